@@ -3,6 +3,7 @@ import type { PortageProcess } from '../../lab/devnet/portage-process.ts'
 import { until } from '../../lab/devnet/until.ts'
 import { inPool, mine, startMining, stopMining } from '../helpers/e2e-chain.ts'
 import { expectDelivered } from '../helpers/e2e-judge.ts'
+import { untilListed } from '../helpers/e2e-runs.ts'
 import { type Sent, type Stage, startStage } from '../helpers/e2e.ts'
 
 const coin = { kind: 'coin', amount: 10n ** 17n } as const
@@ -32,7 +33,7 @@ describe('What a transfer costs', () => {
   test('near finality', async () => {
     const before = await rpcCalls()
     const sent = await stage.send('bsc', coins(20))
-    await untilCounted(stage, "TransferState = 'delivered'", sent.length)
+    await untilListed(stage, sent, 'delivered')
     const spent = await costs(stage, sent)
     const perTransfer = ((await rpcCalls()) - before) / sent.length
     console.info(`near finality: ${tell(spent)}; ${perTransfer.toFixed(1)} RPC calls per transfer, those per block among them`)
@@ -44,7 +45,7 @@ describe('What a transfer costs', () => {
     const { anvil } = stage.devnet.chains.bsc
     const lane = stage.devnet.lanes.find(({ chain }) => chain === 'bsc')!.address
     const sent = await stage.send('ethereum', coins(10))
-    await untilCounted(stage, "TransferState = 'included'", sent.length)
+    await untilListed(stage, sent, 'included')
     // Final before they look again: what follows takes as long as it takes, and a look that comes too early would cost one more.
     await mine(anvil, 70)
     await stopMining(anvil)
@@ -57,7 +58,7 @@ describe('What a transfer costs', () => {
     const again = async () => (await stage.devnet.check([undone])).delivered === 1
     await until(again, { timeoutMs: 60_000, everyMs: 100, what: 'the undone delivery to be in a block again' })
     await mine(anvil, 70)
-    await untilCounted(stage, "TransferState = 'delivered'", stage.sent.length)
+    await untilListed(stage, stage.sent, 'delivered')
     const ends = await stage.outcomes([...sent, undone])
     expect(ends.map(({ state, rounds }) => [state, rounds])).toEqual(ends.map(() => ['delivered', 1]))
     expect(ends.at(-1)?.nonce).toBe(ours!.nonce)
@@ -74,7 +75,7 @@ test('near finality with slow blocks costs no more', async () => {
   try {
     await stage.portage()
     const sent = await stage.send('bsc', coins(10))
-    await untilCounted(stage, "TransferState = 'delivered'", sent.length)
+    await untilListed(stage, sent, 'delivered')
     const spent = await costs(stage, sent)
     console.info(`near finality with slow blocks: ${tell(spent)}`)
     for (const one of spent) expectWithin(one, budget.near)
@@ -96,12 +97,6 @@ function costs({ client }: Stage, sent: readonly Sent[]): Promise<Cost[]> {
       return { stateTransitions: Number(raw.workflowExecutionInfo?.stateTransitionCount ?? Number.NaN), historyEvents: historyLength }
     }),
   )
-}
-
-/** Resolves when so many transfers match. By visibility, not by queries: one that comes while a workflow runs its local activity costs that workflow a task. */
-function untilCounted({ client }: Stage, query: string, wanted: number): Promise<unknown> {
-  const all = async () => (await client.workflow.count(`WorkflowType = 'transfer' AND ${query}`)).count === wanted
-  return until(all, { timeoutMs: 120_000, everyMs: 200, what: `${wanted} transfers with ${query}` })
 }
 
 function expectWithin({ stateTransitions, historyEvents }: Cost, most: Cost): void {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { PortageProcess } from '../../lab/devnet/portage-process.ts'
-import { until } from '../../lab/devnet/until.ts'
 import { sendCoins } from '../faults/processes.ts'
+import { untilListed } from '../helpers/e2e-runs.ts'
 import { type Stage, startStage } from '../helpers/e2e.ts'
 
 /** Calls that come once per block, or once per block and lane with work, however many transfers there are. */
@@ -53,7 +53,7 @@ async function cost(count: number, rounds = 1) {
   const before = await reading()
   for (let round = 0; round < rounds; round++) {
     await sendCoins(stage, count)
-    await delivered()
+    await untilListed(stage, stage.sent, 'delivered')
   }
   const after = await reading()
   // The head is asked for so often in a block's time, whether there is a block or not: a node that is busy is late with its own.
@@ -66,14 +66,6 @@ async function cost(count: number, rounds = 1) {
   const figures = { transfers, blocks, perTransfer: sum(false) / transfers, perBlock: sum(true) / blocks }
   console.info(`RPC calls: ${JSON.stringify(figures)}; ${breakdown.join(', ')}`)
   return figures
-}
-
-async function delivered(): Promise<void> {
-  const wanted = stage.sent.length
-  const done = async () =>
-    (await stage.client.workflow.count(`WorkflowType = 'transfer' AND TransferState = 'delivered' AND ExecutionStatus = 'Completed'`))
-      .count === wanted
-  await until(done, { timeoutMs: 120_000, everyMs: 200, what: `${wanted} transfers to be delivered` })
 }
 
 test('RPC calls per transfer and per block are the same with 10 and with 200 transfers in flight', async () => {

@@ -1,5 +1,6 @@
 import { until } from '../../lab/devnet/until.ts'
-import type { Stage } from './e2e.ts'
+import type { TransferState } from '../../domain/transfer/transfer.ts'
+import type { Sent, Stage } from './e2e.ts'
 
 /** How many runs a workflow that was started had, by the server's list: that lags behind what began, so it is waited for. */
 export function runsOf({ client }: Pick<Stage, 'client'>, id: string): Promise<number> {
@@ -8,4 +9,22 @@ export function runsOf({ client }: Pick<Stage, 'client'>, id: string): Promise<n
     return count > 0 && count
   }
   return until(look, { timeoutMs: 60_000, everyMs: 100, what: `${id} to be listed` })
+}
+
+/**
+ * Resolves when the server lists all of these transfers in this state. By visibility, not by queries: a query that comes while a workflow
+ * runs its local activity costs that workflow a task. By id, not by count: a stream that looks back also finds transfers of the devnet's set-up.
+ */
+export async function untilListed({ client }: Pick<Stage, 'client'>, sent: readonly Sent[], state: TransferState): Promise<void> {
+  const missing = async () => {
+    const listed = new Set<string>()
+    const query = `WorkflowType = 'transfer' AND TransferState = '${state}'`
+    for await (const { workflowId } of client.workflow.list({ query, pageSize: 1000 })) listed.add(workflowId)
+    return sent.filter(({ id }) => !listed.has(id))
+  }
+  const all = async () => (await missing()).length === 0
+  await until(all, { timeoutMs: 120_000, everyMs: 200, what: `${sent.length} transfers to be listed as ${state}` }).catch(async (error) => {
+    const left = (await missing()).map(({ id }) => id)
+    throw new Error(`${String(error)}; not so: ${left.join(', ')}`, { cause: error })
+  })
 }
