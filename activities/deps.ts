@@ -7,6 +7,7 @@ import type { Losses } from '../domain/transfer/losses.ts'
 import type { ChainName, Transfer } from '../domain/transfer/transfer.ts'
 import type { HaltRoute } from '../intake/halt-route.ts'
 import type { LaneStatusCache } from '../lanes/lane-status-cache.ts'
+import type { LossReports } from './transfer/loss-reports.ts'
 import type { ClosedGates } from '../bridges/gates/gate-watcher.ts'
 
 /** Dependencies of the keyless steps. */
@@ -24,6 +25,8 @@ export interface StepDeps {
   readonly gates?: ClosedGates
   /** Of this process; absent: nothing is set aside. */
   readonly losses?: Losses
+  /** Absent: nobody is told. */
+  readonly lossReports?: LossReports
   /** Absent: what contradicts itself only parks its transfer. */
   readonly haltRoute?: HaltRoute
 }

@@ -88,7 +88,7 @@ const transfersSchema = z
     maxLossPerTokenPerHourWei: wei
       .default('50000000000000000')
       .describe(
-        'What such deliveries of one token may cost on a target chain within an hour, wei (default: 0.05 coins of 18 decimals); beyond it transfers of that token wait (SET_ASIDE). Counted by each process, from its start.',
+        'What such deliveries of one token may cost on a target chain within an hour, wei (default: 0.05 coins of 18 decimals); beyond it transfers of that token wait (SET_ASIDE). Batches have such a budget of their own; beyond it transfers of that token go alone. Counted by each process, from its start.',
       ),
   })
   .prefault({})

@@ -79,6 +79,10 @@ export const metricDefinitions = {
     portage_batches_ended_total:
       'Batches that ended in this process, by state: done, reverted (another relayer delivered one of the transfers first), unsent (no nonce was granted, or it was given back), spent (the nonce was used by a no-op or by an external transaction).',
   }),
+  ...define('counter', ['chain', 'kind'], {
+    portage_set_aside_total:
+      'Times that deliveries which were simulated well and reverted set something aside (SET_ASIDE), by target chain and kind: a recipient; a token whose losses of an hour are above its budget; a batch, whose transfers go alone. Who it was: the log.',
+  }),
   ...define('counter', ['chain', 'method'], { portage_rpc_calls_total: 'JSON-RPC calls by chain and method.' }),
   ...define('gauge', ['chain'], {
     portage_head_height: 'Height of the latest block that the head tracker saw.',

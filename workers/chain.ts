@@ -28,7 +28,7 @@ export async function createChainWorker(
   context: ProcessContext,
   hosting: Hosting,
 ): Promise<{ worker: Worker; services: Service[] }> {
-  const { config, client, network, settings, logger, haltRoute, fees, losses } = context
+  const { config, client, network, settings, logger, haltRoute, fees, losses, lossReports } = context
   const { bridges, chains } = network
   const { tuning } = hosting
   const ledgers = laneConfigs(config, name)
@@ -44,6 +44,7 @@ export async function createChainWorker(
     gates,
     fees,
     losses,
+    lossReports,
     abandonAfterMs: config.transfers.abandonAfterMinutes * 60_000,
     withdraw: createWithdrawals(client, ledgers, batched),
     heldNonces: createHeldNonces(client, [...ledgers.keys()], batched),

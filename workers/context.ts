@@ -1,3 +1,4 @@
+import { createLossReports, type LossReports } from '../activities/transfer/loss-reports.ts'
 import { configRules, namesOf } from '../config/chains.ts'
 import type { Config } from '../config/schema.ts'
 import { type FeePolicyResolver, resolveFees } from '../domain/fees/policy.ts'
@@ -29,6 +30,7 @@ export interface ProcessContext extends ProcessParts {
   readonly haltRoute: HaltRoute
   readonly fees: FeePolicyResolver
   readonly losses: Losses
+  readonly lossReports: LossReports
 }
 
 /** A part of a process beside its Temporal Workers. It may be stopped twice. */
@@ -46,6 +48,7 @@ export function createContext(parts: ProcessParts): ProcessContext {
     haltRoute: createRouteHalts(parts),
     fees: createFeePolicyResolver(config, settings),
     losses: new Losses({ firstWaitMs: setAsideSeconds * 1_000, tokenBudget: BigInt(maxLossPerTokenPerHourWei) }),
+    lossReports: createLossReports(parts),
   }
 }
 

@@ -14,7 +14,7 @@ const longestPeriodMs = waitForBatchMs / 2
 /** Longest wait for a full batch in busy times, ms: below the first heartbeat of a step, which costs the server a state transition. */
 const defaultFullBatchMs = 3_500
 
-export interface BatchRoutingDeps extends Pick<StepDeps, 'bridges' | 'settings' | 'fees'> {
+export interface BatchRoutingDeps extends Pick<StepDeps, 'bridges' | 'settings' | 'fees' | 'losses'> {
   readonly agent: LaneAgent
   readonly batches: BatchTracker
   readonly chain: Chain

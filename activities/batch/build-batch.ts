@@ -15,6 +15,7 @@ import type { BroadcastResult } from '../../temporal/contracts/transfer-steps.ts
 import type { StepDeps } from '../deps.ts'
 import { isDelivered } from '../transfer/delivery-checks.ts'
 import { restrictionOf } from '../transfer/restrictions.ts'
+import { goesAlone } from '../transfer/set-aside.ts'
 import { priceCall, type Priced } from '../price-call.ts'
 
 /** A transfer that may share a call. */
@@ -37,7 +38,7 @@ export type BatchAnswer =
   | Refused
   | NoSlot
 
-export interface BatchBuilderDeps extends Pick<StepDeps, 'bridges' | 'settings' | 'fees'> {
+export interface BatchBuilderDeps extends Pick<StepDeps, 'bridges' | 'settings' | 'fees' | 'losses'> {
   readonly lane: LaneId
   readonly endpoint: Endpoint
   readonly shared: Pick<SharedCalls, 'fitting' | 'intent'>
@@ -149,7 +150,7 @@ async function pass(
     const { transfer } = candidate
     const effect = looksAtEffect ? lookAt(deps, transfer) : undefined
     const [delivered, held] = await Promise.all([effect, restrictionOf(deps, transfer, deps.lane)])
-    return { candidate, answer: delivered ?? held }
+    return { candidate, answer: delivered ?? held ?? (goesAlone(deps, transfer) ? alone : undefined) }
   }
   const found = await Promise.all(candidates.map(look))
   for (const { candidate, answer } of found) if (answer) answers.set(candidate, answer)
@@ -193,6 +194,7 @@ function meaningOf({ endpoint }: BatchBuilderDeps, revert: Revert, transfer?: Tr
   return meaning.kind === 'delivered' ? { code: 'DELIVERY_REVERTED', reason: 'delivered already' } : meaning
 }
 
+const alone: BatchAnswer = { kind: 'alone' }
 const withdrawn: BatchAnswer = { kind: 'refused', why: 'withdrawn', detail: 'the intent was withdrawn while it waited' }
 
 function noSlot(code: ErrorCode, reason: string): NoSlot {

@@ -13,6 +13,7 @@ import type { BatchAnswer } from '../batch/build-batch.ts'
 import { endpointOf, type StepDeps } from '../deps.ts'
 import { isDelivered } from './delivery-checks.ts'
 import { restrictionOf } from './restrictions.ts'
+import { goesAlone } from './set-aside.ts'
 import type { Context } from '@temporalio/activity'
 
 /** Longest wait for a nonce, ms: then another step gets the activity slot, and the workflow waits without one. */
@@ -24,7 +25,7 @@ type NoSlot = Extract<BroadcastResult, { kind: 'no-slot' }>
 /** The part of a lane's agent that acquiring a nonce needs. */
 export type NonceSource = Pick<LaneAgent, 'find' | 'acquire' | 'release' | 'justify'>
 
-export interface AcquireDeps extends Pick<StepDeps, 'bridges' | 'settings' | 'losses'> {
+export interface AcquireDeps extends Pick<StepDeps, 'bridges' | 'settings' | 'losses' | 'lossReports'> {
   readonly chain: Chain
   /** By lane; absent: no transfers share a call. */
   readonly batchRouting?: ReadonlyMap<LaneId, BatchRouting>
@@ -69,7 +70,7 @@ export async function acquire(
   // Alone: in a call with others, one that nothing justifies would keep those from being signed.
   await agent.justify(request)
   const candidate = { ...request, intentId, transfer, maybeSent, believedMs }
-  const batched = await routing?.enqueue(candidate, { signal, timeoutMs: waitForBatchMs })
+  const batched = goesAlone(deps, transfer) ? undefined : await routing?.enqueue(candidate, { signal, timeoutMs: waitForBatchMs })
   if (batched?.kind === 'seen') return 'seen'
   if (batched && batched.kind !== 'alone') return batched
   const acquired = await agent.acquire(request, { signal, timeoutMs: waitForSlotMs })

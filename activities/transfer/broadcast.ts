@@ -47,11 +47,11 @@ async function run(deps: BroadcastDeps, input: BroadcastInput, context: Context,
     await untilIncluded(pending, agent, limits)
     if (signal.aborted) await context.cancelled
     const { state } = pending
+    // At once: until it is final, many more could be sent to the same recipient.
+    if (state.kind === 'included' && !state.noop) await recordLoss(deps, transfer, state.receipt, batch !== undefined)
     const isUseless = batch && state.kind === 'included' && (state.noop || !endpointOf(deps, transfer).hasEffect(state.receipt, transfer))
     // The nonce of the batch is used up, final or not: its members do not wait for one that made it revert.
     if (isUseless) return { kind: 'seen' }
-    // At once: until it is final, many more could be sent to the same recipient.
-    if (!batch && state.kind === 'included') await recordLoss(deps, transfer, state.receipt)
     const result = await resultOf(deps, transfer, pending, limits)
     if (result) return batch ? asMember(batch, result) : result
   }

@@ -34,7 +34,7 @@ export function createConfirm(deps: StepDeps): KeylessSteps['confirm'] {
         return { kind: 'delivered', delivery }
       }
       if (receipt && final(receipt.block.height)) {
-        if (landed.batch === undefined) lost = receipt
+        lost = receipt
         useless = `transaction ${receipt.hash} ${receipt.status === 'reverted' ? 'reverted' : 'had not the effect'}`
       }
     }
@@ -46,7 +46,7 @@ export function createConfirm(deps: StepDeps): KeylessSteps['confirm'] {
     // It waits until the other nodes have seen it, but not for ever on the word of one.
     if ((latest || finalized) && !(await isDenied(chain, endpoint, transfer))) return unsettled()
     if ((useless !== undefined || requireAgreement) && !(await isAbsent(chain, endpoint, transfer))) return unsettled()
-    if (lost) await recordLoss(deps, transfer, lost)
+    if (lost) await recordLoss(deps, transfer, lost, landed?.batch !== undefined)
     return useless === undefined ? { kind: 'gone' } : { kind: 'reverted', reason: useless }
   }
 }

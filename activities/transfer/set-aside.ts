@@ -7,6 +7,7 @@ import { endpointOf, type StepDeps } from '../deps.ts'
 import { agreed } from './delivery-checks.ts'
 
 type Deps = Pick<StepDeps, 'bridges' | 'losses'>
+type RecordDeps = Deps & Pick<StepDeps, 'lossReports'>
 type Waiting = Extract<Stopped, { kind: 'waiting' }>
 
 /** Asked before a nonce is used: earlier deliveries of this token, or to this recipient, have cost gas for nothing. Undefined: it may be sent. */
@@ -19,12 +20,17 @@ export function setAside(deps: Deps, transfer: Transfer, retriedAt: number | und
   return { kind: 'waiting', code: 'SET_ASIDE', reason, retryInMs: wait.until - now }
 }
 
+/** Whether its delivery shares no call with others: a batch with its recipient reverted lately, or batches of its token have cost too much. */
+export function goesAlone(deps: Deps, transfer: Transfer): boolean {
+  return deps.losses?.goesAlone(partiesOf(deps, transfer), Date.now()) ?? false
+}
+
 /**
- * Counts a call of ours, for this transfer alone, that reverted in a block, final or not, if most nodes deny the effect and the gate of the bridge is open: a
- * pause or a spent budget is no doing of the token or the recipient. Reasons of reverts decide nothing, since strangers write them. Never throws: what
- * cannot be read is not counted.
+ * Counts a call of ours that reverted in a block, final or not, if most nodes deny the effect and the gate of the bridge is open: a pause or a spent budget is
+ * no doing of the token or the recipient. Reasons of reverts decide nothing, since strangers write them. Never throws: what cannot be read is not counted.
+ * @param shared the call was for others as well: any of them may have made it revert
  */
-export async function recordLoss(deps: Deps, transfer: Transfer, receipt: Receipt): Promise<void> {
+export async function recordLoss(deps: RecordDeps, transfer: Transfer, receipt: Receipt, shared: boolean): Promise<void> {
   if (!deps.losses || receipt.status !== 'reverted') return
   try {
     const endpoint = endpointOf(deps, transfer)
@@ -32,9 +38,13 @@ export async function recordLoss(deps: Deps, transfer: Transfer, receipt: Receip
     const ask = (reserve: Reserve) => reserve(receipt.from)
     const gate = await withReservation(endpoint, transfer, ask, () => false)
     if (gate.kind !== 'open') return
-    deps.losses.add(partiesOf(deps, transfer), { txHash: receipt.hash, paid: BigInt(gasPaid(receipt)), now: Date.now() })
-  } catch {
+    const loss = { txHash: receipt.hash, paid: BigInt(gasPaid(receipt)), now: Date.now() }
+    const parties = partiesOf(deps, transfer)
+    const found = shared ? deps.losses.addBatch(parties, loss) : deps.losses.add(parties, loss)
+    for (const aside of found) deps.lossReports?.setAside(transfer, receipt.hash, aside)
+  } catch (error) {
     // A node is away. The loss is seen again once the call is final.
+    deps.lossReports?.uncounted(transfer, receipt.hash, error)
   }
 }
 

@@ -1,10 +1,11 @@
-/** A token's losses count for so long, ms. */
-const hourMs = 60 * 60_000
-const minuteMs = 60_000
+import { aboveBudget, type HourlyCosts, withCost } from './hourly-costs.ts'
+
 /** Recipients, tokens and transactions that are remembered; beyond it the oldest is forgotten. */
 const mostKept = 10_000
 /** Longest wait of a recipient, ms. Its losses are forgotten as long after the wait. */
-const longestWaitMs = hourMs
+const longestWaitMs = 60 * 60_000
+/** A transfer to a recipient of a batch that reverted goes alone for so long after it, ms: a call of its own shows whether that is to blame. */
+const aloneMs = 60 * 60_000
 
 /** Whom a delivery pays, and what. `token`: as its bridge names it. */
 interface Parties {
@@ -14,10 +15,22 @@ interface Parties {
   readonly token: string
 }
 
+/** A transaction that was simulated well and reverted. `paid`: wei; `now`: ms since the epoch. */
+interface Loss {
+  readonly txHash: string
+  readonly paid: bigint
+  readonly now: number
+}
+
 /** Until when, ms since the epoch, and why nothing is sent. */
 interface Wait {
   readonly until: number
   readonly reason: string
+}
+
+/** What a loss brought about. `batch`: calls are not shared until then. */
+export interface Aside extends Wait {
+  readonly kind: 'recipient' | 'token' | 'batch'
 }
 
 interface RecipientLosses {
@@ -27,39 +40,66 @@ interface RecipientLosses {
 
 interface TokenLosses {
   readonly last: number
-  /** Minute since the epoch → wei. */
-  readonly minutes: ReadonlyMap<number, bigint>
+  readonly costs: HourlyCosts
 }
 
 /**
  * What deliveries that were simulated well, and reverted in a block, have cost. A recipient of one waits, twice as long after each; a token waits while those
- * of the last hour have cost more than its budget. Bounded, in memory: a process that starts anew has forgotten them.
+ * of the last hour have cost more than its budget. A batch has many recipients, of whom one may have made it revert: nobody waits, but they go alone, and
+ * all of a token do while its batches have cost more than the budget. Bounded, in memory: a process that starts anew has forgotten them.
  */
 export class Losses {
   readonly #recipients = new Map<string, RecipientLosses>()
   readonly #tokens = new Map<string, TokenLosses>()
+  /** Until when recipients of batches that reverted go alone. */
+  readonly #alone = new Map<string, number>()
+  readonly #batches = new Map<string, HourlyCosts>()
   readonly #transactions = new Map<string, true>()
   readonly #firstWaitMs: number
   readonly #budget: bigint
 
-  /** @param limits `firstWaitMs`: of a recipient; `tokenBudget`: of a token and hour, wei */
+  /** @param limits `firstWaitMs`: of a recipient; `tokenBudget`: of a token and hour, wei, for batches once more */
   constructor({ firstWaitMs, tokenBudget }: { readonly firstWaitMs: number; readonly tokenBudget: bigint }) {
     this.#firstWaitMs = firstWaitMs
     this.#budget = tokenBudget
   }
 
-  /** Counts a transaction, once. @param loss `paid`: wei; `now`: ms since the epoch */
-  add(parties: Parties, { txHash, paid, now }: { readonly txHash: string; readonly paid: bigint; readonly now: number }): void {
-    if (this.#transactions.has(txHash)) return
-    keep(this.#transactions, txHash, true)
-    const recipient = recipientKey(parties)
+  /** Counts a transaction of one transfer, once. Returns who waits from now on and did not before. */
+  add(parties: Parties, { txHash, paid, now }: Loss): readonly Aside[] {
+    if (!this.#isNew(txHash)) return []
+    const [recipient, token] = [recipientKey(parties), tokenKey(parties)]
     const before = this.#recipients.get(recipient)
     const count = before && !this.#isForgotten(before, now) ? before.count : 0
     keep(this.#recipients, recipient, { count: count + 1, last: now })
-    const minutes = new Map(this.#minutes(parties, now))
-    const minute = Math.floor(now / minuteMs)
-    minutes.set(minute, (minutes.get(minute) ?? 0n) + paid)
-    keep(this.#tokens, tokenKey(parties), { last: now, minutes })
+    const costs = this.#tokens.get(token)?.costs
+    const waited = aboveBudget(costs, this.#budget, now)
+    keep(this.#tokens, token, { last: now, costs: withCost(costs, paid, now) })
+    const found: Aside[] = []
+    const ofRecipient = this.#waitOfRecipient(parties, -Infinity)
+    if (ofRecipient && ofRecipient.until > now) found.push({ kind: 'recipient', ...ofRecipient })
+    const ofToken = waited ? undefined : this.#waitOfToken(parties, now, -Infinity)
+    if (ofToken) found.push({ kind: 'token', ...ofToken })
+    return found
+  }
+
+  /** Counts a batch, once, for one of its transfers that it did not deliver. Returns what that brought about. */
+  addBatch(parties: Parties, { txHash, paid, now }: Loss): readonly Aside[] {
+    const until = now + aloneMs
+    keep(this.#alone, recipientKey(parties), until)
+    if (!this.#isNew(txHash)) return []
+    const token = tokenKey(parties)
+    keep(this.#batches, token, withCost(this.#batches.get(token), paid, now))
+    const above = aboveBudget(this.#batches.get(token), this.#budget, now)
+    if (!above)
+      return [{ kind: 'batch', until, reason: `a batch was simulated well, reverted, and cost ${paid} wei: its transfers go alone` }]
+    const reason = `batches of ${parties.token} that were simulated well, and reverted, have cost ${above.sum} wei within an hour: all go alone`
+    return [{ kind: 'batch', until: above.until, reason }]
+  }
+
+  /** Its delivery shares no call with others. @param now ms since the epoch */
+  goesAlone(parties: Parties, now: number): boolean {
+    if ((this.#alone.get(recipientKey(parties)) ?? 0) > now) return true
+    return aboveBudget(this.#batches.get(tokenKey(parties)), this.#budget, now) !== undefined
   }
 
   /** Why a delivery waits now; undefined: it may be sent. @param retriedAt when an operator ordered to try it again: that is not held up by earlier losses */
@@ -71,6 +111,12 @@ export class Losses {
       .at(0)
   }
 
+  #isNew(txHash: string): boolean {
+    if (this.#transactions.has(txHash)) return false
+    keep(this.#transactions, txHash, true)
+    return true
+  }
+
   #waitOfRecipient(parties: Parties, retriedAt: number): Wait | undefined {
     const losses = this.#recipients.get(recipientKey(parties))
     if (!losses || losses.last <= retriedAt) return undefined
@@ -80,25 +126,11 @@ export class Losses {
   }
 
   #waitOfToken(parties: Parties, now: number, retriedAt: number): Wait | undefined {
-    const last = this.#tokens.get(tokenKey(parties))?.last
-    if (last === undefined || last <= retriedAt) return undefined
-    const minutes = this.#minutes(parties, now)
-    const lost = minutes.reduce((sum, [, paid]) => sum + paid, 0n)
-    let left = lost
-    for (const [minute, paid] of minutes) {
-      if (left <= this.#budget) break
-      left -= paid
-      if (left > this.#budget) continue
-      const reason = `deliveries of ${parties.token} that were simulated well, and reverted, have cost ${lost} wei within an hour`
-      return { until: countsUntil(minute), reason }
-    }
-    return undefined
-  }
-
-  /** What a token lost in the last hour, the oldest minute first. */
-  #minutes(parties: Parties, now: number): (readonly [number, bigint])[] {
-    const minutes = [...(this.#tokens.get(tokenKey(parties))?.minutes ?? [])]
-    return minutes.filter(([minute]) => countsUntil(minute) > now).toSorted(([a], [b]) => a - b)
+    const losses = this.#tokens.get(tokenKey(parties))
+    if (!losses || losses.last <= retriedAt) return undefined
+    const above = aboveBudget(losses.costs, this.#budget, now)
+    const reason = `deliveries of ${parties.token} that were simulated well, and reverted, have cost ${above?.sum} wei within an hour`
+    return above && { until: above.until, reason }
   }
 
   #recipientWaitMs(count: number): number {
@@ -108,10 +140,6 @@ export class Losses {
   #isForgotten({ count, last }: RecipientLosses, now: number): boolean {
     return now > last + this.#recipientWaitMs(count) + longestWaitMs
   }
-}
-
-function countsUntil(minute: number): number {
-  return (minute + 1) * minuteMs + hourMs
 }
 
 function recipientKey({ chain, recipient }: Parties): string {

@@ -1,13 +1,18 @@
 import { MockActivityEnvironment } from '@temporalio/testing'
 import { describe, expect, test } from 'vitest'
+import { createLossReports } from '../../activities/transfer/loss-reports.ts'
 import { createBroadcast } from '../../activities/transfer/broadcast.ts'
 import { createPrepare } from '../../activities/transfer/prepare.ts'
 import type { Endpoint } from '../../bridges/port.ts'
+import { errorCatalogue } from '../../domain/errors.ts'
 import { laneId } from '../../domain/lane/lane-id.ts'
 import { noSettings } from '../../domain/settings/settings.ts'
 import { Losses } from '../../domain/transfer/losses.ts'
+import { createLogger } from '../../observability/logger.ts'
+import { createMetrics } from '../../observability/metrics.ts'
 import { callHash } from '../../lanes/lane-call.ts'
 import type { BroadcastInput, BroadcastResult } from '../../temporal/contracts/transfer-steps.ts'
+import { transferId } from '../../temporal/contracts/names.ts'
 import { nativeTransfer } from '../helpers/native-transfer.ts'
 import { bridgesWith, fakeEndpoint } from './fake-bridge.ts'
 import { scriptedChain } from './scripted-chain.ts'
@@ -15,9 +20,16 @@ import { scriptedChain } from './scripted-chain.ts'
 const lane = laneId('evm', 1, `0x${'11'.repeat(20)}`)
 const call = { to: `0x${'22'.repeat(20)}`, data: '0x12345678', value: '0' }
 
-/** Every call simulates well, gets a nonce, and is in a block with this status; transfers below 10 are to one recipient, the others to another. */
-function setting({ status = 'reverted', ...own }: Partial<Endpoint> & { status?: 'reverted' | 'success' } = {}) {
+/** Every call simulates well, gets a nonce, and is in a block with this status; transfers below 10 are to one recipient, the others to another. Batches: those of `batched`, in one call. */
+function setting({
+  status = 'reverted',
+  batched = [],
+  ...own
+}: Partial<Endpoint> & { status?: 'reverted' | 'success'; batched?: readonly number[] } = {}) {
   const signed: number[] = []
+  const lines: Record<string, unknown>[] = []
+  const metrics = createMetrics()
+  const logger = createLogger({ destination: { write: (line) => void lines.push(JSON.parse(line) as Record<string, unknown>) } })
   const endpoint = fakeEndpoint({
     intent: async () => call,
     delivered: async () => false,
@@ -33,22 +45,40 @@ function setting({ status = 'reverted', ...own }: Partial<Endpoint> & { status?:
     signAndSend: async ({ nonce }: { nonce: number }) => void signed.push(nonce),
     acquire: async () => {
       const nonce = signed.length
-      const receipt = {
-        hash: `0x${nonce}`,
-        from: '0x11',
-        status,
-        gasUsed: '100',
-        effectiveGasPrice: '2',
-        block: { height: 1, hash: '0xaa' },
-        logs: [],
-      }
-      const state = { kind: 'included', final: false, noop: false, receipt }
-      return { kind: 'acquired', pending: { nonce, unsigned: true, attempts: 1, tried: [], state, until: async () => true } }
+      return { kind: 'acquired', pending: pendingOf(nonce) }
+    },
+  }
+  function pendingOf(nonce: number) {
+    const receipt = {
+      hash: `0x${nonce}`,
+      from: '0x11',
+      status,
+      gasUsed: '100',
+      effectiveGasPrice: '2',
+      block: { height: 1, hash: '0xaa' },
+      logs: [],
+    }
+    const state = { kind: 'included', final: false, noop: false, receipt }
+    return { nonce, unsigned: true, attempts: 1, tried: [], state, until: async () => true }
+  }
+  const enqueued: string[] = []
+  const batch = { id: 'batch:1', members: batched.map((number) => `transfer-${number}/1`), pending: pendingOf(99) }
+  const routing = {
+    find: async () => undefined,
+    async enqueue({ intentId }: { intentId: string }) {
+      enqueued.push(intentId)
+      return batch.members.includes(intentId) ? { kind: 'member', batch } : { kind: 'alone' }
     },
   }
   const losses = new Losses({ firstWaitMs: 60_000, tokenBudget: 10_000n })
-  const shared = { bridges: bridgesWith(endpoint), settings: () => noSettings, losses }
-  const broadcast = createBroadcast({ ...shared, chain, agents: new Map([[lane, agent]]) } as never)
+  const lossReports = createLossReports({ logger, metrics })
+  const shared = { bridges: bridgesWith(endpoint), settings: () => noSettings, losses, lossReports }
+  const broadcast = createBroadcast({
+    ...shared,
+    chain,
+    agents: new Map([[lane, agent]]),
+    batchRouting: new Map([[lane, routing]]),
+  } as never)
   const cache = { statuses: async () => [{ lane, open: true }], open: async () => [lane], lanes: [lane] }
   const prepare = createPrepare({
     ...shared,
@@ -59,6 +89,9 @@ function setting({ status = 'reverted', ...own }: Partial<Endpoint> & { status?:
   } as never)
   return {
     signed,
+    enqueued,
+    lines,
+    metrics: async () => (await metrics.render()).split('\n').filter((line) => line.startsWith('portage_set_aside_total{')),
     prepare: (number: number, retriedAt?: number) =>
       prepare({ transfer: nativeTransfer(number), avoid: [], ...(retriedAt !== undefined && { retriedAt }) }),
     broadcast(number: number, retriedAt?: number): Promise<BroadcastResult> {
@@ -82,6 +115,41 @@ describe('A delivery that was simulated well and reverted in a block, final or n
     expect(waiting).toMatchObject({ kind: 'waiting', code: 'SET_ASIDE', retryInMs: expect.any(Number) })
     if (waiting.kind === 'waiting') expect(Math.ceil(waiting.retryInMs / 60_000)).toBe(1)
     expect([await prepare(10), await broadcast(10)]).toMatchObject([{ kind: 'ready' }, { kind: 'included' }])
+  })
+
+  test('is told: one line with code, transfer, transaction and remedy, and one count', async () => {
+    const { broadcast, lines, metrics } = setting()
+    await broadcast(1)
+    await broadcast(2)
+    const id = transferId(nativeTransfer(1))
+    expect(lines).toEqual([
+      expect.objectContaining({ level: 'warn', message: 'a recipient is set aside', code: 'SET_ASIDE', transfer: id, txHash: '0x0' }),
+    ])
+    expect(lines[0]).toMatchObject({
+      reason: expect.stringContaining('eve'),
+      until: expect.any(String),
+      remedy: errorCatalogue.SET_ASIDE.remedy,
+    })
+    expect(await metrics()).toEqual(['portage_set_aside_total{chain="bsc",kind="recipient"} 1'])
+  })
+
+  test('sets its token aside where it cost more than the budget, which is told once', async () => {
+    const { broadcast, metrics, prepare, lines } = setting({ parties: ({ sequence }) => ({ recipient: sequence, token: 'weth' }) })
+    for (let number = 1; number <= 51; number++) await broadcast(number)
+    expect(await prepare(100)).toMatchObject({ kind: 'waiting', code: 'SET_ASIDE', reason: expect.stringContaining('weth') })
+    expect(await metrics()).toContain('portage_set_aside_total{chain="bsc",kind="token"} 1')
+    expect(lines.filter(({ message }) => message === 'a token is set aside')).toHaveLength(1)
+  })
+
+  test('is not counted where reads fail, which is told', async () => {
+    const { broadcast, prepare, lines } = setting({
+      delivered: async (_, at) => (at === 'latest' ? false : Promise.reject(new Error('away'))),
+    })
+    await broadcast(1)
+    expect(await prepare(2)).toMatchObject({ kind: 'ready' })
+    expect(lines).toMatchObject([
+      { level: 'warn', transfer: transferId(nativeTransfer(1)), txHash: '0x0', error: expect.stringContaining('away') },
+    ])
   })
 
   test('lets an operator try again at once', async () => {
@@ -115,5 +183,33 @@ describe('A delivery that was simulated well and reverted in a block, final or n
     expect(await broadcast(1)).toMatchObject({ kind: 'included' })
     gate.isOpen = true
     expect(await prepare(2)).toMatchObject({ kind: 'ready' })
+  })
+})
+
+describe('A batch that was simulated well and reverted', () => {
+  test('lets the transfers of its recipients go alone, since any may be to blame, and sets nobody aside; it is told once', async () => {
+    const { broadcast, prepare, enqueued, signed, lines, metrics } = setting({ batched: [1, 10] })
+    expect(await Promise.all([broadcast(1), broadcast(10)])).toEqual([{ kind: 'seen' }, { kind: 'seen' }])
+    expect(enqueued.splice(0).toSorted()).toEqual(['transfer-1/1', 'transfer-10/1'])
+    expect(signed).toEqual([])
+    expect([await prepare(1), await prepare(10)]).toMatchObject([{ kind: 'ready' }, { kind: 'ready' }])
+    expect(await broadcast(1)).toMatchObject({ kind: 'included' })
+    expect([signed, enqueued]).toEqual([[0], []])
+    expect(await prepare(2)).toMatchObject({ kind: 'waiting', code: 'SET_ASIDE' })
+    expect(lines.map(({ message }) => message)).toEqual([
+      'transfers go alone, since a batch of theirs reverted',
+      'a recipient is set aside',
+    ])
+    expect(await metrics()).toEqual([
+      'portage_set_aside_total{chain="bsc",kind="batch"} 1',
+      'portage_set_aside_total{chain="bsc",kind="recipient"} 1',
+    ])
+  })
+
+  test('does not hold up one that another delivered', async () => {
+    const { broadcast, enqueued, lines } = setting({ batched: [1], delivered: async (_, at) => at === 'agreed-latest' })
+    expect(await broadcast(1)).toEqual({ kind: 'seen' })
+    await broadcast(2)
+    expect([enqueued, lines]).toEqual([['transfer-1/1', 'transfer-2/1'], []])
   })
 })

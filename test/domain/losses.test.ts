@@ -84,3 +84,29 @@ test('of ten thousand recipients and more, the oldest is forgotten', () => {
   for (let index = 0; index <= 10_000; index++) kept.add(parties(`r${index}`), loss(start))
   expect([0, 1, 10_000].map((index) => kept.waitOf(parties(`r${index}`), start) !== undefined)).toEqual([false, true, true])
 })
+
+describe('A batch', () => {
+  test('lets its recipients go alone for an hour, and nobody waits', () => {
+    const kept = losses()
+    const found = kept.addBatch(parties('eve'), { txHash: '0xbatch', paid: 5n, now: start })
+    expect(found).toEqual([{ kind: 'batch', until: start + hour, reason: expect.stringContaining('cost 5 wei') }])
+    expect(kept.addBatch(parties('bob'), { txHash: '0xbatch', paid: 5n, now: start })).toEqual([])
+    for (const recipient of ['eve', 'bob']) {
+      expect(kept.waitOf(parties(recipient), start)).toBeUndefined()
+      expect([start, start + hour - 1, start + hour].map((now) => kept.goesAlone(parties(recipient), now))).toEqual([true, true, false])
+    }
+    expect(kept.goesAlone(parties('carol'), start)).toBe(false)
+  })
+
+  test('that costs its token more than the budget of an hour lets all of it go alone, not wait', () => {
+    const kept = losses(10n)
+    const batch = (recipient: string, paid: bigint, now: number) => kept.addBatch(parties(recipient), loss(now, paid))
+    batch('eve1', 10n, start)
+    expect(kept.goesAlone(parties('bob'), start)).toBe(false)
+    expect(batch('eve2', 1n, start + 30 * minute)).toMatchObject([{ kind: 'batch', reason: expect.stringContaining('11 wei') }])
+    expect(kept.goesAlone(parties('bob'), start + 30 * minute)).toBe(true)
+    expect(kept.goesAlone(parties('bob', 'usdc'), start + 30 * minute)).toBe(false)
+    expect(kept.waitOf(parties('bob'), start + 30 * minute)).toBeUndefined()
+    expect(kept.goesAlone(parties('bob'), start + hour + minute)).toBe(false)
+  })
+})
