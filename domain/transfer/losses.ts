@@ -29,9 +29,7 @@ interface Wait {
 }
 
 /** What a loss brought about. `batch`: calls are not shared until then. */
-export interface Aside extends Wait {
-  readonly kind: 'recipient' | 'token' | 'batch'
-}
+export type Aside = Wait & { readonly kind: 'recipient' | 'token' | 'batch' }
 
 interface RecipientLosses {
   readonly count: number
