@@ -5,6 +5,7 @@ import { RelayerError } from '../../../domain/errors.ts'
 import { devnetMnemonic } from './accounts.ts'
 import { startChild } from '../child.ts'
 import { freePort } from '../ports.ts'
+import { postJson } from './post.ts'
 import { until } from '../until.ts'
 
 export interface AnvilOptions {
@@ -124,9 +125,7 @@ export function attachAnvil(url: string, chainId: number): AnvilNode {
 }
 
 async function call<T>(url: string, method: string, params: readonly unknown[]): Promise<T> {
-  const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params })
-  const response = await fetch(url, { method: 'POST', headers: { 'content-type': 'application/json' }, body })
-  const answer = (await response.json()) as { result?: T; error?: { message: string } }
+  const answer = (await postJson(url, { jsonrpc: '2.0', id: 1, method, params })) as { result?: T; error?: { message: string } }
   if (answer.error) throw new Error(`${method}: ${answer.error.message}`)
   return answer.result as T
 }

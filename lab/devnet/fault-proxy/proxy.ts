@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import { gzipSync } from 'node:zlib'
 import { keccak256 } from 'ethers'
+import { postJson } from '../chain/post.ts'
 import { answerBehind, askBehind, type Behind, type RpcAnswer, type RpcCall } from './behind.ts'
 import { lieAbout } from './lies.ts'
 import { falsified, rangeOf } from './logs.ts'
@@ -130,12 +131,8 @@ function selectorOf({ params }: RpcCall): string | undefined {
 
 async function forward(target: string, calls: readonly RpcCall[]): Promise<Map<unknown, RpcAnswer>> {
   if (calls.length === 0) return new Map()
-  const response = await fetch(target, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify(calls.map((call) => ({ jsonrpc: '2.0', ...call }))),
-  })
-  const answers = (await response.json()) as (RpcAnswer & { id: unknown })[]
+  const asked = calls.map((call) => ({ jsonrpc: '2.0', ...call }))
+  const answers = (await postJson(target, asked)) as (RpcAnswer & { id: unknown })[]
   return new Map(answers.map(({ id, ...answer }) => [id, answer]))
 }
 

@@ -12,6 +12,9 @@ export function levelOf(consistencyLevel: number): Level {
   return consistencyLevel === 201 ? 'safe' : 'finalized'
 }
 
+/** The last block that was read at each level. */
+type Cursors = Record<Level, { height: number; hash: string }>
+
 interface RawBlock {
   number: string
   hash: string
@@ -31,11 +34,12 @@ export interface Watcher {
  * only from blocks that have reached its level, so a reorg above it can't produce a false one.
  */
 export function watchChain(chain: WormholeChain, onMessage: (message: Message) => void, onError: (error: Error) => void): Watcher {
-  const cursors: Record<Level, { height: number; hash: string }> = {
+  const cursors: Cursors = {
     latest: { height: -1, hash: '' },
     safe: { height: -1, hash: '' },
     finalized: { height: -1, hash: '' },
   }
+  let seen = ''
   const pollMs = Math.min(500, Math.max(50, chain.anvil.blockTimeSeconds * 250))
   let stopped = false
   let timer: NodeJS.Timeout | undefined
@@ -43,7 +47,7 @@ export function watchChain(chain: WormholeChain, onMessage: (message: Message) =
   const loop = (async () => {
     while (!stopped) {
       try {
-        await look(chain, cursors, onMessage)
+        seen = await look(chain, cursors, seen, onMessage)
       } catch (error) {
         onError(error instanceof Error ? error : new Error(String(error)))
       }
@@ -64,10 +68,13 @@ export function watchChain(chain: WormholeChain, onMessage: (message: Message) =
   }
 }
 
-async function look(chain: WormholeChain, cursors: Record<Level, { height: number; hash: string }>, onMessage: (message: Message) => void) {
+/** Reads what is new at each level. With the head that was `seen` when all levels had been read, nothing is. Returns the head, to be given next time. */
+async function look(chain: WormholeChain, cursors: Cursors, seen: string, onMessage: (message: Message) => void): Promise<string> {
+  const head = await blockAt(chain, 'latest')
+  if (head.hash === seen) return seen
   for (const level of levels) {
     const cursor = cursors[level]
-    const block = await chain.anvil.rpc<RawBlock>('eth_getBlockByNumber', [level, false])
+    const block = level === 'latest' ? head : await blockAt(chain, level)
     const height = Number(block.number)
     if (height === cursor.height && block.hash === cursor.hash) continue
     const from = (await forked(chain, cursor, height)) ? Math.min(cursors.finalized.height, height - 1) + 1 : cursor.height + 1
@@ -77,6 +84,11 @@ async function look(chain: WormholeChain, cursors: Record<Level, { height: numbe
     cursor.height = height
     cursor.hash = block.hash
   }
+  return head.hash
+}
+
+function blockAt(chain: WormholeChain, level: Level): Promise<RawBlock> {
+  return chain.anvil.rpc<RawBlock>('eth_getBlockByNumber', [level, false])
 }
 
 /** Is the block that the cursor stands on no longer canonical? */
