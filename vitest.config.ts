@@ -5,7 +5,7 @@ import LongestFirst from './scripts/longest-first.ts'
 const costs = ['test/e2e/{rpc-cost,budget}.test.ts']
 
 /** Suites that start servers, chains or worker processes. Mostly they wait, for blocks and for heartbeats: five files share two cores well. */
-const integration = ['test/{contract,lab,e2e,faults,replay}/**/*.test.ts', 'test/**/*.integration.test.ts']
+const integration = ['test/{contract,lab/devnet,e2e,faults,replay}/**/*.test.ts', 'test/lab/*.test.ts', 'test/**/*.integration.test.ts']
 
 const common = {
   pool: 'forks' as const,

@@ -1,41 +1,67 @@
-import type { Devnet } from '../devnet/index.ts'
-import { startPortage } from '../devnet/portage-process.ts'
-import { until } from '../devnet/until.ts'
-import { devnetTokenFeeWei } from '../devnet/relayer-config.ts'
-import type { SentTransfer, UserTransfer } from '../devnet/wormhole/users.ts'
+import type { Client } from '@temporalio/client'
 import { configSchema } from '../../config/schema.ts'
 import { fetchSignedVaa } from '../../intake/vaa-lookup.ts'
 import { createSubmitter } from '../../intake/submitter.ts'
 import { connectNetwork } from '../../workers/network.ts'
-import { allClosed, inParallel } from './yardsticks.ts'
-import type { Client } from '@temporalio/client'
+import type { CheckResult } from '../checker/checker.ts'
+import type { Devnet } from '../devnet/index.ts'
+import { startPortage } from '../devnet/portage-process.ts'
+import { type ConfigInput, devnetTokenFeeWei } from '../devnet/relayer-config.ts'
+import { until } from '../devnet/until.ts'
+import type { SentTransfer, UserTransfer } from '../devnet/wormhole/users.ts'
+import { inParallel } from './closes.ts'
+import { type Measured, namedThreads } from './cpu-meter.ts'
+import { type Form, withForm } from './form.ts'
+import { measure, type Measurement } from './measure.ts'
+import { rpcCallsByMethod } from './rpc-calls.ts'
+import { workerName } from './yardsticks.ts'
 
-export interface BacklogResult {
-  readonly perSecond: number
-  readonly stateTransitions: number
-  readonly historyEvents: number
-  readonly delivered: number
-  readonly revertedTransactions: number
-  readonly maxPerLanePerBlock: number
+export interface BacklogOptions {
+  readonly count: number
+  readonly form: Form
+  /** What is measured beside the relayer. */
+  readonly others: Measured
 }
 
+/** What one run of Portage came to. */
+export interface BacklogMeasurement extends Measurement {
+  readonly check: Pick<CheckResult, 'delivered' | 'lost' | 'duplicates' | 'revertedTransactions' | 'maxPerLanePerBlock'>
+  /** Of the whole process, from its start to the last close, by method. */
+  readonly rpcCalls: readonly (readonly [string, number])[]
+  /** How often it asked the guardians' servers for a signed message: all were in Temporal already, so that each time is one too many. */
+  readonly fetchedAgain: number
+  /** From its start to when it was ready, ms. */
+  readonly startMs: number
+}
+
+/** The source's finalized count, the gaps and the transfers are looked at once, when a process starts; then not while anything is measured. */
+const noAudits = { everyMinutes: 10_080 } as const
+const burst = 200
+
 /**
- * Transfers per second of `count` transfers that wait in Temporal when Portage starts, all to one chain, over all its keys; from when its
- * workers run to the last that is delivered at finality.
+ * `count` transfers that wait in Temporal when Portage starts, all to one chain, over all its keys; from when it is ready to the last that is delivered at
+ * finality.
  */
-export async function backlog(devnet: Devnet, client: Client, count: number): Promise<BacklogResult> {
+export async function backlog(devnet: Devnet, client: Client, { count, form, others }: BacklogOptions): Promise<BacklogMeasurement> {
+  const from = new Date().toISOString()
   const sent = await send(devnet, count)
-  await start(devnet, client, sent)
-  const open = `WorkflowType = 'transfer'`
-  const before = (await client.workflow.count(`${open} AND ExecutionStatus != 'Running'`)).count
-  // All messages are in already, so that this process only works.
-  const portage = await startPortage(devnet, { configure: (config) => ({ ...config, bridges: withoutSpy(config.bridges) }) })
-  const started = Date.now()
+  await submit(devnet, client, sent)
+  const asked = devnet.guardian.api.requests.length
+  const starting = Date.now()
+  const configure = (config: ConfigInput) => ({
+    ...withForm(config, form),
+    ...{ bridges: withoutSpy(config.bridges), audit: noAudits, streams: { ...config.streams, auditMinutes: 600 } },
+  })
+  const portage = await startPortage(devnet, { configure, env: namedThreads })
+  const startMs = Date.now() - starting
+  const giveUp = () => portage.ended && `Portage ${portage.ended}: ${portage.tail()}`
   try {
-    await allClosed(client, open, before + count)
-    const perSecond = count / ((Date.now() - started) / 1000)
+    const query = `WorkflowType = 'transfer' AND StartTime >= '${from}'`
+    const measurement = await measure({ client, query, count, measured: { ...others, [workerName]: [portage.pid] }, giveUp })
+    const rpcCalls = await rpcCallsByMethod(portage)
+    const fetchedAgain = devnet.guardian.api.requests.length - asked
     const check = await devnet.check(sent)
-    return { perSecond, ...(await costs(client, count)), ...check }
+    return { ...measurement, check, rpcCalls, fetchedAgain, startMs }
   } finally {
     await portage.stop(15_000)
   }
@@ -44,14 +70,13 @@ export async function backlog(devnet: Devnet, client: Client, count: number): Pr
 async function send(devnet: Devnet, count: number): Promise<SentTransfer[]> {
   const transfer: UserTransfer = { kind: 'token', amount: 10n ** 16n, fee: devnetTokenFeeWei }
   const sent: SentTransfer[] = []
-  for (let left = count; left > 0; left -= 200) {
-    sent.push(...(await devnet.users.ethereum.send(Array.from({ length: Math.min(200, left) }, () => transfer))))
-  }
+  for (let left = count; left > 0; left -= burst)
+    sent.push(...(await devnet.users.ethereum.send(Array.from({ length: Math.min(burst, left) }, () => transfer))))
   return sent
 }
 
-/** Submits all messages, as the spy would, while no worker serves the queue. */
-async function start(devnet: Devnet, client: Client, sent: readonly SentTransfer[]): Promise<void> {
+/** Starts all transfers, as the spy would, while no worker serves their queue. */
+async function submit(devnet: Devnet, client: Client, sent: readonly SentTransfer[]): Promise<void> {
   const config = configSchema.parse(devnet.relayerConfig())
   const network = await connectNetwork(config)
   try {
@@ -69,20 +94,8 @@ async function start(devnet: Devnet, client: Client, sent: readonly SentTransfer
   }
 }
 
-async function costs(client: Client, count: number): Promise<{ stateTransitions: number; historyEvents: number }> {
-  let stateTransitions = 0
-  let historyEvents = 0
-  let seen = 0
-  // The newest come first.
-  for await (const info of client.workflow.list({ query: "WorkflowType = 'transfer'", pageSize: 1000 })) {
-    stateTransitions += Number(info.raw.stateTransitionCount ?? 0)
-    historyEvents += info.historyLength
-    if (++seen === count) break
-  }
-  return { stateTransitions: stateTransitions / count, historyEvents: historyEvents / count }
-}
-
-function withoutSpy<T extends { 'wormhole-token-bridge'?: { spy?: unknown } | undefined }>(bridges: T): T {
+/** All messages are in already, so that the process only works. */
+function withoutSpy(bridges: ConfigInput['bridges']): ConfigInput['bridges'] {
   const { spy: _, ...rest } = bridges['wormhole-token-bridge'] ?? {}
   return { ...bridges, 'wormhole-token-bridge': rest }
 }

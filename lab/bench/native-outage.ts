@@ -5,6 +5,8 @@ import type { SentNativeTransfer } from '../devnet/native/native-users.ts'
 import { startPortage, type PortageProcess } from '../devnet/portage-process.ts'
 import { run } from '../devnet/run.ts'
 import { until } from '../devnet/until.ts'
+import { rpcCallsByMethod } from './rpc-calls.ts'
+import { round } from './statistics.ts'
 
 export interface OutageOptions {
   readonly transfers: number
@@ -58,7 +60,7 @@ export async function nativeOutage(options: OutageOptions, say: (line: string) =
       await proved(client, sent, portage, say)
       const seconds = (Date.now() - started) / 1000
       const calls = await rpcCalls(portage)
-      for (const [method, count] of await callsByMethod(portage)) say(`  ${method.padEnd(28)}${round(count / transfers)} per transfer`)
+      for (const [method, count] of await rpcCallsByMethod(portage)) say(`  ${method.padEnd(28)}${round(count / transfers)} per transfer`)
       const rssPeakMiB = memory.stop()
       const perQuietBlock = await quietCalls(devnet, portage)
       const { nativeFindings, ...check } = await devnet.check([], sent)
@@ -131,17 +133,7 @@ async function quietCalls({ chains }: Devnet, portage: PortageProcess): Promise<
 }
 
 async function rpcCalls(portage: PortageProcess): Promise<number> {
-  return (await callsByMethod(portage)).reduce((sum, [, count]) => sum + count, 0)
-}
-
-/** JSON-RPC calls so far, the most frequent first. */
-async function callsByMethod({ apiUrl }: PortageProcess): Promise<[string, number][]> {
-  const text = await (await fetch(`${apiUrl}/metrics`)).text()
-  const sums = new Map<string, number>()
-  for (const [, method = '', count] of text.matchAll(/^portage_rpc_calls_total\{.*method="([^"]*)".*\} (\d+)/gm)) {
-    sums.set(method, (sums.get(method) ?? 0) + Number(count))
-  }
-  return [...sums].toSorted(([, a], [, b]) => b - a)
+  return (await rpcCallsByMethod(portage)).reduce((sum, [, count]) => sum + count, 0)
 }
 
 async function costs(
@@ -179,8 +171,4 @@ function watchMemory({ pid }: PortageProcess): { stop(): number } {
       return Math.round(most)
     },
   }
-}
-
-function round(value: number): number {
-  return Math.round(value * 100) / 100
 }

@@ -1,46 +1,37 @@
-import { startChild } from '../devnet/child.ts'
-import { until } from '../devnet/until.ts'
-import type { Client } from '@temporalio/client'
 import { randomUUID } from 'node:crypto'
 import { fileURLToPath } from 'node:url'
+import type { Client } from '@temporalio/client'
+import { startChild } from '../devnet/child.ts'
+import { until } from '../devnet/until.ts'
+import { inParallel } from './closes.ts'
+import { type Measured, namedThreads } from './cpu-meter.ts'
+import { measure, type Measurement } from './measure.ts'
+
+export const yardsticks = ['empty', 'oneActivity'] as const
+export type Yardstick = (typeof yardsticks)[number]
 
 const worker = fileURLToPath(new URL('empty-worker.ts', import.meta.url))
 
-/** Workflows per second of `count` backlogged workflows of one type, from when the worker runs to the last close. */
-export async function yardstick(client: Client, address: string, type: 'empty' | 'oneActivity', count: number): Promise<number> {
+/** The name of the yardstick's worker process among what is measured; for a run of Portage, that of the relayer. */
+export const workerName = 'worker'
+
+/** `count` workflows of one type that wait when their worker starts. `others`: what else is measured. */
+export async function yardstick(
+  client: Client,
+  address: string,
+  type: Yardstick,
+  { count, others }: { readonly count: number; readonly others: Measured },
+): Promise<Measurement> {
   const taskQueue = `bench-${type}-${randomUUID()}`
   await inParallel(count, 50, (index) => client.workflow.start(type, { workflowId: `${taskQueue}-${index}`, taskQueue }))
-  const child = await startChild(process.execPath, ['--import', 'tsx', worker, address, taskQueue])
+  const env = { ...process.env, ...namedThreads }
+  const child = await startChild(process.execPath, ['--import', 'tsx', worker, address, taskQueue], { env })
+  const giveUp = () => child.ended && `the worker ${child.ended}: ${child.tail()}`
   try {
-    await until(() => child.tail().includes('running'), {
-      timeoutMs: 60_000,
-      everyMs: 5,
-      what: 'the yardstick worker',
-      giveUp: () => child.ended,
-    })
-    const started = Date.now()
-    await allClosed(client, `TaskQueue = '${taskQueue}'`, count)
-    return count / ((Date.now() - started) / 1000)
+    await until(() => child.tail().includes('running'), { timeoutMs: 60_000, everyMs: 5, what: 'the yardstick worker', giveUp })
+    const measured = { ...others, [workerName]: [child.pid] }
+    return await measure({ client, query: `TaskQueue = '${taskQueue}'`, count, measured, giveUp })
   } finally {
     await child.stop()
   }
-}
-
-/** Resolves when as many workflows of the query are closed. */
-export async function allClosed(client: Client, query: string, count: number): Promise<void> {
-  await until(async () => (await client.workflow.count(`${query} AND ExecutionStatus != 'Running'`)).count >= count, {
-    timeoutMs: 600_000,
-    everyMs: 100,
-    what: `${count} workflows to close`,
-  })
-}
-
-/** Calls `work` for 0 … count−1, so many at a time. */
-export async function inParallel(count: number, width: number, work: (index: number) => Promise<unknown>): Promise<void> {
-  let next = 0
-  await Promise.all(
-    Array.from({ length: Math.min(width, count) }, async () => {
-      while (next < count) await work(next++)
-    }),
-  )
 }

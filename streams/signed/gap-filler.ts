@@ -6,6 +6,7 @@ import type { SignedDeps } from './deps.ts'
 import { fetchMissing, type FetchOutcome, foundIn } from './fetch-missing.ts'
 import { createPublishedLogs } from './published-logs.ts'
 import { createRetrySchedule } from './retry-schedule.ts'
+import type { UnderWay } from './under-way.ts'
 
 /** What one look at the gaps came to, in numbers. absent: no server that could be asked has them. */
 export interface GapReport extends Readonly<Record<NumberStatus | 'absent', number>> {
@@ -55,8 +56,9 @@ export function createGapFiller(deps: GapsDeps, auditMs: number) {
      * Looks for every number of the gaps that is due, and records what it finds after every few of them, so that a crash loses little. Throws what reads
      * throw; what was recorded stays.
      * @param upTo the source's highest number at its finalized state, as last asked
+     * @param underWay numbers whose transfers run: they are recorded, and not looked for
      */
-    async look(state: StreamState, upTo: string | undefined): Promise<GapReport> {
+    async look(state: StreamState, upTo: string | undefined, underWay: UnderWay = new Map()): Promise<GapReport> {
       const counts: Record<NumberStatus | 'absent', number> = { started: 0, delivered: 0, ignored: 0, absent: 0 }
       let [looked, full] = [0, false]
       schedule.prune(state.gaps)
@@ -70,7 +72,7 @@ export function createGapFiller(deps: GapsDeps, auditMs: number) {
         last = batch.length < room
         if (batch.length === 0) break
         looked += batch.length
-        const outcomes = await fetchMissing(deps, batch)
+        const outcomes = await findAll(deps, batch, underWay)
         for (const status of await record(outcomes, upTo, state)) counts[status]++
         for (const { kind } of outcomes.values()) if (kind === 'absent') counts.absent++
         above = last ? -1n : BigInt(batch.at(-1) ?? -1)
@@ -81,6 +83,19 @@ export function createGapFiller(deps: GapsDeps, auditMs: number) {
       return { ...counts, ...(Number.isFinite(nextAt) && { nextAt }) }
     },
   }
+}
+
+/** What runs is known, and the rest is fetched. */
+async function findAll(deps: SignedDeps, numbers: readonly string[], underWay: UnderWay): Promise<ReadonlyMap<string, FetchOutcome>> {
+  const fetched = await fetchMissing(
+    deps,
+    numbers.filter((number) => !underWay.has(number)),
+  )
+  const known = numbers.flatMap((number): [string, FetchOutcome][] => {
+    const id = underWay.get(number)
+    return id === undefined ? [] : [[number, { kind: 'started', id, status: 'known' }]]
+  })
+  return new Map([...fetched, ...known])
 }
 
 /** Records what a search for missing numbers found, and classifies the rest. Answers with the statuses that the stream has taken. */

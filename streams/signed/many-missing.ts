@@ -20,10 +20,16 @@ export function createManyMissing(deps: SignedDeps) {
   const lookBack = createLookBack(deps)
   let nextAt = 0
   return {
-    /** The state after it. Throws only what asking for the state throws. */
-    async look(state: StreamState): Promise<{ readonly state: StreamState; readonly counts: Readonly<Record<NumberStatus, number>> }> {
+    /**
+     * The state after it. Throws only what asking for the state throws.
+     * @param started how many of the missing numbers need no look: their transfers run
+     */
+    async look(
+      state: StreamState,
+      started = 0,
+    ): Promise<{ readonly state: StreamState; readonly counts: Readonly<Record<NumberStatus, number>> }> {
       const none = { started: 0, delivered: 0, ignored: 0 }
-      const missing = missingIn(viewStream(state))
+      const missing = missingIn(viewStream(state)) - started
       if (missing <= few || Date.now() < nextAt) return { state, counts: none }
       const about = { stream: source.config.stream, missing }
       try {

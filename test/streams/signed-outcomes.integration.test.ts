@@ -6,9 +6,11 @@ import { until } from '../../lab/devnet/until.ts'
 import { initialStream } from '../../domain/stream/reducer.ts'
 import type { StreamRequest, StreamState } from '../../domain/stream/stream.ts'
 import type { Transfer, TransferState } from '../../domain/transfer/transfer.ts'
+import { createGaps } from '../../streams/signed/gaps.ts'
 import { createLostTransfers } from '../../streams/signed/lost-transfers.ts'
 import { createOutcomeReporter } from '../../streams/transfer-outcomes.ts'
-import { parkedAndEnded } from '../../temporal/client/stream-transfers.ts'
+import { parkedAndEnded, runningTransfers } from '../../temporal/client/stream-transfers.ts'
+import { unused } from '../helpers/unused.ts'
 import { silentLogger } from '../../observability/logger.ts'
 import type { TransferInput } from '../../temporal/contracts/transfer.ts'
 import { chainQueue, searchAttributes, transferId } from '../../temporal/contracts/names.ts'
@@ -74,7 +76,7 @@ describe('how the transfers of an emitter end', () => {
     const { connection, namespace } = temporal
     const client = new Client({ connection, namespace, interceptors: { workflow: [interceptor] } })
     const deps = { source, streamClient, client, logger: silentLogger() }
-    return { requests, state, asked, outcomes: createOutcomeReporter(deps, parkedAndEnded), lost: createLostTransfers(deps) }
+    return { requests, state, asked, deps, outcomes: createOutcomeReporter(deps, parkedAndEnded), lost: createLostTransfers(deps) }
   }
 
   beforeAll(async () => {
@@ -111,6 +113,33 @@ describe('how the transfers of an emitter end', () => {
     await outcomes.look(state)
     expect(asked).toEqual([])
     expect(requests.filter(({ kind }) => kind !== 'closed')).toEqual([])
+  })
+
+  it('are neither fetched nor submitted again while they run: what another door started is recorded', async () => {
+    await Promise.all([200, 201].map((number) => start(number, 'unserved', 'admitting')))
+    const listed = async () => (await runningTransfers(temporal.client, of)).filter(({ number }) => Number(number) >= 200).length === 2
+    await until(listed, { ...waitLimit, what: 'the two to be listed' })
+    const { requests, state, deps } = agentOf()
+    const fetched: string[] = []
+    const gaps = createGaps(
+      {
+        ...deps,
+        ...{ freshMs: 0, rangeBlocks: 10, lookBackMs: 0, view: undefined },
+        source: { ...deps.source, emitterChain: 1, highest: unused('highest'), published: unused('published') },
+        chain: { name: 'a', block: unused('block'), heads: { current: undefined, subscribe: unused('subscribe') } },
+        bridge: { name: 'wormhole-token-bridge', decode: unused('decode'), endpoint: unused('endpoint') },
+        submitter: { submit: unused('submit') },
+        lookup: {
+          find: async ({ sequence }: { sequence: string }) => (fetched.push(sequence), { kind: 'absent' as const, againInMs: 60_000 }),
+          held: async () => false,
+        },
+      } as unknown as Parameters<typeof createGaps>[0],
+      60_000,
+    )
+    const report = await gaps.look({ ...state, gaps: [{ from: '199', to: '201', state: 'unobserved', at: 0 }] }, '300')
+    expect(fetched).toEqual(['199'])
+    expect(requests[0]).toEqual({ kind: 'seen', numbers: [['200'], ['201']] })
+    expect(report.absent).toBe(1)
   })
 
   it('are looked for in quick succession where a transfer is gone, and not for ever', async () => {

@@ -1,0 +1,42 @@
+import type { Client } from '@temporalio/client'
+import { until } from '../devnet/until.ts'
+
+/** A closed workflow, by the server's own account. */
+export interface Closed {
+  /** ms since the epoch. */
+  readonly closedAt: number
+  readonly stateTransitions: number
+  readonly historyEvents: number
+  readonly workflowId: string
+}
+
+/** Between two looks: each costs the server a count over all that the query matches. */
+const everyMs = 500
+
+/**
+ * Resolves when so many workflows of the query are closed, with each of them. Throws Error after half an hour, or for the reason that `giveUp` gives.
+ */
+export async function allClosed(client: Client, query: string, count: number, giveUp?: () => string | undefined): Promise<Closed[]> {
+  const closed = `${query} AND ExecutionStatus != 'Running'`
+  const counted = async () => (await client.workflow.count(closed)).count >= count
+  await until(counted, { timeoutMs: 1_800_000, everyMs, what: `${count} workflows to close`, giveUp })
+  const all: Closed[] = []
+  for await (const { closeTime, raw, historyLength, workflowId } of client.workflow.list({ query: closed, pageSize: 1_000 }))
+    all.push({
+      closedAt: closeTime?.getTime() ?? Number.NaN,
+      stateTransitions: Number(raw.stateTransitionCount ?? 0),
+      historyEvents: historyLength,
+      workflowId,
+    })
+  return all
+}
+
+/** Calls `work` for 0 … count−1, so many at a time. */
+export async function inParallel(count: number, width: number, work: (index: number) => Promise<unknown>): Promise<void> {
+  let next = 0
+  await Promise.all(
+    Array.from({ length: Math.min(width, count) }, async () => {
+      while (next < count) await work(next++)
+    }),
+  )
+}

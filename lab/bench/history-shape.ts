@@ -1,0 +1,27 @@
+import type { Client } from '@temporalio/client'
+import { round } from './statistics.ts'
+
+/** What the histories of some workflows are made of, on average: events by type. A local activity is one `markerRecorded`. */
+export type Shape = Readonly<Record<string, number>>
+
+/** Of these workflows' histories, as the server has them. */
+export async function historyShape(client: Client, workflowIds: readonly string[]): Promise<Shape> {
+  const histories = await Promise.all(
+    workflowIds.map(async (id) => (await client.workflow.getHandle(id).fetchHistory()).events?.map(nameOf) ?? []),
+  )
+  return shapeOf(histories)
+}
+
+/** Events by type, on average, the most frequent first. */
+export function shapeOf(histories: readonly (readonly string[])[]): Shape {
+  const counts = new Map<string, number>()
+  for (const name of histories.flat()) counts.set(name, (counts.get(name) ?? 0) + 1)
+  const ordered = [...counts].toSorted(([, a], [, b]) => b - a)
+  return Object.fromEntries(ordered.map(([name, count]) => [name, round(count / histories.length)]))
+}
+
+/** By the name of its attributes: `workflowTaskCompleted`. */
+function nameOf(event: object): string {
+  const attributes = Object.entries(event).find(([key, value]) => key.endsWith('EventAttributes') && value)
+  return attributes?.[0].replace('EventAttributes', '') ?? 'unknown'
+}

@@ -1,0 +1,40 @@
+import { allClosed, type Closed } from './closes.ts'
+import { type Measured, type ProcessUsage, startCpuMeter } from './cpu-meter.ts'
+import { ratesOf, type Rates } from './statistics.ts'
+import type { Client } from '@temporalio/client'
+
+/** What one run of workflows that waited came to. */
+export interface Measurement extends Rates {
+  readonly count: number
+  /** ms since the epoch: when the worker ran. */
+  readonly begin: number
+  readonly closed: readonly Closed[]
+  /** From then to the last close, by process. */
+  readonly usage: Readonly<Record<string, ProcessUsage>>
+}
+
+export interface MeasureOptions {
+  readonly client: Client
+  /** Which workflows; nothing else may match. */
+  readonly query: string
+  readonly count: number
+  readonly measured: Measured
+  /** A reason to give up: the worker has ended. */
+  readonly giveUp: () => string | undefined
+}
+
+/** Call it when the worker runs: resolves when all have closed. Throws Error if they do not. */
+export async function measure({ client, query, count, measured, giveUp }: MeasureOptions): Promise<Measurement> {
+  const begin = Date.now()
+  const meter = await startCpuMeter(measured)
+  const closed = await allClosed(client, query, count, giveUp)
+  const usage = await meter.stop()
+  const times = closed.map(({ closedAt }) => closedAt)
+  return { count, begin, closed, usage, ...ratesOf(times, begin) }
+}
+
+/** Of the workflows themselves, on average. */
+export function perWorkflow(closed: readonly Closed[]): { readonly stateTransitions: number; readonly historyEvents: number } {
+  const mean = (of: (one: Closed) => number) => closed.reduce((sum, one) => sum + of(one), 0) / Math.max(1, closed.length)
+  return { stateTransitions: mean((one) => one.stateTransitions), historyEvents: mean((one) => one.historyEvents) }
+}

@@ -1,0 +1,10 @@
+// Preloaded into a process that is measured (NODE_OPTIONS=--require): Node runs it in the main thread and in each worker thread, and the kernel then shows which is
+// which. Synchronous file calls run in the thread that makes them. The names are those of proc-stat.ts.
+const { writeFileSync } = require('node:fs')
+const { isMainThread } = require('node:worker_threads')
+
+try {
+  writeFileSync('/proc/thread-self/comm', isMainThread ? 'js-main' : 'js-worker')
+} catch {
+  // Not Linux: CPU time is not measured there.
+}

@@ -1,0 +1,58 @@
+import { Command, InvalidArgumentError, Option } from 'commander'
+import { type Form, forms } from './form.ts'
+
+const help = `
+Measures how many transfers that wait in Temporal Portage delivers per second over 4 keys, beside workflows that are empty and workflows with one empty activity,
+in turn, on one Temporal server (SQLite in a file). Each kind has as many. For each: the rate from when its process was ready to the last close, the sustained one
+(from the 10th to the 90th percentile of closes), and the CPU time of each process and, of the worker, of each kind of thread. Rates of different runs or machines
+say nothing beside each other: the ratios within one run do. CPU times need Linux. What was measured and tried is in docs/performance.md.
+
+With --native-outage <n> something else: so many transfers of the native bridge, half in each direction, are initiated while Portage
+is down; then it starts, finds them and delivers them. Time, RPC calls, state transitions and memory are printed.
+
+Examples:
+  npm run bench -- --quick
+  npm run bench -- --json > figures.json
+  npm run bench -- --chart docs/performance.svg
+  npm run bench -- --native-outage 5000 --json
+  npm run bench -- --native-outage 5000 --batch 20`
+
+export interface BenchOptions {
+  readonly transfers: number
+  readonly keys: number
+  readonly rounds: number
+  readonly form: Form
+  readonly json: boolean
+  readonly chart?: string
+  readonly nativeOutage?: number
+  readonly batch?: number
+  readonly maxOpen: number
+}
+
+/** `--quick` has the fewest transfers whose sustained rate means something. */
+const [many, few, rounds] = [2_000, 800, 3] as const
+
+/** Reads the command line. Ends the process for `--help` and for what it does not understand. */
+export function readOptions(args: readonly string[]): BenchOptions {
+  const parsed = new Command('bench')
+    .option('--quick', `${few} transfers, one round`, false)
+    .option('--transfers <n>', `transfers, and workflows of each other kind, per round (default: ${many})`, wholeNumber)
+    .option('--keys <k>', 'keys of the target chain', wholeNumber, 4)
+    .option('--rounds <n>', `rounds, of which least, middle and most are told (default: ${rounds})`, wholeNumber)
+    .addOption(new Option('--form <form>', 'where `broadcast` runs').choices(forms).default('queue'))
+    .option('--native-outage <n>', 'native transfers that wait when Portage starts; instead of all else', wholeNumber)
+    .option('--batch <n>', 'with --native-outage: most completions in one transaction (default: each has its own)', wholeNumber)
+    .option('--max-open <n>', 'with --native-outage: most open transfers per direction', wholeNumber, 360)
+    .option('--chart <file>', 'write a picture of the closes per second (SVG)')
+    .option('--json', 'one JSON object on stdout', false)
+    .addHelpText('after', help)
+    .parse(args, { from: 'user' })
+    .opts<Omit<BenchOptions, 'transfers' | 'rounds'> & { quick: boolean; transfers?: number; rounds?: number }>()
+  const { quick, ...rest } = parsed
+  return { ...rest, transfers: parsed.transfers ?? (quick ? few : many), rounds: parsed.rounds ?? (quick ? 1 : rounds) }
+}
+
+function wholeNumber(text: string): number {
+  if (!/^[1-9]\d{0,6}$/.test(text)) throw new InvalidArgumentError('It must be a whole number above 0.')
+  return Number(text)
+}

@@ -1,0 +1,48 @@
+/** The CPU time of a process or of one of its threads, and the threads' names, as Linux tells them in /proc (proc_pid_stat(5)). */
+export interface Stat {
+  readonly name: string
+  /** In user and kernel mode together, ms. */
+  readonly cpuMs: number
+  /** Resident memory of the process, bytes. */
+  readonly rss: number
+}
+
+/** USER_HZ is 100 on every Linux that Node runs on; a page of memory has this size on x86-64 and, nearly always, on arm64. */
+const [msPerTick, pageBytes] = [10, 4096]
+
+/**
+ * Reads a line of /proc/<pid>/stat or /proc/<pid>/task/<tid>/stat. The name is in brackets and may hold spaces and brackets. Throws Error for anything else.
+ */
+export function parseStat(line: string): Stat {
+  const [open, close] = [line.indexOf('('), line.lastIndexOf(')')]
+  // From the third field on: state is 3, utime 14, stime 15, rss 24.
+  const fields = line
+    .slice(close + 2)
+    .trim()
+    .split(' ')
+  const [user, kernel, pages] = [Number(fields[11]), Number(fields[12]), Number(fields[21])]
+  if (open < 0 || close < open || ![user, kernel, pages].every(Number.isFinite))
+    throw new Error(`Not a line of /proc/…/stat: ${line.slice(0, 80)}`)
+  return { name: line.slice(open + 1, close), cpuMs: (user + kernel) * msPerTick, rss: pages * pageBytes }
+}
+
+/**
+ * What a thread of a Node process with Temporal's SDK is for. main: the event loop. workflow: Node's worker threads, in which workflows run. core: the Rust part
+ * of the SDK (tokio). gcJit: V8's own threads, which collect garbage and compile. pool: libuv's.
+ */
+export const threadGroups = ['main', 'workflow', 'core', 'gcJit', 'pool'] as const
+export type ThreadGroup = (typeof threadGroups)[number]
+
+/** The names that `name-threads.cjs` gives; other threads keep the name that they were started with. */
+export const threadNames = { main: 'js-main', worker: 'js-worker' } as const
+
+/**
+ * Which group a thread is of, by its name and by whether it is the process's first one. V8 starts its threads before any script runs, so that they have the name
+ * of the program; libuv's are started by the main thread and inherit its name; those of the Rust part name themselves.
+ */
+export function threadGroupOf(name: string, isFirst: boolean): ThreadGroup {
+  if (isFirst) return 'main'
+  if (name === threadNames.worker) return 'workflow'
+  if (name === threadNames.main) return 'pool'
+  return name === 'node' ? 'gcJit' : 'core'
+}

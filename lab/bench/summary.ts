@@ -1,0 +1,141 @@
+import { cpus, loadavg } from 'node:os'
+import type { BacklogMeasurement } from './backlog.ts'
+import type { Form } from './form.ts'
+import type { Shape } from './history-shape.ts'
+import { type Measurement, perWorkflow } from './measure.ts'
+import { type ThreadGroup, threadGroups } from './proc-stat.ts'
+import { round, type Spread, spread } from './statistics.ts'
+import { workerName } from './yardsticks.ts'
+
+/** One round: each kind once, one after the other, so that a machine whose speed drifts is as kind to each. */
+export interface Round {
+  readonly oneActivity: Measurement
+  readonly portage: BacklogMeasurement
+  readonly empty: Measurement
+  /** Of the last minute, when the round began. */
+  readonly load: number
+}
+
+/** Over the rounds. Times are of CPU, ms per workflow. */
+export interface KindSummary {
+  readonly perSecond: Spread
+  readonly sustainedPerSecond: Spread
+  /** All processes together. */
+  readonly cpuMs: Spread
+  /** `worker` is the relayer, or the yardstick's worker; `driver` the bench itself, with the guardian and the users. */
+  readonly cpuMsByProcess: Readonly<Record<string, Spread>>
+  /** The worker's. gcJit: V8's own threads; core: the Rust part of Temporal's SDK; pool: libuv's threads. */
+  readonly cpuMsByThread: Readonly<Record<ThreadGroup, Spread>>
+  /** Most that was seen in any round, MiB. */
+  readonly rssPeakMiB: Readonly<Record<string, number>>
+  readonly stateTransitions: number
+  readonly historyEvents: number
+}
+
+export interface PortageSummary extends KindSummary {
+  readonly rpcCalls: { readonly perTransfer: number; readonly byMethod: Readonly<Record<string, number>> }
+  /** From the start of its process until it was ready. */
+  readonly startMs: Spread
+  /** Per transfer, what its history is made of. */
+  readonly shape: Shape
+}
+
+export interface BenchSummary {
+  readonly form: Form
+  readonly transfers: number
+  readonly rounds: number
+  readonly keys: number
+  readonly machine: { readonly cpus: number; readonly model: string; readonly node: string; readonly load: readonly number[] }
+  readonly portage: PortageSummary
+  readonly oneActivity: KindSummary
+  readonly empty: KindSummary
+  /** Portage to one-activity workflows, in each round. */
+  readonly ratio: Spread
+  readonly ratioSustained: Spread
+  /** CPU of all processes. */
+  readonly ratioCpu: Spread
+  /** By the checker, of all rounds. */
+  readonly delivered: number
+  readonly of: number
+  readonly lost: number
+  readonly duplicates: number
+  readonly revertedTransactions: number
+  /** Signed messages that were fetched though their transfers ran. */
+  readonly fetchedAgain: number
+  readonly maxPerLanePerBlock: number
+}
+
+export function summarize(
+  rounds: readonly Round[],
+  { form, keys, shape }: { readonly form: Form; readonly keys: number; readonly shape: Shape },
+): BenchSummary {
+  const portage = rounds.map((one) => one.portage)
+  const checks = portage.map(({ check }) => check)
+  const sum = (of: (check: BacklogMeasurement['check']) => number) => checks.reduce((total, one) => total + of(one), 0)
+  const ratio = (of: (one: Measurement) => number) => spread(rounds.map((one) => of(one.portage) / of(one.oneActivity)))
+  const transfers = portage[0]?.count ?? 0
+  return {
+    ...{ form, transfers, rounds: rounds.length, keys },
+    machine: {
+      ...{ cpus: cpus().length, model: cpus()[0]?.model ?? 'unknown', node: process.version },
+      load: [...rounds.map(({ load }) => round(load)), round(loadavg()[0] ?? 0)],
+    },
+    portage: {
+      ...kindOf(portage),
+      rpcCalls: rpcCallsOf(portage),
+      startMs: spread(portage.map(({ startMs }) => startMs)),
+      shape,
+    },
+    oneActivity: kindOf(rounds.map((one) => one.oneActivity)),
+    empty: kindOf(rounds.map((one) => one.empty)),
+    ratio: ratio(({ perSecond }) => perSecond),
+    ratioSustained: ratio(({ sustainedPerSecond }) => sustainedPerSecond),
+    ratioCpu: ratio(cpuOf),
+    delivered: sum(({ delivered }) => delivered),
+    of: portage.reduce((total, { count }) => total + count, 0),
+    lost: sum(({ lost }) => lost),
+    duplicates: sum(({ duplicates }) => duplicates),
+    revertedTransactions: sum((one) => one.revertedTransactions),
+    fetchedAgain: portage.reduce((total, one) => total + one.fetchedAgain, 0),
+    maxPerLanePerBlock: Math.max(...checks.map((one) => one.maxPerLanePerBlock)),
+  }
+}
+
+/** CPU of all processes per workflow, ms. */
+export function cpuOf({ usage, count }: Measurement): number {
+  return Object.values(usage).reduce((sum, { cpuMs }) => sum + cpuMs, 0) / count
+}
+
+/** What measurements of one kind have in common. */
+export function kindOf(all: readonly Measurement[]): KindSummary {
+  const names = Object.keys(all[0]?.usage ?? {})
+  const eachOf = (of: (one: Measurement) => number) => spread(all.map(of))
+  const inWorker = (group: ThreadGroup) => eachOf(({ usage, count }) => (usage[workerName]?.threadMs[group] ?? 0) / count)
+  const { stateTransitions, historyEvents } = perWorkflow(all.flatMap(({ closed }) => closed))
+  return {
+    perSecond: eachOf((one) => one.perSecond),
+    sustainedPerSecond: eachOf((one) => one.sustainedPerSecond),
+    cpuMs: eachOf(cpuOf),
+    cpuMsByProcess: record(names, (name) => eachOf(({ usage, count }) => (usage[name]?.cpuMs ?? 0) / count)),
+    cpuMsByThread: record(threadGroups, inWorker),
+    rssPeakMiB: record(names, (name) => Math.max(...all.map(({ usage }) => usage[name]?.rssPeakMiB ?? 0))),
+    stateTransitions: round(stateTransitions),
+    historyEvents: round(historyEvents),
+  }
+}
+
+function rpcCallsOf(all: readonly BacklogMeasurement[]): PortageSummary['rpcCalls'] {
+  const transfers = all.reduce((sum, { count }) => sum + count, 0)
+  const sums = new Map<string, number>()
+  for (const { rpcCalls } of all) for (const [method, count] of rpcCalls) sums.set(method, (sums.get(method) ?? 0) + count)
+  const total = [...sums.values()].reduce((sum, count) => sum + count, 0)
+  const ordered = [...sums].toSorted(([, a], [, b]) => b - a)
+  return {
+    perTransfer: round(total / transfers),
+    byMethod: Object.fromEntries(ordered.map(([name, count]) => [name, round(count / transfers, 3)])),
+  }
+}
+
+function record<Key extends string, Value>(keys: readonly Key[], of: (key: Key) => Value): Record<Key, Value> {
+  return Object.fromEntries(keys.map((key) => [key, of(key)])) as Record<Key, Value>
+}
