@@ -13,14 +13,16 @@ import { createSendOperatorTransaction, type SendOperatorTransactionDeps } from 
 import { createExpedite } from './transfer/expedite.ts'
 import { createPrepare } from './transfer/prepare.ts'
 import { createGetLaneStatus } from './transfer/get-lane-status.ts'
+import { createRefuse, type RefuseDeps } from './transfer/refuse.ts'
 import { guarded } from './to-failure.ts'
 import { createValidate } from './transfer/validate.ts'
 
 /** The steps that need no key, for the queue of a chain. */
-export function createKeylessSteps(deps: ConfirmEndDeps): KeylessSteps {
+export function createKeylessSteps(deps: ConfirmEndDeps & RefuseDeps): KeylessSteps {
+  const refuse = createRefuse(deps)
   return {
-    admit: guarded(createAdmit(deps)),
-    validate: guarded(createValidate(deps)),
+    admit: guarded(createAdmit(deps, refuse)),
+    validate: guarded(createValidate(deps, refuse)),
     checkDelivered: guarded(createCheckDelivered(deps)),
     prepare: guarded(createPrepare(deps)),
     confirm: guarded(createConfirm(deps)),

@@ -3,13 +3,16 @@ import { intentOf } from '../domain/lane/entries.ts'
 import { workflowOf } from '../domain/lane/intent-id.ts'
 import type { LaneId } from '../domain/lane/lane-id.ts'
 import type { LaneState } from '../domain/lane/lane.ts'
-import { batchNoncesOf } from '../temporal/client/batches.ts'
+import { type CarriedWorkflows, carriedByBatches } from '../temporal/client/batches.ts'
 import { type TemporalClient, within } from '../temporal/client/client.ts'
 import { ifGone } from '../temporal/client/errors.ts'
 import { queryLane } from '../temporal/client/lanes.ts'
+import { sharedRead } from './shared-read.ts'
 
 /** Longest wait for a ledger's answer, ms: less than the activity has. */
 const answerMs = 10_000
+/** Between the starts of two shared readings of a ledger, ms. */
+const sharedEveryMs = 200
 
 /** What the ledger of a lane says of the nonces of one workflow. */
 export interface LedgerNonces {
@@ -25,32 +28,61 @@ export interface LedgerNonces {
 }
 
 /** Asks the ledgers of a chain for what intents of a workflow hold. `more`: lanes beside the configured ones. Throws LANE_UNREACHABLE. */
-export type HeldNonces = (workflowId: string, more: readonly LaneId[]) => Promise<LedgerNonces[]>
+export type HeldNonces = (workflowId: string, more?: readonly LaneId[]) => Promise<LedgerNonces[]>
+
+/** What a ledger has, whoever asks; undefined: it is not there. */
+interface LedgerReading {
+  readonly state: LaneState
+  readonly batches: readonly CarriedWorkflows[]
+}
 
 /** Works without a key and without a process of the lane. @param batched whether these lanes have batches at all */
 export function createHeldNonces(client: TemporalClient, lanes: readonly LaneId[], batched: boolean): HeldNonces {
-  const ask = async (lane: LaneId, workflowId: string): Promise<LedgerNonces> => {
-    try {
-      const state = await within(client, answerMs, () => queryLane(client, lane)).catch(ifGone(undefined))
-      if (!state) return { lane, nonces: [], owners: [], finalized: 0, knowsAll: false }
-      const inBatches = batched ? await within(client, answerMs, () => batchNoncesOf(client, lane, workflowId)) : []
-      return wordOf(lane, state, workflowId, inBatches)
-    } catch (error) {
-      throw new RelayerError('LANE_UNREACHABLE', { facts: { lane }, cause: error })
-    }
+  return async (workflowId, more = []) => {
+    const asked = [...new Set([...lanes, ...more])]
+    return Promise.all(asked.map(async (lane) => wordOf(lane, await readLedger(client, lane, batched), workflowId)))
   }
-  return (workflowId, more) => Promise.all([...new Set([...lanes, ...more])].map((lane) => ask(lane, workflowId)))
 }
 
-function wordOf(lane: LaneId, state: LaneState, workflowId: string, inBatches: readonly number[]): LedgerNonces {
+/**
+ * The same for many workflows at a time: a ledger is asked at most every 200 ms, whoever sends how much. Each answer is of a reading that began after it was
+ * asked for. `more` is not asked.
+ */
+export function createSharedHeldNonces(client: TemporalClient, lanes: readonly LaneId[], batched: boolean): HeldNonces {
+  const readings = lanes.map((lane) => {
+    const known = new Map<string, ReadonlySet<string>>()
+    return [lane, sharedRead(() => readLedger(client, lane, batched, known), sharedEveryMs)] as const
+  })
+  return (workflowId) => Promise.all(readings.map(async ([lane, read]) => wordOf(lane, await read(), workflowId)))
+}
+
+async function readLedger(
+  client: TemporalClient,
+  lane: LaneId,
+  batched: boolean,
+  known?: Map<string, ReadonlySet<string>>,
+): Promise<LedgerReading | undefined> {
+  try {
+    const state = await within(client, answerMs, () => queryLane(client, lane)).catch(ifGone(undefined))
+    if (!state) return undefined
+    return { state, batches: batched ? await within(client, answerMs, () => carriedByBatches(client, lane, known)) : [] }
+  } catch (error) {
+    throw new RelayerError('LANE_UNREACHABLE', { facts: { lane }, cause: error })
+  }
+}
+
+function wordOf(lane: LaneId, reading: LedgerReading | undefined, workflowId: string): LedgerNonces {
+  if (!reading) return { lane, nonces: [], owners: [], finalized: 0, knowsAll: false }
+  const { state, batches } = reading
   const entries = Object.values(state.entries)
   const own = entries.filter((entry) => {
     const intentId = intentOf(entry)
     return intentId !== undefined && workflowOf(intentId) === workflowId
   })
+  const inBatches = batches.filter(({ workflows }) => workflows.has(workflowId))
   return {
     lane,
-    nonces: [...own.map(({ nonce }) => nonce), ...inBatches],
+    nonces: [...own, ...inBatches].map(({ nonce }) => nonce),
     owners: own.flatMap(({ owner, fill }) => (owner && !fill ? [owner.intentId] : [])),
     finalized: state.observed?.finalized ?? 0,
     knowsAll: state.synced && !entries.some(({ owner, fill }) => !owner && fill === 'inherited'),

@@ -4,7 +4,7 @@ import { createPauses } from '../lanes/pauses.ts'
 import { listWaitingTransfers, wakeTransfer } from '../temporal/client/transfers.ts'
 import { createAuditSteps, createKeylessSteps } from '../activities/index.ts'
 import type { ChainName } from '../domain/transfer/transfer.ts'
-import { createHeldNonces } from '../lanes/held-nonces.ts'
+import { createHeldNonces, createSharedHeldNonces } from '../lanes/held-nonces.ts'
 import { createWithdrawals } from '../lanes/withdrawals.ts'
 import { chainQueue } from '../temporal/contracts/names.ts'
 import { auditAlarms } from './audit.ts'
@@ -48,6 +48,7 @@ export async function createChainWorker(
     abandonAfterMs: config.transfers.abandonAfterMinutes * 60_000,
     withdraw: createWithdrawals(client, ledgers, batched),
     heldNonces: createHeldNonces(client, [...ledgers.keys()], batched),
+    sharedHeldNonces: createSharedHeldNonces(client, [...ledgers.keys()], batched),
   })
   const audits = createAuditSteps({ bridges, chains, client, ...auditAlarms(context) })
   const worker = await Worker.create({

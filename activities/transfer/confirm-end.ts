@@ -2,6 +2,7 @@ import type { Chain } from '../../chains/port.ts'
 import { toRelayerError } from '../../domain/errors.ts'
 import { workflowOf } from '../../domain/lane/intent-id.ts'
 import { laneAddress } from '../../domain/lane/lane-id.ts'
+import type { Transfer } from '../../domain/transfer/transfer.ts'
 import type { HeldNonces, LedgerNonces } from '../../lanes/held-nonces.ts'
 import type { Withdraw } from '../../lanes/withdrawals.ts'
 import type { EndConfirmation, KeylessSteps, LaneNonce } from '../../temporal/contracts/transfer-steps.ts'
@@ -20,15 +21,42 @@ export interface ConfirmEndDeps extends StepDeps {
 export function createConfirmEnd(deps: ConfirmEndDeps): KeylessSteps['confirmEnd'] {
   const confirm = createConfirm(deps)
   return async ({ transfer, intentId, nonces }) => {
-    const chain = chainOf(deps, transfer)
-    const lanes = nonces.map(({ lane }) => lane)
-    const words = await deps.heldNonces(workflowOf(intentId), lanes)
-    const open = await openNonces(chain, nonces, words)
-    if (open === undefined) return unsettled(chain)
-    for (const { lane, owners } of words) for (const owner of owners) await deps.withdraw({ lane, intentId: owner, how: 'cancel' })
+    const held = await findHeld(deps, transfer, workflowOf(intentId), nonces)
+    if (!held) return unsettled(chainOf(deps, transfer))
+    const { open } = held
+    await held.withdraw()
     const effect = await confirm({ transfer, waitMs: 0, requireAgreement: true })
     if (effect.kind === 'delivered' || (effect.kind === 'unsettled' && open.length === 0)) return effect
     return open.length > 0 ? { kind: 'held', nonces: open } : { kind: 'free' }
+  }
+}
+
+/** What a workflow still holds. */
+export interface Held {
+  /** Not final by the word of most nodes, one per lane. */
+  readonly open: LaneNonce[]
+  /** Asks the lanes to fill those that they do not fill yet. */
+  withdraw(): Promise<void>
+}
+
+/** The nonces of a workflow that may still be mined; undefined while the nodes do not agree. @param left what the transfer knows to have held */
+export async function findHeld(
+  deps: ConfirmEndDeps,
+  transfer: Transfer,
+  workflowId: string,
+  left: readonly LaneNonce[],
+): Promise<Held | undefined> {
+  const words = await deps.heldNonces(
+    workflowId,
+    left.map(({ lane }) => lane),
+  )
+  const open = await openNonces(chainOf(deps, transfer), left, words)
+  if (open === undefined) return undefined
+  return {
+    open,
+    async withdraw() {
+      for (const { lane, owners } of words) for (const owner of owners) await deps.withdraw({ lane, intentId: owner, how: 'cancel' })
+    },
   }
 }
 

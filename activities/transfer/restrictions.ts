@@ -11,6 +11,7 @@ const haltedMs = 5_000
 
 type Deps = Pick<StepDeps, 'settings' | 'bridges' | 'losses'>
 type Waiting = Extract<Stopped, { kind: 'waiting' }>
+type Refusal = Extract<Stopped, { kind: 'rejected' | 'declined' }>
 type NoSlot = Extract<BroadcastResult, { kind: 'no-slot' }>
 
 /** Runs a step of admission, unless the transfer is halted. What the bridge's limits reserved for it stays reserved only while the transfer goes on. */
@@ -42,7 +43,7 @@ function haltedBy(deps: Deps, transfer: Transfer): Waiting | undefined {
 }
 
 /** The denial that applies to this transfer now. It is policy, so that it can be decided again. */
-export function deniedBy(deps: Deps, transfer: Transfer): Stopped | undefined {
+export function deniedBy(deps: Deps, transfer: Transfer): Refusal | undefined {
   const settings = deps.settings()
   if (settings.denied.length === 0) return undefined
   const denyRule = denyRuleOf(settings, transfer.targetChain, endpointOf(deps, transfer).parties(transfer))

@@ -18,16 +18,27 @@ export async function cancels(scene: AttackScene, { chain, dice }: PlannedAttack
   scene.cancelled.push(...sent)
   const keys = new Set(sent.map(keyOf))
   const until = Date.now() + workflowWithinMs
-  const ordered = new Set<string>()
-  while (ordered.size < keys.size && Date.now() < until) {
+  // Ordered, or at an end before it could be.
+  const over = new Set<string>()
+  let ordered = 0
+  while (over.size < keys.size && Date.now() < until) {
     await wait(100 + dice * 1_000)
-    for (const { id, key } of await lookAtTransfers(client)) {
-      if (!keys.has(key) || ordered.has(key)) continue
-      ordered.add(key)
-      await cancelTransfer(client, id, { by: 'dora', reason: 'the user asked for it' }).catch(() => undefined)
+    for (const { id, key, running } of await lookAtTransfers(client)) {
+      if (!keys.has(key) || over.has(key)) continue
+      const taken = running && (await isTaken(cancelTransfer(client, id, { by: 'dora', reason: 'the user asked for it' })))
+      if (taken) ordered += 1
+      if (taken || !running) over.add(key)
     }
   }
-  return `${ordered.size} of ${keys.size} transfers`
+  return `${ordered} of ${keys.size} transfers`
+}
+
+/** Whether Temporal took an order. One that it did not take (it is over, the server is away) is given again, unless it is over by then. */
+function isTaken(order: Promise<unknown>): Promise<boolean> {
+  return order.then(
+    () => true,
+    () => false,
+  )
 }
 
 /** An operator pays coins from a lane to the treasury: once. */

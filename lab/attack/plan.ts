@@ -1,4 +1,5 @@
 import { chanceOf } from '../faults/random.ts'
+import { schedule } from '../faults/schedule.ts'
 
 /** Who reaches Temporal. */
 export const temporalKinds = ['forged-operator-transaction', 'forged-batch', 'forged-transfer', 'forged-step', 'forged-fees'] as const
@@ -41,16 +42,10 @@ export interface AttackPlanInput {
 export function planAttacks({ seed, durationMs, kinds, nodes }: AttackPlanInput): PlannedAttack[] {
   const chance = chanceOf(seed)
   const liars = { ethereum: chance.whole(0, nodes - 1), bsc: chance.whole(0, nodes - 1) }
-  const attacks: PlannedAttack[] = []
   const meanPauseMs = durationMs / (1.3 * Math.max(1, kinds.length))
-  let deck: AttackKind[] = []
-  let atMs = chance.whole(200, 600)
-  while (atMs < durationMs && kinds.length > 0) {
-    if (deck.length === 0) deck = chance.shuffle(kinds)
-    const kind = deck.pop() as AttackKind
+  const pauseMs = [Math.ceil(meanPauseMs / 3), Math.ceil((meanPauseMs * 5) / 3)] as const
+  return schedule(chance, { kinds, durationMs, firstMs: [200, 600], pauseMs }, (atMs, kind): PlannedAttack => {
     const chain = chance.pick(['ethereum', 'bsc'] as const)
-    attacks.push({ atMs, kind, chain, node: liars[chain], forMs: chance.whole(1500, 5000), dice: chance.next() })
-    atMs += chance.whole(Math.ceil(meanPauseMs / 3), Math.ceil((meanPauseMs * 5) / 3))
-  }
-  return attacks
+    return { atMs, kind, chain, node: liars[chain], forMs: chance.whole(1500, 5000), dice: chance.next() }
+  })
 }

@@ -1,4 +1,5 @@
 import { chanceOf } from './random.ts'
+import { schedule } from './schedule.ts'
 
 /** Faults of nodes, done by the fault proxies. */
 export const nodeKinds = [
@@ -85,27 +86,21 @@ const storms: readonly FaultKind[] = [
   'log-range',
   'finality-lag',
 ]
+
 /** The faults of a run, in order of time: all kinds once in a random order, then all again, until the time is over. Pure. */
 export function planFaults(input: PlanInput): PlannedFault[] {
   const { meanPauseMs = 700 } = input
   const chance = chanceOf(input.seed)
-  const faults: PlannedFault[] = []
-  let deck: FaultKind[] = []
-  let atMs = chance.whole(500, 1500)
-  while (atMs < input.durationMs && input.kinds.length > 0) {
-    if (deck.length === 0) deck = chance.shuffle(input.kinds)
-    const kind = deck.pop() as FaultKind
+  const pauseMs = [Math.ceil(meanPauseMs / 7), Math.floor((meanPauseMs * 13) / 7)] as const
+  return schedule(chance, { ...input, firstMs: [500, 1500], pauseMs }, (atMs, kind): PlannedFault => {
     const storm = chance.next() < 0.25 && storms.includes(kind)
-    faults.push({
-      atMs,
-      kind,
+    return {
+      ...{ atMs, kind },
       chain: chance.pick(['ethereum', 'bsc'] as const),
       node: storm ? 'all' : chance.whole(0, input.nodes - 1),
       forMs: chance.whole(800, 4000),
       depth: chance.whole(1, input.deepest),
       dice: chance.next(),
-    })
-    atMs += chance.whole(Math.ceil(meanPauseMs / 7), Math.floor((meanPauseMs * 13) / 7))
-  }
-  return faults
+    }
+  })
 }

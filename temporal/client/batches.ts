@@ -84,14 +84,37 @@ export async function nonceOfBatchWith(client: TemporalClient, lane: LaneId, int
   return undefined
 }
 
-/** The nonces of the batches that have any intent of a workflow among their members and are not final. Throws what the Temporal client throws. */
-export async function batchNoncesOf(client: TemporalClient, lane: LaneId, owner: string): Promise<number[]> {
-  const nonces: number[] = []
-  for (const { id, nonce } of await batchEntries(client, lane)) {
-    const status = await queryBatch(client, id).catch(ifGone(undefined))
-    if (status?.members.some((intentId) => workflowOf(intentId) === owner)) nonces.push(nonce)
+/** A batch whose nonce is not final, and the workflows that intents of its members are of. */
+export interface CarriedWorkflows {
+  readonly nonce: number
+  readonly workflows: ReadonlySet<string>
+}
+
+/**
+ * What the batches of a lane carry whose nonces are not final. Throws what the Temporal client throws.
+ * @param known the workflows of each batch, as asked before: its members never change. It is kept to the present batches of the lane
+ */
+export async function carriedByBatches(
+  client: TemporalClient,
+  lane: LaneId,
+  known = new Map<string, ReadonlySet<string>>(),
+): Promise<CarriedWorkflows[]> {
+  const entries = await batchEntries(client, lane)
+  const present = new Set(entries.map(({ id }) => id))
+  for (const id of known.keys()) if (!present.has(id)) known.delete(id)
+  const carried: CarriedWorkflows[] = []
+  for (const { id, nonce } of entries) {
+    const workflows = known.get(id) ?? (await workflowsIn(client, id))
+    if (!workflows) continue
+    known.set(id, workflows)
+    carried.push({ nonce, workflows })
   }
-  return nonces
+  return carried
+}
+
+async function workflowsIn(client: TemporalClient, batch: string): Promise<ReadonlySet<string> | undefined> {
+  const status = await queryBatch(client, batch).catch(ifGone(undefined))
+  return status && new Set(status.members.map(workflowOf))
 }
 
 /** A call that delivers many transfers, as its workflow and the ledger of its lane know it. */

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { showsEffect } from '../../activities/transfer/halt-on-mismatch.ts'
+import type { Refuse } from '../../activities/transfer/refuse.ts'
 import { createValidate } from '../../activities/transfer/validate.ts'
 import type { Verdict } from '../../bridges/port.ts'
 import type { At } from '../../chains/port.ts'
@@ -11,6 +12,7 @@ import { codeOfAsync } from '../helpers/refusals.ts'
 import { bridgesWith, fakeEndpoint } from './fake-bridge.ts'
 
 const transfer = nativeTransfer(7)
+const refuse: Refuse = async (_, refusal) => refusal
 
 function setting(delivered: (at: At) => boolean, verdict: Verdict = { kind: 'valid' }) {
   const halted: Mismatch[] = []
@@ -60,7 +62,7 @@ describe('Contracts that contradict each other', () => {
     async (code) => {
       const verdict = { kind: 'rejected', code, reason: 'forged' } as const
       const { deps, halted } = setting(() => false, verdict)
-      expect(await createValidate(deps)({ transfer })).toEqual(verdict)
+      expect(await createValidate(deps, refuse)({ transfer })).toEqual(verdict)
       expect(halted).toEqual([])
     },
   )

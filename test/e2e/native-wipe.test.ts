@@ -1,11 +1,19 @@
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, test } from 'vitest'
-import type { PortageProcess } from '../../lab/devnet/portage-process.ts'
-import type { AnySent } from '../../lab/devnet/sent.ts'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { PortageOptions, PortageProcess } from '../../lab/devnet/portage-process.ts'
+import { type AnySent, nativeTransferId } from '../../lab/devnet/sent.ts'
 import { inPool, startMining, stopMining } from '../helpers/e2e-chain.ts'
 import { expectAllProved, sendNatives, untilDelivered } from '../helpers/e2e-native.ts'
 import { type Stage, startStage } from '../helpers/e2e.ts'
+
+/** Whatever users send over the native bridge is too little. */
+const withMinimum =
+  (minimumAmount: string): PortageOptions['configure'] =>
+  ({ bridges: { 'native-bridge': native, ...bridges }, ...config }) => ({
+    ...config,
+    bridges: { ...bridges, 'native-bridge': { ...native, routes: native?.routes.map((route) => ({ ...route, minimumAmount })) ?? [] } },
+  })
 
 /**
  * Everything is killed at once with nonces in the pool, Temporal's database is lost, wholly or since a copy was made, and users go on sending. Then
@@ -76,5 +84,20 @@ describe('Temporal forgets', { timeout: 400_000 }, () => {
     await inPool(bsc(), lane(), 2)
     await crash(() => temporal.restartFrom(copy))
     await expectAllProved(stage, sent)
+  })
+
+  test('all of it, and policy refuses what a pool still has: nothing is declined before that is mined, which delivers it', async () => {
+    await stopMining(bsc())
+    const refused = await sendNatives(stage, 'ethereum', 2)
+    await inPool(bsc(), lane(), 2)
+    await stage.end(portage, 'SIGKILL')
+    await stage.devnet.temporal.restartFrom('nothing')
+    portage = await stage.portage({ configure: withMinimum('1000000000000000000000000000000') })
+    const ids = refused.map(nativeTransferId)
+    for (const id of ids)
+      expect(await stage.reaches(id, ['waiting', 'declined'])).toMatchObject({ state: 'waiting', code: 'NONCE_NOT_FINAL' })
+    await startMining(bsc())
+    expect(await stage.outcomes(ids)).toMatchObject(refused.map(() => ({ state: 'delivered', delivery: { ours: true } })))
+    await untilDelivered(stage, [...sent, ...refused])
   })
 })

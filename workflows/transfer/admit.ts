@@ -12,7 +12,7 @@ import { isCancellation } from '@temporalio/workflow'
 type Waiting = Extract<Stopped, { kind: 'waiting' }>
 
 /** What may be over within minutes: it is looked at again within one. */
-const passing: readonly ErrorCode[] = ['LANE_NONE', 'HALTED', 'FEE_CEILING', 'FEE_LIMIT']
+const passing: readonly ErrorCode[] = ['LANE_NONE', 'HALTED', 'FEE_CEILING', 'FEE_LIMIT', 'NONCE_NOT_FINAL']
 
 /** Steps 1-3. Ready to be broadcast, an outcome, or undefined after a wait, or once it is parked. */
 export async function admit(run: TransferRun): Promise<Ready | Outcome | undefined> {

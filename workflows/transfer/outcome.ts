@@ -1,5 +1,6 @@
 import { codeOf, failureText } from '../failures.ts'
 import { backoffMs } from '../../domain/backoff.ts'
+import { waitsForNonces } from '../../domain/transfer/held.ts'
 import type { LaneNonce } from '../../temporal/contracts/transfer-steps.ts'
 import { endsByNonces, waits } from '../policies.ts'
 import { awaitFinality } from './await-finality.ts'
@@ -22,7 +23,10 @@ export async function endUndelivered(run: TransferRun): Promise<Outcome | undefi
   return run.park('DEADLINE_PASSED', reason ? `${passed}; ${reason}` : passed)
 }
 
-/** Policy has refused the transfer: its outcome, unless a nonce of an earlier round may still deliver it. */
+/**
+ * Policy has refused the transfer: its outcome, unless a nonce of an earlier round may still deliver it. What only ledgers know of earlier runs was asked by
+ * the step that refused it.
+ */
 export async function endByPolicy(run: TransferRun, outcome: Outcome): Promise<Outcome | undefined> {
   return run.progress.left && patched(endsByNonces) ? endOnceFree(run, outcome) : outcome
 }
@@ -44,11 +48,8 @@ async function endOnceFree(run: TransferRun, outcome: Outcome): Promise<Outcome 
 
 /** Says what it waits for; once, however often it looks. */
 function enterHeld(run: TransferRun, outcome: Outcome, nonces: readonly LaneNonce[]): void {
-  const held = nonces.map(({ lane, nonce }) =>
-    nonce === undefined ? `what ${lane} had granted before its ledger began anew` : `nonce ${nonce} of ${lane}`,
-  )
   const what = outcome.kind === 'cancelled' ? `cancelled by ${outcome.by.by}` : outcome.kind
-  const reason = `${what} once nothing of it can be mined: waits for ${held.join(', ')} to be final`
+  const reason = waitsForNonces(what, nonces)
   if (run.state === 'waiting' && run.progress.reason === reason) return
   if (run.state === 'parked') run.enter('admitting', what)
   run.enter('waiting', reason, { code: 'NONCE_NOT_FINAL', reason })

@@ -1,0 +1,48 @@
+import type { HeldNonces } from '../../lanes/held-nonces.ts'
+import { transferId } from '../../temporal/contracts/names.ts'
+import { waitsForNonces } from '../../domain/transfer/held.ts'
+import type { Transfer } from '../../domain/transfer/transfer.ts'
+import type { Stopped } from '../../temporal/contracts/transfer-steps.ts'
+import { chainOf } from '../deps.ts'
+import { createConfirm } from './confirm.ts'
+import { type ConfirmEndDeps, findHeld } from './confirm-end.ts'
+
+type Refusal = Extract<Stopped, { kind: 'rejected' | 'declined' }>
+
+/** What becomes of a transfer that the checks refuse. */
+export type Refuse = (transfer: Transfer, refusal: Refusal) => Promise<Stopped>
+
+export interface RefuseDeps extends Omit<ConfirmEndDeps, 'heldNonces'> {
+  /** Each message that is not delivered asks: a reading of the ledgers is to be shared by all that ask at a time. */
+  readonly sharedHeldNonces: HeldNonces
+}
+
+/**
+ * A run that remembers nothing may follow one that had something sent: it was terminated or reset, or Temporal was wiped. So it is `declined` or `rejected` only
+ * once no nonce that a ledger holds for it, or of which a ledger that began anew cannot say whose it is, can be mined. What policy declines is `delivered` if
+ * the finalized state shows it. A message that is not valid is not looked for there, and withdraws nothing: its fields are of whoever made it.
+ */
+export function createRefuse({ sharedHeldNonces, ...rest }: RefuseDeps): Refuse {
+  const deps: ConfirmEndDeps = { ...rest, heldNonces: sharedHeldNonces }
+  const confirm = createConfirm(deps)
+  return async (transfer, refusal) => {
+    // It is parked, which ends nothing.
+    if (refusal.awaitNewSignatures) return refusal
+    const wait = (reason: string): Stopped => {
+      const retryInMs = chainOf(deps, transfer).blockTimeMs
+      return { kind: 'waiting', code: 'NONCE_NOT_FINAL', reason, retryInMs, ...(refusal.kind === 'rejected' && { unverified: true }) }
+    }
+    const what = `${refusal.kind} (${refusal.reason})`
+    const held = await findHeld(deps, transfer, transferId(transfer), [])
+    if (!held) return wait(`${what} once the nodes agree on what is final of its lanes`)
+    const { open } = held
+    if (refusal.kind === 'declined') {
+      await held.withdraw()
+      const effect = await confirm({ transfer, waitMs: 0, requireAgreement: true })
+      if (effect.kind === 'delivered') return effect
+      if (effect.kind === 'unsettled' && open.length === 0)
+        return wait(`${what}, unless it is delivered, which is not final, or the nodes do not agree`)
+    }
+    return open.length > 0 ? wait(waitsForNonces(what, open)) : refusal
+  }
+}
