@@ -1,6 +1,7 @@
 import type { ChainConfig } from '../config/schema.ts'
 import { createEvmChain, createSigner } from './evm/index.ts'
-import type { Chain, Signer, SigningPolicy } from './port.ts'
+import type { Chain } from './port.ts'
+import type { Signer, SigningPolicy } from './signing-port.ts'
 
 /** What every family has to offer: `createChain` connects nothing yet, `createSigner` opens a lane's key. */
 interface Family {

@@ -45,7 +45,10 @@ export const signerSchema = z.discriminatedUnion('kind', [
 const limits = {
   maxGasPerTransaction: whole(21_000).max(1_000_000_000).describe('Highest gas limit of a transaction.'),
   maxTipPerGasWei: wei.describe('Highest tip per unit of gas; on a chain without base fee, the highest gas price.'),
-  maxCostPerTransactionWei: wei.describe('Most that one transaction may cost: gas limit × fee per gas.'),
+  maxDataFeePerTransactionWei: wei.describe(
+    'Most that a chain may charge for the data of one transaction beside its gas (feeModel: op-stack).',
+  ),
+  maxCostPerTransactionWei: wei.describe('Most that one transaction may cost: gas limit × fee per gas, and the data fee of an L2.'),
   maxSpendingPerHourWei: wei.describe(
     'Most that the transactions of a key may cost in an hour, each nonce counted once, by its dearest attempt.',
   ),
@@ -60,6 +63,7 @@ export const signingLimitsSchema = z
     // Ethereum's own limit of a transaction (EIP-7825).
     maxGasPerTransaction: limits.maxGasPerTransaction.default(16_777_216),
     maxTipPerGasWei: limits.maxTipPerGasWei.default('10000000000000'),
+    maxDataFeePerTransactionWei: limits.maxDataFeePerTransactionWei.default('100000000000000000'),
     maxCostPerTransactionWei: limits.maxCostPerTransactionWei.default(coins(1)),
     maxSpendingPerHourWei: limits.maxSpendingPerHourWei.default(coins(10)),
     maxSpendingPerDayWei: limits.maxSpendingPerDayWei.default(coins(50)),

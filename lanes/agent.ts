@@ -1,4 +1,4 @@
-import type { Spending } from '../chains/port.ts'
+import type { Spending } from '../chains/signing-port.ts'
 import { RelayerError } from '../domain/errors.ts'
 import type { LaneId } from '../domain/lane/lane-id.ts'
 import type { LaneAnswer, LaneView } from '../domain/lane/messages.ts'

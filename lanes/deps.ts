@@ -1,4 +1,5 @@
-import type { Chain, Signer } from '../chains/port.ts'
+import type { Chain } from '../chains/port.ts'
+import type { Signer } from '../chains/signing-port.ts'
 import type { FeePolicyResolver } from '../domain/fees/policy.ts'
 import type { LaneConfig } from '../domain/lane/lane.ts'
 import type { Logger } from '../observability/logger.ts'

@@ -33,16 +33,21 @@ export const rooms: readonly Room[] = [
   },
   { path: 'workflows', imports: ['domain', 'temporal/contracts'], packages: ['@temporalio/workflow', '@temporalio/common'] },
   { path: 'chains/port.ts', imports: ['domain'], packages: [] },
+  { path: 'chains/signing-port.ts', imports: ['domain'], packages: [] },
   { path: 'bridges/port.ts', imports: ['domain', 'chains/port.ts', 'bridges/source-port.ts'], packages: [] },
   { path: 'bridges/source-port.ts', imports: ['domain'], packages: [] },
   { path: 'http', imports: [], packages: [] },
   { path: 'config', imports: ['domain'], packages: ['zod', 'yaml', '@temporalio/envconfig', 'node:*'] },
   { path: 'access', imports: ['domain'], packages: ['jose', 'zod', 'node:*'] },
   { path: 'observability', imports: ['domain'], packages: ['pino', 'prom-client', 'node:*'] },
-  { path: 'chains/<family>', imports: ['domain', 'chains/port.ts', 'http', 'observability'], packages: [evmLibrary, 'node:*'] },
+  {
+    path: 'chains/<family>',
+    imports: ['domain', 'chains/port.ts', 'chains/signing-port.ts', 'http', 'observability'],
+    packages: [evmLibrary, 'node:*'],
+  },
   {
     path: 'chains/<family>/signers',
-    imports: ['domain', 'chains/port.ts', 'chains/<family>', 'http', 'observability'],
+    imports: ['domain', 'chains/port.ts', 'chains/signing-port.ts', 'chains/<family>', 'http', 'observability'],
     packages: [evmLibrary, '@aws-sdk/client-kms', 'node:*'],
   },
   {
@@ -68,7 +73,7 @@ export const rooms: readonly Room[] = [
     packages: ['zod', 'node:*'],
   },
   { path: 'recovery', imports: ['domain', 'temporal', 'observability'], packages: ['node:*'] },
-  { path: 'lanes', imports: ['domain', 'temporal', 'chains/port.ts', 'observability'], packages: ['node:*'] },
+  { path: 'lanes', imports: ['domain', 'temporal', 'chains/port.ts', 'chains/signing-port.ts', 'observability'], packages: ['node:*'] },
   {
     path: 'activities',
     imports: ['domain', 'temporal', ...ports, 'bridges/gates', 'lanes', 'intake', 'recovery', 'observability'],

@@ -6,6 +6,7 @@ import { makeDataFolder } from '../config/data-folder.ts'
 import type { ChainConfig, Config, LaneSettings, SignerConfig } from '../config/schema.ts'
 import { RelayerError } from '../domain/errors.ts'
 import type { Chain } from '../chains/port.ts'
+import type { Intent } from '../domain/intent.ts'
 import type { LaneConfig } from '../domain/lane/lane.ts'
 import type { LaneId } from '../domain/lane/lane-id.ts'
 import type { ChainName } from '../domain/transfer/transfer.ts'
@@ -83,7 +84,8 @@ export async function createLaneWorker(
   demandSources(context, chain.name)
   const dataFolder = await makeDataFolder(context.config.dataFolder)
   const spendingFolder = join(dataFolder, 'spending', config.lane.replaceAll(/[^\w.-]/g, '_'))
-  const policy = signingPolicy({ chainName: chain.name, chain: chainConfig, lane, bridges: endpoints, spendingFolder })
+  const dataFee = (call: Intent) => chain.dataFee(call)
+  const policy = signingPolicy({ chainName: chain.name, chain: chainConfig, lane, dataFee, bridges: endpoints, spendingFolder })
   const signer = await openSigner(lane.address, () => chainFamilies[chainConfig.family].createSigner(spec, lane.address, policy), logger)
   const ledger = new LedgerClient({ client, config, logger, updatesPerRun: hosting.tuning.updatesPerRun })
   const agent = new LaneAgent({ chain, signer, ledger, logger, config, bumpAfterBlocks: chainConfig.bumpAfterBlocks, fees })

@@ -1,6 +1,7 @@
 import type { Endpoint } from '../bridges/port.ts'
-import type { Signer, SigningPolicy } from '../chains/port.ts'
+import type { Signer, SigningPolicy } from '../chains/signing-port.ts'
 import type { ChainConfig, LaneSettings } from '../config/schema.ts'
+import { signingLimits } from '../config/signing-limits.ts'
 import { RelayerError, toRelayerError } from '../domain/errors.ts'
 import { selectorOf } from '../domain/fees/policy.ts'
 import type { Intent } from '../domain/intent.ts'
@@ -13,6 +14,7 @@ interface PolicyParts {
   readonly chainName: ChainName
   readonly chain: Pick<ChainConfig, 'family' | 'networkId' | 'lanes' | 'treasury' | 'signing'>
   readonly lane: Pick<LaneSettings, 'address' | 'allow' | 'operatorCalls' | 'signing'>
+  readonly dataFee: SigningPolicy['dataFee']
   /** All bridges on this chain. */
   readonly bridges: readonly Pick<Endpoint, 'calls' | 'justify'>[]
   /** Where spending outlives the process; absent: nowhere. */
@@ -24,7 +26,7 @@ interface PolicyParts {
  * it lists; coins to the treasury and to the chain's other lanes (top-ups); and the treasury's tokens to the treasury. Throws CONFIG_INVALID for a delivery
  * among the operators' calls.
  */
-export function signingPolicy({ chainName, chain, lane, bridges, spendingFolder }: PolicyParts): SigningPolicy {
+export function signingPolicy({ chainName, chain, lane, dataFee, bridges, spendingFolder }: PolicyParts): SigningPolicy {
   const { lanes, treasury } = chain
   const { address, allow, operatorCalls = {} } = lane
   const calls: Record<string, string[]> = {}
@@ -37,7 +39,6 @@ export function signingPolicy({ chainName, chain, lane, bridges, spendingFolder 
   }
   const payees = treasury ? [treasury.address] : []
   const others = lanes.map((one) => one.address).filter((other) => other !== address)
-  const limits = { ...chain.signing, ...lane.signing }
   return {
     calls: allow ?? calls,
     operatorCalls,
@@ -45,7 +46,8 @@ export function signingPolicy({ chainName, chain, lane, bridges, spendingFolder 
     tokens: treasury?.tokens ?? [],
     tokenPayees: payees,
     justify: (call) => justify(bridges, call),
-    limits: { ...limits, maxGasPerTransaction: String(limits.maxGasPerTransaction) },
+    limits: signingLimits(chain, lane),
+    dataFee,
     lane: laneId(chain.family, chain.networkId, address),
     fieldOf: (what) => fieldOf(chainName, lane, what),
     spendingFolder,

@@ -1,6 +1,7 @@
 import { chainFamilies } from '../../chains/registry.ts'
-import type { SigningPolicy } from '../../chains/port.ts'
+import type { SigningPolicy } from '../../chains/signing-port.ts'
 import type { ChainConfig, LaneSettings } from '../../config/schema.ts'
+import { signingLimits } from '../../config/signing-limits.ts'
 import { laneId } from '../../domain/lane/lane-id.ts'
 import { type Finding, warn } from './check.ts'
 
@@ -12,6 +13,7 @@ const noopsOnly: Omit<SigningPolicy, 'limits' | 'lane'> = {
   tokens: [],
   tokenPayees: [],
   justify: () => Promise.resolve(),
+  dataFee: () => Promise.resolve('0'),
   fieldOf: (what) => what,
 }
 
@@ -22,8 +24,7 @@ const noopsOnly: Omit<SigningPolicy, 'limits' | 'lane'> = {
 export async function checkKey(chain: Pick<ChainConfig, 'family' | 'networkId' | 'signing'>, lane: LaneSettings): Promise<Finding> {
   const { address, signer: spec } = lane
   if (!spec) return 'not on this machine'
-  const limits = { ...chain.signing, maxGasPerTransaction: String(chain.signing.maxGasPerTransaction) }
-  const policy = { ...noopsOnly, limits, lane: laneId(chain.family, chain.networkId, address) }
+  const policy = { ...noopsOnly, limits: signingLimits(chain), lane: laneId(chain.family, chain.networkId, address) }
   const signer = await chainFamilies[chain.family].createSigner(spec, address, policy)
   // Nonce 0 at 1 wei per gas: an account in use is past that nonce, and no node accepts that fee. The signed bytes never leave this function.
   const noop = { to: signer.address, data: '0x', value: '0', gasLimit: '21000' }

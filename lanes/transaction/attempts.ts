@@ -1,4 +1,5 @@
-import type { MinedTransaction, SignedTransaction, UnsignedTransaction, Watch } from '../../chains/port.ts'
+import type { MinedTransaction, Watch } from '../../chains/port.ts'
+import type { SignedTransaction, UnsignedTransaction } from '../../chains/signing-port.ts'
 import { RelayerError } from '../../domain/errors.ts'
 import type { Intent } from '../../domain/intent.ts'
 import type { Attempt } from '../../domain/lane/lane.ts'

@@ -1,4 +1,5 @@
-import type { SendErrorClass, SignedTransaction } from '../../chains/port.ts'
+import type { SendErrorClass } from '../../chains/port.ts'
+import type { SignedTransaction } from '../../chains/signing-port.ts'
 import type { LaneDeps } from '../deps.ts'
 
 /** A transaction that a pool took may have been evicted: it is sent again after so many blocks outside a block. */

@@ -40,7 +40,13 @@ describe('What the key of a lane signs for the native bridge', () => {
     await refused(call)
     const bridges = [endpoint]
     const chain = { family: 'evm' as const, networkId: 1397, lanes: [], signing: signingLimitsSchema.parse({}) }
-    const policy = signingPolicy({ chainName: 'target', chain, lane: { address: network.relayer.address }, bridges })
+    const policy = signingPolicy({
+      chainName: 'target',
+      chain,
+      lane: { address: network.relayer.address },
+      dataFee: async () => '0',
+      bridges,
+    })
     const signer = withPolicy(network.relayer, policy)
     await expect(network.deliver(call, '500000', signer)).rejects.toMatchObject({ code: 'CALL_UNJUSTIFIED' })
     // The same key goes on with what the source recorded.

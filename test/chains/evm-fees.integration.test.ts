@@ -1,8 +1,11 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import type { EvmChain, EvmChainOptions } from '../../chains/evm/index.ts'
+import { withPolicy } from '../../chains/evm/signers/policy.ts'
+import type { Intent } from '../../domain/intent.ts'
 import { type Anvil, startAnvil } from '../../lab/devnet/chain/anvil.ts'
 import { devnetSigner, networkId, payment, startManualAnvil, testChain } from '../helpers/evm.ts'
 import { head } from '../helpers/heads.ts'
+import { testPolicy } from '../helpers/signing-policy.ts'
 
 const oracle = '0x420000000000000000000000000000000000000F'
 /** Answers getL1Fee(bytes) with 16 wei per byte of its argument, and reverts for every other function. */
@@ -65,6 +68,19 @@ describe('The fees of a chain', () => {
     expect((await fee(160)) - (await fee(60))).toBe(100n * 16n + 100n * 8n)
     expect(await fee(60)).toBeGreaterThan(100n * 24n)
     expect(chain.raises).toBe(true)
+    // And its signer holds it within the limits.
+    const key = await devnetSigner(10)
+    const noop = { ...payment(key, 0), to: key.address, value: '0' }
+    const wei = BigInt(await chain.dataFee({ to: key.address, data: '0x', value: '0' }))
+    const dataFee = (call: Intent) => chain.dataFee(call)
+    const within = (most: bigint) => withPolicy(key, testPolicy({ dataFee, limits: { maxDataFeePerTransactionWei: String(most) } }))
+    await expect(within(wei - 1n).sign(noop)).rejects.toMatchObject({
+      code: 'SIGNING_REFUSED',
+      facts: { limit: 'maxDataFeePerTransactionWei' },
+    })
+    const allowed = within(wei)
+    await allowed.sign(noop)
+    expect(allowed.spending?.()[0]?.spent).toBe(BigInt(noop.gasLimit) * BigInt(noop.maxFee) + wei)
   })
 
   test('an OP stack chain without its oracle is refused with that reason', async () => {

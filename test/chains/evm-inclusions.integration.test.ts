@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import type { EvmChain, EvmChainOptions } from '../../chains/evm/index.ts'
-import type { Signer } from '../../chains/port.ts'
+import type { Signer } from '../../chains/signing-port.ts'
 import { devnetSigner, inclusion, payment } from '../helpers/evm.ts'
 import { head } from '../helpers/heads.ts'
 import type { RpcProxy } from '../helpers/rpc-proxy.ts'

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import type { Inclusion, Signer, UnsignedTransaction } from '../../chains/port.ts'
+import type { Inclusion } from '../../chains/port.ts'
+import type { Signer, UnsignedTransaction } from '../../chains/signing-port.ts'
 import { devnetSigner, inclusion, payment } from '../helpers/evm.ts'
 import { head } from '../helpers/heads.ts'
 import { deployReverting } from '../helpers/reverting.ts'

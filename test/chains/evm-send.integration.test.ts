@@ -1,7 +1,8 @@
 import { Wallet } from 'ethers'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createSigner, type EvmChain } from '../../chains/evm/index.ts'
-import type { SendErrorClass, SendOutcome, Signer, UnsignedTransaction } from '../../chains/port.ts'
+import type { SendErrorClass, SendOutcome } from '../../chains/port.ts'
+import type { Signer, UnsignedTransaction } from '../../chains/signing-port.ts'
 import { devnetSigner, inclusion, payment, startManualAnvil, testChain } from '../helpers/evm.ts'
 import { type RpcProxy, startRpcProxy } from '../helpers/rpc-proxy.ts'
 

@@ -5,7 +5,8 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { withPolicy } from '../../chains/evm/signers/policy.ts'
 import { SpendingCounter, windows } from '../../chains/evm/signers/spending-counter.ts'
-import type { SignedTransaction, Signer, SigningLimits, UnsignedTransaction } from '../../chains/port.ts'
+import type { SignedTransaction, Signer, SigningLimits, UnsignedTransaction } from '../../chains/signing-port.ts'
+import { RelayerError } from '../../domain/errors.ts'
 import { codeOfAsync } from '../helpers/refusals.ts'
 import { defaultLimits, testPolicy } from '../helpers/signing-policy.ts'
 
@@ -30,7 +31,14 @@ interface Key {
   readonly signed: UnsignedTransaction[]
 }
 
-function keyWith(limits: Partial<SigningLimits>, { spendingFolder, clock }: { spendingFolder?: string; clock?: () => number } = {}): Key {
+interface KeyOptions {
+  readonly spendingFolder?: string
+  readonly clock?: () => number
+  /** What the chain charges for data, wei. */
+  readonly dataFee?: () => bigint
+}
+
+function keyWith(limits: Partial<SigningLimits>, { spendingFolder, clock, dataFee = () => 0n }: KeyOptions = {}): Key {
   const signed: UnsignedTransaction[] = []
   const key = {
     address: self,
@@ -39,7 +47,12 @@ function keyWith(limits: Partial<SigningLimits>, { spendingFolder, clock }: { sp
       return Promise.resolve({ raw: '0x' } as SignedTransaction)
     },
   }
-  const policy = testPolicy({ coinPayees: [treasury], limits, ...(spendingFolder && { spendingFolder }) })
+  const policy = testPolicy({
+    coinPayees: [treasury],
+    dataFee: async () => String(dataFee()),
+    limits,
+    ...(spendingFolder && { spendingFolder }),
+  })
   return { signer: withPolicy(key, policy, clock), signed }
 }
 
@@ -79,6 +92,44 @@ describe('limits of a transaction', () => {
     const { signer, signed } = keyWith({})
     const dear = String((99n * ether) / 100n)
     expect(await codeOfAsync(() => signer.sign(noop({ maxFee: dear, tip: dear })))).toBe('SIGNING_REFUSED')
+    expect(signed).toEqual([])
+  })
+
+  test('what a chain charges for the data beside the gas has a limit of its own, and counts in the cost of a transaction and in spending', async () => {
+    let fee = 0n
+    const { signer, signed } = keyWith(
+      { maxCostPerTransactionWei: String(ether), maxSpendingPerHourWei: String(ether) },
+      { dataFee: () => fee },
+    )
+    const cheap = noop({ maxFee: '1', tip: '1' })
+    fee = BigInt(defaultLimits.maxDataFeePerTransactionWei) + 1n
+    for (const ask of [signer.check!, signer.sign])
+      await expect(ask(cheap)).rejects.toMatchObject({
+        code: 'SIGNING_REFUSED',
+        facts: { limit: 'maxDataFeePerTransactionWei', wanted: `${fee}` },
+      })
+    fee -= 1n
+    const dear = costing((ether * 95n) / 100n, 0)
+    for (const ask of [signer.check!, signer.sign])
+      await expect(ask(dear)).rejects.toMatchObject({ facts: { limit: 'maxCostPerTransactionWei' } })
+    expect(signed).toEqual([])
+    for (let nonce = 0; nonce < 9; nonce++) await signer.sign({ ...cheap, nonce })
+    for (const ask of [signer.check!, signer.sign])
+      await expect(ask({ ...cheap, nonce: 9 })).rejects.toMatchObject({ facts: { limit: 'maxSpendingPerHourWei' } })
+    expect(signer.spending?.()[0]?.spent).toBe(9n * (fee + 21_000n))
+  })
+
+  test('where the data fee cannot be read nothing is signed', async () => {
+    const away = new RelayerError('NODE_UNAVAILABLE', { detail: 'a test' })
+    const { signer, signed } = keyWith(
+      {},
+      {
+        dataFee: () => {
+          throw away
+        },
+      },
+    )
+    for (const ask of [signer.check!, signer.sign]) await expect(ask(noop())).rejects.toBe(away)
     expect(signed).toEqual([])
   })
 
@@ -191,10 +242,11 @@ describe('what a key spends', () => {
     const later = open()
     await later.signer.sign(costing(ether, 2))
     expect(await codeOfAsync(() => later.signer.sign(costing(ether, 3)))).toBe('SIGNING_REFUSED')
-    // What no window reaches any more is not kept.
-    now += 2 * windows.day
+    // What no window reaches any more is not kept for ever.
+    now += 30 * windows.day
+    for (let hour = 1; hour <= 300; hour++) await writeFile(join(folder, 'lane', `${start - hour * windows.hour}.log`), '')
     await open().signer.sign(costing(ether, 4))
-    expect(await readdir(join(folder, 'lane'))).toHaveLength(1)
+    expect(await readdir(join(folder, 'lane'))).toHaveLength(200 + 1)
   })
 
   test('of many at once, each sees those before it', async () => {
@@ -239,6 +291,32 @@ describe('what a key spends', () => {
     now = start - 120_000
     await one.signer.sign(costing(ether, 1))
     for (const { signer } of [one, other, open()]) expect(await codeOfAsync(() => signer.sign(costing(ether, 2)))).toBe('SIGNING_REFUSED')
+  })
+
+  test.each(['in memory', 'in a folder'])('a clock that jumps a month ahead and comes back forgets nothing (%s)', async (where) => {
+    let now = start
+    const place = where === 'in a folder' ? { spendingFolder: folder } : {}
+    const open = () => keyWith(hourly, { ...place, clock: () => now })
+    const one = open()
+    await one.signer.sign(costing(ether, 0))
+    now = start + 30 * windows.day
+    await one.signer.sign(costing(ether, 1))
+    await open().signer.check!(costing(ether, 2))
+    now = start + 60_000
+    const all = where === 'in a folder' ? [one, open()] : [one]
+    for (const { signer } of all) await expect(signer.sign(costing(ether, 2))).rejects.toMatchObject({ code: 'SIGNING_REFUSED' })
+  })
+
+  test('a process that starts with a clock that is days ahead neither removes nor overlooks what counts once the clock is right', async () => {
+    let now = start
+    const open = () => keyWith(hourly, { spendingFolder: folder, clock: () => now })
+    const one = open()
+    for (const nonce of [0, 1]) await one.signer.sign(costing(ether, nonce))
+    now = start + 3 * windows.day
+    const ahead = open()
+    await ahead.signer.check!(costing(ether, 2))
+    now = start + 60_000
+    for (const { signer } of [ahead, open()]) expect(await codeOfAsync(() => signer.sign(costing(ether, 2)))).toBe('SIGNING_REFUSED')
   })
 
   test('a process that signed nothing for hours counts what others signed in each of them', async () => {

@@ -89,6 +89,7 @@ describe('a good config', () => {
             "send": "public",
             "signing": {
               "maxCostPerTransactionWei": "1000000000000000000",
+              "maxDataFeePerTransactionWei": "100000000000000000",
               "maxGasPerTransaction": 16777216,
               "maxSpendingPerDayWei": "50000000000000000000",
               "maxSpendingPerHourWei": "10000000000000000000",

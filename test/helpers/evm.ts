@@ -1,7 +1,8 @@
 import { devnetAccount } from '../../lab/devnet/chain/accounts.ts'
 import { type Anvil, startAnvil } from '../../lab/devnet/chain/anvil.ts'
 import { createEvmChain, createSigner, type EvmChain, type EvmChainOptions } from '../../chains/evm/index.ts'
-import type { Inclusion, Signer, UnsignedTransaction, Watch } from '../../chains/port.ts'
+import type { Inclusion, Watch } from '../../chains/port.ts'
+import type { Signer, UnsignedTransaction } from '../../chains/signing-port.ts'
 
 export const networkId = 31_337
 

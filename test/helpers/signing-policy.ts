@@ -1,13 +1,10 @@
-import type { SigningLimits, SigningPolicy } from '../../chains/port.ts'
+import type { SigningLimits, SigningPolicy } from '../../chains/signing-port.ts'
 import { signingLimitsSchema } from '../../config/lane-schema.ts'
+import { signingLimits } from '../../config/signing-limits.ts'
 import { laneId } from '../../domain/lane/lane-id.ts'
 
 /** The limits of a config that says nothing. */
-export const defaultLimits: SigningLimits = limitsOf(signingLimitsSchema.parse({}))
-
-function limitsOf({ maxGasPerTransaction, ...rest }: ReturnType<typeof signingLimitsSchema.parse>): SigningLimits {
-  return { ...rest, maxGasPerTransaction: String(maxGasPerTransaction) }
-}
+export const defaultLimits: SigningLimits = signingLimits({ signing: signingLimitsSchema.parse({}) })
 
 /** A policy that allows only no-ops, unless a test says more. */
 export function testPolicy({
@@ -21,6 +18,7 @@ export function testPolicy({
     tokens: [],
     tokenPayees: [],
     justify: () => Promise.resolve(),
+    dataFee: () => Promise.resolve('0'),
     lane: laneId('evm', 31_337, `0x${'11'.repeat(20)}`),
     fieldOf: (what) => `chains.test.signing.${what}`,
     ...own,

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { Signer } from '../../chains/port.ts'
+import type { Signer } from '../../chains/signing-port.ts'
 import { until } from '../../lab/devnet/until.ts'
 import type { LaneAgent } from '../../lanes/agent.ts'
 import { activateSignal, drainSignal, laneStatusQuery, pauseSignal, resumeSignal } from '../../temporal/contracts/lane.ts'

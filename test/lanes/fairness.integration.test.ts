@@ -1,6 +1,6 @@
 import { setMaxListeners } from 'node:events'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
-import type { Signer } from '../../chains/port.ts'
+import type { Signer } from '../../chains/signing-port.ts'
 import { until } from '../../lab/devnet/until.ts'
 import type { LaneAgent } from '../../lanes/agent.ts'
 import type { NonceRequest } from '../../lanes/nonce-requests.ts'

@@ -1,7 +1,7 @@
 import { Worker } from '@temporalio/worker'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createLaneSteps } from '../../activities/index.ts'
-import type { Signer } from '../../chains/port.ts'
+import type { Signer } from '../../chains/signing-port.ts'
 import { noSettings } from '../../domain/settings/settings.ts'
 import { freshAddress } from '../../lab/devnet/chain/accounts.ts'
 import { laneQueue, ledgerQueue } from '../../temporal/contracts/names.ts'

@@ -1,7 +1,7 @@
 import { Worker } from '@temporalio/worker'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createLaneSteps } from '../../activities/index.ts'
-import type { Signer } from '../../chains/port.ts'
+import type { Signer } from '../../chains/signing-port.ts'
 import { createSigner } from '../../chains/evm/index.ts'
 import { RelayerError } from '../../domain/errors.ts'
 import { devnetAccount, freshAddress } from '../../lab/devnet/chain/accounts.ts'

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { Signer } from '../../chains/port.ts'
+import type { Signer } from '../../chains/signing-port.ts'
 import { until } from '../../lab/devnet/until.ts'
 import type { LaneAgent } from '../../lanes/agent.ts'
 import { pooled } from '../helpers/e2e-chain.ts'

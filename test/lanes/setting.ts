@@ -1,5 +1,6 @@
 import { Client, type WorkflowClientInterceptor } from '@temporalio/client'
-import type { Chain, Signer } from '../../chains/port.ts'
+import type { Chain } from '../../chains/port.ts'
+import type { Signer } from '../../chains/signing-port.ts'
 import type { EvmChain } from '../../chains/evm/index.ts'
 import { freshAddress } from '../../lab/devnet/chain/accounts.ts'
 import type { Anvil } from '../../lab/devnet/chain/anvil.ts'

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { withPolicy } from '../../chains/evm/signers/policy.ts'
-import type { Signer, SigningLimits } from '../../chains/port.ts'
+import type { Signer, SigningLimits } from '../../chains/signing-port.ts'
 import type { Attempt } from '../../domain/lane/lane.ts'
 import { until } from '../../lab/devnet/until.ts'
 import type { LaneAgent } from '../../lanes/agent.ts'

@@ -40,7 +40,13 @@ describe('what the key of a lane may sign', () => {
   const here = { family: 'evm', networkId: 1, lanes, signing } as const
   type Parts = Parameters<typeof signingPolicy>[0]
   const policyOf = (lane: Partial<Parts['lane']> = {}, more: Partial<Parts['chain']> = {}) =>
-    signingPolicy({ chainName: 'here', chain: { ...here, ...more }, lane: { address: mine.address, ...lane }, bridges: endpoints })
+    signingPolicy({
+      chainName: 'here',
+      chain: { ...here, ...more },
+      lane: { address: mine.address, ...lane },
+      dataFee: async () => '0',
+      bridges: endpoints,
+    })
 
   test('by default: the calls of its bridges, coins to the other lanes', () => {
     expect(policyOf()).toMatchObject({

@@ -1,5 +1,5 @@
 import { RelayerError } from '../../../domain/errors.ts'
-import type { Signer, SigningPolicy } from '../../port.ts'
+import type { Signer, SigningPolicy } from '../../signing-port.ts'
 import { type AwsKmsSpec, createAwsKmsKey } from './aws-kms.ts'
 import { createEnvironmentKey, createKeystoreKey, type EnvironmentSpec, type KeystoreSpec } from './local.ts'
 import { withPolicy } from './policy.ts'

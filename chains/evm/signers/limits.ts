@@ -1,4 +1,4 @@
-import type { Proposed, SigningLimits } from '../../port.ts'
+import type { Proposed, SigningLimits } from '../../signing-port.ts'
 
 /** A limit that a transaction would pass, by its name in the config. */
 export interface Passed {
@@ -7,18 +7,19 @@ export interface Passed {
   readonly allowed: bigint
 }
 
-/** The most that a transaction can cost beside the coins that it moves, wei. The data fee of an L2 is in no transaction. */
-export function costOf({ gasLimit, maxFee }: Pick<Proposed, 'gasLimit' | 'maxFee'>): bigint {
-  return BigInt(gasLimit) * BigInt(maxFee)
+/** The most that a transaction can cost beside the coins that it moves, wei. @param dataFee of an L2: it is in no transaction */
+export function costOf({ gasLimit, maxFee }: Pick<Proposed, 'gasLimit' | 'maxFee'>, dataFee: bigint): bigint {
+  return BigInt(gasLimit) * BigInt(maxFee) + dataFee
 }
 
-/** The first limit of a single transaction that this one passes. */
-export function passedLimit(transaction: Proposed, limits: SigningLimits): Passed | undefined {
+/** The first limit of a single transaction that this one passes. @param dataFee wei; 0 as long as it is not read: what passes a limit without it is refused without a read */
+export function passedLimit(transaction: Proposed, dataFee: bigint, limits: SigningLimits): Passed | undefined {
   const { gasLimit, tip, value } = transaction
   const checks: readonly (readonly [keyof SigningLimits, bigint])[] = [
     ['maxGasPerTransaction', BigInt(gasLimit)],
     ['maxTipPerGasWei', BigInt(tip)],
-    ['maxCostPerTransactionWei', costOf(transaction)],
+    ['maxDataFeePerTransactionWei', dataFee],
+    ['maxCostPerTransactionWei', costOf(transaction, dataFee)],
     ['maxPaymentWei', BigInt(value)],
   ]
   return checks.map(([limit, spent]) => passed(limit, spent, limits)).find((found) => found !== undefined)

@@ -1,6 +1,6 @@
 import { type Facts, RelayerError } from '../../../domain/errors.ts'
 import { mostNoopGas } from '../../../domain/fees/noop-gas.ts'
-import type { Proposed, Signer, SigningPolicy } from '../../port.ts'
+import type { Proposed, Signer, SigningPolicy } from '../../signing-port.ts'
 import { costOf, type Passed, passed, passedLimit } from './limits.ts'
 import { rememberProofs } from './proofs.ts'
 import type { SpendingCounter } from './spending-counter.ts'
@@ -33,35 +33,38 @@ export function withPolicy(signer: Signer, policy: SigningPolicy, clock: () => n
     const { limit, value, allowed } = found
     refuse(transaction, `It passes ${policy.fieldOf(limit)}.`, { limit, wanted: String(value), allowed: String(allowed) })
   }
-  const refuseSpending = (transaction: Proposed) => (spending: SpendingCounter, nowMs: number) => {
+  const refuseSpending = (transaction: Proposed, cost: bigint) => (spending: SpendingCounter, nowMs: number) => {
     // Also where it adds nothing: what is counted for its nonce may have been refused after it was counted, since others were at it.
-    const added = spending.added(costOf(transaction), transaction.nonce)
+    const added = spending.added(cost, transaction.nonce)
     refuseBeyond(transaction, passed('maxSpendingPerHourWei', spending.spent('hour', nowMs) + added, limits))
     refuseBeyond(transaction, passed('maxSpendingPerDayWei', spending.spent('day', nowMs) + added, limits))
   }
 
-  /** All but spending. */
-  async function allow(transaction: Proposed): Promise<void> {
+  /** All but spending. Returns the most that it can cost, wei. */
+  async function allow(transaction: Proposed): Promise<bigint> {
     const { to, data, value } = transaction
     const judged = judge(transaction, signer.address, policy)
     if (typeof judged === 'object') refuse(transaction, `${judged.reason} ${policy.fieldOf(judged.by)} decides.`, {})
-    refuseBeyond(transaction, passedLimit(transaction, limits))
+    refuseBeyond(transaction, passedLimit(transaction, 0n, limits))
     // It would count as its whole gas limit in what the key may spend, and cost a fraction of it.
     const noopGas = isNoop(transaction, signer.address) ? BigInt(transaction.gasLimit) : 0n
     if (noopGas > mostNoopGas) refuse(transaction, `A no-op is signed with at most ${mostNoopGas} gas.`, { wanted: String(noopGas) })
+    const dataFee = BigInt(await policy.dataFee({ to, data, value }))
+    refuseBeyond(transaction, passedLimit(transaction, dataFee, limits))
     if (judged === 'delivery') await prove({ to, data, value })
+    return costOf(transaction, dataFee)
   }
 
   return {
     address: signer.address,
     async check(transaction) {
-      await allow(transaction)
+      const cost = await allow(transaction)
       await log.load()
-      refuseSpending(transaction)(log.spending, clock())
+      refuseSpending(transaction, cost)(log.spending, clock())
     },
     async sign(transaction) {
-      await allow(transaction)
-      await log.charge(costOf(transaction), transaction.nonce, refuseSpending(transaction))
+      const cost = await allow(transaction)
+      await log.charge(cost, transaction.nonce, refuseSpending(transaction, cost))
       return signer.sign(transaction)
     },
     spending: () => [

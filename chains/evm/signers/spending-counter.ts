@@ -4,6 +4,8 @@ const bucketMs = 5 * minuteMs
 /** What is counted together, ms. */
 export const windows = { hour: 60 * minuteMs, day: 24 * 60 * minuteMs } as const
 export type Window = keyof typeof windows
+/** Sums that are kept: of more than a week in which something is signed every five minutes. A clock tells which count, never which are forgotten: it may go forward and back. */
+const mostBuckets = 2_400
 /** Nonces whose dearest attempt is known: many times a lane's largest window. One that was forgotten counts in full when it is signed again. */
 const mostNonces = 1_024
 
@@ -32,7 +34,7 @@ export class SpendingCounter {
     this.#dearest.set(nonce, cost)
     const bucket = nowMs - (nowMs % bucketMs)
     this.#buckets.set(bucket, (this.#buckets.get(bucket) ?? 0n) + added)
-    for (const start of this.#buckets.keys()) if (start <= nowMs - windows.day - bucketMs) this.#buckets.delete(start)
+    if (this.#buckets.size > mostBuckets) this.#buckets.delete(Math.min(...this.#buckets.keys()))
   }
 
   /** Of the last hour or day, wei. What a clock that was set back shows in the future counts as well. */

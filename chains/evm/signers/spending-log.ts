@@ -4,8 +4,10 @@ import { RelayerError } from '../../../domain/errors.ts'
 import { SpendingCounter, windows } from './spending-counter.ts'
 
 const hourMs = windows.hour
-/** Files of hours that no window reaches any more are removed. */
-const keptMs = windows.day + 2 * hourMs
+/** Files of earlier hours are read by no window. */
+const readMs = windows.day + 2 * hourMs
+/** Of them so many are kept, the newest: a process that starts with a clock that is ahead must not remove what counts once the clock is right. */
+const keptFiles = 200
 
 /** Counts what a key signs for, whatever process does. */
 export interface SpendingLog {
@@ -48,12 +50,13 @@ export function createSpendingLog(folder: string, clock: () => number = Date.now
 
   /** What other processes, or this one, have appended. */
   async function catchUp(): Promise<void> {
-    const oldest = hourOf(clock()) - keptMs
+    const oldest = hourOf(clock()) - readMs
     if (!cleaned) await mkdir(folder, { recursive: true, mode: 0o700 })
-    const hours = (await readdir(folder)).flatMap((name) => /^(\d{13})\.log$/.exec(name)?.[1] ?? []).map(Number)
-    for (const hour of hours.sort((a, b) => a - b)) {
+    const names = (await readdir(folder)).flatMap((name) => /^(\d{13})\.log$/.exec(name)?.[1] ?? [])
+    const hours = names.map(Number).sort((a, b) => a - b)
+    for (const [index, hour] of hours.entries()) {
       if (hour >= oldest) await readOn(hour)
-      else if (!cleaned) await rm(fileOf(folder, hour), { force: true })
+      else if (!cleaned && index < hours.length - keptFiles) await rm(fileOf(folder, hour), { force: true })
     }
     cleaned = true
   }

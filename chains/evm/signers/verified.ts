@@ -1,6 +1,6 @@
 import { isError, keccak256, Transaction } from 'ethers'
 import { RelayerError } from '../../../domain/errors.ts'
-import type { Signer, UnsignedTransaction } from '../../port.ts'
+import type { Signer, UnsignedTransaction } from '../../signing-port.ts'
 import { buildTransaction } from '../transactions/build.ts'
 
 /** What differs from one kind of signer to another: where the key is, and how it is asked. */

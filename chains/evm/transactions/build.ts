@@ -1,5 +1,5 @@
 import { Transaction, type TransactionLike } from 'ethers'
-import type { UnsignedTransaction } from '../../port.ts'
+import type { UnsignedTransaction } from '../../signing-port.ts'
 
 /** By its fields alone: an attempt always gives the same bytes. Equal fees make a legacy transaction (domain/fees/fees.ts), which every chain takes. */
 export function buildTransaction(unsigned: UnsignedTransaction): Transaction {
