@@ -294,8 +294,7 @@ describe('files', () => {
     await writeFile(join(folder, 'portage.yaml'), least.replace('bridges:', `${lane}bridges:`))
     const config = await loadConfig(join(folder, 'portage.yaml'), env)
     const passwordFile = join(folder, '..', 'a.password')
-    const expected = { kind: 'keystore', file: join(folder, 'keys/a.json'), passwordFile }
-    expect(config.chains['ethereum']?.lanes[0]?.signer).toEqual(expected)
+    expect(config.chains['ethereum']?.lanes[0]?.signer).toEqual({ kind: 'keystore', file: join(folder, 'keys/a.json'), passwordFile })
   })
 
   test('a file that is not there is named, with what to do', async () => {

@@ -1,0 +1,178 @@
+import { appendFile, chmod, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { SpendingCounter, windows } from '../../chains/evm/signers/spending-counter.ts'
+import { costing, ether, keyWith, start } from '../helpers/limited-key.ts'
+import { codeOfAsync } from '../helpers/refusals.ts'
+import { defaultLimits } from '../helpers/signing-policy.ts'
+
+describe('what a key spends', () => {
+  const hourly = { maxSpendingPerHourWei: String(2n * ether), maxSpendingPerDayWei: String(3n * ether) }
+  let folder: string
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'portage-spending-'))
+  })
+  afterEach(async () => {
+    await chmod(folder, 0o700)
+    await rm(folder, { recursive: true })
+  })
+
+  test('counts each nonce once, by its dearest attempt, in an hour and in a day', async () => {
+    let now = start
+    const { signer, signed } = keyWith(hourly, { clock: () => now })
+    const half = ether / 2n
+    for (const wei of [half / 2n, half, half, half / 2n]) await signer.sign(costing(wei, 0))
+    for (const nonce of [1, 2, 3]) await signer.sign(costing(half, nonce))
+    const refused = signer.sign(costing(half, 4))
+    await expect(refused).rejects.toMatchObject({ code: 'SIGNING_REFUSED', facts: { limit: 'maxSpendingPerHourWei' } })
+    // The same again, and a cheaper one, cost nothing new.
+    await signer.sign(costing(half, 3))
+    now += windows.hour + 5 * 60_000
+    await signer.sign(costing(half, 4))
+    await signer.sign(costing(half, 5))
+    await expect(signer.sign(costing(half, 6))).rejects.toMatchObject({ facts: { limit: 'maxSpendingPerDayWei' } })
+    now += windows.day + 5 * 60_000
+    await signer.sign(costing(half, 6))
+    expect(signed).toHaveLength(4 + 3 + 1 + 2 + 1)
+    expect(signer.spending?.()).toEqual([
+      { window: 'hour', spent: (half / 21_000n) * 21_000n, limit: 2n * ether },
+      { window: 'day', spent: (half / 21_000n) * 21_000n, limit: 3n * ether },
+    ])
+  })
+
+  test('outlives the process, is shared with others that have the key, and is recorded before the key is asked', async () => {
+    let now = start
+    const open = () => keyWith(hourly, { spendingFolder: join(folder, 'lane'), clock: () => now })
+    const [one, other] = [open(), open()]
+    await one.signer.sign(costing(ether, 0))
+    await other.signer.sign(costing(ether, 0))
+    await other.signer.sign(costing(ether, 1))
+    expect(await codeOfAsync(() => one.signer.sign(costing(ether, 2)))).toBe('SIGNING_REFUSED')
+    expect(await codeOfAsync(() => open().signer.check!(costing(ether, 2)))).toBe('SIGNING_REFUSED')
+    now += 2 * windows.hour
+    const later = open()
+    await later.signer.sign(costing(ether, 2))
+    expect(await codeOfAsync(() => later.signer.sign(costing(ether, 3)))).toBe('SIGNING_REFUSED')
+    // What no window reaches any more is not kept for ever.
+    now += 30 * windows.day
+    for (let hour = 1; hour <= 300; hour++) await writeFile(join(folder, 'lane', `${start - hour * windows.hour}.log`), '')
+    await open().signer.sign(costing(ether, 4))
+    expect(await readdir(join(folder, 'lane'))).toHaveLength(200 + 1)
+  })
+
+  test('of many at once, each sees those before it', async () => {
+    const { signer, signed } = keyWith(hourly, { spendingFolder: folder, clock: () => start })
+    const results = await Promise.allSettled(Array.from({ length: 40 }, (_, nonce) => signer.sign(costing(ether / 10n, nonce))))
+    expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(20)
+    expect(signed).toHaveLength(20)
+  })
+
+  test('of many processes at once, no more are signed for than the limit allows, and what was refused is not signed later', async () => {
+    for (let round = 0; round < 5; round++) {
+      const spendingFolder = join(folder, String(round))
+      const keys = Array.from({ length: 6 }, () => keyWith(hourly, { spendingFolder, clock: () => start }))
+      for (const { signer } of keys) await signer.check!(costing(ether, 0))
+      const all = () => Promise.allSettled(keys.map(({ signer }, nonce) => signer.sign(costing(ether, nonce))))
+      for (const at of ['at once', 'again']) {
+        await all()
+        const nonces = new Set(keys.flatMap(({ signed }) => signed.map(({ nonce }) => nonce)))
+        expect(nonces.size, at).toBeLessThanOrEqual(2)
+      }
+    }
+  })
+
+  test('an attempt that was counted and refused is refused again', async () => {
+    const { signer, signed } = keyWith(hourly, { spendingFolder: folder, clock: () => start })
+    await signer.sign(costing(ether, 0))
+    const [file] = await readdir(folder)
+    for (const nonce of [1, 2]) await appendFile(join(folder, file!), `\n${start} ${nonce} ${ether}\n`)
+    expect(await codeOfAsync(() => signer.sign(costing(ether / 2n, 1)))).toBe('SIGNING_REFUSED')
+    expect(signed).toHaveLength(1)
+  })
+
+  test("a clock that is set back over an hour's edge hides nothing, from this process or from another", async () => {
+    let now = start + 60_000
+    const open = () => keyWith(hourly, { spendingFolder: folder, clock: () => now })
+    const other = open()
+    now = start - 120_000
+    await other.signer.check!(costing(ether, 0))
+    now = start + 60_000
+    const one = open()
+    await one.signer.sign(costing(ether, 0))
+    now = start - 120_000
+    await one.signer.sign(costing(ether, 1))
+    for (const { signer } of [one, other, open()]) expect(await codeOfAsync(() => signer.sign(costing(ether, 2)))).toBe('SIGNING_REFUSED')
+  })
+
+  test.each(['in memory', 'in a folder'])('a clock that jumps a month ahead and comes back forgets nothing (%s)', async (where) => {
+    let now = start
+    const place = where === 'in a folder' ? { spendingFolder: folder } : {}
+    const open = () => keyWith(hourly, { ...place, clock: () => now })
+    const one = open()
+    await one.signer.sign(costing(ether, 0))
+    now = start + 30 * windows.day
+    await one.signer.sign(costing(ether, 1))
+    await open().signer.check!(costing(ether, 2))
+    now = start + 60_000
+    const all = where === 'in a folder' ? [one, open()] : [one]
+    for (const { signer } of all) await expect(signer.sign(costing(ether, 2))).rejects.toMatchObject({ code: 'SIGNING_REFUSED' })
+  })
+
+  test('a process that starts with a clock that is days ahead neither removes nor overlooks what counts once the clock is right', async () => {
+    let now = start
+    const open = () => keyWith(hourly, { spendingFolder: folder, clock: () => now })
+    const one = open()
+    for (const nonce of [0, 1]) await one.signer.sign(costing(ether, nonce))
+    now = start + 3 * windows.day
+    const ahead = open()
+    await ahead.signer.check!(costing(ether, 2))
+    now = start + 60_000
+    for (const { signer } of [ahead, open()]) expect(await codeOfAsync(() => signer.sign(costing(ether, 2)))).toBe('SIGNING_REFUSED')
+  })
+
+  test('a process that signed nothing for hours counts what others signed in each of them', async () => {
+    let now = start
+    const open = () => keyWith(hourly, { spendingFolder: folder, clock: () => now })
+    const [idle, busy] = [open(), open()]
+    await idle.signer.check!(costing(ether, 0))
+    for (const nonce of [0, 1, 2]) {
+      now += windows.hour
+      await busy.signer.sign(costing(ether, nonce))
+    }
+    now += 2 * windows.hour
+    await expect(idle.signer.sign(costing(ether, 3))).rejects.toMatchObject({ facts: { limit: 'maxSpendingPerDayWei' } })
+  })
+
+  test('a line that a crash cut short hides none after it', async () => {
+    const { signer } = keyWith(hourly, { spendingFolder: folder, clock: () => start })
+    await signer.sign(costing(ether, 0))
+    const [file] = await readdir(folder)
+    await appendFile(join(folder, file!), `\n${start} 1 99999`)
+    await signer.sign(costing(ether, 2))
+    const again = keyWith(hourly, { spendingFolder: folder, clock: () => start })
+    expect(await codeOfAsync(() => again.signer.sign(costing(ether / 2n, 3)))).toBe('SIGNING_REFUSED')
+  })
+
+  test('where it cannot be recorded nothing is signed, and it is tried again', async () => {
+    const spendingFolder = join(folder, 'a file')
+    await writeFile(spendingFolder, '')
+    const { signer, signed } = keyWith(hourly, { spendingFolder, clock: () => start })
+    await expect(signer.sign(costing(ether, 0))).rejects.toMatchObject({ code: 'SPENDING_UNRECORDED', retriable: true })
+    expect(signed).toEqual([])
+    await rm(spendingFolder)
+    await signer.sign(costing(ether, 0))
+    expect(signed).toHaveLength(1)
+  })
+
+  test('a nonce that is signed again after thousands of others counts again: never too little', () => {
+    const spending = new SpendingCounter()
+    for (let nonce = 0; nonce < 3_000; nonce++) spending.charge(1n, nonce, start)
+    expect(spending.spent('hour', start)).toBe(3_000n)
+    expect([spending.added(1n, 2_999), spending.added(1n, 0), spending.added(1n, undefined)]).toEqual([0n, 1n, 1n])
+  })
+
+  test('the default limits let an ordinary lane work', () => {
+    expect(BigInt(defaultLimits.maxSpendingPerDayWei)).toBeGreaterThan(BigInt(defaultLimits.maxCostPerTransactionWei))
+  })
+})
