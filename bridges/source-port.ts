@@ -64,9 +64,9 @@ export interface SignedSource extends SourceBase {
   readonly begins: { readonly first?: string; readonly block?: number }
   /**
    * Numbers in the source's blocks, in order, so that a gap gets its name. Blocks of numbers that are not `wanted` are not read. Without `at` one node's word, for which
-   * no number is given up. Throws NODE_REFUSED (split the range), NODE_UNAVAILABLE (also if a fork moved the blocks meanwhile); at `agreed` NODES_DISAGREE.
+   * no number is given up. Throws NODE_REFUSED (split the range), NODE_UNAVAILABLE (also if a fork moved the blocks meanwhile); at `agreed` and `majority` (more than half of the nodes; one is asked once) NODES_DISAGREE.
    */
-  published(range: BlockRange, wanted?: (number: string) => boolean, at?: 'agreed'): Promise<readonly Published[]>
+  published(range: BlockRange, wanted?: (number: string) => boolean, at?: 'agreed' | 'majority'): Promise<readonly Published[]>
 }
 
 /** A transfer with the final block that it started in. */

@@ -4,7 +4,7 @@ import { RelayerError } from '../../domain/errors.ts'
 import { remember } from '../../domain/remember.ts'
 import type { ChainName } from '../../domain/transfer/transfer.ts'
 import type { BlockRange, Published } from '../source-port.ts'
-import { type LogReader, readLogs } from '../common/logs.ts'
+import { type LogReader, type LogsAt, readLogs } from '../common/logs.ts'
 import { coreAbi } from './contracts.ts'
 import { digestOf, wormholeTokenBridge } from './message.ts'
 import { parseTokenTransfer } from './payload.ts'
@@ -35,7 +35,7 @@ export async function publishedIn(
   source: Emitter,
   { fromBlock, toBlock }: BlockRange,
   wanted: (number: string) => boolean,
-  at?: 'agreed',
+  at?: LogsAt,
 ): Promise<readonly Published[]> {
   const address = source.core.toLowerCase()
   const logs = await readLogs(chain, { address, topics: [topic, `0x${source.emitter}`], fromBlock, toBlock }, at)

@@ -3,7 +3,10 @@ import type { At, BlockHeader, Chain, LogRange, PlacedLog } from '../port.ts'
 import { blockCall, fetchBlock, readBlockIfAny } from './heads/blocks.ts'
 import { readCount, toAddress, toBytes, toHash, toList, toNumber, toQuantity, toRecord } from './hex.ts'
 import type { HeaderCheck } from './heads/header-check.ts'
-import type { Nodes } from './nodes/nodes.ts'
+import type { Call } from './nodes/ask-many.ts'
+import { noAnswer } from './nodes/ask-one.ts'
+import { isExecutionFailure, RpcError } from './nodes/node-errors.ts'
+import type { NodeAnswer, Nodes } from './nodes/nodes.ts'
 import type { Quorum } from './nodes/quorum.ts'
 import { readLog } from './transactions/receipts.ts'
 
@@ -12,10 +15,10 @@ const mostPending = 1_000
 
 /** What a bridge reads of this family. All calls of a tick leave in one HTTP request. */
 export interface BridgeReads {
-  /** `eth_call`: the returned bytes. A revert too throws NODE_REFUSED. Throws NODE_UNAVAILABLE, NODES_DISAGREE (at `agreed`). */
+  /** `eth_call`: the returned bytes. A revert too throws NODE_REFUSED, on the word of more than half of the nodes. Throws NODE_UNAVAILABLE, NODES_DISAGREE (at `agreed`). */
   call(to: string, data: string, at: At): Promise<string>
-  /** Logs in order. Throws NODE_REFUSED (split a range that is too long), NODE_UNAVAILABLE; at `agreed` (final blocks only) NODES_DISAGREE. */
-  logs(range: LogRange, at?: 'agreed'): Promise<readonly PlacedLog[]>
+  /** Logs in order. Throws NODE_REFUSED (split a range that is too long), NODE_UNAVAILABLE; at `agreed` and `majority` (final blocks only) NODES_DISAGREE. */
+  logs(range: LogRange, at?: 'agreed' | 'majority'): Promise<readonly PlacedLog[]>
   /** Sender of a mined transaction, lower case; undefined if the node knows none in a block. */
   transactionSender(hash: string): Promise<string | undefined>
 }
@@ -58,19 +61,58 @@ export function createReads(chain: string, nodes: Nodes, { agree, finalizedTag, 
       const method = 'eth_call'
       const params = () => [{ to, data }, at === 'finalized' || at === 'agreed' ? finalizedTag() : 'latest']
       const read = (value: unknown) => toBytes(value, 'returned bytes')
-      if (at === 'latest' || at === 'finalized') return nodes.request(method, params(), read)
+      if (at === 'latest' || at === 'finalized') {
+        return nodes
+          .request(method, params(), read)
+          .catch((error: unknown) => unlessFewFail(nodes, { method, params: params(), read }, error))
+      }
       return agree({ about: `call ${at} ${to} ${data}`, method, params, read, once: at === 'majority-latest' })
     },
     async logs({ address, topics, fromBlock, toBlock }, at) {
       const query = { address, topics, fromBlock: toQuantity(fromBlock), toBlock: toQuantity(toBlock) }
       const method = 'eth_getLogs'
-      if (at !== 'agreed') return nodes.request(method, [query], readLogs)
+      if (at === undefined) return nodes.request(method, [query], readLogs)
+      if (at === 'majority') return logsOfMost(chain, nodes, { method, params: [query], read: readLogs })
       return agree({ about: `logs ${JSON.stringify(query)}`, method, params: () => [query], read: readLogs })
     },
     transactionSender(hash) {
       return nodes.request('eth_getTransactionByHash', [hash], readMinedSender)
     },
   }
+}
+
+/** The same logs of more than half of the nodes; at once, also of a single one. */
+async function logsOfMost<T>(chain: string, nodes: Nodes, { method, params, read }: Call<T>): Promise<T> {
+  const votes = new Map<string, { readonly logs: T; count: number }>()
+  const answers = await nodes.askAll(method, params, read, (answer) => {
+    if (!answer.ok) return false
+    const vote = votes.get(JSON.stringify(answer.result)) ?? { logs: answer.result, count: 0 }
+    votes.set(JSON.stringify(answer.result), vote)
+    return ++vote.count >= nodes.needed
+  })
+  const agreed = [...votes.values()].find(({ count }) => count >= nodes.needed)
+  if (agreed) return agreed.logs
+  if (votes.size === 0) throw noAnswer(chain, answers)
+  throw new RelayerError('NODES_DISAGREE', { facts: { chain, nodes: nodes.readers, answered: answers.filter(({ ok }) => ok).length } })
+}
+
+/**
+ * One node said that the call fails. A node that says so of every call would stop all that waits for one: the first answer of another stands, unless most
+ * say the same. Throws what the first threw.
+ */
+async function unlessFewFail<T>(nodes: Nodes, { method, params, read }: Call<T>, first: unknown): Promise<T> {
+  if (nodes.readers === 1 || !hasFailed(first)) throw first
+  const failed = (answers: readonly NodeAnswer<T>[]) => answers.filter((answer) => !answer.ok && hasFailed(answer.error)).length
+  const isDecided = (_: unknown, answers: readonly NodeAnswer<T>[]) =>
+    failed(answers) >= nodes.needed || answers.length - failed(answers) > nodes.readers - nodes.needed
+  const answers = await nodes.askAll(method, params, read, isDecided)
+  const other = answers.find((answer) => answer.ok)
+  if (!other || failed(answers) >= nodes.needed) throw first
+  return other.result
+}
+
+function hasFailed(error: unknown): boolean {
+  return error instanceof RpcError && isExecutionFailure(error)
 }
 
 function toHeader(block: BlockHeader | undefined): BlockHeader | undefined {

@@ -35,23 +35,27 @@ export function createPublishedLogs({ source, rangeBlocks, reads: mostReads = 20
       const above = [...heights].filter(([, height]) => height > toBlock).map(([number]) => BigInt(number))
       // Numbers rise with the blocks: below the lowest that was read there is nothing above it.
       if (above.length > 0 && lowest.every((number) => above.some((one) => one < number))) return
-      await readRange(Math.max(Number(unread[0]), toBlock - range + 1), toBlock)
+      if (!(await readRange(Math.max(Number(unread[0]), toBlock - range + 1), toBlock))) return
     }
   }
 
-  async function readRange(fromBlock: number, toBlock: number): Promise<void> {
+  /** By most of the nodes, since it is remembered: what one hides would stay hidden as long as the process runs. False: they do not agree now. */
+  async function readRange(fromBlock: number, toBlock: number): Promise<boolean> {
     try {
-      for (const { number, height } of await source.published({ fromBlock, toBlock }, () => false)) heights.set(number, height)
+      for (const { number, height } of await source.published({ fromBlock, toBlock }, () => false, 'majority')) heights.set(number, height)
     } catch (error) {
-      if (toRelayerError(error).code !== 'NODE_REFUSED' || fromBlock === toBlock) throw error
+      const { code } = toRelayerError(error)
+      if (code === 'NODES_DISAGREE') return false
+      if (code !== 'NODE_REFUSED' || fromBlock === toBlock) throw error
       range = Math.max(1, Math.floor((toBlock - fromBlock + 1) / 2))
-      return
+      return true
     }
     scanned = addInterval(scanned, String(fromBlock), String(toBlock))
     range = Math.min(rangeBlocks, range * 2)
-    if (heights.size <= mostHeights) return
+    if (heights.size <= mostHeights) return true
     heights.clear()
     scanned = []
+    return true
   }
 
   /** By more than half of the nodes, since what is no transfer is given up for good. Nothing where they do not agree. */

@@ -16,6 +16,8 @@ export interface RpcProxy {
   refuse: string | ((method: string, params: readonly unknown[]) => { code: number; message: string } | undefined) | undefined
   /** What it says with a status: Retry-After. */
   retryAfter: string | undefined
+  /** How long after the node its answers come, ms. */
+  delayMs: number
   /** Larger batches are refused as a whole, with 413. */
   largestBatch: number
   stop(): Promise<void>
@@ -50,7 +52,9 @@ export async function startRpcProxy(target: string): Promise<RpcProxy> {
         const answers = calls.map(({ id }, index) => ({ jsonrpc: '2.0', id, error: refusals[index] }))
         return void outgoing.end(JSON.stringify(answers.length === 1 ? answers[0] : answers))
       }
-      forward(target, body, outgoing, (text) => alterAll(text, calls, proxy))
+      const pass = () => forward(target, body, outgoing, (text) => alterAll(text, calls, proxy))
+      if (proxy.delayMs > 0) setTimeout(pass, proxy.delayMs)
+      else pass()
     })
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
@@ -61,6 +65,7 @@ export async function startRpcProxy(target: string): Promise<RpcProxy> {
     alter: undefined,
     refuse: undefined,
     retryAfter: undefined,
+    delayMs: 0,
     largestBatch: Infinity,
     stop: () =>
       new Promise((resolve) => {

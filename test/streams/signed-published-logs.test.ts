@@ -47,6 +47,22 @@ describe('what the logs of the source say of missing numbers', () => {
     ])
   })
 
+  it('remembers where a number is only by most of the nodes, and nothing while they do not agree', async () => {
+    const { source } = chain(sparse(100))
+    const state = { agree: false, asked: [] as unknown[] }
+    const published = async (range: BlockRange, wanted?: (number: string) => boolean, at?: 'agreed' | 'majority') => {
+      state.asked.push(at)
+      if (at === undefined) return []
+      if (!state.agree) throw new RelayerError('NODES_DISAGREE', {})
+      return source.published(range, wanted)
+    }
+    const logs = createPublishedLogs({ source: { ...source, published }, rangeBlocks: 50 })
+    expect((await logs.of(['97'], 999)).size).toBe(0)
+    state.agree = true
+    expect((await logs.of(['97'], 999)).get('97')?.height).toBe(970)
+    expect(state.asked).toEqual(['majority', 'majority', 'agreed'])
+  })
+
   it('reads no block twice, and nothing for what it has read', async () => {
     const { source, reads } = chain(sparse(100))
     const logs = createPublishedLogs({ source, rangeBlocks: 50 })

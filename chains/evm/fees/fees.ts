@@ -40,7 +40,7 @@ export interface FeeModelOptions {
   readonly feeHistory?: { readonly blocks: number; readonly percentile: number } | undefined
 }
 
-/** Longest wait for the prices of other nodes once one has told its own, ms. */
+/** Longest wait for the prices of other nodes once more than half have told theirs, ms. */
 const graceMs = 500
 
 /** The market of one node: the base fee of the next block, the tip, and the base fees before. */
@@ -74,9 +74,10 @@ export function createFees(
   async function readMarket(baseFee: bigint): Promise<Pick<Market, 'next' | 'tip'>> {
     // The first time with all that is remembered, to know what is usual; not every node gives so much.
     const markets = usual.isSeeded ? [] : await readMarkets(historyBlocks)
-    const middle = medianOf(markets.flatMap(({ baseFees }) => medianOf(baseFees) ?? []))
-    usual.seed(markets.find(({ baseFees }) => medianOf(baseFees) === middle)?.baseFees ?? [baseFee])
     const enough = markets.length >= nodes.needed
+    const middle = enough ? medianOf(markets.flatMap(({ baseFees }) => medianOf(baseFees) ?? [])) : undefined
+    // What is usual is remembered for hours: where too few told their history, it is the base fee of the head.
+    usual.seed(markets.find(({ baseFees }) => medianOf(baseFees) === middle)?.baseFees ?? [baseFee])
     return (
       (enough ? middleOf(markets, baseFee) : undefined) ??
       middleOf(await readMarkets(feeHistory.blocks), baseFee) ??
@@ -158,10 +159,11 @@ function createDataFee(chain: HeadSource & Pick<Chain, 'networkId'>, nodes: Node
     const own = toFee(await nodes.request('eth_call', params, readBytes))
     if (nodes.readers < 2 || known.has('byte', perByte(own, call))) return withRoom(own)
     const answers = await nodes.askAll('eth_call', params, readBytes, undefined, graceMs)
-    const fee = medianOf(answers.flatMap((answer) => (answer.ok && answer.result !== '0x' ? [toFee(answer.result)] : []))) ?? own
-    // As it is now: it may have moved a long way since.
+    const told = answers.flatMap((answer) => (answer.ok && answer.result !== '0x' ? [toFee(answer.result)] : []))
+    const fee = medianOf(told) ?? own
+    // As it is now: it may have moved a long way since. What too few say is not remembered.
     known.forget('byte')
-    known.agreed('byte', perByte(fee, call))
+    if (told.length >= nodes.needed) known.agreed('byte', perByte(fee, call))
     return withRoom(fee)
   }
 }

@@ -19,25 +19,37 @@ export interface Call<T> {
   readonly read: ReadAnswer<T>
 }
 
+export interface AskManyOptions {
+  /** Longest wait for one answer, ms. */
+  readonly timeoutMs: number
+  /** Longest wait for the others, ms, once so many (`needed`) have answered; before that the usual grace holds: who is quick does not answer for the slow. */
+  readonly mostGraceMs?: number | undefined
+  readonly needed?: number | undefined
+}
+
 /** Asks several nodes at once. Ends when all have answered, `onAnswer` has enough, or the grace after the first answer is over. Throws never. */
 export async function askMany<T>(
   nodes: readonly NodeClient[],
   { method, params, read }: Call<T>,
-  { timeoutMs, mostGraceMs = graceMs }: { readonly timeoutMs: number; readonly mostGraceMs?: number | undefined },
+  { timeoutMs, mostGraceMs, needed = 1 }: AskManyOptions,
   onAnswer?: OnAnswer<T>,
 ): Promise<NodeAnswer<T>[]> {
   const answers: NodeAnswer<T>[] = []
-  let grace: NodeJS.Timeout | undefined
+  const timers: NodeJS.Timeout[] = []
+  let answered = 0
   let enough = (): void => undefined
   const early = new Promise<void>((resolve) => (enough = resolve))
   const each = nodes.map(async (node) => {
     const answer = await ask(node, method, params, read)
     answers.push(answer)
     if (onAnswer?.(answer, answers)) enough()
-    if (answer.ok && answers.length < nodes.length) grace ??= setTimeout(enough, Math.min(mostGraceMs, timeoutMs))
+    if (!answer.ok || answers.length === nodes.length) return
+    answered++
+    if (answered === 1) timers.push(setTimeout(enough, Math.min(graceMs, timeoutMs)))
+    if (answered === needed && mostGraceMs !== undefined) timers.push(setTimeout(enough, Math.min(mostGraceMs, timeoutMs)))
   })
   await Promise.race([Promise.all(each), early])
-  clearTimeout(grace)
+  for (const timer of timers) clearTimeout(timer)
   return [...answers]
 }
 

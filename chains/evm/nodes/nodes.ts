@@ -40,6 +40,7 @@ export function createNodes({ name, networkId, nodes, send, timeoutMs = defaultT
   /** Those of the config before those that were added, which serve while those do not answer, never in their place. */
   const readers = () => (voters.some(({ disabled }) => !disabled) ? set.enabled.filter(({ reads }) => reads) : [])
   const senders = () => set.enabled.filter(({ spec }) => sendUses.includes(spec.use))
+  const needed = Math.floor(voters.length / 2) + 1
   const askOne = createAskOne(name, readers, timeoutMs, closing.signal)
 
   /** Nodes that are down are tried beside the calls, so that no call waits for a dead node twice. */
@@ -54,7 +55,7 @@ export function createNodes({ name, networkId, nodes, send, timeoutMs = defaultT
     /** Their names. */
     voterNames: voters.map(({ spec }) => spec.name),
     /** More than half of them. */
-    needed: Math.floor(voters.length / 2) + 1,
+    needed,
     /** Asks every node for its network. Throws CHAIN_ID_MISMATCH if one has another, NODE_UNAVAILABLE if none that reads answers. */
     verify: () => verify(set.enabled, name, networkId),
     /**
@@ -68,7 +69,7 @@ export function createNodes({ name, networkId, nodes, send, timeoutMs = defaultT
     /**
      * From the nodes of the config that read, at once: those that are up, and, where those are not more than half, also those that are not. None that is
      * disabled. Throws never.
-     * A malformed answer is an error of its node. @param mostGraceMs longest wait for the others once one has answered; absent: 5 s
+     * A malformed answer is an error of its node. @param mostGraceMs longest wait for the others once more than half have answered; absent: 5 s after the first
      */
     askAll<T>(
       method: string,
@@ -83,7 +84,7 @@ export function createNodes({ name, networkId, nodes, send, timeoutMs = defaultT
       return askMany(
         up.length * 2 > voters.length ? up : [...up, ...others],
         { method, params, read },
-        { timeoutMs, mostGraceMs },
+        { timeoutMs, mostGraceMs, needed },
         onAnswer,
       )
     },

@@ -2,17 +2,25 @@ import type { FinalityPolicy } from '../../../domain/finality.ts'
 import { type Account, currentHead, type HeadEvent, oncePerHead } from '../../port.ts'
 import type { EvmHeads } from '../heads/heads.ts'
 import { readCount, toDecimal, toQuantity } from '../hex.ts'
+import { medianOf } from '../median.ts'
 import { RpcError } from '../nodes/node-errors.ts'
 import type { Nodes } from '../nodes/nodes.ts'
+import { createPlausible } from '../plausible.ts'
 
 /** Full nodes keep the state of the last 128 blocks (go-ethereum TriesInMemory); further back only archives answer. */
 export const statesKept = 128
 /** After so many heads in a row at which a node counts less than was read before, what was read before was wrong. A node that lags catches up sooner. */
 const mostLowerReads = 5
 
+/** A balance moves by the cost of some transactions between two heads; what is further from the last that most nodes told is asked of all. */
+const plausibleBalance = { lowest: 0.9, highest: 1.1 }
+/** Longest wait for the others once more than half have answered, ms. */
+const graceMs = 500
+
 export function createAccounts(name: string, nodes: Nodes, heads: EvmHeads, finality: FinalityPolicy) {
   const chain = { name, heads }
   const floors = createFloors()
+  const balances = createPlausible(plausibleBalance)
   heads.subscribe(({ rolledBack, finalized }) => {
     const lowest = rolledBack.at(-1)
     if (lowest) floors.rolledBack(lowest.height <= finalized)
@@ -30,11 +38,26 @@ export function createAccounts(name: string, nodes: Nodes, heads: EvmHeads, fina
     }
   }
 
+  /** An account that one node calls empty would get no nonces: what is unlike the balance that most nodes told before is asked of all. */
+  async function readBalance(address: string): Promise<string> {
+    const read = (value: unknown) => toDecimal(value, 'balance')
+    const params = [address, 'latest']
+    const own = await nodes.request('eth_getBalance', params, read)
+    if (nodes.readers === 1 || balances.has(address, Number(own))) return own
+    const answers = await nodes.askAll('eth_getBalance', params, read, undefined, graceMs)
+    const told = answers.flatMap((answer) => (answer.ok ? [BigInt(answer.result)] : []))
+    const middle = medianOf(told)
+    if (middle === undefined || told.length < nodes.needed) return own
+    balances.forget(address)
+    balances.agreed(address, Number(middle))
+    return String(middle)
+  }
+
   async function readNow(address: string): Promise<Account> {
     const event = currentHead(chain)
     const [latest, balance, finalized] = await Promise.all([
       countAt(address, 'latest'),
-      nodes.request('eth_getBalance', [address, 'latest'], (value) => toDecimal(value, 'balance')),
+      readBalance(address),
       finality.kind === 'instant' ? undefined : readFinalizedNonce(address, finalizedTag(event, finality)),
     ])
     const isCanonical = heads.kept.isCanonical(event.latest) !== false

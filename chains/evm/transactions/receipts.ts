@@ -7,6 +7,9 @@ import type { Quorum } from '../nodes/quorum.ts'
 /** One answer for a whole block is cheaper than this many single ones, if they are at least a quarter of the block. */
 const wholeBlockFrom = 4
 
+/** For so many blocks receipts are read one by one once a node has said that it does not serve those of a block. */
+const singlyBlocks = 1_000
+
 /** A receipt as a node gives it. Throws NODE_REFUSED if it is none. */
 export function readReceipt(value: unknown): Receipt {
   const raw = toRecord(value, 'receipt')
@@ -45,7 +48,8 @@ export type Receipts = ReturnType<typeof createReceipts>
 
 /** Reads receipts, all calls of a tick in one HTTP request. */
 export function createReceipts(nodes: Nodes, agree: Quorum) {
-  let wholeBlocks = true
+  /** Up to this height no whole blocks are asked for: a node said that it does not serve them, and another may be asked by then. */
+  let singlyUpTo = -1
 
   /** Undefined: in no block, as far as the node knows. */
   function one(hash: string): Promise<Receipt | undefined> {
@@ -62,7 +66,7 @@ export function createReceipts(nodes: Nodes, agree: Quorum) {
       if (!(error instanceof RpcError)) throw error
       // Not every node serves the method; one that lags, or is busy, says something else.
       if (error.rpcCode === -32601 || error.rpcCode === -32004 || /method|not supported|unsupported/i.test(error.rpcMessage))
-        wholeBlocks = false
+        singlyUpTo = block.height + singlyBlocks
       return undefined
     }
   }
@@ -94,7 +98,7 @@ export function createReceipts(nodes: Nodes, agree: Quorum) {
       }),
     /** Those of these transactions that the node has in exactly this block. */
     async ofBlock(block: BlockRef, hashes: readonly string[], transactionsInBlock: number): Promise<readonly Receipt[]> {
-      const many = wholeBlocks && hashes.length >= wholeBlockFrom && hashes.length * 4 >= transactionsInBlock
+      const many = block.height > singlyUpTo && hashes.length >= wholeBlockFrom && hashes.length * 4 >= transactionsInBlock
       const found = (many ? await ofWholeBlock(block) : undefined) ?? (await Promise.all(hashes.map((hash) => one(hash))))
       const wanted = new Set(hashes)
       return found.flatMap((receipt) => (receipt && receipt.block.hash === block.hash && wanted.has(receipt.hash) ? [receipt] : []))

@@ -28,74 +28,99 @@ const method = 'eth_estimateGas'
 
 /** Gas of two calls of one function differs by what they write. Less than this of the least that was seen would run out of gas in spite of the room. */
 const plausibleGas = { lowest: 0.9, highest: 1.25 }
+/** After a call that one node's estimate was too low for, all nodes are asked for so long, ms: it costs one failed round, not one per call. */
+const distrustMs = 600_000
 /** Calls that are remembered: one that is estimated again may have failed because of the first estimate. */
 const mostCalls = 4_096
 
 /**
  * Estimates the gas of a call, with room by `gasFactor`, at most the block's limit. One node's word is enough for a first estimate that is like those that most
- * nodes gave for this function before; any other is the median of all. A revert is the word of more than half of the nodes: one node that reverts
- * everything would stop all deliveries. Throws TRANSACTION_REFUSED when the sender can't pay the value, NODE_REFUSED, NODE_UNAVAILABLE.
+ * nodes gave for this function before; any other is the median of all, and so is every one for some minutes after one was too low. A revert, or that the sender
+ * cannot pay, is the word of more than half of the nodes: one node that reverts everything would stop all deliveries. Throws TRANSACTION_REFUSED when the sender can't pay the value, NODE_REFUSED, NODE_UNAVAILABLE.
  */
-export function createSimulate(nodes: Nodes, blockGasLimit: () => bigint | undefined) {
+export function createSimulate(nodes: Nodes, blockGasLimit: () => bigint | undefined, clock = () => performance.now()) {
   const known = createPlausible(plausibleGas)
-  const before = new Set<string>()
+  /** Calls that were estimated, the oldest first, with the limit that follows from one node's word, where that was believed. */
+  const before = new Map<string, bigint | undefined>()
+  let distrustedUntil = -Infinity
 
-  /** True if this very call was estimated before. */
-  function isRepeated(params: readonly unknown[]): boolean {
-    const call = id(JSON.stringify(params))
-    if (before.delete(call)) return Boolean(before.add(call))
-    before.add(call)
-    const [oldest] = before
+  function note(call: string, limit?: bigint): void {
+    before.delete(call)
+    before.set(call, limit)
+    const [oldest] = before.keys()
     if (before.size > mostCalls && oldest !== undefined) before.delete(oldest)
-    return false
   }
 
-  async function estimate(call: Intent, from: string): Promise<number | Revert> {
+  async function estimate(call: Intent, from: string, gasFactor: number): Promise<number | Failure> {
     // Of the latest block: without it some nodes (anvil, older go-ethereum) take the pool along, where our own call may be that reverts a second one.
     const params = [{ from, to: call.to, data: call.data, value: toQuantity(call.value) }, 'latest']
-    const repeated = isRepeated(params)
-    const first = await estimateOfOne(nodes, params, from)
+    const key = id(JSON.stringify(params))
+    const [repeated, limit] = [before.has(key), before.get(key)]
+    note(key)
+    const first = await estimateOfOne(nodes, params)
     const kind = `${call.to} ${call.data.slice(0, 10)}`.toLowerCase()
     const isNumber = typeof first === 'number'
-    if (nodes.readers === 1 || (isNumber && !repeated && known.has(kind, first))) return first
-    const agreed = await agreedEstimate(nodes, params, first)
-    if (typeof agreed === 'number') known.agreed(kind, agreed)
-    return agreed
+    if (nodes.readers === 1) return first
+    if (isNumber && !repeated && clock() >= distrustedUntil && known.has(kind, first)) {
+      note(key, withFactor(first, gasFactor, undefined))
+      return first
+    }
+    const { said, byMost } = await agreedEstimate(nodes, params, first)
+    if (byMost && typeof said === 'number') {
+      known.agreed(kind, said)
+      // It has run out of gas for that.
+      if (limit !== undefined && limit < BigInt(said)) distrustedUntil = clock() + distrustMs
+    }
+    return said
   }
 
   return async function simulate(call: Intent, from: string, gasFactor = 1): Promise<Simulation> {
-    const found = await estimate(call, from)
+    const found = await estimate(call, from, gasFactor)
     if (typeof found === 'number') return { ok: true, gas: String(withFactor(found, gasFactor, blockGasLimit())) }
-    return { ok: false, revert: found }
+    const { unpaid, ...revert } = found
+    if (unpaid) throw new RelayerError('TRANSACTION_REFUSED', { detail: unpaid.rpcMessage, facts: { from }, cause: unpaid })
+    return { ok: false, revert }
   }
 }
 
-async function estimateOfOne(nodes: Nodes, params: readonly unknown[], from: string): Promise<number | Revert> {
+/** Why a call cannot be made: it reverts, or the sender cannot pay for it (`unpaid`). */
+interface Failure extends Revert {
+  readonly unpaid?: RpcError
+}
+
+async function estimateOfOne(nodes: Nodes, params: readonly unknown[]): Promise<number | Failure> {
   try {
     return await nodes.request(method, params, readEstimate)
   } catch (error) {
-    if (error instanceof RpcError && isUnpaid(error)) {
-      throw new RelayerError('TRANSACTION_REFUSED', { detail: error.rpcMessage, facts: { from }, cause: error })
-    }
-    const revert = revertOf(error)
-    if (!revert) throw error
-    return revert
+    const failure = failureOf(error)
+    if (!failure) throw error
+    return failure
   }
 }
 
+function failureOf(error: unknown): Failure | undefined {
+  if (error instanceof RpcError && isUnpaid(error)) return { data: 'unpaid', reason: error.rpcMessage, unpaid: error }
+  return revertOf(error)
+}
+
 /**
- * What most nodes say: the median of their estimates, or a revert. Where too few answer, the estimate of the first stands; where there is no majority for its revert,
- * the call reverts for no reason that anybody may act upon.
+ * What most nodes say (`byMost`): the median of their estimates, or a failure. Where too few answer, the estimate of the first stands; where there is no majority
+ * for its revert, the call reverts for no reason that anybody may act upon.
  */
-async function agreedEstimate(nodes: Nodes, params: readonly unknown[], first: number | Revert): Promise<number | Revert> {
+async function agreedEstimate(
+  nodes: Nodes,
+  params: readonly unknown[],
+  first: number | Failure,
+): Promise<{ said: number | Failure; byMost: boolean }> {
   const answers = await nodes.askAll(method, params, readEstimate)
   const estimates = answers.flatMap((answer) => (answer.ok ? [answer.result] : []))
-  const reverts = answers.flatMap((answer) => (answer.ok ? [] : (revertOf(answer.error) ?? [])))
+  const failures = answers.flatMap((answer) => (answer.ok ? [] : (failureOf(answer.error) ?? [])))
   const middle = medianOf(estimates)
-  if (estimates.length >= nodes.needed && middle !== undefined) return middle
-  const same = reverts.find(({ data }) => reverts.filter((other) => other.data === data).length >= nodes.needed)
-  if (same) return same
-  return typeof first === 'number' ? first : { data: '0x', reason: `${first.reason} (the nodes do not agree on that)` }
+  if (estimates.length >= nodes.needed && middle !== undefined) return { said: middle, byMost: true }
+  const same = failures.find(({ data }) => failures.filter((other) => other.data === data).length >= nodes.needed)
+  if (same) return { said: same, byMost: true }
+  if (typeof first === 'number' || first.unpaid) return { said: first, byMost: false }
+  return { said: { data: '0x', reason: `${first.reason} (the nodes do not agree on that)` }, byMost: false }
 }
 
 const readEstimate = (value: unknown) => toNumber(value, 'gas estimate')

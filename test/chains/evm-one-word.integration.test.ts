@@ -1,0 +1,142 @@
+import { describe, expect, test } from 'vitest'
+import { devnetAccount } from '../../lab/devnet/chain/accounts.ts'
+import { head } from '../helpers/heads.ts'
+import { deployReverting } from '../helpers/reverting.ts'
+import type { RpcProxy } from '../helpers/rpc-proxy.ts'
+import { evmSetting } from './setting.ts'
+
+const { address } = devnetAccount(7)
+const gwei = 10n ** 9n
+const intent = { to: address, data: '0x', value: '1' }
+const dear = `0x${(5_000n * gwei).toString(16)}`
+
+/** Reads that one node answers: where its answer would stop deliveries, or would be remembered, it is asked of the others. */
+describe('one node of three lies, and is asked first', () => {
+  const { anvil, connect, connectBehind } = evmSetting(60)
+
+  const truth = async () => connect(anvil.url)
+  /** The others answer nothing of this kind. */
+  const without = (others: readonly RpcProxy[], refused: string) => {
+    for (const other of others) other.refuse = refused
+  }
+  const overprice = (node: RpcProxy) => {
+    node.alter = (method, result) => {
+      if (method === 'eth_gasPrice') return dear
+      if (method !== 'eth_feeHistory') return undefined
+      const { reward, baseFeePerGas } = result as { reward: unknown[]; baseFeePerGas: string[] }
+      const prices = { baseFeePerGas: baseFeePerGas.map(() => dear), reward: reward.map(() => [dear]) }
+      return { ...(result as object), ...prices, gasUsedRatio: reward.map(() => 1) }
+    }
+  }
+  async function nextHead(chain: Awaited<ReturnType<typeof connect>>): Promise<void> {
+    await anvil.mine()
+    const now = Number(await anvil.rpc<string>('eth_blockNumber'))
+    await head(chain, ({ latest }) => latest.height === now)
+  }
+
+  test('that a call reverts: the others are asked, and a true revert stays one', async () => {
+    const { chain, first } = await connectBehind(3)
+    const { address: contract } = await deployReverting(anvil, 'no')
+    await nextHead(chain)
+    first.refuse = (method) => (method === 'eth_call' ? { code: 3, message: 'execution reverted' } : undefined)
+    for (const at of ['latest', 'finalized'] as const) expect(await chain.call(address, '0x', at)).toBe('0x')
+    await expect(chain.call(contract, '0x', 'latest')).rejects.toMatchObject({ code: 'NODE_REFUSED' })
+  })
+
+  test('that the sender cannot pay: the others are asked, and a true lack of funds stays one', async () => {
+    const { chain, behind } = await connectBehind(3)
+    const expected = await (await truth()).simulate(intent, address)
+    const unpaid = (method: string) =>
+      method === 'eth_estimateGas' ? { code: -32_000, message: 'insufficient funds for transfer' } : undefined
+    behind[0]!.refuse = unpaid
+    expect(await chain.simulate(intent, address)).toEqual(expected)
+    behind[2]!.refuse = unpaid
+    await expect(chain.simulate(intent, address)).rejects.toMatchObject({ code: 'TRANSACTION_REFUSED' })
+  })
+
+  test('that the account is empty: at the start, and later', async () => {
+    const { chain, first } = await connectBehind(3)
+    const { balance } = await (await truth()).account(address)
+    const empty = (method: string) => (method === 'eth_getBalance' ? '0x0' : undefined)
+    first.alter = empty
+    expect((await chain.account(address)).balance).toBe(balance)
+    first.alter = undefined
+    await nextHead(chain)
+    expect((await chain.account(address)).balance).toBe(balance)
+    const asked = () => first.requests.flat().filter((method) => method === 'eth_getBalance').length
+    expect(asked()).toBe(3)
+    first.alter = empty
+    await nextHead(chain)
+    expect((await chain.account(address)).balance).toBe(balance)
+  })
+
+  test('prices, quickly, while the others take their time', async () => {
+    const honest = await (await truth()).quote()
+    const { chain, first, behind } = await connectBehind(3)
+    overprice(first)
+    for (const slow of behind.slice(1)) slow.delayMs = 900
+    expect(await chain.quote()).toEqual(honest)
+  })
+
+  test('prices, while the others have none: they make no cap', async () => {
+    const { chain, first, behind } = await connectBehind(3)
+    overprice(first)
+    for (const other of behind.slice(1))
+      other.refuse = (method) => (method === 'eth_feeHistory' ? { code: -32_601, message: 'not served' } : undefined)
+    const { cap } = await chain.quote()
+    expect(BigInt(cap ?? 0)).toBeLessThan(100n * gwei)
+  })
+
+  test('an estimate, while the others have none: it is not remembered', async () => {
+    const { chain, first, behind } = await connectBehind(3)
+    const others = behind.slice(1)
+    const expected = await (await truth()).simulate({ ...intent, value: '3' }, address)
+    first.alter = (method) => (method === 'eth_estimateGas' ? '0x1ba8140' : undefined)
+    without(others, 'eth_estimateGas')
+    expect(await chain.simulate(intent, address)).toMatchObject({ ok: true })
+    for (const other of others) other.refuse = undefined
+    expect(await chain.simulate({ ...intent, value: '3' }, address)).toEqual(expected)
+  })
+
+  test('an estimate that is like those before and too low: it costs one round, and then one node is not believed for a while', async () => {
+    const { chain, first } = await connectBehind(3)
+    const call = (value: string) => chain.simulate({ ...intent, value }, address, 1.05)
+    const expected = await call('1')
+    const low = `0x${Math.ceil(21_000 * 0.91).toString(16)}`
+    first.alter = (method) => (method === 'eth_estimateGas' ? low : undefined)
+    expect(await call('2')).not.toEqual(expected)
+    expect(await call('2')).toEqual(expected)
+    expect(await call('3')).toEqual(expected)
+  })
+
+  test('that there are no logs, or others: most of the nodes are asked where it is remembered, and a refusal stays one', async () => {
+    const { chain, first, behind } = await connectBehind(3)
+    const range = { address, topics: [], fromBlock: 1, toBlock: 5 }
+    const log = {
+      address,
+      topics: [],
+      data: '0x',
+      blockNumber: '0x2',
+      blockHash: `0x${'ab'.repeat(32)}`,
+      transactionHash: `0x${'cd'.repeat(32)}`,
+    }
+    first.alter = (method) => (method === 'eth_getLogs' ? [log] : undefined)
+    expect(await chain.logs(range)).toHaveLength(1)
+    expect(await chain.logs(range, 'majority')).toEqual([])
+    behind[1]!.refuse = 'eth_getLogs'
+    await expect(chain.logs(range, 'majority')).rejects.toMatchObject({ code: 'NODES_DISAGREE' })
+    for (const node of behind) node.refuse = 'eth_getLogs'
+    await expect(chain.logs(range, 'majority')).rejects.toMatchObject({ code: 'NODE_REFUSED' })
+  })
+
+  test('what the data of a call costs, while the others do not say it: it is not remembered', async () => {
+    const { chain, first, behind } = await connectBehind(3, { feeModel: 'op-stack' })
+    // The oracle answers 1,000,000 to everything.
+    await anvil.rpc('anvil_setCode', ['0x420000000000000000000000000000000000000f', '0x620f42405f5260205ff3'])
+    first.alter = (method) => (method === 'eth_call' ? `0x${(10n ** 18n).toString(16).padStart(64, '0')}` : undefined)
+    without(behind.slice(1), 'eth_call')
+    expect(BigInt(await chain.dataFee(intent))).toBe((10n ** 18n * 3n) / 2n)
+    for (const other of behind.slice(1)) other.refuse = undefined
+    expect(await chain.dataFee(intent)).toBe('1500000')
+  })
+})

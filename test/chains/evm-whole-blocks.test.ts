@@ -1,0 +1,23 @@
+import { expect, it } from 'vitest'
+import { createReceipts } from '../../chains/evm/transactions/receipts.ts'
+import { RpcError } from '../../chains/evm/nodes/node-errors.ts'
+import type { Nodes } from '../../chains/evm/nodes/nodes.ts'
+
+it('a node that does not serve receipts of whole blocks is not asked for them for a while, and not for ever: another may be asked by then', async () => {
+  const asked: string[] = []
+  const request = async (method: string) => {
+    asked.push(method)
+    if (method === 'eth_getBlockReceipts') throw new RpcError('a node', method, { code: -32_601, message: 'not served' })
+    return undefined
+  }
+  const receipts = createReceipts({ request, readers: 3, needed: 2 } as unknown as Nodes, async () => {
+    throw new Error('not asked')
+  })
+  const hashes = ['0x1', '0x2', '0x3', '0x4']
+  const whole = async (height: number) => {
+    asked.length = 0
+    await receipts.ofBlock({ height, hash: '0xaa' }, hashes, 4)
+    return asked.includes('eth_getBlockReceipts')
+  }
+  expect([await whole(10), await whole(11), await whole(1_010), await whole(1_011)]).toEqual([true, false, false, true])
+})
