@@ -37,17 +37,18 @@ export const rooms: readonly Room[] = [
   { path: 'bridges/port.ts', imports: ['domain', 'chains/port.ts', 'bridges/source-port.ts'], packages: [] },
   { path: 'bridges/source-port.ts', imports: ['domain'], packages: [] },
   { path: 'http', imports: [], packages: [] },
+  { path: 'crypto', imports: [], packages: [evmLibrary, 'secp256k1', 'node:*'] },
   { path: 'config', imports: ['domain'], packages: ['zod', 'yaml', '@temporalio/envconfig', 'node:*'] },
   { path: 'access', imports: ['domain'], packages: ['jose', 'zod', 'node:*'] },
   { path: 'observability', imports: ['domain'], packages: ['pino', 'prom-client', 'node:*'] },
   {
     path: 'chains/<family>',
-    imports: ['domain', 'chains/port.ts', 'chains/signing-port.ts', 'http', 'observability'],
+    imports: ['domain', 'chains/port.ts', 'chains/signing-port.ts', 'crypto', 'http', 'observability'],
     packages: [evmLibrary, 'node:*'],
   },
   {
     path: 'chains/<family>/signers',
-    imports: ['domain', 'chains/port.ts', 'chains/signing-port.ts', 'chains/<family>', 'http', 'observability'],
+    imports: ['domain', 'chains/port.ts', 'chains/signing-port.ts', 'chains/<family>', 'crypto', 'http', 'observability'],
     packages: [evmLibrary, '@aws-sdk/client-kms', 'node:*'],
   },
   {
@@ -55,11 +56,11 @@ export const rooms: readonly Room[] = [
     imports: ['domain', 'temporal/contracts', 'chains/port.ts', 'bridges/port.ts', 'observability'],
     packages: [],
   },
-  { path: 'bridges/common', imports: ['domain', 'chains/port.ts', 'bridges/port.ts'], packages: [evmLibrary] },
-  { path: 'bridges/<protocol>', imports: ['domain', ...ports, 'bridges/common'], packages: [evmLibrary] },
+  { path: 'bridges/common', imports: ['domain', 'chains/port.ts', 'bridges/port.ts', 'crypto'], packages: [evmLibrary] },
+  { path: 'bridges/<protocol>', imports: ['domain', ...ports, 'bridges/common', 'crypto'], packages: [evmLibrary] },
   {
     path: 'bridges/<protocol>/<family>.ts',
-    imports: ['domain', ...ports, 'bridges/common', 'bridges/<protocol>', 'chains/<family>/index.ts'],
+    imports: ['domain', ...ports, 'bridges/common', 'bridges/<protocol>', 'chains/<family>/index.ts', 'crypto'],
     packages: [evmLibrary],
   },
   {

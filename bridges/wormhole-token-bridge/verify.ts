@@ -1,13 +1,11 @@
-import { hexlify, recoverAddress, toBeHex, toBigInt } from 'ethers'
+import { getBytes } from 'ethers'
+import { secp256k1 } from '../../crypto/secp256k1.ts'
 import { RelayerError } from '../../domain/errors.ts'
 import { parseVaa, quorum, type Vaa } from '../../domain/vaa.ts'
 import { createGoodMessages } from '../common/good-messages.ts'
 import type { Refusals } from '../common/verdict.ts'
 import type { GuardianSet, GuardianSets } from './guardian-sets.ts'
 import { digestOf } from './message.ts'
-
-/** Order of the group of secp256k1. */
-const curveOrder = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n
 
 /** `verify` throws VAA_*, GUARDIAN_SET_EXPIRED (for good), GUARDIAN_SET_UNKNOWN (wait), and what reads throw. `now`: the target chain's time, seconds. */
 export function createVerifier(guardianSets: GuardianSets, now: () => number) {
@@ -30,7 +28,7 @@ export function verifySignatures(vaa: Vaa, set: GuardianSet, now: number): void 
   checkExpiry(set, now)
   const needed = quorum(set.keys.length)
   if (vaa.signatures.length < needed) throw new RelayerError('VAA_NO_QUORUM', { facts: { signatures: vaa.signatures.length, needed } })
-  const digest = digestOf(vaa)
+  const digest = getBytes(digestOf(vaa))
   for (const { guardianIndex, signature } of vaa.signatures) {
     const guardian = set.keys[guardianIndex]
     const facts = { guardianSet: set.index, guardian: guardianIndex }
@@ -45,24 +43,9 @@ function checkExpiry({ index, current, expirationTime }: GuardianSet, now: numbe
     throw new RelayerError('GUARDIAN_SET_EXPIRED', { facts: { guardianSet: index, expirationTime, now } })
 }
 
-/** As the contract's ecrecover: any s below the order, v 0 or 1; undefined where the contract gets the zero address or reverts. */
-function signerOf(digest: string, signature: Uint8Array): string | undefined {
-  const v = signature[64]
-  if (v !== 0 && v !== 1) return undefined
-  const s = toBigInt(signature.subarray(32, 64))
-  // ethers takes only the lower half of s, the contract both: (s, v) and (order - s, 1 - v) are the same signature.
-  const high = s > curveOrder / 2n && s < curveOrder
-  const canonical = {
-    r: hexlify(signature.subarray(0, 32)),
-    s: toBeHex(high ? curveOrder - s : s, 32),
-    yParity: (high ? 1 - v : v) as 0 | 1,
-  }
-  try {
-    return recoverAddress(digest, canonical).toLowerCase()
-  } catch {
-    // r or s is out of range, or r is not on the curve.
-    return undefined
-  }
+/** As the contract's ecrecover, whose v is 0 or 1 here; undefined where the contract gets the zero address or reverts. */
+function signerOf(digest: Uint8Array, signature: Uint8Array): string | undefined {
+  return secp256k1().recover(digest, signature.subarray(0, 64), signature[64] ?? Number.NaN)
 }
 
 /** What a refusal of the checks, of the decoding or of the policy means. */

@@ -1,7 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { getBytes, keccak256 } from 'ethers'
-import { attachSignature } from '../../chains/evm/signers/signature.ts'
-import { buildTransaction } from '../../chains/evm/transactions/build.ts'
+import { verified } from '../../chains/evm/signers/verified.ts'
 import type { Signer } from '../../chains/signing-port.ts'
 import { devnetAccount } from '../../lab/devnet/chain/accounts.ts'
 import { signWithRandom } from '../../lab/devnet/signing/ecdsa.ts'
@@ -177,13 +175,6 @@ describe('A pending transaction under a policy', () => {
   /** Takes a random number for each signature, as AWS KMS does. */
   function randomSigner(index: number, address: string): Signer {
     const { privateKey } = devnetAccount(index)
-    return {
-      address,
-      async sign(unsigned) {
-        const transaction = buildTransaction(unsigned)
-        const raw = attachSignature(transaction, signWithRandom(getBytes(transaction.unsignedHash), privateKey), address)
-        return { raw, hash: keccak256(raw), signingHash: transaction.unsignedHash }
-      },
-    }
+    return verified({ address, sign: async ({ digest }) => signWithRandom(digest, privateKey) })
   }
 })

@@ -3,7 +3,7 @@ import { RelayerError } from '../../../domain/errors.ts'
 import type { FeeQuote } from '../../../domain/fees/fees.ts'
 import type { Intent } from '../../../domain/intent.ts'
 import { type Chain, currentHead, type HeadSource, oncePerHead } from '../../port.ts'
-import { buildTransaction } from '../transactions/build.ts'
+import { encodeTransaction } from '../transactions/encode.ts'
 import { toBytes, toDecimal, toList, toNumber, toQuantity, toRecord } from '../hex.ts'
 import { medianOf } from '../median.ts'
 import { noAnswer } from '../nodes/ask-one.ts'
@@ -173,6 +173,6 @@ const toFee = (bytes: string) => BigInt(toDecimal(bytes, 'data fee'))
 const withRoom = (fee: bigint) => String((fee * roomPercent + 99n) / 100n)
 
 function oracleCall(networkId: string, { to, data, value }: Intent) {
-  const { unsignedSerialized } = buildTransaction({ networkId, to, data, value, ...stuffing })
-  return { to: gasPriceOracle, data: concat([getL1Fee, AbiCoder.defaultAbiCoder().encode(['bytes'], [unsignedSerialized])]) }
+  const { unsigned } = encodeTransaction({ networkId, to, data, value, ...stuffing })
+  return { to: gasPriceOracle, data: concat([getL1Fee, AbiCoder.defaultAbiCoder().encode(['bytes'], [unsigned])]) }
 }

@@ -1,7 +1,7 @@
 import { createPublicKey } from 'node:crypto'
-import { computeAddress, getBytes } from 'ethers'
+import { computeAddress } from 'ethers'
 import { RelayerError } from '../../../domain/errors.ts'
-import { attachSignature, readDerSignature } from './signature.ts'
+import { readDerSignature } from './signature.ts'
 import type { Key } from './verified.ts'
 
 export interface AwsKmsSpec {
@@ -31,10 +31,10 @@ export async function createAwsKmsKey(spec: AwsKmsSpec): Promise<Key> {
   }
   return {
     address,
-    async sign(transaction) {
+    async sign({ digest }) {
       const command = new SignCommand({
         KeyId: spec.keyId,
-        Message: getBytes(transaction.unsignedHash),
+        Message: digest,
         // The hash that is signed is keccak256, which KMS does not know: to it, it is a digest of 32 bytes.
         MessageType: 'DIGEST',
         SigningAlgorithm: 'ECDSA_SHA_256',
@@ -43,7 +43,7 @@ export async function createAwsKmsKey(spec: AwsKmsSpec): Promise<Key> {
       const numbers = Signature && readDerSignature(Signature)
       if (!numbers)
         throw new RelayerError('SIGNER_OFFLINE', { detail: 'The answer of KMS is not a signature.', facts: { ...facts, address } })
-      return attachSignature(transaction, numbers, address)
+      return numbers
     },
   }
 }

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises'
-import { type BaseWallet, isKeystoreJson, Wallet } from 'ethers'
+import { isKeystoreJson, Wallet } from 'ethers'
+import { secp256k1 } from '../../../crypto/secp256k1.ts'
 import { type Facts, RelayerError } from '../../../domain/errors.ts'
 import type { Key } from './verified.ts'
 
@@ -61,16 +62,16 @@ async function readText(file: string): Promise<string> {
 }
 
 /** A key in memory. ECDSA with RFC 6979 nonces: the same input gives the same bytes. */
-function createWalletKey(wallet: BaseWallet): Key {
-  const address = wallet.address.toLowerCase()
+function createWalletKey({ address, privateKey }: Pick<Wallet, 'address' | 'privateKey'>): Key {
+  const secret = Buffer.from(privateKey.slice(2), 'hex')
   return {
-    address,
-    async sign(transaction) {
+    address: address.toLowerCase(),
+    async sign({ digest, nonce }) {
       try {
-        return await wallet.signTransaction(transaction)
+        return secp256k1().sign(digest, secret)
       } catch {
-        // No cause: ethers lists all of its input there.
-        throw unavailable('The transaction could not be signed.', { address, nonce: transaction.nonce })
+        // No cause: nothing that had the key in its hands is quoted.
+        throw unavailable('The transaction could not be signed.', { address, nonce })
       }
     },
   }

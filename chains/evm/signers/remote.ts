@@ -1,8 +1,8 @@
-import { computeAddress, type Transaction } from 'ethers'
+import { computeAddress } from 'ethers'
 import { RelayerError } from '../../../domain/errors.ts'
 import { AnswerTooLong, fetchBounded } from '../../../http/fetch-bounded.ts'
 import { splitCredentials } from '../url.ts'
-import { attachSignature, type SignatureNumbers } from './signature.ts'
+import type { SignatureNumbers } from './signature.ts'
 import type { Key } from './verified.ts'
 
 export interface RemoteSpec {
@@ -30,12 +30,7 @@ export async function createRemoteKey(spec: RemoteSpec, expected?: string): Prom
     const detail = `The remote signer has ${known.length} keys, and not this one: load it there, or correct identifier.`
     throw new RelayerError('SIGNER_UNAVAILABLE', { detail, facts: { ...service.facts, address: expected?.toLowerCase() } })
   }
-  return {
-    address,
-    async sign(transaction: Transaction) {
-      return attachSignature(transaction, await service.sign(found, transaction.unsignedSerialized), address)
-    },
-  }
+  return { address, sign: ({ unsigned }) => service.sign(found, unsigned) }
 }
 
 /** Most bytes of an answer: a list of 30,000 public keys. */

@@ -1,8 +1,5 @@
-import { Signature, toBeHex, type Transaction } from 'ethers'
-import { RelayerError } from '../../../domain/errors.ts'
-
-/** Order of secp256k1 (SEC 2, §2.4.1). */
-const order = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n
+import { curveOrder, toWord } from '../../../crypto/numbers.ts'
+import { secp256k1, type Signature } from '../../../crypto/secp256k1.ts'
 
 /** The two numbers of an ECDSA signature. */
 export interface SignatureNumbers {
@@ -10,22 +7,12 @@ export interface SignatureNumbers {
   readonly s: bigint
 }
 
-/** The raw transaction, `s` in the lower half (EIP-2), with the point that recovers to the address. Throws SIGNER_OFFLINE if neither does. */
-export function attachSignature(unsigned: Transaction, { r, s }: SignatureNumbers, address: string): string {
-  const low = s > order / 2n ? order - s : s
-  for (const yParity of [0, 1] as const) {
-    const transaction = unsigned.clone()
-    try {
-      transaction.signature = Signature.from({ r: toBeHex(r, 32), s: toBeHex(low, 32), yParity })
-      if (transaction.from?.toLowerCase() === address) return transaction.serialized
-    } catch {
-      // No point of the curve has this r.
-    }
-  }
-  throw new RelayerError('SIGNER_OFFLINE', {
-    detail: 'Its signature does not recover to the address of the key.',
-    facts: { address, nonce: unsigned.nonce },
-  })
+/** The signature with `s` in the lower half (EIP-2) and the point that recovers to the address; undefined if neither does. Throws never. */
+export function signatureOf(address: string, digest: Uint8Array, { r, s }: SignatureNumbers): Signature | undefined {
+  if (r < 1n || r >= curveOrder || s < 1n || s >= curveOrder) return undefined
+  const compact = Buffer.concat([toWord(r), toWord(s > curveOrder / 2n ? curveOrder - s : s)])
+  const yParity = ([0, 1] as const).find((parity) => secp256k1().recover(digest, compact, parity) === address)
+  return yParity === undefined ? undefined : { compact, yParity }
 }
 
 /** The numbers of an ECDSA-Sig-Value in DER (RFC 3279, §2.2.3): SEQUENCE { r INTEGER, s INTEGER }. Undefined if the bytes are anything else. */

@@ -1,57 +1,51 @@
-import { isError, keccak256, Transaction } from 'ethers'
+import { secp256k1, type Signature } from '../../../crypto/secp256k1.ts'
 import { RelayerError } from '../../../domain/errors.ts'
 import type { Signer, UnsignedTransaction } from '../../signing-port.ts'
-import { buildTransaction } from '../transactions/build.ts'
+import { type EncodedTransaction, encodeTransaction } from '../transactions/encode.ts'
+import { signatureOf, type SignatureNumbers } from './signature.ts'
 
 /** What differs from one kind of signer to another: where the key is, and how it is asked. */
 export interface Key {
   /** 0x address, lower case. */
   readonly address: string
-  /** The signed transaction as raw hex. Throws SIGNER_OFFLINE, SIGNER_UNAVAILABLE. */
-  sign(transaction: Transaction): Promise<string>
+  /** Whole, where the key is at hand, or the two numbers that a service gave. Throws SIGNER_OFFLINE, SIGNER_UNAVAILABLE. */
+  sign(transaction: EncodedTransaction): Promise<Signature | SignatureNumbers>
 }
 
-/** Believes no key: the answer must be what was asked for, as nodes take it. Throws SIGNER_UNAVAILABLE for bad fields, SIGNER_OFFLINE for a wrong answer. */
+/**
+ * Believes no key: the bytes are made here, of the fields that were asked for, and the signature must recover to the key's address, with `s` in the lower half.
+ * Throws SIGNER_UNAVAILABLE for bad fields, SIGNER_OFFLINE for a wrong answer.
+ */
 export function verified(key: Key): Signer {
+  const { address } = key
   return {
-    address: key.address,
+    address,
     async sign(unsigned) {
-      const transaction = build(unsigned, key.address)
-      const raw = await key.sign(transaction)
-      const signed = parse(raw)
-      const facts = { address: key.address, nonce: unsigned.nonce }
-      if (!signed || signed.unsignedHash !== transaction.unsignedHash || signed.serialized !== raw) {
-        throw new RelayerError('SIGNER_OFFLINE', { detail: 'It signed something else than it was asked to.', facts })
-      }
-      const actual = signed.from?.toLowerCase()
-      if (actual !== key.address) {
-        throw new RelayerError('SIGNER_OFFLINE', { detail: 'It signed with another key.', facts: { ...facts, actual } })
-      }
-      return { raw, hash: keccak256(raw), signingHash: transaction.unsignedHash }
+      const transaction = encode(unsigned, address)
+      const { digest, signingHash } = transaction
+      const answer = await key.sign(transaction)
+      const signature = 'compact' in answer ? ofAddress(address, digest, answer) : signatureOf(address, digest, answer)
+      if (signature) return { ...transaction.signed(signature), signingHash }
+      const facts = { address, nonce: unsigned.nonce }
+      throw new RelayerError('SIGNER_OFFLINE', { detail: 'Its signature does not recover to the address of the key.', facts })
     },
   }
 }
 
-function build(unsigned: UnsignedTransaction, address: string): Transaction {
+/** The signature, if it recovers to this address. */
+function ofAddress(address: string, digest: Uint8Array, signature: Signature): Signature | undefined {
+  return secp256k1().recover(digest, signature.compact, signature.yParity) === address ? signature : undefined
+}
+
+function encode(unsigned: UnsignedTransaction, address: string): EncodedTransaction {
   try {
-    const transaction = buildTransaction(unsigned)
-    // Encoding refuses what the fields alone let pass: a tip above the fee.
-    void transaction.unsignedSerialized
-    return transaction
+    return encodeTransaction(unsigned)
   } catch (error) {
-    const reason = isError(error, 'INVALID_ARGUMENT') || isError(error, 'BAD_DATA') ? error.shortMessage : 'unknown reason'
-    // No cause: ethers lists all of its input there.
+    // Of the others, the text may quote the input.
+    const reason = error instanceof RangeError || error instanceof TypeError ? error.message : 'a field is not what it should be'
     throw new RelayerError('SIGNER_UNAVAILABLE', {
       detail: `The transaction could not be signed: ${reason}`,
       facts: { address, nonce: unsigned.nonce },
     })
-  }
-}
-
-function parse(raw: string): Transaction | undefined {
-  try {
-    return Transaction.from(raw)
-  } catch {
-    return undefined
   }
 }

@@ -1,0 +1,108 @@
+import { getAddress, keccak256 } from 'ethers'
+import { toNumber, wordBytes } from '../../../crypto/numbers.ts'
+import type { Signature } from '../../../crypto/secp256k1.ts'
+import type { UnsignedTransaction } from '../../signing-port.ts'
+
+/** A transaction as bytes. Its fields are encoded once, for what is signed and for what is sent. */
+export interface EncodedTransaction {
+  readonly nonce: number
+  /** What is hashed and signed (EIP-155, EIP-1559): 0x, lower case. */
+  readonly unsigned: string
+  /** keccak256 of that, as bytes and as 0x hex. */
+  readonly digest: Uint8Array
+  readonly signingHash: string
+  /** The raw transaction, 0x in lower case, and its hash. The signature is not checked. */
+  signed(signature: Signature): { readonly raw: string; readonly hash: string }
+}
+
+const limit256 = 2n ** 256n
+/** The type byte of EIP-1559. */
+const type2 = Buffer.from([2])
+const emptyList = Buffer.from([0xc0])
+
+/**
+ * By its fields alone: an attempt always gives the same bytes. Equal fees make a legacy transaction (domain/fees/fees.ts), which every chain takes. Throws
+ * RangeError, SyntaxError or TypeError for fields that no node takes.
+ */
+export function encodeTransaction(transaction: UnsignedTransaction): EncodedTransaction {
+  const { nonce, maxFee, tip } = transaction
+  if (!Number.isSafeInteger(nonce) || nonce < 0) throw new RangeError('The nonce is no whole number.')
+  const [chainId, gasPrice, priority] = [BigInt(transaction.networkId), BigInt(maxFee), BigInt(tip)]
+  if (priority > gasPrice) throw new RangeError('The tip is above the fee.')
+  const { gasLimit, to, value, data } = transaction
+  const call = [number(BigInt(gasLimit)), string(addressBytes(to)), number(BigInt(value)), string(dataBytes(data))]
+  const [first, fee] = [number(BigInt(nonce)), number(gasPrice)]
+  if (maxFee === tip) return legacy(nonce, Buffer.concat([first, fee, ...call]), chainId)
+  return dynamicFee(nonce, Buffer.concat([number(chainId), first, number(priority), fee, ...call, emptyList]))
+}
+
+/** EIP-1559. The type stands before the list. */
+function dynamicFee(nonce: number, fields: Buffer): EncodedTransaction {
+  const typed = (...more: readonly Buffer[]) => Buffer.concat([type2, list(fields, ...more)])
+  return encoded(nonce, typed(), (yParity, r, s) => typed(number(BigInt(yParity)), r, s))
+}
+
+/** EIP-155: the chain's id is signed in the place of the signature, and is in `v`. */
+function legacy(nonce: number, fields: Buffer, chainId: bigint): EncodedTransaction {
+  const unsigned = list(fields, number(chainId), number(0n), number(0n))
+  return encoded(nonce, unsigned, (yParity, r, s) => list(fields, number(chainId * 2n + 35n + BigInt(yParity)), r, s))
+}
+
+function encoded(nonce: number, unsigned: Buffer, attach: (yParity: 0 | 1, r: Buffer, s: Buffer) => Buffer): EncodedTransaction {
+  const signingHash = keccak256(unsigned)
+  return {
+    nonce,
+    unsigned: hex(unsigned),
+    digest: Buffer.from(signingHash.slice(2), 'hex'),
+    signingHash,
+    signed({ compact, yParity }) {
+      const [r, s] = [toNumber(compact.subarray(0, wordBytes)), toNumber(compact.subarray(wordBytes))]
+      const raw = attach(yParity, number(r), number(s))
+      return { raw: hex(raw), hash: keccak256(raw) }
+    },
+  }
+}
+
+/** RLP of a number: its bytes without leading zeros. Throws RangeError. */
+function number(value: bigint): Buffer {
+  if (value < 0n || value >= limit256) throw new RangeError('A number is below 0, or has more than 32 bytes.')
+  if (value === 0n) return string(Buffer.alloc(0))
+  const digits = value.toString(16)
+  return string(Buffer.from(digits.length % 2 === 0 ? digits : `0${digits}`, 'hex'))
+}
+
+/** RLP of bytes (Yellow Paper, appendix B): a byte below 0x80 stands for itself. */
+function string(bytes: Buffer): Buffer {
+  return bytes.length === 1 && (bytes[0] ?? 0) < 0x80 ? bytes : Buffer.concat([header(0x80, bytes.length), bytes])
+}
+
+/** RLP of a list of items that are encoded already. */
+function list(...items: readonly Buffer[]): Buffer {
+  const length = items.reduce((sum, item) => sum + item.length, 0)
+  return Buffer.concat([header(0xc0, length), ...items])
+}
+
+function header(offset: number, length: number): Buffer {
+  if (length <= 55) return Buffer.from([offset + length])
+  const digits = length.toString(16)
+  const bytes = Buffer.from(digits.length % 2 === 0 ? digits : `0${digits}`, 'hex')
+  return Buffer.concat([Buffer.from([offset + 55 + bytes.length]), bytes])
+}
+
+/** Throws TypeError. One in mixed case must have the right checksum (EIP-55). */
+function addressBytes(address: string): Buffer {
+  const digits = /^0x([0-9a-f]{40})$/i.exec(address)?.[1]
+  if (digits === undefined) throw new TypeError('The recipient is no address.')
+  if (digits !== digits.toLowerCase()) getAddress(address)
+  return Buffer.from(digits, 'hex')
+}
+
+/** Throws TypeError. */
+function dataBytes(data: string): Buffer {
+  if (!/^0x(?:[0-9a-f]{2})*$/i.test(data)) throw new TypeError('The data is no hex of whole bytes.')
+  return Buffer.from(data.slice(2), 'hex')
+}
+
+function hex(bytes: Buffer): string {
+  return `0x${bytes.toString('hex')}`
+}

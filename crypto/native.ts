@@ -1,0 +1,64 @@
+import { createRequire } from 'node:module'
+import { addressOfKey } from './address.ts'
+import { curveOrder, isRecoverable, orderBytes, toNumber, toWord, wordBytes } from './numbers.ts'
+import type { Secp256k1 } from './secp256k1.ts'
+
+/** The part of the package `secp256k1` (libsecp256k1 behind Node-API) that is used. */
+interface Library {
+  ecdsaSign(digest: Uint8Array, privateKey: Uint8Array): { readonly signature: Uint8Array; readonly recid: number }
+  ecdsaRecover(compact: Uint8Array, recoveryId: number, digest: Uint8Array, compressed: boolean): Uint8Array
+}
+
+/** Undefined where there is no build for this platform, or one that does not do what it should. */
+export function native(): Secp256k1 | undefined {
+  try {
+    // The bindings by name: the package's own fallback is a library that we do not install (package.json, overrides).
+    const library = createRequire(import.meta.url)('secp256k1/bindings') as Library
+    const made = over(library)
+    return isSound(made) ? made : undefined
+  } catch {
+    return undefined
+  }
+}
+
+function over(library: Library): Secp256k1 {
+  return {
+    name: 'native',
+    sign(digest, privateKey) {
+      const { signature: compact, recid } = library.ecdsaSign(reduced(digest), privateKey)
+      // One of 2^127: r was not below the order.
+      if (recid !== 0 && recid !== 1) throw new RangeError('The signature has an r that Ethereum cannot recover.')
+      return { compact, yParity: recid }
+    },
+    recover(digest, compact, yParity) {
+      if (!isRecoverable(digest, compact, yParity)) return undefined
+      try {
+        return addressOfKey(library.ecdsaRecover(compact, yParity, digest, false))
+      } catch {
+        // r or s is 0 or not below the order, or no point of the curve has this r.
+        return undefined
+      }
+    },
+  }
+}
+
+/** RFC 6979 makes its nonce of the digest modulo the order, libsecp256k1 of the bytes as they are. */
+function reduced(digest: Uint8Array): Uint8Array {
+  if (digest.length !== wordBytes || Buffer.compare(digest, orderBytes) < 0) return digest
+  return toWord(toNumber(digest) - curveOrder)
+}
+
+/** An account and a signature that the tests compare with the pure implementation. */
+const known = {
+  digest: new Uint8Array(wordBytes).fill(3),
+  key: new Uint8Array(wordBytes).fill(1),
+  address: '0x1a642f0e3c3af545e7acbd38b07251b3990914f1',
+  signature:
+    'd020bd8223bc9d803084ad35b8a93586f087a0d7e22e49f7a14ddeb84b27518f1a511bf8a5ecd88bbf811dc9a12aaacc3a28a7c45cde8b7c7d4e2219d4c45d1a',
+}
+
+/** A build that signs or recovers wrongly is worse than none: it is tried once. */
+function isSound({ sign, recover }: Secp256k1): boolean {
+  const { compact, yParity } = sign(known.digest, known.key)
+  return Buffer.from(compact).toString('hex') === known.signature && recover(known.digest, compact, yParity) === known.address
+}
