@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module'
 import { addressOfKey } from './address.ts'
 import { curveOrder, isRecoverable, orderBytes, toNumber, toWord, wordBytes } from './numbers.ts'
-import type { Secp256k1 } from './secp256k1.ts'
+import type { Secp256k1 } from './port.ts'
 
 /** The part of the package `secp256k1` (libsecp256k1 behind Node-API) that is used. */
 interface Library {

@@ -76,16 +76,16 @@ test('an address in mixed case is taken with its checksum, and only with that', 
   expect(() => encodeTransaction({ ...good, to: to.replace('5aA', '5Aa') })).toThrow(TypeError)
 })
 
-test.each<[string, Partial<UnsignedTransaction>]>([
-  ['a tip above the fee', { tip: '31' }],
-  ['a nonce below 0', { nonce: -1 }],
-  ['a broken nonce', { nonce: 0.5 }],
-  ['a nonce that is too large', { nonce: 2 ** 53 }],
-  ['a value below 0', { value: '-1' }],
-  ['a value of 33 bytes', { value: String(2n ** 256n) }],
-  ['a gas limit that is no number', { gasLimit: 'much' }],
-  ['a short address', { to: '0xabcd' }],
-  ['no address', { to: '' }],
-  ['half a byte', { data: '0xabc' }],
-  ['data without 0x', { data: 'abcd' }],
-])('%s is refused', (_, fields) => expect(() => encodeTransaction({ ...good, ...fields })).toThrow())
+test.each<[string, Partial<UnsignedTransaction>, RegExp]>([
+  ['a tip above the fee', { tip: '31' }, /above the fee/],
+  ['a nonce below 0', { nonce: -1 }, /whole number/],
+  ['a broken nonce', { nonce: 0.5 }, /whole number/],
+  ['a nonce that is too large', { nonce: 2 ** 53 }, /whole number/],
+  ['a value below 0', { value: '-1' }, /below 0/],
+  ['a value of 33 bytes', { value: String(2n ** 256n) }, /32 bytes/],
+  ['a gas limit that is no number', { gasLimit: 'much' }, /BigInt/],
+  ['a short address', { to: '0xabcd' }, /no address/],
+  ['no address', { to: '' }, /no address/],
+  ['half a byte', { data: '0xabc' }, /whole bytes/],
+  ['data without 0x', { data: 'abcd' }, /whole bytes/],
+])('%s is refused', (_, fields, text) => expect(() => encodeTransaction({ ...good, ...fields })).toThrow(text))

@@ -1,4 +1,5 @@
-import { secp256k1, type Signature } from '../../../crypto/secp256k1.ts'
+import type { Signature } from '../../../crypto/port.ts'
+import { secp256k1 } from '../../../crypto/secp256k1.ts'
 import { RelayerError } from '../../../domain/errors.ts'
 import type { Signer, UnsignedTransaction } from '../../signing-port.ts'
 import { type EncodedTransaction, encodeTransaction } from '../transactions/encode.ts'

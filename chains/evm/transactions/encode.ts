@@ -1,6 +1,6 @@
 import { getAddress, keccak256 } from 'ethers'
 import { toNumber, wordBytes } from '../../../crypto/numbers.ts'
-import type { Signature } from '../../../crypto/secp256k1.ts'
+import type { Signature } from '../../../crypto/port.ts'
 import type { UnsignedTransaction } from '../../signing-port.ts'
 
 /** A transaction as bytes. Its fields are encoded once, for what is signed and for what is sent. */
