@@ -1,6 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
-import { parseStat, type Stat, type ThreadGroup, threadGroupOf, threadGroups } from './proc-stat.ts'
+import { parseStat, type Stat, type ThreadGroup, threadGroupOf } from './proc-stat.ts'
 
 /** What a process used between two looks. */
 export interface ProcessUsage {
@@ -11,41 +11,56 @@ export interface ProcessUsage {
   readonly rssPeakMiB: number
 }
 
-/** Processes whose CPU time is counted: pids by what they are called. Several pids of one name are added up. */
-export type Measured = Readonly<Record<string, readonly number[]>>
+/** Processes whose CPU time is counted: pids by what they are called. Several pids of one name are added up. `tree`: and all processes that they have started. */
+export type Measured = Readonly<Record<string, readonly number[] | { readonly tree: number }>>
 
 /** Makes `name-threads.cjs` run first in a Node process. */
 export const namedThreads = { NODE_OPTIONS: `--require "${fileURLToPath(new URL('name-threads.cjs', import.meta.url))}"` } as const
 
-const memoryEveryMs = 500
+const memoryEveryMs = 2_000
 
 interface Look {
   readonly process: Stat
   readonly threads: ReadonlyMap<number, Stat>
 }
+type Looks = ReadonlyMap<number, Look>
 
 /** Starts to count. `stop` gives what each used since then; nothing but zeros where there is no /proc. */
 export async function startCpuMeter(measured: Measured): Promise<{ stop(): Promise<Record<string, ProcessUsage>> }> {
   const entries = Object.entries(measured)
-  const pids = entries.flatMap(([, list]) => list)
-  const peaks = new Map<number, number>()
+  const look = () => Promise.all(entries.map(async ([, which]) => lookAt(await pidsOf(which))))
+  const peaks = entries.map(() => 0)
   const watch = async () => {
-    for (const pid of pids) peaks.set(pid, Math.max(peaks.get(pid) ?? 0, (await statOf(`/proc/${pid}/stat`))?.rss ?? 0))
+    for (const [index, [, which]] of entries.entries()) peaks[index] = Math.max(peaks[index] ?? 0, await memoryOf(await pidsOf(which)))
   }
-  const before = await lookAt(pids)
+  const before = await look()
   const timer = setInterval(() => void watch(), memoryEveryMs)
   return {
     async stop() {
       clearInterval(timer)
-      const after = await lookAt(pids)
+      const after = await look()
       await watch()
-      const usageOf = (pid: number) => between(pid, before.get(pid), after.get(pid), peaks.get(pid) ?? 0)
-      return Object.fromEntries(entries.map(([name, list]) => [name, sum(list.map(usageOf))]))
+      return Object.fromEntries(entries.map(([name], index) => [name, usageOf(before[index], after[index], peaks[index] ?? 0)]))
     },
   }
 }
 
-async function lookAt(pids: readonly number[]): Promise<Map<number, Look>> {
+async function pidsOf(which: Measured[string]): Promise<readonly number[]> {
+  if ('length' in which) return which
+  const of = async (pid: number): Promise<number[]> => {
+    const children = await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8').catch(() => '')
+    const below = await Promise.all(children.trim().split(' ').filter(Boolean).map(Number).map(of))
+    return [pid, ...below.flat()]
+  }
+  return of(which.tree)
+}
+
+async function memoryOf(pids: readonly number[]): Promise<number> {
+  const all = await Promise.all(pids.map(async (pid) => (await statOf(`/proc/${pid}/stat`))?.rss ?? 0))
+  return all.reduce((sum, rss) => sum + rss, 0)
+}
+
+async function lookAt(pids: readonly number[]): Promise<Looks> {
   const looks = await Promise.all(
     pids.map(async (pid): Promise<[number, Look][]> => {
       const [process, tids] = await Promise.all([statOf(`/proc/${pid}/stat`), readdir(`/proc/${pid}/task`).catch(() => [])])
@@ -63,21 +78,15 @@ async function statOf(file: string): Promise<Stat | undefined> {
   return line === undefined ? undefined : parseStat(line)
 }
 
-function between(pid: number, before: Look | undefined, after: Look | undefined, peak: number): ProcessUsage {
-  const threadMs = noThreads()
-  for (const [tid, { name, cpuMs }] of after?.threads ?? [])
-    threadMs[threadGroupOf(name, tid === pid)] += cpuMs - (before?.threads.get(tid)?.cpuMs ?? 0)
-  const cpuMs = (after?.process.cpuMs ?? 0) - (before?.process.cpuMs ?? 0)
-  return { cpuMs: Math.max(0, cpuMs), threadMs, rssPeakMiB: Math.round(peak / 1_048_576) }
-}
-
-function sum(usages: readonly ProcessUsage[]): ProcessUsage {
-  const threadMs = noThreads()
-  for (const usage of usages) for (const group of threadGroups) threadMs[group] += usage.threadMs[group]
-  const total = (of: (usage: ProcessUsage) => number) => usages.reduce((all, usage) => all + of(usage), 0)
-  return { cpuMs: total(({ cpuMs }) => cpuMs), threadMs, rssPeakMiB: total(({ rssPeakMiB }) => rssPeakMiB) }
-}
-
-function noThreads(): Record<ThreadGroup, number> {
-  return { main: 0, workflow: 0, core: 0, gcJit: 0, pool: 0 }
+/** What came since `before`; a process that is new since then counts from its start. */
+function usageOf(before: Looks | undefined, after: Looks | undefined, peak: number): ProcessUsage {
+  const threadMs: Record<ThreadGroup, number> = { main: 0, workflow: 0, core: 0, gcJit: 0, pool: 0 }
+  let cpuMs = 0
+  for (const [pid, { process, threads }] of after ?? []) {
+    const earlier = before?.get(pid)
+    cpuMs += process.cpuMs - (earlier?.process.cpuMs ?? 0)
+    for (const [tid, thread] of threads)
+      threadMs[threadGroupOf(thread.name, tid === pid)] += thread.cpuMs - (earlier?.threads.get(tid)?.cpuMs ?? 0)
+  }
+  return { cpuMs, threadMs, rssPeakMiB: Math.round(peak / 1_048_576) }
 }

@@ -1,11 +1,21 @@
+import { laneSchema } from '../../config/lane-schema.ts'
 import type { ConfigInput } from '../devnet/relayer-config.ts'
 
-/** Where `broadcast` runs. queue: a regular activity on the lane's queue, the durable form. */
-export const forms = ['queue'] as const
+/** Where `broadcast` runs. queue: through the lane's queue, the durable form. auto: in the process that admitted the transfer, where that can be. */
+export const forms = ['queue', 'auto'] as const
 export type Form = (typeof forms)[number]
 
-/** The config of a relayer in this form. */
-export function withForm(config: ConfigInput, _form: Form): ConfigInput {
-  // The durable form is the only one that the config has.
-  return config
+const field = 'broadcast'
+
+/** The config of a relayer all of whose lanes have this form. Throws Error for `auto` where the config knows only the durable form. */
+export function withForm(config: ConfigInput, form: Form): ConfigInput {
+  if (!Object.hasOwn(laneSchema.shape, field)) {
+    if (form === 'auto') throw new Error('This Portage knows only the form `queue`.')
+    return config
+  }
+  const chains = Object.entries(config.chains).map(([name, chain]) => [
+    name,
+    { ...chain, lanes: (chain.lanes ?? []).map((lane) => ({ ...lane, [field]: form })) },
+  ])
+  return { ...config, chains: Object.fromEntries(chains) as ConfigInput['chains'] }
 }

@@ -1,13 +1,19 @@
 import { writeFile } from 'node:fs/promises'
 import { lineChart } from './chart.ts'
+import { floor } from './floor.ts'
 import { nativeOutage } from './native-outage.ts'
 import { type BenchOptions, readOptions } from './options.ts'
-import { benchTable } from './table.ts'
+import { benchTable, floorTable } from './table.ts'
 import { throughput, type ThroughputResult } from './throughput.ts'
 
 const options = readOptions(process.argv.slice(2))
 const say = (line: string) => void process.stderr.write(`${line}\n`)
-process.exitCode = options.nativeOutage === undefined ? await throughputRun(options) : await outageRun(options, options.nativeOutage)
+process.exitCode = await chosenRun()
+
+function chosenRun(): Promise<number> {
+  if (options.nativeOutage !== undefined) return outageRun(options, options.nativeOutage)
+  return options.floor ? floorRun(options) : throughputRun(options)
+}
 
 async function throughputRun({ json, chart, ...rest }: BenchOptions): Promise<number> {
   const result = await throughput(rest, say)
@@ -15,6 +21,12 @@ async function throughputRun({ json, chart, ...rest }: BenchOptions): Promise<nu
   if (chart !== undefined) await writeFile(chart, chartOf(result))
   process.stdout.write(`${json ? JSON.stringify(summary) : benchTable(summary)}\n`)
   return summary.delivered === summary.of && summary.lost + summary.duplicates === 0 ? 0 : 1
+}
+
+async function floorRun({ json, transfers, rounds }: BenchOptions): Promise<number> {
+  const summary = await floor({ transfers, rounds }, say)
+  process.stdout.write(`${json ? JSON.stringify(summary) : floorTable(summary)}\n`)
+  return 0
 }
 
 async function outageRun({ keys, batch, maxOpen, json }: BenchOptions, transfers: number): Promise<number> {

@@ -7,6 +7,9 @@ in turn, on one Temporal server (SQLite in a file). Each kind has as many. For e
 (from the 10th to the 90th percentile of closes), and the CPU time of each process and, of the worker, of each kind of thread. Rates of different runs or machines
 say nothing beside each other: the ratios within one run do. CPU times need Linux. What was measured and tried is in docs/performance.md.
 
+With --floor something else: what Temporal servers need for empty and one-activity workflows. The CLI's dev server with its database in a file and in memory, the
+server of production on SQLite and, where PostgreSQL's programs are found, on that with synchronous_commit on and off.
+
 With --native-outage <n> something else: so many transfers of the native bridge, half in each direction, are initiated while Portage
 is down; then it starts, finds them and delivers them. Time, RPC calls, state transitions and memory are printed.
 
@@ -14,6 +17,7 @@ Examples:
   npm run bench -- --quick
   npm run bench -- --json > figures.json
   npm run bench -- --chart docs/performance.svg
+  npm run bench -- --floor --transfers 1000
   npm run bench -- --native-outage 5000 --json
   npm run bench -- --native-outage 5000 --batch 20`
 
@@ -24,6 +28,7 @@ export interface BenchOptions {
   readonly form: Form
   readonly json: boolean
   readonly chart?: string
+  readonly floor: boolean
   readonly nativeOutage?: number
   readonly batch?: number
   readonly maxOpen: number
@@ -40,6 +45,7 @@ export function readOptions(args: readonly string[]): BenchOptions {
     .option('--keys <k>', 'keys of the target chain', wholeNumber, 4)
     .option('--rounds <n>', `rounds, of which least, middle and most are told (default: ${rounds})`, wholeNumber)
     .addOption(new Option('--form <form>', 'where `broadcast` runs').choices(forms).default('queue'))
+    .option('--floor', 'compare Temporal servers; instead of all else', false)
     .option('--native-outage <n>', 'native transfers that wait when Portage starts; instead of all else', wholeNumber)
     .option('--batch <n>', 'with --native-outage: most completions in one transaction (default: each has its own)', wholeNumber)
     .option('--max-open <n>', 'with --native-outage: most open transfers per direction', wholeNumber, 360)

@@ -1,3 +1,4 @@
+import type { FloorSummary } from './floor.ts'
 import { threadGroups } from './proc-stat.ts'
 import type { Spread } from './statistics.ts'
 import type { BenchSummary, KindSummary } from './summary.ts'
@@ -36,6 +37,23 @@ export function benchTable(summary: BenchSummary): string {
       .join(', ')}`,
     `  Delivered ${summary.delivered} of ${summary.of}; lost ${summary.lost}, duplicates ${summary.duplicates}, reverted ${summary.revertedTransactions}, fetched again ${summary.fetchedAgain}; most of a key in a block ${summary.maxPerLanePerBlock}`,
     `  ${summary.transfers} each, ${summary.rounds} rounds, ${summary.keys} keys, form ${summary.form}; ${machine.cpus} × ${machine.model}, Node ${machine.node}, load ${machine.load.join(', ')}`,
+  ].join('\n')
+}
+
+/** The comparison of servers for people. */
+export function floorTable({ servers, notRun, workflows, rounds, machine }: FloorSummary): string {
+  const names = [...new Set(servers.flatMap(({ oneActivity }) => Object.keys(oneActivity.cpuMsByProcess)))]
+  const rows = (['empty', 'oneActivity'] as const).flatMap((kind) =>
+    servers.map((row) => {
+      const { perSecond, sustainedPerSecond, cpuMs, cpuMsByProcess } = row[kind]
+      const each = names.map((name) => tellSpread(cpuMsByProcess[name]))
+      return [`${kind}: ${row.server}`, tellSpread(perSecond), tellSpread(sustainedPerSecond), tellSpread(cpuMs), ...each]
+    }),
+  )
+  return [
+    textTable([['median (least–most)', 'per second', 'sustained', 'CPU, ms each', ...names], ...rows]),
+    ...notRun.map(({ name, why }) => `  NOT RUN: ${name}: ${why}`),
+    `  ${workflows} each, ${rounds} rounds; ${machine.cpus} × ${machine.model}, load ${machine.load.join(', ')}`,
   ].join('\n')
 }
 

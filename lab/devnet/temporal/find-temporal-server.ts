@@ -7,8 +7,8 @@ import { goInstall } from './go-install.ts'
 import { programCache } from './temporal-cli.ts'
 
 /** The version of the server that production would run; the dev server of the CLI has neither TLS nor authorization. */
-const version = '1.32.0'
-const goModule = `go.temporal.io/server/cmd/server@v${version}`
+export const serverVersion = '1.32.0'
+const goModule = `go.temporal.io/server/cmd/server@v${serverVersion}`
 
 export interface FindServerOptions {
   readonly env?: NodeJS.ProcessEnv
@@ -19,7 +19,7 @@ export interface FindServerOptions {
 /** The Temporal server that TEMPORAL_SERVER names or that an earlier set-up built; undefined: there is none. */
 export function knownTemporalServer(env: NodeJS.ProcessEnv = process.env): string | undefined {
   // A path that was set on purpose is never silently replaced by another.
-  const path = env['TEMPORAL_SERVER'] || join(programCache(env), `temporal-server-${version}`)
+  const path = env['TEMPORAL_SERVER'] || join(programCache(env), `temporal-server-${serverVersion}`)
   return existsSync(path) ? path : undefined
 }
 
@@ -36,7 +36,7 @@ export async function findTemporalServer({ env = process.env, log = say }: FindS
   try {
     const built = await goInstall({ what: 'Temporal server', module: goModule, dir: work, env, log, tried })
     if (!built) throw new RelayerError('SETUP_INCOMPLETE', { detail: `No Temporal server: ${tried.join('; ')}.` })
-    const path = join(cache, `temporal-server-${version}`)
+    const path = join(cache, `temporal-server-${serverVersion}`)
     // Renamed only when complete: another process that looks at the same time sees all of it or nothing.
     await rename(join(work, process.platform === 'win32' ? 'server.exe' : 'server'), path)
     return path

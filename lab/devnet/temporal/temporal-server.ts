@@ -25,6 +25,8 @@ export interface SecuredTemporalOptions {
   readonly dir: string
   /** Default: SQLite in memory. */
   readonly store?: TemporalStore
+  /** Parts of the history service that work side by side, fixed for a database. Default 1, as the dev server has. */
+  readonly historyShards?: number
   /** TLS; absent: plain text. */
   readonly tls?: {
     readonly server: CertificateFiles
@@ -98,7 +100,7 @@ export async function startSecuredTemporal(options: SecuredTemporalOptions): Pro
   return { address, pid: child.pid, logFile, useKeySet, stop: () => child.stop(2_000) }
 }
 
-async function serverConfig({ dir, store = inMemory, tls, keySet }: SecuredTemporalOptions) {
+async function serverConfig({ dir, store = inMemory, historyShards = 1, tls, keySet }: SecuredTemporalOptions) {
   const ports = await Promise.all(services.map(async (name) => [name, await freePort(), await freePort()] as const))
   const port = ports[0]![1]
   const config = {
@@ -106,7 +108,7 @@ async function serverConfig({ dir, store = inMemory, tls, keySet }: SecuredTempo
     persistence: {
       defaultStore: 'main',
       visibilityStore: 'visibility',
-      numHistoryShards: 1,
+      numHistoryShards: historyShards,
       datastores: { main: { sql: store.sql }, visibility: { sql: store.visibility } },
     },
     global: {

@@ -1,0 +1,116 @@
+import { existsSync } from 'node:fs'
+import { chown, mkdir, readdir, rm } from 'node:fs/promises'
+import { delimiter, join } from 'node:path'
+import { RelayerError } from '../../../domain/errors.ts'
+import { type Child, startChild } from '../child.ts'
+import { freePort } from '../ports.ts'
+import { run } from '../run.ts'
+import { until } from '../until.ts'
+
+/** Where PostgreSQL's programs are. */
+export interface PostgresPrograms {
+  readonly initdb: string
+  readonly postgres: string
+  readonly psql: string
+}
+
+export interface PostgresOptions {
+  readonly programs: PostgresPrograms
+  /** Is made, and removed by `stop`. */
+  readonly dir: string
+  /** Whether a commit waits for the disk. PostgreSQL's default: true. */
+  readonly synchronousCommit: boolean
+}
+
+/** A running PostgreSQL on 127.0.0.1 for measurements: everybody on this machine may do everything. */
+export interface Postgres {
+  /** host:port. */
+  readonly address: string
+  /** Of the process whose children serve the connections. */
+  readonly pid: number
+  readonly user: string
+  /** Makes a database and runs a file of SQL in it, then these statements. Throws Error with what psql says. */
+  createDatabase(name: string, file: string, statements: string): Promise<void>
+  stop(): Promise<void>
+}
+
+const user = 'temporal'
+const names = ['initdb', 'postgres', 'psql'] as const
+/** Debian keeps them out of PATH. */
+const debianFolder = '/usr/lib/postgresql'
+
+/** PostgreSQL's programs, from PATH or where Debian's packages put them (`packages`); undefined: not here. */
+export async function findPostgres(env: NodeJS.ProcessEnv = process.env, packages = debianFolder): Promise<PostgresPrograms | undefined> {
+  const versions = await readdir(packages).catch(() => [])
+  const debian = versions.toSorted((a, b) => Number(b) - Number(a)).map((version) => join(packages, version, 'bin'))
+  const folders = [...(env['PATH'] ?? '').split(delimiter), ...debian].filter(Boolean)
+  const found = names.map((name) => folders.map((folder) => join(folder, name)).find((path) => existsSync(path)))
+  const [initdb, postgres, psql] = found
+  return initdb && postgres && psql ? { initdb, postgres, psql } : undefined
+}
+
+/** Starts a new, empty PostgreSQL. Throws SETUP_INCOMPLETE with its last words. */
+export async function startPostgres({ programs, dir, synchronousCommit }: PostgresOptions): Promise<Postgres> {
+  const as = await otherUser()
+  await mkdir(dir, { recursive: true })
+  if (as) await chown(dir, as.uid, as.gid)
+  const [setUser = [], port] = [as?.prefix, await freePort()]
+  const data = join(dir, 'data')
+  const [command = '', ...args] = [...setUser, programs.initdb, '--pgdata', data, '--username', user, '--auth', 'trust', '--no-sync']
+  const made = await run(command, args, { timeoutMs: 120_000 })
+  if (made.code !== 0) throw new RelayerError('SETUP_INCOMPLETE', { detail: `initdb: ${made.stderr.trim().slice(-500)}` })
+  const settings = {
+    port,
+    listen_addresses: '127.0.0.1',
+    unix_socket_directories: '',
+    synchronous_commit: synchronousCommit ? 'on' : 'off',
+  }
+  const flags = Object.entries(settings).flatMap(([key, value]) => ['-c', `${key}=${value}`])
+  const [server = '', ...serverArgs] = [...setUser, programs.postgres, '-D', data, ...flags]
+  const child = await startChild(server, serverArgs)
+  const psql = async (database: string, ...more: string[]) => {
+    const target = ['--host', '127.0.0.1', '--port', String(port), '--username', user, '--dbname', database]
+    const { code, stderr } = await run(
+      programs.psql,
+      [...target, '--no-psqlrc', '--quiet', '--output', '/dev/null', '--set', 'ON_ERROR_STOP=1', ...more],
+      { timeoutMs: 120_000 },
+    )
+    if (code !== 0) throw new Error(`psql: ${stderr.trim().slice(-500)}`)
+    return true
+  }
+  await ready(child, () => psql('postgres', '--command', 'SELECT 1'))
+  return {
+    ...{ address: `127.0.0.1:${port}`, pid: child.pid, user },
+    async createDatabase(name, file, statements) {
+      await psql('postgres', '--command', `CREATE DATABASE ${name}`)
+      await psql(name, '--file', file)
+      await psql(name, '--command', statements)
+    },
+    async stop() {
+      await child.stop(10_000)
+      await rm(dir, { recursive: true, force: true })
+    },
+  }
+}
+
+/** It accepts connections a while before it serves them. */
+async function ready(child: Child, serves: () => Promise<boolean>): Promise<void> {
+  try {
+    await until(serves, { timeoutMs: 60_000, everyMs: 100, what: 'PostgreSQL to answer', giveUp: () => child.ended })
+  } catch (cause) {
+    await child.stop(0)
+    throw new RelayerError('SETUP_INCOMPLETE', { detail: `PostgreSQL did not start: ${child.tail() || 'it wrote nothing'}`, cause })
+  }
+}
+
+/** PostgreSQL refuses to run as root: then as Debian's user for it, or as `nobody`. */
+async function otherUser(): Promise<{ readonly uid: number; readonly gid: number; readonly prefix: readonly string[] } | undefined> {
+  if (process.getuid?.() !== 0) return undefined
+  for (const name of ['postgres', 'nobody']) {
+    const [uid, gid] = await Promise.all([run('id', ['-u', name]), run('id', ['-g', name])])
+    if (uid.code !== 0 || gid.code !== 0) continue
+    const ids = { uid: Number(uid.stdout), gid: Number(gid.stdout) }
+    return { ...ids, prefix: ['setpriv', `--reuid=${ids.uid}`, `--regid=${ids.gid}`, '--clear-groups'] }
+  }
+  throw new RelayerError('SETUP_INCOMPLETE', { detail: 'PostgreSQL does not run as root, and there is no other user.' })
+}
