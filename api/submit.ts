@@ -29,11 +29,18 @@ export function defaultBridge(bridges: Bridges): string {
   return first
 }
 
-/** Submits a message for whoever asks, and counts it. Throws INPUT_INVALID for a bridge that is not configured, ACCESS_SCOPE, and as the submitter. */
+interface Submission extends Pick<SubmitOptions, 'priority' | 'deadline'> {
+  readonly bridge: string
+  readonly message: Uint8Array
+  /** Kept with the name of who hands it in; absent: `handed in`. */
+  readonly reason?: string | undefined
+}
+
+/** Submits a message for whoever asks, whose name the transfer keeps, and counts it. Throws INPUT_INVALID for a bridge that is not configured, ACCESS_SCOPE, and as the submitter. */
 export async function submit(
   { submitter, network: { bridges }, metrics }: ApiDeps,
   request: FastifyRequest,
-  { bridge, message, ...options }: { readonly bridge: string; readonly message: Uint8Array } & SubmitOptions,
+  { bridge, message, reason = 'handed in', ...options }: Submission,
 ): Promise<SubmitResult> {
   const protocol = bridges.get(bridge)
   if (!protocol) {
@@ -41,8 +48,8 @@ export async function submit(
   }
   metrics.portage_intake_messages_total.inc({ via: 'api', bridge })
   try {
-    orderedBy(request, aboutTransfer(protocol.decode(message).targetChain))
-    const answer = await submitter.submit(bridge, message, options)
+    const by = orderedBy(request, aboutTransfer(protocol.decode(message).targetChain))
+    const answer = await submitter.submit(bridge, message, { ...options, order: { by, reason } })
     metrics.portage_intake_started_total.inc({ via: 'api', bridge, status: answer.status })
     return answer
   } catch (error) {

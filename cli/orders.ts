@@ -2,6 +2,7 @@ import { aboutSettings } from '../access/subjects.ts'
 import { namesOf } from '../config/chains.ts'
 import type { Config } from '../config/schema.ts'
 import { majorityWarnings } from '../domain/settings/node-majority.ts'
+import type { KnownNames } from '../domain/settings/known-names.ts'
 import type { Settings, SettingsOrder } from '../domain/settings/settings.ts'
 import type { TemporalClient } from '../temporal/client/client.ts'
 import { changeSettings, readSettings } from '../temporal/client/settings.ts'
@@ -39,11 +40,16 @@ export async function order(
 type Plan = (settings: Settings, config: Config) => { readonly orders: readonly SettingsOrder[]; readonly about?: Answer['about'] }
 
 /** Changes the settings: obeys all orders, or none. Throws INPUT_INVALID, SETTINGS_UNREACHABLE, TEMPORAL_UNAVAILABLE, and what the plan throws. */
-export function sendToSettings(call: Call<Reasoned>, words: Words, wanted: readonly SettingsOrder[] | Plan): Promise<Outcome> {
+export function sendToSettings(
+  call: Call<Reasoned>,
+  words: Words,
+  wanted: readonly SettingsOrder[] | Plan,
+  { unlistedTokens }: Pick<KnownNames, 'unlistedTokens'> = {},
+): Promise<Outcome> {
   return order(call, words, async (client, config, allow) => {
     const { orders, about } = typeof wanted === 'function' ? wanted(await readSettings(client), config) : { orders: wanted }
     const { by, reason } = allow(aboutSettings(orders))
-    const known = namesOf(config)
+    const known = { ...namesOf(config), ...(unlistedTokens && { unlistedTokens }) }
     const { before, after } = await changeSettings(client, known, { by, reason, orders: [...orders] })
     const warnings = majorityWarnings(orders, after, known.voters ?? {})
     const changed = after.version > before.version

@@ -115,10 +115,12 @@ function createRestorer({ config, client, logger }: Pick<SettingsKeeperOptions, 
       if (now.version === 0) return void (await restore(newer))
       for (const { by, reason, orders } of missingRestrictions(newer.settings, now, Date.now())) {
         logger.warn('an order of the checkpoint is not in the settings, which are older: it is given again', { by, reason, orders })
-        await changeSettings(client, namesOf(config), { by, reason, orders: [...orders] }).catch((error: unknown) => {
-          if (toRelayerError(error).code !== 'INPUT_INVALID') throw error
-          logger.error('an order of the checkpoint is refused', { by, reason, error: toRelayerError(error).message })
-        })
+        await changeSettings(client, { ...namesOf(config), unlistedTokens: true }, { by, reason, orders: [...orders] }).catch(
+          (error: unknown) => {
+            if (toRelayerError(error).code !== 'INPUT_INVALID') throw error
+            logger.error('an order of the checkpoint is refused', { by, reason, error: toRelayerError(error).message })
+          },
+        )
       }
     },
   }

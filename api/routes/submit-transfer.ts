@@ -38,6 +38,7 @@ const how = {
     .describe(
       'A time (ISO 8601), or minutes from now. A transfer that is not delivered by then is parked, and goes on when it is retried.',
     ),
+  reason: z.string().trim().min(1).max(500).optional().describe('Why; a transfer that starts keeps it with the name of the token.'),
 }
 
 const chainNameSchema = z.string().min(1).max(64)
@@ -83,7 +84,7 @@ export function submitTransferRoute(app: Api, deps: ApiDeps): void {
     const bridge = 'nonce' in body ? body.bridge : (request.query.bridge ?? defaultBridge(deps.network.bridges))
     const deadline = deadlineOf(body.deadline)
     const message = await messageOf(body, deps)
-    const answer = await submit(deps, request, { bridge, message, priority: body.priority, deadline })
+    const answer = await submit(deps, request, { bridge, message, priority: body.priority, deadline, reason: body.reason })
     return reply.status(answer.status === 'started' ? 202 : 200).send(answer)
   })
 }

@@ -1,4 +1,5 @@
 import type { CommandSpec } from '../command.ts'
+import { checkAccess } from '../doctor/access.ts'
 import { checkChains } from '../doctor/chains.ts'
 import type { Check } from '../doctor/check.ts'
 import { checkFiles } from '../doctor/files.ts'
@@ -8,14 +9,15 @@ import { checkServices } from '../doctor/services.ts'
 import { checkStreams } from '../doctor/streams.ts'
 import { checkTemporal } from '../doctor/temporal.ts'
 
-const checkers = [checkTemporal, checkChains, checkNativeRoutes, checkServices, checkLanes, checkStreams]
+const checkers = [checkTemporal, checkChains, checkNativeRoutes, checkServices, checkLanes, checkStreams, checkAccess]
 
 export const doctorCommand: CommandSpec = {
   description: 'Ask everything that Portage needs whether it is there and is what the config says. Changes nothing.',
   notes: `Looks at: the Temporal server, by which settings and how openly it is reached, its namespace, our permission there and its search
 attributes; each node's network, head and finality; the Wormhole contracts and the guardian set; the native bridges' contracts, pause, budget and roles; the lanes' balances and keys, each of which signs a no-op that is
 thrown away; the guardian spy; the guardian APIs; how many nonces wait for
-finality; whether the streams run by what the config says; who else may
+finality; whether the streams run by what the config says; the keys of access tokens and
+whether anybody has a token; who else may
 write the config and the data folder, or read keys. The exit code is 1 if anything failed.`,
   examples: ['portage doctor --json'],
   run: async (call) => {

@@ -2,11 +2,14 @@ import { Option } from 'commander'
 import { keyFile } from '../../access/key-ring.ts'
 import { makeKeys, readKeys, signingKey } from '../../access/keys.ts'
 import { signToken } from '../../access/tokens.ts'
+import { namesOf } from '../../config/chains.ts'
 import { makeDataFolder } from '../../config/data-folder.ts'
 import type { Config } from '../../config/schema.ts'
+import type { Principal } from '../../domain/access/access.ts'
 import { toRelayerError } from '../../domain/errors.ts'
 import { laneAddress } from '../../domain/lane/lane-id.ts'
 import { createLogger, type Logger, type LogLevel, logLevels } from '../../observability/logger.ts'
+import { changeSettings } from '../../temporal/client/settings.ts'
 import { type Role, roles } from '../../workers/roles.ts'
 import type { Call, CommandSpec } from '../command.ts'
 import { type CliContext, withInterrupt } from '../context.ts'
@@ -32,14 +35,20 @@ export const runCommand: CommandSpec = {
     'portage run --role lane --chain ethereum',
     'portage run --role chain --chain ethereum --chain avalanche',
   ],
-  run: async ({ config, context, options }: Call<{ role: Role; chain?: string[]; lane?: string[]; logLevel: LogLevel; pretty?: true }>) => {
+  run: async ({
+    config,
+    context,
+    options,
+    withTemporal,
+  }: Call<{ role: Role; chain?: string[]; lane?: string[]; logLevel: LogLevel; pretty?: true }>) => {
     const loaded = await config()
     const logger = createLogger({ level: options.logLevel, pretty: options.pretty ?? false })
-    if (options.role === 'all' || options.role === 'api') await prepareAccess(loaded, context, logger)
+    const first = options.role === 'all' || options.role === 'api' ? await prepareAccess(loaded, context, logger) : undefined
     // The native parts of a worker load slowly: only the command that needs them pays.
     const [{ runRole }, { restApi }] = await Promise.all([import('../../workers/runtime.ts'), import('../../api/server.ts')])
     await withInterrupt(context, async (stopping) => {
       stopping.addEventListener('abort', () => logger.info('stopping: work in hand is finished or handed back'))
+      const listed = first && listToken(first, { withTemporal, logger, stopping })
       const running = await runRole(options.role, loaded, {
         env: context.env,
         logger,
@@ -54,6 +63,7 @@ export const runCommand: CommandSpec = {
       // A signal that came while the worker started: stop it now.
       if (stopping.aborted) stop()
       await running.stopped
+      await listed
     })
   },
 }
@@ -63,17 +73,39 @@ const firstTokenMs = 24 * 3_600_000
 
 /**
  * Makes the keys of access tokens if there are none, unless the config says that they are elsewhere. Then the first token is shown once, on a terminal and nowhere
- * else: a log would keep it.
+ * else: a log would keep it. Returns what it says, if there is one.
  */
-async function prepareAccess(config: Config, { stderr }: CliContext, logger: Logger): Promise<void> {
-  if (config.access.publicKeys.length > 0) return
+async function prepareAccess(config: Config, { stderr }: CliContext, logger: Logger): Promise<Principal | undefined> {
+  if (config.access.publicKeys.length > 0) return undefined
   const file = keyFile({ dataFolder: await makeDataFolder(config.dataFolder) })
-  if (!(await makeKeys(file))) return
+  if (!(await makeKeys(file))) return undefined
   logger.info('the keys of access tokens were made', { file, next: 'portage token create --name <name> --level admin' })
-  if (!stderr.isTTY) return
+  if (!stderr.isTTY) return undefined
   const wanted = { name: 'first-admin', level: 'admin', expiresAt: Date.now() + firstTokenMs } as const
   const { token, principal } = await signToken(signingKey(await readKeys(file)), config.temporal.namespace, wanted)
   stderr.write(`\nThe first access token (level admin, for a day, id ${principal.jti}), shown only now:\n\n${token}\n\n`)
+  return principal
+}
+
+/** Puts the first token on the list of tokens, by which it can be revoked, as soon as a worker serves the settings. Never throws: a start does not fail for it. */
+async function listToken(
+  token: Principal,
+  { withTemporal, logger, stopping }: Pick<Call, 'withTemporal'> & { readonly logger: Logger; readonly stopping: AbortSignal },
+): Promise<void> {
+  const order = { by: 'portage', reason: 'the first access token', orders: [{ kind: 'addToken' as const, token }] }
+  try {
+    const { retryUntilAvailable } = await import('../../workers/retry-until-available.ts')
+    const add = () => withTemporal((client, config) => changeSettings(client, namesOf(config), order))
+    await retryUntilAvailable('the list of access tokens', add, { logger, stopping })
+  } catch (error) {
+    const { message } = toRelayerError(error)
+    logger.warn(
+      'the first access token is not on the list (portage token list): until it ends, only removing the key that signed it revokes it',
+      {
+        ...{ id: token.jti, ends: new Date(token.expiresAt).toISOString(), reason: stopping.aborted ? 'stopped before' : message },
+      },
+    )
+  }
 }
 
 /** A lane by its id or by its address: the runtime wants the address. */

@@ -31,7 +31,8 @@ export const settingsCommand: CommandSpec = {
         const orders = await readOrders(call.context, file)
         if (orders.length === 0) throw invalid('The file holds no orders.')
         const words = { done: `${orders.length} orders`, same: 'everything in the file is set already' }
-        return sendToSettings(call, words, orders)
+        // The file of settings that had revocations of unlisted tokens has them, too.
+        return sendToSettings(call, words, orders, { unlistedTokens: true })
       },
     },
   },

@@ -1,19 +1,23 @@
+import { readFile } from 'node:fs/promises'
+import { resolve } from 'node:path'
+import { text } from 'node:stream/consumers'
 import { InvalidArgumentError, Option } from 'commander'
-import { keyFile } from '../../access/key-ring.ts'
+import { createKeyRing, keyFile } from '../../access/key-ring.ts'
 import { fromConfig, makeKeys, readKeys, removeKey, rotateKeys, signingKey } from '../../access/keys.ts'
-import { signToken } from '../../access/tokens.ts'
+import { signToken, verifyToken } from '../../access/tokens.ts'
 import { accessSource } from '../../config/access.ts'
 import { chainOf, namesOf } from '../../config/chains.ts'
 import { makeDataFolder } from '../../config/data-folder.ts'
 import type { Config } from '../../config/schema.ts'
-import { type AccessLevel, accessLevels, longestTokenMs } from '../../domain/access/access.ts'
+import { type AccessLevel, accessLevels, longestTokenMs, type Principal } from '../../domain/access/access.ts'
 import type { SettingsOrder, IssuedToken } from '../../domain/settings/settings.ts'
 import type { TemporalClient } from '../../temporal/client/client.ts'
 import { changeSettings, readSettings } from '../../temporal/client/settings.ts'
 import { givenToken } from '../access.ts'
 import type { Call, CommandSpec, Outcome } from '../command.ts'
+import type { CliContext } from '../context.ts'
 import { resolveLane } from '../lanes.ts'
-import { type Reasoned, withReason } from '../options.ts'
+import { invalid, type Reasoned, withReason } from '../options.ts'
 import { facts, list, timeText } from '../output.ts'
 
 /** Who makes and revokes tokens without having one: whoever can read the key file can sign any token. */
@@ -76,11 +80,22 @@ export const tokenCommand: CommandSpec = {
     },
     revoke: {
       description: 'Refuse a token from now on. Every process knows within some two seconds.',
-      options: (command) => withReason(command.argument('<id>', 'id of the token; portage token list shows it')),
-      examples: ['portage token revoke 6d1b4c0c-5f0a-4e21-9c1e-0a2b3c4d5e6f --reason "the laptop was stolen"'],
-      run: (call: Call<Reasoned>, jti: string) =>
+      options: (command) =>
+        withReason(command)
+          .argument('[id]', 'id of the token; portage token list shows it')
+          .option('--stolen <file>', 'a file that holds the token itself, for one that is not listed; - reads it from stdin'),
+      examples: [
+        'portage token revoke 6d1b4c0c-5f0a-4e21-9c1e-0a2b3c4d5e6f --reason "the laptop was stolen"',
+        'portage token revoke --stolen found.txt --reason "seen in a chat"',
+      ],
+      run: (call: Call<Reasoned & { readonly stolen?: string }>, id: string | undefined) =>
         asAdministrator(call, async (client, config, by) => {
-          await change(client, config, { by, reason: call.options.reason, orders: [{ kind: 'revokeToken', jti }] })
+          const { reason, stolen: file } = call.options
+          if ((id === undefined) === (file === undefined)) throw invalid('Give the id of the token, or --stolen with the token itself.')
+          const found = file === undefined ? undefined : await tokenIn(call.context, config, file)
+          const jti = found?.jti ?? id ?? ''
+          const orders: SettingsOrder[] = [...(found ? [{ kind: 'addToken' as const, token: found }] : []), { kind: 'revokeToken', jti }]
+          await change(client, config, { by, reason, orders })
           return { json: { jti, revoked: true }, text: facts({ revoked: jti }) }
         }),
     },
@@ -137,6 +152,15 @@ async function asAdministrator(
   }
   signingKey(await readKeys(file))
   return withTemporal((client) => use(client, loaded, keyHolder))
+}
+
+/** What the token of a file says; - reads it from stdin. Throws INPUT_INVALID, ACCESS_KEYS, ACCESS_TOKEN_EXPIRED (it need not be revoked), ACCESS_TOKEN_INVALID. */
+async function tokenIn({ stdin, cwd }: CliContext, config: Config, file: string): Promise<Principal> {
+  const read = file === '-' ? text(stdin) : readFile(resolve(cwd(), file), 'utf8')
+  const found = await read.catch((cause: unknown) => {
+    throw invalid('The file of the token cannot be read.', { file }, cause)
+  })
+  return verifyToken(await createKeyRing(accessSource(config)).keys(), config.temporal.namespace, found.trim())
 }
 
 async function change(

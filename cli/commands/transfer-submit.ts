@@ -16,6 +16,7 @@ interface SubmitOptions {
   readonly bridge?: string
   readonly priority?: number
   readonly deadline?: string | number
+  readonly reason?: string
   readonly api?: string
 }
 
@@ -44,6 +45,7 @@ export const submit: CommandSpec = {
         parse.priority,
       )
       .option('--deadline <time>', 'a time (ISO 8601), or minutes from now: not delivered by then, it is parked', deadlineOf)
+      .option('--reason <text>', 'why; a transfer that starts keeps it with the name of the token (default: handed in)')
       .option('--api <url>', 'URL of the API (default: from the config)', parse.url),
   examples: [
     'portage transfer submit AQAAAAABAA…',
@@ -54,13 +56,13 @@ export const submit: CommandSpec = {
     --emitter 0000000000000000000000003ee18b2214aff97000d974cf647e7c347e8fa585`,
   ],
   run: async (call: Call<SubmitOptions>, vaa: string | undefined) => {
-    const { native, priority, deadline, api, bridge } = call.options
+    const { native, priority, deadline, reason, api, bridge } = call.options
     const message = await messageOf(call, vaa)
     const url = new URL('/v1/transfers', api ?? apiUrl(await call.config()))
     if (bridge && !native) url.searchParams.set('bridge', bridge)
     const token = await givenToken(call.context, call.globals)
     if (token === undefined) throw new RelayerError('ACCESS_TOKEN_MISSING')
-    const answer = await post(url, token, { ...message, priority, deadline })
+    const answer = await post(url, token, { ...message, priority, deadline, reason })
     if ('error' in answer) return { refusal: answer.error }
     const { id: transfer, status, adopted, halted } = answer
     return { json: answer, text: facts({ transfer, status, adopted, halted }) }

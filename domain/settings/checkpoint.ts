@@ -73,12 +73,7 @@ export function ordersOf({ halts, denied, fees, nodes, tokens = [] }: Settings, 
 
 /** Those of `kept` that restrict and that `settings` does not have: halts, the deny-list, revoked tokens. */
 export function missingRestrictions(kept: Settings, settings: Settings, at: number): readonly SettingsOrders[] {
-  const restricting = {
-    ...kept,
-    fees: [],
-    nodes: [],
-    tokens: (kept.tokens ?? []).map(({ jti, revoked }) => ({ jti, ...(revoked && { revoked }) })),
-  }
+  const restricting = { ...kept, fees: [], nodes: [], tokens: (kept.tokens ?? []).filter(({ revoked }) => revoked) }
   return ordersOf(restricting, at).filter((given) => applySettingsOrders(settings, given, at) !== settings)
 }
 

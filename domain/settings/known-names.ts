@@ -13,6 +13,8 @@ export interface KnownNames {
   /** Chain → its number in Wormhole, where it has one. */
   readonly wormholeChainIds?: Readonly<Record<string, number>>
   readonly lanes: readonly string[]
+  /** Revocations of tokens that are not listed are taken, too: they come from settings that had them. Absent: they are refused. */
+  readonly unlistedTokens?: true
 }
 
 /** A source chain that the config does not have is called so (bridges/wormhole-token-bridge/message.ts). It may be halted, too. */
@@ -23,10 +25,30 @@ const unconfiguredSource = /^wormhole-([1-9][0-9]{0,4})$/
  * its chain may have left the config. Throws INPUT_INVALID with the field and the names that exist.
  */
 export function assertKnownNames(orders: readonly SettingsOrder[], known: KnownNames, settings: Settings): void {
+  if (!known.unlistedTokens) assertListed(orders, settings)
+  const revoked = new Set(orders.map((order) => order.kind === 'revokeToken' && order.jti))
   for (const [index, order] of orders.entries()) {
+    const listsRevoked = order.kind === 'addToken' && revoked.has(order.token.jti)
     const removes = order.kind === 'unhalt' || order.kind === 'allow' || order.kind === 'clearNode'
+    // Its chains and lanes may have left the config.
+    if (listsRevoked) continue
     const author = { by: 'x', reason: 'x', orders: [order] }
     if (!removes || applySettingsOrders(settings, author, 0) === settings) assertOrder(order, `orders[${index}]`, known, settings)
+  }
+}
+
+/**
+ * An id that nobody ever signed would fill the list of tokens for a year, and a loop of them would close it for everybody: only what is listed, or is listed by the
+ * same request, is revoked by its id.
+ */
+function assertListed(orders: readonly SettingsOrder[], { tokens = [] }: Settings): void {
+  const listed = new Set(tokens.map(({ jti }) => jti))
+  for (const [index, order] of orders.entries()) {
+    if (order.kind === 'addToken') listed.add(order.token.jti)
+    if (order.kind !== 'revokeToken' || listed.has(order.jti)) continue
+    const remedy =
+      'Give the token itself (portage token revoke --stolen <file>), or replace the key that signed it (portage token rotate-key, remove-key)'
+    fail(`orders[${index}].jti: no token with this id is listed. ${remedy}`)
   }
 }
 

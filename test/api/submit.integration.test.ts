@@ -69,8 +69,8 @@ describe('API and command line on a devnet', () => {
     expect(checks.filter(({ status }) => status === 'fail')).toEqual([])
     expect([result.code, healthy]).toEqual([0, true])
     expect(checks.find(({ name }) => name === 'core contract')?.detail).toMatch(/guardian set 0 of 1$/)
-    // DEVNET keys come from the environment, and its Temporal is open to everybody: the doctor warns of both.
-    expect(checks.filter(({ status }) => status === 'warn').map(({ name }) => name.slice(0, 6))).toEqual(['access', 'key of', 'key of'])
+    // DEVNET keys come from the environment, its Temporal is open to everybody, and nobody has a token that is listed: the doctor warns of all three.
+    expect(checks.filter(({ status }) => status === 'warn').map(({ name }) => name.slice(0, 6))).toEqual(['access', 'key of', 'key of', 'tokens'])
   })
 
   test('a VAA is started once, however often and in whatever form it is submitted', async () => {
@@ -97,6 +97,8 @@ describe('API and command line on a devnet', () => {
       sent[1]!.emitter,
       '--sequence',
       String(sent[1]!.sequence),
+      '--reason',
+      'asked by phone',
     )
     expect([fetched.code, fetched.out]).toEqual([0, expect.stringMatching(/status {4}started/)])
     const forged = Buffer.from(await base64(sent[2]!), 'base64')
@@ -140,12 +142,20 @@ describe('API and command line on a devnet', () => {
 
     const ended = await cli('transfer', 'watch', cancelled, '--json')
     expect([ended.code, ended.json()]).toEqual([1, expect.objectContaining({ state: 'cancelled', execution: 'COMPLETED' })])
+    // By whom it was handed in, and why, stays with the transfer.
+    const given = { by: 'night-shift', at: expect.any(Number) }
+    expect(ended.json()['orders']).toEqual([
+      { ...given, kind: 'submit', reason: 'asked by phone' },
+      { ...given, kind: 'cancel', reason: 'a test' },
+    ])
+    expect((await cli('transfer', 'show', cancelled)).out).toMatch(/submit +night-shift +asked by phone/)
     const watched = await cli('transfer', 'watch', delivered)
     expect([watched.code, watched.err]).toEqual([0, ''])
     expect(watched.out).toMatch(/delivered by +0x[0-9a-f]{40} \(ours\)/)
     const report = (await (await ask(`/v1/transfers/${delivered}`)).json()) as Record<string, unknown>
     expect(report).toMatchObject({ state: 'delivered', execution: 'COMPLETED', delivery: { ours: true } })
     expect(report).not.toHaveProperty('partial')
+    expect(report['orders']).toEqual([{ ...given, kind: 'submit', reason: 'handed in' }])
 
     const nothingToDo = await cli('transfer', 'retry', delivered, '--reason', 'a test')
     expect([nothingToDo.code, nothingToDo.err]).toEqual([1, expect.stringContaining('there is nothing to retry')])

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -108,7 +109,7 @@ test('from a file, too; a token of another level, for something else, revoked or
   expect((await settings()).version).toBe(version)
 })
 
-test('a revoked token is refused by name of who revoked it; unlisted ones can be revoked, too', async () => {
+test('a revoked token is refused by name of who revoked it; one that is not listed is revoked by itself, and ids alone fill no list', async () => {
   const dave = await create(undefined, '--name', 'dave', '--level', 'admin')
   expect((await cli(undefined, 'token', 'revoke', dave.jti, '--reason', 'stolen')).code).toBe(0)
   expect((await cli(dave.token, ...halt)).refused).toBe('ACCESS_TOKEN_REVOKED')
@@ -116,8 +117,27 @@ test('a revoked token is refused by name of who revoked it; unlisted ones can be
   expect(row).toMatchObject({ name: 'dave', revoked: { by: 'key-file', reason: 'stolen' } })
   const unlisted = await makeToken(config)
   const { jti } = JSON.parse(Buffer.from(unlisted.split('.')[1]!, 'base64url').toString()) as { jti: string }
-  expect((await cli(undefined, 'token', 'revoke', jti, '--reason', 'seen in a chat')).code).toBe(0)
+  const { version, tokens = [] } = await settings()
+  for (const id of [jti, randomUUID()]) {
+    const { json } = await cli(undefined, 'token', 'revoke', id, '--reason', 'seen in a chat')
+    expect(json.error).toMatchObject({ code: 'INPUT_INVALID', message: expect.stringContaining('portage token revoke --stolen <file>') })
+  }
+  await writeFile(
+    join(folder, 'found'),
+    `${unlisted}
+`,
+  )
+  const stolen = ['token', 'revoke', '--reason', 'seen in a chat', '--stolen', join(folder, 'found')]
+  const another = await makeToken({ ...config, temporal: { namespace: 'staging' } })
+  expect((await cli(undefined, ...stolen, jti)).refused).toBe('INPUT_INVALID')
+  await writeFile(join(folder, 'other'), another)
+  expect((await cli(undefined, ...stolen.slice(0, -1), join(folder, 'other'))).refused).toBe('ACCESS_TOKEN_INVALID')
+  expect((await settings()).version).toBe(version)
+  expect((await cli(undefined, ...stolen)).json).toMatchObject({ jti, revoked: true })
   expect((await cli(unlisted, ...halt)).refused).toBe('ACCESS_TOKEN_REVOKED')
+  expect((await settings()).tokens).toHaveLength(tokens.length + 1)
+  // Its end is known: it is remembered until then.
+  expect((await settings()).tokens?.at(-1)).toMatchObject({ jti, name: 'night-shift', expiresAt: expect.any(Number) })
   // What a new Temporal is to be told keeps both.
   const { json } = await cli(undefined, 'settings', 'export')
   expect(json['orders']).toEqual(
@@ -149,7 +169,7 @@ test('a machine without keys says where they are missing, and makes none where t
   expect((await order()).json()).toMatchObject({ error: { code: 'ACCESS_KEYS' } })
   const { keys } = (await cli(undefined, 'token', 'keys')).json as { keys: { publicKey: string }[] }
   await writeFile(elsewhere, stringify({ ...raw, access: { publicKeys: keys.map(({ publicKey }) => publicKey) } }))
-  expect((await order()).code).toBe(0)
+  expect(await order()).toMatchObject({ code: 0 })
   const made = await runCli(['token', 'create', '--name', 'x', '--level', 'read', '--config', elsewhere, '--json'], {
     asAdministrator: false,
   })
@@ -165,6 +185,43 @@ test('while no worker can say what is revoked an order goes on, with a warning',
   })
 })
 
+/** Starts the role `api`, stops it once `done`, and returns what it said. */
+async function firstStart(configFile: string, isTTY: boolean, done: () => Promise<boolean>): Promise<string> {
+  let shown = ''
+  const listeners: (() => void)[] = []
+  const running = main(['run', '--role', 'api', '--log-level', 'error', '--config', configFile], {
+    ...{ env: {}, stdin: Readable.from(['']), stdout: { write: () => {} }, cwd: () => folder, off: () => {} },
+    stderr: { isTTY, write: (text) => (shown += text) },
+    on: (_, listener) => listeners.push(listener),
+  })
+  await until(async () => (await done()) && listeners.length > 0, { timeoutMs: 60_000, what: 'the first start' })
+  for (const stop of listeners) stop()
+  await running
+  return shown
+}
+
+test('the first token is listed like every other, and can be revoked by its id', async () => {
+  const fresh = join(folder, 'first.yaml')
+  const dataFolder = join(folder, 'first-data')
+  await writeFile(fresh, stringify(JSON.parse(JSON.stringify({ ...config, dataFolder }))))
+  const row = async () => (await settings()).tokens?.find(({ name }) => name === 'first-admin')
+  const shown = await firstStart(fresh, true, async () => (await row()) !== undefined)
+  const [token = ''] = /^[\w-]+\.[\w-]+\.[\w-]+$/m.exec(shown) ?? []
+  const asFirst = (...argv: string[]) =>
+    runCli([...argv, '--json', '--config', fresh], { env: { PORTAGE_TOKEN: token }, asAdministrator: false })
+  const { tokens } = (await asFirst('token', 'list')).json() as { tokens: IssuedToken[] }
+  const first = tokens.find(({ name }) => name === 'first-admin')
+  expect(first).toMatchObject({ level: 'admin', jti: expect.any(String) })
+  expect(shown).toContain(first!.jti)
+  expect((await asFirst(...halt)).code).toBe(0)
+  expect((await asFirst(...unhalt)).code).toBe(0)
+  expect((await asFirst('token', 'revoke', first!.jti, '--reason', 'a test')).code).toBe(0)
+  expect((await asFirst(...halt)).json()).toMatchObject({ error: { code: 'ACCESS_TOKEN_REVOKED' } })
+  expect((await settings()).audit.find(({ order }) => order.kind === 'addToken' && order.token.jti === first!.jti)).toMatchObject({
+    by: 'portage',
+  })
+})
+
 test('the first start shows the first token on a terminal, and never in the log', async () => {
   const fresh = join(folder, 'fresh.yaml')
   const dataFolder = join(folder, 'fresh-data')
@@ -172,26 +229,13 @@ test('the first start shows the first token on a terminal, and never in the log'
     fresh,
     stringify(JSON.parse(JSON.stringify({ ...config, temporal: { address: `127.0.0.1:${await freePort()}` }, dataFolder }))),
   )
-  const start = async (isTTY: boolean) => {
-    let shown = ''
-    const listeners: (() => void)[] = []
-    const running = main(['run', '--role', 'api', '--log-level', 'error', '--config', fresh], {
-      ...{ env: {}, stdin: Readable.from(['']), stdout: { write: () => {} }, cwd: () => folder, off: () => {} },
-      stderr: { isTTY, write: (text) => (shown += text) },
-      on: (_, listener) => listeners.push(listener),
-    })
-    await until(
-      () =>
-        readFile(join(dataFolder, 'access-keys.json')).then(
-          () => listeners.length > 0,
-          () => false,
-        ),
-      { timeoutMs: 60_000, what: 'the keys' },
+  const start = (isTTY: boolean) =>
+    firstStart(fresh, isTTY, () =>
+      readFile(join(dataFolder, 'access-keys.json')).then(
+        () => true,
+        () => false,
+      ),
     )
-    for (const stop of listeners) stop()
-    await running
-    return shown
-  }
   expect(await start(true)).toMatch(
     /The first access token \(level admin, for a day, id [0-9a-f-]{36}\), shown only now:\n\n[\w-]+\.[\w-]+\.[\w-]+\n/,
   )

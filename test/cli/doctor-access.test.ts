@@ -1,0 +1,72 @@
+import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { keyFile } from '../../access/key-ring.ts'
+import { makeKeys, rotateKeys } from '../../access/keys.ts'
+import { checkAccess } from '../../cli/doctor/access.ts'
+import { configSchema } from '../../config/schema.ts'
+import { freePort } from '../../lab/devnet/ports.ts'
+
+let dataFolder = ''
+let file = ''
+beforeEach(async () => {
+  dataFolder = await mkdtemp(join(tmpdir(), 'portage-doctor-'))
+  file = keyFile({ dataFolder })
+})
+afterEach(() => rm(dataFolder, { recursive: true }))
+
+/** What is said of the key file, by a doctor without a Temporal. */
+async function check(access: object = {}) {
+  const config = configSchema.parse({ chains: {}, bridges: {}, dataFolder, access })
+  const checks = await checkAccess(config, { address: `127.0.0.1:${await freePort()}`, namespace: 'n' })
+  expect(checks).toHaveLength(1)
+  return checks[0]!
+}
+
+/** Rewrites the days on which the keys were made. */
+async function agesOf(...days: number[]): Promise<void> {
+  const { keys } = JSON.parse(await readFile(file, 'utf8')) as { keys: object[] }
+  const old = keys.map((key, index) => ({ ...key, createdAt: new Date(Date.now() - days[index]! * 86_400_000).toISOString() }))
+  await writeFile(file, JSON.stringify({ keys: old }))
+}
+
+describe('the doctor looks at the key file of access tokens', () => {
+  test('that is not there, unless the config has public keys', async () => {
+    expect(await check()).toMatchObject({ status: 'warn', remedy: expect.stringContaining('access.publicKeys') })
+    expect(await check({ publicKeys: ['A'.repeat(43)] })).toMatchObject({ status: 'ok' })
+  })
+
+  test('that is young, or old, or has keys whose tokens have all ended', async () => {
+    await makeKeys(file)
+    expect(await check()).toMatchObject({ status: 'ok', detail: expect.stringContaining('0 days old; 0 older keys') })
+    await agesOf(400)
+    expect(await check()).toMatchObject({ status: 'warn', remedy: expect.stringContaining('rotate-key') })
+    await rotateKeys(file)
+    expect(await check()).toMatchObject({ status: 'ok', detail: expect.stringContaining('1 older keys') })
+    await agesOf(800, 367)
+    expect(await check()).toMatchObject({ status: 'warn', remedy: expect.stringMatching(/^portage token remove-key [\w-]{43}$/) })
+  })
+
+  test.skipIf(process.platform === 'win32')('that others may read', async () => {
+    await makeKeys(file)
+    await chmod(file, 0o644)
+    expect(await check()).toMatchObject({ status: 'fail', detail: expect.stringContaining('chmod 600'), remedy: expect.stringMatching(/./) })
+  })
+
+  test.each([
+    ['nothing', ''],
+    ['no keys', '{"keys":[]}'],
+    ['a key that is none', '{"keys":[{"kty":"OKP","d":"secret-of-somebody"}]}'],
+  ])('that holds %s, without quoting it', async (_, text) => {
+    await writeFile(file, text, { mode: 0o600 })
+    const found = await check()
+    expect(found).toMatchObject({ status: 'fail', detail: expect.stringContaining('not a file of keys') })
+    expect(JSON.stringify(found)).not.toContain('secret-of-somebody')
+  })
+
+  test('that cannot be read', async () => {
+    await mkdir(file, { mode: 0o700 })
+    expect(await check()).toMatchObject({ status: 'fail', detail: expect.stringContaining('cannot be read') })
+  })
+})
