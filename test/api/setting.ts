@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { InjectOptions } from 'fastify'
@@ -85,6 +86,8 @@ export async function openApi(config: Config, logger: Logger = silentLogger()): 
     await api.close()
     for (const chain of chains.values()) chain.close()
     await connection.close()
+    // Where the keys of the tokens are.
+    await rm(config.dataFolder, { recursive: true, force: true })
   }
   return { api: asAdministrator(api, await token()), bare: api, client, settings, token, metrics, close }
 }

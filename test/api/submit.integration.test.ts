@@ -70,7 +70,12 @@ describe('API and command line on a devnet', () => {
     expect([result.code, healthy]).toEqual([0, true])
     expect(checks.find(({ name }) => name === 'core contract')?.detail).toMatch(/guardian set 0 of 1$/)
     // DEVNET keys come from the environment, its Temporal is open to everybody, and nobody has a token that is listed: the doctor warns of all three.
-    expect(checks.filter(({ status }) => status === 'warn').map(({ name }) => name.slice(0, 6))).toEqual(['access', 'key of', 'key of', 'tokens'])
+    expect(checks.filter(({ status }) => status === 'warn').map(({ name }) => name.slice(0, 6))).toEqual([
+      'access',
+      'key of',
+      'key of',
+      'tokens',
+    ])
   })
 
   test('a VAA is started once, however often and in whatever form it is submitted', async () => {

@@ -51,7 +51,11 @@ describe('the doctor looks at the key file of access tokens', () => {
   test.skipIf(process.platform === 'win32')('that others may read', async () => {
     await makeKeys(file)
     await chmod(file, 0o644)
-    expect(await check()).toMatchObject({ status: 'fail', detail: expect.stringContaining('chmod 600'), remedy: expect.stringMatching(/./) })
+    expect(await check()).toMatchObject({
+      status: 'fail',
+      detail: expect.stringContaining('chmod 600'),
+      remedy: expect.stringMatching(/./),
+    })
   })
 
   test.each([

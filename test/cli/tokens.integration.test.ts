@@ -130,8 +130,8 @@ test('a revoked token is refused by name of who revoked it; one that is not list
   const stolen = ['token', 'revoke', '--reason', 'seen in a chat', '--stolen', join(folder, 'found')]
   const another = await makeToken({ ...config, temporal: { namespace: 'staging' } })
   expect((await cli(undefined, ...stolen, jti)).refused).toBe('INPUT_INVALID')
-  await writeFile(join(folder, 'other'), another)
-  expect((await cli(undefined, ...stolen.slice(0, -1), join(folder, 'other'))).refused).toBe('ACCESS_TOKEN_INVALID')
+  await writeFile(join(folder, 'foreign'), another)
+  expect((await cli(undefined, ...stolen.slice(0, -1), join(folder, 'foreign'))).refused).toBe('ACCESS_TOKEN_INVALID')
   expect((await settings()).version).toBe(version)
   expect((await cli(undefined, ...stolen)).json).toMatchObject({ jti, revoked: true })
   expect((await cli(unlisted, ...halt)).refused).toBe('ACCESS_TOKEN_REVOKED')
@@ -169,7 +169,7 @@ test('a machine without keys says where they are missing, and makes none where t
   expect((await order()).json()).toMatchObject({ error: { code: 'ACCESS_KEYS' } })
   const { keys } = (await cli(undefined, 'token', 'keys')).json as { keys: { publicKey: string }[] }
   await writeFile(elsewhere, stringify({ ...raw, access: { publicKeys: keys.map(({ publicKey }) => publicKey) } }))
-  expect(await order()).toMatchObject({ code: 0 })
+  expect((await order()).code).toBe(0)
   const made = await runCli(['token', 'create', '--name', 'x', '--level', 'read', '--config', elsewhere, '--json'], {
     asAdministrator: false,
   })
