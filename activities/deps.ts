@@ -9,6 +9,7 @@ import type { HaltRoute } from '../intake/halt-route.ts'
 import type { LaneStatusCache } from '../lanes/lane-status-cache.ts'
 import type { LossReports } from './transfer/loss-reports.ts'
 import type { ClosedGates } from '../bridges/gates/gate-watcher.ts'
+import type { NearLanes } from './near-at-hand.ts'
 
 /** Dependencies of the keyless steps. */
 export interface StepDeps {
@@ -27,6 +28,8 @@ export interface StepDeps {
   readonly losses?: Losses
   /** Absent: nobody is told. */
   readonly lossReports?: LossReports
+  /** The lanes whose keys this process holds; absent: none. */
+  readonly near?: NearLanes
   /** Absent: what contradicts itself only parks its transfer. */
   readonly haltRoute?: HaltRoute
 }

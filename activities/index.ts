@@ -1,14 +1,17 @@
 import type { AuditSteps } from '../temporal/contracts/audit.ts'
 import type { BatchSteps } from '../temporal/contracts/batch.ts'
 import type { OperatorTransactionSteps } from '../temporal/contracts/operator-transaction.ts'
-import type { KeylessSteps, LaneSteps } from '../temporal/contracts/transfer-steps.ts'
+import type { KeylessSteps, LaneSteps, NearSteps } from '../temporal/contracts/transfer-steps.ts'
 import type { BroadcastDeps } from './transfer/acquire-nonce.ts'
 import { createAdmit } from './transfer/admit.ts'
 import { type AuditDeps, createAuditDelivered } from './audit.ts'
 import { createBroadcast } from './transfer/broadcast.ts'
+import { createBroadcastNear } from './transfer/broadcast-near.ts'
+import { type NearAtHand, type NearLanes, nearTimes } from './near-at-hand.ts'
 import { createCheckDelivered } from './transfer/check-delivered.ts'
 import { createConfirm } from './transfer/confirm.ts'
 import { type ConfirmEndDeps, createConfirmEnd } from './transfer/confirm-end.ts'
+import type { BroadcastSlots } from '../lanes/broadcast-slots.ts'
 import { createSendOperatorTransaction, type SendOperatorTransactionDeps } from './operator-transaction.ts'
 import { createExpedite } from './transfer/expedite.ts'
 import { createPrepare } from './transfer/prepare.ts'
@@ -41,6 +44,17 @@ export function createLaneSteps(deps: BroadcastDeps & SendOperatorTransactionDep
     sendOperatorTransaction,
     broadcastBatch: (input) => sendOperatorTransaction({ ...input, lookUpOnly: true, cancel: false }),
   }
+}
+
+/** Lets transfer workflows that this process serves broadcast through a lane whose key it holds. The slots are those of `deps`. */
+export function createNearAtHand(deps: BroadcastDeps & { readonly slots: BroadcastSlots }): NearAtHand {
+  const { slots, ...rest } = deps
+  return { slots, broadcast: createBroadcast({ ...rest, times: nearTimes }) }
+}
+
+/** The step that needs a key and is served where the workflow is, for the queue of a chain. */
+export function createNearSteps(near: NearLanes): NearSteps {
+  return { broadcastNear: guarded(createBroadcastNear(near)) }
 }
 
 /** The step that looks again at what was delivered, for the queue of a chain. */

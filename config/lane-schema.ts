@@ -99,6 +99,12 @@ export const laneSchema = z.strictObject({
     .optional()
     .describe('Below this balance, wei, the lane takes no new work until it is funded. Absent: it must only pay for what is in flight.'),
   fees: feePolicySchema.optional().describe('Limits of this lane.'),
+  broadcast: z
+    .enum(['auto', 'queue'])
+    .default('auto')
+    .describe(
+      "Where broadcasts of this lane run. `auto`: in the process that admitted the transfer, if that holds the key and finality is at most 10 s away, and else through the lane's queue. `queue`: always through the lane's queue. docs/ARCHITECTURE.md",
+    ),
   window: whole(1)
     .max(128)
     .default(16)

@@ -1,6 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { type RecordedHistory, fixturePath, fixtures, type FixtureName } from '../test/replay/fixtures.ts'
+import { recordNearAtHand } from '../test/replay/record-near.ts'
 import { recordSettings } from '../test/replay/record-settings.ts'
 import { recordBatches } from '../test/replay/record-batch.ts'
 import { recordStreams } from '../test/replay/record-stream.ts'
@@ -23,6 +24,7 @@ const recorders: readonly (readonly [readonly FixtureName[], (keep: Keep) => Pro
     ],
     recordNear,
   ],
+  [['broadcast-near', 'broadcast-near-then-queue'], recordNearAtHand],
   [['operator-transaction-paid', 'operator-transaction-cancelled'], recordOperatorTransactions],
   [['batch-told', 'batch-seen-to'], recordBatches],
   [['parked-by-deadline', 'nonce-left-to-its-lane'], recordStuck],

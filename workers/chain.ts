@@ -2,7 +2,8 @@ import { GateWatcher } from '../bridges/gates/gate-watcher.ts'
 import { UnauthorizedLanes } from '../bridges/gates/unauthorized-lanes.ts'
 import { createPauses } from '../lanes/pauses.ts'
 import { listWaitingTransfers, wakeTransfer } from '../temporal/client/transfers.ts'
-import { createAuditSteps, createKeylessSteps } from '../activities/index.ts'
+import { createAuditSteps, createKeylessSteps, createNearSteps } from '../activities/index.ts'
+import type { NearLanes } from '../activities/near-at-hand.ts'
 import type { ChainName } from '../domain/transfer/transfer.ts'
 import { createHeldNonces, createSharedHeldNonces } from '../lanes/held-nonces.ts'
 import { createWithdrawals } from '../lanes/withdrawals.ts'
@@ -22,17 +23,23 @@ import { Worker } from '@temporalio/worker'
  */
 export const unfitting = { '*': [], transfer: ['NondeterminismError'], audit: ['NondeterminismError'] }
 
-/** Transfer workflows and keyless steps of one target chain. */
+/** Steps of this queue at a time, beside those near at hand: no burst of these keeps a withdrawal waiting. */
+const keylessSlots = 50
+
+/** Transfer workflows and keyless steps of one target chain, and the broadcasts of its transfers through lanes near at hand. */
 export async function createChainWorker(
   name: ChainName,
   context: ProcessContext,
   hosting: Hosting,
+  allNear: NearLanes,
 ): Promise<{ worker: Worker; services: Service[] }> {
   const { config, client, network, settings, logger, haltRoute, fees, losses, lossReports } = context
   const { bridges, chains } = network
   const { tuning } = hosting
   const ledgers = laneConfigs(config, name)
   const lanes = createLaneStatusCache(client, [...ledgers.keys()])
+  const near: NearLanes = new Map([...allNear].filter(([lane]) => ledgers.has(lane)))
+  const nearSlots = [...near.values()].reduce((sum, { slots }) => sum + slots.size, 0)
   const gates = createGateWatcher(name, lanes, context)
   const batched = [...bridges.values()].some((bridge) => bridge.endpoint(name).batches !== undefined)
   const keyless = createKeylessSteps({
@@ -45,6 +52,7 @@ export async function createChainWorker(
     fees,
     losses,
     lossReports,
+    near,
     abandonAfterMs: config.transfers.abandonAfterMinutes * 60_000,
     withdraw: createWithdrawals(client, ledgers, batched),
     heldNonces: createHeldNonces(client, [...ledgers.keys()], batched),
@@ -55,11 +63,11 @@ export async function createChainWorker(
     ...commonOptions(hosting),
     taskQueue: chainQueue(name),
     workflowBundle: await workflowBundle(logger),
-    activities: { ...keyless, ...audits },
+    activities: { ...keyless, ...audits, ...createNearSteps(near) },
     maxCachedWorkflows: tuning.maxCachedWorkflows,
     maxConcurrentWorkflowTaskExecutions: tuning.workflowTasks,
     maxConcurrentLocalActivityExecutions: 100,
-    maxConcurrentActivityTaskExecutions: 50,
+    maxConcurrentActivityTaskExecutions: keylessSlots + nearSlots,
     workflowTaskPollerBehavior: pollers(tuning.workflowPollers),
     activityTaskPollerBehavior: pollers(2),
     workflowFailureErrorTypes: unfitting,

@@ -1,5 +1,6 @@
 import { type BatchRouting, createBatchRouting } from '../activities/batch/batch-routing.ts'
-import { createLaneSteps } from '../activities/index.ts'
+import { createLaneSteps, createNearAtHand } from '../activities/index.ts'
+import type { NearAtHand } from '../activities/near-at-hand.ts'
 import { chainFamilies } from '../chains/registry.ts'
 import { chainOf, idOf } from '../config/chains.ts'
 import { makeDataFolder } from '../config/data-folder.ts'
@@ -11,6 +12,7 @@ import type { LaneConfig } from '../domain/lane/lane.ts'
 import type { LaneId } from '../domain/lane/lane-id.ts'
 import type { ChainName } from '../domain/transfer/transfer.ts'
 import { LaneAgent } from '../lanes/agent.ts'
+import { BroadcastSlots } from '../lanes/broadcast-slots.ts'
 import { BatchTracker } from '../lanes/batch/batch-tracker.ts'
 import { LedgerClient } from '../lanes/ledger-client.ts'
 import { laneQueue } from '../temporal/contracts/names.ts'
@@ -71,12 +73,19 @@ export function signingLanes({ config, network }: ProcessContext, addresses: rea
   return lanes
 }
 
+/** One key at work. `near`: where its config lets transfer workflows of this process broadcast without its queue. */
+interface LaneWork {
+  readonly worker: Worker
+  readonly agent: LaneAgent
+  readonly near?: NearAtHand
+}
+
 /** The activities of one key, and the agent that drives its nonces. Throws SIGNER_UNAVAILABLE, CONFIG_INVALID, DATA_FOLDER_UNUSABLE. */
 export async function createLaneWorker(
   { chain, chainConfig, lane, signer: spec }: SigningLane,
   context: ProcessContext,
   hosting: Hosting,
-): Promise<{ worker: Worker; agent: LaneAgent }> {
+): Promise<LaneWork> {
   const { client, network, settings, fees, losses, lossReports } = context
   const config = laneConfig(context.config, chainConfig, lane)
   const logger = context.logger.child({ lane: config.lane })
@@ -96,12 +105,14 @@ export async function createLaneWorker(
   const batchRouting = new Map<LaneId, BatchRouting>(
     largestBatch > 0 ? [[config.lane, createBatchRouting({ ...steps, agent, batches })]] : [],
   )
+  const most = lane.window * slotsPerNonce + largestBatch * batchesOfSlots
+  const deps = { ...steps, agents: new Map([[config.lane, agent]]), batchRouting, slots: new BroadcastSlots(most) }
   const worker = await Worker.create({
     ...commonOptions(hosting),
     taskQueue: laneQueue(config.lane),
-    activities: createLaneSteps({ ...steps, agents: new Map([[config.lane, agent]]), batchRouting }),
-    maxConcurrentActivityTaskExecutions: lane.window * slotsPerNonce + largestBatch * batchesOfSlots,
+    activities: createLaneSteps(deps),
+    maxConcurrentActivityTaskExecutions: most,
     activityTaskPollerBehavior: pollers(hosting.tuning.lanePollers),
   })
-  return { worker, agent }
+  return { worker, agent, ...(lane.broadcast === 'auto' && { near: createNearAtHand(deps) }) }
 }

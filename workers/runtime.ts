@@ -1,6 +1,8 @@
 import { accessSource } from '../config/access.ts'
 import type { Config } from '../config/schema.ts'
+import type { NearAtHand } from '../activities/near-at-hand.ts'
 import { RelayerError } from '../domain/errors.ts'
+import type { LaneId } from '../domain/lane/lane-id.ts'
 import { startWorkflowRecovery } from '../recovery/workflow-recovery.ts'
 import { scheduleAudits } from './audit.ts'
 import { createChainWorker } from './chain.ts'
@@ -47,6 +49,7 @@ async function startRole(
 ): Promise<void> {
   const { logger, api } = options
   const { ledgers, workers, agents, services } = work
+  const nearLanes = new Map<LaneId, NearAtHand>()
   const serves = (one: Role) => role === 'all' || role === one
   applyNodeChanges(watch, network.chains, logger)
   const settings = watch.current
@@ -66,10 +69,11 @@ async function startRole(
     const started = await Promise.all(lanes.map((lane) => createLaneWorker(lane, context, hosting)))
     workers.push(...started.map(({ worker }) => worker))
     agents.push(...started.map(({ agent }) => agent))
+    for (const { agent, near } of started) if (near) nearLanes.set(agent.lane, near)
   }
   if (serves('chain')) {
     for (const name of network.served) {
-      const served = await createChainWorker(name, context, hosting)
+      const served = await createChainWorker(name, context, hosting, nearLanes)
       workers.push(served.worker)
       services.push(...served.services, scheduleAudits(name, context))
     }

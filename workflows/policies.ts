@@ -22,6 +22,12 @@ export function broadcastPolicy() {
   return { ...withKey, heartbeatTimeout: heartbeatMs, scheduleToStartTimeout: laneTaskMs }
 }
 
+/** Near at hand: once, and begun at once, which the slot was promised for. Whatever becomes of it, the lane's queue is next. */
+export function broadcastNearPolicy() {
+  const { heartbeatMs } = takeoverOf(workflowInfo().memo)
+  return { startToCloseTimeout: '1m', scheduleToStartTimeout: '3s', heartbeatTimeout: heartbeatMs, retry: { maximumAttempts: 1 } } as const
+}
+
 /** The same of a batch or of an operator transaction, which stay with their lane. */
 export function laneStepPolicy() {
   return { ...withKey, heartbeatTimeout: takeoverOf(workflowInfo().memo).heartbeatMs }

@@ -5,19 +5,19 @@ import type { LaneId } from '../../domain/lane/lane-id.ts'
 import type { Transfer } from '../../domain/transfer/transfer.ts'
 import type { LaneAgent } from '../../lanes/agent.ts'
 import { laneCall } from '../../lanes/lane-call.ts'
+import type { BroadcastSlots } from '../../lanes/broadcast-slots.ts'
 import type { Acquired, NonceRequest } from '../../lanes/nonce-requests.ts'
 import { defaultTakeover } from '../../temporal/contracts/takeover.ts'
 import type { BroadcastInput, BroadcastResult } from '../../temporal/contracts/transfer-steps.ts'
 import { type BatchRouting, waitForBatchMs } from '../batch/batch-routing.ts'
 import type { BatchAnswer } from '../batch/build-batch.ts'
 import { endpointOf, type StepDeps } from '../deps.ts'
+import { type BroadcastTimes, queuedTimes } from '../near-at-hand.ts'
 import { isDelivered } from './delivery-checks.ts'
 import { restrictionOf } from './restrictions.ts'
 import { goesAlone } from './set-aside.ts'
 import type { Context } from '@temporalio/activity'
 
-/** Longest wait for a nonce, ms: then another step gets the activity slot, and the workflow waits without one. */
-const waitForSlotMs = 60_000
 /** A look that finds no effect, the admission's too, is believed for this share of the heartbeat time-out: then another process may have taken over. */
 const believedShare = 0.8
 type NoSlot = Extract<BroadcastResult, { kind: 'no-slot' }>
@@ -29,10 +29,14 @@ export interface AcquireDeps extends Pick<StepDeps, 'bridges' | 'settings' | 'lo
   readonly chain: Chain
   /** By lane; absent: no transfers share a call. */
   readonly batchRouting?: ReadonlyMap<LaneId, BatchRouting>
+  /** Absent: that of the lane's queue. */
+  readonly times?: BroadcastTimes
 }
 
 export interface BroadcastDeps extends AcquireDeps {
   readonly agents: ReadonlyMap<LaneId, LaneAgent>
+  /** Shares the slots of a key between its queue and steps near at hand; absent: there is only the queue. */
+  readonly slots?: BroadcastSlots
 }
 
 /** A nonce, alone or with others; or why there is none. `seen`: the effect is there. */
@@ -73,7 +77,7 @@ export async function acquire(
   const batched = goesAlone(deps, transfer) ? undefined : await routing?.enqueue(candidate, { signal, timeoutMs: waitForBatchMs })
   if (batched?.kind === 'seen') return 'seen'
   if (batched && batched.kind !== 'alone') return batched
-  const acquired = await agent.acquire(request, { signal, timeoutMs: waitForSlotMs })
+  const acquired = await agent.acquire(request, { signal, timeoutMs: timesOf(deps).forNonceMs })
   if (acquired.kind === 'refused') return acquired
   // The call of an earlier try may be in the very block from which on a ledger that began anew grants nonces.
   const seen = (effect.isOld() || (maybeSent && effect.blockPassed())) && (await effect.look())
@@ -82,6 +86,11 @@ export async function acquire(
   if (!seen && !held) return acquired
   await agent.release(acquired.pending)
   return held && !seen ? held : 'seen'
+}
+
+/** How long a step waits and follows. */
+export function timesOf({ times = queuedTimes }: Pick<AcquireDeps, 'times'>): BroadcastTimes {
+  return times
 }
 
 async function requestOf(deps: AcquireDeps, input: BroadcastInput): Promise<NonceRequest> {

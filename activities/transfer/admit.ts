@@ -1,5 +1,6 @@
 import type { KeylessSteps } from '../../temporal/contracts/transfer-steps.ts'
-import type { StepDeps } from '../deps.ts'
+import { chainOf, type StepDeps } from '../deps.ts'
+import { promiseNear } from './broadcast-near.ts'
 import { showsEffect } from './halt-on-mismatch.ts'
 import { prepareUnless } from './prepare.ts'
 import type { Refuse } from './refuse.ts'
@@ -13,6 +14,7 @@ export function createAdmit(deps: StepDeps, refuse: Refuse): KeylessSteps['admit
     admissionStep(deps, input.transfer, async (reserve) => {
       const validated = await validate(input)
       if (validated.kind !== 'passed') return validated
-      return prepareUnless(() => showsEffect(deps, input.transfer, input.disputed), deps, input, reserve)
+      const admission = await prepareUnless(() => showsEffect(deps, input.transfer, input.disputed), deps, input, reserve)
+      return admission.kind === 'ready' ? promiseNear(deps, chainOf(deps, input.transfer), input.transfer, admission) : admission
     })
 }

@@ -6,21 +6,22 @@ import { failpoint } from '../../observability/failpoints.ts'
 import type { BroadcastInput, BroadcastResult, LaneSteps } from '../../temporal/contracts/transfer-steps.ts'
 import { endpointOf } from '../deps.ts'
 import { withHeartbeats } from '../heartbeats.ts'
-import { acquire, type BroadcastDeps } from './acquire-nonce.ts'
+import { acquire, type BroadcastDeps, timesOf } from './acquire-nonce.ts'
 import { resultOf, untilIncluded } from './follow.ts'
 import { recordLoss } from './set-aside.ts'
 import type { Context } from '@temporalio/activity'
 
-/** Longest time that a transaction is followed, ms: then another step gets the activity slot, and the workflow waits without one. */
-const followMs = 30_000
-
 /**
- * Step 4, on the lane's queue: gets the nonce from the ledger, signs, sends, follows into a block and, where finality is near, to finality.
+ * Step 4, on the lane's queue or near at hand (`broadcast-near.ts`): gets the nonce from the ledger, signs, sends, follows into a block and, where finality is near, to finality.
  * Killed at any point, its next try is given the same nonce and makes the same bytes.
  */
 export function createBroadcast(deps: BroadcastDeps): LaneSteps['broadcast'] {
   return async (input) => {
-    const result = await withHeartbeats((context, enter) => run(deps, input, context, enter))
+    const { slots } = deps
+    const result = await withHeartbeats((context, enter) => {
+      const step = () => run(deps, input, context, enter)
+      return slots ? slots.runQueued(context.cancellationSignal, step) : step()
+    })
     failpoint('activity-done-unreported')
     return result
   }
@@ -41,7 +42,7 @@ async function run(deps: BroadcastDeps, input: BroadcastInput, context: Context,
   const { pending } = acquired.kind === 'member' ? acquired.batch : acquired
   enter(batch ? `nonce ${pending.nonce} in ${batch.id}` : `nonce ${pending.nonce}`)
   if (!batch) await agent.signAndSend(pending)
-  const limits = { until: Date.now() + followMs, signal }
+  const limits = { until: Date.now() + timesOf(deps).followMs, signal }
   for (;;) {
     enter(`following nonce ${pending.nonce}, ${pending.attempts} attempts`)
     await untilIncluded(pending, agent, limits)

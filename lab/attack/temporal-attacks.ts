@@ -56,7 +56,7 @@ async function forgedTransfer(scene: AttackScene, attack: PlannedAttack): Promis
   return workflowId
 }
 
-/** A workflow of the attacker's own sends steps to the lane's queue: no code of Portage stands between him and the process with the key. */
+/** A workflow of the attacker's own sends steps to the queues of lane and chain: no code of Portage stands between him and the process with the key. */
 async function forgedStep(scene: AttackScene, attack: PlannedAttack): Promise<string> {
   const lane = victim(scene, attack)
   const invented = inventedTransfer(scene, attack.chain, inventedNonce(attack.dice))
@@ -81,17 +81,15 @@ async function forgedStep(scene: AttackScene, attack: PlannedAttack): Promise<st
       taskQueue,
       workflowsPath: fileURLToPath(new URL('hostile-workflow.ts', import.meta.url)),
     })
-    await worker.runUntil(
-      scene.client.workflow.execute('hostile', {
-        taskQueue,
-        workflowId: `hostile-${attack.dice}`,
-        args: [laneQueue(lane), { broadcast, sendOperatorTransaction: payment, broadcastBatch: { ...payment, intent, members: [] } }],
-      }),
-    )
+    const hostile = (name: string, queue: string, steps: Record<string, unknown>) =>
+      scene.client.workflow.execute('hostile', { taskQueue, workflowId: `hostile-${name}-${attack.dice}`, args: [queue, steps] })
+    const atLane = { broadcast, sendOperatorTransaction: payment, broadcastBatch: { ...payment, intent, members: [] } }
+    const atChain = { ...atLane, broadcastNear: broadcast }
+    await worker.runUntil(Promise.all([hostile('lane', laneQueue(lane), atLane), hostile('chain', chainQueue(attack.chain), atChain)]))
   } finally {
     await connection.close()
   }
-  return `three steps on ${lane}`
+  return `three steps on ${lane}, four on the queue of its chain`
 }
 
 /** Orders to the ledger itself: a nonce for what nobody sent, and replacements at a price that empties the key. */

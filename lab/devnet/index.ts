@@ -40,6 +40,8 @@ export interface DevnetOptions {
   readonly keysPerChain?: number
   /** Most nonces in flight per lane in relayerConfig(). Default 64. */
   readonly window?: number
+  /** Where broadcasts of all lanes run, in relayerConfig(). Default: the config's. */
+  readonly broadcast?: 'auto' | 'queue' | undefined
   /** Has relayerConfig() Wormhole's token bridge? Its contracts, guardian and users are there in any case. Default true. */
   readonly wormhole?: boolean
   /** The native bridge both ways, in this variant. Default: none. */
@@ -181,6 +183,7 @@ function devnetOf(parts: Parts, options: DevnetOptions, dir: string, stop: () =>
         guardianApi: guardian.apiUrl,
         wormholescanApi: guardian.wormholescan.url,
         window: options.window,
+        broadcast: options.broadcast,
         apiPort: options.ports?.api,
         wormhole: options.wormhole,
         nativeRoutes: native?.routes,

@@ -30,6 +30,8 @@ export interface RelayerConfigInput {
   readonly wormholescanApi: string
   /** Nonces in flight per lane. Default 64: what a devnet's pool takes without complaint. */
   readonly window?: number
+  /** Where broadcasts of all lanes run. Default: the config's. */
+  readonly broadcast?: 'auto' | 'queue' | undefined
   readonly apiPort?: number
   /** Wormhole's token bridge. Default true. */
   readonly wormhole?: boolean | undefined
@@ -62,7 +64,7 @@ export const devnetTokenFeeWei = devnetTokenFee * 10n ** 10n
 /** The config of a relayer that serves this devnet; it passes config/schema.ts. */
 export function relayerConfig(input: RelayerConfigInput): ConfigInput {
   const { chains, lanes, window = 64, apiPort, wormhole = true, nativeRoutes, auditMinutes, transferAuditMinutes, checkpoints } = input
-  const { worker, dataFolder } = input
+  const { worker, dataFolder, broadcast } = input
   const fees = Object.fromEntries(
     chains.flatMap((chain) => [
       [`${chain.wormholeChainId}/${toUniversal(chain.weth)}`, '0'],
@@ -92,7 +94,10 @@ export function relayerConfig(input: RelayerConfigInput): ConfigInput {
           signing: { maxSpendingPerHourWei: coins(500n), maxSpendingPerDayWei: coins(1_000n) },
           lanes: lanes
             .filter((lane) => lane.chain === name)
-            .map(({ address, variable }) => ({ address, window, signer: { kind: 'environment' as const, variable } })),
+            .map(({ address, variable }) => ({
+              ...{ address, window, signer: { kind: 'environment' as const, variable } },
+              ...(broadcast && { broadcast }),
+            })),
         },
       ]),
     ),
@@ -117,6 +122,14 @@ export function relayerConfig(input: RelayerConfigInput): ConfigInput {
     },
     ...(apiPort === undefined ? {} : { api: { port: apiPort } }),
   }
+}
+
+/** The same config with all lanes in this form. */
+export function withBroadcast(config: ConfigInput, broadcast: 'auto' | 'queue'): ConfigInput {
+  const chains = Object.entries(config.chains).map(([name, chain]) => {
+    return [name, { ...chain, lanes: chain.lanes?.map((lane) => ({ ...lane, broadcast })) }] as const
+  })
+  return { ...config, chains: Object.fromEntries(chains) as ConfigInput['chains'] }
 }
 
 function coins(count: bigint): string {

@@ -1,4 +1,5 @@
 import type { Devnet } from '../devnet/index.ts'
+import { withBroadcast } from '../devnet/relayer-config.ts'
 import { startPortage, type PortageProcess } from '../devnet/portage-process.ts'
 
 /** Several `portage run --role all`, each of which may be killed and is started again, as a supervisor would. */
@@ -26,6 +27,9 @@ export async function startFleet(devnet: Devnet, size: number, wait: (ms: number
   await fleet.start()
   return fleet
 }
+
+/** Every other process sends all broadcasts through the lanes' queues: each lane has both forms at a time, and they take each other's work over. */
+const formOf = (index: number) => (index % 2 === 0 ? 'auto' : 'queue')
 
 class SupervisedFleet implements Fleet {
   restarts = 0
@@ -95,7 +99,7 @@ class SupervisedFleet implements Fleet {
   async #startOne(index: number): Promise<void> {
     for (let attempt = 1; !this.#stopping; attempt++) {
       try {
-        const started = await startPortage(this.#devnet, { name: `portage-${index + 1}` })
+        const started = await startPortage(this.#devnet, { name: `portage-${index + 1}`, configure: (config) => withBroadcast(config, formOf(index)) })
         this.#processes[index] = started
         void started.exited.then(() => {
           // One that was killed is not in its place any more: `kill` brings it back.

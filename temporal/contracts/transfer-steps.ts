@@ -27,6 +27,12 @@ export interface LaneSteps {
   expedite(input: { lane: LaneId; intentId: string }): Promise<void>
 }
 
+/** Steps that need the key, where the process of the workflow holds it: on the queue of the target chain. */
+export interface NearSteps {
+  /** `elsewhere`: this process cannot, now; nothing was sent. */
+  broadcastNear(input: BroadcastInput): Promise<BroadcastResult | { kind: 'elsewhere' }>
+}
+
 export interface AdmitInput {
   transfer: Transfer
   /** Lanes that this transfer just left. */
@@ -58,11 +64,13 @@ export interface Ready extends Omit<Attempt, 'kind'> {
   lane: LaneId
   /** Hash of (to, value, data): what the ledger holds the intent to. */
   callHash: string
+  /** The process of the admission holds the lane's key, and keeps a slot for this transfer for a moment. */
+  near?: true
 }
 
 export type Admission = Ready | Stopped
 
-export interface BroadcastInput extends Omit<Ready, 'kind'>, Pick<AdmitInput, 'retriedAt'> {
+export interface BroadcastInput extends Omit<Ready, 'kind' | 'near'>, Pick<AdmitInput, 'retriedAt'> {
   /** Its workflow and the round: a new round is a new intent, made only when the last one's nonce was used up without effect. */
   intentId: string
   transfer: Transfer

@@ -18,7 +18,7 @@ describe("the doctor has a lane's key sign a no-op", () => {
 
   const check = (address: string) => {
     const signer = { kind: 'remote', url: service.url, timeoutMs: 15_000 } as const
-    return look('chain test', 'key', () => checkKey(chain, { address, signer, window: 16 }))
+    return look('chain test', 'key', () => checkKey(chain, { address, signer, window: 16, broadcast: 'auto' as const }))
   }
 
   test('one that signs is well, and signed once', async () => {
@@ -41,6 +41,6 @@ describe("the doctor has a lane's key sign a no-op", () => {
   })
 
   test('one that is on another machine is not asked', async () => {
-    expect(await checkKey(chain, { address: mine.address, window: 16 })).toBe('not on this machine')
+    expect(await checkKey(chain, { address: mine.address, window: 16, broadcast: 'auto' as const })).toBe('not on this machine')
   })
 })

@@ -1,3 +1,4 @@
+import { type ConfigInput, withBroadcast } from '../../lab/devnet/relayer-config.ts'
 import { until } from '../../lab/devnet/until.ts'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Failpoint } from '../../observability/failpoints.ts'
@@ -11,15 +12,23 @@ const count = 8
 /** Fewer slots than transfers: some have a nonce when the process dies, others wait for one. */
 const window = 5
 
-/** Where the process dies, the how-maniest time it comes there, and what that leaves behind. */
-const deaths: readonly (readonly [Failpoint, number, string])[] = [
+type Form = 'auto' | 'queue'
+
+/** Where the process dies, the how-maniest time it comes there, how transfers were broadcast, and what that leaves behind. */
+const deaths: readonly (readonly [Failpoint, number, Form, string])[] = [
   // First: the ledgers are new, so that none continues as new before there are transfers.
-  ['lane-continue-as-new', 1, 'the ledger in the middle of continue-as-new'],
-  ['after-grant', 3, 'nonces that nothing is signed for'],
-  ['after-sign', 3, 'bytes that were never sent'],
-  ['after-send', 3, 'transactions that nobody follows'],
-  ['activity-done-unreported', 3, 'a delivery that the workflow has not heard of'],
+  ['lane-continue-as-new', 1, 'auto', 'the ledger in the middle of continue-as-new'],
+  ['after-grant', 3, 'auto', 'nonces that nothing is signed for'],
+  ['after-sign', 3, 'queue', 'bytes that were never sent'],
+  ['after-send', 3, 'queue', 'transactions that nobody follows'],
+  ['activity-done-unreported', 3, 'auto', 'a delivery that the workflow has not heard of'],
 ]
+
+/** All lanes in this form, unless the environment says which. */
+function broadcasting(form: Form) {
+  const wanted = (process.env['PORTAGE_E2E_BROADCAST'] as Form | undefined) ?? form
+  return (config: ConfigInput): ConfigInput => withBroadcast(config, wanted)
+}
 
 describe('kill -9 of a worker process', { timeout: 400_000 }, () => {
   let stage: Stage
@@ -30,8 +39,9 @@ describe('kill -9 of a worker process', { timeout: 400_000 }, () => {
 
   afterAll(() => stage?.close())
 
-  test.each(deaths)('%s (time %i): %s', async (failpoint, at) => {
-    const doomed = await startDoomed(stage, failpoint, 'kill', at)
+  // PORTAGE_E2E_BROADCAST=queue runs all of them through the queues, =auto none.
+  test.each(deaths)('%s (time %i, broadcast %s): %s', async (failpoint, at, form) => {
+    const doomed = await startDoomed(stage, failpoint, 'kill', at, { configure: broadcasting(form) })
     const sent = await sendCoins(stage, count)
     await died(stage, doomed)
     expect(await inFlight(stage, sent)).toBeGreaterThan(0)

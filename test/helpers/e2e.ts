@@ -55,12 +55,13 @@ export interface Stage {
 
 /**
  * Starts a devnet for a test file. With PORTAGE_E2E_NO_CACHE=1 (or `noCache`) workers keep no workflow in memory, so that every task is a
- * replay, which finds what is not deterministic.
+ * replay, which finds what is not deterministic. With PORTAGE_E2E_BROADCAST=queue all broadcasts go through the queues of the lanes.
  */
 export async function startStage(options: DevnetOptions & { readonly noCache?: boolean } = {}): Promise<Stage> {
   const { noCache = process.env['PORTAGE_E2E_NO_CACHE'] === '1', ...devnetOptions } = options
   const defaults = { blockTimeSeconds: 0.25, inMemory: true, ui: false, log: () => {}, worker: quickTakeover } as const
-  const devnet = await startDevnet({ ...defaults, ...devnetOptions })
+  const broadcast = process.env['PORTAGE_E2E_BROADCAST'] === 'queue' ? 'queue' : undefined
+  const devnet = await startDevnet({ ...defaults, broadcast, ...devnetOptions })
   const connection = await Connection.connect({ address: devnet.temporal.address })
   const client = new Client({ connection })
   const processes: PortageProcess[] = []

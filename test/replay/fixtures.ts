@@ -47,6 +47,14 @@ export const fixtures = {
     shows: (history) =>
       ends(history, 'delivered') && history.events.some(({ activityTaskStartedEventAttributes: started }) => (started?.attempt ?? 1) > 1),
   },
+  'broadcast-near': {
+    workflow: 'transfer',
+    shows: (history) => ends(history, 'delivered') && steps(history).join() === 'broadcastNear' && history.events.length <= 26,
+  },
+  'broadcast-near-then-queue': {
+    workflow: 'transfer',
+    shows: (history) => ends(history, 'delivered') && steps(history).join() === 'broadcastNear,broadcast',
+  },
   declined: { workflow: 'transfer', shows: (history) => ends(history, 'declined') && steps(history).length === 0 },
   'waiting-and-retry': {
     workflow: 'transfer',

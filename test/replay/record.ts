@@ -18,7 +18,7 @@ export type Keep = (name: FixtureName, stage: Pick<Stage, 'temporal'>, workflowI
 
 /** Finality within a second, two lanes per chain: everything but the wait for a far finality. */
 export async function recordNear(keep: Keep): Promise<void> {
-  const stage = await startStage({ worker: {}, keysPerChain: 2 })
+  const stage = await startStage({ worker: {}, broadcast: 'queue', keysPerChain: 2 })
   try {
     const first = await startSound(stage)
     // First, while no worker believes an older answer of a lane.
@@ -36,7 +36,7 @@ export async function recordNear(keep: Keep): Promise<void> {
 
 /** Transfers whose calls stay in the pool: past a deadline, and on a lane that is forbidden. */
 export async function recordStuck(keep: Keep): Promise<void> {
-  const stage = await startStage({ worker: {}, keysPerChain: 2 })
+  const stage = await startStage({ worker: {}, broadcast: 'queue', keysPerChain: 2 })
   try {
     await stage.devnet.guardian.spy.stop()
     const portage = await startSound(stage, { configure: (config) => ({ ...config, transfers: { abandonAfterMinutes: 0 } }) })
@@ -50,7 +50,7 @@ export async function recordStuck(keep: Keep): Promise<void> {
 /** A transfer that waits while the base fee is above the ceiling, and the audit of it once it is delivered. */
 export async function recordDear(keep: Keep): Promise<void> {
   const ceiling = 50n * 10n ** 9n
-  const stage = await startStage({ worker: {} })
+  const stage = await startStage({ worker: {}, broadcast: 'queue' })
   try {
     const { anvil } = stage.devnet.chains.bsc
     // Each empty block takes an eighth off: the chain stands still until the transfer was seen to wait.
@@ -122,7 +122,7 @@ async function leftToItsLane(stage: Stage, portage: PortageProcess): Promise<str
 
 /** `finalized` lags 35 s behind: longer than `broadcast` follows. */
 export async function recordFar(keep: Keep): Promise<void> {
-  const stage = await startStage({ worker: {}, slotsInAnEpoch: 35, consistencyLevel: 200 })
+  const stage = await startStage({ worker: {}, broadcast: 'queue', slotsInAnEpoch: 35, consistencyLevel: 200 })
   try {
     await startSound(stage)
     await keep('far-finality-with-confirm', stage, await happy(stage, 120_000))

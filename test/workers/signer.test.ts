@@ -15,7 +15,7 @@ import { openSigner, signingPolicy } from '../../workers/signer.ts'
 const address = (digit: string) => `0x${digit.repeat(40)}`
 const [bridge, redeemer, treasury, token] = ['a', 'b', 'c', 'd'].map(address) as [string, string, string, string]
 const [mine, other] = [devnetAccount(3), devnetAccount(4)]
-const lanes = [mine, other].map((account) => ({ address: account.address, window: 16 }))
+const lanes = [mine, other].map((account) => ({ address: account.address, window: 16, broadcast: 'auto' as const }))
 const selector = (signature: string) => id(signature).slice(0, 10)
 const complete = ['completeTransfer(bytes)', 'completeTransferAndUnwrapETH(bytes)'].map(selector)
 

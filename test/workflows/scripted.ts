@@ -40,6 +40,7 @@ export const waiting = { timeoutMs: 60_000, everyMs: 20 }
 /** What the steps of a test answer. */
 export interface Script {
   admit(input: AdmitInput): Admission
+  broadcastNear(input: BroadcastInput): BroadcastResult | { kind: 'elsewhere' } | Promise<never>
   broadcast(input: BroadcastInput): BroadcastResult
   confirm(input: ConfirmInput): Confirmation
   confirmEnd(input: ConfirmEndInput): EndConfirmation
@@ -54,6 +55,7 @@ export const ready = (input: AdmitInput): Admission => {
 }
 export const sound: Script = {
   admit: ready,
+  broadcastNear: () => ({ kind: 'elsewhere' }),
   broadcast: () => ({ kind: 'delivered', landed }),
   confirm: () => ({ kind: 'gone' }),
   confirmEnd: () => ({ kind: 'free' }),
@@ -68,6 +70,7 @@ export interface Scripted {
   /** What the steps of this test were asked. */
   readonly asked: {
     admit: AdmitInput[]
+    broadcastNear: BroadcastInput[]
     broadcast: BroadcastInput[]
     confirm: ConfirmInput[]
     confirmEnd: ConfirmEndInput[]
@@ -89,7 +92,7 @@ export function scriptedTransfers(): Scripted {
   const workers: Worker[] = []
   let running: Promise<void>[] = []
   let count = 0
-  const nothing = (): Scripted['asked'] => ({ admit: [], broadcast: [], confirm: [], confirmEnd: [], withdraw: [] })
+  const nothing = (): Scripted['asked'] => ({ admit: [], broadcastNear: [], broadcast: [], confirm: [], confirmEnd: [], withdraw: [] })
   let asked = nothing()
 
   beforeAll(async () => {
@@ -99,6 +102,7 @@ export function scriptedTransfers(): Scripted {
     const { connection } = temporal
     const activities = {
       admit: async (input: AdmitInput) => (asked.admit.push(input), on.script.admit(input)),
+      broadcastNear: async (input: BroadcastInput) => (asked.broadcastNear.push(input), on.script.broadcastNear(input)),
       broadcast: async (input: BroadcastInput) => (asked.broadcast.push(input), on.script.broadcast(input)),
       confirm: async (input: ConfirmInput) => (asked.confirm.push(input), on.script.confirm(input)),
       confirmEnd: async (input: ConfirmEndInput) => (asked.confirmEnd.push(input), on.script.confirmEnd(input)),

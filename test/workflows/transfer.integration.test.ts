@@ -2,7 +2,7 @@ import { ApplicationFailure } from '@temporalio/common'
 import { describe, expect, test } from 'vitest'
 import { until } from '../../lab/devnet/until.ts'
 import { adoptSignal, cancelSignal, retrySignal, rolledBackSignal } from '../../temporal/contracts/transfer.ts'
-import type { Admission } from '../../temporal/contracts/transfer-steps.ts'
+import type { Admission, AdmitInput, Ready } from '../../temporal/contracts/transfer-steps.ts'
 import { landed, lanes, waiting, ready, scriptedTransfers, sound, transfer } from './scripted.ts'
 
 /**
@@ -143,5 +143,58 @@ describe('The transfer workflow', () => {
     await handle.cancel()
     await until(async () => (await handle.describe()).status.name === 'CANCELLED', { ...waiting, what: 'the workflow to end' })
     expect((await handle.fetchHistory()).events?.filter(({ workflowTaskFailedEventAttributes: failed }) => failed)).toEqual([])
+  })
+
+  describe('broadcast near at hand', () => {
+    const near = (input: AdmitInput): Admission => ({ ...(ready(input) as Ready), near: true })
+
+    test('ends it there: nothing goes through the queue of the lane', async () => {
+      on.script.admit = near
+      on.script.broadcastNear = () => ({ kind: 'delivered', landed })
+      expect(await (await on.start()).result()).toMatchObject({ state: 'delivered', rounds: 1, nonce: 7 })
+      expect(on.asked.broadcastNear.map(({ mode }) => mode)).toEqual(['new'])
+      expect(on.asked.broadcastNear[0]).not.toHaveProperty('near')
+      expect(on.asked.broadcast).toEqual([])
+    })
+
+    test.each([
+      ['is elsewhere', () => ({ kind: 'elsewhere' }) as const],
+      [
+        'fails',
+        () => {
+          throw ApplicationFailure.create({ type: 'NODE_UNAVAILABLE', message: 'no node answers' })
+        },
+      ],
+    ])('%s: the same intent goes through the queue, and is looked up before it gets a nonce', async (_, answer) => {
+      on.script.admit = near
+      on.script.broadcastNear = answer
+      expect(await (await on.start()).result()).toMatchObject({ state: 'delivered', rounds: 1 })
+      expect(on.asked.broadcastNear).toHaveLength(1)
+      expect(on.asked.broadcast).toEqual([{ ...on.asked.broadcastNear[0], mode: 'requeued' }])
+    })
+
+    test('in no block after some time: it is followed through the queue', async () => {
+      on.script.admit = near
+      on.script.broadcastNear = () => ({ kind: 'pending', nonce: 7, attempts: 1, reason: 'blocks are full' })
+      const handle = await on.start()
+      await on.reaches(handle, ({ state }) => state === 'pending', 'the transfer to be pending')
+      await handle.signal(retrySignal)
+      expect(await handle.result()).toMatchObject({ state: 'delivered', rounds: 1, nonce: 7 })
+      expect(on.asked.broadcastNear).toHaveLength(1)
+      expect(on.asked.broadcast.map(({ mode }) => mode)).toEqual(['follow'])
+    })
+
+    test('a cancel is heard while it runs', async () => {
+      let end = (): void => {}
+      const running = new Promise<never>((_, reject) => (end = () => reject(new Error('the test is over'))))
+      on.script.admit = near
+      on.script.broadcastNear = () => running
+      const handle = await on.start()
+      await until(() => on.asked.broadcastNear.length === 1, { ...waiting, what: 'the step near at hand' })
+      await handle.signal(cancelSignal, { order: { by: 'night-shift', reason: 'a test' } })
+      expect(await handle.result()).toMatchObject({ state: 'cancelled', cancelledBy: { by: 'night-shift' } })
+      expect(on.asked.broadcast).toEqual([])
+      end()
+    })
   })
 })

@@ -1,7 +1,7 @@
 import type { ErrorCode } from '../../domain/errors.ts'
 import type { LaneStatus } from '../../domain/lane/messages.ts'
 import { refusalCodes } from '../../domain/lane/refusal-codes.ts'
-import type { BroadcastMode, BroadcastResult, Ready, Withdrawal } from '../../temporal/contracts/transfer-steps.ts'
+import type { BroadcastInput, BroadcastMode, BroadcastResult, Ready, Withdrawal } from '../../temporal/contracts/transfer-steps.ts'
 import { codeOf, failureText, timedOutInQueue } from '../failures.ts'
 import { endsByNonces, waits } from '../policies.ts'
 import * as steps from './steps.ts'
@@ -90,12 +90,13 @@ export class LaneBroadcast {
 
   async #broadcastUnlessLetGo(mode: BroadcastMode): Promise<LaneBroadcastResult> {
     const { transfer, deadline, label, signals, retriedAt } = this.#run
-    const { kind: _, ...priced } = this.ready
+    const { kind: _, near, ...priced } = this.ready
     const about = { intentId: this.#intentId, transfer, priority: signals.priority, deadline, retriedAt }
     const scope = new CancellationScope()
     let settled = false
     const onSettled = () => void (settled = true)
-    const result = scope.run(() => steps.broadcast({ ...priced, ...about, mode }, label))
+    const input = { ...priced, ...about, mode }
+    const result = scope.run(() => (near && mode === 'new' ? this.#nearFirst(input) : steps.broadcast(input, label)))
     result.then(onSettled, onSettled)
     await condition(() => settled || this.#run.ending)
     if (!settled) {
@@ -105,6 +106,12 @@ export class LaneBroadcast {
     if (settled) return result
     scope.cancel()
     return { kind: 'cancelled' }
+  }
+
+  /** The admission that was just made says that its process holds the key. Otherwise, and whatever keeps it from an end there, the lane's queue. */
+  async #nearFirst(input: BroadcastInput): Promise<BroadcastResult> {
+    const { label } = this.#run
+    return (await steps.broadcastNear(input, label)) ?? steps.broadcast({ ...input, mode: 'requeued' }, label)
   }
 
   /** @param status absent: the step failed for good, such as by a refusal of the signer, and that says why */

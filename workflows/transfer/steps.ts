@@ -1,7 +1,7 @@
 import type { LaneId } from '../../domain/lane/lane-id.ts'
 import { laneQueue } from '../../temporal/contracts/names.ts'
 import type * as contract from '../../temporal/contracts/transfer-steps.ts'
-import { broadcastPolicy, policies } from '../policies.ts'
+import { broadcastNearPolicy, broadcastPolicy, policies } from '../policies.ts'
 import {
   ActivityCancellationType,
   isCancellation,
@@ -30,6 +30,19 @@ export function broadcast(input: contract.BroadcastInput, label: string): Promis
   const cancellationType = ActivityCancellationType.TRY_CANCEL
   const options = { ...broadcastPolicy(), cancellationType, summary: `broadcast ${label} by ${input.lane}` }
   return proxyActivities<contract.LaneSteps>({ ...options, taskQueue: laneQueue(input.lane) }).broadcast(input)
+}
+
+/** Step 4 in the process of this workflow. Undefined if that cannot do it, or has not ended it: the lane's queue is next, and something may have been sent. */
+export async function broadcastNear(input: contract.BroadcastInput, label: string): Promise<contract.BroadcastResult | undefined> {
+  const cancellationType = ActivityCancellationType.TRY_CANCEL
+  const options = { ...broadcastNearPolicy(), cancellationType, summary: `broadcast ${label} by ${input.lane}, near at hand` }
+  try {
+    const result = await proxyActivities<contract.NearSteps>(options).broadcastNear(input)
+    return result.kind === 'elsewhere' ? undefined : result
+  } catch (error) {
+    if (isCancellation(error)) throw error
+    return undefined
+  }
 }
 
 /** Step 5, local first. */

@@ -65,6 +65,7 @@ export interface DatabaseCopy {
 export const devServerDynamicConfig: Readonly<Record<string, string>> = {
   'matching.numTaskqueueReadPartitions': '1',
   'matching.numTaskqueueWritePartitions': '1',
+  'system.enableActivityEagerExecution': 'true',
   'system.forceSearchAttributesCacheRefreshOnRead': 'false',
   'system.forceNexusEndpointRefreshOnRead': 'false',
   'history.maxInFlightUpdates': '1000',

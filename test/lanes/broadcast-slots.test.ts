@@ -1,0 +1,106 @@
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { BroadcastSlots } from '../../lanes/broadcast-slots.ts'
+
+/** A step that runs until the test ends it. */
+function step() {
+  let end = (): void => {}
+  const ended = new Promise<void>((resolve) => (end = resolve))
+  const seen = { began: false }
+  const run = async () => {
+    seen.began = true
+    await ended
+    return 'done' as const
+  }
+  return { run, seen, end }
+}
+
+const never = new AbortController().signal
+
+describe('The slots of a key', () => {
+  beforeEach(() => void vi.useFakeTimers())
+  afterEach(() => void vi.useRealTimers())
+
+  test('no more steps act at a time than there are slots, of both forms together', async () => {
+    const slots = new BroadcastSlots(2)
+    const [near, queued, late] = [step(), step(), step()]
+    void slots.runNear('a', near.run)
+    void slots.runQueued(never, queued.run)
+    const third = slots.runQueued(never, late.run)
+    await vi.advanceTimersByTimeAsync(60_000)
+    expect(late.seen.began).toBe(false)
+    expect(await slots.runNear('b', step().run)).toBeUndefined()
+    near.end()
+    await vi.advanceTimersByTimeAsync(0)
+    expect(late.seen.began).toBe(true)
+    late.end()
+    expect(await third).toBe('done')
+  })
+
+  test('a promised slot is kept for its transfer, and for no other', async () => {
+    const slots = new BroadcastSlots(1)
+    expect(await slots.promise('a')).toBe(true)
+    expect(await slots.runNear('b', step().run)).toBeUndefined()
+    const kept = step()
+    const ran = slots.runNear('a', kept.run)
+    expect(kept.seen.began).toBe(true)
+    kept.end()
+    expect(await ran).toBe('done')
+    expect(await slots.promise('c')).toBe(true)
+  })
+
+  test('an admission waits a second for a slot, behind the steps of the queue', async () => {
+    const slots = new BroadcastSlots(1)
+    const [first, queued] = [step(), step()]
+    void slots.runNear('a', first.run)
+    const early = slots.promise('b')
+    void slots.runQueued(never, queued.run)
+    first.end()
+    await vi.advanceTimersByTimeAsync(0)
+    expect(queued.seen.began).toBe(true)
+    await vi.advanceTimersByTimeAsync(1_000)
+    expect(await early).toBe(false)
+    const next = slots.promise('c')
+    queued.end()
+    await vi.advanceTimersByTimeAsync(0)
+    expect(await next).toBe(true)
+  })
+
+  test('a slot whose step does not come is free again after ten seconds, and after three of them none is promised for a minute', async () => {
+    const slots = new BroadcastSlots(1)
+    for (const id of ['a', 'b', 'c']) {
+      expect(await slots.promise(id)).toBe(true)
+      await vi.advanceTimersByTimeAsync(10_000)
+    }
+    expect(await slots.promise('d')).toBe(false)
+    const queued = step()
+    void slots.runQueued(never, queued.run)
+    await vi.advanceTimersByTimeAsync(0)
+    expect(queued.seen.began).toBe(true)
+    queued.end()
+    await vi.advanceTimersByTimeAsync(60_000)
+    expect(await slots.promise('e')).toBe(true)
+  })
+
+  test('a step of the queue that is cancelled while it waits meets that itself, and its slot is not lost', async () => {
+    const slots = new BroadcastSlots(1)
+    const [first, cancelled] = [step(), step()]
+    const ran = slots.runNear('a', first.run)
+    const cancel = new AbortController()
+    const waiting = slots.runQueued(cancel.signal, cancelled.run)
+    cancel.abort()
+    await vi.advanceTimersByTimeAsync(0)
+    expect(cancelled.seen.began).toBe(true)
+    cancelled.end()
+    await waiting
+    first.end()
+    await ran
+    expect(await slots.promise('b')).toBe(true)
+    expect(await slots.runNear('c', step().run)).toBeUndefined()
+  })
+
+  test('a step that fails frees its slot', async () => {
+    const slots = new BroadcastSlots(1)
+    await expect(slots.runNear('a', () => Promise.reject(new Error('no')))).rejects.toThrow('no')
+    expect(await slots.promise('b')).toBe(true)
+  })
+})
