@@ -99,7 +99,10 @@ class SupervisedFleet implements Fleet {
   async #startOne(index: number): Promise<void> {
     for (let attempt = 1; !this.#stopping; attempt++) {
       try {
-        const started = await startPortage(this.#devnet, { name: `portage-${index + 1}`, configure: (config) => withBroadcast(config, formOf(index)) })
+        const started = await startPortage(this.#devnet, {
+          name: `portage-${index + 1}`,
+          configure: (config) => withBroadcast(config, formOf(index)),
+        })
         this.#processes[index] = started
         void started.exited.then(() => {
           // One that was killed is not in its place any more: `kill` brings it back.
