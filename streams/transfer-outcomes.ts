@@ -1,14 +1,17 @@
 import { awaitsNewSignatures } from '../domain/errors.ts'
 import { orderOf } from '../domain/order.ts'
-import { asideNumbers } from '../domain/stream/aside.ts'
+import { asideOf, runsAside } from '../domain/stream/aside.ts'
+import { hasGap, limits } from '../domain/stream/gaps.ts'
+import { someNumbers } from '../domain/stream/runs.ts'
 import type { RequestOf, StreamRequest, StreamState } from '../domain/stream/stream.ts'
 import type { TemporalClient } from '../temporal/client/client.ts'
-import { type ListedTransfer, type parkedAndEnded, statusOf } from '../temporal/client/stream-transfers.ts'
+import { type endedSince, type ListedTransfer, type parkedPage, statusOf } from '../temporal/client/stream-transfers.ts'
 import type { TransferStatus } from '../temporal/contracts/transfer.ts'
 import { createLongWaits, type LongWaitsDeps } from './long-waits.ts'
 import { mapLimited } from './map-limited.ts'
 import { type NumberStatus, seenRequests, withStatus } from './number-status.ts'
 import { createParkedCodes } from './parked-codes.ts'
+import { createParkedRounds } from './parked-rounds.ts'
 import type { StreamClient } from './stream-client.ts'
 
 export interface OutcomesDeps extends LongWaitsDeps {
@@ -27,19 +30,22 @@ const mostReleased = 50
 const longestReason = 1_000
 
 /**
- * Records how transfers of a stream ended, and which are parked: one query of the visibility store per look, and one of each transfer that is newly
- * parked or ended undelivered.
+ * Records how transfers of a stream ended, and which are parked: two queries of the visibility store per look, three where more than a page are parked, and
+ * one of each transfer that is newly parked or ended undelivered. However many numbers are aside, a look costs no more.
+ * @param listEnded `endedSince`, or one that lists fewer
  * @param own those listed that the stream's numbers mean: another message may claim a number
  */
 export function createOutcomeReporter(
   { source, streamClient, client, logger, asideAfterMs }: OutcomesDeps,
-  list: typeof parkedAndEnded,
+  listEnded: typeof endedSince,
   own = async (listed: readonly ListedTransfer[]) => listed,
+  listParked?: typeof parkedPage,
 ) {
   const { stream } = source.config
   const codes = createParkedCodes(client, stream, logger)
+  const parkedRounds = createParkedRounds(client, source, listParked)
   const findLongWaits = createLongWaits({ source, client, logger, asideAfterMs })
-  let awaitingAside: readonly string[] = []
+  let awaitingAside: readonly bigint[] = []
   let since = Date.now() - firstLookMs
 
   async function record(
@@ -55,21 +61,21 @@ export function createOutcomeReporter(
   return {
     /** Numbers that are parked until guardians of a newer set sign their message. */
     get awaitingSignatures(): readonly string[] {
-      return [...codes.awaitingSignatures, ...awaitingAside]
+      return [...codes.awaitingSignatures, ...awaitingAside.map(String)]
     },
     /** One look. Throws what the Temporal client throws. @param era of the stream's client when the state was asked for */
     async look(state: StreamState, era?: number): Promise<void> {
       const { open, gaps } = state
       const now = Date.now()
       const opened = new Map(open.map((one) => [one.number, one.parked]))
-      const isMissing = (number: string) =>
-        gaps.some((gap) => gap.state !== 'undone' && BigInt(gap.from) <= BigInt(number) && BigInt(number) <= BigInt(gap.to))
-      const aside = new Map([...asideNumbers(state)].map(({ number, why }) => [number, why]))
-      const all = await list(client, source, since)
-      const stillParked = new Set(all.flatMap(({ number, running }) => (running && aside.has(number) ? [number] : [])))
+      const missing = gaps.filter((gap) => gap.state !== 'undone')
+      const parkedLook = await parkedRounds.look(state)
+      const all = [...parkedLook.listed, ...(await listEnded(client, source, since))]
       // What is aside and parked is known: it is neither compared with its source nor asked for its code at each look.
-      const wanted = ({ number, running }: ListedTransfer) =>
-        opened.has(number) || isMissing(number) || (aside.has(number) && (!running || aside.get(number)?.waits === true))
+      const wanted = ({ number, running }: ListedTransfer) => {
+        const aside = asideOf(state, number)
+        return opened.has(number) || hasGap(missing, BigInt(number)) || (aside !== undefined && (!running || aside.waits === true))
+      }
       const listed = await own(all.filter(wanted))
       const parked = listed.filter(({ running }) => running)
       const ended = listed.filter(({ running }) => !running)
@@ -79,16 +85,16 @@ export function createOutcomeReporter(
       await record(withStatus('delivered', delivered.map(numberOf)), await closedRequests(client, undelivered), era)
       const known = [...(await codes.of(parked))]
       const numbers = new Set(parked.map(numberOf))
-      const started = [...numbers].filter((number) => !opened.has(number) && !aside.has(number))
+      const started = [...numbers].filter((number) => !opened.has(number) && !asideOf(state, number))
       const over = new Set(ended.map(numberOf))
-      const released = [
-        ...open.flatMap((one) => (one.parked !== undefined && !numbers.has(one.number) ? [one.number] : [])),
-        ...[...aside].flatMap(([number, { waits }]) => (waits || stillParked.has(number) || over.has(number) ? [] : [number])),
-      ]
-      awaitingAside = [...aside].flatMap(([number, { code }]) => (awaitsNewSignatures(code) ? [number] : []))
+      const released = parkedLook.end(numbers, mostReleased).filter((number) => !over.has(number))
+      const awaiting = runsAside(state, ({ code }) => awaitsNewSignatures(code))
+      const last = awaitingAside.at(-1) ?? 0n
+      // Others each time, where they are many: an audit fetches what is known by then.
+      awaitingAside = awaiting.flatMap((runs) => someNumbers(runs, last + 1n, limits.open))
       const changed = [
         ...known.flatMap(([number, code]) => (opened.get(number) === code ? [] : [{ kind: 'parked' as const, number, code }])),
-        ...released.slice(0, mostReleased).map((number) => ({ kind: 'unparked' as const, number })),
+        ...released.map((number) => ({ kind: 'unparked' as const, number })),
         ...(await findLongWaits(state)),
       ]
       await record(withStatus('started', started), changed, era)

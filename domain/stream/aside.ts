@@ -67,6 +67,11 @@ export function countAside({ aside = [] }: StreamState): readonly { readonly why
   return aside.map((why) => ({ why, count: Number(countRuns(runsOf(why))) }))
 }
 
+/** The runs of those that are aside for reasons like this. */
+export function runsAside({ aside = [] }: Pick<StreamState, 'aside'>, isWanted: (why: AsideNumbers) => boolean): readonly Runs[] {
+  return aside.filter(isWanted).map(runsOf)
+}
+
 /** All of one reason. */
 export const intervalsOf = (numbers: AsideNumbers): IntervalSet => runsOf(numbers).map(([from, to]) => [String(from), String(to)])
 

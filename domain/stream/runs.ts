@@ -1,7 +1,7 @@
 /** Runs of whole numbers (u64), ascending, apart from each other, in short text: `5x4,3` is 5 to 9, then 13, which is three above the 9 and one. */
 export type PackedRuns = string
 
-type Run = readonly [from: bigint, to: bigint]
+export type Run = readonly [from: bigint, to: bigint]
 
 /** Each item: how far above the end of the run before (the first: above 0), and, after an x, how many numbers follow the first one. */
 export function unpackRuns(packed: PackedRuns): readonly Run[] {
@@ -66,4 +66,32 @@ export function cutRuns(runs: readonly Run[], from: bigint, to: bigint): readonl
 
 export function countRuns(runs: readonly Run[]): bigint {
   return runs.reduce((sum, [from, to]) => sum + to - from + 1n, 0n)
+}
+
+/** The runs without these numbers, in whatever order. */
+export function withoutNumbers(runs: readonly Run[], numbers: Iterable<bigint>): readonly Run[] {
+  const found = [...new Set([...numbers].filter((number) => hasRun(runs, number)))].toSorted((a, b) => (a < b ? -1 : 1))
+  const left: Run[] = []
+  let next = 0
+  for (const [from, to] of runs) {
+    let low = from
+    for (let number = found[next]; number !== undefined && number <= to; number = found[++next]) {
+      if (low < number) left.push([low, number - 1n])
+      low = number + 1n
+    }
+    if (low <= to) left.push([low, to])
+  }
+  return left
+}
+
+/** So many numbers from this one on, and on from the lowest one after the highest; each once. */
+export function someNumbers(runs: readonly Run[], from: bigint, most: number): readonly bigint[] {
+  const first = search(runs, from)
+  const some: bigint[] = []
+  const take = (low: bigint, high: bigint) => {
+    for (let number = low; number <= high && some.length < most; number++) some.push(number)
+  }
+  for (const [low, high] of runs.slice(first)) take(low < from ? from : low, high)
+  for (const [low, high] of runs.slice(0, first + 1)) take(low, high < from ? high : from - 1n)
+  return some
 }

@@ -1,7 +1,7 @@
 import { RelayerError } from '../../domain/errors.ts'
 import type { StreamView } from '../../domain/stream/stream.ts'
 import type { Metrics } from '../../observability/metrics.ts'
-import { parkedAndUndelivered } from '../../temporal/client/stream-transfers.ts'
+import { undeliveredSince } from '../../temporal/client/stream-transfers.ts'
 import { type AgentLoopsOptions, createAgentLoops } from '../agent-loops.ts'
 import type { Loop } from '../loop.ts'
 import { reportStream } from '../report.ts'
@@ -60,7 +60,7 @@ export function createScannedAgent(options: ScannedAgentOptions) {
 function loopsOf(context: ScannedContext, auditMs: number, onBegun: () => Promise<void>): readonly Loop[] {
   const { sourceChain, targetChain, streamClient } = context
   // Deliveries are read from the target's blocks.
-  const outcomes = createOutcomeReporter(context, parkedAndUndelivered, (listed) => ownTransfers(context, listed))
+  const outcomes = createOutcomeReporter(context, undeliveredSince, (listed) => ownTransfers(context, listed))
   async function reportOutcomes(): Promise<boolean> {
     if ((await viewOf(context)).open === 0) return false
     const { era } = streamClient

@@ -1,5 +1,6 @@
 import { toRelayerError } from '../../domain/errors.ts'
-import { asideNumbers } from '../../domain/stream/aside.ts'
+import { runsAside } from '../../domain/stream/aside.ts'
+import { someNumbers, withoutNumbers } from '../../domain/stream/runs.ts'
 import { setOf } from '../../domain/stream/interval-set.ts'
 import { isResolved } from '../../domain/stream/numbers.ts'
 import type { StreamRequest } from '../../domain/stream/stream.ts'
@@ -53,9 +54,9 @@ export async function auditOpen(
     const transfer = cache.transfer(number)
     return transfer !== undefined && ids.has(transferId(transfer))
   }
-  const runningNumbers = new Set(running.map(({ number }) => number))
+  const runningNumbers = running.map(({ number }) => BigInt(number))
   // What is aside may be many: that a transfer of its number runs is enough, and the lowest without one come first.
-  const aside = [...asideNumbers(state)].map(({ number }) => number).filter((number) => !runningNumbers.has(number))
+  const aside = runsAside(state, () => true).flatMap((all) => someNumbers(withoutNumbers(all, runningNumbers), 0n, mostResumed).map(String))
   const open = state.open.map(({ number }) => number).filter((number) => !runs(number))
   const numbers = [...open, ...aside.slice(0, mostResumed)]
   if (numbers.length === 0) return

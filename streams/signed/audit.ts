@@ -1,4 +1,4 @@
-import { parkedAndEnded } from '../../temporal/client/stream-transfers.ts'
+import { endedSince } from '../../temporal/client/stream-transfers.ts'
 import { limits } from '../../domain/stream/gaps.ts'
 import type { StreamState } from '../../domain/stream/stream.ts'
 import { runAll } from '../run-all.ts'
@@ -30,7 +30,7 @@ const nothing: GapReport = { started: 0, delivered: 0, ignored: 0, absent: 0 }
 /** @param auditMs how often it audits: the measure of how often an absent number is asked for */
 export function createSignedAuditor(deps: GapsDeps & LostTransfersDeps, auditMs: number) {
   const { source, chain, streamClient, logger } = deps
-  const outcomes = createOutcomeReporter(deps, parkedAndEnded)
+  const outcomes = createOutcomeReporter(deps, endedSince)
   const lost = createLostTransfers(deps)
   const gaps = createGaps(deps, auditMs)
   let upTo: string | undefined

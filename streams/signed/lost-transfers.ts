@@ -1,5 +1,7 @@
-import { asideNumbers } from '../../domain/stream/aside.ts'
+import { runsAside } from '../../domain/stream/aside.ts'
+import { limits } from '../../domain/stream/gaps.ts'
 import { isResolved } from '../../domain/stream/numbers.ts'
+import { someNumbers, withoutNumbers } from '../../domain/stream/runs.ts'
 import type { StreamState } from '../../domain/stream/stream.ts'
 import { latestRun } from '../../temporal/client/closed-transfers.ts'
 import { runningTransfers, statusOf } from '../../temporal/client/stream-transfers.ts'
@@ -34,7 +36,10 @@ export function createLostTransfers({ source, client, lostAfterMs = graceMs }: L
     async find(state: StreamState): Promise<readonly string[]> {
       const now = Date.now()
       const running = new Set((await runningTransfers(client, source)).map(({ number }) => number))
-      const missed = [...state.open, ...asideNumbers(state)].map(({ number }) => number).filter((number) => !running.has(number))
+      const numbers = [...running].map(BigInt)
+      // No more than an audit fetches: those that are aside may be any number.
+      const aside = runsAside(state, () => true).flatMap((runs) => someNumbers(withoutNumbers(runs, numbers), 0n, limits.open).map(String))
+      const missed = [...state.open.map(({ number }) => number).filter((number) => !running.has(number)), ...aside]
       missedSince = new Map(missed.map((number) => [number, missedSince.get(number) ?? now]))
       return missed.filter((number) => (missedSince.get(number) ?? now) <= now - lostAfterMs)
     },

@@ -39,15 +39,35 @@ export function longWaiting(client: TemporalClient, of: StreamOfTransfers, start
   return list(client, of, `(${running} AND ${waits})`)
 }
 
-/** Those that are parked, and those that ended undelivered since then (ms since the epoch). Throws what the Temporal client throws. */
-export function parkedAndUndelivered(client: TemporalClient, of: StreamOfTransfers, since: number): Promise<ListedTransfer[]> {
-  const undelivered = `${searchAttributes.TransferState.name} IN ('rejected', 'declined', 'cancelled')`
-  return list(client, of, `(${parked} OR (${ended(since)} AND ${undelivered}))`)
+/** Some of those that are parked. */
+export interface ParkedPage {
+  readonly listed: readonly ListedTransfer[]
+  /** The next page is of those that began before then, ms since the epoch; absent: there is none. */
+  readonly before?: number
 }
 
-/** Those that are parked, and all that ended since then (ms since the epoch), delivered ones too. Throws what the Temporal client throws. */
-export function parkedAndEnded(client: TemporalClient, of: StreamOfTransfers, since: number): Promise<ListedTransfer[]> {
-  return list(client, of, `(${parked} OR (${ended(since)}))`)
+/**
+ * So many of those that are parked, the newest run first, which is the order of the visibility store; of runs that began before then (ms since the epoch;
+ * absent: of all). Throws what the Temporal client throws.
+ */
+export async function parkedPage(client: TemporalClient, of: StreamOfTransfers, most: number, before?: number): Promise<ParkedPage> {
+  const older = before === undefined ? '' : ` AND StartTime < '${new Date(before).toISOString()}'`
+  const runs = await listWorkflows(client, queryOf(of, `${parked}${older}`), { most })
+  const oldest = runs.at(-1)?.startTime.getTime()
+  const listed = listedOf(of, runs)
+  if (runs.length < most || oldest === undefined) return { listed }
+  // The store knows times more exactly than to a millisecond: those of the last one are read again.
+  return { listed, before: Math.min(oldest + 1, (before ?? Infinity) - 1) }
+}
+
+/** Those that ended undelivered since then (ms since the epoch). Throws what the Temporal client throws. */
+export function undeliveredSince(client: TemporalClient, of: StreamOfTransfers, since: number): Promise<ListedTransfer[]> {
+  return list(client, of, `(${ended(since)} AND ${searchAttributes.TransferState.name} IN ('rejected', 'declined', 'cancelled'))`)
+}
+
+/** All that ended since then (ms since the epoch), delivered ones too. Throws what the Temporal client throws. */
+export function endedSince(client: TemporalClient, of: StreamOfTransfers, since: number): Promise<ListedTransfer[]> {
+  return list(client, of, `(${ended(since)})`)
 }
 
 /** The status of one transfer: the result of a closed one, the query of a running one. Throws what the Temporal client throws. */
@@ -67,8 +87,14 @@ export function isOf({ id }: Pick<ListedTransfer, 'id'>, { digest }: Pick<Transf
 }
 
 async function list(client: TemporalClient, of: StreamOfTransfers, which: string): Promise<ListedTransfer[]> {
-  const { bridge: Bridge, sourceChain: SourceChain, targetChain: TargetChain, emitter } = of
-  const runs = await listWorkflows(client, transfersWith({ Bridge, SourceChain, TargetChain }, which))
+  return listedOf(of, await listWorkflows(client, queryOf(of, which)))
+}
+
+function queryOf({ bridge: Bridge, sourceChain: SourceChain, targetChain: TargetChain }: StreamOfTransfers, which: string): string {
+  return transfersWith({ Bridge, SourceChain, TargetChain }, which)
+}
+
+function listedOf({ emitter }: StreamOfTransfers, runs: Awaited<ReturnType<typeof listWorkflows>>): ListedTransfer[] {
   return runs.flatMap(({ workflowId: id, runId, status, typedSearchAttributes }) => {
     // transferId: bridge:sourceId:emitter:sequence:digest16
     const [, , ofEmitter, number] = id.split(':')

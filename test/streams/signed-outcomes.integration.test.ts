@@ -9,7 +9,7 @@ import type { Transfer, TransferState } from '../../domain/transfer/transfer.ts'
 import { createGaps } from '../../streams/signed/gaps.ts'
 import { createLostTransfers } from '../../streams/signed/lost-transfers.ts'
 import { createOutcomeReporter } from '../../streams/transfer-outcomes.ts'
-import { parkedAndEnded, runningTransfers } from '../../temporal/client/stream-transfers.ts'
+import { endedSince, parkedPage, runningTransfers } from '../../temporal/client/stream-transfers.ts'
 import { unused } from '../helpers/unused.ts'
 import { silentLogger } from '../../observability/logger.ts'
 import type { TransferInput } from '../../temporal/contracts/transfer.ts'
@@ -76,7 +76,7 @@ describe('how the transfers of an emitter end', () => {
     const { connection, namespace } = temporal
     const client = new Client({ connection, namespace, interceptors: { workflow: [interceptor] } })
     const deps = { source, streamClient, client, logger: silentLogger() }
-    return { requests, state, asked, deps, outcomes: createOutcomeReporter(deps, parkedAndEnded), lost: createLostTransfers(deps) }
+    return { requests, state, asked, deps, outcomes: createOutcomeReporter(deps, endedSince), lost: createLostTransfers(deps) }
   }
 
   beforeAll(async () => {
@@ -100,7 +100,7 @@ describe('how the transfers of an emitter end', () => {
     for (let number = 1; number <= 30; number++) await start(number, 'unserved', 'parked')
     await start(50, 'served', 'admitting')
     // The list lags behind the starts, too: 30 that run may be all that it knows yet.
-    const listed = () => parkedAndEnded(temporal.client, of, 0)
+    const listed = async () => [...(await parkedPage(temporal.client, of, 1_000)).listed, ...(await endedSince(temporal.client, of, 0))]
     const settled = async () => (await listed()).filter(({ number, running }) => running === (number !== '50')).length
     await until(async () => (await settled()) === 31, { ...waitLimit, what: 'the one to end, and the others to be listed' })
     const { requests, state, asked, outcomes } = agentOf(1, 2, 3, 50)

@@ -1,10 +1,12 @@
 import { Client, Connection } from '@temporalio/client'
-import { afterEach, beforeEach, expect, it, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { takeBack } from '../../domain/stream/aside.ts'
+import { limits } from '../../domain/stream/gaps.ts'
 import { initialStream } from '../../domain/stream/reducer.ts'
 import type { StreamRequest, StreamState } from '../../domain/stream/stream.ts'
 import { silentLogger } from '../../observability/logger.ts'
 import { createOutcomeReporter } from '../../streams/transfer-outcomes.ts'
-import type { parkedAndEnded } from '../../temporal/client/stream-transfers.ts'
+import type { endedSince, parkedPage } from '../../temporal/client/stream-transfers.ts'
 
 const secondMs = 1_000
 const minuteMs = 60 * secondMs
@@ -16,7 +18,7 @@ afterEach(() => void vi.useRealTimers())
 function reporter(lagMs: number, ...numbers: string[]) {
   const closedAt = new Map<string, number>()
   const recorded: string[] = []
-  const list: typeof parkedAndEnded = async (_, __, since) =>
+  const list: typeof endedSince = async (_, __, since) =>
     [...closedAt]
       .filter(([, at]) => at >= since && at + lagMs <= Date.now())
       .map(([number]) => ({ number, id: number, runId: number, state: 'delivered', running: false }))
@@ -30,7 +32,9 @@ function reporter(lagMs: number, ...numbers: string[]) {
   }
   const source = { bridge: 'native-bridge' as const, sourceChain: 'a', config }
   const client = new Client({ connection: Connection.lazy() })
-  const outcomes = createOutcomeReporter({ source, streamClient, client, logger: silentLogger() }, list)
+  const outcomes = createOutcomeReporter({ source, streamClient, client, logger: silentLogger() }, list, undefined, async () => ({
+    listed: [],
+  }))
   return { recorded, look: () => outcomes.look(state), ends: (number: string, at: number) => void closedAt.set(number, at) }
 }
 
@@ -52,4 +56,81 @@ it('the first look finds what ended in the hour before, while the agent was away
   ends('2', now - 61 * minuteMs)
   await look()
   expect(recorded).toEqual(['1'])
+})
+
+describe('of numbers that are aside, however many, a look', () => {
+  /** All of 1 … `many` were parked, and put aside; a visibility store lists those of `parked`, the newest (here the highest) first, and counts what it lists. */
+  function asideStage(many: bigint, parked: readonly bigint[], code = 'DELIVERY_IMPOSSIBLE') {
+    const config = { stream: 's', origin: '1/0xaa', first: '0', maxOpen: 10 }
+    let state: StreamState = { ...initialStream(config), next: String(many + 1n), aside: [{ code, runs: `1x${many - 1n}` }] }
+    const [listed, recorded]: [number[], StreamRequest[]] = [[], []]
+    const newest = parked.toSorted((a, b) => (a < b ? 1 : -1))
+    const page: typeof parkedPage = async (_, __, most, before = Infinity) => {
+      const found = newest.filter((number) => Number(number) < before).slice(0, most)
+      listed.push(found.length)
+      const rows = found.map((number) => ({
+        number: String(number),
+        id: `t${number}`,
+        runId: `r${number}`,
+        state: 'parked' as const,
+        running: true,
+      }))
+      const oldest = found.at(-1)
+      return found.length < most || oldest === undefined ? { listed: rows } : { listed: rows, before: Number(oldest) }
+    }
+    const streamClient = { apply: async (requests: readonly StreamRequest[]) => void recorded.push(...requests) as undefined }
+    const source = { bridge: 'native-bridge' as const, sourceChain: 'a', config }
+    const client = new Client({ connection: Connection.lazy() })
+    const outcomes = createOutcomeReporter({ source, streamClient, client, logger: silentLogger() }, async () => [], undefined, page)
+    const look = async () => {
+      listed.length = 0
+      recorded.length = 0
+      await outcomes.look(state)
+      const unparked = recorded.flatMap((request) => (request.kind === 'unparked' ? [request.number] : []))
+      for (const number of unparked) state = takeBack(state, number, number)
+      return { listed: [...listed], unparked, others: recorded.length - unparked.length }
+    }
+    return { look, outcomes }
+  }
+  const numbers = (from: number, count: number) => Array.from({ length: count }, (_, index) => BigInt(from + index))
+
+  it('lists two pages at most, and looks at each number of none of them: a thousand billion numbers take no longer', async () => {
+    const many = 10n ** 15n
+    const { look, outcomes } = asideStage(many, numbers(1, 2_500), 'GUARDIAN_SET_EXPIRED')
+    const first = await look()
+    expect(first).toEqual({ listed: [1_000], unparked: [], others: 0 })
+    expect(await look()).toEqual({ listed: [1_000, 1_000], unparked: [], others: 0 })
+    // The last page of the first round: what no page listed is let go, so many at a time.
+    const third = await look()
+    expect(third).toEqual({ listed: [1_000, 500], unparked: numbers(2_501, 50).map(String), others: 0 })
+    expect((await look()).unparked).toEqual(numbers(2_551, 50).map(String))
+    expect(outcomes.awaitingSignatures).toHaveLength(limits.open)
+  })
+
+  it('lets none go that is parked, on whatever page, and all that are not', async () => {
+    const stays = numbers(1, 3_000).filter((number) => number % 100n !== 7n)
+    const { look } = asideStage(3_000n, stays)
+    const gone: string[] = []
+    for (let count = 0; count < 8; count++) {
+      const { listed, unparked, others } = await look()
+      expect([listed.length <= 2, Math.max(...listed) <= 1_000, others]).toEqual([true, true, 0])
+      gone.push(...unparked)
+    }
+    expect(gone.toSorted()).toEqual(
+      numbers(1, 3_000)
+        .filter((number) => number % 100n === 7n)
+        .map(String)
+        .toSorted(),
+    )
+  })
+
+  it('takes others at each look, where more await newer signatures than an audit fetches', async () => {
+    const { look, outcomes } = asideStage(1_000n, numbers(1, 1_000), 'GUARDIAN_SET_EXPIRED')
+    const taken = new Set<string>()
+    for (let count = 0; count < 3; count++) {
+      await look()
+      for (const number of outcomes.awaitingSignatures) taken.add(number)
+    }
+    expect(taken.size).toBe(1_000)
+  })
 })
