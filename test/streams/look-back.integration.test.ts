@@ -5,10 +5,10 @@ import { createTokenBridgeSource } from '../../bridges/wormhole-token-bridge/str
 import type { EvmChain } from '../../chains/evm/index.ts'
 import { silentLogger } from '../../observability/logger.ts'
 import type { Anvil } from '../../lab/devnet/chain/anvil.ts'
-import { devnetAccount, devnetGuardians } from '../../lab/devnet/chain/accounts.ts'
-import { artifact, type Mined } from '../../lab/devnet/chain/contracts.ts'
-import { digestOf, toUniversal } from '../../lab/devnet/wormhole/vaa.ts'
-import { chainPlan, deployWormhole, published } from '../../lab/devnet/wormhole/wormhole.ts'
+import { devnetAccount, devnetGuardians, freshAddress } from '../../lab/devnet/chain/accounts.ts'
+import { artifact, type Mined, Script } from '../../lab/devnet/chain/contracts.ts'
+import { digestOf, signVaa, toUniversal } from '../../lab/devnet/wormhole/vaa.ts'
+import { chainPlan, deployWormhole, published, type WormholeChain } from '../../lab/devnet/wormhole/wormhole.ts'
 import { until } from '../../lab/devnet/until.ts'
 import { bootstrapSigned } from '../../streams/signed/bootstrap.ts'
 import { createGapFiller } from '../../streams/signed/gap-filler.ts'
@@ -28,16 +28,22 @@ const perBlock = 100
 const open = ['310', '777', '1500', '1999']
 const user = devnetAccount(9)
 const publish = artifact('Implementation').abi
+const bridgeAbi = artifact('BridgeImplementation').abi
 
 describe('2,000 messages of a real core contract, Temporal was wiped and there is no checkpoint', () => {
   let anvils: (Anvil & { mine(blocks?: number): Promise<void> })[]
   let chain: EvmChain
   let core = ''
+  let real: readonly [WormholeChain, WormholeChain]
   let source: SignedSource
   let now = 0
   let mining: NodeJS.Timeout | undefined
   const redeemed = new Set<string>()
   const asked = { target: 0, logs: 0 }
+  const chainNames = new Map([
+    [2, 'ethereum'],
+    [4, 'bsc'],
+  ])
 
   async function send(from: number, to: number): Promise<void> {
     const [{ rpc }, wallet] = [anvils[0]!, new Wallet(user.privateKey)]
@@ -84,8 +90,8 @@ describe('2,000 messages of a real core contract, Temporal was wiped and there i
   beforeAll(async () => {
     anvils = await Promise.all([startManualAnvil(), startManualAnvil()])
     const plans = [chainPlan('ethereum', 2, anvils[0]!, 0), chainPlan('bsc', 4, anvils[1]!, 1)] as const
-    const [ethereum] = await deployWormhole(plans, { guardians: devnetGuardians(1) })
-    core = ethereum.core
+    real = await deployWormhole(plans, { guardians: devnetGuardians(1) })
+    core = real[0].core
     await send(0, before)
     await anvils[0]!.rpc('evm_increaseTime', [8 * day])
     await anvils[0]!.mine()
@@ -94,25 +100,23 @@ describe('2,000 messages of a real core contract, Temporal was wiped and there i
     await redeemAllBut(open)
     await anvils[0]!.mine(3)
     // A lone node is asked twice, a block apart.
-    mining = setInterval(() => void anvils[0]!.mine().catch(() => {}), 250)
+    mining = setInterval(() => {
+      for (const anvil of anvils) void anvil.mine().catch(() => {})
+    }, 250)
     chain = testChain(anvils[0]!.url, { name: 'ethereum' })
     await chain.connect()
     await head(chain, ({ finalized }) => finalized >= height)
-    const real = createTokenBridgeSource({
-      ...{ chain, core, sourceChain: 'ethereum', emitterChain: 2, emitter: toUniversal(user.address) },
-      chainNames: new Map([
-        [2, 'ethereum'],
-        [4, 'bsc'],
-      ]),
+    const counted = createTokenBridgeSource({
+      ...{ chain, core, sourceChain: 'ethereum', emitterChain: 2, emitter: toUniversal(user.address), chainNames },
       targets: new Map([['bsc', { chain: { name: 'bsc', call: isRedeemed }, tokenBridge: `0x${'b0'.repeat(20)}` }]]),
       begins: {},
       maxOpen: 10,
     })
     source = {
-      ...real,
+      ...counted,
       published(...args) {
         asked.logs++
-        return real.published(...args)
+        return counted.published(...args)
       },
     }
   }, 120_000)
@@ -169,5 +173,44 @@ describe('2,000 messages of a real core contract, Temporal was wiped and there i
     expect(state.gaps.map(({ from, to }) => [from, to])).toEqual(open.map((number) => [number, number]))
     await createGapFiller(deps, 60_000).look(state, '1999')
     expect(fetched).toEqual(open)
+  }, 60_000)
+
+  it('knows from a real token bridge which of its transfers were redeemed there', async () => {
+    const [ethereum, bsc] = real
+    const account = devnetAccount(8)
+    const sending = await Script.of(ethereum.anvil, account)
+    for (let count = 0; count < 12; count++) {
+      const to = `0x${toUniversal(freshAddress())}`
+      sending.call(ethereum.tokenBridge, bridgeAbi, 'wrapAndTransferETH', [bsc.wormholeChainId, to, 0, count], 10n ** 16n)
+    }
+    const mined = await sending.mine()
+    const messages = mined.flatMap((transaction) => published(transaction, core, ethereum.wormholeChainId))
+    const unredeemed = messages.filter((_, index) => index % 4 === 1).map(({ sequence }) => String(sequence))
+    const redeeming = await Script.of(bsc.anvil, account)
+    for (const message of messages.filter(({ sequence }) => !unredeemed.includes(String(sequence))))
+      redeeming.call(bsc.tokenBridge, bridgeAbi, 'completeTransfer', [signVaa(message, devnetGuardians(1)).bytes])
+    const last = (await redeeming.mine()).at(-1)!.blockNumber
+    const target = testChain(bsc.anvil.url, { name: 'bsc' })
+    try {
+      await target.connect()
+      await Promise.all([
+        head(target, ({ finalized }) => finalized >= last),
+        head(chain, ({ finalized }) => finalized >= mined.at(-1)!.blockNumber),
+      ])
+      const bridge = createTokenBridgeSource({
+        ...{ chain, core, sourceChain: 'ethereum', emitterChain: 2, emitter: toUniversal(ethereum.tokenBridge), chainNames },
+        ...{ targets: new Map([['bsc', { chain: target, tokenBridge: bsc.tokenBridge }]]), begins: {}, maxOpen: 100 },
+      })
+      const { streamClient } = fakeStream({ ...bridge.config, first: '0' })
+      const upTo = String(messages.at(-1)!.sequence)
+      expect(await bridge.highest()).toBe(upTo)
+      await streamClient.apply([{ kind: 'audited', upTo, height: chain.heads.current!.finalized, present: [] }])
+      const lookBack = createLookBack({ source: bridge, chain, rangeBlocks: 1_000, lookBackMs: 30 * day * 1_000, clock: () => now })
+      // Two attestations and two transfers of the deployment, which are redeemed, came before.
+      expect(await lookBack.resolve(streamClient.now!, streamClient)).toEqual({ started: 0, delivered: 9 + 2, ignored: 2 })
+      expect(streamClient.now!.gaps.flatMap(({ from, to }) => (from === to ? [from] : [from, to]))).toEqual(unredeemed)
+    } finally {
+      target.close()
+    }
   }, 60_000)
 })
