@@ -41,7 +41,7 @@ export interface SigningLimits {
 export interface SigningPolicy {
   /** Calls that deliver: they carry no coins, and each is signed only once `justify` has proved it. */
   readonly calls: ContractCalls
-  /** Calls of operators' transactions, without coins, with any arguments: nothing proves them. */
+  /** Contract → how the data of operators' calls begins: a selector, and the first arguments that it must have. Without coins; nothing proves what follows. */
   readonly operatorCalls: ContractCalls
   /** Proves one of `calls` from its calldata alone. Throws CALL_UNJUSTIFIED, and what reads throw: then nothing is known, and it may be asked again. */
   readonly justify: (call: Intent) => Promise<void>

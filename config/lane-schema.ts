@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { address, decimal, gasUnits, milliseconds, selector, url, variable, wei, whole } from './values.ts'
+import { address, callStart, decimal, gasUnits, milliseconds, selector, url, variable, wei, whole } from './values.ts'
 
 /** Limits of what may be spent (domain/fees/policy.ts). The most specific rule that sets a field decides it. */
 export const feePolicySchema = z.strictObject({
@@ -89,10 +89,11 @@ export const laneSchema = z.strictObject({
     .describe(
       "Contract → selectors of the deliveries that the key signs; absent: all of the config's bridges. Each is signed only with a proof by its bridge. Always allowed besides: no-ops, coins to the treasury and to other lanes of the chain, listed tokens to the treasury.",
     ),
-  operatorCalls: contractCalls
+  operatorCalls: z
+    .record(address, z.array(callStart).min(1))
     .optional()
     .describe(
-      'Contract → selectors of other functions that operators may have called (portage lane send --data). Nothing proves them: whoever reaches Temporal can have them called with any arguments.',
+      'Contract → how the data of other calls begins that operators may have made (portage lane send --data): a selector, and the first arguments that it must have, as many words of 32 bytes as you like. Nothing proves them: whoever reaches Temporal can have them called with any arguments after these.',
     ),
   signing: laneLimitsSchema.optional(),
   minimumBalance: decimal

@@ -27,6 +27,15 @@ export const name = z
   .refine((value) => value !== 'constructor', 'is a word of JavaScript')
 /** Sources that the config does not have are called `wormhole-<number>`. */
 export const chainName = name.refine((value) => !/^wormhole-[0-9]+$/.test(value), 'means a chain that is not in the config')
+/** How the data of a call begins: a selector, and the first arguments. */
+export const callStart = z
+  .string()
+  .regex(
+    /^0x[0-9a-fA-F]{8}([0-9a-fA-F]{64}){0,64}$/,
+    'must be a function selector (0x and 8 hex digits), and after it whole words of 64 hex digits, or none',
+  )
+  .transform((value) => value.toLowerCase())
+
 /** host:port, with an IPv6 address in brackets. */
 export const hostAndPort = z
   .string()

@@ -32,7 +32,7 @@ export function signingPolicy({ chainName, chain, lane, dataFee, bridges, spendi
   const calls: Record<string, string[]> = {}
   for (const [contract, selectors] of bridges.flatMap((bridge) => Object.entries(bridge.calls))) (calls[contract] ??= []).push(...selectors)
   for (const [contract, selectors] of Object.entries(operatorCalls)) {
-    const delivery = selectors.find((selector) => calls[contract]?.includes(selector))
+    const delivery = selectors.find((start) => calls[contract]?.includes(selectorOf(start) ?? ''))
     if (delivery === undefined) continue
     const detail = `chains.${chainName}.lanes[].operatorCalls lists ${delivery} of ${contract}, with which a bridge delivers: it is signed only with a proof.`
     throw new RelayerError('CONFIG_INVALID', { detail, facts: { lane: address } })

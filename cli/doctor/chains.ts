@@ -5,7 +5,7 @@ import { RelayerError } from '../../domain/errors.ts'
 import { type ConfiguredChain as Reader, createConfiguredChain } from '../chains.ts'
 import { invalid } from '../options.ts'
 import { type Check, checkTimeoutMs, fail, type Finding, look, warn } from './check.ts'
-import { checkKey } from './keys.ts'
+import { checkKey, operatorCallsFinding } from './keys.ts'
 
 /** Checks every node by itself, then the contracts and the lanes through the first healthy node. */
 export async function checkChains({ chains }: Config): Promise<Check[]> {
@@ -28,7 +28,13 @@ async function checkChain(name: string, chain: ChainConfig): Promise<Check[]> {
     )
     const reader = readers.find((one, index) => reads(one) && nodes[index]?.status !== 'fail')
     const keys = await Promise.all(chain.lanes.map((lane) => look(area, `key of ${lane.address}`, () => checkKey(chain, lane))))
-    if (!reader) return [...nodes, ...keys]
+    const calls = await Promise.all(
+      chain.lanes.flatMap((lane) => {
+        const finding = operatorCallsFinding(lane)
+        return finding === undefined ? [] : [look(area, `operators' calls of ${lane.address}`, () => Promise.resolve(finding))]
+      }),
+    )
+    if (!reader) return [...nodes, ...keys, ...calls]
     const { contracts, wormholeChainId } = chain
     const wormhole = await Promise.all(
       contracts && wormholeChainId !== undefined
@@ -43,7 +49,7 @@ async function checkChain(name: string, chain: ChainConfig): Promise<Check[]> {
         ? [look(area, 'lanes', async () => warn('no lane is configured', 'Transfers to this chain wait until there is one.'))]
         : chain.lanes.map(({ address }) => look(area, `lane ${address}`, () => checkLane(reader, address))),
     )
-    return [...nodes, ...wormhole, ...keys, ...balances]
+    return [...nodes, ...wormhole, ...keys, ...calls, ...balances]
   } finally {
     for (const reader of readers) reader.close()
   }

@@ -32,6 +32,22 @@ export async function checkKey(chain: Pick<ChainConfig, 'family' | 'networkId' |
   return keyFindings[spec.kind]
 }
 
+/** `0x` and the 8 digits of a selector. */
+const selectorLength = 10
+
+/** What the lane signs for operators without a proof; undefined: nothing. */
+export function operatorCallsFinding({ operatorCalls = {} }: Pick<LaneSettings, 'operatorCalls'>): Finding | undefined {
+  const calls = Object.entries(operatorCalls).flatMap(([contract, starts]) => starts.map((start) => ({ contract, start })))
+  const open = calls.filter(({ start }) => start.length === selectorLength)
+  if (calls.length === 0) return undefined
+  if (open.length === 0) return `${calls.length}, each with its first arguments`
+  const named = open.map(({ contract, start }) => `${start} of ${contract}`).join(', ')
+  return warn(
+    `with any arguments: ${named}; nothing proves them, and whoever reaches Temporal can have them signed`,
+    'List the first arguments after the selector, as far as they are always the same (docs/signers.md), or remove what is not used.',
+  )
+}
+
 /** What the check says when the signer of a kind opened and signed. */
 const keyFindings: Record<NonNullable<LaneSettings['signer']>['kind'], Finding> = {
   keystore: 'the keystore opens, is of this address, and signs',

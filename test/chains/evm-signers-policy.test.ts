@@ -16,14 +16,18 @@ const [self, bridge, treasury, lane, token, stranger] = ['1', '2', '3', '4', '5'
 ]
 const complete = '0xc6878519'
 const ping = '0x5c36b186'
+const spender = `0x${'7e'.repeat(20)}`
+const erc20 = new Interface(['function transfer(address to, uint256 amount)', 'function approve(address to, uint256 amount)'])
+/** `approve` with its first argument, and any amount. */
+const approve = (to: string) => erc20.encodeFunctionData('approve', [to, 9n]).slice(0, 10 + 64)
+const pingOnly = `0x12345678${'0'.repeat(63)}1`
 const policy = testPolicy({
   calls: { [bridge]: [complete] },
-  operatorCalls: { [stranger]: [ping] },
+  operatorCalls: { [stranger]: [ping], [spender]: [approve(treasury), pingOnly] },
   coinPayees: [treasury, lane],
   tokens: [token],
   tokenPayees: [treasury],
 })
-const erc20 = new Interface(['function transfer(address to, uint256 amount)', 'function approve(address to, uint256 amount)'])
 const send = (to: string) => erc20.encodeFunctionData('transfer', [to, 9n])
 
 function unsigned(to: string, data: string, value = '0'): UnsignedTransaction {
@@ -42,6 +46,8 @@ describe('signing policy', () => {
     ['coins to another lane', unsigned(lane, '0x', '1000')],
     ['a listed token to the treasury', unsigned(token, send(treasury))],
     ['a listed call of operators', unsigned(stranger, `${ping}00`)],
+    ['one whose first argument is listed, whatever follows', unsigned(spender, `${approve(treasury)}${'f'.repeat(64)}`)],
+    ['one whose arguments are all listed, in upper case', unsigned(spender, pingOnly.toUpperCase().replace('0X', '0x'))],
   ])('%s is signed', (_, transaction) => expect(judge(transaction, self, policy)).toMatch(/^(delivery|own)$/))
 
   const dirty = `${send(treasury).slice(0, 10)}${'ff'.repeat(12)}${send(treasury).slice(34)}`
@@ -51,6 +57,10 @@ describe('signing policy', () => {
     ['coins to itself', unsigned(self, '0x', '1'), 'no-op carries'],
     ['a call to itself', unsigned(self, complete), 'contract is not allowed'],
     ['another function', unsigned(bridge, '0xdeadbeef'), 'function of the contract'],
+    ["an operators' call with another first argument", unsigned(spender, `${approve(stranger)}${'f'.repeat(64)}`), 'first arguments'],
+    ["an operators' call that ends within its listed argument", unsigned(spender, approve(treasury).slice(0, -2)), 'first arguments'],
+    ["an operators' call with other arguments", unsigned(spender, `0x12345678${'0'.repeat(63)}2`), 'first arguments'],
+    ["another function of an operators' contract", unsigned(spender, send(treasury)), 'function of the contract'],
     ['no function', unsigned(bridge, '0xc68785'), 'names no function'],
     ['coins with an allowed function', unsigned(bridge, complete, '1'), 'carries coins'],
     ['coins to the bridge', unsigned(bridge, '0x', '1'), 'only to the treasury'],

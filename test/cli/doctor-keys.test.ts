@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { look } from '../../cli/doctor/check.ts'
-import { checkKey } from '../../cli/doctor/keys.ts'
+import { checkKey, operatorCallsFinding } from '../../cli/doctor/keys.ts'
 import { signingLimitsSchema } from '../../config/lane-schema.ts'
 import { devnetAccount } from '../../lab/devnet/chain/accounts.ts'
 import { type Web3Signer, startWeb3Signer } from '../../lab/devnet/signing/web3signer.ts'
@@ -42,5 +42,17 @@ describe("the doctor has a lane's key sign a no-op", () => {
 
   test('one that is on another machine is not asked', async () => {
     expect(await checkKey(chain, { address: mine.address, window: 16, broadcast: 'auto' as const })).toBe('not on this machine')
+  })
+})
+
+test("the doctor warns of operators' calls with any arguments, and not of those whose first arguments are listed", () => {
+  const [contract, other] = [`0x${'aa'.repeat(20)}`, `0x${'bb'.repeat(20)}`]
+  const pinned = `0x095ea7b3${'0'.repeat(64)}`
+  expect(operatorCallsFinding({})).toBeUndefined()
+  expect(operatorCallsFinding({ operatorCalls: { [contract]: [pinned] } })).toBe('1, each with its first arguments')
+  expect(operatorCallsFinding({ operatorCalls: { [contract]: [pinned], [other]: ['0x5c36b186'] } })).toMatchObject({
+    status: 'warn',
+    detail: expect.stringContaining(`0x5c36b186 of ${other};`),
+    remedy: expect.stringContaining('first arguments'),
   })
 })

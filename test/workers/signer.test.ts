@@ -73,7 +73,8 @@ describe('what the key of a lane may sign', () => {
     const policy = policyOf({ allow: { [redeemer]: ['0x12345678'] } })
     await expect(policy.justify({ to: redeemer, data: '0x12345678', value: '0' })).rejects.toMatchObject({ code: 'CALL_UNJUSTIFIED' })
     await expect(policy.justify({ to: bridge, data: complete[0]!, value: '0' })).rejects.toMatchObject({ code: 'CALL_UNJUSTIFIED' })
-    expect(codeOf(() => policyOf({ operatorCalls: { [bridge]: ['0x12345678', complete[1]!] } }))).toBe('CONFIG_INVALID')
+    for (const start of [complete[1]!, `${complete[1]!}${'00'.repeat(32)}`])
+      expect(codeOf(() => policyOf({ operatorCalls: { [bridge]: ['0x12345678', start] } }))).toBe('CONFIG_INVALID')
   })
 
   test('limits: those of the chain, or of the lane; a refusal names the field that decides', () => {

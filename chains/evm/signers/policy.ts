@@ -85,13 +85,15 @@ export function judge(transaction: Pick<Proposed, 'to' | 'data' | 'value'>, self
   if (selector === undefined) return { reason: 'The call names no function.', by: 'calls' }
   // Before the operators' calls: no list of those makes a delivery one that needs no proof.
   if (calls[to]?.includes(selector)) return 'delivery'
-  if (operatorCalls[to]?.includes(selector)) return 'own'
+  if (operatorCalls[to]?.some((start) => data.startsWith(start))) return 'own'
   if (tokens.includes(to) && selector === tokenTransfer) {
     const recipient = recipientOf(data)
     const isPayee = recipient !== undefined && tokenPayees.includes(recipient)
     return isPayee ? 'own' : { reason: 'The token transfer is not to the treasury.', by: 'payees' }
   }
   const isKnown = calls[to] ?? operatorCalls[to]
+  if (operatorCalls[to]?.some((start) => start.startsWith(selector)))
+    return { reason: 'Its first arguments are not those that are allowed.', by: 'calls' }
   return { reason: isKnown ? 'This function of the contract is not allowed.' : 'This contract is not allowed.', by: 'calls' }
 }
 
