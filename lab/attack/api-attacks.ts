@@ -4,7 +4,8 @@ import type { PortageProcess } from '../devnet/portage-process.ts'
 import type { PlannedAttack } from './plan.ts'
 import type { AttackScene } from './scene.ts'
 
-interface Order {
+/** A request that orders something. */
+export interface Order {
   readonly method: 'POST' | 'PUT' | 'DELETE'
   readonly path: string
   readonly body: unknown
@@ -14,7 +15,7 @@ interface Order {
 const authors = [{ reason: 'urgent' }, { reason: 'urgent', by: 'root' }]
 
 /** What would harm most if the API took it from anybody: halts, nodes of the attacker's own, all nodes disabled, or all but one. */
-function harmfulOrders({ chain }: PlannedAttack): Order[] {
+export function harmfulOrders({ chain }: Pick<PlannedAttack, 'chain'>): Order[] {
   const url = 'http://${SIGNER_URL}.example:8545'
   const node = { kind: 'setNode', change: { chain, name: 'own', disabled: false, url, use: 'all' } }
   const disabled = [0, 1, 2].map((index) => ({ kind: 'setNode', change: { chain, name: `node-${index + 1}`, disabled: true } }))
@@ -37,19 +38,28 @@ async function everyOrder({ apiUrl, admin }: PortageProcess): Promise<Order[]> {
 
 /** Orders without a token, with tokens that nobody here has signed, and from a page that had its name resolved to this machine. */
 export async function apiOrders(scene: AttackScene, attack: PlannedAttack): Promise<string> {
+  const orders = [...harmfulOrders(attack), ...(await ordersOfDocument(scene))]
+  const answers = await Promise.all(headersOf(attack.kind).map((headers) => answersTo(scene, orders, headers)))
+  return `answers: ${[...new Set(answers.flat())].toSorted((a, b) => a - b).join(', ')}`
+}
+
+/** Every order of the document of a process that answers; none if no process does. */
+export async function ordersOfDocument({ fleet }: AttackScene): Promise<Order[]> {
+  const [one] = fleet.alive
+  return one ? everyOrder(one).catch(() => []) : []
+}
+
+/** What all processes answer to these orders with these headers, 0 for nothing. One that is taken counts: no token allows it. */
+export async function answersTo(scene: AttackScene, orders: readonly Order[], headers: Record<string, string>): Promise<number[]> {
   const answers: number[] = []
-  for (const one of scene.fleet.alive) {
-    const { apiUrl } = one
-    const orders = [...harmfulOrders(attack), ...(await everyOrder(one).catch(() => []))]
+  for (const { apiUrl } of scene.fleet.alive) {
     for (const order of orders) {
-      for (const headers of headersOf(attack.kind)) {
-        const status = await send(apiUrl, order, headers).catch(() => 0)
-        answers.push(status)
-        if (status >= 200 && status < 300) scene.unnamedOrders.push(`${order.method} ${order.path} with ${Object.keys(headers).join(', ')}`)
-      }
+      const status = await send(apiUrl, order, headers).catch(() => 0)
+      answers.push(status)
+      if (status >= 200 && status < 300) scene.unnamedOrders.push(`${order.method} ${order.path} with ${Object.keys(headers).join(', ')}`)
     }
   }
-  return `answers: ${[...new Set(answers)].toSorted((a, b) => a - b).join(', ')}`
+  return answers
 }
 
 /** Bodies that are too long, end too early, or are no JSON. */

@@ -3,9 +3,11 @@ import { lyingNode } from './node-attacks.ts'
 import { cancels, payment } from './operator-acts.ts'
 import { type AttackKind, type NodeKind, nodeKinds, type PlannedAttack } from './plan.ts'
 import type { AttackScene } from './scene.ts'
-import { spyJunk, spyWrongGuardian } from './spy-attacks.ts'
+import { slowApi } from './slow-api.ts'
+import { spyJunk, spyMalformed, spyWrongGuardian } from './spy-attacks.ts'
 import { temporalAttacks } from './temporal-attacks.ts'
-import { dust, gasBurner, noSuchToken } from './user-attacks.ts'
+import { revokedToken, weakTokens } from './token-attacks.ts'
+import { dust, gasBurner, noSuchToken, twoFaced } from './user-attacks.ts'
 
 type Act = (scene: AttackScene, attack: PlannedAttack) => Promise<string>
 
@@ -15,11 +17,16 @@ const acts: Readonly<Record<Exclude<AttackKind, NodeKind>, Act>> = {
   'api-forged-token': apiOrders,
   'api-foreign-host': apiOrders,
   'api-junk': apiJunk,
+  'api-weak-token': weakTokens,
+  'api-revoked-token': revokedToken,
+  'api-slow': slowApi,
   'spy-junk': spyJunk,
   'spy-wrong-guardian': spyWrongGuardian,
+  'spy-malformed': spyMalformed,
   dust,
   'no-such-token': noSuchToken,
   'gas-burner': gasBurner,
+  'two-faced': twoFaced,
   cancel: cancels,
   payment,
 }

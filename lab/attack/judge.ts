@@ -28,10 +28,14 @@ export interface AttackSummary {
   readonly falseCancels: number
   /** Secrets in logs, in Temporal's database or at strangers. */
   readonly leaks: number
-  /** Orders that the API took from somebody without a token. */
+  /** Orders that the API took from somebody whom no token allows them. */
   readonly unnamedOrders: number
+  /** Honest questions that the API did not answer while an attacker held its connections. */
+  readonly shutOut: number
   /** Honest transfers and lanes that did not come to an end. */
   readonly stuck: number
+  /** Workflow tasks that failed: what somebody sends must not break a workflow. */
+  readonly brokenTasks: number
   readonly attacks: Attacked
   readonly seconds: number
 }
@@ -52,6 +56,7 @@ export async function judge(scene: AttackScene, { seed, probes, remains, attacke
   const effects = effectsOf(check)
   const spent = (await Promise.all(['ethereum', 'bsc'].map((chain) => transactionsOf(scene, chain as 'ethereum' | 'bsc')))).flat()
   const seen = await newestRuns(scene.client)
+  const { loggedKeys, brokenTasks } = await readLogs(devnet, Infinity)
   const of = (one: AnySent) => effects.get(keyOf(one)) ?? 0
   const strangers = spent.filter((one) => isStranger(scene, one))
   for (const { chain, hash, to, value } of strangers) scene.say(`stolen: ${hash} on ${chain} to ${to}, ${value} wei`)
@@ -68,9 +73,11 @@ export async function judge(scene: AttackScene, { seed, probes, remains, attacke
     overCap: dear.length,
     stoppedRoutes: new Set(probes.filter((one) => of(one) === 0).map(({ source, emitter }) => `${source}/${emitter}`)).size,
     falseCancels: cancelled.filter((one) => of(one) > 0 && seen.get(keyOf(one))?.state === 'cancelled').length,
-    leaks: await leaksOf(scene),
+    leaks: loggedKeys + (await leaksOf(scene)),
     unnamedOrders: scene.unnamedOrders.length,
+    shutOut: scene.shutOut.length,
     stuck: remains.transfers.length + remains.lanes.length,
+    brokenTasks,
     attacks: attacked,
     seconds: Math.round(elapsedMs / 100) / 10,
   }
@@ -128,11 +135,10 @@ async function lootOf({ devnet, thief }: AttackScene): Promise<number> {
   return balances.filter((balance) => BigInt(balance) > 0n).length
 }
 
-/** Keys in logs; the canary or a key in Temporal's database or in a log; what strangers were sent. */
+/** The canary or a key in Temporal's database or in a log; what strangers were sent. */
 async function leaksOf({ devnet, overheard, canary }: AttackScene): Promise<number> {
-  const { loggedKeys } = await readLogs(devnet, Infinity)
-  const files = (await readdir(devnet.dir)).filter((name) => /^temporal\.db(-wal)?$|\.log$/.test(name))
+  const files = (await readdir(devnet.dir)).filter((name) => /^temporal\.db(\.copy-\d+)?(-wal)?$|\.log$/.test(name))
   const secrets = [canary, ...devnet.lanes.map(({ privateKey }) => privateKey.slice(2))].map((secret) => Buffer.from(secret))
   const texts = await Promise.all(files.map((name) => readFile(join(devnet.dir, name))))
-  return loggedKeys + overheard.length + secrets.filter((secret) => texts.some((text) => text.includes(secret))).length
+  return overheard.length + secrets.filter((secret) => texts.some((text) => text.includes(secret))).length
 }

@@ -17,7 +17,7 @@ export interface AttackOptions {
 
 const help = `
 Honest users send transfers over both bridges and two chains, with two keys and three nodes each, while attackers work: somebody with a client of
-Temporal, somebody at the API without a token, one lying node per chain, gossip at the spy, senders of worthless transfers. An operator cancels transfers and pays
+Temporal, who also wipes it, somebody at the API with no token that allows what he wants, one lying node per chain, gossip at the spy, senders of worthless transfers. An operator cancels transfers and pays
 from lanes meanwhile. Then an independent checker judges: all honest transfers delivered once, and nothing stolen, paid twice, too dear, stopped or told.
 
 Kinds: ${attackKinds.join(', ')}

@@ -2,15 +2,32 @@ import { chanceOf } from '../faults/random.ts'
 import { schedule } from '../faults/schedule.ts'
 
 /** Who reaches Temporal. */
-export const temporalKinds = ['forged-operator-transaction', 'forged-batch', 'forged-transfer', 'forged-step', 'forged-fees'] as const
-/** Who reaches the API, without a token. */
-export const apiKinds = ['api-without-token', 'api-forged-token', 'api-foreign-host', 'api-junk'] as const
+export const temporalKinds = [
+  'forged-operator-transaction',
+  'forged-batch',
+  'forged-transfer',
+  'forged-step',
+  'forged-fees',
+  'forged-mismatch',
+  'forged-messages',
+  'wipe',
+] as const
+/** Who reaches the API, without a token or with one that does not allow what he wants. */
+export const apiKinds = [
+  'api-without-token',
+  'api-forged-token',
+  'api-foreign-host',
+  'api-junk',
+  'api-weak-token',
+  'api-revoked-token',
+  'api-slow',
+] as const
 /** Who runs one of the chain's nodes. */
 export const nodeKinds = ['prices', 'heads', 'nonces', 'gas-high', 'gas-low', 'calls', 'malformed', 'flood', 'redirect'] as const
 /** Who reaches the spy, or gossips to it. */
-export const spyKinds = ['spy-junk', 'spy-wrong-guardian'] as const
+export const spyKinds = ['spy-junk', 'spy-wrong-guardian', 'spy-malformed'] as const
 /** Who merely sends transfers. */
-export const userKinds = ['dust', 'no-such-token', 'gas-burner'] as const
+export const userKinds = ['dust', 'no-such-token', 'gas-burner', 'two-faced'] as const
 /** No attackers: an operator who cancels transfers and pays from lanes while all that goes on. */
 export const operatorKinds = ['cancel', 'payment'] as const
 export const attackKinds = [...temporalKinds, ...apiKinds, ...nodeKinds, ...spyKinds, ...userKinds, ...operatorKinds] as const

@@ -11,6 +11,7 @@ import { sendOver } from '../faults/load.ts'
 import { attackAll, type Attacked } from './attackers.ts'
 import { type AttackSummary, judge } from './judge.ts'
 import { type AttackKind, planAttacks, type PlannedAttack } from './plan.ts'
+import { replayRevoked } from './token-attacks.ts'
 import { type AttackScene, treasury, worstCost } from './scene.ts'
 
 export interface AttackRun {
@@ -45,7 +46,7 @@ export async function runAttacks(devnet: Devnet, run: AttackRun, say: (line: str
     ...{ devnet: attacked, client: new Client({ connection }), fleet, sent: [], say, wait, canary },
     locks: { ethereum: new Lock(), bsc: new Lock(), temporal: new Lock() },
     thief: HDNodeWallet.createRandom(),
-    ...{ cancelled: [], payments: [], unnamedOrders: [], overheard: [], hostile: [] },
+    ...{ cancelled: [], payments: [], unnamedOrders: [], overheard: [], hostile: [], revoked: [], shutOut: [] },
   }
   try {
     const started = Date.now()
@@ -53,9 +54,11 @@ export async function runAttacks(devnet: Devnet, run: AttackRun, say: (line: str
     say(`Portage runs. Attacks for ${run.durationMs / 1000} s.`)
     await Promise.all([sendOver(scene, 'both', run.transfers, run.durationMs * 0.9), attackAll(scene, planOf(run), done)])
     say('The attacks are over.')
+    await replayRevoked(scene, { chain: 'ethereum' })
     const probes = await sendProbes(scene)
     const remains = await drain(scene, run.stuckAfterMs, { streams: false })
-    for (const line of [...remains.transfers, ...remains.lanes, ...scene.unnamedOrders, ...scene.overheard]) say(`  ${line}`)
+    for (const line of [...remains.transfers, ...remains.lanes, ...scene.unnamedOrders, ...scene.shutOut, ...scene.overheard])
+      say(`  ${line}`)
     return await judge(scene, { seed: run.seed, probes, remains, attacked: done, elapsedMs: Date.now() - started })
   } finally {
     await fleet.stop()

@@ -24,8 +24,12 @@ export interface AttackScene extends FaultTargets {
   /** Transfers of honest users that an operator cancels: each ends delivered, or cancelled without an effect. */
   readonly cancelled: AnySent[]
   readonly payments: Payment[]
-  /** Orders that the API took from somebody without a token. */
+  /** Orders that the API took from somebody whom no token allows them. */
   readonly unnamedOrders: string[]
+  /** Tokens of admins that were revoked. */
+  readonly revoked: string[]
+  /** Honest questions that the API did not answer while an attacker held its connections. */
+  readonly shutOut: string[]
   /** What a hostile server was sent that was meant for nobody. */
   readonly overheard: string[]
   /** Transfers of attackers: they need not arrive, and must not arrive twice. */

@@ -18,6 +18,31 @@ export async function spyWrongGuardian(scene: AttackScene, attack: PlannedAttack
   return publish(scene, attack, (message) => signVaa(message, [devnetAccount(99)]).bytes, 50)
 }
 
+/** What is no protobuf, protobuf that is cut or lies about lengths, messages without a VAA or with 5 MB of it; each as often as it is taken, for a while. */
+export async function spyMalformed({ devnet, wait }: AttackScene, { forMs }: PlannedAttack): Promise<string> {
+  const forms = [
+    randomBytes(200),
+    getBytes('0x'),
+    getBytes('0x0a'),
+    getBytes('0x0affffffff0f01'),
+    getBytes('0x0aff01'),
+    getBytes('0x0affffffffffffffffffff01'),
+    getBytes('0x1a0401020304'),
+    getBytes('0x080a'),
+    concatBytes(getBytes('0x0a80c0b102'), new Uint8Array(5_000_000)),
+  ]
+  let sent = 0
+  for (const until = Date.now() + forMs; Date.now() < until; await wait(100)) {
+    for (const form of forms)
+      for (let index = 0; index < (form.length > 1_000 ? 1 : 20); index++, sent++) devnet.guardian.spy.publishRaw(form)
+  }
+  return `${sent} answers of the spy`
+}
+
+function concatBytes(head: Uint8Array, tail: Uint8Array): Uint8Array {
+  return Buffer.concat([head, tail])
+}
+
 function publish(
   { devnet, thief }: AttackScene,
   { chain, dice }: PlannedAttack,

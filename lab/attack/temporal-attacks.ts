@@ -7,6 +7,7 @@ import { laneStatusQuery } from '../../temporal/contracts/lane.ts'
 import { callHash } from '../../lanes/lane-call.ts'
 import type { LaneKey } from '../devnet/relayer-config.ts'
 import { approval, inventedNonce, inventedTransfer, theft } from './forged-calls.ts'
+import { forgedMessages, forgedMismatch } from './forged-messages.ts'
 import type { PlannedAttack } from './plan.ts'
 import type { AttackScene } from './scene.ts'
 
@@ -20,6 +21,9 @@ export const temporalAttacks = {
   'forged-transfer': forgedTransfer,
   'forged-step': forgedStep,
   'forged-fees': forgedFees,
+  'forged-mismatch': forgedMismatch,
+  'forged-messages': forgedMessages,
+  wipe,
 } as const
 
 /** Starts operators' transactions that pay the thief, let him spend the bridge's tokens, and complete what nobody sent. */
@@ -108,6 +112,16 @@ async function forgedFees(scene: AttackScene, attack: PlannedAttack): Promise<st
   ]
   await handle.executeUpdate<ApplyResponse, [ApplyRequest]>('apply', { args: [{ requests }] })
   return `${requests.length} requests to the ledger of ${lane}`
+}
+
+/** All that Temporal knows is gone: who is told of it, what was halted and which tokens were revoked is kept elsewhere. */
+async function wipe({ devnet, locks }: AttackScene): Promise<string> {
+  await locks.temporal.run(async () => {
+    // The judge looks for secrets in it.
+    await devnet.temporal.copy()
+    await devnet.temporal.restartFrom('nothing')
+  })
+  return 'Temporal knows nothing'
 }
 
 function victim({ devnet }: AttackScene, { chain, dice }: PlannedAttack): LaneId {

@@ -1,4 +1,4 @@
-import { concat, toBeHex, ZeroAddress } from 'ethers'
+import { concat, dataLength, toBeHex, ZeroAddress } from 'ethers'
 import { artifact, Script } from '../devnet/chain/contracts.ts'
 import { compiledArtifact } from '../devnet/chain/solidity.ts'
 import { published } from '../devnet/wormhole/wormhole.ts'
@@ -34,22 +34,38 @@ export async function noSuchToken({ devnet, locks }: AttackScene, { chain }: Pla
 }
 
 /** A coin that goes home to a contract that burns all gas it is given. */
-export async function gasBurner({ devnet, hostile, locks }: AttackScene, { chain }: PlannedAttack): Promise<string> {
+export function gasBurner(scene: AttackScene, attack: PlannedAttack): Promise<string> {
+  // JUMPDEST PUSH1 0 JUMP.
+  return coinsHomeTo(scene, attack, '0x5b600056', 'that loops')
+}
+
+/** A coin that goes home to a contract that takes it while its call is simulated without a price, and reverts in a block. */
+export function twoFaced(scene: AttackScene, attack: PlannedAttack): Promise<string> {
+  // GASPRICE ISZERO PUSH1 9 JUMPI PUSH1 0 DUP1 REVERT JUMPDEST STOP.
+  return coinsHomeTo(scene, attack, '0x3a15600957600080fd5b00', 'that reverts in a block')
+}
+
+async function coinsHomeTo(
+  { devnet, hostile, locks }: AttackScene,
+  { chain }: PlannedAttack,
+  runtime: string,
+  what: string,
+): Promise<string> {
   const target = chain === 'ethereum' ? 'bsc' : 'ethereum'
   const { anvil } = devnet.chains[target]
   const recipient = await locks[target].run(async () => {
     const script = await Script.of(anvil, devnet.outsiders[target])
-    const address = script.deploy('GasBurner', [], { abi: artifact('MockWETH9').abi, bytecode: burnerCode() })
+    const address = script.deploy('contract', [], { abi: artifact('MockWETH9').abi, bytecode: deploying(runtime) })
     await script.mine()
     return address
   })
   const transfers = Array.from({ length: 3 }, (_, index) => ({ kind: 'coin-home', amount: 10n ** 15n + BigInt(index), recipient }) as const)
   hostile.push(...(await locks[chain].run(() => devnet.users[chain].send(transfers))))
-  return `${transfers.length} coins home to a contract on ${target} that loops`
+  return `${transfers.length} coins home to a contract on ${target} ${what}`
 }
 
-/** Deploys four bytes of code: JUMPDEST PUSH1 0 JUMP. */
-function burnerCode(): string {
-  const runtime = '0x5b600056'
-  return concat(['0x63', runtime, '0x600052', '0x6004', concat(['0x60', toBeHex(28, 1)]), '0xf3'])
+/** Code that deploys a runtime of at most 32 bytes: it is left-aligned in the first word of memory. */
+function deploying(runtime: string): string {
+  const size = dataLength(runtime)
+  return concat([toBeHex(0x5f + size, 1), runtime, '0x600052', '0x60', toBeHex(size, 1), '0x60', toBeHex(32 - size, 1), '0xf3'])
 }

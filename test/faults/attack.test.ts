@@ -18,7 +18,7 @@ test('the same seed plans the same attacks, another one others; every kind comes
 test('a run is clean only if all honest transfers were delivered and nothing else happened', () => {
   const none = {
     ...{ lost: 0, duplicateEffects: 0, stolen: 0, paidTwice: 0, overCap: 0, stoppedRoutes: 0, falseCancels: 0, leaks: 0 },
-    ...{ unnamedOrders: 0, stuck: 0 },
+    ...{ unnamedOrders: 0, shutOut: 0, stuck: 0, brokenTasks: 0 },
   }
   const clean: AttackSummary = { seed: '1', honest: 40, delivered: 40, ...none, attacks: {}, seconds: 60 }
   expect(isClean(clean)).toBe(true)

@@ -11,6 +11,8 @@ export interface Spy {
   readonly subscribers: number
   /** Sends a VAA to everyone whose filters match, once per matching filter. Without a listener it is lost. */
   publish(vaa: Uint8Array, emitterChain: number, emitter: string): void
+  /** Writes bytes that are no message of the protocol to every stream, as a hostile spy would. */
+  publishRaw(bytes: Uint8Array): void
   start(): Promise<void>
   /** Cuts every stream at once. */
   stop(): Promise<void>
@@ -32,11 +34,12 @@ interface FilterEntry {
   emitterFilter?: { chainId: number; emitterAddress: string }
 }
 
-type Stream = ServerWritableStream<{ filters: FilterEntry[] }, { vaaBytes: Buffer }>
+type Answer = { vaaBytes: Buffer } | { raw: Buffer }
+type Stream = ServerWritableStream<{ filters: FilterEntry[] }, Answer>
 
 interface Subscriber {
   readonly filters: readonly Filter[]
-  push(vaa: Buffer): void
+  push(answer: Answer): void
   end(): void
 }
 
@@ -66,16 +69,19 @@ export async function startSpy(options: SpyOptions = {}): Promise<Spy> {
       return subscribers.size
     },
     publish(vaa, emitterChain, emitter) {
-      const bytes = Buffer.from(vaa)
+      const answer = { vaaBytes: Buffer.from(vaa) }
       for (const { filters, push } of subscribers) {
         const matches = filters.filter((filter) => filter.chain === emitterChain && filter.emitter === emitter).length
-        for (let sent = 0; sent < (filters.length === 0 ? 1 : matches); sent++) push(bytes)
+        for (let sent = 0; sent < (filters.length === 0 ? 1 : matches); sent++) push(answer)
       }
+    },
+    publishRaw(bytes) {
+      for (const { push } of subscribers) push({ raw: Buffer.from(bytes) })
     },
     async start() {
       if (server) return
       const made = new Server()
-      made.addService(spyService(), { SubscribeSignedVAA: subscribe })
+      made.addService(withRaw(spyService()), { SubscribeSignedVAA: subscribe })
       await new Promise<void>((resolve, reject) => {
         made.bindAsync(address, ServerCredentials.createInsecure(), (error) => (error ? reject(error) : resolve()))
       })
@@ -106,25 +112,25 @@ function parseFilters(entries: readonly FilterEntry[]): { filters: Filter[] } | 
 
 /** One message at a time goes to the stream; a message that is not taken in time ends it. */
 function subscriberOf(stream: Stream, filters: readonly Filter[], sendTimeoutMs: number): Subscriber {
-  const queue: Buffer[] = []
+  const queue: Answer[] = []
   let sending = false
   let ended = false
   let timer: NodeJS.Timeout | undefined
   const tooSlow = () => stream.emit('error', { code: status.DEADLINE_EXCEEDED, details: 'too slow' })
   const pump = () => {
-    const vaaBytes = ended ? undefined : queue.shift()
-    sending = vaaBytes !== undefined
-    if (vaaBytes === undefined) return
+    const answer = ended ? undefined : queue.shift()
+    sending = answer !== undefined
+    if (answer === undefined) return
     timer = setTimeout(tooSlow, sendTimeoutMs)
-    stream.write({ vaaBytes }, () => {
+    stream.write(answer, () => {
       clearTimeout(timer)
       pump()
     })
   }
   return {
     filters,
-    push(vaa) {
-      queue.push(vaa)
+    push(answer) {
+      queue.push(answer)
       if (!sending) pump()
     },
     end() {
@@ -133,6 +139,16 @@ function subscriberOf(stream: Stream, filters: readonly Filter[], sendTimeoutMs:
       queue.length = 0
     },
   }
+}
+
+/** The same service, which also sends bytes as they are. */
+function withRaw(service: ServiceDefinition): ServiceDefinition {
+  return Object.fromEntries(
+    Object.entries(service).map(([name, method]) => {
+      const responseSerialize = (answer: Answer) => ('raw' in answer ? answer.raw : method.responseSerialize(answer))
+      return [name, { ...method, responseSerialize }]
+    }),
+  )
 }
 
 /** The spy's service, from the wire contract that Portage itself uses. */

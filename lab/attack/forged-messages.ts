@@ -1,0 +1,88 @@
+import type { Client } from '@temporalio/client'
+import { laneId } from '../../domain/lane/lane-id.ts'
+import { laneWorkflowId, settingsWorkflowId, transferId, chainQueue } from '../../temporal/contracts/names.ts'
+import { inventedTransfer } from './forged-calls.ts'
+import type { PlannedAttack } from './plan.ts'
+import type { AttackScene } from './scene.ts'
+
+/** Most workflows of a type that are sent junk in one attack. */
+const most = 10
+
+const long = 'x'.repeat(100_000)
+/** Arguments of signals that no hand of Portage sends. None of them is an order that would be obeyed. */
+const junk: readonly unknown[][] = [
+  [],
+  [null],
+  [42],
+  ['text'],
+  [[]],
+  [{}],
+  [{ message: 5 }],
+  [{ order: 7 }],
+  [{ window: 'wide' }],
+  [{ message: '%%%' }],
+]
+const requests: readonly unknown[] = [
+  ...[undefined, null, 5, 'text', [], {}, { requests: null }, { requests: [null] }, { requests: [{ kind: 'nope', id: '1' }] }],
+  ...[{ requests: [{ kind: 'grant', id: '1' }] }, { requests: [{ kind: 'replace', id: '1', nonce: 'NaN' }] }, { requests: [], observe: 5 }],
+  ...[{ requests: [{ kind: 'attempt', id: '1', nonce: -1, index: 2 ** 60, attempt: {} }] }, { requests: [], known: { era: 'x' } }],
+  ...[{ orders: [] }, { by: 5, reason: {}, orders: 'halt' }, { by: '', reason: '', orders: [{ kind: 'halt', scope: {} }] }],
+  ...[
+    { by: 'a', reason: long, orders: [{ kind: 'halt', scope: {} }] },
+    { by: 'a', reason: 'b', orders: [{ kind: 'setNode', change: null }] },
+  ],
+  JSON.parse('{"__proto__":{"requests":[]},"requests":[{"__proto__":{"kind":"pause"}}]}'),
+]
+
+/** Signals and updates that no workflow can make anything of, to every ledger, stream and operator's transaction, to the settings and to transfers under way. */
+export async function forgedMessages({ client, devnet }: AttackScene): Promise<string> {
+  const ledgers = devnet.lanes.map(({ chain, address }) =>
+    laneWorkflowId(laneId('evm', devnet.chains[chain as 'ethereum' | 'bsc'].anvil.chainId, address)),
+  )
+  const [streams, transfers, operators] = await Promise.all(
+    ['stream', 'transfer', 'operatorTransaction'].map((type) => running(client, type)),
+  )
+  const sent = [
+    ...[...ledgers, ...(streams ?? [])].flatMap((id) => requests.map((request) => update(client, id, 'apply', request))),
+    ...requests.map((request) => update(client, settingsWorkflowId, 'change', request)),
+    ...ledgers.flatMap((id) => junk.map((args) => signal(client, id, 'setWindow', args))),
+    ...(transfers ?? []).flatMap((id) =>
+      ['adopt', 'rolledBack', 'expedite', 'no-such-signal'].flatMap((name) => junk.map((args) => signal(client, id, name, args))),
+    ),
+    ...(operators ?? []).flatMap((id) => junk.map((args) => signal(client, id, 'signed', args))),
+  ]
+  const taken = (await Promise.all(sent)).filter(Boolean).length
+  return `${sent.length} messages, ${taken} taken`
+}
+
+/** Transfers under numbers that honest ones have, with other contents: the source contradicts them, and nobody honest is to be stopped by that. */
+export async function forgedMismatch(scene: AttackScene, attack: PlannedAttack): Promise<string> {
+  for (let number = 0n; number < 10n; number++) {
+    const { transfer } = inventedTransfer(scene, attack.chain, number)
+    const workflowId = `${transferId(transfer)}:${attack.dice}`
+    await scene.client.workflow.start('transfer', { workflowId, taskQueue: chainQueue(attack.chain), args: [{ transfer }] })
+  }
+  return `10 transfers to ${attack.chain} that contradict their source`
+}
+
+async function running(client: Client, type: string): Promise<string[]> {
+  const ids: string[] = []
+  for await (const { workflowId } of client.workflow.list({ query: `WorkflowType = '${type}' AND ExecutionStatus = 'Running'` }))
+    ids.push(workflowId)
+  return ids.slice(0, most)
+}
+
+function signal(client: Client, id: string, name: string, args: unknown[]): Promise<boolean> {
+  return isTaken(client.workflow.getHandle(id).signal(name, ...args))
+}
+
+function update(client: Client, id: string, name: string, request: unknown): Promise<boolean> {
+  return isTaken(client.workflow.getHandle(id).executeUpdate(name, { args: [request] }))
+}
+
+function isTaken(sent: Promise<unknown>): Promise<boolean> {
+  return sent.then(
+    () => true,
+    () => false,
+  )
+}
