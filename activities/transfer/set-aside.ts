@@ -34,7 +34,9 @@ export async function recordLoss(deps: RecordDeps, transfer: Transfer, receipt: 
   if (!deps.losses || receipt.status !== 'reverted') return
   try {
     const endpoint = endpointOf(deps, transfer)
-    if ((await agreed(endpoint, transfer, 'agreed-latest')) !== false) return
+    const delivered = await agreed(endpoint, transfer, 'agreed-latest')
+    if (delivered && shared) deps.losses.explainBatch(receipt.hash)
+    if (delivered !== false) return
     const ask = (reserve: Reserve) => reserve(receipt.from)
     const gate = await withReservation(endpoint, transfer, ask, () => false)
     if (gate.kind !== 'open') return

@@ -2,10 +2,12 @@ import { aboveBudget, type HourlyCosts, withCost } from './hourly-costs.ts'
 
 /** Recipients, tokens and transactions that are remembered; beyond it the oldest is forgotten. */
 const mostKept = 10_000
+/** Batches that reverted, and are remembered. */
+const mostBatches = 1_000
 /** Longest wait of a recipient, ms. Its losses are forgotten as long after the wait. */
 const longestWaitMs = 60 * 60_000
-/** A transfer to a recipient of a batch that reverted goes alone for so long after it, ms: a call of its own shows whether that is to blame. */
-const aloneMs = 60 * 60_000
+/** A batch that reverted counts for so long, ms: meanwhile its recipients' transfers go alone, which shows who is to blame. */
+const batchMs = 60 * 60_000
 
 /** Whom a delivery pays, and what. `token`: as its bridge names it. */
 interface Parties {
@@ -41,17 +43,23 @@ interface TokenLosses {
   readonly costs: HourlyCosts
 }
 
+interface BatchLoss {
+  readonly token: string
+  readonly at: number
+  readonly paid: bigint
+  readonly recipients: Set<string>
+}
+
 /**
  * What deliveries that were simulated well, and reverted in a block, have cost. A recipient of one waits, twice as long after each; a token waits while those
  * of the last hour have cost more than its budget. A batch has many recipients, of whom one may have made it revert: nobody waits, but they go alone, and
- * all of a token do while its batches have cost more than the budget. Bounded, in memory: a process that starts anew has forgotten them.
+ * all of a token do while its batches have cost more than the budget, unless another relayer came first. Bounded, in memory: a process that starts anew has forgotten them.
  */
 export class Losses {
   readonly #recipients = new Map<string, RecipientLosses>()
   readonly #tokens = new Map<string, TokenLosses>()
-  /** Until when recipients of batches that reverted go alone. */
-  readonly #alone = new Map<string, number>()
-  readonly #batches = new Map<string, HourlyCosts>()
+  /** By transaction; undefined: another relayer had delivered one of its transfers. */
+  readonly #batches = new Map<string, BatchLoss | undefined>()
   readonly #transactions = new Map<string, true>()
   readonly #firstWaitMs: number
   readonly #budget: bigint
@@ -64,7 +72,8 @@ export class Losses {
 
   /** Counts a transaction of one transfer, once. Returns who waits from now on and did not before. */
   add(parties: Parties, { txHash, paid, now }: Loss): readonly Aside[] {
-    if (!this.#isNew(txHash)) return []
+    if (this.#transactions.has(txHash)) return []
+    keep(this.#transactions, txHash, true)
     const [recipient, token] = [recipientKey(parties), tokenKey(parties)]
     const before = this.#recipients.get(recipient)
     const count = before && !this.#isForgotten(before, now) ? before.count : 0
@@ -82,22 +91,39 @@ export class Losses {
 
   /** Counts a batch, once, for one of its transfers that it did not deliver. Returns what that brought about. */
   addBatch(parties: Parties, { txHash, paid, now }: Loss): readonly Aside[] {
-    const until = now + aloneMs
-    keep(this.#alone, recipientKey(parties), until)
-    if (!this.#isNew(txHash)) return []
-    const token = tokenKey(parties)
-    keep(this.#batches, token, withCost(this.#batches.get(token), paid, now))
-    const above = aboveBudget(this.#batches.get(token), this.#budget, now)
-    if (!above)
-      return [{ kind: 'batch', until, reason: `a batch was simulated well, reverted, and cost ${paid} wei: its transfers go alone` }]
-    const reason = `batches of ${parties.token} that were simulated well, and reverted, have cost ${above.sum} wei within an hour: all go alone`
-    return [{ kind: 'batch', until: above.until, reason }]
+    const recipient = recipientKey(parties)
+    if (this.#batches.has(txHash)) {
+      this.#batches.get(txHash)?.recipients.add(recipient)
+      return []
+    }
+    keep(this.#batches, txHash, { token: tokenKey(parties), at: now, paid, recipients: new Set([recipient]) }, mostBatches)
+    const until = now + batchMs
+    const cost = costOf(this.#lateBatches(parties, now))
+    const reason =
+      cost > this.#budget
+        ? `batches of ${parties.token} that were simulated well, and reverted, have cost ${cost} wei within an hour: all go alone`
+        : `a batch was simulated well, reverted, and cost ${paid} wei: its transfers go alone`
+    return [{ kind: 'batch', until, reason }]
+  }
+
+  /** Another relayer had delivered one of its transfers, which explains that the batch reverted: it does not count. */
+  explainBatch(txHash: string): void {
+    keep(this.#batches, txHash, undefined, mostBatches)
   }
 
   /** Its delivery shares no call with others. @param now ms since the epoch */
   goesAlone(parties: Parties, now: number): boolean {
-    if ((this.#alone.get(recipientKey(parties)) ?? 0) > now) return true
-    return aboveBudget(this.#batches.get(tokenKey(parties)), this.#budget, now) !== undefined
+    const batches = this.#lateBatches(parties, now)
+    const recipient = recipientKey(parties)
+    return batches.some(({ recipients }) => recipients.has(recipient)) || costOf(batches) > this.#budget
+  }
+
+  /** Those of the token that count. */
+  #lateBatches(parties: Parties, now: number): readonly BatchLoss[] {
+    const token = tokenKey(parties)
+    return [...this.#batches.values()]
+      .filter((batch) => batch !== undefined)
+      .filter((batch) => batch.token === token && now < batch.at + batchMs)
   }
 
   /** Why a delivery waits now; undefined: it may be sent. @param retriedAt when an operator ordered to try it again: that is not held up by earlier losses */
@@ -107,12 +133,6 @@ export class Losses {
       .filter((wait) => wait !== undefined && wait.until > now)
       .toSorted((a, b) => (b?.until ?? 0) - (a?.until ?? 0))
       .at(0)
-  }
-
-  #isNew(txHash: string): boolean {
-    if (this.#transactions.has(txHash)) return false
-    keep(this.#transactions, txHash, true)
-    return true
   }
 
   #waitOfRecipient(parties: Parties, retriedAt: number): Wait | undefined {
@@ -148,10 +168,14 @@ function tokenKey({ chain, bridge, token }: Parties): string {
   return `${chain}/${bridge}/${token}`
 }
 
+function costOf(batches: readonly BatchLoss[]): bigint {
+  return batches.reduce((sum, { paid }) => sum + paid, 0n)
+}
+
 /** Keeps it as the newest. */
-function keep<T>(kept: Map<string, T>, key: string, value: T): void {
+function keep<T>(kept: Map<string, T>, key: string, value: T, most = mostKept): void {
   kept.delete(key)
   kept.set(key, value)
   const [oldest] = kept.keys()
-  if (kept.size > mostKept && oldest !== undefined) kept.delete(oldest)
+  if (kept.size > most && oldest !== undefined) kept.delete(oldest)
 }

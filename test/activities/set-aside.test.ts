@@ -206,10 +206,12 @@ describe('A batch that was simulated well and reverted', () => {
     ])
   })
 
-  test('does not hold up one that another delivered', async () => {
-    const { broadcast, enqueued, lines } = setting({ batched: [1], delivered: async (_, at) => at === 'agreed-latest' })
+  test('since another relayer had delivered one of its transfers: the others go on sharing calls', async () => {
+    const isTen = ({ sequence }: { sequence: string }) => sequence === '10'
+    const { broadcast, enqueued, lines } = setting({ batched: [1, 10], delivered: async (one, at) => at === 'agreed-latest' && isTen(one) })
+    expect(await broadcast(10)).toEqual({ kind: 'seen' })
     expect(await broadcast(1)).toEqual({ kind: 'seen' })
-    await broadcast(2)
-    expect([enqueued, lines]).toEqual([['transfer-1/1', 'transfer-2/1'], []])
+    await broadcast(1)
+    expect([enqueued, lines]).toEqual([['transfer-10/1', 'transfer-1/1', 'transfer-1/1'], []])
   })
 })

@@ -107,6 +107,15 @@ describe('A batch', () => {
     expect(kept.goesAlone(parties('bob'), start + 30 * minute)).toBe(true)
     expect(kept.goesAlone(parties('bob', 'usdc'), start + 30 * minute)).toBe(false)
     expect(kept.waitOf(parties('bob'), start + 30 * minute)).toBeUndefined()
-    expect(kept.goesAlone(parties('bob'), start + hour + minute)).toBe(false)
+    expect(kept.goesAlone(parties('bob'), start + hour)).toBe(false)
+  })
+
+  test.each(['before', 'after'])('does not count where another relayer had delivered one of its transfers, seen %s the others', (when) => {
+    const kept = losses(0n)
+    if (when === 'before') kept.explainBatch('0xbatch')
+    kept.addBatch(parties('eve'), { txHash: '0xbatch', paid: 5n, now: start })
+    if (when === 'after') kept.explainBatch('0xbatch')
+    expect(kept.addBatch(parties('bob'), { txHash: '0xbatch', paid: 5n, now: start })).toEqual([])
+    expect([kept.goesAlone(parties('eve'), start), kept.goesAlone(parties('bob'), start)]).toEqual([false, false])
   })
 })
