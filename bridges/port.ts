@@ -48,6 +48,11 @@ export interface Endpoint {
   validate(transfer: Transfer): Promise<Verdict>
   /** Does the target chain's state show the effect? One read, batched; one of each node where it asks for `agreed`. */
   delivered(transfer: Transfer, at: At): Promise<boolean>
+  /**
+   * Does the call that delivers it always revert once the effect is there? Then a simulation that succeeds shows that it is not, and `delivered` need not be read
+   * beside it. Absent: it may succeed and do nothing.
+   */
+  revertsOnceDelivered?(transfer: Transfer): boolean
   /** The delivery, from the chain's logs; undefined if the node has no such log (pruned, not synced). */
   findDelivery(transfer: Transfer): Promise<FoundDelivery | undefined>
   /** The call that delivers. Chosen by reads (wrapped native token or not) that never change for a token, so cached. */

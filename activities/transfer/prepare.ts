@@ -20,7 +20,10 @@ export function createPrepare(deps: StepDeps): KeylessSteps['prepare'] {
   return (input) => admissionStep(deps, input.transfer, (reserve) => prepareUnless(async () => false, deps, input, reserve))
 }
 
-/** The same, with one more read beside its own: is the effect there already? A call that is too dear waits, and holds no nonce meanwhile. */
+/**
+ * The same, and is the effect there already? Read only where the simulation does not show that: a second delivery reverts. A call that is too dear waits, and
+ * holds no nonce meanwhile.
+ */
 export async function prepareUnless(
   isThere: () => Promise<boolean>,
   deps: StepDeps,
@@ -29,9 +32,8 @@ export async function prepareUnless(
 ): Promise<Ready | Stopped> {
   const { transfer } = input
   const choice = await chooseLane(deps, input, reserve)
-  const there = isThere()
   if (choice.kind !== 'lane') {
-    if (await there) return settled(deps, transfer)
+    if (await isThere()) return settled(deps, transfer)
     return choice.kind === 'none' ? noLane(deps, transfer) : waitForGate(deps, transfer, choice.gate)
   }
   const { lane } = choice
@@ -41,8 +43,9 @@ export async function prepareUnless(
     const pricing = { chain: chainOf(deps, transfer), fees: deps.fees }
     return { intent, ...(await priceCall(pricing, { lane, owner: transferId(transfer), intent })) }
   }
-  const [delivered, priced] = await Promise.all([there, price()])
-  if (delivered) return settled(deps, transfer)
+  const isShown = endpoint.revertsOnceDelivered?.(transfer) ?? false
+  const [delivered, priced] = await Promise.all([isShown ? false : isThere(), price()])
+  if (delivered || (isShown && priced.kind === 'reverts' && (await isThere()))) return settled(deps, transfer)
   if (priced.kind === 'priced') {
     const aside = setAside(deps, transfer, input.retriedAt)
     if (aside) return aside

@@ -1,27 +1,30 @@
-import { keccak256 } from 'ethers'
+import { fingerprint } from '../../crypto/fingerprint.ts'
 
 /** Ten of the fullest streams. */
 const mostRemembered = 4_096
 
 export type GoodMessages = ReturnType<typeof createGoodMessages>
 
-/** Messages found good lately are not checked again in later steps. After `rememberMs` they are: the source chain may have been replaced. `clock`: for tests. */
+/**
+ * Messages found good lately, exactly these bytes, are not checked again in later steps. After `rememberMs` they are: the source chain may have been replaced.
+ * `under`: what the verdict rests on beside the bytes; under anything else it does not count. `clock`: for tests.
+ */
 export function createGoodMessages({ rememberMs = 60_000, clock = () => performance.now() } = {}) {
-  /** Hash of the message → when it was found good, oldest first. */
-  const good = new Map<string, number>()
+  /** Fingerprint of the message → when, and under what, it was found good; oldest first. */
+  const good = new Map<string, { readonly at: number; readonly under: string }>()
   return {
-    has(message: Uint8Array): boolean {
-      const at = good.get(keccak256(message))
-      return at !== undefined && clock() - at < rememberMs
+    has(message: Uint8Array, under = ''): boolean {
+      const found = good.get(fingerprint(message))
+      return found !== undefined && found.under === under && clock() - found.at < rememberMs
     },
-    add(message: Uint8Array): void {
-      const key = keccak256(message)
+    add(message: Uint8Array, under = ''): void {
+      const key = fingerprint(message)
       good.delete(key)
       for (const oldest of good.keys()) {
         if (good.size < mostRemembered) break
         good.delete(oldest)
       }
-      good.set(key, clock())
+      good.set(key, { at: clock(), under })
     },
   }
 }

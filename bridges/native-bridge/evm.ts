@@ -52,6 +52,7 @@ export function createEvmEndpoint({ chain, routes: given, good }: EvmEndpointOpt
         checkAmount(opened)
       }, refusals),
     delivered: createDelivered(chain, open),
+    revertsOnceDelivered: () => true,
     async findDelivery(transfer) {
       const { message, route } = open(transfer)
       return findDelivery(chain, completionLog(route.targetBridge, message))

@@ -1,4 +1,5 @@
 import { decodeBase64 } from 'ethers'
+import { boundedMemo } from '../../domain/bounded-memo.ts'
 import { RelayerError } from '../../domain/errors.ts'
 import type { Transfer } from '../../domain/transfer/transfer.ts'
 import type { Inbound } from './inbound.ts'
@@ -19,14 +20,23 @@ export interface Open {
 
 export type OpenTransfer = ReturnType<typeof createOpen>
 
-/** Decodes each transfer once: the gate watcher asks block after block. `open` throws NATIVE_MESSAGE, NATIVE_ID_MISMATCH, NATIVE_ROUTE_UNKNOWN. */
+/** Messages of the steps that are under way; 224 bytes each. */
+const mostKept = 4_096
+
+/**
+ * Decodes a message once while it is among the newest, and for each transfer that is kept: the gate watcher asks for all that wait, block after block. `open` throws
+ * NATIVE_MESSAGE, NATIVE_ID_MISMATCH, NATIVE_ROUTE_UNKNOWN.
+ */
 export function createOpen(routes: Routes<ServedRoute>) {
   const known = new WeakMap<Transfer, Open>()
+  const decoded = boundedMemo(mostKept, (text: string): Open => {
+    const message = readMessage(decodeBase64(text))
+    return { message, route: routes.of(message) }
+  })
   return function open(transfer: Transfer): Open {
     const before = known.get(transfer)
     if (before) return before
-    const message = readMessage(decodeBase64(transfer.message))
-    const opened = { message, route: routes.of(message) }
+    const opened = decoded(transfer.message)
     known.set(transfer, opened)
     return opened
   }

@@ -1,14 +1,15 @@
-import { AbiCoder, concat, decodeBase64, id, toBeHex } from 'ethers'
+import { decodeBase64, id, toBeHex } from 'ethers'
 import type { EvmChain } from '../../chains/evm/index.ts'
 import { currentHead } from '../../chains/port.ts'
 import type { Intent } from '../../domain/intent.ts'
 import type { Transfer } from '../../domain/transfer/transfer.ts'
 import { parseVaa } from '../../domain/vaa.ts'
+import { encodeBytesCall } from '../common/bytes-call.ts'
 import { type DeliveryLog, findDelivery } from '../common/find-delivery.ts'
 import { isLogOf } from '../common/logs.ts'
 import { toVerdict } from '../common/verdict.ts'
 import type { Endpoint } from '../port.ts'
-import { createTokenBridgeReads, isCompleted, tokenBridgeAbi, type TokenBridgeReads } from './contracts.ts'
+import { createTokenBridgeReads, isCompleted, type TokenBridgeReads } from './contracts.ts'
 import { createGuardianSets } from './guardian-sets.ts'
 import { contractOf, readMessage } from './message.ts'
 import { explainRevert } from './reverts.ts'
@@ -42,6 +43,8 @@ export function createEvmEndpoint(options: EvmEndpointOptions): Endpoint {
       }, refusals),
     validate: (transfer) => toVerdict(() => check(transfer), refusals),
     delivered: ({ digest }, at) => isCompleted(chain, tokenBridge, digest, at),
+    // The contract of another (payload 3) may do anything the second time.
+    revertsOnceDelivered: ({ message }) => readMessage(decodeBase64(message)).transfer.kind !== 3,
     findDelivery: (transfer) => findDelivery(chain, redemptionLog(tokenBridge, transfer)),
     intent: createIntent({ ...options, tokenBridge }, reads),
     calls: allCalls(tokenBridge, calls),
@@ -78,11 +81,11 @@ function createIntent({ wormholeChainId, tokenBridge, calls }: EvmEndpointOption
     const contract = contractOf(recipient)
     const call = kind === 3 ? calls?.[contract] : undefined
     if (call !== undefined) {
-      return { to: contract, data: concat([selectorOf(call), AbiCoder.defaultAbiCoder().encode(['bytes'], [bytes])]), value: '0' }
+      return { to: contract, data: encodeBytesCall(selectorOf(call), bytes), value: '0' }
     }
     const native = originChain === wormholeChainId && originAddress === (await weth()).slice(2).padStart(64, '0')
-    const method = native ? 'completeTransferAndUnwrapETH' : 'completeTransfer'
-    return { to: tokenBridge, data: tokenBridgeAbi.encodeFunctionData(method, [bytes]), value: '0' }
+    const method = native ? 'completeTransferAndUnwrapETH(bytes)' : 'completeTransfer(bytes)'
+    return { to: tokenBridge, data: encodeBytesCall(selectorOf(method), bytes), value: '0' }
   }
 }
 

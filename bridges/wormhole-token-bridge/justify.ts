@@ -1,9 +1,14 @@
-import { AbiCoder, concat, dataSlice, getBytes, id } from 'ethers'
+import { id } from 'ethers'
+import { boundedMemo } from '../../domain/bounded-memo.ts'
 import type { Intent } from '../../domain/intent.ts'
+import { decodeBytesCall } from '../common/bytes-call.ts'
 import { justifiedBy, unjustified } from '../common/justify.ts'
 import { contractOf } from './message.ts'
 import type { PolicyOptions, Proof } from './validate.ts'
 import { refusals } from './verify.ts'
+
+/** Of the few functions that a config names. */
+const selectors = boundedMemo(1_000, (signature: string) => id(signature).slice(0, 10))
 
 /** The functions of the token bridge that deliver: each takes the signed VAA alone. */
 export const completions = ['completeTransfer(bytes)', 'completeTransferAndUnwrapETH(bytes)'].map(selectorOf)
@@ -13,7 +18,7 @@ export function createJustify(tokenBridge: string, calls: PolicyOptions['calls']
   return async function justify({ to, data, value }: Intent): Promise<void> {
     const contract = to.toLowerCase()
     const selector = data.slice(0, 10).toLowerCase()
-    const vaa = vaaOf(data)
+    const vaa = decodeBytesCall(data)
     if (value !== '0') throw unjustified('It carries coins.', { to, value })
     if (!vaa) throw unjustified('It is no exactly encoded call with one VAA.', { to, selector })
     const { transfer } = await justifiedBy(() => prove(vaa), refusals)
@@ -26,18 +31,7 @@ export function createJustify(tokenBridge: string, calls: PolicyOptions['calls']
   }
 }
 
-/** The argument of a call `name(bytes)`; undefined unless the call is exactly what its encoding gives again. */
-function vaaOf(data: string): Uint8Array | undefined {
-  const coder = AbiCoder.defaultAbiCoder()
-  try {
-    const [argument] = coder.decode(['bytes'], dataSlice(data, 4)) as unknown as [string]
-    return concat([dataSlice(data, 0, 4), coder.encode(['bytes'], [argument])]) === data.toLowerCase() ? getBytes(argument) : undefined
-  } catch {
-    return undefined
-  }
-}
-
 /** The first four bytes of a function's hash, 0x. */
 export function selectorOf(signature: string): string {
-  return id(signature).slice(0, 10)
+  return selectors(signature)
 }

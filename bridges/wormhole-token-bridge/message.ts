@@ -1,4 +1,5 @@
-import { type BytesLike, encodeBase64, keccak256 } from 'ethers'
+import { type BytesLike, decodeBase64, encodeBase64, keccak256 } from 'ethers'
+import { boundedMemo } from '../../domain/bounded-memo.ts'
 import { RelayerError } from '../../domain/errors.ts'
 import { type BridgeName, type ChainName, mostMessageBytes, type Transfer } from '../../domain/transfer/transfer.ts'
 import { parseVaa, type Vaa } from '../../domain/vaa.ts'
@@ -15,8 +16,19 @@ export interface TokenBridgeMessage {
   readonly digest: string
 }
 
+/** Messages are decoded once while they are among the newest so many, for the steps between their arrival and their signature; long ones each time. */
+const mostKept = 2_048
+const mostKeptBytes = 4_096
+
 /** Throws VAA_*, PAYLOAD_KIND, PAYLOAD_LENGTH. */
 export function readMessage(bytes: Uint8Array): TokenBridgeMessage {
+  return bytes.length > mostKeptBytes ? decodeMessage(bytes) : kept(encodeBase64(bytes))
+}
+
+/** By their text: a caller may write to its bytes later. */
+const kept = boundedMemo(mostKept, (message: string) => decodeMessage(decodeBase64(message)))
+
+function decodeMessage(bytes: Uint8Array): TokenBridgeMessage {
   const vaa = parseVaa(bytes)
   return { vaa, transfer: parseTokenTransfer(vaa.payload), digest: digestOf(vaa) }
 }

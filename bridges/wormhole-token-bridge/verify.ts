@@ -9,7 +9,7 @@ import { digestOf } from './message.ts'
 
 /** `verify` throws VAA_*, GUARDIAN_SET_EXPIRED (for good), GUARDIAN_SET_UNKNOWN (wait), and what reads throw. `now`: the target chain's time, seconds. */
 export function createVerifier(guardianSets: GuardianSets, now: () => number) {
-  // 13 recoveries take some 20 ms of CPU, and the same bytes are checked at submission and again when the transfer is validated.
+  // The same bytes are checked at submission, at admission and before they are signed for: signatures are recovered once, under the set that they are good for.
   const good = createGoodMessages({ rememberMs: Infinity })
   return async function verify(message: Uint8Array): Promise<void> {
     const vaa = parseVaa(message)
@@ -17,9 +17,10 @@ export function createVerifier(guardianSets: GuardianSets, now: () => number) {
     if (vaa.signatures.length === 0) throw new RelayerError('VAA_NO_QUORUM', { facts: { signatures: 0, needed: quorum(0) } })
     const set = await guardianSets.get(vaa.guardianSetIndex)
     const time = set.current ? 0 : now()
-    if (good.has(message)) return checkExpiry(set, time)
+    const under = `${set.index} ${set.keys.join(' ')}`
+    if (good.has(message, under)) return checkExpiry(set, time)
     verifySignatures(vaa, set, time)
-    good.add(message)
+    good.add(message, under)
   }
 }
 

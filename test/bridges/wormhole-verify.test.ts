@@ -1,7 +1,8 @@
 import { getBytes, toBeHex, toBigInt } from 'ethers'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import type { GuardianSet } from '../../bridges/wormhole-token-bridge/guardian-sets.ts'
 import { createVerifier, verifySignatures } from '../../bridges/wormhole-token-bridge/verify.ts'
+import { secp256k1 } from '../../crypto/secp256k1.ts'
 import { devnetGuardians } from '../../lab/devnet/chain/accounts.ts'
 import { RelayerError } from '../../domain/errors.ts'
 import { parseVaa } from '../../domain/vaa.ts'
@@ -102,17 +103,37 @@ describe('verifySignatures', () => {
 })
 
 describe('the verifier', () => {
-  it('looks at signatures once, and at expiry always', async () => {
+  it('recovers the signatures of the same bytes once under the same guardian set, and looks at expiry always', async () => {
+    let set = devnetSet(1)
+    const verify = createVerifier({ get: async () => set }, () => now)
+    const recover = vi.spyOn(secp256k1(), 'recover')
+    const { bytes } = signVaa()
+    expect(await codeOfAsync(() => verify(bytes))).toBe('none')
+    expect(await codeOfAsync(() => verify(new Uint8Array(bytes)))).toBe('none')
+    // Read again, and no longer current.
+    set = devnetSet(1, { current: false, expirationTime: now })
+    expect(await codeOfAsync(() => verify(bytes))).toBe('none')
+    expect(recover).toHaveBeenCalledTimes(1)
+    set = devnetSet(1, { current: false, expirationTime: now - 1 })
+    expect(await codeOfAsync(() => verify(bytes))).toBe('GUARDIAN_SET_EXPIRED')
+    set = devnetSet(1)
+    expect(await codeOfAsync(() => verify(signVaa({ sequence: 43n }).bytes))).toBe('none')
+    expect(recover).toHaveBeenCalledTimes(2)
+    recover.mockRestore()
+  })
+
+  it('does not believe an earlier verdict under other keys, whatever the index of the set', async () => {
     let set = devnetSet(1)
     const verify = createVerifier({ get: async () => set }, () => now)
     const { bytes } = signVaa()
     expect(await codeOfAsync(() => verify(bytes))).toBe('none')
-    // Other keys: signatures that were found good are not recovered again.
     set = devnetSet(1, { keys: ['0x0000000000000000000000000000000000000001'] })
+    expect(await codeOfAsync(() => verify(bytes))).toBe('VAA_SIGNATURE_INVALID')
+    expect(await codeOfAsync(() => verify(altered(bytes, bytes.length - 1, 1)))).toBe('VAA_SIGNATURE_INVALID')
+    set = devnetSet(2)
+    expect(await codeOfAsync(() => verify(bytes))).toBe('VAA_NO_QUORUM')
+    set = devnetSet(1)
     expect(await codeOfAsync(() => verify(bytes))).toBe('none')
-    expect(await codeOfAsync(() => verify(signVaa({ sequence: 43n }).bytes))).toBe('VAA_SIGNATURE_INVALID')
-    set = devnetSet(1, { current: false, expirationTime: now - 1 })
-    expect(await codeOfAsync(() => verify(bytes))).toBe('GUARDIAN_SET_EXPIRED')
   })
 
   it('asks for the time only where it matters', async () => {

@@ -1,4 +1,4 @@
-import { id } from 'ethers'
+import { fingerprint } from '../../../crypto/fingerprint.ts'
 import type { Intent } from '../../../domain/intent.ts'
 
 /** Several times what all lanes of a process have in flight. */
@@ -11,7 +11,7 @@ const mostProved = 4_096
 export function rememberProofs(justify: (call: Intent) => Promise<void>): (call: Intent) => Promise<void> {
   const proved = new Set<string>()
   return async (call) => {
-    const key = id(`${call.to}|${call.value}|${call.data}`.toLowerCase())
+    const key = fingerprint(`${call.to}|${call.value}|${call.data}`.toLowerCase())
     if (proved.has(key)) return
     await justify(call)
     for (const oldest of proved) {

@@ -1,4 +1,5 @@
-import { id, Interface } from 'ethers'
+import { Interface } from 'ethers'
+import { fingerprint } from '../../../crypto/fingerprint.ts'
 import { RelayerError } from '../../../domain/errors.ts'
 import type { Intent } from '../../../domain/intent.ts'
 import type { Revert, Simulation } from '../../port.ts'
@@ -54,7 +55,7 @@ export function createSimulate(nodes: Nodes, blockGasLimit: () => bigint | undef
   async function estimate(call: Intent, from: string, gasFactor: number): Promise<number | Failure> {
     // Of the latest block: without it some nodes (anvil, older go-ethereum) take the pool along, where our own call may be that reverts a second one.
     const params = [{ from, to: call.to, data: call.data, value: toQuantity(call.value) }, 'latest']
-    const key = id(JSON.stringify(params))
+    const key = fingerprint(JSON.stringify(params))
     const [repeated, limit] = [before.has(key), before.get(key)]
     note(key)
     const first = await estimateOfOne(nodes, params)

@@ -1,0 +1,74 @@
+import { expect, it } from 'vitest'
+import { createAdmit } from '../../activities/transfer/admit.ts'
+import type { Endpoint } from '../../bridges/port.ts'
+import type { At, Simulation } from '../../chains/port.ts'
+import { noSettings } from '../../domain/settings/settings.ts'
+import { nativeTransfer } from '../helpers/native-transfer.ts'
+import { bridgesWith, fakeEndpoint } from './fake-bridge.ts'
+
+interface Scene {
+  readonly simulation?: Simulation
+  /** What each state shows of the effect. */
+  readonly shows?: Partial<Record<At, boolean>>
+  readonly own?: Partial<Endpoint>
+  readonly lanes?: readonly string[]
+}
+
+const reverts: Simulation = { ok: false, revert: { data: '0x', reason: 'a reason' } }
+
+/** The admission's answer, and the states of which the effect was read. */
+async function admit({ simulation = { ok: true, gas: '100000' }, shows = {}, own = {}, lanes = ['evm-1:0xa'] }: Scene) {
+  const read: At[] = []
+  const endpoint = fakeEndpoint({
+    validate: async () => ({ kind: 'valid' }),
+    intent: async () => ({ to: `0x${'ab'.repeat(20)}`, data: '0x12345678', value: '0' }),
+    delivered: async (_, at) => (read.push(at), shows[at] ?? false),
+    explainRevert: () => ({ kind: 'wait', code: 'BRIDGE_BUDGET', reason: 'the budget is spent' }),
+    revertsOnceDelivered: () => true,
+    ...own,
+  })
+  const chain = {
+    name: 'bsc',
+    blockTimeMs: 1_000,
+    heads: { current: undefined },
+    msToFinality: () => 5_000,
+    simulate: async () => simulation,
+    quote: async () => ({ maxFee: '19', tip: '1', baseFee: '9' }),
+    dataFee: async () => '0',
+  }
+  const statuses = lanes.map((lane) => ({ lane, open: true }))
+  const deps = {
+    bridges: bridgesWith(endpoint),
+    chains: new Map([['bsc', chain]]),
+    lanes: new Map([['bsc', { statuses: async () => statuses, open: async () => lanes, lanes }]]),
+    settings: () => noSettings,
+    fees: () => ({}),
+    abandonAfterMs: 0,
+  }
+  const step = createAdmit(deps as never, undefined as never)
+  return { answer: await step({ transfer: nativeTransfer(), avoid: [] }), read }
+}
+
+it('a simulation that succeeds shows that the effect is not there: it is not read beside it', async () => {
+  const { answer, read } = await admit({})
+  expect([answer.kind, read]).toEqual(['ready', []])
+})
+
+it('whatever it reverts with, the effect is looked for before the revert is explained: a spent budget hides it', async () => {
+  const there = await admit({ simulation: reverts, shows: { latest: true } })
+  expect([there.answer.kind, there.read]).toEqual(['unsettled', ['latest', 'finalized']])
+  const absent = await admit({ simulation: reverts })
+  expect([absent.answer, absent.read]).toEqual([expect.objectContaining({ kind: 'waiting', code: 'BRIDGE_BUDGET' }), ['latest']])
+})
+
+it('a call that may succeed though the effect is there is no proof: the effect is read', async () => {
+  for (const own of [{ revertsOnceDelivered: () => false }, { revertsOnceDelivered: undefined as never }]) {
+    const { answer, read } = await admit({ shows: { latest: true }, own })
+    expect([answer.kind, read]).toEqual(['unsettled', ['latest', 'finalized']])
+  }
+})
+
+it('where no lane takes work nothing is simulated, and the effect is read', async () => {
+  const { answer, read } = await admit({ lanes: [], shows: { latest: true } })
+  expect([answer.kind, read]).toEqual(['unsettled', ['latest', 'finalized']])
+})
