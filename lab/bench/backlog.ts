@@ -59,7 +59,7 @@ export async function backlog(devnet: Devnet, client: Client, { count, form, oth
     const query = `WorkflowType = 'transfer' AND StartTime >= '${from}'`
     const measurement = await measure({ client, query, count, measured: { ...others, [workerName]: [portage.pid] }, giveUp })
     const rpcCalls = await rpcCallsByMethod(portage)
-    const fetchedAgain = devnet.guardian.api.requests.length - asked
+    const fetchedAgain = fetches(devnet.guardian.api.requests.slice(asked), sent)
     const check = await devnet.check(sent)
     return { ...measurement, check, rpcCalls, fetchedAgain, startMs }
   } finally {
@@ -92,6 +92,12 @@ async function submit(devnet: Devnet, client: Client, sent: readonly SentTransfe
   } finally {
     network.close()
   }
+}
+
+/** How many of these requests to a guardian ask for messages of these transfers. */
+export function fetches(requests: readonly string[], sent: readonly Pick<SentTransfer, 'emitterChain' | 'emitter' | 'sequence'>[]): number {
+  const paths = new Set(sent.map(({ emitterChain, emitter, sequence }) => `/v1/signed_vaa/${emitterChain}/${emitter}/${sequence}`))
+  return requests.filter((path) => paths.has(path)).length
 }
 
 /** All messages are in already, so that the process only works. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { BacklogMeasurement } from '../../../lab/bench/backlog.ts'
+import { type BacklogMeasurement, fetches } from '../../../lab/bench/backlog.ts'
 import { shapeOf } from '../../../lab/bench/history-shape.ts'
 import type { Measurement } from '../../../lab/bench/measure.ts'
 import { readOptions } from '../../../lab/bench/options.ts'
@@ -85,4 +85,10 @@ test('2,000 transfers in three rounds, or 800 in one with --quick', () => {
   expect(readOptions([])).toMatchObject({ transfers: 2_000, rounds: 3, keys: 4, form: 'queue', json: false })
   expect(readOptions(['--quick'])).toMatchObject({ transfers: 800, rounds: 1 })
   expect(readOptions(['--quick', '--transfers', '50'])).toMatchObject({ transfers: 50, rounds: 1 })
+})
+
+test('a message is fetched again if it is one of those that were sent: others of the emitter are none of them', () => {
+  const sent = [5n, 6n].map((sequence) => ({ emitterChain: 2, emitter: 'ab', sequence }))
+  const requests = ['/v1/signed_vaa/2/ab/5', '/v1/signed_vaa/2/ab/1', '/v1/signed_vaa/4/ab/6', '/v1/governor/is_vaa_enqueued/2/ab/6']
+  expect(fetches(requests, sent)).toBe(1)
 })
