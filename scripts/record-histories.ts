@@ -7,6 +7,7 @@ import { recordBatches } from '../test/replay/record-batch.ts'
 import { recordStreams } from '../test/replay/record-stream.ts'
 import { recordOperatorTransactions } from '../test/replay/record-operator-transaction.ts'
 import { recordLaneReset } from '../test/replay/record-lane.ts'
+import { recordCancelled, recordRefused, recordStreamAside } from '../test/replay/record-patches.ts'
 import { type Keep, recordDear, recordFar, recordNear, recordStuck } from '../test/replay/record.ts'
 
 const help = `Usage: npx tsx scripts/record-histories.ts [<name>…]
@@ -33,6 +34,10 @@ const recorders: readonly (readonly [readonly FixtureName[], (keep: Keep) => Pro
   [['settings-first-run'], recordSettings],
   [['lane-reset-run'], recordLaneReset],
   [['far-finality-with-confirm'], recordFar],
+  [['stream-aside'], recordStreamAside],
+  [['cancelled-by-nonces'], recordCancelled],
+  [['operator-transaction-refused'], recordRefused('operator-transaction-refused')],
+  [['operator-transaction-refused-later'], recordRefused('operator-transaction-refused-later')],
 ]
 
 /** Removes what names this machine: worker identities, names of sticky queues, stack traces. A replay uses none of it. */

@@ -15,6 +15,10 @@ export interface RecordedEvent {
   readonly activityTaskScheduledEventAttributes?: { readonly activityType: { readonly name: string } }
   readonly activityTaskStartedEventAttributes?: { readonly attempt?: number }
   readonly workflowExecutionStartedEventAttributes?: { readonly continuedExecutionRunId?: string }
+  readonly markerRecordedEventAttributes?: {
+    readonly markerName: string
+    readonly details?: Readonly<Record<string, { readonly payloads: readonly { readonly data: string }[] }>>
+  }
   readonly workflowExecutionSignaledEventAttributes?: { readonly signalName: string }
   readonly workflowExecutionCompletedEventAttributes?: { readonly result: { readonly payloads: readonly { readonly data: string }[] } }
 }
@@ -41,6 +45,11 @@ export const fixtures = {
   'cancelled-with-noop': {
     workflow: 'transfer',
     shows: (history) => ends(history, 'cancelled') && steps(history).includes('withdraw') && signals(history).includes('cancel'),
+  },
+  'cancelled-by-nonces': {
+    workflow: 'transfer',
+    shows: (history) =>
+      ends(history, 'cancelled') && signals(history).includes('cancel') && steps(history).includes('broadcast'),
   },
   'retried-after-crash': {
     workflow: 'transfer',
@@ -99,6 +108,15 @@ export const fixtures = {
     workflow: 'operatorTransaction',
     shows: (history) => ends(history, 'cancelled') && signals(history).includes('cancel') && steps(history).length > 1,
   },
+  /** As releases before `refused-after-sent` recorded it. */
+  'operator-transaction-refused': {
+    workflow: 'operatorTransaction',
+    shows: (history) => ends(history, 'refused') && steps(history).length === 2,
+  },
+  'operator-transaction-refused-later': {
+    workflow: 'operatorTransaction',
+    shows: (history) => ends(history, 'done') && steps(history).length === 3,
+  },
   'batch-told': {
     workflow: 'batch',
     shows: (history) => ends(history, 'done') && signals(history).includes('over') && steps(history).length === 0,
@@ -123,6 +141,10 @@ export const fixtures = {
       has(history, 'WORKFLOW_EXECUTION_CONTINUED_AS_NEW') &&
       has(history, 'WORKFLOW_EXECUTION_UPDATE_COMPLETED') &&
       signals(history).join() === 'pause,resume',
+  },
+  'stream-aside': {
+    workflow: 'stream',
+    shows: (history) => !continues(history) && has(history, 'MARKER_RECORDED') && has(history, 'WORKFLOW_EXECUTION_CONTINUED_AS_NEW'),
   },
   'stream-continued-run': {
     workflow: 'stream',

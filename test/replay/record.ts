@@ -171,7 +171,7 @@ async function waitAndRetry(stage: Stage): Promise<string> {
 }
 
 /** Its call is in the pool when the operator cancels; blocks have room for the lane's no-op only. */
-async function cancelled(stage: Stage): Promise<string> {
+export async function cancelled(stage: Stage): Promise<string> {
   const { anvil } = stage.devnet.chains.bsc
   const stuck = await stuckInPool(anvil)
   const [sent] = await sendCoins(stage, 1)
