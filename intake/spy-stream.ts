@@ -1,6 +1,7 @@
 import { fileURLToPath } from 'node:url'
 import { Client, type ClientReadableStream, connectivityState, credentials, type ServiceDefinition, type ServiceError } from '@grpc/grpc-js'
 import { loadSync } from '@grpc/proto-loader'
+import { printable } from '../domain/printable.ts'
 
 /** Whose messages are asked for. */
 export interface SpyFilter {
@@ -50,7 +51,8 @@ export function openSpyStream(address: string, filters: readonly SpyFilter[], ha
     stream = request(client, filters)
     // proto3 leaves out what is empty.
     stream.on('data', ({ vaaBytes = nothing }: { vaaBytes?: Uint8Array }) => ended || handlers.onMessage(vaaBytes))
-    stream.on('error', (failure: ServiceError) => end(failure.details || failure.message))
+    // The spy's own words, which are shown and logged.
+    stream.on('error', (failure: ServiceError) => end(printable(failure.details || failure.message) || 'the stream failed'))
     stream.on('end', () => end('the spy ended the stream'))
     if (paused) stream.pause()
     handlers.onOpen()

@@ -34,6 +34,9 @@ export function namesField(error: unknown): boolean {
   return error instanceof Error && error.constructor === Error && /^[\w.[\]-]{0,300}: /.test(error.message)
 }
 
+/** A text for operators: short, of one line, and printable, whoever had a part in it. */
+export const wordsOf = (text: string): boolean => text.length <= 2_000 && !/[^\x20-\x7e\u00a0-\uffff]/.test(text)
+
 /** A wrong command line. */
 export const isUsage = (error: unknown): boolean => error instanceof InvalidArgumentError
 

@@ -1,6 +1,7 @@
 import { Command, InvalidArgumentError } from 'commander'
-import { type Finding, fuzz } from './fuzz.ts'
-import { targets } from './targets.ts'
+import { type Finding, fuzz, type FuzzTarget } from './fuzz.ts'
+import { networkTargets, startNetworkTargets } from './network.ts'
+import { targets as readers } from './targets.ts'
 
 export interface FuzzOptions {
   readonly minutes: number
@@ -9,14 +10,17 @@ export interface FuzzOptions {
   readonly json: boolean
 }
 
-/** Inputs of one seed. */
+/** Inputs of one seed; fewer of those that need a connection each. */
 const perTurn = 500
+const perTurnOnNetwork = 50
+
+const allNames = [...readers.map(({ name }) => name), ...networkTargets]
 
 const help = `
 Gives every reader of outside input what is nearly good and what is junk, in turns, until the time is over. A reader may refuse with a typed error and
 nothing else, and may not take long. What is found is shrunk; keep it in lab/fuzz/kept.json, which the tests run again.
 
-Targets: ${targets.map(({ name }) => name).join(', ')}
+Targets: ${allNames.join(', ')}
 
 Examples:
   npm run fuzz -- --minutes 10
@@ -30,12 +34,7 @@ export function parseOptions(args: readonly string[]): FuzzOptions {
     .description('A fuzz run.')
     .option('--minutes <m>', 'how long', number, 1)
     .option('--seed <n>', 'what decides the inputs', (text) => Math.trunc(number(text)), Date.now() % 1_000_000)
-    .option(
-      '--only <targets>',
-      'only these, separated by commas',
-      names,
-      targets.map(({ name }) => name),
-    )
+    .option('--only <targets>', 'only these, separated by commas', names, allNames)
     .option('--json', 'print the result as one JSON object on stdout, nothing else there', false)
     .addHelpText('after', help)
     .exitOverride((error) => process.exit(error.exitCode === 0 ? 0 : 2))
@@ -44,7 +43,16 @@ export function parseOptions(args: readonly string[]): FuzzOptions {
 }
 
 /** Runs until the time is over. Returns the exit code. */
-export async function runFuzz({ minutes, seed, only, json }: FuzzOptions): Promise<number> {
+export async function runFuzz(options: FuzzOptions): Promise<number> {
+  const network = options.only.some((name) => networkTargets.includes(name)) ? await startNetworkTargets() : undefined
+  try {
+    return await runTargets(options, [...readers, ...(network?.targets ?? [])])
+  } finally {
+    await network?.stop()
+  }
+}
+
+async function runTargets({ minutes, seed, only, json }: FuzzOptions, targets: readonly FuzzTarget[]): Promise<number> {
   const until = Date.now() + minutes * 60_000
   const chosen = targets.filter(({ name }) => only.includes(name))
   const inputs: Record<string, number> = {}
@@ -52,8 +60,9 @@ export async function runFuzz({ minutes, seed, only, json }: FuzzOptions): Promi
   for (let turn = 0; Date.now() < until && findings.length < chosen.length; turn++) {
     for (const target of chosen) {
       if (Date.now() >= until || findings.some((one) => one.target === target.name)) continue
-      const found = await fuzz(target, seed + turn, perTurn, until)
-      inputs[target.name] = (inputs[target.name] ?? 0) + perTurn
+      const runs = networkTargets.includes(target.name) ? perTurnOnNetwork : perTurn
+      const found = await fuzz(target, seed + turn, runs, until)
+      inputs[target.name] = (inputs[target.name] ?? 0) + runs
       if (found) findings.push(found)
     }
   }
@@ -74,7 +83,7 @@ function number(text: string): number {
 
 function names(text: string): string[] {
   const given = text.split(',')
-  const unknown = given.find((name) => !targets.some((one) => one.name === name))
+  const unknown = given.find((name) => !allNames.includes(name))
   if (unknown === undefined) return given
-  throw new InvalidArgumentError(`there is no ${unknown}; targets: ${targets.map(({ name }) => name).join(', ')}`)
+  throw new InvalidArgumentError(`there is no ${unknown}; targets: ${allNames.join(', ')}`)
 }

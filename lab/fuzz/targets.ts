@@ -46,6 +46,11 @@ const transfer = { initiator: address, recipient: hash, amount: 5n, nonce: 7n }
 const native = writeMessage({ ...transfer, id: idOf(transfer), sourceNetworkId: 1337n, sourceBridge: address })
 const decode = createDecode(new Map([[4, 'bsc']]))
 
+/** A VAA that decodes, where it is from, and its reader. */
+export const goodVaa: Uint8Array = vaa
+export const goodPlace = { chain: 2, emitter, sequence: '9' }
+export const decodeVaa = decode
+
 const block = {
   number: '0x5',
   hash,

@@ -48,8 +48,7 @@ export const fixtures = {
   },
   'cancelled-by-nonces': {
     workflow: 'transfer',
-    shows: (history) =>
-      ends(history, 'cancelled') && signals(history).includes('cancel') && steps(history).includes('broadcast'),
+    shows: (history) => ends(history, 'cancelled') && signals(history).includes('cancel') && steps(history).includes('broadcast'),
   },
   'retried-after-crash': {
     workflow: 'transfer',

@@ -2,6 +2,7 @@ import { Interface } from 'ethers'
 import { fingerprint } from '../../../crypto/fingerprint.ts'
 import { RelayerError } from '../../../domain/errors.ts'
 import type { Intent } from '../../../domain/intent.ts'
+import { printable } from '../../../domain/printable.ts'
 import type { Revert, Simulation } from '../../port.ts'
 import { toNumber, toQuantity } from '../hex.ts'
 import { medianOf } from '../median.ts'
@@ -166,12 +167,4 @@ function plainReason(message: string): string {
   return (
     printable(message.replace(/^.*?execution reverted:?\s*/i, '').replace(/,?\s*data:\s*"?0x[0-9a-f]*"?.*$/i, '')) || 'execution reverted'
   )
-}
-
-/** Contract text is outside input: one line, printable, bounded. */
-function printable(text: string): string {
-  return text
-    .replace(/[^\x20-\x7e\u00a0-\uffff]/g, ' ')
-    .trim()
-    .slice(0, 300)
 }

@@ -1,0 +1,45 @@
+import { readFileSync } from 'node:fs'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { fuzz, type FuzzTarget, tryInput } from '../../lab/fuzz/fuzz.ts'
+import { flood } from '../../lab/fuzz/hostile-spy.ts'
+import { networkTargets, startNetworkTargets } from '../../lab/fuzz/network.ts'
+
+interface Kept {
+  readonly target: string
+  readonly input: unknown
+  readonly why: string
+}
+const all = JSON.parse(readFileSync(new URL('../../lab/fuzz/kept.json', import.meta.url), 'utf8')) as readonly Kept[]
+const kept = all.filter((one) => networkTargets.includes(one.target))
+
+describe('Readers behind a real connection, with an attacker at its other end', () => {
+  const seed = Math.floor(Date.now() / 604_800_000)
+  let network: Awaited<ReturnType<typeof startNetworkTargets>>
+  const target = (name: string) => network.targets.find((one) => one.name === name) as unknown as FuzzTarget<unknown>
+
+  beforeAll(async () => {
+    network = await startNetworkTargets()
+  })
+  afterAll(() => network?.stop())
+
+  test.each(networkTargets)(
+    '%s: nothing untyped, nothing of the stranger in a text, and what is good still comes through',
+    async (name) => {
+      expect(await fuzz(target(name), seed, 30)).toBeUndefined()
+    },
+    60_000,
+  )
+
+  test.each(kept.map((one) => [one.target, one.why, one] as const))('%s stands what was found: %s', async (name, _, { input }) => {
+    await tryInput(target(name), input)
+    expect(target(name)).toBeDefined()
+  })
+
+  test('a spy that floods its subscriber while nothing can be submitted is not read any more: what is kept is bounded', async () => {
+    const { sent, kept, message } = await flood(20)
+    expect(kept).toBeGreaterThanOrEqual(20)
+    expect(kept).toBeLessThan(40)
+    // The rest is in the buffers of both ends of the connection.
+    expect(sent).toBeLessThan(60 * message)
+  })
+})
