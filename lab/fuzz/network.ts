@@ -1,7 +1,7 @@
 import type { FuzzTarget } from './fuzz.ts'
+import { decodeVaa, goodPlace, goodVaa } from './good-vaa.ts'
 import { startHttpTarget } from './hostile-http.ts'
 import { startSpyTarget } from './hostile-spy.ts'
-import { decodeVaa, goodPlace, goodVaa } from './targets.ts'
 
 /** Readers behind a real connection, with the servers of an attacker at its other end. */
 export async function startNetworkTargets(): Promise<{ targets: readonly FuzzTarget[]; stop: () => Promise<void> }> {

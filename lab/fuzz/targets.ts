@@ -5,7 +5,6 @@ import { messageBytes } from '../../api/submit.ts'
 import { completedIn, initiatedIn } from '../../bridges/native-bridge/events.ts'
 import { readMessage as readNative, writeMessage, idOf } from '../../bridges/native-bridge/message.ts'
 import { explainRevert as explainNative } from '../../bridges/native-bridge/reverts.ts'
-import { createDecode } from '../../bridges/wormhole-token-bridge/message.ts'
 import { publishedIn } from '../../bridges/wormhole-token-bridge/published.ts'
 import { explainRevert as explainWormhole } from '../../bridges/wormhole-token-bridge/reverts.ts'
 import { readBlock } from '../../chains/evm/heads/blocks.ts'
@@ -24,14 +23,15 @@ import { assertStreamUpdate } from '../../domain/stream/request.ts'
 import { applyToStream, initialStream } from '../../domain/stream/reducer.ts'
 import { retryAfterMs } from '../../intake/vaa-host.ts'
 import { parseCheckpoint } from '../../streams/checkpoints.ts'
+import { decodeVaa as decode, goodPayload as payload, goodPlace, goodVaa as vaa } from './good-vaa.ts'
 import { nearly, nearlyBytes, nearlyText } from './arbitraries.ts'
 import { type FuzzTarget, isTyped, isUsage, namesField } from './fuzz.ts'
 
 const address = `0x${'ab'.repeat(20)}`
 const hash = `0x${'cd'.repeat(32)}`
-const emitter = 'bb'.repeat(20).padStart(64, '0')
 const coder = AbiCoder.defaultAbiCoder()
 const never = () => false
+const { emitter } = goodPlace
 const bytesOf = (hex: string) => Buffer.from(hex, 'hex')
 const target = <Input>(
   name: string,
@@ -40,16 +40,8 @@ const target = <Input>(
   allowed: FuzzTarget['allowed'],
 ): FuzzTarget => ({ name, input, read, allowed }) as FuzzTarget<Input> as unknown as FuzzTarget
 
-const payload = `01${'00'.repeat(31)}05${'11'.repeat(32)}0002${'22'.repeat(32)}0004${'00'.repeat(32)}`
-const vaa = bytesOf(`01000000000100${'ee'.repeat(64)}0065000000000000000002${emitter}${'00'.repeat(7)}0901${payload}`)
 const transfer = { initiator: address, recipient: hash, amount: 5n, nonce: 7n }
 const native = writeMessage({ ...transfer, id: idOf(transfer), sourceNetworkId: 1337n, sourceBridge: address })
-const decode = createDecode(new Map([[4, 'bsc']]))
-
-/** A VAA that decodes, where it is from, and its reader. */
-export const goodVaa: Uint8Array = vaa
-export const goodPlace = { chain: 2, emitter, sequence: '9' }
-export const decodeVaa = decode
 
 const block = {
   number: '0x5',

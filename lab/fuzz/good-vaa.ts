@@ -1,0 +1,15 @@
+import { createDecode } from '../../bridges/wormhole-token-bridge/message.ts'
+
+const emitter = 'bb'.repeat(20).padStart(64, '0')
+
+/** A transfer's payload 1, hex. */
+export const goodPayload = `01${'00'.repeat(31)}05${'11'.repeat(32)}0002${'22'.repeat(32)}0004${'00'.repeat(32)}`
+/** A VAA that decodes. Nobody has signed it. */
+export const goodVaa = Buffer.from(
+  `01000000000100${'ee'.repeat(64)}0065000000000000000002${emitter}${'00'.repeat(7)}0901${goodPayload}`,
+  'hex',
+)
+/** Where it is from. */
+export const goodPlace = { chain: 2, emitter, sequence: '9' }
+/** Its reader. */
+export const decodeVaa = createDecode(new Map([[4, 'bsc']]))
