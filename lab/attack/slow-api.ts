@@ -1,3 +1,4 @@
+import { get } from 'node:http'
 import { connect, type Socket } from 'node:net'
 import type { PlannedAttack } from './plan.ts'
 import type { AttackScene } from './scene.ts'
@@ -40,12 +41,22 @@ function slowSocket({ hostname, port }: URL, localAddress: string, index: number
   return socket.resume()
 }
 
-/** What needs no Temporal, which other attackers may just have wiped. */
-async function askHonestly(scene: AttackScene, { apiUrl, admin, ended }: AttackScene['fleet']['alive'][number]): Promise<void> {
+/** By a connection of its own: one that is kept may be closed by the API as idle in the moment of the question. */
+async function askHonestly(scene: AttackScene, one: AttackScene['fleet']['alive'][number]): Promise<void> {
   try {
-    const answer = await fetch(`${apiUrl}/v1/openapi.json`, { headers: admin, signal: AbortSignal.timeout(answeredWithinMs) })
-    await answer.text()
+    await ask(one)
   } catch (error) {
-    if (ended === undefined) scene.shutOut.push(`${apiUrl} did not answer: ${String(error)}`)
+    if (one.ended === undefined) scene.shutOut.push(`${one.apiUrl} did not answer: ${String(error)}`)
   }
+}
+
+/** What needs no Temporal, which other attackers may just have wiped. */
+function ask({ apiUrl, admin }: AttackScene['fleet']['alive'][number]): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const options = { agent: false, headers: admin, signal: AbortSignal.timeout(answeredWithinMs) } as const
+    get(new URL('/v1/openapi.json', apiUrl), options, (answer) => answer.resume().on('end', resolve).on('error', reject)).on(
+      'error',
+      reject,
+    )
+  })
 }
