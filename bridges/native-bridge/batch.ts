@@ -1,14 +1,14 @@
 import { RelayerError } from '../../domain/errors.ts'
 import type { Intent } from '../../domain/intent.ts'
 import type { SharedCalls } from '../port.ts'
+import { encodeCompletion } from './completion-call.ts'
 import { nativeBridgeAbi } from './contracts.ts'
 import { completionArguments, type NativeTransfer } from './message.ts'
 import type { OpenTransfer } from './open.ts'
 
 /** completeBridgeTransfer: the call that delivers one transfer. */
 export function completionIntent(targetBridge: string, transfer: NativeTransfer): Intent {
-  const data = nativeBridgeAbi.encodeFunctionData('completeBridgeTransfer', completionArguments(transfer))
-  return { to: targetBridge.toLowerCase(), data, value: '0' }
+  return { to: targetBridge.toLowerCase(), data: encodeCompletion(completionArguments(transfer)), value: '0' }
 }
 
 /** batchCompleteBridgeTransfer: all, in this order, or none. Throws INPUT_INVALID for no transfer, or for one that is there twice (the second would undo all). */

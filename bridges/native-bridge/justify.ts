@@ -1,6 +1,7 @@
 import type { Intent } from '../../domain/intent.ts'
 import { inTicks } from '../common/contract-reader.ts'
 import { justifiedBy, unjustified } from '../common/justify.ts'
+import { decodeCompletion } from './completion-call.ts'
 import { nativeBridgeAbi } from './contracts.ts'
 import { type CompletionArguments, type NativeRoute, transferOfCompletion, writeMessage } from './message.ts'
 import { refusals } from './verify.ts'
@@ -32,10 +33,11 @@ export function createJustify(routes: readonly NativeRoute[], verify: (message: 
 
 /** The rows of a completion, alone or in a batch; undefined unless the bytes are exactly what their encoding gives again. */
 function completionsOf(data: string): readonly CompletionArguments[] | undefined {
+  const single = decodeCompletion(data)
+  if (single) return [single]
   try {
     const call = nativeBridgeAbi.parseTransaction({ data })
     if (!call || nativeBridgeAbi.encodeFunctionData(call.fragment, call.args) !== data.toLowerCase()) return undefined
-    if (call.name === 'completeBridgeTransfer') return [rowOf(call.args.toArray())]
     if (call.name !== 'batchCompleteBridgeTransfer') return undefined
     const columns = call.args.toArray(true) as unknown[][]
     const [ids = []] = columns

@@ -95,14 +95,14 @@ describe('a delivery is proved before the key is asked', () => {
   const delivery = unsigned(bridge, `${complete}00ff`)
 
   /** A key that counts its signatures, and a proof that counts how often it is asked. */
-  function setting(answer: () => Promise<void>) {
+  function setting(answer: () => Promise<void>, clock?: () => number) {
     const seen = { signed: 0, asked: [] as string[] }
     const key = { address: self, sign: () => Promise.resolve({ raw: String(++seen.signed) } as SignedTransaction) }
     const justify = (call: { data: string }) => {
       seen.asked.push(call.data)
       return answer()
     }
-    return { seen, signer: withPolicy(key, { ...policy, justify }) }
+    return { seen, signer: withPolicy(key, { ...policy, justify }, clock) }
   }
 
   test('once for each call, whatever its fee and nonce; no-ops, payments and operators calls need no proof', async () => {
@@ -113,6 +113,23 @@ describe('a delivery is proved before the key is asked', () => {
     await signer.sign(unsigned(bridge, `${complete}00fe`))
     for (const own of [unsigned(self, '0x'), unsigned(treasury, '0x', '1'), unsigned(stranger, ping)]) await signer.sign(own)
     expect(seen).toEqual({ signed: 6, asked: [`${complete}00ff`, `${complete}00fe`] })
+  })
+
+  test('after ten minutes again, but for a nonce that was signed with it: a raise of its fee must not wait', async () => {
+    let [now, isGenuine] = [0, true]
+    const answer = () => (isGenuine ? Promise.resolve() : Promise.reject(new RelayerError('CALL_UNJUSTIFIED')))
+    const { seen, signer } = setting(answer, () => now)
+    await signer.sign({ ...delivery, nonce: 6 })
+    now = 599_999
+    await signer.sign({ ...delivery, nonce: 7 })
+    expect(seen.asked.length).toBe(1)
+    now = 600_000
+    isGenuine = false
+    for (const nonce of [6, 7]) await signer.sign({ ...delivery, nonce, maxFee: '40' })
+    for (const nonce of [8, undefined])
+      await expect(signer.check?.({ ...delivery, nonce })).rejects.toMatchObject({ code: 'CALL_UNJUSTIFIED' })
+    await expect(signer.sign({ ...delivery, nonce: 8 })).rejects.toMatchObject({ code: 'CALL_UNJUSTIFIED' })
+    expect(seen).toMatchObject({ signed: 4, asked: { length: 4 } })
   })
 
   test('one that nothing justifies is not signed, however often it is asked for', async () => {

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { PortageProcess } from '../../lab/devnet/portage-process.ts'
+import type { PortageOptions, PortageProcess } from '../../lab/devnet/portage-process.ts'
+import { nativeTransferId } from '../../lab/devnet/sent.ts'
 import { sendCoins } from '../faults/processes.ts'
 import { untilListed } from '../helpers/e2e-runs.ts'
 import { type Stage, startStage } from '../helpers/e2e.ts'
@@ -16,20 +17,35 @@ const perBlockMethods = [
   'eth_maxPriorityFeePerGas',
   'eth_getBlockReceipts',
 ]
-/** The target; what is measured is 4.1: one call at admission and one at the end, an estimate, a send, and a share of its block's receipts. */
-const mostPerTransfer = 5
+/** What is measured is 3.1: an estimate, a send, the effect at the end, and a share of its block's receipts. */
+const mostPerTransfer = 4
 /** The head with the finalized tag twice (a block may be skipped and filled), three reads of one lane, the market. */
 const mostPerBlock = 8
+/** The same of both chains; the source's lane has no work. Where 100 transfers take six blocks, that is 0.8 for each: 4 all in all. */
+const mostPerBlockOfAll = 14
+/** What is measured is 5.2: the source's table, which a lone node is asked for twice, and the three of above. */
+const mostPerNativeTransfer = 5.5
+/** Those of above, six reads of the target's limits, and the logs and blocks that both directions' streams and the reservations read. */
+const mostPerNativeBlock = 28
 
 const blockMs = 500
+const withoutNative: PortageOptions['configure'] = ({ bridges, ...config }) => ({
+  ...config,
+  bridges: { 'wormhole-token-bridge': bridges['wormhole-token-bridge'] },
+})
+const nativeOnly: PortageOptions['configure'] = ({ bridges, ...config }) => ({
+  ...config,
+  bridges: { 'native-bridge': bridges['native-bridge'] },
+})
 
 let stage: Stage
 let portage: PortageProcess
 
 beforeAll(async () => {
   // Audits of streams come at fixed times: their calls are no part of a transfer.
-  stage = await startStage({ worker: {}, blockTimeSeconds: blockMs / 1_000, consistencyLevel: 200, window: 128, auditMinutes: 60 })
-  portage = await stage.portage()
+  const pace = { blockTimeSeconds: blockMs / 1_000, consistencyLevel: 200, window: 128, auditMinutes: 60 }
+  stage = await startStage({ worker: {}, native: 'fixed', ...pace })
+  portage = await stage.portage({ configure: withoutNative })
 })
 
 afterAll(() => stage?.close())
@@ -37,35 +53,57 @@ afterAll(() => stage?.close())
 interface Reading {
   readonly at: number
   readonly height: number
+  /** By `chain method`. */
   readonly calls: ReadonlyMap<string, number>
 }
 
 async function reading(): Promise<Reading> {
   const text = await (await fetch(`${portage.apiUrl}/metrics`)).text()
-  const calls = new Map(
-    [...text.matchAll(/^portage_rpc_calls_total\{chain="bsc",method="(\w+)"\} (\d+)/gm)].map(([, m = '', n]) => [m, Number(n)]),
-  )
+  const lines = text.matchAll(/^portage_rpc_calls_total\{chain="(\w+)",method="(\w+)"\} (\d+)/gm)
+  const calls = new Map([...lines].map(([, chain = '', method = '', n]) => [`${chain} ${method}`, Number(n)]))
   return { at: Date.now(), calls, height: Number(/^portage_head_height\{chain="bsc"\} (\d+)/m.exec(text)?.[1]) }
 }
 
-/** Delivers so many at once, so many times; what the target chain was asked meanwhile. */
-async function cost(count: number, rounds = 1) {
+/** What the chains were asked while so many transfers were delivered. `perTransfer` and `perBlock`: of the target; `all…`: of both chains. */
+async function costOf(transfers: number, deliver: () => Promise<unknown>) {
   const before = await reading()
-  for (let round = 0; round < rounds; round++) {
-    await sendCoins(stage, count)
-    await untilListed(stage, stage.sent, 'delivered')
-  }
+  await deliver()
   const after = await reading()
   // The head is asked for so often in a block's time, whether there is a block or not: a node that is busy is late with its own.
   const blocks = Math.max(after.height - before.height, (after.at - before.at) / blockMs)
-  const spent = [...after.calls].map(([method, calls]) => [method, calls - (before.calls.get(method) ?? 0)] as const)
-  const sum = (perBlock: boolean) =>
-    spent.filter(([method]) => perBlockMethods.includes(method) === perBlock).reduce((total, [, calls]) => total + calls, 0)
-  const breakdown = spent.filter(([, calls]) => calls > 0).map(([method, calls]) => `${method} ${calls}`)
-  const transfers = count * rounds
-  const figures = { transfers, blocks, perTransfer: sum(false) / transfers, perBlock: sum(true) / blocks }
+  const spent = [...after.calls].map(
+    ([key, calls]) => [...key.split(' '), calls - (before.calls.get(key) ?? 0)] as [string, string, number],
+  )
+  const sum = (those: (chain: string, isPerBlock: boolean) => boolean) =>
+    spent.filter(([chain, method]) => those(chain, perBlockMethods.includes(method))).reduce((total, [, , calls]) => total + calls, 0)
+  const figures = {
+    ...{ transfers, blocks, all: sum(() => true), allInAll: sum(() => true) / transfers },
+    perTransfer: sum((chain, isPerBlock) => chain === 'bsc' && !isPerBlock) / transfers,
+    perBlock: sum((chain, isPerBlock) => chain === 'bsc' && isPerBlock) / blocks,
+    allPerBlock: sum((_, isPerBlock) => isPerBlock) / blocks,
+  }
+  const breakdown = spent.filter(([, , calls]) => calls > 0).map((row) => row.join(' '))
   console.info(`RPC calls: ${JSON.stringify(figures)}; ${breakdown.join(', ')}`)
   return figures
+}
+
+/** Delivers so many at once, so many times. */
+function cost(count: number, rounds = 1) {
+  return costOf(count * rounds, async () => {
+    for (let round = 0; round < rounds; round++) {
+      await sendCoins(stage, count)
+      await untilListed(stage, stage.sent, 'delivered')
+    }
+  })
+}
+
+async function nativeCost(count: number) {
+  const amounts = Array.from({ length: count }, (_, index) => ({ amount: BigInt(index + 1) }))
+  return costOf(count, async () => {
+    const sent = await stage.devnet.native!.users.ethereum.send(amounts)
+    const ends = await stage.outcomes(sent.map(nativeTransferId), 120_000)
+    expect(new Set(ends.map(({ state }) => state))).toEqual(new Set(['delivered']))
+  })
 }
 
 test('RPC calls per transfer and per block are the same with 10 and with 200 transfers in flight', async () => {
@@ -77,6 +115,17 @@ test('RPC calls per transfer and per block are the same with 10 and with 200 tra
   for (const one of [few, many]) {
     expect(one.perTransfer).toBeLessThanOrEqual(mostPerTransfer)
     expect(one.perBlock).toBeLessThanOrEqual(mostPerBlock)
+    expect(one.allPerBlock).toBeLessThanOrEqual(mostPerBlockOfAll)
   }
   expect(many.perTransfer).toBeLessThanOrEqual(few.perTransfer + 0.5)
+  // All in all: the source's part of a transfer is nothing.
+  expect(many.all).toBeLessThanOrEqual(mostPerTransfer * many.transfers + mostPerBlockOfAll * many.blocks)
+}, 400_000)
+
+test('a native transfer costs five calls and its share of what comes once per block, with 100 in flight', async () => {
+  await stage.end(portage)
+  portage = await stage.portage({ configure: nativeOnly })
+  await nativeCost(1)
+  const { all, transfers, blocks } = await nativeCost(100)
+  expect(all).toBeLessThanOrEqual(mostPerNativeTransfer * transfers + mostPerNativeBlock * blocks)
 }, 400_000)
