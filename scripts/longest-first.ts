@@ -11,6 +11,15 @@ const longest = [
   'faults/random',
   'e2e/lane-shedding',
   'e2e/wormhole-gaps',
+  'e2e/native-wipe',
+  'e2e/blind-nodes',
+  'e2e/deadline',
+  'e2e/audit',
+  'e2e/operator',
+  'e2e/others',
+  'workers/start-order.integration',
+  'recovery/workflow-recovery.integration',
+  'lanes/operator-transaction.integration',
 ].map((name) => `/test/${name}.test.ts`)
 
 /** Runs the longest files first, then whole stages, then the rest: no long file is left to run alone at the end. */

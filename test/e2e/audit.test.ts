@@ -1,9 +1,11 @@
+import { readFile } from 'node:fs/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { PortageProcess } from '../../lab/devnet/portage-process.ts'
 import { until } from '../../lab/devnet/until.ts'
 import { type AuditReport, auditId } from '../../temporal/contracts/audit.ts'
 import { runCli } from '../cli/run-cli.ts'
 import { sendCoins } from '../faults/processes.ts'
+import { mine, nonceOf, startMining, stopMining } from '../helpers/e2e-chain.ts'
 import { expectDelivered } from '../helpers/e2e-judge.ts'
 import { type Stage, startStage } from '../helpers/e2e.ts'
 
@@ -95,5 +97,50 @@ describe('The audit of what was delivered', () => {
     await until(shown, { timeoutMs: 60_000, everyMs: 200, what: 'the audit to be among those that are shown' })
     const metrics = await (await fetch(`${portage.apiUrl}/metrics`)).text()
     expect(metrics).toContain('portage_transfers_reopened_total{chain="bsc"} 1')
+  })
+
+  test('finds and logs what a reorg deeper than finality undoes, which is delivered again; the lane goes on', async () => {
+    const { anvil } = stage.devnet.chains.bsc
+    const lane = stage.devnet.lanes.find(({ chain }) => chain === 'bsc')
+    if (!lane) throw new Error('bsc has a lane')
+    const before = await anvil.rpc<string>('evm_snapshot')
+    const nonceBefore = await nonceOf(anvil, lane.address)
+    const sent = await sendCoins(stage, 2)
+    await stage.outcomes(sent)
+    const height = async (tag: string) => Number((await anvil.rpc<{ number: string }>('eth_getBlockByNumber', [tag, false])).number)
+    const finalBefore = await height('finalized')
+    await stopMining(anvil)
+    await anvil.rpc('evm_revert', [before])
+    expect(await height('latest')).toBeLessThan(finalBefore)
+    expect(await nonceOf(anvil, lane.address)).toBe(nonceBefore)
+    await mine(anvil, finalBefore - (await height('latest')) + 5)
+    await startMining(anvil, 1)
+
+    const undone: string[] = []
+    const found = async () => {
+      const { code, report } = await audit()
+      if (report.undoneCount > 0) expect(code).toBe(1)
+      undone.push(...report.undone)
+      return undone.length >= sent.length
+    }
+    await until(found, { timeoutMs: 90_000, everyMs: 500, what: 'the audit to find both undone' })
+    expect(undone.toSorted()).toEqual(sent.map(({ id }) => id).toSorted())
+    const logged = async () => (await readFile(portage.logFile, 'utf8')).includes('a delivered effect is gone')
+    await until(logged, { timeoutMs: 30_000, what: 'the log to say so' })
+    const metrics = await (await fetch(`${portage.apiUrl}/metrics`)).text()
+    expect(metrics).toContain('portage_effects_undone_total{chain="bsc"} 2')
+
+    // The lane finds out by itself that nonces which were final are open again, gives them their time to come back, then fills them.
+    const open = async () => {
+      const { entries, observed } = await stage.lane('bsc')
+      return observed?.finalized === nonceBefore && entries[nonceBefore]?.fill === 'inherited'
+    }
+    await until(open, { timeoutMs: 60_000, everyMs: 250, what: 'the ledger to know that its final nonces are open again' })
+    const { config } = await stage.lane('bsc')
+    await mine(anvil, config.fillAfterBlocks + 5)
+    const again = await stage.outcomes(sent, 90_000)
+    expect(again.map(({ state, delivery }) => [state, delivery?.ours])).toEqual(sent.map(() => ['delivered', true]))
+    const result = await stage.devnet.check(sent)
+    expect(result).toMatchObject({ delivered: 2, lost: 0, duplicates: 0, nonceHoles: 0, revertedTransactions: 0 })
   })
 })

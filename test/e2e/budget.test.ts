@@ -54,7 +54,7 @@ describe('What a transfer costs', () => {
     await mine(anvil, 2)
     await stage.reaches(undone.id, 'included')
     await anvil.rpc('anvil_reorg', [2, []])
-    await startMining(anvil)
+    await startMining(anvil, 1)
     const again = async () => (await stage.devnet.check([undone])).delivered === 1
     await until(again, { timeoutMs: 60_000, everyMs: 100, what: 'the undone delivery to be in a block again' })
     await mine(anvil, 70)

@@ -1,18 +1,92 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import type { PortageProcess } from '../../lab/devnet/portage-process.ts'
 import { until } from '../../lab/devnet/until.ts'
+import { expediteSignal } from '../../temporal/contracts/transfer.ts'
 import { runCli } from '../cli/run-cli.ts'
-import { mineDear, startMining, stopMining } from '../helpers/e2e-chain.ts'
+import { inPool, mine, mineDear, mineDearUntil, nonceOf, pooled, startMining, stopMining } from '../helpers/e2e-chain.ts'
 import { expectDelivered } from '../helpers/e2e-judge.ts'
 import { type Sent, type Stage, startStage } from '../helpers/e2e.ts'
 
 const coin = { kind: 'coin', amount: 10n ** 17n } as const
 
+/** Transfers go to bsc. */
+let stage: Stage
+let portage: PortageProcess
+let lane: string
+const anvil = () => stage.devnet.chains.bsc.anvil
+
+beforeAll(async () => {
+  stage = await startStage({ consistencyLevel: 200 })
+  lane = stage.devnet.lanes.find(({ chain }) => chain === 'bsc')!.address
+  portage = await stage.portage()
+  await stage.outcomes(await stage.send('ethereum', [coin]))
+})
+afterEach(() => startMining(anvil()))
+afterAll(() => stage?.close())
+
+/** Blocks become too dear for what was sent. */
+describe('Stuck transactions', { timeout: 300_000 }, () => {
+  test('the fee is raised at the same nonce until the block takes it; those behind it follow', async () => {
+    const used = await nonceOf(anvil(), lane)
+    await stopMining(anvil())
+    const sent = await stage.send('ethereum', [coin, coin, coin])
+    const first = await inPool(anvil(), lane, 3)
+    const dear = 10n * first.map(({ maxFeePerGas }) => maxFeePerGas).reduce((a, b) => (a > b ? a : b))
+    await mineDearUntil(anvil(), dear, lane, first.at(-1)!.nonce + 1)
+    await startMining(anvil())
+    await mine(anvil(), 2)
+    const ends = await stage.outcomes(sent)
+    expect(ends.map(({ state, rounds }) => [state, rounds])).toEqual(sent.map(() => ['delivered', 1]))
+    const { lanes, findings, revertedTransactions } = await expectDelivered(stage)
+    expect(revertedTransactions).toBe(0)
+    // As many transactions as transfers: the raised ones took the nonces of the first.
+    expect(lanes.find(({ address }) => address === lane)?.transactions).toBe(used + 3)
+    const landed = findings.slice(-3).flatMap(({ txHashes }) => txHashes)
+    expect(first.filter(({ hash }) => landed.includes(hash))).toEqual([])
+  })
+
+  test('the result says how many attempts it took', async () => {
+    await stopMining(anvil())
+    const [sent] = (await stage.send('ethereum', [coin])) as [Sent]
+    const [first] = await inPool(anvil(), lane, 1)
+    await mineDearUntil(anvil(), first!.maxFeePerGas * 2n, lane, first!.nonce + 1)
+    await startMining(anvil())
+    await mine(anvil(), 3)
+    const [end] = await stage.outcomes([sent])
+    expect(end).toMatchObject({ state: 'delivered', nonce: first!.nonce, rounds: 1 })
+    expect(end?.attempts).toBeGreaterThan(1)
+    expect(end?.txHash).not.toBe(first!.hash)
+    await expectDelivered(stage)
+  })
+
+  test('expedite raises the fee at once: in the ledger, in the pool, and in the block', async () => {
+    await stopMining(anvil())
+    const [sent] = (await stage.send('ethereum', [coin])) as [Sent]
+    const [first] = await inPool(anvil(), lane, 1)
+    await stage.client.workflow.getHandle(sent.id).signal(expediteSignal)
+    // No block comes: the lane itself would raise nothing.
+    const replaced = async () => {
+      const [call] = await pooled(anvil(), lane)
+      return call && call.hash !== first!.hash && call
+    }
+    const raised = await until(replaced, { timeoutMs: 60_000, everyMs: 100, what: 'a dearer call to be in the pool' })
+    expect(raised.nonce).toBe(first!.nonce)
+    expect(raised.maxFeePerGas).toBeGreaterThanOrEqual((first!.maxFeePerGas * 12n) / 10n)
+    const { attempts = [] } = (await stage.lane('bsc')).entries[first!.nonce] ?? {}
+    expect(attempts.map(({ kind, maxFee }) => [kind, BigInt(maxFee)])).toEqual([
+      ['call', first!.maxFeePerGas],
+      ['call', raised.maxFeePerGas],
+    ])
+    await startMining(anvil())
+    await mine(anvil(), 3)
+    const [end] = await stage.outcomes([sent])
+    expect(end).toMatchObject({ state: 'delivered', nonce: first!.nonce, txHash: raised.hash, attempts: 2, rounds: 1 })
+    await expectDelivered(stage)
+  })
+})
+
 /** Limits of what may be spent, set while everything runs. */
 describe('Fee limits', () => {
-  let stage: Stage
-  let portage: PortageProcess
-
   const metric = async (line: RegExp) => Number(line.exec(await (await fetch(`${portage.apiUrl}/metrics`)).text())?.[1])
   const settingsVersion = () => metric(/^portage_settings_version(?:\{\})? (\d+)$/m)
   /** Sets the policy of bsc; resolves when the process works by it. */
@@ -30,23 +104,14 @@ describe('Fee limits', () => {
   }
   const granted = async () => (await stage.lane('bsc')).counts.granted
 
-  beforeAll(async () => {
-    stage = await startStage({ consistencyLevel: 200 })
-    portage = await stage.portage()
-    await stage.outcomes(await stage.send('ethereum', [coin]))
-  })
-  afterEach(() => startMining(stage.devnet.chains.bsc.anvil))
-  afterAll(() => stage?.close())
-
   test('above the ceiling a transfer waits without a nonce; when the base fee has fallen it goes on by itself', async () => {
-    const { anvil } = stage.devnet.chains.bsc
     const ceiling = 50n * 10n ** 9n
     await limit({ baseFeeCeiling: String(ceiling) })
     const before = await granted()
     // Each empty block takes an eighth off: above the ceiling is where the chain stands still until the transfer was seen to wait.
-    await stopMining(anvil)
-    await mineDear(anvil, ceiling * 4n)
-    const height = Number(await anvil.rpc<string>('eth_blockNumber'))
+    await stopMining(anvil())
+    await mineDear(anvil(), ceiling * 4n)
+    const height = Number(await anvil().rpc<string>('eth_blockNumber'))
     const seen = async () => (await metric(/^portage_head_height\{chain="bsc"\} (\d+)$/m)) >= height
     await until(seen, { timeoutMs: 60_000, what: 'the process to see the dear block' })
     const [sent] = (await stage.send('ethereum', [coin])) as [Sent]
@@ -54,7 +119,7 @@ describe('Fee limits', () => {
     expect(waiting).toMatchObject({ code: 'FEE_CEILING' })
     expect(waiting.nonce).toBeUndefined()
     expect(await granted()).toBe(before)
-    await startMining(anvil)
+    await startMining(anvil())
     const [end] = await stage.outcomes([sent])
     expect(end).toMatchObject({ state: 'delivered', rounds: 1 })
     expect(end?.tried).toMatchObject([{ kind: 'call', hash: end?.txHash, fate: 'mined' }])

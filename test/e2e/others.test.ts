@@ -2,18 +2,20 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { PortageProcess } from '../../lab/devnet/portage-process.ts'
 import { until } from '../../lab/devnet/until.ts'
 import type { TransferStatus } from '../../temporal/contracts/transfer.ts'
-import { inPool, mine, pooled, redeemSoon, startMining, stopMining } from '../helpers/e2e-chain.ts'
+import { inPool, mine, nonceOf, pooled, redeemSoon, startMining, stopMining } from '../helpers/e2e-chain.ts'
 import { expectDelivered } from '../helpers/e2e-judge.ts'
 import { type Sent, type Stage, startStage } from '../helpers/e2e.ts'
 
 const coin = { kind: 'coin', amount: 10n ** 17n } as const
+/** Seconds per block after a reorganisation: what is undone has to be sent again before the lane has waited its number of blocks. */
+const slowly = 1
 
 /** Finality is 16 blocks behind the head, so that there is time for a reorganisation. Transfers go to bsc. */
 describe('Someone else delivers, and blocks that go away', { timeout: 300_000 }, () => {
   let stage: Stage
   let outsider: string
   let lane: string
-  let portage: PortageProcess
+  let portage: PortageProcess | undefined
   const target = () => stage.devnet.chains.bsc
   const redeem = async (sent: Sent, tipWei?: bigint) =>
     redeemSoon(target(), stage.devnet.outsiders.bsc, await stage.vaa(sent), tipWei ? { tipWei } : {})
@@ -78,12 +80,12 @@ describe('Someone else delivers, and blocks that go away', { timeout: 300_000 },
     await stopMining(anvil)
     const theirs = await redeem(sent)
     await mine(anvil, 2)
-    await stage.submit(portage, await stage.vaa(sent))
+    await stage.submit(portage!, await stage.vaa(sent))
     await stage.reaches(sent.id, 'included')
     expect(await pooled(anvil, lane)).toEqual([])
     await anvil.rpc('anvil_reorg', [2, []])
     expect(await anvil.rpc('eth_getTransactionReceipt', [theirs])).toBeNull()
-    await startMining(anvil)
+    await startMining(anvil, slowly)
     await until(() => redeemed(sent), { timeoutMs: 90_000, everyMs: 100, what: 'our delivery to be in a block' })
     await mine(anvil, 16)
     const [end] = await stage.outcomes([sent])
@@ -109,7 +111,7 @@ describe('Someone else delivers, and blocks that go away', { timeout: 300_000 },
     // Blocks come again by themselves, so that ours may already be in another one.
     expect(await anvil.rpc('eth_getBlockByNumber', [blockNumber, false])).not.toMatchObject({ hash: blockHash })
     expect(await anvil.rpc('eth_getTransactionReceipt', [theirs])).toBeNull()
-    await startMining(anvil)
+    await startMining(anvil, slowly)
     await until(async () => (await Promise.all(sent.map(redeemed))).every(Boolean), {
       timeoutMs: 90_000,
       everyMs: 100,
@@ -120,6 +122,30 @@ describe('Someone else delivers, and blocks that go away', { timeout: 300_000 },
     expect(ends).toMatchObject(sent.map(() => ({ state: 'delivered', delivery: { by: lane, ours: true }, rounds: 1 })))
     expect(ends.map(({ nonce = -1 }) => nonce).toSorted((a, b) => a - b)).toEqual(ours.map(({ nonce }) => nonce))
     await expectDelivered(stage)
+  })
+
+  test('killed between inclusion and finality, then a reorganisation: the next process sends the same bytes again, and they deliver', async () => {
+    portage ??= await stage.portage()
+    const used = await nonceOf(target().anvil, lane)
+    await stopMining(target().anvil)
+    const sent = (await stage.send('ethereum', [coin, coin])) as [Sent, Sent]
+    const ours = await inPool(target().anvil, lane, 2)
+    await mine(target().anvil, 2)
+    for (const { id } of sent) await stage.reaches(id, 'included')
+    await stage.end(portage, 'SIGKILL')
+    await target().anvil.rpc('anvil_reorg', [2, []])
+    for (const { hash } of ours) expect(await target().anvil.rpc('eth_getTransactionReceipt', [hash])).toBeNull()
+    await target().anvil.rpc('anvil_dropAllTransactions', [])
+    await startMining(target().anvil, slowly)
+    portage = await stage.portage()
+    const again = async () => (await stage.devnet.check(sent)).delivered === sent.length
+    await until(again, { timeoutMs: 120_000, everyMs: 200, what: 'both deliveries to be in blocks again' })
+    await mine(target().anvil, 16)
+    const ends = await stage.outcomes(sent)
+    expect(ends).toMatchObject(sent.map(() => ({ state: 'delivered', rounds: 1, delivery: { by: lane, ours: true } })))
+    expect(new Set(ends.map(({ txHash }) => txHash))).toEqual(new Set(ours.map(({ hash }) => hash)))
+    const { lanes } = await expectDelivered(stage)
+    expect(lanes.find(({ address }) => address === lane)?.transactions).toBe(used + 2)
   })
 
   const redeemed = async (one: Sent) => (await stage.devnet.check([one])).delivered === 1

@@ -16,7 +16,6 @@ describe('keys that are not on this machine', { timeout: 300_000 }, () => {
   let stage: Stage
   let remote: Web3Signer
   let kms: Kms
-  let options: PortageOptions
 
   beforeAll(async () => {
     stage = await startStage()
@@ -24,7 +23,7 @@ describe('keys that are not on this machine', { timeout: 300_000 }, () => {
     kms = await startKms(stage.devnet.lanes.filter(({ chain }) => chain === 'bsc'))
     // The process is not given the keys that the devnet's lanes usually have in the environment.
     const noKeys = Object.fromEntries(stage.devnet.lanes.map(({ variable }) => [variable, '']))
-    options = { configure: withServices, env: { ...noKeys, ...kmsEnvironment } }
+    await stage.portage({ configure: withServices, env: { ...noKeys, ...kmsEnvironment } })
   })
 
   afterAll(async () => {
@@ -51,7 +50,6 @@ describe('keys that are not on this machine', { timeout: 300_000 }, () => {
   }
 
   test('deliver, ten transfers each', async () => {
-    const portage = await stage.portage(options)
     const transfers = Array.from({ length: count }, (_, index) => ({ kind: 'coin' as const, amount: amount + BigInt(index) * 10n ** 12n }))
     const sent = (await Promise.all([stage.send('ethereum', transfers), stage.send('bsc', transfers)])).flat()
     const ends = await stage.outcomes(sent)
@@ -59,11 +57,9 @@ describe('keys that are not on this machine', { timeout: 300_000 }, () => {
     expect((await expectDelivered(stage, sent)).revertedTransactions).toBe(0)
     expect(remote.signatures).toBeGreaterThanOrEqual(count)
     expect(kms.signatures).toBeGreaterThanOrEqual(count)
-    await stage.end(portage)
   })
 
   test('that are away for a while delay their lane for as long, and nothing is lost', async () => {
-    const portage = await stage.portage(options)
     kms.mode = 500
     const sent = await sendCoins(stage, 3)
     const stuck = async () => (await inFlight(stage, sent)) === sent.length
@@ -74,7 +70,6 @@ describe('keys that are not on this machine', { timeout: 300_000 }, () => {
     const ends = await stage.outcomes(sent, 120_000)
     expect(ends.map(({ state, delivery }) => [state, delivery?.ours])).toEqual(sent.map(() => ['delivered', true]))
     await expectDelivered(stage, sent)
-    await stage.end(portage)
   })
 })
 

@@ -75,7 +75,6 @@ describe('kill -9 of a worker process', { timeout: 400_000 }, () => {
     await stage.end(sleeper)
   })
 
-  // Last: blocks come every second after it.
   test('after-bump-recorded (time 1): a replacement in the ledger whose bytes do not exist', async () => {
     const doomed = await startDoomed(stage, 'after-bump-recorded', 'kill', 1)
     const { anvil } = stage.devnet.chains.bsc

@@ -1,7 +1,9 @@
+import { Interface } from 'ethers'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import type { FaultRule } from '../../lab/devnet/fault-proxy/rules.ts'
 import { until } from '../../lab/devnet/until.ts'
-import { type Stage, startStage } from '../helpers/e2e.ts'
+import { expectDelivered } from '../helpers/e2e-judge.ts'
+import { type Sent, type Stage, startStage } from '../helpers/e2e.ts'
 import { deliveredOnce } from './delivered-once.ts'
 import { sendCoins, startSound } from './processes.ts'
 
@@ -21,6 +23,16 @@ const liars: readonly (readonly [string, FaultRule])[] = [
   ['leaves an answer of each batch out', { fault: { kind: 'batch', how: 'drop' } }],
   ['gives an answer of each batch twice', { fault: { kind: 'batch', how: 'duplicate' } }],
   ['answers batches in reverse', { fault: { kind: 'batch', how: 'reorder' } }],
+]
+
+const isTransferCompleted = new Interface(['function isTransferCompleted(bytes32)']).getFunction('isTransferCompleted')!.selector
+const word = (value: bigint) => `0x${value.toString(16).padStart(64, '0')}`
+
+/** What one node of three answers all the time, for as long as it likes: a transfer ends as the other two show it. */
+const lies: readonly (readonly [string, FaultRule])[] = [
+  ['every transaction reverted', { fault: { kind: 'receipt', lie: 'status' } }],
+  ['no transaction has a receipt', { fault: { kind: 'receipt', lie: 'null' } }],
+  ['no transfer is ever delivered', { fault: { kind: 'answer', result: word(0n) }, methods: [`eth_call ${isTransferCompleted}`] }],
 ]
 
 /** All nodes do this, until it has struck so often. */
@@ -44,6 +56,36 @@ describe('nodes that do wrong', { timeout: 400_000 }, () => {
   // Also after a failure: what one test found must not befall the next.
   afterEach(() => stage.devnet.nodes.bsc.forEach((node) => node.clear()))
   afterAll(() => stage?.close())
+
+  test.each(lies)('one of three says that %s: each transfer ends once, by our lane, in its first round', async (_, rule) => {
+    const [own] = stage.devnet.lanes.filter(({ chain }) => chain === 'bsc')
+    const sent: Sent[] = []
+    // Each node in turn, so that the one that is asked first is among them.
+    for (const node of stage.devnet.nodes.bsc) {
+      const active = node.add(rule)
+      const one = await stage.send('ethereum', [{ kind: 'coin', amount: 10n ** 16n }])
+      const [end] = await stage.outcomes(one)
+      expect(end).toMatchObject({ state: 'delivered', rounds: 1, delivery: { by: own?.address, ours: true } })
+      active.end()
+      sent.push(...one)
+    }
+    const { wastedTransactions } = await expectDelivered(stage)
+    expect(wastedTransactions).toBe(0)
+    expect(sent).toHaveLength(3)
+  })
+
+  test('one of three shows every transfer as delivered: none ends by that, and none waits for it', async () => {
+    const [own] = stage.devnet.lanes.filter(({ chain }) => chain === 'bsc')
+    const fault = { kind: 'answer', result: word(1n) } as const
+    for (const node of stage.devnet.nodes.bsc) {
+      const active = node.add({ fault, methods: [`eth_call ${isTransferCompleted}`] })
+      const [one] = (await stage.send('ethereum', [{ kind: 'coin', amount: 10n ** 16n }])) as [Sent]
+      // A process that asks this node first also asks the others, which show no delivery.
+      expect(await stage.outcomes([one])).toMatchObject([{ state: 'delivered', delivery: { by: own?.address, ours: true } }])
+      active.end()
+    }
+    expect((await expectDelivered(stage)).wastedTransactions).toBe(0)
+  })
 
   test.each(liars)('one of three %s', async (_, rule) => {
     const [first] = stage.devnet.nodes.bsc

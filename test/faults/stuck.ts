@@ -1,10 +1,11 @@
 import type { Anvil } from '../../lab/devnet/chain/anvil.ts'
+import { mine, startMining, stopMining } from '../helpers/e2e-chain.ts'
 
 /** A chain whose transactions stay in the pool. */
 export interface Stuck {
   /** Mines a block that has no room for a redemption: what is in the pool stays there. */
   passBlock(): Promise<void>
-  /** Blocks again, one per second, with room. */
+  /** Blocks again, with room, as often as at the start. */
   end(): Promise<void>
 }
 
@@ -13,15 +14,15 @@ const roomy = 60_000_000
 const tight = 40_000
 
 /** Stops the chain's blocks; from then on they come only when a test mines them. */
-export async function stuckInPool({ rpc }: Anvil): Promise<Stuck> {
-  const gasLimit = (limit: number) => rpc('evm_setBlockGasLimit', [`0x${limit.toString(16)}`])
-  await rpc('evm_setIntervalMining', [0])
+export async function stuckInPool(anvil: Anvil): Promise<Stuck> {
+  const gasLimit = (limit: number) => anvil.rpc('evm_setBlockGasLimit', [`0x${limit.toString(16)}`])
+  await stopMining(anvil)
   return {
     async passBlock() {
       await gasLimit(tight)
-      await rpc('evm_mine')
+      await mine(anvil)
       await gasLimit(roomy)
     },
-    end: async () => void (await rpc('evm_setIntervalMining', [1])),
+    end: () => startMining(anvil),
   }
 }

@@ -3,15 +3,46 @@ import type { Anvil } from '../../lab/devnet/chain/anvil.ts'
 import { until } from '../../lab/devnet/until.ts'
 import type { WormholeChain } from '../../lab/devnet/wormhole/wormhole.ts'
 import type { DevnetAccount } from '../../lab/devnet/chain/accounts.ts'
+import { alive } from './alive.ts'
+
+/** Chains that this process mines, by URL. */
+const mined = new Map<string, { stop(): Promise<void> }>()
 
 /** Blocks come only when a test asks for them. */
-export async function stopMining({ rpc }: Anvil): Promise<void> {
+export async function stopMining({ url, rpc }: Anvil): Promise<void> {
+  await mined.get(url)?.stop()
+  mined.delete(url)
   await rpc('evm_setIntervalMining', [0])
 }
 
-/** A block every second again: the shortest interval that can be set on a running anvil. */
-export async function startMining({ rpc }: Anvil): Promise<void> {
-  await rpc('evm_setIntervalMining', [1])
+/** Blocks come again, one every so many seconds: as often as at the start unless said otherwise. */
+export async function startMining(anvil: Anvil, seconds = anvil.blockTimeSeconds): Promise<void> {
+  await stopMining(anvil)
+  // A running anvil takes whole seconds only.
+  if (Number.isInteger(seconds)) await anvil.rpc('evm_setIntervalMining', [seconds])
+  else mined.set(anvil.url, mineEvery(anvil, seconds))
+}
+
+/** Mines until it is stopped or the node ends. No block comes after `stop()` has resolved. */
+function mineEvery({ rpc, pid }: Anvil, seconds: number): { stop(): Promise<void> } {
+  let stopped = false
+  let wake = () => {}
+  const loop = (async () => {
+    while (!stopped && alive(pid)) {
+      await new Promise<void>((resolve) => {
+        wake = resolve
+        setTimeout(resolve, seconds * 1000)
+      })
+      if (!stopped) await rpc('evm_mine').catch(() => {})
+    }
+  })()
+  return {
+    async stop() {
+      stopped = true
+      wake()
+      await loop
+    },
+  }
 }
 
 /** Mines blocks at once. */

@@ -1,0 +1,108 @@
+import { readFile } from 'node:fs/promises'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import type { ActiveRule } from '../../lab/devnet/fault-proxy/rules.ts'
+import type { PortageProcess } from '../../lab/devnet/portage-process.ts'
+import { type AnySent, isNative } from '../../lab/devnet/sent.ts'
+import { until } from '../../lab/devnet/until.ts'
+import { streamViewQuery, streamWorkflowId } from '../../temporal/contracts/stream.ts'
+import { expectAllProved, sendNatives } from '../helpers/e2e-native.ts'
+import { type Sent, type Stage, startStage } from '../helpers/e2e.ts'
+
+const coin = { kind: 'coin', amount: 10n ** 16n } as const
+
+/** One node per chain. The process starts while that of bsc does not answer. */
+let stage: Stage
+let portage: PortageProcess
+let away: ActiveRule[]
+const sent: AnySent[] = []
+
+beforeAll(async () => {
+  stage = await startStage({ native: 'fixed', nodesPerChain: 1, auditMinutes: 0.1 })
+  away = stage.devnet.nodes.bsc.map((node) => node.add({ fault: { kind: 'cut' } }))
+  portage = await stage.portage()
+})
+afterAll(() => stage?.close())
+
+/** What the process says of itself at `GET /ready`. */
+const readiness = async () => {
+  const response = await fetch(`${portage.apiUrl}/ready`)
+  return { status: response.status, body: (await response.json()) as { checks: { name: string; ok: boolean }[] } }
+}
+
+test('a process that starts while no node of a chain answers works on the others, and on that one once it is there', async () => {
+  const isReady = async () => {
+    const { status, body } = await readiness()
+    return status === 200 && body.checks.filter(({ ok }) => !ok).length === 1 && body
+  }
+  // The block that is seen first of the other chain may come after the process is ready.
+  const { checks } = await until(isReady, { timeoutMs: 60_000, what: 'all but one to be well' })
+  expect(checks.filter(({ ok }) => !ok)).toMatchObject([{ name: 'chain bsc', vital: false, problem: 'no block was seen yet' }])
+
+  const [there, back] = await Promise.all([stage.send('ethereum', [coin]), stage.send('bsc', [coin])])
+  sent.push(...there, ...back, ...(await sendNatives(stage, 'ethereum', 2)), ...(await sendNatives(stage, 'bsc', 2)))
+  await stage.outcomes(back)
+  // What cannot be read there keeps a transfer in the submitter, or waiting in its workflow.
+  const state = await stage.status((there[0] as Sent).id).then(
+    (one) => one.state,
+    () => 'not started',
+  )
+  expect(state).not.toBe('delivered')
+
+  for (const rule of away) rule.end()
+  // What is tried again waits longer each time that it fails, up to half a minute for a node and for a message.
+  await stage.outcomes(there, 120_000)
+  await expectAllProved(stage, sent)
+  await until(async () => (await readiness()).body.checks.every(({ ok }) => ok), {
+    timeoutMs: 60_000,
+    what: 'both chains to be seen',
+  })
+}, 300_000)
+
+/** The only node of the source hides logs of final blocks, so that the scan passes them by. The contract's own table does not lie. */
+describe('a node hides logs of the source', () => {
+  beforeAll(() => away.forEach((rule) => rule.end()))
+  afterEach(() => stage.devnet.nodes.ethereum.forEach((node) => node.clear()))
+
+  /** The users' transfers of the stream. */
+  const fromEthereum = () => sent.filter(isNative).filter(({ source }) => source === 'ethereum')
+  const view = () => stage.client.workflow.getHandle(streamWorkflowId('native-bridge:ethereum:bsc')).query(streamViewQuery)
+  const hidden = async () => (await readFile(portage.logFile, 'utf8')).split('a node hides logs').length - 1
+  /** The log comes to its file after the process has gone on. */
+  const loggedAfter = (before: number) =>
+    until(async () => (await hidden()) > before, { timeoutMs: 30_000, what: 'the log to tell that a node hides logs' })
+
+  test('one of three: it is found, the log says so, and it is delivered while the node still hides it', async () => {
+    const before = await hidden()
+    const [node] = stage.devnet.nodes.ethereum
+    const hiding = node?.add({ fault: { kind: 'logs', how: 'one-less' } })
+    sent.push(...(await sendNatives(stage, 'ethereum', 3)))
+    await expectAllProved(stage, sent)
+    expect(hiding?.strikes).toBeGreaterThan(0)
+    await loggedAfter(before)
+    const isCalm = async () => (await view()).alarms.length === 0
+    await until(isCalm, { timeoutMs: 60_000, everyMs: 250, what: 'the stream to have no alarm' })
+    expect(await view()).toMatchObject({ completedNumber: String(fromEthereum().length), gaps: {}, alarms: [] })
+  })
+
+  test('all of them, in every range: only the table shows it', async () => {
+    const before = await hidden()
+    const [node] = stage.devnet.nodes.ethereum
+    node?.add({ fault: { kind: 'answer', result: [] }, methods: ['eth_getLogs'] })
+    sent.push(...(await sendNatives(stage, 'ethereum', 4)))
+    await expectAllProved(stage, sent)
+    await loggedAfter(before)
+    expect(await hidden()).toBeGreaterThan(before)
+  })
+
+  test('the last one that there is: nothing higher shows that it is missing', async () => {
+    const before = await hidden()
+    const [node] = stage.devnet.nodes.ethereum
+    node?.add({ fault: { kind: 'answer', result: [] }, methods: ['eth_getLogs'] })
+    sent.push(...(await sendNatives(stage, 'ethereum', 1)))
+    const passedBy = async () => ((await view()).nextHeight ?? 0) > (fromEthereum().at(-1)?.height ?? 0)
+    await until(passedBy, { timeoutMs: 60_000, everyMs: 250, what: 'the scan to have passed its block' })
+    await expectAllProved(stage, sent)
+    await loggedAfter(before)
+    expect(await hidden()).toBe(before + 1)
+  })
+})
