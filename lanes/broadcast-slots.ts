@@ -5,9 +5,9 @@ const promisedMs = 10_000
 /** An admission waits this long for a slot, ms: meanwhile its workflow answers no query and hears no signal. */
 const longestWaitMs = 1_000
 /** After so many promises in a row for which no step came (the server starts none eagerly, and another process took them) … */
-const missesInARow = 3
+const missesInARow = 5
 /** … none is made for this long, ms. */
-const restMs = 60_000
+const restMs = 15_000
 
 /**
  * The slots for the broadcasts of one key in this process, whichever queue they come by. A step of the lane's queue waits for a slot, and gets the next one. A

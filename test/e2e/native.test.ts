@@ -145,6 +145,8 @@ describe('The native bridge both ways', { timeout: 300_000 }, () => {
       unjustified,
     )
     expect(await attack.step('broadcast', attack.broadcastOf(forged))).toMatchObject(unjustified)
+    // The same near at hand; a process that does not hold the key does nothing.
+    expect(await attack.nearStep('broadcastNear', attack.broadcastOf(forged))).toMatchObject(unjustified)
     const granted = { intentId: 'batch:forged/1', callHash: callHash(forged.intent) }
     const [grant] = await attack.order({
       kind: 'grant',

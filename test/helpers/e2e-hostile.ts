@@ -9,7 +9,7 @@ import type { Ask, LaneAnswer } from '../../domain/lane/messages.ts'
 import { freshAddress } from '../../lab/devnet/chain/accounts.ts'
 import { callHash } from '../../lanes/lane-call.ts'
 import { applyUpdate, laneStatusQuery } from '../../temporal/contracts/lane.ts'
-import { laneQueue, laneWorkflowId, ledgerQueue } from '../../temporal/contracts/names.ts'
+import { chainQueue, laneQueue, laneWorkflowId, ledgerQueue } from '../../temporal/contracts/names.ts'
 import type { OperatorTransactionStatus } from '../../temporal/contracts/operator-transaction.ts'
 import { signingLimitsSchema } from '../../config/lane-schema.ts'
 import type { Stage } from './e2e.ts'
@@ -68,6 +68,9 @@ export async function hostileClient({ devnet, client }: Stage) {
     /** A step on the lane's queue. */
     step: (name: string, input: object): Promise<ActivityEnd> =>
       runActivity(client, laneQueue(lane), name, { lane, intentId: `forged-${++forgeries}/1`, ...input }),
+    /** A step near at hand, on the queue of the chain. */
+    nearStep: (name: string, input: object): Promise<ActivityEnd> =>
+      runActivity(client, chainQueue('bsc'), name, { lane, intentId: `forged-${++forgeries}/1`, ...input }),
     async order(...asks: Ask[]): Promise<readonly LaneAnswer[]> {
       const requests = asks.map((ask) => ({ ...ask, id: `forged-${++forgeries}` }))
       return (await ledger.executeUpdate(applyUpdate, { args: [{ requests }] })).answers
