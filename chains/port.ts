@@ -239,8 +239,8 @@ export interface Chain {
   noopGas(address: string): Promise<string>
   /** False where a higher fee replaces nothing (Arbitrum): what is stuck is only sent again. */
   readonly raises: boolean
-  /** Sends to every node that takes transactions. Never throws: silence and time-outs are `ambiguous`. */
-  send(raw: string): Promise<SendOutcome>
+  /** Sends to every node that takes transactions. Never throws: silence and time-outs are `ambiguous`. @param hash its own, where the caller has it */
+  send(raw: string, hash?: string): Promise<SendOutcome>
   watch(hashes: readonly string[]): Watch
   /** How long until a block at this height is final, estimated, ms; 0 if it is. */
   msToFinality(height: number): number

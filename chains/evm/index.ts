@@ -1,4 +1,5 @@
 import { keccak256 } from 'ethers'
+import { secp256k1 } from '../../crypto/secp256k1.ts'
 import type { FinalityPolicy } from '../../domain/finality.ts'
 import { remember } from '../../domain/remember.ts'
 import type { Logger } from '../../observability/logger.ts'
@@ -39,6 +40,9 @@ export interface EvmChainOptions extends Omit<NodesOptions, 'networkId' | 'nodes
 /** The port, and the reads that a bridge needs on this family. */
 export interface EvmChain extends Chain, BridgeReads {}
 
+const slowSignatures =
+  'signatures are checked and made in JavaScript, some 30 times slower: there is no build of secp256k1 for this platform; make one with: npm explore secp256k1 -- npm run install'
+
 /** One EVM network. Nothing is asked before `connect`. */
 export function createEvmChain(options: EvmChainOptions): EvmChain {
   const { name, finality, blockTimeMs } = options
@@ -54,6 +58,7 @@ export function createEvmChain(options: EvmChainOptions): EvmChain {
   const connection = remember(async () => {
     await nodes.verify()
     await heads.start()
+    if (options.log && secp256k1().name === 'pure') options.log.warn(slowSignatures, { platform: `${process.platform}-${process.arch}` })
   })
 
   return {
@@ -77,9 +82,9 @@ export function createEvmChain(options: EvmChainOptions): EvmChain {
     denies: createReplacedChainCheck(nodes, heads.kept, agree, finality),
     nodes: nodes.status,
     adjustNodes: nodes.adjust,
-    async send(raw) {
+    async send(raw, hash) {
       const outcome = await sendRaw(nodes, classify, raw)
-      if (outcome.kind === 'accepted') inclusions.accepted(keccak256(raw))
+      if (outcome.kind === 'accepted') inclusions.accepted(hash ?? keccak256(raw))
       return outcome
     },
     watch: inclusions.watch,

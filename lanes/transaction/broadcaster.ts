@@ -50,7 +50,7 @@ export class Broadcaster {
   async send({ raw, hash }: SignedTransaction, height: number): Promise<SendErrorClass | undefined> {
     this.#lastHeight = height
     const { chain, logger } = this.#deps
-    const outcome = await chain.send(raw)
+    const outcome = await chain.send(raw, hash)
     const error = outcome.kind === 'refused' ? outcome.error : undefined
     const before = this.#sent?.hash === hash ? this.#sent : undefined
     this.#refusals = counted(this.#refusals, error, height)

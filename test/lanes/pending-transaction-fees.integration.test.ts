@@ -56,6 +56,8 @@ describe('A pending transaction under a policy', () => {
     expect(pending.attempts).toBe(raises)
     expect(agent.atFeeLimit).toBe(1)
     // What a pool forgets meanwhile comes back as it was.
+    const isLast = async () => (await pool())[0]?.hash === pending.tried.at(-1)?.hash
+    await until(isLast, { ...waitLimit, what: 'the best attempt to replace those before it' })
     const [best] = await pool()
     await setting.anvil.rpc('anvil_dropTransaction', [best!.hash])
     await setting.passUntil('the best attempt in the pool', async () => (await pool())[0]?.hash === best!.hash)
