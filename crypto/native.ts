@@ -13,7 +13,8 @@ interface Library {
 export function native(): Secp256k1 | undefined {
   try {
     // The bindings by name: the package's own fallback is a library that we do not install (package.json, overrides).
-    const library = createRequire(import.meta.url)('secp256k1/bindings') as Library
+    const require = createRequire(import.meta.url)
+    const library = require('secp256k1/bindings') as Library
     const made = over(library)
     return isSound(made) ? made : undefined
   } catch {
