@@ -69,7 +69,8 @@ export async function createChainWorker(
     maxConcurrentLocalActivityExecutions: 100,
     maxConcurrentActivityTaskExecutions: keylessSlots + nearSlots,
     workflowTaskPollerBehavior: pollers(tuning.workflowPollers),
-    activityTaskPollerBehavior: pollers(2),
+    // As many as a lane has: where the server starts nothing eagerly, steps near at hand come by the queue.
+    activityTaskPollerBehavior: pollers(near.size > 0 ? tuning.lanePollers : 2),
     workflowFailureErrorTypes: unfitting,
   })
   return { worker, services: gates ? [gates] : [] }
