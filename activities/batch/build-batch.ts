@@ -26,6 +26,8 @@ export interface BatchCandidate extends Pick<NonceRequest, 'priority' | 'source'
   readonly maybeSent?: boolean
   /** A look at whether its effect is there is believed for so long, ms. */
   readonly believedMs: number
+  /** When an operator last ordered a retry, ms since the epoch: losses before that do not set it aside. */
+  readonly retriedAt?: number | undefined
 }
 
 type NoSlot = Extract<BroadcastResult, { kind: 'no-slot' }>
@@ -139,7 +141,7 @@ function latestBlock({ chain }: BatchBuilderDeps): string | undefined {
   return chain.heads.current?.latest.hash
 }
 
-/** The candidates that neither a halt nor a closed gate holds back and, unless that was seen lately, that are not delivered. The others get answers. */
+/** The candidates that nothing holds back (see `restrictionOf`) and, unless that was seen lately, that are not delivered. The others get answers. */
 async function pass(
   deps: BatchBuilderDeps,
   candidates: readonly BatchCandidate[],
@@ -147,9 +149,9 @@ async function pass(
   looksAtEffect = true,
 ): Promise<BatchCandidate[]> {
   const look = async (candidate: BatchCandidate) => {
-    const { transfer } = candidate
+    const { transfer, retriedAt } = candidate
     const effect = looksAtEffect ? lookAt(deps, transfer) : undefined
-    const [delivered, held] = await Promise.all([effect, restrictionOf(deps, transfer, deps.lane)])
+    const [delivered, held] = await Promise.all([effect, restrictionOf(deps, transfer, deps.lane, retriedAt)])
     return { candidate, answer: delivered ?? held ?? (goesAlone(deps, transfer) ? alone : undefined) }
   }
   const found = await Promise.all(candidates.map(look))

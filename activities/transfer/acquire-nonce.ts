@@ -45,7 +45,7 @@ type TryInfo = Pick<Context['info'], 'attempt' | 'currentAttemptScheduledTimesta
 
 /**
  * A try after which a nonce may be held looks for that first. If there is none, or if the try comes late, the chain is asked: where the effect is
- * there, no nonce is wasted on it. A halt holds back a transfer without a nonce; one with a nonce goes on, since the nonce is the lane's debt.
+ * there, no nonce is wasted on it. A halt or a denial holds back a transfer without a nonce; one with a nonce goes on, since the nonce is the lane's debt.
  */
 export async function acquire(
   deps: AcquireDeps,
@@ -73,7 +73,7 @@ export async function acquire(
   if (before) return before
   // Alone: in a call with others, one that nothing justifies would keep those from being signed.
   await agent.justify(request)
-  const candidate = { ...request, intentId, transfer, maybeSent, believedMs }
+  const candidate = { ...request, intentId, transfer, maybeSent, believedMs, retriedAt }
   const batched = goesAlone(deps, transfer) ? undefined : await routing?.enqueue(candidate, { signal, timeoutMs: waitForBatchMs })
   if (batched?.kind === 'seen') return 'seen'
   if (batched && batched.kind !== 'alone') return batched
@@ -81,7 +81,7 @@ export async function acquire(
   if (acquired.kind === 'refused') return acquired
   // The call of an earlier try may be in the very block from which on a ledger that began anew grants nonces.
   const seen = (effect.isOld() || (maybeSent && effect.blockPassed())) && (await effect.look())
-  // Last, right before it is signed: a halt or a closed gate that came while it waited for its nonce.
+  // Last, right before it is signed: a halt, a denial or a closed gate that came while it waited for its nonce.
   const held = acquired.pending.unsigned ? await restrictionOf(deps, transfer, lane, retriedAt) : undefined
   if (!seen && !held) return acquired
   await agent.release(acquired.pending)

@@ -26,12 +26,13 @@ export function admissionStep<T extends Admission | Passed>(
 }
 
 /**
- * A halt, losses of its token or recipient, or its bridge's gate, which may have closed since it was admitted. Undefined: it may use a nonce of this lane.
- * Throws what reads throw.
+ * A halt, a denial, losses of its token or recipient, or its bridge's gate, which may have come since it was admitted. Undefined: it may use a nonce of this
+ * lane. It ends nothing here: what is denied goes back to the admission, which declines it. Throws what reads throw.
  */
 export async function restrictionOf(deps: Deps, transfer: Transfer, lane: LaneId, retriedAt?: number): Promise<NoSlot | undefined> {
   const restriction = async (reserve: Reserve): Promise<NoSlot | undefined> => {
-    const gate = haltedBy(deps, transfer) ?? setAside(deps, transfer, retriedAt) ?? (await reserve(laneAddress(lane)))
+    const known = haltedBy(deps, transfer) ?? deniedBy(deps, transfer) ?? setAside(deps, transfer, retriedAt)
+    const gate = known ?? (await reserve(laneAddress(lane)))
     return gate.kind === 'open' ? undefined : { kind: 'no-slot', code: gate.code, reason: gate.reason }
   }
   return withReservation(endpointOf(deps, transfer), transfer, restriction, (found) => found === undefined)

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { scriptedChain } from './scripted-chain.ts'
 import { acquire, type AcquireDeps, type NonceSource } from '../../activities/transfer/acquire-nonce.ts'
 import { laneId } from '../../domain/lane/lane-id.ts'
-import { noSettings } from '../../domain/settings/settings.ts'
+import { noSettings, type Settings } from '../../domain/settings/settings.ts'
 import type { PendingTransaction } from '../../lanes/transaction/pending-transaction.ts'
 import { nativeTransfer } from '../helpers/native-transfer.ts'
 import { bridgesWith, fakeEndpoint } from './fake-bridge.ts'
@@ -10,16 +10,24 @@ import { callHash } from '../../lanes/lane-call.ts'
 import type { BroadcastInput } from '../../temporal/contracts/transfer-steps.ts'
 
 const lane = laneId('evm', 1, `0x${'11'.repeat(20)}`)
+const recipient = `0x${'33'.repeat(20)}`
 const intent = { to: `0x${'22'.repeat(20)}`, data: '0x12345678', value: '0' }
 
+interface Now {
+  block: string
+  delivered: boolean
+  settings: Settings
+}
+
 /** A ledger that knows nothing of the intent, and gives a nonce once `meanwhile` has happened; the answers of chain and ledger are scripted. */
-function setting(attempt: number, meanwhile: (now: { block: string; delivered: boolean }) => void) {
-  const now = { block: '0xaa', delivered: false }
-  const seen = { looks: 0, givenBack: 0 }
+function setting(attempt: number, meanwhile: (now: Now) => void) {
+  const now: Now = { block: '0xaa', delivered: false, settings: noSettings }
+  const seen = { looks: 0, asked: 0, givenBack: 0 }
   const pending = { nonce: 7, unsigned: true } as PendingTransaction
   const agent: NonceSource = {
     find: async () => ({ kind: 'refused', why: 'none', detail: 'the intent has no nonce' }),
     async acquire() {
+      seen.asked++
       meanwhile(now)
       return { kind: 'acquired', pending }
     },
@@ -28,6 +36,7 @@ function setting(attempt: number, meanwhile: (now: { block: string; delivered: b
   }
   const endpoint = fakeEndpoint({
     intent: async () => intent,
+    parties: () => ({ token: '', recipient }),
     async delivered() {
       seen.looks++
       return now.delivered
@@ -36,7 +45,7 @@ function setting(attempt: number, meanwhile: (now: { block: string; delivered: b
   const deps: AcquireDeps = {
     bridges: bridgesWith(endpoint),
     chain: scriptedChain(() => now.block),
-    settings: () => noSettings,
+    settings: () => now.settings,
   }
   const transfer = nativeTransfer()
   const input: BroadcastInput = {
@@ -52,20 +61,20 @@ function setting(attempt: number, meanwhile: (now: { block: string; delivered: b
   }
   const info = { attempt, currentAttemptScheduledTimestampMs: Date.now(), heartbeatTimeoutMs: 10_000 }
   const context = { cancellationSignal: new AbortController().signal, info }
-  return { got: () => acquire(deps, agent, input, context), seen }
+  return { got: () => acquire(deps, agent, input, context), now, seen }
 }
 
 describe('A nonce from a ledger that has forgotten what it gave', () => {
   test('goes back, unsigned, where the call of an earlier try is in the block from which on the ledger grants again', async () => {
     const { got, seen } = setting(2, (now) => Object.assign(now, { block: '0xbb', delivered: true }))
     expect(await got()).toBe('seen')
-    expect(seen).toEqual({ looks: 2, givenBack: 1 })
+    expect(seen).toMatchObject({ looks: 2, givenBack: 1 })
   })
 
   test('is used where that block has no such call', async () => {
     const { got, seen } = setting(2, (now) => Object.assign(now, { block: '0xbb' }))
     expect(await got()).toMatchObject({ kind: 'acquired' })
-    expect(seen).toEqual({ looks: 2, givenBack: 0 })
+    expect(seen).toMatchObject({ looks: 2, givenBack: 0 })
   })
 
   test.each([
@@ -74,6 +83,25 @@ describe('A nonce from a ledger that has forgotten what it gave', () => {
   ])('costs no more looks (try %i): %s', async (attempt, _, looks) => {
     const { got, seen } = setting(attempt, (now) => Object.assign(now, { block: attempt === 1 ? '0xbb' : '0xaa' }))
     expect(await got()).toMatchObject({ kind: 'acquired' })
-    expect(seen).toEqual({ looks, givenBack: 0 })
+    expect(seen).toMatchObject({ looks, givenBack: 0 })
+  })
+})
+
+describe('A recipient that is denied after the admission', () => {
+  const rule = { kind: 'recipient', value: recipient, by: 'an operator', reason: 'a test', at: 0 } as const
+  const denied: Settings = { ...noSettings, denied: [rule] }
+  const declinedLater = { kind: 'no-slot', code: 'RECIPIENT_DENIED', reason: `recipient ${recipient} was denied by an operator: a test` }
+
+  test('gets no nonce, where its transfer waited for a slot of the lane', async () => {
+    const { got, now, seen } = setting(1, () => {})
+    now.settings = denied
+    expect(await got()).toEqual(declinedLater)
+    expect(seen).toMatchObject({ asked: 0 })
+  })
+
+  test('gets no signature, where its transfer waited for a nonce: that goes back', async () => {
+    const { got, seen } = setting(1, (now) => void (now.settings = denied))
+    expect(await got()).toEqual(declinedLater)
+    expect(seen).toMatchObject({ asked: 1, givenBack: 1 })
   })
 })

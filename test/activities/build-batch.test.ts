@@ -5,6 +5,7 @@ import type { At } from '../../chains/port.ts'
 import type { Batch } from '../../lanes/batch/batch-tracker.ts'
 import { RelayerError } from '../../domain/errors.ts'
 import { noSettings } from '../../domain/settings/settings.ts'
+import { Losses } from '../../domain/transfer/losses.ts'
 import { nativeTransfer } from '../helpers/native-transfer.ts'
 import { bridgesWith, fakeEndpoint } from './fake-bridge.ts'
 import { laneId } from '../../domain/lane/lane-id.ts'
@@ -19,7 +20,13 @@ function candidate(sequence: number, maybeSent = false, believedMs = 12_000): Ba
 /** The answers of chain and ledger are scripted: the tests show which of them count. */
 function setting(
   delivered: (number: number, at: At) => boolean,
-  options: { nodes?: number; settings?: typeof noSettings; onGrant?: (head: { hash: string }) => void; refused?: RelayerError } = {},
+  options: {
+    nodes?: number
+    settings?: typeof noSettings
+    losses?: Losses
+    onGrant?: (head: { hash: string }) => void
+    refused?: RelayerError
+  } = {},
 ) {
   const { nodes = 3, settings = noSettings, onGrant } = options
   const left: number[] = []
@@ -30,6 +37,7 @@ function setting(
     release: ({ sequence }) => void left.push(Number(sequence)),
     explainRevert: () => ({ kind: 'unknown', code: 'DELIVERY_REVERTED', reason: 'a test' }),
     intent: async () => ({ to: '0x', data: '0x', value: '0' }),
+    parties: ({ sequence }) => ({ token: '', recipient: `0x${sequence}` }),
   })
   const bridges = bridgesWith(endpoint)
   const deps: BatchBuilderDeps = {
@@ -50,6 +58,7 @@ function setting(
     chain: scriptedChain(() => head.hash, nodes),
     fees: () => ({}),
     settings: () => settings,
+    ...(options.losses && { losses: options.losses }),
     bridges,
   }
   return { flush: createBatchBuilder(deps), left, signed }
@@ -138,5 +147,28 @@ describe('The candidates of a batch', () => {
     const { answers } = await flush(candidates, false)
     expect([...answers.values()].map((each) => each.kind === 'no-slot' && each.code)).toEqual(['HALTED', 'HALTED', 'HALTED'])
     expect([left, signed]).toEqual([[1, 2, 3], []])
+  })
+
+  it('do not include one whose recipient was denied after its admission', async () => {
+    const denied = [{ kind: 'recipient' as const, value: '0x2', by: 'an operator', reason: 'a test', at: 0 }]
+    const { flush, left, signed } = setting(() => false, { settings: { ...noSettings, denied } })
+    const { answers } = await flush(candidates, false)
+    expect(answers.get(candidates[1]!)).toMatchObject({ kind: 'no-slot', code: 'RECIPIENT_DENIED' })
+    expect([signed, left]).toEqual([[[all[0], all[2]]], [2]])
+  })
+
+  it.each([
+    ['after its losses', 1, [[all[0], all[1], all[2]]], 'member'],
+    ['before its losses', -1, [[all[0], all[2]]], 'no-slot'],
+  ])('set aside for losses: an operator who ordered a retry %s', async (_, after, calls, kind) => {
+    const now = Date.now()
+    const losses = new Losses({ firstWaitMs: 60_000, tokenBudget: 10_000n })
+    losses.add({ chain: 'bsc', bridge: 'native-bridge', recipient: '0x2', token: '' }, { txHash: '0xff', paid: 1n, now })
+    const { flush, signed } = setting(() => false, { losses })
+    const [first, second, third] = candidates
+    const retried: BatchCandidate = { ...second!, retriedAt: now + after }
+    const { answers } = await flush([first!, retried, third!], false)
+    expect(signed).toEqual(calls)
+    expect(answers.get(retried)).toMatchObject({ kind, ...(kind === 'no-slot' && { code: 'SET_ASIDE' }) })
   })
 })

@@ -62,11 +62,13 @@ function setting({
     return { nonce, unsigned: true, attempts: 1, tried: [], state, until: async () => true }
   }
   const enqueued: string[] = []
+  const retries: (number | undefined)[] = []
   const batch = { id: 'batch:1', members: batched.map((number) => `transfer-${number}/1`), pending: pendingOf(99) }
   const routing = {
     find: async () => undefined,
-    async enqueue({ intentId }: { intentId: string }) {
+    async enqueue({ intentId, retriedAt }: { intentId: string; retriedAt?: number }) {
       enqueued.push(intentId)
+      retries.push(retriedAt)
       return batch.members.includes(intentId) ? { kind: 'member', batch } : { kind: 'alone' }
     },
   }
@@ -90,6 +92,7 @@ function setting({
   return {
     signed,
     enqueued,
+    retries,
     lines,
     metrics: async () => (await metrics.render()).split('\n').filter((line) => line.startsWith('portage_set_aside_total{')),
     prepare: (number: number, retriedAt?: number) =>
@@ -153,11 +156,13 @@ describe('A delivery that was simulated well and reverted in a block, final or n
   })
 
   test('lets an operator try again at once', async () => {
-    const { broadcast, prepare, signed } = setting()
+    const { broadcast, prepare, signed, retries } = setting()
     await broadcast(1)
     const later = Date.now() + 1
     expect([await prepare(1, later), await broadcast(1, later)]).toMatchObject([{ kind: 'ready' }, { kind: 'included' }])
     expect(signed).toEqual([0, 1])
+    // Those that share its call are looked at once more where that is made.
+    expect(retries).toEqual([undefined, later])
   })
 
   test.each<[string, Parameters<typeof setting>[0]]>([
