@@ -2,11 +2,10 @@ import { type Check, rule, text } from '../checks.ts'
 
 const highest = 2n ** 64n - 1n
 
-/** One number in one text only: texts are compared. */
-export const u64 = rule(
-  (value) => typeof value === 'string' && /^(0|[1-9][0-9]{0,19})$/.test(value) && BigInt(value) <= highest,
-  'a whole number below 2^64 in quotes',
-)
+/** Whether it is a whole number below 2^64. One number in one text only: texts are compared. */
+export const isU64 = (value: unknown): value is string =>
+  typeof value === 'string' && /^(0|[1-9][0-9]{0,19})$/.test(value) && BigInt(value) <= highest
+export const u64 = rule(isU64, 'a whole number below 2^64 in quotes')
 export const hash = text(128)
 export const words = text(1_000)
 

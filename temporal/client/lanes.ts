@@ -1,3 +1,4 @@
+import type { WorkflowExecutionInfo } from '@temporalio/client'
 import { RelayerError } from '../../domain/errors.ts'
 import type { Order } from '../../domain/order.ts'
 import type { LaneId } from '../../domain/lane/lane-id.ts'
@@ -69,8 +70,11 @@ export function readLane(client: TemporalClient, lane: LaneId): Promise<LaneStat
 
 /** The lanes whose ledgers run. Throws TEMPORAL_UNAVAILABLE. */
 export async function runningLanes(client: TemporalClient): Promise<Set<LaneId>> {
-  const runs = await listWorkflows(client, `WorkflowType = 'lane' AND ${running}`).catch(rethrowAs({}))
-  return new Set(runs.map(({ workflowId }) => workflowId.slice(laneWorkflowId('').length)))
+  const prefix = laneWorkflowId('')
+  // One of the type `lane` under another id is no ledger.
+  const isWanted = ({ workflowId }: WorkflowExecutionInfo) => workflowId.startsWith(prefix)
+  const runs = await listWorkflows(client, `WorkflowType = 'lane' AND ${running}`, { isWanted }).catch(rethrowAs({}))
+  return new Set(runs.map(({ workflowId }) => workflowId.slice(prefix.length)))
 }
 
 /** An order to a lane by a signal: it is kept even when no worker serves the ledger at the moment. */

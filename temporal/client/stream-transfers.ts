@@ -1,4 +1,5 @@
-import type { BridgeName, ChainName, Transfer, TransferState } from '../../domain/transfer/transfer.ts'
+import { type BridgeName, type ChainName, type Transfer, type TransferState, transferStates } from '../../domain/transfer/transfer.ts'
+import { isU64 } from '../../domain/stream/checks.ts'
 import { searchAttributes } from '../contracts/names.ts'
 import { statusQuery, type TransferStatus } from '../contracts/transfer.ts'
 import { listWorkflows, type TemporalClient, within } from './client.ts'
@@ -94,13 +95,20 @@ function queryOf({ bridge: Bridge, sourceChain: SourceChain, targetChain: Target
   return transfersWith({ Bridge, SourceChain, TargetChain }, which)
 }
 
-function listedOf({ emitter }: StreamOfTransfers, runs: Awaited<ReturnType<typeof listWorkflows>>): ListedTransfer[] {
+/** Whoever reaches Temporal chooses the ids and search attributes of his runs: what no transfer of the stream can have is left out. */
+function listedOf(of: StreamOfTransfers, runs: Awaited<ReturnType<typeof listWorkflows>>): ListedTransfer[] {
   return runs.flatMap(({ workflowId: id, runId, status, typedSearchAttributes }) => {
-    // transferId: bridge:sourceId:emitter:sequence:digest16
-    const [, , ofEmitter, number] = id.split(':')
-    if (number === undefined || (emitter !== undefined && ofEmitter !== emitter)) return []
-    const known = typedSearchAttributes.get(searchAttributes.TransferState) as TransferState | undefined
+    const number = numberIn(id, of)
+    if (number === undefined) return []
+    const known = transferStates.find((one) => one === typedSearchAttributes.get(searchAttributes.TransferState))
     const state = status.name === 'RUNNING' || status.name === 'COMPLETED' ? (known ?? 'admitting') : 'undone'
     return [{ number, id, runId, state, running: status.name === 'RUNNING' }]
   })
+}
+
+/** The number in the id of a transfer of this stream (`transferId`: bridge:sourceId:emitter:sequence:digest16); undefined: it is the id of none. */
+function numberIn(id: string, { bridge, emitter }: StreamOfTransfers): string | undefined {
+  const [ofBridge, sourceId, ofEmitter, number, digest = '', ...rest] = id.split(':')
+  const isOfStream = ofBridge === bridge && sourceId && ofEmitter && (emitter === undefined || ofEmitter === emitter)
+  return isOfStream && isU64(number) && /^[0-9a-f]{16}$/.test(digest) && rest.length === 0 ? number : undefined
 }

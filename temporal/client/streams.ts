@@ -1,3 +1,4 @@
+import type { WorkflowExecutionInfo } from '@temporalio/client'
 import type { StreamResponse, StreamState, StreamUpdate } from '../../domain/stream/stream.ts'
 import { applyStreamUpdate, type StreamInput, streamStatusQuery, streamWorkflowId } from '../contracts/stream.ts'
 import { listWorkflows, type TemporalClient, within } from './client.ts'
@@ -36,8 +37,11 @@ export function sendStreamOrder(client: TemporalClient, stream: string, update: 
 
 /** The names of all streams that run. Throws what the Temporal client throws. */
 export async function listStreamNames(client: TemporalClient): Promise<string[]> {
-  const runs = await within(client, orderTimeoutMs, () => listWorkflows(client, `WorkflowType = 'stream' AND ${running}`))
-  return runs.map(({ workflowId }) => workflowId.slice(streamWorkflowId('').length))
+  const prefix = streamWorkflowId('')
+  // One of the type `stream` under another id is no stream.
+  const isWanted = ({ workflowId }: WorkflowExecutionInfo) => workflowId.startsWith(prefix)
+  const list = () => listWorkflows(client, `WorkflowType = 'stream' AND ${running}`, { isWanted })
+  return (await within(client, orderTimeoutMs, list)).map(({ workflowId }) => workflowId.slice(prefix.length))
 }
 
 /** The whole state of a stream; undefined: there is no such stream. Throws STREAM_UNREACHABLE (no worker answers), TEMPORAL_UNAVAILABLE. */
