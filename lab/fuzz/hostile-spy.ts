@@ -1,5 +1,6 @@
 import { createServer, type Http2Server, type ServerHttp2Session, type ServerHttp2Stream } from 'node:http2'
 import type { AddressInfo } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { gzipSync } from 'node:zlib'
 import fc from 'fast-check'
 import { createSpyIntake } from '../../intake/spy.ts'
@@ -41,6 +42,8 @@ const bytesField = 0x0a
 const honest = Buffer.from('an honest message')
 /** Longest wait until that is submitted, ms. */
 const aliveMs = 15_000
+/** Turns of the event loop, each of which reads what there is, after which a flood that sent nothing more is held up. */
+const quietTurns = 30
 
 const headers = fc.constantFrom<Readonly<Record<string, string>>>(
   ...Array.from({ length: 6 }, () => grpc),
@@ -147,13 +150,15 @@ export async function startSpyTarget(
   return { target: target as unknown as FuzzTarget, stop }
 }
 
-/** How many bytes a spy that floods its subscriber gets rid of while nothing is submitted, and how many messages are kept. */
-export async function flood(limit: number): Promise<{ sent: number; kept: number; message: number }> {
+/** How many bytes a spy that floods its subscriber gets rid of while nothing is submitted, and how many messages are kept. @param turn lets the process read and write */
+export async function flood(
+  limit: number,
+  turn: (sent: number) => Promise<unknown> = () => sleep(10),
+): Promise<{ sent: number; kept: number; message: number }> {
   const message = frameOf(framed(Buffer.alloc(mostMessageBytes - 10, 1)))
   const bytes = Buffer.from(message)
-  const state = { sent: 0, isOpen: false }
+  const state = { sent: 0 }
   const spy = await listen((stream) => {
-    state.isOpen = true
     stream.respond(grpc)
     const more = () => {
       while (!stream.destroyed) {
@@ -171,13 +176,12 @@ export async function flood(limit: number): Promise<{ sent: number; kept: number
   intake.start()
   try {
     const until = performance.now() + aliveMs
-    let [before, since] = [-1, performance.now()]
-    // Until it gets rid of nothing more.
-    while (!state.isOpen || before !== state.sent || performance.now() - since < 300) {
-      if (performance.now() > until) throw new Error(`the flood goes on: ${state.sent} bytes`)
-      if (before !== state.sent) since = performance.now()
-      before = state.sent
-      await new Promise((resolve) => setTimeout(resolve, 10))
+    // Until all is kept that may be, and it gets rid of nothing more: by turns, since a process that stands still for a while has read nothing meanwhile.
+    for (let quiet = 0; quiet < quietTurns; ) {
+      if (performance.now() > until) throw new Error(`the flood goes on: ${state.sent} bytes, ${intake.health.kept} kept`)
+      const before = state.sent
+      await turn(before)
+      quiet = intake.health.kept >= limit && before === state.sent ? quiet + 1 : 0
     }
     return { sent: state.sent, kept: intake.health.kept, message: bytes.length }
   } finally {

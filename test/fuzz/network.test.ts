@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { fuzz, type FuzzTarget, tryInput } from '../../lab/fuzz/fuzz.ts'
 import { flood } from '../../lab/fuzz/hostile-spy.ts'
@@ -35,8 +36,15 @@ describe('Readers behind a real connection, with an attacker at its other end', 
     expect(target(name)).toBeDefined()
   })
 
-  test('a spy that floods its subscriber while nothing can be submitted is not read any more: what is kept is bounded', async () => {
-    const { sent, kept, message } = await flood(20)
+  test.each([
+    ['', 0],
+    [', also where the process stands still for a while', 3],
+  ])('a spy that floods its subscriber while nothing can be submitted is not read any more: what is kept is bounded%s', async (_, stops) => {
+    let left = stops
+    // Its timers come before what there is to read.
+    const turn = async (sent: number) =>
+      sent > 0 && left-- > 0 ? Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 320) : sleep(10)
+    const { sent, kept, message } = await flood(20, turn)
     expect(kept).toBeGreaterThanOrEqual(20)
     expect(kept).toBeLessThan(40)
     // The rest is in the buffers of both ends of the connection.
