@@ -177,7 +177,7 @@ export async function flood(
   try {
     const until = performance.now() + aliveMs
     // Until all is kept that may be, and it gets rid of nothing more: by turns, since a process that stands still for a while has read nothing meanwhile.
-    for (let quiet = 0; quiet < quietTurns; ) {
+    for (let quiet = 0; quiet < quietTurns;) {
       if (performance.now() > until) throw new Error(`the flood goes on: ${state.sent} bytes, ${intake.health.kept} kept`)
       const before = state.sent
       await turn(before)

@@ -132,6 +132,25 @@ describe('a delivery is proved before the key is asked', () => {
     expect(seen).toMatchObject({ signed: 4, asked: { length: 4 } })
   })
 
+  test('a nonce that was only asked about, or refused after the proof, or that the key did not sign, is proved again after ten minutes', async () => {
+    let [now, isGenuine, isAway] = [0, true, false]
+    const key = {
+      address: self,
+      sign: () => (isAway ? Promise.reject(new RelayerError('SIGNER_UNAVAILABLE')) : Promise.resolve({ raw: '0x' } as SignedTransaction)),
+    }
+    const justify = () => (isGenuine ? Promise.resolve() : Promise.reject(new RelayerError('CALL_UNJUSTIFIED')))
+    const limits = { ...policy.limits, maxSpendingPerHourWei: String(BigInt(delivery.gasLimit) * BigInt(delivery.maxFee)) }
+    const signer = withPolicy(key, { ...policy, limits, justify }, () => now)
+    await signer.check?.({ ...delivery, nonce: 5 })
+    isAway = true
+    await expect(signer.sign({ ...delivery, nonce: 6 })).rejects.toMatchObject({ code: 'SIGNER_UNAVAILABLE' })
+    isAway = false
+    await expect(signer.sign({ ...delivery, nonce: 7 })).rejects.toMatchObject({ facts: { limit: 'maxSpendingPerHourWei' } })
+    now = 24 * 3_600_000
+    isGenuine = false
+    for (const nonce of [5, 6, 7]) await expect(signer.sign({ ...delivery, nonce })).rejects.toMatchObject({ code: 'CALL_UNJUSTIFIED' })
+  })
+
   test('one that nothing justifies is not signed, however often it is asked for', async () => {
     const { seen, signer } = setting(() => Promise.reject(new RelayerError('CALL_UNJUSTIFIED')))
     for (const ask of [signer.check!, signer.sign, signer.sign])

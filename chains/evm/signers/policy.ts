@@ -18,7 +18,7 @@ type Judged = 'delivery' | 'own' | { readonly reason: string; readonly by: 'call
  */
 export function withPolicy(signer: Signer, policy: SigningPolicy, clock: () => number = Date.now): Signer {
   const { limits, spendingFolder } = policy
-  const prove = rememberProofs(policy.justify, clock)
+  const proofs = rememberProofs(policy.justify, clock)
   const log = spendingFolder === undefined ? createSpendingMemory(clock) : createSpendingLog(spendingFolder, clock)
 
   const refuse = (transaction: Proposed, detail: string, facts: Facts): never => {
@@ -51,7 +51,7 @@ export function withPolicy(signer: Signer, policy: SigningPolicy, clock: () => n
     if (noopGas > mostNoopGas) refuse(transaction, `A no-op is signed with at most ${mostNoopGas} gas.`, { wanted: String(noopGas) })
     const dataFee = BigInt(await policy.dataFee({ to, data, value }))
     refuseBeyond(transaction, passedLimit(transaction, dataFee, limits))
-    if (judged === 'delivery') await prove({ to, data, value }, transaction.nonce)
+    if (judged === 'delivery') await proofs.prove({ to, data, value }, transaction.nonce)
     return costOf(transaction, dataFee)
   }
 
@@ -65,7 +65,9 @@ export function withPolicy(signer: Signer, policy: SigningPolicy, clock: () => n
     async sign(transaction) {
       const cost = await allow(transaction)
       await log.charge(cost, transaction.nonce, refuseSpending(transaction, cost))
-      return signer.sign(transaction)
+      const signed = await signer.sign(transaction)
+      proofs.signed(transaction, transaction.nonce)
+      return signed
     },
     spending: () => [
       { window: 'hour', spent: log.spending.spent('hour', clock()), limit: BigInt(limits.maxSpendingPerHourWei) },
