@@ -11,9 +11,12 @@ export interface RecordedHistory {
 }
 
 export interface RecordedEvent {
+  readonly eventId: string
   readonly eventType: string
   readonly activityTaskScheduledEventAttributes?: { readonly activityType: { readonly name: string } }
   readonly activityTaskStartedEventAttributes?: { readonly attempt?: number }
+  readonly activityTaskCompletedEventAttributes?: { readonly scheduledEventId: string }
+  readonly activityTaskFailedEventAttributes?: { readonly scheduledEventId: string }
   readonly workflowExecutionStartedEventAttributes?: { readonly continuedExecutionRunId?: string }
   readonly markerRecordedEventAttributes?: {
     readonly markerName: string

@@ -40,7 +40,7 @@ export const waiting = { timeoutMs: 60_000, everyMs: 20 }
 /** What the steps of a test answer. */
 export interface Script {
   admit(input: AdmitInput): Admission
-  broadcastNear(input: BroadcastInput): BroadcastResult | { kind: 'elsewhere' } | Promise<never>
+  broadcastNear(input: BroadcastInput): BroadcastResult | { kind: 'elsewhere' } | Promise<{ kind: 'elsewhere' }>
   broadcast(input: BroadcastInput): BroadcastResult
   confirm(input: ConfirmInput): Confirmation
   confirmEnd(input: ConfirmEndInput): EndConfirmation

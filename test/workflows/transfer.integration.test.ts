@@ -1,7 +1,7 @@
 import { ApplicationFailure } from '@temporalio/common'
 import { describe, expect, test } from 'vitest'
 import { until } from '../../lab/devnet/until.ts'
-import { adoptSignal, cancelSignal, retrySignal, rolledBackSignal } from '../../temporal/contracts/transfer.ts'
+import { adoptSignal, cancelSignal, expediteSignal, retrySignal, rolledBackSignal } from '../../temporal/contracts/transfer.ts'
 import type { Admission, AdmitInput, Ready } from '../../temporal/contracts/transfer-steps.ts'
 import { landed, lanes, waiting, ready, scriptedTransfers, sound, transfer } from './scripted.ts'
 
@@ -171,6 +171,21 @@ describe('The transfer workflow', () => {
       expect(await (await on.start()).result()).toMatchObject({ state: 'delivered', rounds: 1 })
       expect(on.asked.broadcastNear).toHaveLength(1)
       expect(on.asked.broadcast).toEqual([{ ...on.asked.broadcastNear[0], mode: 'requeued' }])
+    })
+
+    test('is elsewhere, at last: what operators ordered meanwhile is in the step of the queue', async () => {
+      let leave = (): void => {}
+      const elsewhere = new Promise<{ kind: 'elsewhere' }>((resolve) => (leave = () => resolve({ kind: 'elsewhere' })))
+      on.script.admit = near
+      on.script.broadcastNear = () => elsewhere
+      const handle = await on.start()
+      await until(() => on.asked.broadcastNear.length === 1, { ...waiting, what: 'the step near at hand' })
+      await handle.signal(expediteSignal, { order: { by: 'night-shift', reason: 'a test' } })
+      await handle.signal(retrySignal, { order: { by: 'night-shift', reason: 'a test' } })
+      leave()
+      expect(await handle.result()).toMatchObject({ state: 'delivered', rounds: 1 })
+      expect(on.asked.broadcastNear).toMatchObject([{ priority: 3 }])
+      expect(on.asked.broadcast).toEqual([{ ...on.asked.broadcastNear[0], mode: 'requeued', priority: 1, retriedAt: expect.any(Number) }])
     })
 
     test('in no block after some time: it is followed through the queue', async () => {

@@ -89,14 +89,10 @@ export class LaneBroadcast {
   }
 
   async #broadcastUnlessLetGo(mode: BroadcastMode): Promise<LaneBroadcastResult> {
-    const { transfer, deadline, label, signals, retriedAt } = this.#run
-    const { kind: _, near, ...priced } = this.ready
-    const about = { intentId: this.#intentId, transfer, priority: signals.priority, deadline, retriedAt }
     const scope = new CancellationScope()
     let settled = false
     const onSettled = () => void (settled = true)
-    const input = { ...priced, ...about, mode }
-    const result = scope.run(() => (near && mode === 'new' ? this.#nearFirst(input) : steps.broadcast(input, label)))
+    const result = scope.run(() => (this.ready.near && mode === 'new' ? this.#nearFirst() : this.#queued(mode)))
     result.then(onSettled, onSettled)
     await condition(() => settled || this.#run.ending)
     if (!settled) {
@@ -109,9 +105,19 @@ export class LaneBroadcast {
   }
 
   /** The admission that was just made says that its process holds the key. Otherwise, and whatever keeps it from an end there, the lane's queue. */
-  async #nearFirst(input: BroadcastInput): Promise<BroadcastResult> {
-    const { label } = this.#run
-    return (await steps.broadcastNear(input, label)) ?? steps.broadcast({ ...input, mode: 'requeued' }, label)
+  async #nearFirst(): Promise<BroadcastResult> {
+    return (await steps.broadcastNear(this.#input('new'), this.#run.label)) ?? this.#queued('requeued')
+  }
+
+  #queued(mode: BroadcastMode): Promise<BroadcastResult> {
+    return steps.broadcast(this.#input(mode), this.#run.label)
+  }
+
+  /** What signals have changed by now is in it: the class, the deadline, an order to try again. */
+  #input(mode: BroadcastMode): BroadcastInput {
+    const { transfer, deadline, signals, retriedAt } = this.#run
+    const { kind: _, near: __, ...priced } = this.ready
+    return { ...priced, intentId: this.#intentId, transfer, priority: signals.priority, deadline, retriedAt, mode }
   }
 
   /** @param status absent: the step failed for good, such as by a refusal of the signer, and that says why */
