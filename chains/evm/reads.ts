@@ -5,7 +5,7 @@ import { readCount, toAddress, toBytes, toHash, toList, toNumber, toQuantity, to
 import type { HeaderCheck } from './heads/header-check.ts'
 import type { Call } from './nodes/ask-many.ts'
 import { noAnswer } from './nodes/ask-one.ts'
-import { isExecutionFailure, RpcError } from './nodes/node-errors.ts'
+import { isVerdict } from './nodes/node-errors.ts'
 import type { NodeAnswer, Nodes } from './nodes/nodes.ts'
 import type { Quorum } from './nodes/quorum.ts'
 import { readLog } from './transactions/receipts.ts'
@@ -101,18 +101,14 @@ async function logsOfMost<T>(chain: string, nodes: Nodes, { method, params, read
  * say the same. Throws what the first threw.
  */
 async function unlessFewFail<T>(nodes: Nodes, { method, params, read }: Call<T>, first: unknown): Promise<T> {
-  if (nodes.readers === 1 || !hasFailed(first)) throw first
-  const failed = (answers: readonly NodeAnswer<T>[]) => answers.filter((answer) => !answer.ok && hasFailed(answer.error)).length
+  if (nodes.readers === 1 || !isVerdict(first)) throw first
+  const failed = (answers: readonly NodeAnswer<T>[]) => answers.filter((answer) => !answer.ok && isVerdict(answer.error)).length
   const isDecided = (_: unknown, answers: readonly NodeAnswer<T>[]) =>
     failed(answers) >= nodes.needed || answers.length - failed(answers) > nodes.readers - nodes.needed
   const answers = await nodes.askAll(method, params, read, isDecided)
   const other = answers.find((answer) => answer.ok)
   if (!other || failed(answers) >= nodes.needed) throw first
   return other.result
-}
-
-function hasFailed(error: unknown): boolean {
-  return error instanceof RpcError && isExecutionFailure(error)
 }
 
 function toHeader(block: BlockHeader | undefined): BlockHeader | undefined {

@@ -1,8 +1,11 @@
 import { describe, expect, test } from 'vitest'
+import { withPolicy } from '../../chains/evm/signers/policy.ts'
 import { devnetAccount } from '../../lab/devnet/chain/accounts.ts'
+import { devnetSigner } from '../helpers/evm.ts'
 import { head } from '../helpers/heads.ts'
 import { deployReverting } from '../helpers/reverting.ts'
 import type { RpcProxy } from '../helpers/rpc-proxy.ts'
+import { testPolicy } from '../helpers/signing-policy.ts'
 import { evmSetting } from './setting.ts'
 
 const { address } = devnetAccount(7)
@@ -40,6 +43,9 @@ describe('one node of three lies, and is asked first', () => {
     await nextHead(chain)
     first.refuse = (method) => (method === 'eth_call' ? { code: 3, message: 'execution reverted' } : undefined)
     for (const at of ['latest', 'finalized'] as const) expect(await chain.call(address, '0x', at)).toBe('0x')
+    first.refuse = (method) => (method === 'eth_call' ? { code: -32_000, message: 'insufficient funds for transfer' } : undefined)
+    expect(await chain.call(address, '0x', 'latest')).toBe('0x')
+    first.refuse = (method) => (method === 'eth_call' ? { code: 3, message: 'execution reverted' } : undefined)
     await expect(chain.call(contract, '0x', 'latest')).rejects.toMatchObject({ code: 'NODE_REFUSED' })
   })
 
@@ -129,10 +135,46 @@ describe('one node of three lies, and is asked first', () => {
     await expect(chain.logs(range, 'majority')).rejects.toMatchObject({ code: 'NODE_REFUSED' })
   })
 
+  /** An oracle that answers 1,000,000 to everything. */
+  const setOracle = () => anvil.rpc('anvil_setCode', ['0x420000000000000000000000000000000000000f', '0x620f42405f5260205ff3'])
+
+  test.each([
+    ['that it reverts', { code: 3, message: 'execution reverted' }, undefined],
+    ['that it cannot be paid', { code: -32_000, message: 'insufficient funds for transfer' }, undefined],
+    ['nothing', undefined, '0x'],
+    ['half a word', undefined, '0x01'],
+  ])('what the data of a call costs, %s: no signature waits for it', async (_, error, bytes) => {
+    const { chain, first, behind } = await connectBehind(3, { feeModel: 'op-stack' })
+    await setOracle()
+    const key = await devnetSigner(7)
+    const signer = withPolicy(key, testPolicy({ dataFee: (call) => chain.dataFee(call) }))
+    const noop = { networkId: chain.networkId, nonce: 0, to: key.address, data: '0x', value: '0', gasLimit: '21000', maxFee: '1', tip: '1' }
+    const lie = (node: RpcProxy) => {
+      node.refuse = (method) => (method === 'eth_call' ? error : undefined)
+      node.alter = (method) => (method === 'eth_call' ? bytes : undefined)
+    }
+    lie(first)
+    for (const one of [noop, { ...noop, maxFee: '2' }]) {
+      await signer.check?.(one)
+      await signer.sign(one)
+    }
+    expect(signer.spending?.()[0]?.spent).toBe(1_500_000n + 42_000n)
+    // While the others do not say it, or lie too: what most said last, by the byte.
+    for (const fail of [(node: RpcProxy) => void (node.refuse = 'eth_call'), lie]) {
+      behind.slice(1).forEach(fail)
+      await signer.sign({ ...noop, maxFee: '3' })
+      expect(await chain.dataFee({ ...intent, data: `0x${'ab'.repeat(101)}` })).toBe('3000000')
+    }
+    const fresh = await connect(
+      behind.map(({ url }) => url),
+      { feeModel: 'op-stack' },
+    )
+    await expect(fresh.dataFee(intent)).rejects.toMatchObject({ code: 'NODE_REFUSED' })
+  })
+
   test('what the data of a call costs, while the others do not say it: it is not remembered', async () => {
     const { chain, first, behind } = await connectBehind(3, { feeModel: 'op-stack' })
-    // The oracle answers 1,000,000 to everything.
-    await anvil.rpc('anvil_setCode', ['0x420000000000000000000000000000000000000f', '0x620f42405f5260205ff3'])
+    await setOracle()
     first.alter = (method) => (method === 'eth_call' ? `0x${(10n ** 18n).toString(16).padStart(64, '0')}` : undefined)
     without(behind.slice(1), 'eth_call')
     expect(BigInt(await chain.dataFee(intent))).toBe((10n ** 18n * 3n) / 2n)

@@ -4,9 +4,10 @@ import type { FeeQuote } from '../../../domain/fees/fees.ts'
 import type { Intent } from '../../../domain/intent.ts'
 import { type Chain, currentHead, type HeadSource, oncePerHead } from '../../port.ts'
 import { encodeTransaction } from '../transactions/encode.ts'
-import { toBytes, toDecimal, toList, toNumber, toQuantity, toRecord } from '../hex.ts'
+import { toDecimal, toHash, toList, toNumber, toQuantity, toRecord } from '../hex.ts'
 import { medianOf } from '../median.ts'
 import { noAnswer } from '../nodes/ask-one.ts'
+import { isVerdict } from '../nodes/node-errors.ts'
 import type { Nodes } from '../nodes/nodes.ts'
 import { createPlausible } from '../plausible.ts'
 import { createUsualFees, historyBlocks } from './usual-fees.ts'
@@ -150,26 +151,43 @@ function lastOf(value: unknown, blocks: number): readonly unknown[] {
 /** Wei per byte: a node that is further from what most said is not believed alone. Fees of the network below move by an eighth per block. */
 const plausibleDataFee = { lowest: 0.5, highest: 2 }
 
-/** What an OP stack chain charges for a call's data, of one node; of the median where that is unlike before. Throws NODE_REFUSED if it has no oracle, NODE_UNAVAILABLE. */
+/**
+ * What an OP stack chain charges for a call's data, of one node; of the median where that is unlike before, or where the call fails at that node. What most said
+ * last, by the byte, holds where too few say it now: no signature waits for them. Throws NODE_REFUSED if the chain has no oracle, NODE_UNAVAILABLE.
+ */
 function createDataFee(chain: HeadSource & Pick<Chain, 'networkId'>, nodes: Nodes) {
   const known = createPlausible(plausibleDataFee)
-  const perByte = (fee: bigint, { data }: Intent) => Number(fee) / (data.length / 2 + 100)
+  /** What more than half of the nodes said last, wei per byte. */
+  let last: number | undefined
   return async function dataFee(call: Intent): Promise<string> {
     const params = [oracleCall(chain.networkId, call), 'latest']
-    const own = toFee(await nodes.request('eth_call', params, readBytes))
-    if (nodes.readers < 2 || known.has('byte', perByte(own, call))) return withRoom(own)
-    const answers = await nodes.askAll('eth_call', params, readBytes, undefined, graceMs)
-    const told = answers.flatMap((answer) => (answer.ok && answer.result !== '0x' ? [toFee(answer.result)] : []))
+    let failure: unknown
+    const own = await nodes.request('eth_call', params, readDataFee).catch((error: unknown) => void (failure = error))
+    const isLike = own !== undefined && known.has('byte', perByte(own, call))
+    if (own !== undefined && (nodes.readers < 2 || isLike)) return withRoom(own)
+    // Any other failure is that of all: each was asked.
+    const isOne = nodes.readers > 1 && (own !== undefined || isVerdict(failure))
+    const answers = isOne ? await nodes.askAll('eth_call', params, readDataFee, undefined, graceMs) : []
+    const told = answers.flatMap((answer) => (answer.ok ? [answer.result] : []))
     const fee = medianOf(told) ?? own
     // As it is now: it may have moved a long way since. What too few say is not remembered.
     known.forget('byte')
-    if (told.length >= nodes.needed) known.agreed('byte', perByte(fee, call))
+    if (fee !== undefined && told.length >= nodes.needed) {
+      last = perByte(fee, call)
+      known.agreed('byte', last)
+      return withRoom(fee)
+    }
+    if (last !== undefined) return withRoom(BigInt(Math.ceil(last * sizeOf(call))))
+    const failed = answers.filter((answer) => !answer.ok && isVerdict(answer.error)).length
+    if (fee === undefined || failed >= nodes.needed) throw failure ?? noAnswer(chain.name, answers)
     return withRoom(fee)
   }
 }
 
-const readBytes = (value: unknown) => toBytes(value, 'returned bytes')
-const toFee = (bytes: string) => BigInt(toDecimal(bytes, 'data fee'))
+/** Bytes, about: what the fee grows with. */
+const sizeOf = ({ data }: Intent) => data.length / 2 + 100
+const perByte = (fee: bigint, call: Intent) => Number(fee) / sizeOf(call)
+const readDataFee = (value: unknown) => BigInt(toHash(value, 'data fee'))
 const withRoom = (fee: bigint) => String((fee * roomPercent + 99n) / 100n)
 
 function oracleCall(networkId: string, { to, data, value }: Intent) {

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { RelayerError } from '../../../domain/errors.ts'
 import type { NodeClient } from './node-client.ts'
 import type { Call, NodeAnswer } from './ask-many.ts'
-import { isExecutionFailure, isUnpaid, MalformedAnswer, RpcError } from './node-errors.ts'
+import { isVerdict, MalformedAnswer, RpcError } from './node-errors.ts'
 
 /** chainlink-evm SyncThreshold: a node more blocks than this behind the head of the majority is asked last. */
 export const mostLag = 5
@@ -26,7 +26,8 @@ export function createAskOne(chain: string, readers: () => readonly NodeClient[]
         return { result: await node.ask(method, params, read) }
       } catch (error) {
         problems.push(error as Error)
-        if (error instanceof RpcError && isVerdict(method, error)) throw error
+        // Any other error is this node's own: the next one is asked.
+        if (executing.has(method) && isVerdict(error)) throw error
       }
     }
   }
@@ -61,11 +62,6 @@ function choose(candidates: readonly NodeClient[]): NodeClient | undefined {
 
 /** Methods that run the code of contracts: how that ended is the same everywhere. */
 const executing = new Set(['eth_call', 'eth_estimateGas'])
-
-/** Whether another node would say the same. Any other error is this node's own: the next one is asked. */
-function isVerdict(method: string, error: RpcError): boolean {
-  return !error.limited && executing.has(method) && (isExecutionFailure(error) || isUnpaid(error))
-}
 
 /** Why a question to all nodes has no answer: what a node refused it with, or what was malformed (NODE_REFUSED), else NODE_UNAVAILABLE. */
 export function noAnswer(chain: string, answers: readonly NodeAnswer<unknown>[]): RelayerError {

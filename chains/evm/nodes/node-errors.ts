@@ -45,6 +45,11 @@ export function isUnpaid(error: RpcError): boolean {
   return unpaid.test(error.rpcMessage)
 }
 
+/** How a call ended, by one node that ran it: the same everywhere, unless the node lies. Only in answers to eth_call and eth_estimateGas. */
+export function isVerdict(error: unknown): boolean {
+  return error instanceof RpcError && !error.limited && (isExecutionFailure(error) || isUnpaid(error))
+}
+
 /** A node said nothing that we understand. `maybeReceived` is false only where the request surely never reached it. */
 export class TransportError extends Error {
   readonly maybeReceived: boolean
