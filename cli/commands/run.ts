@@ -1,4 +1,5 @@
 import { Option } from 'commander'
+import { unlistedToken, type UnlistedToken } from '../../access/first-token.ts'
 import { keyFile } from '../../access/key-ring.ts'
 import { makeKeys, readKeys, signingKey } from '../../access/keys.ts'
 import { signToken } from '../../access/tokens.ts'
@@ -6,7 +7,7 @@ import { namesOf } from '../../config/chains.ts'
 import { makeDataFolder } from '../../config/data-folder.ts'
 import type { Config } from '../../config/schema.ts'
 import type { Principal } from '../../domain/access/access.ts'
-import { toRelayerError } from '../../domain/errors.ts'
+import { RelayerError, toRelayerError } from '../../domain/errors.ts'
 import { laneAddress } from '../../domain/lane/lane-id.ts'
 import { createLogger, type Logger, type LogLevel, logLevels } from '../../observability/logger.ts'
 import { changeSettings } from '../../temporal/client/settings.ts'
@@ -43,12 +44,13 @@ export const runCommand: CommandSpec = {
   }: Call<{ role: Role; chain?: string[]; lane?: string[]; logLevel: LogLevel; pretty?: true }>) => {
     const loaded = await config()
     const logger = createLogger({ level: options.logLevel, pretty: options.pretty ?? false })
-    const first = options.role === 'all' || options.role === 'api' ? await prepareAccess(loaded, context, logger) : undefined
+    const unlisted = unlistedToken(loaded.dataFolder)
+    const first = options.role === 'all' || options.role === 'api' ? await prepareAccess(loaded, unlisted, { context, logger }) : undefined
     // The native parts of a worker load slowly: only the command that needs them pays.
     const [{ runRole }, { restApi }] = await Promise.all([import('../../workers/runtime.ts'), import('../../api/server.ts')])
     await withInterrupt(context, async (stopping) => {
       stopping.addEventListener('abort', () => logger.info('stopping: work in hand is finished or handed back'))
-      const listed = first && listToken(first, { withTemporal, logger, stopping })
+      const listed = first && listToken(first, unlisted, { withTemporal, logger, stopping })
       const running = await runRole(options.role, loaded, {
         env: context.env,
         logger,
@@ -73,16 +75,23 @@ const firstTokenMs = 24 * 3_600_000
 
 /**
  * Makes the keys of access tokens if there are none, unless the config says that they are elsewhere. Then the first token is shown once, on a terminal and nowhere
- * else: a log would keep it. Returns what it says, if there is one.
+ * else: a log would keep it. Returns what it says, or what that of an earlier start says which is not listed yet.
  */
-async function prepareAccess(config: Config, { stderr }: CliContext, logger: Logger): Promise<Principal | undefined> {
-  if (config.access.publicKeys.length > 0) return undefined
+async function prepareAccess(
+  config: Config,
+  unlisted: UnlistedToken,
+  { context: { stderr }, logger }: { readonly context: CliContext; readonly logger: Logger },
+): Promise<Principal | undefined> {
+  if (config.access.publicKeys.length > 0) return unlisted.read()
   const file = keyFile({ dataFolder: await makeDataFolder(config.dataFolder) })
-  if (!(await makeKeys(file))) return undefined
+  if (!(await makeKeys(file))) return unlisted.read()
   logger.info('the keys of access tokens were made', { file, next: 'portage token create --name <name> --level admin' })
   if (!stderr.isTTY) return undefined
   const wanted = { name: 'first-admin', level: 'admin', expiresAt: Date.now() + firstTokenMs } as const
   const { token, principal } = await signToken(signingKey(await readKeys(file)), config.temporal.namespace, wanted)
+  await unlisted.keep(principal).catch((error: unknown) => {
+    throw new RelayerError('DATA_FOLDER_UNUSABLE', { detail: config.dataFolder, cause: error })
+  })
   stderr.write(`\nThe first access token (level admin, for a day, id ${principal.jti}), shown only now:\n\n${token}\n\n`)
   return principal
 }
@@ -90,6 +99,7 @@ async function prepareAccess(config: Config, { stderr }: CliContext, logger: Log
 /** Puts the first token on the list of tokens, by which it can be revoked, as soon as a worker serves the settings. Never throws: a start does not fail for it. */
 async function listToken(
   token: Principal,
+  unlisted: UnlistedToken,
   { withTemporal, logger, stopping }: Pick<Call, 'withTemporal'> & { readonly logger: Logger; readonly stopping: AbortSignal },
 ): Promise<void> {
   const order = { by: 'portage', reason: 'the first access token', orders: [{ kind: 'addToken' as const, token }] }
@@ -97,10 +107,12 @@ async function listToken(
     const { retryUntilAvailable } = await import('../../workers/retry-until-available.ts')
     const add = () => withTemporal((client, config) => changeSettings(client, namesOf(config), order))
     await retryUntilAvailable('the list of access tokens', add, { logger, stopping })
+    // Listed twice is listed once.
+    await unlisted.forget().catch(() => {})
   } catch (error) {
     const { message } = toRelayerError(error)
     logger.warn(
-      'the first access token is not on the list (portage token list): until it ends, only removing the key that signed it revokes it',
+      'the first access token is not on the list (portage token list); the next start tries again. Until then only the token itself (portage token revoke --stolen) or removing its key revokes it',
       {
         ...{ id: token.jti, ends: new Date(token.expiresAt).toISOString(), reason: stopping.aborted ? 'stopped before' : message },
       },

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
@@ -222,13 +222,11 @@ test('the first token is listed like every other, and can be revoked by its id',
   })
 })
 
-test('the first start shows the first token on a terminal, and never in the log', async () => {
+test('the first start shows the first token on a terminal, and never in the log; the first that reaches Temporal lists it', async () => {
   const fresh = join(folder, 'fresh.yaml')
   const dataFolder = join(folder, 'fresh-data')
-  await writeFile(
-    fresh,
-    stringify(JSON.parse(JSON.stringify({ ...config, temporal: { address: `127.0.0.1:${await freePort()}` }, dataFolder }))),
-  )
+  const write = (temporal: object) => writeFile(fresh, stringify(JSON.parse(JSON.stringify({ ...config, temporal, dataFolder }))))
+  await write({ address: `127.0.0.1:${await freePort()}` })
   const start = (isTTY: boolean) =>
     firstStart(fresh, isTTY, () =>
       readFile(join(dataFolder, 'access-keys.json')).then(
@@ -236,10 +234,16 @@ test('the first start shows the first token on a terminal, and never in the log'
         () => false,
       ),
     )
-  expect(await start(true)).toMatch(
-    /The first access token \(level admin, for a day, id [0-9a-f-]{36}\), shown only now:\n\n[\w-]+\.[\w-]+\.[\w-]+\n/,
-  )
+  const shown = await start(true)
+  expect(shown).toMatch(/The first access token \(level admin, for a day, id [0-9a-f-]{36}\), shown only now:\n\n[\w-]+\.[\w-]+\.[\w-]+\n/)
   expect(await start(true)).toBe('')
+  // Neither start reached Temporal: one that does lists the token, and shows it to nobody.
+  await write(config.temporal)
+  const noneIsLeft = async () => !(await readdir(dataFolder)).includes('first-token.json')
+  expect(await noneIsLeft()).toBe(false)
+  expect(await firstStart(fresh, true, noneIsLeft)).toBe('')
+  expect((await settings()).tokens?.filter(({ jti }) => shown.includes(jti))).toMatchObject([{ name: 'first-admin' }])
+  await write({ address: `127.0.0.1:${await freePort()}` })
   await rm(dataFolder, { recursive: true })
   expect(await start(false)).toBe('')
 })
