@@ -46,7 +46,7 @@ export function createHeldNonces(client: TemporalClient, lanes: readonly LaneId[
 
 /**
  * The same for many workflows at a time: a ledger is asked at most every 200 ms, whoever sends how much. Each answer is of a reading that began after it was
- * asked for. `more` is not asked.
+ * asked for. `more` is not asked, and neither is a lane that has left the config.
  */
 export function createSharedHeldNonces(client: TemporalClient, lanes: readonly LaneId[], batched: boolean): HeldNonces {
   const readings = lanes.map((lane) => {
