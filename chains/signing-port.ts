@@ -76,7 +76,7 @@ export interface Signer {
   readonly address: string
   /**
    * Some signers (KMS) give another hash each time for the same input. Throws SIGNER_OFFLINE, SIGNER_UNAVAILABLE; SIGNING_REFUSED (with the fact `limit` where a
-   * limit is the reason), CALL_UNJUSTIFIED, SPENDING_UNRECORDED, and what the reads of a proof and of the data fee throw.
+   * limit is the reason, and `dataFee` where it would not be without the data fee of the moment), CALL_UNJUSTIFIED, SPENDING_UNRECORDED, and what the reads of a proof and of the data fee throw.
    */
   sign(transaction: UnsignedTransaction): Promise<SignedTransaction>
   /** Throws what `sign` would refuse it with, before anything is recorded or given a nonce for it; the key is not asked. Absent: signs all. */

@@ -64,9 +64,19 @@ export class Attempts {
     return signingRefusal(this.#refused.get(this.recorded.length - 1))
   }
 
-  /** Fees that a pool may hold: what the signer refuses was signed by no process with this config, and need not be outbid, whoever had it recorded. */
+  /** What a pool may hold: what the signer refuses for good was signed by no process with this config, and need not be outbid, whoever had it recorded. */
   get offered(): readonly Attempt[] {
+    return this.recorded.filter((_, place) => !this.#isForGood(place))
+  }
+
+  /** Without those that the signer refuses for now: an earlier process may have sent them, or somebody invented them. */
+  get allowed(): readonly Attempt[] {
     return this.recorded.filter((_, place) => !this.#refused.has(place))
+  }
+
+  /** The signer may sign an attempt later that it refused. */
+  get mayBeSignedLater(): boolean {
+    return this.allowed.length < this.offered.length
   }
 
   /** The dearest that was signed: every attempt is dearer than those before it. */
@@ -108,15 +118,19 @@ export class Attempts {
 
   /**
    * Signs every attempt that is not signed yet; calls only if the intent is at hand. One that the signer refuses is skipped: later ones, no-ops among
-   * them, must still be signed. Throws what the signer throws, and its refusal if nothing is signed.
+   * them, must still be signed. Throws what the signer throws, but no refusal.
    */
-  async sign(): Promise<void> {
+  async trySign(): Promise<void> {
     for (const [place, attempt] of this.recorded.entries()) {
-      const refused = this.#refused.get(place)
-      if (this.#signed.has(place) || (refused && isLasting(refused))) continue
+      if (this.#signed.has(place) || this.#isForGood(place)) continue
       const transaction = this.#transaction(attempt)
       if (transaction) await this.#sign(place, transaction)
     }
+  }
+
+  /** As `trySign`; throws the signer's refusal, too, if nothing is signed. */
+  async sign(): Promise<void> {
+    await this.trySign()
     const [refusal] = this.#refused.values()
     if (this.noneSigned && refusal) throw refusal
   }
@@ -131,6 +145,11 @@ export class Attempts {
       if (error instanceof RelayerError && signingRefusal(error)) return error
       throw error
     }
+  }
+
+  #isForGood(place: number): boolean {
+    const refused = this.#refused.get(place)
+    return refused !== undefined && isLasting(refused)
   }
 
   /** Undefined: the call is not at hand. */

@@ -12,6 +12,7 @@ import { Attempts } from './attempts.ts'
 import { Broadcaster } from './broadcaster.ts'
 import { FeeEscalator, type RaiseReason } from './fee-escalator.ts'
 import { NonceConflictCheck } from './nonce-conflict-check.ts'
+import { proposeRaise, signLater } from './raise.ts'
 import { signingRefusal } from './refusals.ts'
 import { StuckDetector } from './stuck-detector.ts'
 
@@ -172,11 +173,11 @@ export class PendingTransaction {
   }
 
   #dueWork(height: number, account: Account): (() => Promise<void>) | undefined {
-    const { isFilling, offered } = this.#attempts
+    const { isFilling, allowed } = this.#attempts
     if (isFilling && this.#broadcaster.unfit) return () => this.#raise({ why: 'more-gas' })
     const { baseFee } = this.#deps.chain.heads.current?.latest ?? {}
     const lowest = this.nonce === account.latestNonce
-    const due = this.#stuck.look({ height, lowest, pricedOut: pricedOut(offered, baseFee) })
+    const due = this.#stuck.look({ height, lowest, pricedOut: pricedOut(allowed, baseFee) })
     if (due) return () => this.#raise({ why: due })
     return this.#broadcaster.due(height) ? () => this.#send() : undefined
   }
@@ -199,9 +200,13 @@ export class PendingTransaction {
 
   /** One more attempt; the best again if none may be dearer. */
   async #raise(reason: RaiseReason): Promise<void> {
-    const { outpriced } = this.#broadcaster
-    const attempt = await this.#escalator.next(this.#attempts.offered, this.offered, reason, { outpriced, balance: this.#balance })
-    const refusal = attempt && (await this.#attempts.refusal(attempt))
+    if (await signLater(this.#attempts, reason)) {
+      this.#stuck.attempted(this.#height)
+      return this.#send()
+    }
+    const facts = { outpriced: this.#broadcaster.outpriced, balance: this.#balance }
+    const propose = (known: readonly Attempt[]) => this.#escalator.next(known, [...this.#outbid, ...known], reason, facts)
+    const { attempt, refusal } = await proposeRaise(this.#attempts, reason, propose)
     this.#tellRefusal(refusal)
     if (!attempt || refusal) {
       this.#stuck.attempted(this.#height)

@@ -14,7 +14,7 @@ export function signingRefusal(error: unknown): SigningRefusal | undefined {
   return error.facts['limit'] === undefined ? 'call' : 'limit'
 }
 
-/** Is it for as long as this process lives? What was spent in the last hour or day falls. */
+/** Is it for as long as this process lives? What was spent in the last hour or day falls, and so does what the chain charges for data, where that is a part of it. */
 export function isLasting({ facts }: RelayerError): boolean {
-  return !passing.includes(facts['limit'])
+  return !passing.includes(facts['limit']) && facts['dataFee'] === undefined
 }

@@ -28,10 +28,10 @@ export function withPolicy(signer: Signer, policy: SigningPolicy, clock: () => n
       facts: { lane: policy.lane, nonce, to, selector: selectorOf(data), value, ...facts },
     })
   }
-  const refuseBeyond = (transaction: Proposed, found: Passed | undefined) => {
+  const refuseBeyond = (transaction: Proposed, found: Passed | undefined, facts: Facts = {}) => {
     if (!found) return
     const { limit, value, allowed } = found
-    refuse(transaction, `It passes ${policy.fieldOf(limit)}.`, { limit, wanted: String(value), allowed: String(allowed) })
+    refuse(transaction, `It passes ${policy.fieldOf(limit)}.`, { limit, wanted: String(value), allowed: String(allowed), ...facts })
   }
   const refuseSpending = (transaction: Proposed, cost: bigint) => (spending: SpendingCounter, nowMs: number) => {
     // Also where it adds nothing: what is counted for its nonce may have been refused after it was counted, since others were at it.
@@ -50,7 +50,8 @@ export function withPolicy(signer: Signer, policy: SigningPolicy, clock: () => n
     const noopGas = isNoop(transaction, signer.address) ? BigInt(transaction.gasLimit) : 0n
     if (noopGas > mostNoopGas) refuse(transaction, `A no-op is signed with at most ${mostNoopGas} gas.`, { wanted: String(noopGas) })
     const dataFee = BigInt(await policy.dataFee({ to, data, value }))
-    refuseBeyond(transaction, passedLimit(transaction, dataFee, limits))
+    // Without it, it was within them: it is the reason, and as it is now.
+    refuseBeyond(transaction, passedLimit(transaction, dataFee, limits), { dataFee: String(dataFee) })
     if (judged === 'delivery') await proofs.prove({ to, data, value }, transaction.nonce)
     return costOf(transaction, dataFee)
   }

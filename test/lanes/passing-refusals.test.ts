@@ -1,0 +1,129 @@
+import { describe, expect, test } from 'vitest'
+import { withPolicy } from '../../chains/evm/signers/policy.ts'
+import type { Chain } from '../../chains/port.ts'
+import type { SignedTransaction, SigningLimits, UnsignedTransaction } from '../../chains/signing-port.ts'
+import type { Attempt } from '../../domain/lane/lane.ts'
+import type { LaneAnswer, LaneRequest } from '../../domain/lane/messages.ts'
+import { until } from '../../lab/devnet/until.ts'
+import type { LaneDeps } from '../../lanes/deps.ts'
+import { PendingTransaction } from '../../lanes/transaction/pending-transaction.ts'
+import { silentLogger } from '../../observability/logger.ts'
+import { self, treasury } from '../helpers/limited-key.ts'
+import { testPolicy } from '../helpers/signing-policy.ts'
+
+const intent = { to: treasury, data: '0x', value: '1' }
+const first: Attempt = { kind: 'call', gasLimit: '30000', maxFee: '1000', tip: '100' }
+const second: Attempt = { ...first, maxFee: '2000', tip: '200' }
+const spike = 1_000n
+const calm = 10n
+
+/** A chain whose fee for data a test sets, a ledger that takes every attempt, and the signer of a config with these limits. */
+function setting(limits: Partial<SigningLimits>) {
+  const seen = { dataFee: calm, onRecord: () => {}, recorded: [] as Attempt[], asked: [] as string[], sent: [] as UnsignedTransaction[] }
+  const key = {
+    address: self,
+    sign(transaction: UnsignedTransaction) {
+      const raw = JSON.stringify(transaction)
+      return Promise.resolve<SignedTransaction>({ raw, hash: raw, signingHash: raw })
+    },
+  }
+  // A no-op has no data to speak of.
+  const dataFee = ({ to }: { to: string }) => Promise.resolve(String(to === self ? 1n : seen.dataFee))
+  const watch = { inclusion: { kind: 'unseen' }, add: () => {}, onChange: () => {}, close: () => {} }
+  const chain = {
+    ...{ name: 'test', networkId: '1', raises: true, blockTimeMs: 1_000, heads: { current: { latest: { height: 1, baseFee: '500' } } } },
+    watch: () => watch,
+    quote: () => Promise.resolve({ baseFee: '500', tip: '100', maxFee: '1100' }),
+    noopGas: () => Promise.resolve('21000'),
+    send(raw: string) {
+      seen.sent.push(JSON.parse(raw) as UnsignedTransaction)
+      return Promise.resolve({ kind: 'accepted' })
+    },
+  } as unknown as Chain
+  const ledger = {
+    ask(request: LaneRequest) {
+      seen.asked.push(request.kind)
+      if (request.kind === 'attempt') seen.recorded.push(request.attempt)
+      seen.onRecord()
+      return Promise.resolve({ kind: 'attempts', attempts: [...seen.recorded] } as unknown as LaneAnswer)
+    },
+    recordSigned: () => Promise.resolve(),
+  }
+  const deps = {
+    ...{ chain, ledger, logger: silentLogger(), bumpAfterBlocks: 1, config: { lane: testPolicy().lane } },
+    signer: withPolicy(key, testPolicy({ coinPayees: [treasury], dataFee, limits })),
+  } as unknown as LaneDeps
+  const pendingOf = (...attempts: Attempt[]) => {
+    seen.recorded = attempts
+    return new PendingTransaction(deps, 0, [...attempts], { intentId: 'one/1', intent })
+  }
+  /** Blocks, as one that is the lowest of its account sees them, until a test has what it waits for. */
+  let height = 1
+  const blocks = (pending: PendingTransaction, isSo: () => boolean) =>
+    until(
+      () => {
+        pending.onBlock(++height, { latestNonce: 0, balance: String(10n ** 18n) } as Parameters<PendingTransaction['onBlock']>[1])
+        return isSo()
+      },
+      { timeoutMs: 5_000, everyMs: 1, what: 'a block to bring it' },
+    )
+  return { seen, pendingOf, blocks }
+}
+
+describe.each([
+  ['maxDataFeePerTransactionWei', '100'],
+  ['maxCostPerTransactionWei', String(30_000n * 2_400n + 100n)],
+] as const)('what the data of the call costs for a while passes %s', (limit, allowed) => {
+  test('between the check and the signature of a raise: it is signed as it was recorded when that has fallen, and no no-op', async () => {
+    const { seen, pendingOf, blocks } = setting({ [limit]: allowed })
+    const pending = pendingOf({ ...first, maxFee: '2000' })
+    await pending.signAndSend()
+    seen.onRecord = () => void (seen.dataFee = 10n ** 9n)
+    await pending.bump()
+    expect(seen.recorded).toHaveLength(2)
+    expect(pending.offered).toEqual(seen.recorded)
+    expect(pending.tried).toHaveLength(1)
+    seen.dataFee = calm
+    seen.onRecord = () => {}
+    await blocks(pending, () => pending.tried.length > 1)
+    await until(() => seen.sent.at(-1)?.maxFee === seen.recorded[1]?.maxFee, { timeoutMs: 5_000, what: 'it to be sent' })
+    expect(seen.recorded).toHaveLength(2)
+    expect(seen.asked).toEqual(['attempt'])
+  })
+
+  test('after a restart: what an earlier process sent is outbid by what the signer allows, a no-op', async () => {
+    const { seen, pendingOf } = setting({ [limit]: allowed })
+    seen.dataFee = 10n ** 9n
+    const pending = pendingOf(first, second)
+    await expect(pending.signAndSend()).rejects.toMatchObject({ code: 'SIGNING_REFUSED', facts: { limit, dataFee: String(10n ** 9n) } })
+    expect(pending.offered).toEqual([first, second])
+    await pending.fill(seen.recorded)
+    const [noop] = seen.sent
+    expect(noop).toMatchObject({ to: self, value: '0' })
+    expect(BigInt(noop!.maxFee)).toBeGreaterThanOrEqual((BigInt(second.maxFee) * 11n) / 10n)
+    expect(BigInt(noop!.tip)).toBeGreaterThanOrEqual((BigInt(second.tip) * 11n) / 10n)
+  })
+})
+
+test('an invented attempt so near to a limit that the data fee passes it keeps no honest raise from going on, nor a no-op', async () => {
+  const most = 30_000n * 10_000n
+  const { seen, pendingOf } = setting({ maxCostPerTransactionWei: String(most) })
+  seen.dataFee = spike
+  const pending = pendingOf(first, { ...first, maxFee: '10000', tip: '10000' })
+  await pending.signAndSend()
+  expect(seen.sent).toMatchObject([{ maxFee: first.maxFee }])
+  await pending.bump()
+  expect(seen.sent).toHaveLength(2)
+  expect(BigInt(seen.sent[1]!.maxFee)).toBeLessThan(5_000n)
+  await pending.bump('noop')
+  expect(seen.sent[2]).toMatchObject({ to: self, value: '0' })
+})
+
+test('a limit that the transaction passes without the data fee stays passed: what the signer refuses for good is outbid by nothing', async () => {
+  const { seen, pendingOf } = setting({ maxTipPerGasWei: '500' })
+  const pending = pendingOf(first, { ...first, maxFee: '10000', tip: '10000' })
+  await pending.signAndSend()
+  expect(pending.offered).toEqual([first])
+  await pending.bump()
+  expect(BigInt(seen.sent[1]!.maxFee)).toBeLessThan(5_000n)
+})
