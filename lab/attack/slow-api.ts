@@ -23,7 +23,7 @@ export async function slowApi(scene: AttackScene, { forMs }: PlannedAttack): Pro
         for (let index = 0; index < missing; index++) sockets.push(slowSocket(url, from, opened++))
         for (const socket of sockets) if (socket.writable) socket.write('x')
       }
-      await Promise.all(scene.fleet.alive.map(async (one) => void ((asked += 1), await askHonestly(scene, one))))
+      await Promise.all(scene.fleet.alive.map((one) => ((asked += 1), askHonestly(scene, one))))
       await scene.wait(300)
     }
   } finally {

@@ -14,7 +14,7 @@ const declined = { kind: 'declined', code: 'AMOUNT_TOO_SMALL', reason: 'below th
 const rejected = { kind: 'rejected', code: 'NATIVE_ROUTE_UNKNOWN', reason: 'no such route' } as const
 
 /** Ledgers say this of a transfer that remembers nothing; most nodes show `agreed` as the lane's count that is final, the pools have `pending`. */
-function setting(word: Partial<LedgerNonces>, { agreed = 5, pending = 5, delivered = () => false as boolean } = {}) {
+function setting(word: Partial<LedgerNonces>, { agreed = 5, pending = 5, delivered = (): boolean => false } = {}) {
   const asked: At[] = []
   const withdrawn: WithdrawInput[] = []
   const reads: Partial<Chain> = {

@@ -71,7 +71,7 @@ describe('Transfers of strangers that nobody can deliver', { timeout: 300_000 },
         { timeoutMs: 120_000, everyMs: 100, what: `${id} to be set aside` },
       )
     await isAside(first)
-    const [second, third, plain] = (await stage.send('ethereum', [{ ...home, recipient }, { ...home, recipient }, home])) as Sent[]
+    const [second, third, plain] = await stage.send('ethereum', [{ ...home, recipient }, { ...home, recipient }, home])
     await Promise.all([second!, third!].map(isAside))
     await stage.outcomes([plain!])
     honest.push(plain!)

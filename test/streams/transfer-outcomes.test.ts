@@ -78,7 +78,7 @@ describe('of numbers that are aside, however many, a look', () => {
       const oldest = found.at(-1)
       return found.length < most || oldest === undefined ? { listed: rows } : { listed: rows, before: Number(oldest) }
     }
-    const streamClient = { apply: async (requests: readonly StreamRequest[]) => void recorded.push(...requests) as undefined }
+    const streamClient = { apply: async (requests: readonly StreamRequest[]) => void recorded.push(...requests) }
     const source = { bridge: 'native-bridge' as const, sourceChain: 'a', config }
     const client = new Client({ connection: Connection.lazy() })
     const outcomes = createOutcomeReporter({ source, streamClient, client, logger: silentLogger() }, async () => [], undefined, page)

@@ -33,12 +33,14 @@ const junk = [
   `wormhole-token-bridge:2:${emitter}:8:${digest}ab`,
 ]
 
+const running = { code: 1, name: 'RUNNING' } as WorkflowExecutionInfo['status']
+
 /** A client whose server lists these runs, whatever it is asked for; it connects to none. */
 function clientWith(ids: readonly string[], state = 'parked'): Client {
   const client = new Client({ connection: Connection.lazy() })
   const run = (workflowId: string): WorkflowExecutionInfo => ({
     ...{ type: 'transfer', workflowId, runId: `run of ${workflowId}`, taskQueue: 'nobody' },
-    ...{ status: { code: 1, name: 'RUNNING' }, historyLength: 3, startTime: new Date(0), searchAttributes: {} },
+    ...{ status: running, historyLength: 3, startTime: new Date(0), searchAttributes: {} },
     typedSearchAttributes: new TypedSearchAttributes([{ key: searchAttributes.TransferState, value: state }]),
     raw: {},
   })

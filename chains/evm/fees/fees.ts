@@ -179,7 +179,7 @@ function createDataFee(chain: HeadSource & Pick<Chain, 'networkId'>, nodes: Node
     }
     if (last !== undefined) return withRoom(BigInt(Math.ceil(last * sizeOf(call))))
     const failed = answers.filter((answer) => !answer.ok && isVerdict(answer.error)).length
-    if (fee === undefined || failed >= nodes.needed) throw failure ?? noAnswer(chain.name, answers)
+    if (fee === undefined || failed >= nodes.needed) throw failure instanceof Error ? failure : noAnswer(chain.name, answers)
     return withRoom(fee)
   }
 }

@@ -56,7 +56,7 @@ export async function startPostgres({ programs, dir, synchronousCommit }: Postgr
   if (as) await chown(dir, as.uid, as.gid)
   const [setUser = [], port] = [as?.prefix, await freePort()]
   const data = join(dir, 'data')
-  const [command = '', ...args] = [...setUser, programs.initdb, '--pgdata', data, '--username', user, '--auth', 'trust', '--no-sync']
+  const [command, ...args] = [...setUser, programs.initdb, '--pgdata', data, '--username', user, '--auth', 'trust', '--no-sync']
   const made = await run(command, args, { timeoutMs: 120_000 })
   if (made.code !== 0) throw new RelayerError('SETUP_INCOMPLETE', { detail: `initdb: ${made.stderr.trim().slice(-500)}` })
   const settings = {
