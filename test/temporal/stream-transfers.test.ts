@@ -33,7 +33,8 @@ const junk = [
   `wormhole-token-bridge:2:${emitter}:8:${digest}ab`,
 ]
 
-const running = { code: 1, name: 'RUNNING' } as WorkflowExecutionInfo['status']
+const listed: unknown = { code: 1, name: 'RUNNING' }
+const running = listed as WorkflowExecutionInfo['status']
 
 /** A client whose server lists these runs, whatever it is asked for; it connects to none. */
 function clientWith(ids: readonly string[], state = 'parked'): Client {
