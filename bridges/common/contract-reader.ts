@@ -19,8 +19,12 @@ export interface View {
   readonly at?: At
 }
 
-/** All values of a view function. Throws NODE_REFUSED if the address does not answer as the contract does (a wrong address in the config). */
-export async function read(chain: ContractReader, { abi, to, method, args = [], at = 'latest' }: View): Promise<Result> {
+/** Where one node's word is no answer of the contract, that of most of them is asked for: a node that lies stops no read. */
+const ofMost: Partial<Record<At, At>> = { latest: 'majority-latest', finalized: 'agreed' }
+
+/** All values of a view function. Throws NODE_REFUSED if the address does not answer as the contract does (a wrong address in the config), and what `call` throws. */
+export async function read(chain: ContractReader, view: View): Promise<Result> {
+  const { abi, to, method, args = [], at = 'latest' } = view
   const answer = await chain.call(to, abi.encodeFunctionData(method, args), at)
   try {
     const values = abi.decodeFunctionResult(method, answer)
@@ -28,6 +32,8 @@ export async function read(chain: ContractReader, { abi, to, method, args = [], 
     values.toArray(true)
     return values
   } catch (cause) {
+    const most = ofMost[at]
+    if (most) return read(chain, { ...view, at: most })
     const detail = `${to} does not answer ${method} as the bridge's contract does: check its address in the config.`
     throw new RelayerError('NODE_REFUSED', { detail, facts: { chain: chain.name }, cause })
   }
