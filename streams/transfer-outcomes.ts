@@ -106,10 +106,14 @@ export function createOutcomeReporter(
 /** The requests for those that ended undelivered. Throws what the Temporal client throws. */
 export async function closedRequests(
   client: TemporalClient,
-  ended: readonly Pick<ListedTransfer, 'id' | 'number'>[],
+  ended: readonly (Pick<ListedTransfer, 'id' | 'number'> & Partial<Pick<ListedTransfer, 'runId'>>)[],
 ): Promise<readonly StreamRequest[]> {
-  const requests = await mapLimited(ended, readsAtOnce, async ({ number, id }) =>
-    toClosed(number, await statusOf(client, { id, running: false })),
+  const requests = await mapLimited(ended, readsAtOnce, async ({ number, id, runId }) =>
+    // Of the run that was listed: a later one of the same id may run for ever. A worker of a stranger may have ended it with any result.
+    toClosed(
+      number,
+      ((await statusOf(client, { id, ...(runId !== undefined && { runId }), running: false })) as TransferStatus | undefined | null) ?? {},
+    ),
   )
   return requests.filter((request) => request !== undefined)
 }
@@ -122,9 +126,9 @@ export function isUndelivered(state: string | undefined): state is RequestOf<'cl
 /** The request that records a transfer that ended undelivered; undefined: it did not. */
 export function toClosed(
   number: string,
-  { state, reason, code, cancelledBy }: Pick<TransferStatus, 'state' | 'reason' | 'code' | 'cancelledBy'>,
+  { state, reason, code, cancelledBy }: Partial<Pick<TransferStatus, 'state' | 'reason' | 'code' | 'cancelledBy'>>,
 ): RequestOf<'closed'> | undefined {
   if (!isUndelivered(state)) return undefined
   const by = state === 'cancelled' ? orderOf(cancelledBy).by : undefined
-  return { kind: 'closed', number, outcome: state, reason: (reason || code || state).slice(0, longestReason), ...(by && { by }) }
+  return { kind: 'closed', number, outcome: state, reason: String(reason || code || state).slice(0, longestReason), ...(by && { by }) }
 }

@@ -24,9 +24,11 @@ export function createVerifier(guardianSets: GuardianSets, now: () => number) {
   }
 }
 
-/** As Messages.sol, verifyVM, in its order; `now`: seconds. Throws GUARDIAN_SET_EXPIRED, VAA_NO_QUORUM, VAA_GUARDIAN_INDEX, VAA_SIGNATURE_INVALID. */
+/**
+ * As Messages.sol, verifyVM, but for the order: GUARDIAN_SET_EXPIRED is said last, so that it is said only of what the set did sign. `now`: seconds. Throws it,
+ * VAA_NO_QUORUM, VAA_GUARDIAN_INDEX, VAA_SIGNATURE_INVALID.
+ */
 export function verifySignatures(vaa: Vaa, set: GuardianSet, now: number): void {
-  checkExpiry(set, now)
   const needed = quorum(set.keys.length)
   if (vaa.signatures.length < needed) throw new RelayerError('VAA_NO_QUORUM', { facts: { signatures: vaa.signatures.length, needed } })
   const digest = getBytes(digestOf(vaa))
@@ -36,6 +38,7 @@ export function verifySignatures(vaa: Vaa, set: GuardianSet, now: number): void 
     if (guardian === undefined) throw new RelayerError('VAA_GUARDIAN_INDEX', { facts: { ...facts, guardians: set.keys.length } })
     if (signerOf(digest, signature) !== guardian) throw new RelayerError('VAA_SIGNATURE_INVALID', { facts })
   }
+  checkExpiry(set, now)
 }
 
 /** What can change about a VAA whose signatures were found good before. */

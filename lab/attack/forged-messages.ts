@@ -1,6 +1,11 @@
 import type { Client } from '@temporalio/client'
+import { id as hashOf } from 'ethers'
 import { laneId } from '../../domain/lane/lane-id.ts'
-import { laneWorkflowId, settingsWorkflowId, transferId, chainQueue } from '../../temporal/contracts/names.ts'
+import type { Transfer } from '../../domain/transfer/transfer.ts'
+import { chainQueue, laneWorkflowId, searchAttributes, settingsWorkflowId, transferId } from '../../temporal/contracts/names.ts'
+import { strangersQueue } from '../demo/follow.ts'
+import { isNative } from '../devnet/sent.ts'
+import { toUniversal } from '../devnet/wormhole/vaa.ts'
 import { inventedTransfer } from './forged-calls.ts'
 import type { PlannedAttack } from './plan.ts'
 import type { AttackScene } from './scene.ts'
@@ -22,6 +27,8 @@ const junk: readonly unknown[][] = [
   [{ window: 'wide' }],
   [{ message: '%%%' }],
 ]
+/** What is no number of any source. */
+const noNumbers = ['junk', '-1', '1e9', '', '0x1', '01', '1.5', '2:3', ' ', 'NaN']
 const requests: readonly unknown[] = [
   ...[undefined, null, 5, 'text', [], {}, { requests: null }, { requests: [null] }, { requests: [{ kind: 'nope', id: '1' }] }],
   ...[{ requests: [{ kind: 'grant', id: '1' }] }, { requests: [{ kind: 'replace', id: '1', nonce: 'NaN' }] }, { requests: [], observe: 5 }],
@@ -55,14 +62,42 @@ export async function forgedMessages({ client, devnet }: AttackScene): Promise<s
   return `${sent.length} messages, ${taken} taken`
 }
 
-/** Transfers under numbers that honest ones have, with other contents: the source contradicts them, and nobody honest is to be stopped by that. */
+/**
+ * Transfers under numbers that honest ones have or will have, with other contents and the search attributes of their streams: the source contradicts them, and
+ * nobody honest is to be stopped by that. Those of Wormhole run for ever; others have no number at all.
+ */
 export async function forgedMismatch(scene: AttackScene, attack: PlannedAttack): Promise<string> {
+  const { tokenBridge, wormholeChainId, name } = scene.devnet.chains[attack.chain === 'ethereum' ? 'bsc' : 'ethereum']
+  const emitter = toUniversal(tokenBridge)
+  const numbers = scene.sent.flatMap((one) => (!isNative(one) && one.emitter === emitter ? [one.sequence] : []))
+  const next = numbers.reduce((highest, one) => (one > highest ? one : highest), 0n) + 1n
+  const bridge = 'wormhole-token-bridge'
   for (let number = 0n; number < 10n; number++) {
     const { transfer } = inventedTransfer(scene, attack.chain, number)
-    const workflowId = `${transferId(transfer)}:${attack.dice}`
-    await scene.client.workflow.start('transfer', { workflowId, taskQueue: chainQueue(attack.chain), args: [{ transfer }] })
+    await forge(scene, { ...transfer, digest: digestOf(attack, number) }, chainQueue(attack.chain))
+    const claim = { bridge, sourceChain: name, sourceId: String(wormholeChainId), targetChain: attack.chain, emitter, message: 'AQ==' }
+    await forge(scene, { ...claim, sequence: String(next + number), digest: digestOf(attack, number) }, strangersQueue)
+    await forge(scene, { ...claim, sequence: noNumbers[Number(number)] ?? '', digest: digestOf(attack, number) }, strangersQueue)
   }
-  return `10 transfers to ${attack.chain} that contradict their source`
+  return `30 transfers to ${attack.chain} that contradict their source`
+}
+
+async function forge({ client }: AttackScene, transfer: Transfer, taskQueue: string): Promise<void> {
+  const { TransferState, Bridge, SourceChain, TargetChain } = searchAttributes
+  await client.workflow.start('transfer', {
+    ...{ workflowId: transferId(transfer), taskQueue, args: [{ transfer }] },
+    typedSearchAttributes: [
+      { key: TransferState, value: 'admitting' },
+      { key: Bridge, value: transfer.bridge },
+      { key: SourceChain, value: transfer.sourceChain },
+      { key: TargetChain, value: transfer.targetChain },
+    ],
+  })
+}
+
+/** Of no message: another one in each attack. */
+function digestOf({ dice }: PlannedAttack, number: bigint): string {
+  return hashOf(`${dice} ${number}`)
 }
 
 async function running(client: Client, type: string): Promise<string[]> {

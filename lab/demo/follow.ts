@@ -15,10 +15,14 @@ export interface Seen {
   readonly stateTransitions: number
 }
 
-/** All transfers of the namespace. */
+/** No worker serves it: what attackers start there runs for as long as nobody ends it. */
+export const strangersQueue = 'strangers'
+
+/** All transfers of the namespace, but for those that no worker of Portage ever sees. */
 export async function lookAtTransfers(client: Client): Promise<Seen[]> {
   const seen: Seen[] = []
   for await (const info of client.workflow.list({ query: "WorkflowType = 'transfer'", pageSize: 1000 })) {
+    if (info.taskQueue === strangersQueue) continue
     const [, , emitter = '', sequence = ''] = info.workflowId.split(':')
     const attribute = (name: keyof typeof searchAttributes) => info.typedSearchAttributes.get(searchAttributes[name]) ?? ''
     const source = attribute('SourceChain')

@@ -48,8 +48,10 @@ export function createSignedAgent(options: SignedAgentOptions) {
   }
 
   async function hear(sequence: string, vaa: Uint8Array, outcome: Outcome): Promise<void> {
-    if (outcome.kind !== 'refused') recorder.add(sequence, 'started')
-    else if (await isIgnorable(options, vaa)) recorder.add(sequence, 'ignored')
+    if (outcome.kind !== 'refused') {
+      auditor.know(outcome.id, options.bridge.decode(vaa))
+      recorder.add(sequence, 'started')
+    } else if (await isIgnorable(options, vaa)) recorder.add(sequence, 'ignored')
   }
 
   return {

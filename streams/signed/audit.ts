@@ -5,6 +5,7 @@ import { runAll } from '../run-all.ts'
 import { createOutcomeReporter } from '../transfer-outcomes.ts'
 import type { GapReport, GapsDeps } from './gap-filler.ts'
 import { createGaps } from './gaps.ts'
+import { createProvedTransfers } from './proved-transfers.ts'
 import { createLostTransfers, graceMs, type LostTransfersDeps, reopenUndone, restartLost } from './lost-transfers.ts'
 
 /** What an audit came to, in numbers. */
@@ -28,9 +29,11 @@ const marginMs = 500
 const nothing: GapReport = { started: 0, delivered: 0, ignored: 0, absent: 0 }
 
 /** @param auditMs how often it audits: the measure of how often an absent number is asked for */
-export function createSignedAuditor(deps: GapsDeps & LostTransfersDeps, auditMs: number) {
-  const { source, chain, streamClient, logger } = deps
-  const outcomes = createOutcomeReporter(deps, endedSince)
+export function createSignedAuditor(given: GapsDeps & Omit<LostTransfersDeps, 'proved'>, auditMs: number) {
+  const { source, chain, streamClient, logger } = given
+  const proved = createProvedTransfers(given)
+  const deps = { ...given, proved }
+  const outcomes = createOutcomeReporter(deps, endedSince, proved.outcomes)
   const lost = createLostTransfers(deps)
   const gaps = createGaps(deps, auditMs)
   let upTo: string | undefined
@@ -74,6 +77,8 @@ export function createSignedAuditor(deps: GapsDeps & LostTransfersDeps, auditMs:
   }
 
   return {
+    /** This process has verified the message of this id: its run is believed without being read. */
+    know: proved.know,
     /** Records how transfers ended, and which are parked. */
     reportOutcomes: (state: StreamState) => outcomes.look(state),
     /** The gaps alone, by the last count. */

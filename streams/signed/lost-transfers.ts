@@ -1,21 +1,23 @@
-import { runsAside } from '../../domain/stream/aside.ts'
+import { asideOf, runsAside } from '../../domain/stream/aside.ts'
 import { limits } from '../../domain/stream/gaps.ts'
 import { isResolved } from '../../domain/stream/numbers.ts'
 import { someNumbers, withoutNumbers } from '../../domain/stream/runs.ts'
 import type { StreamState } from '../../domain/stream/stream.ts'
 import { latestRun } from '../../temporal/client/closed-transfers.ts'
-import { runningTransfers, statusOf } from '../../temporal/client/stream-transfers.ts'
+import { runningTransfers } from '../../temporal/client/stream-transfers.ts'
 import type { SignedSource } from '../../bridges/source-port.ts'
 import { seenRequests, withStatus } from '../number-status.ts'
 import { closedRequests, isUndelivered, type OutcomesDeps } from '../transfer-outcomes.ts'
 import { deliveredByTarget } from './delivered-by-target.ts'
 import type { SignedDeps } from './deps.ts'
 import { fetchMissing, foundIn } from './fetch-missing.ts'
+import type { ProvedTransfers } from './proved-transfers.ts'
 
 export interface LostTransfersDeps extends OutcomesDeps {
   readonly source: Pick<SignedSource, 'config' | 'bridge' | 'sourceChain' | 'emitter' | 'delivered'>
   /** How long a number must be without a transfer before it is lost, ms; 0 where it is asked once. Default `graceMs`. */
   readonly lostAfterMs?: number
+  readonly proved: Pick<ProvedTransfers, 'ownOrUnread' | 'messages'>
 }
 
 /** The visibility store lags, and another process's clock may too, ms. */
@@ -25,7 +27,7 @@ const suspectMs = 20 * graceMs
 /** In one audit. */
 const mostReopened = 20
 
-export function createLostTransfers({ source, client, lostAfterMs = graceMs }: LostTransfersDeps) {
+export function createLostTransfers({ source, client, proved, lostAfterMs = graceMs }: LostTransfersDeps) {
   let missedSince = new Map<string, number>()
   return {
     /** `find` has seen numbers that it gives a little more time: ask again in `graceMs`. */
@@ -35,11 +37,15 @@ export function createLostTransfers({ source, client, lostAfterMs = graceMs }: L
     /** Open numbers without a running transfer for a while: their messages are to be fetched and submitted again. */
     async find(state: StreamState): Promise<readonly string[]> {
       const now = Date.now()
-      const running = new Set((await runningTransfers(client, source)).map(({ number }) => number))
+      const opened = new Set(state.open.map(({ number }) => number))
+      const isMeant = ({ number }: { readonly number: string }) => opened.has(number) || asideOf(state, number) !== undefined
+      // A stranger's run under a number does not make its own transfer run.
+      const own = await proved.ownOrUnread((await runningTransfers(client, source)).filter(isMeant))
+      const running = new Set(own.map(({ number }) => number))
       const numbers = [...running].map(BigInt)
       // No more than an audit fetches: those that are aside may be any number.
       const aside = runsAside(state, () => true).flatMap((runs) => someNumbers(withoutNumbers(runs, numbers), 0n, limits.open).map(String))
-      const missed = [...state.open.map(({ number }) => number).filter((number) => !running.has(number)), ...aside]
+      const missed = [...[...opened].filter((number) => !running.has(number)), ...aside]
       missedSince = new Map(missed.map((number) => [number, missedSince.get(number) ?? now]))
       return missed.filter((number) => (missedSince.get(number) ?? now) <= now - lostAfterMs)
     },
@@ -65,10 +71,10 @@ export async function restartLost(deps: LostTransfersDeps & SignedDeps, numbers:
 }
 
 /** Records resolved numbers whose transfers run again, since their effect is gone from the target, as undone and open. Returns how many. */
-export async function reopenUndone({ source, client, streamClient }: LostTransfersDeps, state: StreamState): Promise<number> {
+export async function reopenUndone({ source, client, streamClient, proved }: LostTransfersDeps, state: StreamState): Promise<number> {
   const running = await runningTransfers(client, source)
-  const again = running.filter(({ number }) => isResolved(state, number)).slice(0, mostReopened)
-  const transfers = await Promise.all(again.map(async (one) => (await statusOf(client, one)).transfer))
+  const again = await proved.messages(running.filter(({ number }) => isResolved(state, number)))
+  const transfers = again.slice(0, mostReopened)
   const { done, unread } = await deliveredByTarget(source, transfers)
   const undone = transfers.map(({ sequence }) => sequence).filter((number) => !done.has(number) && !unread.has(number))
   if (undone.length === 0) return 0

@@ -3,7 +3,8 @@ import { hasGap } from '../../domain/stream/gaps.ts'
 import type { StreamState } from '../../domain/stream/stream.ts'
 import type { Logger } from '../../observability/logger.ts'
 import type { TemporalClient } from '../../temporal/client/client.ts'
-import { runningTransfers, type StreamOfTransfers } from '../../temporal/client/stream-transfers.ts'
+import { type ListedTransfer, runningTransfers, type StreamOfTransfers } from '../../temporal/client/stream-transfers.ts'
+import type { ProvedTransfers } from './proved-transfers.ts'
 
 /** Missing numbers whose transfers run, with the transfer's id. */
 export type UnderWay = ReadonlyMap<string, string>
@@ -12,6 +13,7 @@ export interface UnderWayDeps {
   readonly source: StreamOfTransfers
   readonly client: TemporalClient
   readonly logger: Logger
+  readonly proved: Pick<ProvedTransfers, 'own'>
 }
 
 /** A list of what runs is good for so long, ms: in a burst the gaps are looked at each second. */
@@ -19,11 +21,11 @@ const keptMs = 10_000
 
 /**
  * Which numbers of the gaps were started already: by a submission over the API, by another process, or by this one's spy while the stream had no room for them.
- * They are recorded, and neither fetched nor submitted again: a transfer takes its id only after its signatures were verified. What the visibility store does not
- * show yet is fetched, and is then found to be known.
+ * They are recorded, and neither fetched nor submitted again, if their messages are proved: anybody who reaches Temporal may run something under their numbers. What
+ * the visibility store does not show yet is fetched, and is then found to be known.
  */
-export function createUnderWay({ source, client, logger }: UnderWayDeps) {
-  let known: UnderWay = new Map()
+export function createUnderWay({ source, client, logger, proved }: UnderWayDeps) {
+  let known: readonly ListedTransfer[] = []
   let askAt = 0
   return {
     /** Never throws: while the visibility store does not answer, nothing is known. */
@@ -31,14 +33,15 @@ export function createUnderWay({ source, client, logger }: UnderWayDeps) {
       if (gaps.length === 0) return new Map()
       if (Date.now() >= askAt) {
         try {
-          known = new Map((await runningTransfers(client, source)).map(({ number, id }) => [number, id]))
+          known = await runningTransfers(client, source)
           askAt = Date.now() + keptMs
         } catch (error) {
-          known = new Map()
+          known = []
           logger.debug('the transfers that run were not listed', { source: source.sourceChain, error: toRelayerError(error).message })
         }
       }
-      return new Map([...known].filter(([number]) => hasGap(gaps, BigInt(number))))
+      const own = await proved.own(known.filter(({ number }) => hasGap(gaps, BigInt(number))))
+      return new Map(own.map(({ number, id }) => [number, id]))
     },
   }
 }

@@ -99,6 +99,10 @@ describe('verifySignatures', () => {
     expect(verdictOn(signed({}), old(now))).toBe('none')
     expect(verdictOn(signed({}), old(now - 1))).toBe('GUARDIAN_SET_EXPIRED')
     expect(verdictOn(signed({}), devnetSet(1, { expirationTime: 1 }))).toBe('none')
+    // Expired is said only of what the set did sign: bytes that only name an old set have no claim to newer signatures.
+    const [byOthers] = [signVaa({}).bytes]
+    byOthers[firstSignature + 10]! ^= 1
+    expect(verdictOn(byOthers, old(now - 1))).toBe('VAA_SIGNATURE_INVALID')
   })
 })
 

@@ -1,5 +1,6 @@
 import { Client, type WorkflowClientInterceptor } from '@temporalio/client'
 import { Worker } from '@temporalio/worker'
+import { encodeBase64, toUtf8Bytes, toUtf8String } from 'ethers'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startTemporal, type TemporalServer } from '../../lab/devnet/temporal/temporal.ts'
 import { until } from '../../lab/devnet/until.ts'
@@ -7,6 +8,7 @@ import { initialStream } from '../../domain/stream/reducer.ts'
 import type { StreamRequest, StreamState } from '../../domain/stream/stream.ts'
 import type { Transfer, TransferState } from '../../domain/transfer/transfer.ts'
 import { createGaps } from '../../streams/signed/gaps.ts'
+import { createProvedTransfers } from '../../streams/signed/proved-transfers.ts'
 import { createLostTransfers } from '../../streams/signed/lost-transfers.ts'
 import { createOutcomeReporter } from '../../streams/transfer-outcomes.ts'
 import { endedSince, parkedPage, runningTransfers } from '../../temporal/client/stream-transfers.ts'
@@ -34,10 +36,10 @@ describe('how the transfers of an emitter end', () => {
     targetChain,
     sequence: String(number),
     digest: `0x${String(number).padStart(64, '0')}`,
-    message: 'b3du',
+    message: encodeBase64(toUtf8Bytes(String(number))),
   })
-  async function start(number: number, targetChain: string, state: TransferState): Promise<void> {
-    const transfer = transferOf(number, targetChain)
+  async function start(number: number, targetChain: string, state: TransferState, message?: string): Promise<void> {
+    const transfer = { ...transferOf(number, targetChain), ...(message && { message }) }
     await temporal.client.workflow.start('transfer', {
       workflowId: transferId(transfer),
       taskQueue: chainQueue(targetChain),
@@ -65,7 +67,7 @@ describe('how the transfers of an emitter end', () => {
         return undefined
       },
     }
-    const source = { ...of, config: state.config, delivered: async () => [] }
+    const source = { ...of, emitterChain: 2, config: state.config, delivered: async () => [] }
     const asked: string[] = []
     const interceptor: WorkflowClientInterceptor = {
       query(input, next) {
@@ -75,7 +77,14 @@ describe('how the transfers of an emitter end', () => {
     }
     const { connection, namespace } = temporal
     const client = new Client({ connection, namespace, interceptors: { workflow: [interceptor] } })
-    const deps = { source, streamClient, client, logger: silentLogger() }
+    // The guardians signed whatever is a number here.
+    const bridge = {
+      name: of.bridge,
+      decode: (bytes: Uint8Array) => transferOf(Number(toUtf8String(bytes)), 'unserved'),
+      endpoint: () => ({ verify: async () => ({ kind: 'valid' }) }),
+    } as unknown as Parameters<typeof createProvedTransfers>[0]['bridge']
+    const proved = createProvedTransfers({ source, bridge, client, logger: silentLogger() })
+    const deps = { source, streamClient, client, proved, logger: silentLogger() }
     return { requests, state, asked, deps, outcomes: createOutcomeReporter(deps, endedSince), lost: createLostTransfers(deps) }
   }
 
@@ -117,8 +126,10 @@ describe('how the transfers of an emitter end', () => {
 
   it('are neither fetched nor submitted again while they run: what another door started is recorded', async () => {
     await Promise.all([200, 201].map((number) => start(number, 'unserved', 'admitting')))
-    const listed = async () => (await runningTransfers(temporal.client, of)).filter(({ number }) => Number(number) >= 200).length === 2
-    await until(listed, { ...waitLimit, what: 'the two to be listed' })
+    // A stranger's, under the number that is missing.
+    await start(199, 'unserved', 'admitting', 'no message')
+    const listed = async () => (await runningTransfers(temporal.client, of)).filter(({ number }) => Number(number) >= 199).length === 3
+    await until(listed, { ...waitLimit, what: 'the three to be listed' })
     const { requests, state, deps } = agentOf()
     const fetched: string[] = []
     const gaps = createGaps(
@@ -127,7 +138,7 @@ describe('how the transfers of an emitter end', () => {
         ...{ freshMs: 0, rangeBlocks: 10, lookBackMs: 0, view: undefined },
         source: { ...deps.source, emitterChain: 1, highest: unused('highest'), published: unused('published') },
         chain: { name: 'a', block: unused('block'), heads: { current: undefined, subscribe: unused('subscribe') } },
-        bridge: { name: 'wormhole-token-bridge', decode: unused('decode'), endpoint: unused('endpoint') },
+        bridge: unused('bridge'),
         submitter: { submit: unused('submit') },
         lookup: {
           find: async ({ sequence }: { sequence: string }) => (fetched.push(sequence), { kind: 'absent' as const, againInMs: 60_000 }),
