@@ -40,38 +40,11 @@ export type ProvedTransfers = ReturnType<typeof createProvedTransfers>
  * believed only for a message that the guardians signed. The message is in the run's own input, so that no server is asked for it; one that this process has
  * submitted is not read again.
  */
-export function createProvedTransfers({ bridge, source, client, logger }: ProvedDeps) {
+export function createProvedTransfers(deps: ProvedDeps) {
+  const { source, logger } = deps
   const messages = new Map<string, Message>()
   const foreign = new Map<string, true>()
   const unproved = new Map<string, number>()
-
-  async function prove({ id, runId, number }: ListedTransfer): Promise<Proof> {
-    try {
-      const stored = await storedTransfer(client, id, runId)
-      const bytes = decodeBase64(stored.message)
-      const transfer = bridge.decode(bytes)
-      if (!isOwn(id, number, transfer)) return 'foreign'
-      const verdict = await bridge.endpoint(transfer.targetChain).verify(bytes)
-      if (verdict.kind === 'wait') return 'unproved'
-      // Signed by guardians who were replaced since: they signed this message all the same.
-      if (verdict.kind !== 'valid' && !verdict.awaitNewSignatures) return 'foreign'
-      keep(messages, id, transfer)
-      return 'own'
-    } catch (thrown) {
-      const error = toRelayerError(fromTemporal(thrown, {}))
-      logger.debug('the message of a listed transfer cannot be proved', { id, error: error.message })
-      // Whatever a stranger has put there: what fails in a way of its own is no run of ours. If it is, the message is fetched, which only costs a request.
-      return error.retriable && error.code !== 'INTERNAL' ? 'unread' : 'foreign'
-    }
-  }
-
-  function isOwn(id: string, number: string, { message: _, ...transfer }: Transfer): boolean {
-    const { sourceId = String(source.emitterChain), emitter, sequence } = transfer
-    const isOfSource = sourceId === String(source.emitterChain) && emitter === source.emitter && sequence === number
-    // Versions before named the source in the id.
-    const { sourceId: __, ...named } = transfer
-    return isOfSource && (id === transferId(transfer) || id === transferId(named))
-  }
 
   async function proofs(listed: readonly ListedTransfer[]): Promise<ReadonlyMap<ListedTransfer, Proof>> {
     const known = ({ id, runId }: ListedTransfer): Proof | undefined => {
@@ -82,8 +55,9 @@ export function createProvedTransfers({ bridge, source, client, logger }: Proved
     const unknown = listed.filter((one) => !known(one)).slice(0, mostReads)
     const read = new Map<ListedTransfer, Proof>()
     await mapLimited(unknown, readsAtOnce, async (one) => {
-      const proof = await prove(one)
+      const { proof, message } = await prove(deps, one)
       read.set(one, proof)
+      if (message) keep(messages, one.id, message)
       if (proof === 'foreign') keep(foreign, one.runId, true)
       if (proof === 'unproved') keep(unproved, one.runId, Date.now() + againMs)
     })
@@ -135,4 +109,34 @@ function keep<Value>(map: Map<string, Value>, key: string, value: Value): void {
     if (map.size <= mostKept) break
     map.delete(oldest)
   }
+}
+
+/** Reads the message in the run's own input. Never throws. */
+async function prove(
+  { bridge, source, client, logger }: ProvedDeps,
+  { id, runId, number }: ListedTransfer,
+): Promise<{ readonly proof: Proof; readonly message?: Message }> {
+  try {
+    const stored = await storedTransfer(client, id, runId)
+    const bytes = decodeBase64(stored.message)
+    const { message: _, ...message } = bridge.decode(bytes)
+    if (!isOwn(source, { id, number }, message)) return { proof: 'foreign' }
+    const verdict = await bridge.endpoint(message.targetChain).verify(bytes)
+    if (verdict.kind === 'wait') return { proof: 'unproved' }
+    // Signed by guardians who were replaced since: they signed this message all the same.
+    return verdict.kind === 'valid' || verdict.awaitNewSignatures ? { proof: 'own', message } : { proof: 'foreign' }
+  } catch (thrown) {
+    const error = toRelayerError(fromTemporal(thrown, {}))
+    logger.debug('the message of a listed transfer cannot be proved', { id, error: error.message })
+    // Whatever a stranger has put there: what fails in a way of its own is no run of ours. If it is, the message is fetched, which only costs a request.
+    return { proof: error.retriable && error.code !== 'INTERNAL' ? 'unread' : 'foreign' }
+  }
+}
+
+function isOwn(source: ProvedDeps['source'], { id, number }: Pick<ListedTransfer, 'id' | 'number'>, message: Message): boolean {
+  const { sourceId = String(source.emitterChain), emitter, sequence } = message
+  const isOfSource = sourceId === String(source.emitterChain) && emitter === source.emitter && sequence === number
+  // Versions before named the source in the id.
+  const { sourceId: _, ...named } = message
+  return isOfSource && (id === transferId(message) || id === transferId(named))
 }
