@@ -1,4 +1,3 @@
-import { decodeBase64 } from 'ethers'
 import { toRelayerError } from '../../domain/errors.ts'
 import type { Transfer } from '../../domain/transfer/transfer.ts'
 import type { SignedSource } from '../../bridges/source-port.ts'
@@ -118,7 +117,7 @@ async function prove(
 ): Promise<{ readonly proof: Proof; readonly message?: Message }> {
   try {
     const stored = await storedTransfer(client, id, runId)
-    const bytes = decodeBase64(stored.message)
+    const bytes = new Uint8Array(Buffer.from(stored.message, 'base64'))
     const { message: _, ...message } = bridge.decode(bytes)
     if (!isOwn(source, { id, number }, message)) return { proof: 'foreign' }
     const verdict = await bridge.endpoint(message.targetChain).verify(bytes)
