@@ -126,9 +126,10 @@ export function isUndelivered(state: string | undefined): state is RequestOf<'cl
 /** The request that records a transfer that ended undelivered; undefined: it did not. */
 export function toClosed(
   number: string,
-  { state, reason, code, cancelledBy }: Partial<Pick<TransferStatus, 'state' | 'reason' | 'code' | 'cancelledBy'>>,
+  { state, reason, code, cancelledBy }: Partial<Pick<TransferStatus, 'state' | 'code' | 'cancelledBy'>> & { readonly reason?: unknown },
 ): RequestOf<'closed'> | undefined {
   if (!isUndelivered(state)) return undefined
+  const why = typeof reason === 'string' ? reason : ''
   const by = state === 'cancelled' ? orderOf(cancelledBy).by : undefined
-  return { kind: 'closed', number, outcome: state, reason: String(reason || code || state).slice(0, longestReason), ...(by && { by }) }
+  return { kind: 'closed', number, outcome: state, reason: (why || code || state).slice(0, longestReason), ...(by && { by }) }
 }
