@@ -51,6 +51,7 @@ describe('What operators change while everything runs', () => {
   })
   /** A test that fails leaves nothing halted, denied or changed to the next one. */
   afterEach(async () => {
+    for (const node of stage.devnet.nodes.bsc) node.clear()
     await startMining(anvil())
     const { orders } = (await cli('settings', 'export')) as { orders: SettingsOrder[] }
     const undo = orders.flatMap((order): SettingsOrder[] => {
@@ -92,7 +93,9 @@ describe('What operators change while everything runs', () => {
   test('a halt that comes while the steps of an admission are tried one by one holds it too', async () => {
     const before = await granted()
     const [node] = stage.devnet.nodes.bsc
-    const calls = node!.add({ fault: { kind: 'error', code: -32_603, message: 'internal error', forward: false }, methods: ['eth_call'] })
+    // An estimate alone would do as the simulation.
+    const methods = ['eth_call', 'eth_estimateGas']
+    const calls = node!.add({ fault: { kind: 'error', code: -32_603, message: 'internal error', forward: false }, methods })
     const sent = await send()
     const stepByStep = async () => {
       const { events } = await stage.client.workflow.getHandle(sent.id).fetchHistory()
