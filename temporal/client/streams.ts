@@ -7,8 +7,8 @@ import { queryOrWake } from './query-or-wake.ts'
 import { running } from './transfer-queries.ts'
 import { orderTimeoutMs, sendOrder, updateOrStart } from './update-or-start.ts'
 
-/** A worker that serves the queue answers a query within one task, ms. */
-const queryTimeoutMs = 5_000
+/** A worker that serves the queue answers a query within one task; one after a worker that has just gone, within its sticky time more, ms. */
+const queryTimeoutMs = 12_000
 
 /**
  * One update of a stream. A stream comes into being only here, with what `begin` says. Throws what the Temporal client and `begin` throw: `isGone` if it is

@@ -6,7 +6,7 @@ import { drained } from '../../lab/faults/chain-faults.ts'
 import { laneStatusQuery, pauseSignal, resumeSignal } from '../../temporal/contracts/lane.ts'
 import { sendCoins } from '../faults/processes.ts'
 import { expectDelivered } from '../helpers/e2e-judge.ts'
-import { type Stage, ledgerId, startStage } from '../helpers/e2e.ts'
+import { type Sent, type Stage, ledgerId, startStage } from '../helpers/e2e.ts'
 
 /** So many that each of two lanes is chosen for some: by chance that fails once in 2,000 runs. */
 const count = 12
@@ -53,9 +53,13 @@ describe('Transfers of a lane that cannot deliver go to the other one', () => {
   test('one whose key has no funds; what has its nonce already waits for them', async () => {
     const { anvil } = stage.devnet.chains.bsc
     const early = await drained(anvil, lanes()[0]!, async () => {
-      const sent = await sendCoins(stage, count)
-      const known = async () => (await ledger(0).query(laneStatusQuery)).observed?.balance === '0'
-      await until(known, { timeoutMs: 60_000, everyMs: 100, what: 'the ledger to know that its account is empty' })
+      const sent: Sent[] = []
+      // A lane looks at its balance when it has work, and the lane that has just been resumed may not get any of the first transfers.
+      const known = async () => {
+        sent.push(...(await sendCoins(stage, count)))
+        return (await ledger(0).query(laneStatusQuery)).observed?.balance === '0'
+      }
+      await until(known, { timeoutMs: 60_000, everyMs: 1_000, what: 'the ledger to know that its account is empty' })
       expect(await deliverers()).toEqual([lanes()[1]!.address])
       return sent
     })

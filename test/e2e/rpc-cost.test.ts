@@ -17,14 +17,17 @@ const perBlockMethods = [
   'eth_maxPriorityFeePerGas',
   'eth_getBlockReceipts',
 ]
-/** What is measured is 3.1: an estimate, a send, the effect at the end, and a share of its block's receipts. */
-const mostPerTransfer = 4
+/**
+ * What is measured is 4.7 to 5: an estimate, a send, the effect at the end, a share of its block's receipts, and one or two looks of the stream at the
+ * effect, since it believes no run that says that it delivered.
+ */
+const mostPerTransfer = 6
 /** The head with the finalized tag twice (a block may be skipped and filled, which costs two more), three reads of one lane, the market, the block's receipts. */
 const mostPerBlock = 10
 /** The same of both chains; the source's lane has no work. */
 const mostPerBlockOfAll = 16
 /** What is measured is 5.2: the source's table, which a lone node is asked for twice, and the three of above. */
-const mostPerNativeTransfer = 5.5
+const mostPerNativeTransfer = 6.5
 /** Those of above, six reads of the target's limits, and the logs and blocks that both directions' streams and the reservations read. */
 const mostPerNativeBlock = 28
 
