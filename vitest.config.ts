@@ -52,7 +52,7 @@ export default defineConfig({
           ...common,
           name: 'costs',
           include: costs,
-          maxWorkers: 1,
+          maxWorkers: 2,
           testTimeout: 180_000,
           hookTimeout: 180_000,
           sequence: { groupOrder: 2 },
