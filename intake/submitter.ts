@@ -4,16 +4,18 @@ import type { Order } from '../domain/order.ts'
 import { haltOf, type Settings } from '../domain/settings/settings.ts'
 import type { BridgeName } from '../domain/transfer/transfer.ts'
 import { transferId } from '../temporal/contracts/names.ts'
+import type { TransferInput } from '../temporal/contracts/transfer.ts'
 import { checkedOrder } from '../temporal/client/checked-order.ts'
 import { type TemporalClient, within } from '../temporal/client/client.ts'
+import { rethrowAs } from '../temporal/client/errors.ts'
 import { offerCopy } from '../temporal/client/transfers.ts'
-import { startTransfer } from '../temporal/client/start-transfer.ts'
+import { startInPlaceOfRejected, startTransfer } from '../temporal/client/start-transfer.ts'
 import { createRecent } from './recent.ts'
 
 export interface SubmitResult {
   /** Workflow id of the transfer. */
   readonly id: string
-  /** `known`: it runs or is done; nothing was sent. */
+  /** `known`: it runs or is done; nothing was sent. A run of another message that took its id and was rejected is neither. */
   readonly status: 'started' | 'known'
   /** The guardian set that had signed its copy has expired, so that it was parked; it goes on with this copy. */
   readonly adopted?: true
@@ -57,6 +59,17 @@ const recentMs = 10 * 60_000
 
 export function createSubmitter({ bridges, client, settings, defaults = {}, startTimeoutMs = 10_000 }: SubmitterDeps) {
   const recent = createRecent(recentSize, recentMs)
+  /** Ids: two copies of one message that are both rejected must not start each other for ever. */
+  const replaced = createRecent(recentSize, recentMs)
+
+  async function start(id: string, input: TransferInput): Promise<SubmitResult['status']> {
+    const status = await startTransfer(client, id, input)
+    if (status === 'started' || replaced.has(id)) return status
+    const isReplaced = await startInPlaceOfRejected(client, id, input).catch(rethrowAs({}, { transfer: id }))
+    if (isReplaced) replaced.add(id)
+    return isReplaced ? 'started' : 'known'
+  }
+
   return {
     /**
      * Throws RelayerError. Not retriable: the message is no transfer that Portage delivers (MESSAGE_*, VAA_*, PAYLOAD_*, EMITTER_UNKNOWN, GUARDIAN_SET_IMPOSSIBLE,
@@ -87,7 +100,7 @@ export function createSubmitter({ bridges, client, settings, defaults = {}, star
         ...(deadline !== undefined && { deadline }),
       }
       const { status, adopted } = await within(client, startTimeoutMs, async () => {
-        const status = await startTransfer(client, id, input)
+        const status = await start(id, input)
         return { status, adopted: status === 'known' && signers !== undefined && (await offerCopy(client, id, transfer, order)) }
       })
       recent.add(copy)

@@ -1,3 +1,5 @@
+import { isDeepStrictEqual } from 'node:util'
+import { isGrpcServiceError } from '@temporalio/client'
 import { toRelayerError, RelayerError } from '../../domain/errors.ts'
 import type { GivenOrder } from '../../domain/order.ts'
 import type { Transfer } from '../../domain/transfer/transfer.ts'
@@ -21,6 +23,29 @@ export async function startTransfer(client: TemporalClient, id: string, input: T
     if (isAlreadyStarted(error)) return 'known'
     throw toRelayerError(fromTemporal(error, {}, { transfer: id }))
   }
+}
+
+/**
+ * Starts a transfer in place of a run that took its id with another message, and ended `rejected`: whoever reaches Temporal can start one, and copies with bad
+ * signatures have the id of the good one. False: the run goes on, ended in another way, or was of this very message. The caller has verified the message.
+ * Throws what the Temporal client throws.
+ */
+export async function startInPlaceOfRejected(client: TemporalClient, id: string, input: TransferInput): Promise<boolean> {
+  const { status, runId, typedSearchAttributes } = await client.workflow.getHandle(id).describe()
+  if (status.name !== 'COMPLETED' || typedSearchAttributes.get(searchAttributes.TransferState) !== 'rejected') return false
+  const own: unknown = JSON.parse(JSON.stringify(input.transfer))
+  // Not ours, if it cannot be read: its writer must not keep the message out with that.
+  const stored = await storedTransfer(client, id, runId).catch((error: unknown) => {
+    if (isGrpcServiceError(error)) throw error
+    return undefined
+  })
+  if (isDeepStrictEqual(stored, own)) return false
+  await client.workflow.start('transfer', {
+    ...startOptions(id, input, 'started again: another message with its id was rejected'),
+    workflowIdReusePolicy: 'ALLOW_DUPLICATE',
+    workflowIdConflictPolicy: 'USE_EXISTING',
+  })
+  return true
 }
 
 /**

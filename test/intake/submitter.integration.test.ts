@@ -98,6 +98,45 @@ describe('the submitter', () => {
     expect(await runs(id)).not.toBe(run)
   })
 
+  /** As somebody who reaches Temporal would: a run with this input under the id, which ends as rejected. */
+  async function reject(id: string, input: unknown): Promise<void> {
+    const { namespace } = temporal
+    const TransferState = { key: searchAttributes.TransferState, value: 'rejected' }
+    await client.workflow.start('transfer', {
+      ...{ workflowId: id, taskQueue: id, args: [input], typedSearchAttributes: [TransferState] },
+    })
+    const poll = { namespace, taskQueue: { name: id }, identity: 'a forger' }
+    const { taskToken } = await connection.withDeadline(Date.now() + 20_000, () => client.workflowService.pollWorkflowTaskQueue(poll))
+    // temporal.api.enums.v1.CommandType.COMMAND_TYPE_COMPLETE_WORKFLOW_EXECUTION
+    const commands = [{ commandType: 4, completeWorkflowExecutionCommandAttributes: {} }]
+    await client.workflowService.respondWorkflowTaskCompleted({ namespace, taskToken, identity: 'a forger', commands })
+    expect((await describeIt(id)).status.name).toBe('COMPLETED')
+  }
+
+  it('starts a good copy in place of another one that took its id and was rejected; what was rejected itself is known', async () => {
+    const { bytes } = network.message()
+    const transfer = network.bridge().decode(bytes)
+    const id = transferId(transfer)
+    await reject(id, { transfer: { ...transfer, message: Buffer.from(altered(bytes, 20, 1, 2, 3)).toString('base64') } })
+    expect(await submitter.submit(bridge, bytes)).toEqual({ id, status: 'started' })
+    expect((await describeIt(id)).status.name).toBe('RUNNING')
+    await client.workflow.getHandle(id).terminate('by a test')
+    await reject(id, { transfer })
+    expect(await newSubmitter().submit(bridge, bytes)).toEqual({ id, status: 'known' })
+  })
+
+  it('starts in place of what was rejected once in a while, however often that is repeated', async () => {
+    const { bytes } = network.message()
+    const id = transferId(network.bridge().decode(bytes))
+    // Not even a transfer.
+    const other = null
+    await reject(id, other)
+    expect(await submitter.submit(bridge, bytes)).toEqual({ id, status: 'started' })
+    await client.workflow.getHandle(id).terminate('by a test')
+    await reject(id, other)
+    expect(await submitter.submit(bridge, bytes)).toEqual({ id, status: 'known' })
+  })
+
   it('sends nothing to Temporal for the repeats of a stream', async () => {
     const { bytes } = network.message()
     const { id } = await submitter.submit(bridge, bytes, { repeats: 'skip' })
