@@ -1,2 +1,2 @@
-/** Path of the compiled command line; undefined where it cannot be compiled. */
-export function compiledMain(): Promise<string | undefined>
+/** Folder of the compiled command line; undefined where it cannot be compiled. */
+export function compiledFolder(): Promise<string | undefined>

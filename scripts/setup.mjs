@@ -4,6 +4,8 @@
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { homedir } from 'node:os'
+import { delimiter, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 const minimumNode = [20, 3]
@@ -110,7 +112,18 @@ function checkAnvil() {
   )
 }
 
-function findTemporal() {
+/** Where an earlier set-up, or the user, has put a Temporal CLI. Whoever starts it looks whether it works, and searches on if it does not. */
+function knownTemporal() {
+  const { TEMPORAL_CLI, PATH = '', XDG_CACHE_HOME } = process.env
+  const name = process.platform === 'win32' ? 'temporal.exe' : 'temporal'
+  const folders = [...PATH.split(delimiter).filter(Boolean), join(XDG_CACHE_HOME || join(homedir(), '.cache'), 'portage', 'bin')]
+  return (TEMPORAL_CLI ? [TEMPORAL_CLI] : folders.map((folder) => join(folder, name))).find((path) => existsSync(path))
+}
+
+/** @param installed the packages are new: it is tried, and not only looked for */
+function findTemporal(installed) {
+  const known = installed ? undefined : knownTemporal()
+  if (known) return console.error(`set-up: the Temporal CLI is ${known}`)
   const { status } = run(process.execPath, ['--import', 'tsx', `${root}lab/devnet/temporal/temporal-cli.ts`])
   if (status === 0) return
   stop(
@@ -131,7 +144,7 @@ if (args.includes('--help')) {
 } else {
   checkNode()
   const installed = installPackages(args.includes('--force'))
-  findTemporal()
+  findTemporal(installed)
   if (installed) precompile()
   if (args.includes('--tests')) findTemporalServer()
 }

@@ -3,6 +3,7 @@ import { lineChart } from './chart.ts'
 import { floor } from './floor.ts'
 import { nativeOutage } from './native-outage.ts'
 import { type BenchOptions, readOptions } from './options.ts'
+import { startTable, startTimes } from './start.ts'
 import { benchTable, floorTable } from './table.ts'
 import { throughput, type ThroughputResult } from './throughput.ts'
 
@@ -12,6 +13,7 @@ process.exitCode = await chosenRun()
 
 function chosenRun(): Promise<number> {
   if (options.nativeOutage !== undefined) return outageRun(options, options.nativeOutage)
+  if (options.start) return startRun(options)
   return options.floor ? floorRun(options) : throughputRun(options)
 }
 
@@ -26,6 +28,12 @@ async function throughputRun({ json, chart, ...rest }: BenchOptions): Promise<nu
 async function floorRun({ json, transfers, rounds }: BenchOptions): Promise<number> {
   const summary = await floor({ transfers, rounds }, say)
   process.stdout.write(`${json ? JSON.stringify(summary) : floorTable(summary)}\n`)
+  return 0
+}
+
+async function startRun({ json, rounds }: BenchOptions): Promise<number> {
+  const summary = await startTimes(rounds, say)
+  process.stdout.write(`${json ? JSON.stringify(summary) : startTable(summary)}\n`)
   return 0
 }
 

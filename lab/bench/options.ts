@@ -13,11 +13,15 @@ server of production on SQLite and, where PostgreSQL's programs are found, on th
 With --native-outage <n> something else: so many transfers of the native bridge, half in each direction, are initiated while Portage
 is down; then it starts, finds them and delivers them. Time, RPC calls, state transitions and memory are printed.
 
+With --start something else: how long \`portage run\` takes until it is ready, with its CPU time, and \`npm run demo\` until its first transfer is sent, seen and
+delivered.
+
 Examples:
   npm run bench -- --quick
   npm run bench -- --json > figures.json
   npm run bench -- --chart docs/performance.svg
   npm run bench -- --floor --transfers 1000
+  npm run bench -- --start --rounds 5
   npm run bench -- --native-outage 5000 --json
   npm run bench -- --native-outage 5000 --batch 20`
 
@@ -29,6 +33,7 @@ export interface BenchOptions {
   readonly json: boolean
   readonly chart?: string
   readonly floor: boolean
+  readonly start: boolean
   readonly nativeOutage?: number
   readonly batch?: number
   readonly maxOpen: number
@@ -46,6 +51,7 @@ export function readOptions(args: readonly string[]): BenchOptions {
     .option('--rounds <n>', `rounds, of which least, middle and most are told (default: ${rounds})`, wholeNumber)
     .addOption(new Option('--form <form>', 'where `broadcast` runs').choices(forms).default('queue'))
     .option('--floor', 'compare Temporal servers; instead of all else', false)
+    .option('--start', 'measure starts; instead of all else', false)
     .option('--native-outage <n>', 'native transfers that wait when Portage starts; instead of all else', wholeNumber)
     .option('--batch <n>', 'with --native-outage: most completions in one transaction (default: each has its own)', wholeNumber)
     .option('--max-open <n>', 'with --native-outage: most open transfers per direction', wholeNumber, 360)

@@ -20,6 +20,9 @@ const parts = {
   both: 'the Wormhole contracts and a native bridge, and a guardian',
 } as const
 
+/** Since this process was started. */
+const seconds = () => (performance.now() / 1_000).toFixed(1)
+
 /** Runs the demo. Returns the exit code. */
 export async function demo(options: DemoOptions): Promise<number> {
   const say = (line: string) => process.stderr.write(`${line}\n`)
@@ -33,8 +36,9 @@ export async function demo(options: DemoOptions): Promise<number> {
     ...{ wormhole: bridge !== 'native', native: bridge !== 'wormhole' && 'fixed', batch, auditMinutes: 0.1 },
   })
   try {
+    say(`They run, after ${seconds()} s. Starting Portage…`)
     const portage = await startPortage(devnet)
-    say(`Portage runs (log: ${portage.logFile}).`)
+    say(`Portage runs, after ${seconds()} s (log: ${portage.logFile}).`)
     const ends = options.keep ? '' : ' (until the demo ends; --keep leaves everything running until Ctrl-C)'
     say(`Temporal Web UI: ${devnet.temporal.uiUrl}/namespaces/default/workflows${ends}\n`)
     const summary = await run(devnet, portage, options)

@@ -98,7 +98,7 @@ const networks = { ethereum: { networkId: 1337, wormholeChainId: 2 }, bsc: { net
 type ChainKey = keyof typeof networks
 
 /**
- * Starts everything at once: Temporal, both chains, then contracts, guardian and users. What was started is stopped again if a part fails.
+ * Starts everything at once: Temporal, and beside it both chains, then contracts, guardian and users. What was started is stopped again if a part fails.
  * Throws SETUP_INCOMPLETE, TEMPORAL_UNAVAILABLE, NODE_UNAVAILABLE.
  */
 export async function startDevnet(options: DevnetOptions = {}): Promise<Devnet> {
@@ -140,13 +140,26 @@ type Parts = Pick<Devnet, 'temporal' | 'chains' | 'nodes' | 'guardian' | 'lanes'
 
 async function startParts(options: DevnetOptions, dir: string, started: Started): Promise<Parts> {
   const log = options.log ?? (() => {})
-  // All three settle before anything else, so that none is still starting when a failure stops the others.
-  const [server, ethereumStart, bscStart] = await Promise.allSettled([
+  // Both settle before anything else, so that nothing is still starting when a failure stops the other.
+  const [server, chains] = await Promise.allSettled([
     options.temporal ?? started.keep(startTemporal(temporalOptions(options, dir, log))),
+    startChains(options, dir, started, log),
+  ])
+  return { temporal: valueOf(server), ...valueOf(chains) }
+}
+
+/** Both chains, their contracts, and who lives on them: all that needs no Temporal. */
+async function startChains(
+  options: DevnetOptions,
+  dir: string,
+  started: Started,
+  log: (line: string) => void,
+): Promise<Omit<Parts, 'temporal'>> {
+  const [ethereumStart, bscStart] = await Promise.allSettled([
     started.keep(anvil('ethereum', options, dir)),
     started.keep(anvil('bsc', options, dir)),
   ])
-  const [temporal, ethereumNode, bscNode] = [valueOf(server), valueOf(ethereumStart), valueOf(bscStart)]
+  const [ethereumNode, bscNode] = [valueOf(ethereumStart), valueOf(bscStart)]
   const guardians = devnetGuardians(options.guardians ?? 1)
   log(`Deploying the contracts on both chains (${guardians.length} guardian${guardians.length === 1 ? '' : 's'})…`)
   const plans = [plan('ethereum', ethereumNode, 0), plan('bsc', bscNode, 1)] as const
@@ -160,7 +173,7 @@ async function startParts(options: DevnetOptions, dir: string, started: Started)
   const chains = { ethereum, bsc }
   const { native: variant = false, batch, maxOpen } = options
   const native = variant === false ? undefined : await startNativeNetwork(chains, { variant, lanes, batch, maxOpen })
-  return { temporal, chains, nodes, guardian, lanes, native }
+  return { chains, nodes, guardian, lanes, native }
 }
 
 function devnetOf(parts: Parts, options: DevnetOptions, dir: string, stop: () => Promise<void>): Devnet {

@@ -1,11 +1,11 @@
 import { execFile } from 'node:child_process'
-import { cpSync, existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { cpSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
 import { afterAll, expect, test } from 'vitest'
-import { compiledMain } from '../../bin/compiled.js'
+import { compiledFolder } from '../../bin/compiled.js'
 
 const run = promisify(execFile)
 const root = fileURLToPath(new URL('../..', import.meta.url))
@@ -14,22 +14,49 @@ const folder = mkdtempSync(join(tmpdir(), 'portage-launcher-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 test('the sources are compiled once, until one of them changes', async () => {
-  const first = await compiledMain()
-  expect(first).toMatch(/\/node_modules\/\.cache\/portage\/code\/[0-9a-f]{32}\/main\.cjs$/)
-  expect(existsSync(first ?? '')).toBe(true)
-  expect(await compiledMain()).toBe(first)
+  const first = await compiledFolder()
+  expect(first).toMatch(/\/node_modules\/\.cache\/portage\/code\/[0-9a-f]{32}$/)
+  const files = readdirSync(first ?? '').filter((name) => !name.endsWith('.v8'))
+  expect(files.toSorted()).toEqual([
+    ...['kms.cjs', 'load.cjs', 'main.cjs', 'main.cjs.map', 'mappings.wasm', 'packages.cjs', 'proto.json', 'root.cjs', 'thread.cjs'],
+    'workflow-thread.cjs',
+  ])
+  expect(await compiledFolder()).toBe(first)
 })
 
+/** What `program` of the compiled command line prints. */
+async function compiled(program: string): Promise<string> {
+  const load = `const { loadMain, keepCode } = require(${JSON.stringify(join((await compiledFolder()) ?? '', 'load.cjs'))})`
+  return (await run(process.execPath, ['-e', `${load}; const { main } = loadMain('test'); ${program}`])).stdout
+}
+
 test('a stack of the compiled code names the source', async () => {
-  const script = `process.setSourceMapsEnabled(true); const { main } = require(${JSON.stringify(await compiledMain())})
-    main([], { get stdout() { throw new Error('no output') }, get stderr() { throw new Error('no output') } }).catch((error) => console.log(error.stack))`
-  const { stdout } = await run(process.execPath, ['-e', script])
-  expect(stdout).toMatch(/\/cli\/main\.ts:\d+/)
+  const fail = `throw new Error('no output')`
+  const stack = await compiled(`main([], { get stdout() { ${fail} }, get stderr() { ${fail} } }).catch(({ stack }) => console.log(stack))`)
+  expect(stack).toMatch(/^Error: no output\n/)
+  expect(stack).toMatch(/\/cli\/main\.ts:\d+:\d+\)?\n/)
+})
+
+test('a second process takes what V8 compiled in the first one, and one with a damaged copy compiles anew', async () => {
+  const at = (await compiledFolder()) ?? ''
+  const copies = () => readdirSync(at).filter((name) => name.startsWith('main.cjs.test-'))
+  for (const name of copies()) rmSync(join(at, name))
+  const version = `main(['--version'], process).then(() => keepCode())`
+  const printed = await compiled(version)
+  expect(printed).toMatch(/^\d+\.\d+\.\d+\n$/)
+  const [copy = ''] = copies()
+  expect(copy).not.toBe('')
+  const written = statSync(join(at, copy)).mtimeMs
+  expect(await compiled(version)).toBe(printed)
+  expect(statSync(join(at, copy)).mtimeMs).toBe(written)
+  writeFileSync(join(at, copy), 'no code of V8')
+  expect(await compiled(version)).toBe(printed)
+  expect(statSync(join(at, copy)).size).toBeGreaterThan(100_000)
 })
 
 test('without esbuild there is no compiled code, and the launcher says so to itself', async () => {
   cpSync(join(root, 'bin'), join(folder, 'bin'), { recursive: true })
   cpSync(join(root, 'package.json'), join(folder, 'package.json'))
-  const copy = (await import(pathToFileURL(join(folder, 'bin/compiled.js')).href)) as { compiledMain(): Promise<string | undefined> }
-  expect(await copy.compiledMain()).toBeUndefined()
+  const copy = (await import(pathToFileURL(join(folder, 'bin/compiled.js')).href)) as { compiledFolder(): Promise<string | undefined> }
+  expect(await copy.compiledFolder()).toBeUndefined()
 })

@@ -1,0 +1,149 @@
+import { randomUUID } from 'node:crypto'
+import { copyFileSync, existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { createRequire, isBuiltin } from 'node:module'
+import { join, relative } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+const { resolve } = createRequire(import.meta.url)
+/** As a part of Temporal's worker finds it. */
+const fromWorker = (name) => resolve(name, { paths: [resolve('@temporalio/worker/package.json')] })
+
+/** The sources find their resources (protos, package.json) from the root, wherever the compiled code lies. */
+const originalUrls = {
+  name: 'original-urls',
+  setup({ onLoad }) {
+    onLoad({ filter: /\.ts$/ }, ({ path }) => {
+      const text = readFileSync(path, 'utf8')
+      const place = JSON.stringify(relative(root, path).replaceAll('\\', '/'))
+      return { loader: 'ts', contents: text.replaceAll('import.meta.url', `new URL(${place}, __portageRoot).href`) }
+    })
+  },
+}
+const rootUrl = `const __portageRoot = require('node:url').pathToFileURL(require('./root.cjs') + '/');`
+
+/** Loaded late, and large: a file of their own. */
+const late = new Map([['@aws-sdk/client-kms', './kms.cjs']])
+
+/** Takes the packages that the sources import from packages.cjs, and writes down which they are. */
+const fromPackages = (packages) => ({
+  name: 'from-packages',
+  setup({ onResolve, onLoad }) {
+    onResolve({ filter: /^[^./]/ }, ({ path, kind }) => {
+      if (kind === 'entry-point') return undefined
+      if (isBuiltin(path)) return { path, external: true }
+      if (late.has(path)) return { path: late.get(path), external: true }
+      packages.add(path)
+      return { path, namespace: 'package' }
+    })
+    onResolve({ filter: /(packages|root)\.cjs$/ }, ({ path }) => ({ path, external: true }))
+    onLoad({ filter: /./, namespace: 'package' }, ({ path }) => ({ contents: `module.exports = require('./packages.cjs')['${path}']` }))
+  },
+})
+
+/** In a file of a package, `from` becomes `to`; an error if it is not there: the package has changed. */
+const edits = [
+  {
+    file: /@temporalio\/worker\/lib\/workflow\/threaded-vm\.js$/,
+    from: `require.resolve('./workflow-worker-thread')`,
+    to: `require('node:path').join(__dirname, 'workflow-thread.cjs')`,
+  },
+  {
+    file: /@temporalio\/core-bridge\/common\.js$/,
+    from: `path.resolve(__dirname, 'releases'`,
+    to: `path.resolve(path.dirname(require.resolve('@temporalio/core-bridge/package.json')), 'releases'`,
+  },
+]
+
+/** webpack and what belongs to it is only there to bundle workflows, which is done before (workers/bundle.ts): loaded when it is asked for. */
+const bundlerLater = `
+const real = () => require('@temporalio/worker/lib/workflow/bundler')
+module.exports = {
+  defaultWorkflowInterceptorModules: [],
+  get bundleWorkflowCode() { return real().bundleWorkflowCode },
+  get WorkflowCodeBundler() { return real().WorkflowCodeBundler },
+}`
+
+const packageEdits = {
+  name: 'package-edits',
+  setup({ onLoad, onResolve }) {
+    onResolve({ filter: /^@temporalio\/(worker\/lib\/workflow\/bundler|core-bridge\/package\.json)$/ }, ({ path }) => ({
+      path,
+      external: true,
+    }))
+    for (const { file, from, to } of edits)
+      onLoad({ filter: file }, ({ path }) => {
+        const text = readFileSync(path, 'utf8')
+        if (!text.includes(from)) throw new Error(`${path} does not say ${from}`)
+        return { contents: text.replaceAll(from, to), loader: 'js' }
+      })
+    onLoad({ filter: /@temporalio\/worker\/lib\/workflow\/bundler\.js$/ }, () => ({ contents: bundlerLater, loader: 'js' }))
+    onLoad({ filter: protoModule }, ({ path }) => ({ contents: protoParts(path).program, loader: 'js' }))
+  },
+}
+
+const protoModule = /@temporalio\/proto\/protos\/json-module\.js$/
+
+/** Temporal's messages, a megabyte, as JSON in a file of its own: that is read faster than the same as a program. */
+function protoParts(path) {
+  const text = readFileSync(path, 'utf8')
+  const [from, to] = [text.indexOf('.addJSON(') + '.addJSON('.length, text.lastIndexOf(');')]
+  const read = `JSON.parse(require('node:fs').readFileSync(require('node:path').join(__dirname, 'proto.json'), 'utf8'))`
+  return { program: `${text.slice(0, from)}${read}${text.slice(to)}`, json: JSON.stringify(JSON.parse(text.slice(from, to))) }
+}
+
+/** Parts that are imported late are required late, from the same file. */
+const common = {
+  bundle: true,
+  platform: 'node',
+  format: 'cjs',
+  supported: { 'dynamic-import': false },
+  target: 'node20',
+  logLevel: 'silent',
+  metafile: true,
+}
+const ofPackages = { ...common, minifyWhitespace: true, plugins: [packageEdits], external: ['*.node'], loader: { '.node': 'empty' } }
+
+/**
+ * Compiles the command line into a folder: main.cjs has the sources, packages.cjs what they import, kms.cjs what is loaded late, thread.cjs the threads in which
+ * workflows run; load.cjs runs them. In each, a module runs when it is first needed. Few files load faster than a thousand.
+ * @param folder made anew; several processes may do it at once
+ * @param rootCode what root.cjs says: an expression, the path of the folder with package.json
+ * @returns the packages' files that are inside, by name of the compiled file
+ */
+export async function compile(folder, rootCode = JSON.stringify(root)) {
+  const { build } = await import('esbuild')
+  const made = `${folder}.${randomUUID()}`
+  const packages = new Set()
+  await build({
+    ...common,
+    entryPoints: [join(root, 'cli/main.ts')],
+    outfile: join(made, 'main.cjs'),
+    keepNames: true,
+    sourcemap: 'external',
+    sourcesContent: false,
+    banner: { js: rootUrl },
+    plugins: [originalUrls, fromPackages(packages)],
+  })
+  const getters = [...packages].map((name) => `get '${name}'() { return require('${name}') }`)
+  const entry = (contents, name) => build({ ...ofPackages, stdin: { contents, resolveDir: root }, outfile: join(made, name) })
+  const builds = await Promise.all([
+    entry(`module.exports = { ${getters.join(', ')} }`, 'packages.cjs'),
+    entry(`module.exports = require('@aws-sdk/client-kms')`, 'kms.cjs'),
+    entry(`require('@temporalio/worker/lib/workflow/workflow-worker-thread')`, 'thread.cjs'),
+  ])
+  copyFileSync(join(root, 'bin/load.cjs'), join(made, 'load.cjs'))
+  writeFileSync(join(made, 'root.cjs'), `module.exports = ${rootCode}\n`)
+  writeFileSync(join(made, 'workflow-thread.cjs'), `require('./load.cjs').loadThread()\n`)
+  writeFileSync(join(made, 'proto.json'), protoParts(fromWorker('@temporalio/proto/protos/json-module.js')).json)
+  // Read by the package source-map, from its own folder.
+  copyFileSync(fromWorker('source-map/lib/mappings.wasm'), join(made, 'mappings.wasm'))
+  try {
+    renameSync(made, folder)
+  } catch (error) {
+    // Another process was quicker.
+    rmSync(made, { recursive: true, force: true })
+    if (!existsSync(folder)) throw error
+  }
+  return [...new Set(builds.flatMap(({ metafile }) => Object.keys(metafile.inputs)))]
+}
