@@ -1,21 +1,9 @@
+import { noopsOnly } from '../../chains/noops-only.ts'
 import { chainFamilies } from '../../chains/registry.ts'
-import type { SigningPolicy } from '../../chains/signing-port.ts'
 import type { ChainConfig, LaneSettings } from '../../config/schema.ts'
 import { signingLimits } from '../../config/signing-limits.ts'
 import { laneId } from '../../domain/lane/lane-id.ts'
 import { type Finding, warn } from './check.ts'
-
-/** A policy that allows only no-ops, so that the trial can sign nothing of value. */
-const noopsOnly: Omit<SigningPolicy, 'limits' | 'lane'> = {
-  calls: {},
-  operatorCalls: {},
-  coinPayees: [],
-  tokens: [],
-  tokenPayees: [],
-  justify: () => Promise.resolve(),
-  dataFee: () => Promise.resolve('0'),
-  fieldOf: (what) => what,
-}
 
 /**
  * Opens the key of a lane and has it sign a no-op, which is thrown away: a key that is there may still refuse to sign (a locked key, a grant of

@@ -1,3 +1,4 @@
+import { noopsOnly } from '../../chains/noops-only.ts'
 import type { SigningLimits, SigningPolicy } from '../../chains/signing-port.ts'
 import { signingLimitsSchema } from '../../config/lane-schema.ts'
 import { signingLimits } from '../../config/signing-limits.ts'
@@ -12,13 +13,7 @@ export function testPolicy({
   ...own
 }: Partial<Omit<SigningPolicy, 'limits'>> & { limits?: Partial<SigningLimits> } = {}): SigningPolicy {
   return {
-    calls: {},
-    operatorCalls: {},
-    coinPayees: [],
-    tokens: [],
-    tokenPayees: [],
-    justify: () => Promise.resolve(),
-    dataFee: () => Promise.resolve('0'),
+    ...noopsOnly,
     lane: laneId('evm', 31_337, `0x${'11'.repeat(20)}`),
     fieldOf: (what) => `chains.test.signing.${what}`,
     ...own,
