@@ -1,7 +1,8 @@
-import { Wallet } from 'ethers'
+import { toQuantity, Wallet } from 'ethers'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { PortageProcess } from '../../lab/devnet/portage-process.ts'
 import { until } from '../../lab/devnet/until.ts'
+import { roundOf, workflowOf } from '../../domain/lane/intent-id.ts'
 import type { LaneState } from '../../domain/lane/lane.ts'
 import { runCli } from '../cli/run-cli.ts'
 import { sendCoins } from '../faults/processes.ts'
@@ -40,6 +41,8 @@ describe('Orders to a lane', () => {
     const sent = await sendCoins(stage, 2)
     const waiting = async () => Number(await anvil.rpc<string>('eth_getTransactionCount', [address, 'pending'])) === next + 2
     await until(waiting, { timeoutMs: 60_000, everyMs: 100, what: 'both calls to be in the pool' })
+    const { entries: given } = await stage.lane('bsc')
+    const [toRaise, toCancel] = [next, next + 1].map((nonce) => given[nonce]?.owner?.intentId ?? '')
 
     expect(await lane('replace', String(next), '--reason', 'a test', '--max-fee', '90000000000', '--tip', '3000000000')).toMatchObject({
       code: 0,
@@ -62,7 +65,16 @@ describe('Orders to a lane', () => {
 
     const ends = await stage.outcomes(sent, 90_000)
     expect(ends.map(({ state, delivery }) => [state, delivery?.ours])).toEqual(sent.map(() => ['delivered', true]))
-    expect(ends.map(({ rounds }) => rounds).toSorted((a, b) => a - b)).toEqual([1, 2])
+    const endOf = (intentId = '') => ends.find(({ id }) => id === workflowOf(intentId))
+    const transactionOf = async (intentId?: string) =>
+      anvil.rpc<{ nonce: string; maxFeePerGas: string }>('eth_getTransactionByHash', [endOf(intentId)?.delivery?.txHash])
+    // The raised call delivered at its nonce and in its round; the other transfer needed another nonce, in a later round.
+    expect(endOf(toRaise)).toMatchObject({ nonce: next, rounds: roundOf(toRaise ?? '') })
+    expect(await transactionOf(toRaise)).toMatchObject({ nonce: toQuantity(next), maxFeePerGas: toQuantity(90_000_000_000) })
+    const other = endOf(toCancel)
+    expect(other?.nonce).toBeGreaterThan(next + 1)
+    expect(other?.rounds).toBeGreaterThan(roundOf(toCancel ?? ''))
+    expect(await transactionOf(toCancel)).toMatchObject({ nonce: toQuantity(other?.nonce ?? 0) })
     expect(await expectDelivered(stage)).toMatchObject({ nonceHoles: 0, wastedTransactions: 1, revertedTransactions: 0 })
   })
 

@@ -1,9 +1,15 @@
-import { describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it } from 'vitest'
 import { RelayerError } from '../../domain/errors.ts'
 import type { SubmitResult } from '../../intake/submitter.ts'
 import { type Outcome, Submissions } from '../../intake/submissions.ts'
 
 const waitLimit = { timeout: 15_000 }
+const open: Submissions[] = []
+
+/** What still tries would go on for ever, in this process and in the faked time of the files after this one. */
+afterEach(async () => {
+  for (const submissions of open.splice(0)) await submissions.close(0)
+})
 
 /** A submitter whose answers the test chooses. */
 function network(
@@ -37,6 +43,7 @@ function network(
     ...(options.limitUnknownBytes !== undefined && { limitUnknownBytes: options.limitUnknownBytes }),
     retry: { firstMs: 2, mostMs: 4 },
   })
+  open.push(submissions)
   return {
     submissions,
     outcomes,
@@ -117,7 +124,6 @@ describe('submissions', () => {
     add(2)
     await expect.poll(() => ids(outcomes).at(0), waitLimit).toBe('2')
     expect(fullness).toEqual([true, false])
-    await submissions.close(0)
   })
 
   it('counts their bytes again once something else is wrong with them', async () => {
@@ -140,7 +146,6 @@ describe('submissions', () => {
     expect(fullness).toEqual([true, false])
     submissions.add(long(4, 1))
     expect(fullness).toEqual([true, false, true])
-    await submissions.close(0)
   })
 
   it('is full at its limit of bytes, too', async () => {
@@ -168,7 +173,6 @@ describe('submissions', () => {
     add(1)
     await expect.poll(() => tried.length, waitLimit).toBeGreaterThan(3)
     expect([troubles, submissions.size]).toEqual([[], 1])
-    await submissions.close(100)
   })
 
   it('tries everything once more when it closes, and counts what is left', async () => {

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import { Batcher, type Flushed } from '../../lanes/batch/batcher.ts'
+import { fakeTime } from '../helpers/fake-time.ts'
 
 interface BatchCandidate {
   readonly name: number
@@ -15,8 +16,7 @@ const most = 40
 
 /** Only the clock is a stand-in: the test moves it. */
 describe('A batcher', () => {
-  beforeEach(() => vi.useFakeTimers())
-  afterEach(() => vi.useRealTimers())
+  fakeTime()
 
   /** Its flushes fail as long as one of the bad is among several. */
   function setting({

@@ -1,5 +1,6 @@
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import { BroadcastSlots } from '../../lanes/broadcast-slots.ts'
+import { fakeTime } from '../helpers/fake-time.ts'
 
 /** A step that runs until the test ends it. */
 function step() {
@@ -17,8 +18,7 @@ function step() {
 const never = new AbortController().signal
 
 describe('The slots of a key', () => {
-  beforeEach(() => void vi.useFakeTimers())
-  afterEach(() => void vi.useRealTimers())
+  fakeTime()
 
   test('no more steps act at a time than there are slots, of both forms together', async () => {
     const slots = new BroadcastSlots(2)

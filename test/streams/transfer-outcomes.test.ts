@@ -1,5 +1,5 @@
 import { Client, Connection } from '@temporalio/client'
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { takeBack } from '../../domain/stream/aside.ts'
 import { limits } from '../../domain/stream/gaps.ts'
 import { initialStream } from '../../domain/stream/reducer.ts'
@@ -7,12 +7,12 @@ import type { StreamRequest, StreamState } from '../../domain/stream/stream.ts'
 import { silentLogger } from '../../observability/logger.ts'
 import { createOutcomeReporter } from '../../streams/transfer-outcomes.ts'
 import type { endedSince, parkedPage } from '../../temporal/client/stream-transfers.ts'
+import { fakeTime } from '../helpers/fake-time.ts'
 
 const secondMs = 1_000
 const minuteMs = 60 * secondMs
 
-beforeEach(() => void vi.useFakeTimers({ now: Date.parse('2026-11-21T12:00:00Z') }))
-afterEach(() => void vi.useRealTimers())
+fakeTime(Date.parse('2026-11-21T12:00:00Z'))
 
 /** A reporter of a stream with these numbers open, and a visibility store that shows a transfer so long after it ended. */
 function reporter(lagMs: number, ...numbers: string[]) {

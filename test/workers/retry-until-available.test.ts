@@ -1,11 +1,10 @@
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import { type ErrorCode, RelayerError } from '../../domain/errors.ts'
 import type { Logger } from '../../observability/logger.ts'
 import { type RetryOptions, retryUntilAvailable, Stopped } from '../../workers/retry-until-available.ts'
+import { fakeTime } from '../helpers/fake-time.ts'
 
-/** Fake timers: minutes of waiting pass at once. */
-beforeEach(() => void vi.useFakeTimers())
-afterEach(() => void vi.useRealTimers())
+fakeTime()
 
 function setting(options: Partial<RetryOptions> = {}) {
   const lines: string[] = []

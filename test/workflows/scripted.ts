@@ -1,4 +1,5 @@
 import type { WorkflowHandle } from '@temporalio/client'
+import { WorkflowNotFoundError } from '@temporalio/common'
 import { Worker } from '@temporalio/worker'
 import { afterAll, beforeAll, beforeEach } from 'vitest'
 import { startTemporal, type TemporalServer } from '../../lab/devnet/temporal/temporal.ts'
@@ -41,11 +42,11 @@ export const waiting = { timeoutMs: 60_000, everyMs: 20 }
 export interface Script {
   admit(input: AdmitInput): Admission
   broadcastNear(input: BroadcastInput): BroadcastResult | { kind: 'elsewhere' } | Promise<{ kind: 'elsewhere' }>
-  broadcast(input: BroadcastInput): BroadcastResult
+  broadcast(input: BroadcastInput): BroadcastResult | Promise<BroadcastResult>
   confirm(input: ConfirmInput): Confirmation
   confirmEnd(input: ConfirmEndInput): EndConfirmation
   getLaneStatus(): LaneStatusAnswer
-  withdraw(input: WithdrawInput): Withdrawal
+  withdraw(input: WithdrawInput): Withdrawal | Promise<Withdrawal>
 }
 
 export const ready = (input: AdmitInput): Admission => {
@@ -77,6 +78,13 @@ export interface Scripted {
     withdraw: WithdrawInput[]
   }
   start(options?: Omit<TransferInput, 'transfer'>): Promise<WorkflowHandle>
+  /**
+   * Starts one with a deadline that comes after what it has to be asked before (`asked` says so), and before its first wait of ten seconds is over. On a machine that
+   * stands the deadline may pass first: then the next one has twice the time.
+   */
+  startWithDeadline(asked: (steps: Scripted['asked']) => boolean): Promise<{ handle: WorkflowHandle; deadline: number }>
+  /** Tells it to try now. One that has ended by then needs no word. */
+  retry(handle: WorkflowHandle): Promise<void>
   status(handle: WorkflowHandle): Promise<TransferStatus>
   reaches(handle: WorkflowHandle, look: (status: TransferStatus) => boolean, what: string): Promise<unknown>
   /** How many runs have gone on as new ones. */
@@ -139,6 +147,22 @@ export function scriptedTransfers(): Scripted {
         taskQueue: chainQueue('bsc'),
         args: [{ transfer, ...options } satisfies TransferInput],
       }),
+    async startWithDeadline(isAsked) {
+      for (let withinMs = 4_000; ; withinMs *= 2) {
+        asked = nothing()
+        const deadline = Date.now() + withinMs
+        const handle = await on.start({ deadline })
+        const over = async () => isAsked(asked) || (await on.status(handle)).state === 'parked'
+        await until(over, { ...waiting, what: 'the step, or the deadline' })
+        if (isAsked(asked)) return { handle, deadline }
+        await handle.terminate()
+      }
+    },
+    async retry(handle) {
+      await handle.signal(retrySignal).catch((error: unknown) => {
+        if (!(error instanceof WorkflowNotFoundError)) throw error
+      })
+    },
     status: (handle) => handle.query<TransferStatus>('status'),
     reaches: (handle, look, what) => until(async () => look(await on.status(handle)), { ...waiting, what }),
     async runs(handle) {

@@ -36,7 +36,7 @@ describe('A transfer before a gate that says when it opens', () => {
 
   test('a deadline ends the wait sooner', async () => {
     on.script.admit = () => closed
-    const handle = await on.start({ deadline: Date.now() + 6_000 })
+    const { handle } = await on.startWithDeadline((asked) => asked.admit.length > 0)
     await on.reaches(handle, ({ state }) => state === 'parked', 'the transfer to be parked')
     expect(await on.status(handle)).toMatchObject({ code: 'DEADLINE_PASSED', reason: expect.stringContaining('renews tomorrow') })
     // The gate opens after that: to deliver it all the same is an operator's to order.

@@ -1,21 +1,38 @@
+import type { WorkflowHandle } from '@temporalio/client'
 import { describe, expect, test } from 'vitest'
 import { until } from '../../lab/devnet/until.ts'
 import { cancelSignal, retrySignal, rolledBackSignal, type TransferStatus } from '../../temporal/contracts/transfer.ts'
 import type { BroadcastInput, LaneStatusAnswer } from '../../temporal/contracts/transfer-steps.ts'
-import { lanes, waiting, scriptedTransfers, sound, type Script } from './scripted.ts'
+import { lanes, waiting, scriptedTransfers, sound, type Script, type Scripted } from './scripted.ts'
 
 /** When a transfer gives up, or leaves its lane, with a nonce and without one. */
 describe('A transfer', () => {
   const on = scriptedTransfers()
 
   describe('past its deadline', () => {
-    // Late enough for what has to come before it, and before the first wait for a nonce, of ten seconds, is over.
-    const soon = () => Date.now() + 4_000
+    const admitted = (asked: Scripted['asked']) => asked.admit.length > 0
+    const broadcast = (asked: Scripted['asked']) => asked.broadcast.length > 0
+    /** Holds nonce 7 until its lane was asked for a no-op and the transfer was told to look. Only then is there an answer, so that the word cannot come after it. */
+    async function startHolding(answer: Script['broadcast']) {
+      let started = (_: WorkflowHandle): void => {}
+      let told: Promise<void> | undefined
+      const running = new Promise<WorkflowHandle>((resolve) => (started = resolve))
+      on.script.broadcast = () => ({ kind: 'pending', nonce: 7, attempts: 1, reason: 'blocks are full' })
+      on.script.withdraw = async () => {
+        // Too early to be taken for the order to go on without a deadline: it only ends the wait.
+        const signalled = (told ??= running.then((handle) => handle.signal(retrySignal)))
+        on.script.broadcast = async (input) => signalled.then(() => answer(input))
+        await signalled
+        return { kind: 'held', nonce: 7 }
+      }
+      const { handle } = await on.startWithDeadline(broadcast)
+      started(handle)
+      return handle
+    }
 
     test('while it waits for a gate: parked without a nonce, and retried it goes on without a deadline', async () => {
       on.script.admit = () => ({ kind: 'waiting', code: 'BRIDGE_PAUSED', reason: 'the bridge is paused', retryInMs: 60_000 })
-      const deadline = soon()
-      const handle = await on.start({ deadline })
+      const { handle, deadline } = await on.startWithDeadline(admitted)
       await on.reaches(handle, ({ state }) => state === 'parked', 'the transfer to be parked')
       const late = `not delivered by ${new Date(deadline).toISOString()}; the bridge is paused`
       expect(await on.status(handle)).toMatchObject({ code: 'DEADLINE_PASSED', reason: late })
@@ -29,19 +46,12 @@ describe('A transfer', () => {
     test('when someone has delivered it meanwhile: delivered, by whom', async () => {
       on.script.admit = () => ({ kind: 'waiting', code: 'BRIDGE_PAUSED', reason: 'the bridge is paused', retryInMs: 60_000 })
       on.script.confirm = () => ({ kind: 'delivered', delivery: { by: '0x02', ours: false } })
-      expect(await (await on.start({ deadline: soon() })).result()).toMatchObject({ state: 'delivered', delivery: { by: '0x02' } })
+      const handle = await on.start({ deadline: Date.now() + 4_000 })
+      expect(await handle.result()).toMatchObject({ state: 'delivered', delivery: { by: '0x02' } })
     })
 
     test('while it holds a nonce: the lane is asked for its no-op, which wins, and it is parked', async () => {
-      on.script.broadcast = () => ({ kind: 'pending', nonce: 7, attempts: 1, reason: 'blocks are full' })
-      on.script.withdraw = () => {
-        on.script.broadcast = () => ({ kind: 'spent', nonce: 7, by: 'noop' })
-        return { kind: 'held', nonce: 7 }
-      }
-      const handle = await on.start({ deadline: soon() })
-      await until(() => on.asked.withdraw.length > 0, { ...waiting, what: 'the lane to be asked' })
-      // Too early to be taken for the order to go on without a deadline: it only ends the wait.
-      await handle.signal(retrySignal)
+      const handle = await startHolding(() => ({ kind: 'spent', nonce: 7, by: 'noop' }))
       await on.reaches(handle, ({ state }) => state === 'parked', 'the transfer to be parked')
       expect(await on.status(handle)).toMatchObject({ code: 'DEADLINE_PASSED', rounds: 3 })
       // Once per run: a new one asks again.
@@ -53,14 +63,7 @@ describe('A transfer', () => {
     })
 
     test('while it holds a nonce whose call wins: delivered', async () => {
-      on.script.broadcast = () => ({ kind: 'pending', nonce: 7, attempts: 1, reason: 'blocks are full' })
-      on.script.withdraw = () => {
-        on.script.broadcast = sound.broadcast
-        return { kind: 'held', nonce: 7 }
-      }
-      const handle = await on.start({ deadline: soon() })
-      await until(() => on.asked.withdraw.length > 0, { ...waiting, what: 'the lane to be asked' })
-      await handle.signal(retrySignal)
+      const handle = await startHolding(sound.broadcast)
       expect(await handle.result()).toMatchObject({ state: 'delivered', nonce: 7, rounds: 1 })
       expect(new Set(on.asked.withdraw.map(({ how }) => how))).toEqual(new Set(['cancel']))
     })
@@ -68,15 +71,16 @@ describe('A transfer', () => {
     test('in a new run the deadline is still known', async () => {
       on.script.broadcast = () => ({ kind: 'pending', nonce: 7, attempts: 1, reason: 'blocks are full' })
       on.script.withdraw = () => ({ kind: 'held', nonce: 7 })
-      const handle = await on.start({ deadline: Date.now() + 6_000 })
-      await on.reaches(handle, ({ state }) => state === 'pending', 'the transfer to be pending')
+      const { handle } = await on.startWithDeadline(broadcast)
       await on.nextRun(handle)
       await until(() => on.asked.withdraw.some(({ how }) => how === 'cancel'), {
         ...waiting,
         what: 'the lane to be asked for its no-op',
       })
-      on.script.broadcast = () => ({ kind: 'spent', nonce: 7, by: 'noop' })
-      await handle.signal(retrySignal)
+      // Told before there is an answer: later, it would be the order to go on.
+      const signalled = handle.signal(retrySignal)
+      on.script.broadcast = async () => signalled.then(() => ({ kind: 'spent', nonce: 7, by: 'noop' }))
+      await signalled
       await on.reaches(handle, ({ state }) => state === 'parked', 'the transfer to be parked')
       expect((await on.status(handle)).code).toBe('DEADLINE_PASSED')
       await handle.terminate()
@@ -116,7 +120,7 @@ describe('A transfer', () => {
       await handle.signal(rolledBackSignal, { intentId: `${handle.workflowId}/1`, nonce: 7 })
       await until(() => on.asked.broadcast.length > 1, { ...waiting, what: 'the nonce to be followed again' })
       on.script.broadcast = sound.broadcast
-      await handle.signal(retrySignal)
+      await on.retry(handle)
       expect(await handle.result()).toMatchObject({ state: 'delivered', lane: lanes[0], rounds: 1 })
       expect(on.asked.withdraw).toEqual([])
     })
@@ -128,7 +132,7 @@ describe('A transfer', () => {
       const handle = await on.start()
       await until(() => on.asked.withdraw.length > 0, { ...waiting, what: 'the ledger to be asked' })
       on.script.broadcast = sound.broadcast
-      await handle.signal(retrySignal)
+      await on.retry(handle)
       expect(await handle.result()).toMatchObject({ state: 'delivered', lane: lanes[0], rounds: 1 })
     })
 
@@ -145,7 +149,7 @@ describe('A transfer', () => {
         what: 'the lane to be asked for its no-op',
       })
       on.script.broadcast = () => ({ kind: 'spent', nonce: 7, by: 'noop' })
-      await handle.signal(retrySignal)
+      await on.retry(handle)
       expect(await handle.result()).toMatchObject({ state: 'cancelled' })
     })
 
@@ -176,7 +180,7 @@ describe('A transfer', () => {
         for (const { nonces } of on.asked.confirmEnd) expect(nonces).toEqual(held)
         expect(waits(await on.status(handle))).toBe(true)
         on.script.confirmEnd = sound.confirmEnd
-        await handle.signal(retrySignal)
+        await on.retry(handle)
         expect(await handle.result()).toMatchObject({ state: 'cancelled', cancelledBy: order })
       })
 
@@ -185,7 +189,7 @@ describe('A transfer', () => {
         await handle.signal(cancelSignal, { order })
         await on.reaches(handle, waits, 'the transfer to say which nonce it waits for')
         on.script.confirmEnd = () => ({ kind: 'delivered', delivery: { by: '0x0a', ours: true } })
-        await handle.signal(retrySignal)
+        await on.retry(handle)
         expect(await handle.result()).toMatchObject({ state: 'delivered', delivery: { by: '0x0a' } })
       })
 
@@ -195,7 +199,7 @@ describe('A transfer', () => {
         await handle.signal(retrySignal)
         await on.reaches(handle, waits, 'the transfer to say which nonce it waits for')
         on.script.confirmEnd = sound.confirmEnd
-        await handle.signal(retrySignal)
+        await on.retry(handle)
         expect(await handle.result()).toMatchObject({ state: 'declined', code: 'TOKEN_DENIED' })
       })
     })
