@@ -103,8 +103,8 @@ export interface Bridge {
   readonly name: BridgeName
   /** Checks only the form: ask `verify` before the id is taken. Throws VAA_*, NATIVE_*, PAYLOAD_KIND, PAYLOAD_LENGTH, TARGET_CHAIN_UNSUPPORTED. */
   decode(message: Uint8Array): Transfer
-  /** The signers that the bytes name (a guardian set, by its index), where others may sign anew; absent: signatures never age. Throws as `decode`. */
-  signedBy?(message: Uint8Array): string
+  /** The signers that the bytes name (a guardian set, by its index: later ones have higher numbers), where others may sign anew; absent: signatures never age. Throws as `decode`. */
+  signedBy?(message: Uint8Array): number
   /** Throws TARGET_CHAIN_UNSUPPORTED for a chain that this process does not serve. */
   endpoint(chain: ChainName): Endpoint
   /** The streams that its transfers come from, of the chains that this process is connected to. */

@@ -1,4 +1,4 @@
-import type { Bridges } from '../bridges/port.ts'
+import type { Bridge, Bridges } from '../bridges/port.ts'
 import { RelayerError } from '../domain/errors.ts'
 import type { Order } from '../domain/order.ts'
 import { haltOf, type Settings } from '../domain/settings/settings.ts'
@@ -17,7 +17,7 @@ export interface SubmitResult {
   readonly id: string
   /** `known`: it runs or is done; nothing was sent. A run of another message that took its id and was rejected is neither. */
   readonly status: 'started' | 'known'
-  /** The guardian set that had signed its copy has expired, so that it was parked; it goes on with this copy. */
+  /** An earlier guardian set had signed its copy, which has expired or may have: the transfer, parked or not delivered yet, goes on with this copy. */
   readonly adopted?: true
   /** Why it waits, if an operator has halted its route. It goes on when the halt ends. */
   readonly halted?: string
@@ -85,6 +85,7 @@ export function createSubmitter({ bridges, client, settings, defaults = {}, star
       // A copy with other signatures of the same guardian set is worth no more; one of another guardian set may be.
       const signers = bridge.signedBy?.(message)
       const copy = `${id}/${signers ?? ''}`
+      const isNewer = (than: string) => (signers ?? 0) > signersOf(bridge, than)
       if (repeats === 'skip' && recent.has(copy)) return { id, status: 'known' }
       const endpoint = bridge.endpoint(transfer.targetChain)
       // Its emitter is asked for only once its signatures are good: junk costs no reads.
@@ -101,12 +102,22 @@ export function createSubmitter({ bridges, client, settings, defaults = {}, star
       }
       const { status, adopted } = await within(client, startTimeoutMs, async () => {
         const status = await start(id, input)
-        return { status, adopted: status === 'known' && signers !== undefined && (await offerCopy(client, id, transfer, order)) }
+        const offered = { message: transfer.message, isNewer }
+        return { status, adopted: status === 'known' && signers !== undefined && (await offerCopy(client, id, offered, order)) }
       })
       recent.add(copy)
       const halt = settings && haltOf(settings(), transfer)
       return { id, status, ...(adopted && { adopted }), ...(halt && { halted: `by ${halt.by}: ${halt.reason}` }) }
     },
+  }
+}
+
+/** Those that a stored message names. A stranger may have started the transfer with bytes that cannot be read: everything is newer. */
+function signersOf(bridge: Bridge, message: string): number {
+  try {
+    return bridge.signedBy?.(Buffer.from(message, 'base64')) ?? -1
+  } catch {
+    return -1
   }
 }
 

@@ -63,7 +63,9 @@ const acceptedSchema = z.object({
   adopted: z
     .literal(true)
     .optional()
-    .describe('The transfer was parked, because the guardians who signed its copy may no longer sign; it goes on with this copy.'),
+    .describe(
+      'Earlier guardians, who may no longer sign, had signed the copy of the transfer, which was parked or had no transaction yet; it goes on with this copy.',
+    ),
   halted: z.string().optional().describe('An operator has halted its route: the transfer waits, and goes on when the halt ends.'),
 })
 

@@ -39,8 +39,8 @@ export function digestOf({ body }: { readonly body: BytesLike }): string {
 }
 
 /** The guardian set that has signed, by its index. Throws VAA_*. */
-export function signedBy(bytes: Uint8Array): string {
-  return String(parseVaa(bytes).guardianSetIndex)
+export function signedBy(bytes: Uint8Array): number {
+  return parseVaa(bytes).guardianSetIndex
 }
 
 /** The account or contract that an EVM recipient is: 0x, lower case. */

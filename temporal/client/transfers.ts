@@ -152,21 +152,29 @@ export async function* listWaitingTransfers(client: TemporalClient, chain: Chain
   }
 }
 
+/** States in which a transfer looks at its message, or is about to. In the others it has a transaction, or an outcome. */
+const looking: readonly (TransferState | undefined)[] = ['admitting', 'waiting', 'parked']
+
 /**
- * Gives a well signed copy to a transfer that is parked because the guardians who signed its own are replaced; to no other, which it would wake. True if it
- * was given. One call for a transfer that is not parked. `order`: of the person who handed it in, if one did. Throws TEMPORAL_UNAVAILABLE: it may be waiting for the copy.
+ * Gives a well signed copy to a transfer that was started with one of earlier signers, and that is parked because they are replaced, or may be found to be:
+ * some tell a copy once. To no other, which it would wake. True if it was given. One or two calls for a transfer that needs none. Throws TEMPORAL_UNAVAILABLE:
+ * it may be waiting for the copy.
+ * @param isNewer than this message, base64
+ * @param order of the person who handed it in, if one did
  */
 export async function offerCopy(
   client: TemporalClient,
   id: string,
-  { message }: Pick<Transfer, 'message'>,
+  { message, isNewer }: { readonly message: string; readonly isNewer: (than: string) => boolean },
   order: Order = { by: portageItself, reason: 'a copy with newer signatures was heard' },
 ): Promise<boolean> {
   const handle = client.workflow.getHandle(id)
   try {
-    const { status, typedSearchAttributes } = await handle.describe()
-    if (status.name !== 'RUNNING' || typedSearchAttributes.get(searchAttributes.TransferState) !== 'parked') return false
-    if (!awaitsNewSignatures((await handle.query(statusQuery)).code)) return false
+    const { status, runId, typedSearchAttributes } = await handle.describe()
+    const state = transferStates.find((one) => one === typedSearchAttributes.get(searchAttributes.TransferState))
+    if (status.name !== 'RUNNING' || !looking.includes(state)) return false
+    if (!isNewer((await storedTransfer(client, id, runId)).message)) return false
+    if (state === 'parked' && !awaitsNewSignatures((await handle.query(statusQuery)).code)) return false
     await handle.signal(adoptSignal, { message, order: checkedOrder(order) })
     return true
   } catch (error) {

@@ -67,13 +67,9 @@ describe('A VAA whose guardian set has expired', { timeout: 300_000 }, () => {
     const message = messageOf(first)
     const copy = signVaa(message, guardians, undefined, 1)
     await until(() => stage.devnet.guardian.spy.subscribers > 0, { timeoutMs: 60_000, what: 'Portage to listen to the spy' })
-    // Gossip repeats itself; a copy that comes before this process knows the new set is not kept for long.
-    const delivered = async () => {
-      stage.devnet.guardian.spy.publish(copy.bytes, message.emitterChain, message.emitter)
-      const { state, delivery } = await stage.status(first.id)
-      return state === 'delivered' && delivery
-    }
-    expect(await until(delivered, { timeoutMs: 90_000, everyMs: 2_000, what: 'the first to be delivered' })).toMatchObject({ ours: true })
+    // Once, whatever the transfer is about at that moment: an audit may have it look at its old copy again.
+    stage.devnet.guardian.spy.publish(copy.bytes, message.emitterChain, message.emitter)
+    expect((await stage.reaches(first.id, 'delivered')).delivery).toMatchObject({ ours: true })
   })
 
   test('and by one that somebody submits, which says so', async () => {

@@ -1,5 +1,7 @@
 import { Client, Connection } from '@temporalio/client'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { devnetGuardians } from '../../lab/devnet/chain/accounts.ts'
+import { upgradeGuardians } from '../../lab/devnet/wormhole/guardian-sets.ts'
 import { startSpy } from '../../lab/devnet/wormhole/spy.ts'
 import { startTemporal, type TemporalServer } from '../../lab/devnet/temporal/temporal.ts'
 import { createSpyIntake } from '../../intake/spy.ts'
@@ -183,6 +185,23 @@ describe('the submitter', () => {
     await expect(describeIt(transferId(network.bridge().decode(forged.bytes)))).rejects.toThrow('not found')
   })
 
+  it('gives a copy of the next guardian set, told once, to a transfer that is not parked at that moment; one of the same or an earlier set to none', async () => {
+    const copyOf = (sequence: bigint, setIndex: number) =>
+      network.message({ to: `${'00'.repeat(12)}${'44'.repeat(20)}` }, { sequence }, { setIndex }).bytes
+    const adopted = async (id: string) => {
+      const { events } = await client.workflow.getHandle(id).fetchHistory()
+      return (events ?? []).flatMap(({ workflowExecutionSignaledEventAttributes: signal }) => (signal ? [signal.signalName] : []))
+    }
+    const { id } = await submitter.submit(bridge, copyOf(9_000n, 0), { repeats: 'skip' })
+    await upgradeGuardians(network.ethereum, devnetGuardians(1), 1)
+    expect(await newSubmitter().submit(bridge, copyOf(9_000n, 1), { repeats: 'skip' })).toEqual({ id, status: 'known', adopted: true })
+    expect(await adopted(id)).toEqual(['adopt'])
+
+    const later = await submitter.submit(bridge, copyOf(9_001n, 1), { repeats: 'skip' })
+    expect(await newSubmitter().submit(bridge, copyOf(9_001n, 1), { repeats: 'skip' })).toEqual({ id: later.id, status: 'known' })
+    expect(await adopted(later.id)).toEqual([])
+  })
+
   it('loses nothing of what the spy says while Temporal is down', async () => {
     const spy = await startSpy()
     // One that does not wait for long for a server that is gone.
@@ -196,8 +215,10 @@ describe('the submitter', () => {
       metrics: createMetrics(),
       retry: { firstMs: 50, mostMs: 500 },
     })
+    // The guardians were replaced above.
+    const message = () => network.message({}, {}, { setIndex: 1 })
     const say = () => {
-      const { bytes } = network.message()
+      const { bytes } = message()
       spy.publish(bytes, 4, 'aa'.repeat(32))
       return network.bridge().decode(bytes)
     }
@@ -211,7 +232,7 @@ describe('the submitter', () => {
       await expect
         .poll(() => intake.health, waitLimit)
         .toMatchObject({ received: 31, kept: 30, problem: expect.stringContaining('Temporal') })
-      expect(await codeOfAsync(() => hasty.submit(bridge, network.message().bytes))).toBe('TEMPORAL_UNAVAILABLE')
+      expect(await codeOfAsync(() => hasty.submit(bridge, message().bytes))).toBe('TEMPORAL_UNAVAILABLE')
       await temporal.restart()
       await expect.poll(() => intake.health, waitLimit).toMatchObject({ kept: 0, refused: {}, problem: undefined })
       // A start whose answer was lost with the connection has happened all the same: its next try finds it known.
