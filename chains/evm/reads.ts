@@ -3,6 +3,7 @@ import type { At, BlockHeader, Chain, LogRange, PlacedLog } from '../port.ts'
 import { blockCall, fetchBlock, readBlockIfAny } from './heads/blocks.ts'
 import { readCount, toAddress, toBytes, toHash, toList, toNumber, toQuantity, toRecord } from './hex.ts'
 import type { HeaderCheck } from './heads/header-check.ts'
+import type { LogsBloom } from './heads/logs-bloom.ts'
 import type { Call } from './nodes/ask-many.ts'
 import { noAnswer } from './nodes/ask-one.ts'
 import { isVerdict } from './nodes/node-errors.ts'
@@ -30,10 +31,13 @@ export interface ReadsOptions {
   /** The block argument of a read at the finalized state. */
   readonly finalizedTag: () => string
   readonly check: Pick<HeaderCheck, 'accepts'>
+  /** A final block that the head tracker keeps: more than half of the nodes have it. */
+  readonly finalBlock: (height: number) => BlockHeader | undefined
+  readonly bloom: Pick<LogsBloom, 'proveNone'>
 }
 
 /** Single reads of state, logs and transactions. */
-export function createReads(chain: string, nodes: Nodes, { agree, finalizedTag, check }: ReadsOptions): Reads {
+export function createReads(chain: string, nodes: Nodes, { agree, finalizedTag, check, finalBlock, bloom }: ReadsOptions): Reads {
   return {
     async pendingNonce(address) {
       const answers = await nodes.askAll('eth_getTransactionCount', [address, 'pending'], readCount)
@@ -53,7 +57,7 @@ export function createReads(chain: string, nodes: Nodes, { agree, finalizedTag, 
       return nodes.request('eth_getCode', [address, 'latest'], (value) => toBytes(value, 'code') !== '0x')
     },
     async block(height, at) {
-      if (at === 'latest') return toHeader(await fetchBlock(nodes, height, check))
+      if (at === 'latest') return toHeader(finalBlock(height) ?? (await fetchBlock(nodes, height, check)))
       const read = (value: unknown) => toHeader(readBlockIfAny(value))
       return agree({ about: `block ${height}`, ...blockCall(height), read, key: (header) => header?.hash ?? 'none' })
     },
@@ -68,7 +72,9 @@ export function createReads(chain: string, nodes: Nodes, { agree, finalizedTag, 
       }
       return agree({ about: `call ${at} ${to} ${data}`, method, params, read, once: at === 'majority-latest' })
     },
-    async logs({ address, topics, fromBlock, toBlock }, at) {
+    async logs(range, at) {
+      if (bloom.proveNone(range)) return []
+      const { address, topics, fromBlock, toBlock } = range
       const query = { address, topics, fromBlock: toQuantity(fromBlock), toBlock: toQuantity(toBlock) }
       const method = 'eth_getLogs'
       if (at === undefined) return nodes.request(method, [query], readLogs)

@@ -1,5 +1,6 @@
 import { createServer, request, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { withoutMerges } from '../../lab/devnet/fault-proxy/merged.ts'
 
 /** How the proxy treats what comes: passes it on, never answers, answers with a status, or cuts the connection. */
 export type ProxyMode = 'pass' | 'hang' | 'cut' | number
@@ -8,7 +9,7 @@ export type ProxyMode = 'pass' | 'hang' | 'cut' | number
 export interface RpcProxy {
   readonly url: string
   mode: ProxyMode
-  /** The methods of each HTTP request that came, in order. */
+  /** The methods of each HTTP request that came, in order; of merged reads each by itself. */
   readonly requests: string[][]
   /** Changes a result before it is passed on; undefined leaves it. */
   alter: ((method: string, result: unknown, params: readonly unknown[]) => unknown) | undefined
@@ -20,6 +21,8 @@ export interface RpcProxy {
   delayMs: number
   /** Larger batches are refused as a whole, with 413. */
   largestBatch: number
+  /** False: `alter` and `refuse` meet a merged read as it came, not each read in it. */
+  readsMerged: boolean
   stop(): Promise<void>
 }
 
@@ -40,19 +43,30 @@ export async function startRpcProxy(target: string): Promise<RpcProxy> {
     incoming.on('data', (chunk: Buffer) => chunks.push(chunk))
     incoming.on('end', () => {
       const body = Buffer.concat(chunks)
-      const calls = [JSON.parse(body.toString())].flat() as Call[]
+      const asked = [JSON.parse(body.toString())].flat() as Call[]
+      const { calls, combine } = proxy.readsMerged
+        ? withoutMerges(asked)
+        : { calls: asked, combine: (answers: readonly object[]) => answers }
       requests.push(calls.map(({ method }) => method))
       if (proxy.mode === 'hang') return void hanging.add(outgoing)
       if (proxy.mode === 'cut') return void incoming.socket.destroy()
       const headers = proxy.retryAfter === undefined ? {} : { 'retry-after': proxy.retryAfter }
       if (typeof proxy.mode === 'number') return void outgoing.writeHead(proxy.mode, headers).end('a page of the gateway')
-      if (calls.length > proxy.largestBatch) return void outgoing.writeHead(413).end('too large')
+      if (asked.length > proxy.largestBatch) return void outgoing.writeHead(413).end('too large')
       const refusals = calls.map((call) => refusalOf(call, proxy))
       if (refusals.every((error) => error !== undefined)) {
-        const answers = calls.map(({ id }, index) => ({ jsonrpc: '2.0', id, error: refusals[index] }))
+        const answers = combine(calls.map(({ id }, index) => ({ jsonrpc: '2.0', id, error: refusals[index] })))
         return void outgoing.end(JSON.stringify(answers.length === 1 ? answers[0] : answers))
       }
-      const pass = () => forward(target, body, outgoing, (text) => alterAll(text, calls, proxy))
+      const isMerged = calls.length > asked.length
+      const passed = isMerged ? Buffer.from(JSON.stringify(calls)) : body
+      const pass = () =>
+        forward(target, passed, outgoing, (text) => (isMerged ? merge(alterAll(text, calls, proxy)) : alterAll(text, calls, proxy)))
+      const merge = (text: string) => {
+        const byId = new Map((JSON.parse(text) as { id: unknown }[]).map((answer) => [answer.id, answer]))
+        const answers = combine(calls.map(({ id }) => byId.get(id) ?? {}))
+        return JSON.stringify(answers.length === 1 ? answers[0] : answers)
+      }
       if (proxy.delayMs > 0) setTimeout(pass, proxy.delayMs)
       else pass()
     })
@@ -67,6 +81,7 @@ export async function startRpcProxy(target: string): Promise<RpcProxy> {
     retryAfter: undefined,
     delayMs: 0,
     largestBatch: Infinity,
+    readsMerged: true,
     stop: () =>
       new Promise((resolve) => {
         for (const response of hanging) response.destroy()

@@ -1,6 +1,6 @@
 import { RelayerError } from '../../../domain/errors.ts'
 import type { Block } from '../../port.ts'
-import { toHash, toDecimal, toList, toNumber, toQuantity, toRecord } from '../hex.ts'
+import { toBytes, toHash, toDecimal, toList, toNumber, toQuantity, toRecord } from '../hex.ts'
 import type { ReadAnswer } from '../nodes/node-errors.ts'
 import type { NodeAnswer, Nodes } from '../nodes/nodes.ts'
 import type { HeaderCheck } from './header-check.ts'
@@ -12,6 +12,8 @@ export interface EvmBlock extends Block {
   readonly gasLimit: bigint
   /** Its hash is that of its header, made as Ethereum's. */
   readonly fits: boolean
+  /** The header's filter over its logs, lower case; absent: the hash does not vouch for it. */
+  readonly logsBloom?: string
 }
 
 /** A height, or a tag that each node resolves on its own. */
@@ -26,6 +28,7 @@ export function blockCall(at: BlockAt) {
 export function readBlock(value: unknown): EvmBlock {
   const raw = toRecord(value, 'block')
   const hash = toHash(raw['hash'], 'block hash')
+  const fits = headerHash(raw) === hash
   return {
     height: toNumber(raw['number'], 'block number'),
     hash,
@@ -34,7 +37,8 @@ export function readBlock(value: unknown): EvmBlock {
     ...(raw['baseFeePerGas'] != null && { baseFee: toDecimal(raw['baseFeePerGas'], 'base fee') }),
     transactions: toList(raw['transactions'], 'transactions').map((hash) => toHash(hash, 'transaction hash')),
     gasLimit: BigInt(toDecimal(raw['gasLimit'], 'gas limit')),
-    fits: headerHash(raw) === hash,
+    fits,
+    ...(fits && { logsBloom: toBytes(raw['logsBloom'], 'logs bloom') }),
   }
 }
 

@@ -13,6 +13,7 @@ import { createFinalityTag } from './finality-tag.ts'
 import { createFollow, type FollowOptions, nothingNew } from './follow.ts'
 import { createHeadEvents } from './head-events.ts'
 import { createHeaderCheck, type HeaderCheck } from './header-check.ts'
+import { createPollPace } from './poll-pace.ts'
 import { chooseHead, createShownHeads, sameContent, type ShownHead } from './shown-heads.ts'
 
 /** How often the heads of the nodes are compared, ms (chainlink-evm NodePool PollInterval). */
@@ -21,25 +22,28 @@ const rankEveryMs = 10_000
 const lateRankMs = 1_000
 /** The least that a poll waits for the nodes that have not answered yet, ms. */
 const leastGraceMs = 500
+/** The tag of the final block is asked for together with the head if it was not for so long, in block times. */
+const tagAfter = 0.75
 /** Longest wait for the first block, ms. */
 const connectTimeoutMs = 15_000
 
 /** The head tracker, with what the rest of the adapter shares. */
 export type EvmHeads = ReturnType<typeof createHeads>
 
-/** One poll loop at half the block time; see `Heads` in the port. */
+/** One poll loop; see `Heads` in the port. */
 export function createHeads(
   chain: string,
   nodes: Nodes,
   { finality, blockTimeMs, log }: { finality: FinalityPolicy; blockTimeMs: number; log?: Pick<Logger, 'info' | 'warn'> | undefined },
 ) {
-  const intervalMs = Math.min(4_000, Math.max(100, blockTimeMs / 2))
+  const pace = createPollPace(blockTimeMs, () => performance.now())
+  const { intervalMs } = pace
   const kept = createBlockCache()
   const events = createHeadEvents(kept, finality)
   const pollListeners = new Set<() => void>()
   const check = createHeaderCheck(chain, () => nodes.needed, log)
   const onLate = () => rank(lateRankMs)
-  const poll = createPoll({ chain, nodes, kept, finality, events, check, onLate, graceMs: Math.max(leastGraceMs, intervalMs) })
+  const poll = createPoll({ chain, nodes, kept, finality, events, check, onLate, blockTimeMs, graceMs: Math.max(leastGraceMs, intervalMs) })
   let stopping: AbortController | undefined
   let rankedAt = 0
 
@@ -51,13 +55,13 @@ export function createHeads(
   }
 
   async function loop(signal: AbortSignal): Promise<void> {
-    let tookMs = 0
-    while (await pause(Math.max(10, intervalMs - tookMs), signal)) {
-      const started = Date.now()
+    let waitMs = intervalMs
+    while (await pause(waitMs, signal)) {
+      const started = performance.now()
       rank(rankEveryMs)
       // A failed poll changes nothing: the next one, perhaps of another node, tells what happened meanwhile.
       await poll(signal).catch(() => undefined)
-      tookMs = Date.now() - started
+      waitMs = pace.after(started, kept.latest?.height)
       if (signal.aborted) return
       for (const listener of pollListeners) isolate(listener)
     }
@@ -102,6 +106,7 @@ interface PollOptions extends Omit<FollowOptions, 'finalized'> {
   readonly check: HeaderCheck
   readonly finality: FinalityPolicy
   readonly events: ReturnType<typeof createHeadEvents>
+  readonly blockTimeMs: number
   /** Longest wait for a node that is slower than another. */
   readonly graceMs: number
 }
@@ -111,6 +116,7 @@ function createPoll(options: PollOptions) {
   const { nodes, kept, finality, events } = options
   /** Of the poll that is under way, or was the last: one that was stopped publishes nothing. */
   let polling: AbortSignal | undefined
+  let taggedAt = -Infinity
   const follow = createFollow({ ...options, finalized: () => events.current?.finalized ?? 0 })
   const shared = createShownHeads(nodes, kept)
   const tag = createFinalityTag(nodes, kept, (tagged) => {
@@ -119,15 +125,24 @@ function createPoll(options: PollOptions) {
     if (isPublished && !polling?.aborted) events.publish(nothingNew, { tagged, reached: shared.reached })
   })
 
+  /** With the head, where it was not asked for a block's time. Else with a new head alone: the tag moves with the head, or waits for the next. */
+  const isTagDue = (now: number) => finality.kind === 'tag' && now - taggedAt >= tagAfter * options.blockTimeMs
+
+  async function readTag(now: number) {
+    taggedAt = now
+    return { tagged: await readFinalized(nodes, options.check) }
+  }
+
   return async function poll(signal: AbortSignal): Promise<void> {
     polling = signal
-    const [shown, tagged] = await Promise.all([
-      readHeads(options),
-      finality.kind === 'tag' ? readFinalized(nodes, options.check) : undefined,
-    ])
+    const now = performance.now()
+    const [shown, along] = await Promise.all([readHeads(options), isTagDue(now) ? readTag(now) : undefined])
     if (signal.aborted) return
     const target = chooseHead(shown, nodes.readers, kept)
     if (!target) return
+    const isRead = along !== undefined || finality.kind !== 'tag' || target.hash === kept.latest?.hash
+    const { tagged } = along ?? (isRead ? undefined : await readTag(now)) ?? {}
+    if (signal.aborted) return
     const step = await follow(target, shown.length * 2 > nodes.readers, signal)
     const gone = step.rolledBack.at(-1)
     if (gone) shared.rolledBackTo(gone.height - 1)

@@ -4,19 +4,12 @@ import { splitCredentials } from '../url.ts'
 import { mostBytesAtOnce, mostBytesFor } from './answer-limits.ts'
 import { createBatchSize } from './batch-size.ts'
 import { isTooLarge, parseAnswers, readError, readRetryAfter } from './json-rpc.ts'
+import { createCallMerger, type PendingCall } from './merge-calls.ts'
 import { MalformedAnswer, RpcError, TransportError } from './node-errors.ts'
 import { createRedactor } from './redact.ts'
 
 /** Calls of one tick leave together; 5 ms also gathers those that a head event has set off. */
 const stallMs = 5
-
-interface Call {
-  readonly id: number
-  readonly method: string
-  readonly params: readonly unknown[]
-  readonly resolve: (result: unknown) => void
-  readonly reject: (error: Error) => void
-}
 
 const json = { 'content-type': 'application/json', accept: 'application/json' }
 
@@ -26,29 +19,31 @@ const neverConnected = /ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREAC
 /** Statuses of a gateway that turned the request away without passing it on. */
 const turnedAway = new Set([400, 401, 403, 404, 405, 410, 413, 415, 429])
 
-/** JSON-RPC over HTTP with one URL; calls of a few milliseconds leave in one request. `count` is called for every call that leaves. */
+/** JSON-RPC over HTTP with one URL; calls of a few milliseconds leave in one request, reads of contracts at one block in one call. `count` is called for every call that leaves. */
 export function createJsonRpcClient(url: string, timeoutMs: number, closing: AbortSignal, count: (method: string) => void) {
   const redact = createRedactor(new URL(url))
   const service = { ...splitCredentials(url), redact, timeoutMs, closing, budget: createByteBudget(mostBytesAtOnce) }
   const { origin } = service
-  const queue: Call[] = []
+  const queue: PendingCall[] = []
   let stall: NodeJS.Timeout | undefined
   let nextId = 1
-  const batches = createBatchSize(() => performance.now())
+  const now = () => performance.now()
+  const batches = createBatchSize(now)
+  const merged = createCallMerger(postAll, () => nextId++, now)
 
   function flush(): void {
     clearTimeout(stall)
     stall = undefined
-    postAll(queue.splice(0))
+    postAll(merged(queue.splice(0)))
   }
 
-  function postAll(calls: readonly Call[]): void {
+  function postAll(calls: readonly PendingCall[]): void {
     const { size } = batches
     for (let at = 0; at < calls.length; at += size) void postBatch(calls.slice(at, at + size))
   }
 
   /** Sends one batch; resolves or rejects every call in it, and throws never. */
-  async function postBatch(calls: readonly Call[]): Promise<void> {
+  async function postBatch(calls: readonly PendingCall[]): Promise<void> {
     for (const { method } of calls) count(method)
     const bodies = calls.map(({ id, method, params }) => ({ jsonrpc: '2.0', id, method, params }))
     try {
@@ -103,7 +98,7 @@ interface Service extends ReturnType<typeof splitCredentials> {
 }
 
 /** Posts JSON. Throws TransportError: no whole answer within the timeout; MalformedAnswer: one that is too long. */
-async function post({ target, headers: credentials, origin, redact, ...service }: Service, body: string, calls: readonly Call[]) {
+async function post({ target, headers: credentials, origin, redact, ...service }: Service, body: string, calls: readonly PendingCall[]) {
   const { timeoutMs, closing, budget } = service
   const limits = { timeoutMs, mostBytes: mostBytesFor(calls.map(({ method }) => method)), budget, signal: closing }
   try {

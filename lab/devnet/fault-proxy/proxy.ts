@@ -6,6 +6,7 @@ import { postJson } from '../chain/post.ts'
 import { answerBehind, askBehind, type Behind, type RpcAnswer, type RpcCall } from './behind.ts'
 import { lieAbout } from './lies.ts'
 import { falsified, rangeOf } from './logs.ts'
+import { withoutMerges } from './merged.ts'
 import { type ActiveRule, type FaultRule, FaultRules } from './rules.ts'
 
 /** A JSON-RPC node seen through a proxy that does wrong by rules. Several in front of one anvil are several nodes of one chain. */
@@ -36,6 +37,7 @@ export async function startFaultProxy(target: string, port = 0): Promise<FaultPr
     const body = JSON.parse(Buffer.concat(chunks).toString()) as RpcCall | RpcCall[]
     const asked = [body].flat()
     const methods = asked.map(({ method }) => method)
+    const { calls: each, combine } = withoutMerges(asked)
     for (const method of methods) calls.set(method, (calls.get(method) ?? 0) + 1)
     const whole = rules.strike(wholeRequests, methods)
     if (whole?.kind === 'hang') return void hanging.add(outgoing)
@@ -49,7 +51,7 @@ export async function startFaultProxy(target: string, port = 0): Promise<FaultPr
       const blanks = gzipSync(Buffer.alloc(whole.mebibytes * 2 ** 20, ' '))
       return void outgoing.writeHead(200, { 'content-type': 'application/json', 'content-encoding': 'gzip' }).end(blanks)
     }
-    const answers = await answerAll(target, asked, rules)
+    const answers = combine(await answerAll(target, each, rules))
     if (whole) return void hanging.add(outgoing)
     const text = JSON.stringify(Array.isArray(body) ? disordered(answers, methods, rules) : answers[0])
     outgoing.writeHead(200, { 'content-type': 'application/json' }).end(text)
@@ -167,7 +169,7 @@ async function lied(target: string, result: unknown, rules: FaultRules): Promise
   return { ...receipt, blockNumber, blockHash }
 }
 
-function disordered(answers: readonly Answer[], methods: readonly string[], rules: FaultRules): readonly Answer[] {
+function disordered<One>(answers: readonly One[], methods: readonly string[], rules: FaultRules): readonly One[] {
   if (answers.length < 2) return answers
   const how = rules.strike(['batch'], methods)?.how
   if (how === 'drop') return answers.slice(0, -1)

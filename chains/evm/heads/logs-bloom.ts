@@ -1,0 +1,65 @@
+import { keccak256 } from 'ethers'
+import type { LogRange } from '../../port.ts'
+import type { BlockCache } from './block-cache.ts'
+import type { EvmBlock } from './blocks.ts'
+import type { HeaderCheck } from './header-check.ts'
+
+/** A header's filter over the contracts and topics of its logs: 2,048 bits, of which each value sets three (yellow paper, 4.4.1). */
+const bytes = 256
+const bitsPerValue = 3
+/** Values whose bits are remembered: contracts and events are few, ids come and go. */
+const mostValues = 1_024
+const empty = `0x${'0'.repeat(2 * bytes)}`
+
+/** A byte of the filter, and its bit. */
+type Bit = readonly [byte: number, mask: number]
+
+export type LogsBloom = ReturnType<typeof createLogsBloom>
+
+/** @param finalized height at and below which blocks are final, by more than half of the nodes */
+export function createLogsBloom(kept: Pick<BlockCache, 'at'>, check: Pick<HeaderCheck, 'kind'>, finalized: () => number) {
+  const known = new Map<string, readonly Bit[]>()
+
+  function bitsOf(value: string): readonly Bit[] {
+    const bits = known.get(value) ?? bitsFor(value)
+    known.delete(value)
+    known.set(value, bits)
+    const [oldest] = known.keys()
+    if (known.size > mostValues && oldest !== undefined) known.delete(oldest)
+    return bits
+  }
+
+  /** A chain that fills in no filter (EIP-7668) would prove that nothing ever happens: an empty one counts only where nothing was done. */
+  function excludes({ logsBloom, transactions }: EvmBlock, values: readonly string[]): boolean {
+    if (logsBloom?.length !== empty.length) return false
+    if (logsBloom === empty) return transactions.length === 0
+    return values.some((value) =>
+      bitsOf(value).some(([byte, mask]) => (parseInt(logsBloom.slice(2 + 2 * byte, 4 + 2 * byte), 16) & mask) === 0),
+    )
+  }
+
+  return {
+    /**
+     * Do the headers of these blocks prove that there are no such logs? Only of final blocks that are kept: more than half of the nodes have them, and the filter is
+     * in the hash. Not where a chain's hashes are made in another way.
+     */
+    proveNone({ address, topics, fromBlock, toBlock }: LogRange): boolean {
+      if (check.kind !== 'checked' || toBlock > finalized()) return false
+      const values = [address, ...topics].map((value) => value.toLowerCase())
+      for (let height = toBlock; height >= fromBlock; height--) {
+        const block = kept.at(height)
+        if (!block || !excludes(block, values)) return false
+      }
+      return true
+    },
+  }
+}
+
+/** The lowest 11 bits of each of the first three pairs of bytes of the value's hash. */
+function bitsFor(value: string): readonly Bit[] {
+  const hash = keccak256(value)
+  return Array.from({ length: bitsPerValue }, (_, index): Bit => {
+    const bit = parseInt(hash.slice(2 + 4 * index, 6 + 4 * index), 16) % (8 * bytes)
+    return [bytes - 1 - Math.floor(bit / 8), 1 << (bit % 8)]
+  })
+}
