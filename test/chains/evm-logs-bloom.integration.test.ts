@@ -73,7 +73,7 @@ describe('logs of final blocks', () => {
   test('a node that shows an empty filter is not believed: the hash of the header has it', async () => {
     const { chain, first, behind } = await connectBehind(3, { finality })
     first.alter = (method, result) =>
-      method === 'eth_getBlockByNumber' && result ? { ...(result as object), logsBloom: empty } : undefined
+      method === 'eth_getBlockByNumber' && result ? { ...result, logsBloom: empty } : undefined
     const height = await emit(1)
     await anvil.mine(3)
     await untilFinal(chain, height)
@@ -85,7 +85,7 @@ describe('logs of final blocks', () => {
     const { proxy } = setting
     const node = await proxy()
     node.alter = (method, result) =>
-      method === 'eth_getBlockByNumber' && result ? { ...(result as object), logsBloom: empty, extraData: '0x01' } : undefined
+      method === 'eth_getBlockByNumber' && result ? { ...result, logsBloom: empty, extraData: '0x01' } : undefined
     const chain = await connect(node.url, { finality })
     const height = await emit(2)
     await anvil.mine(3)
