@@ -72,8 +72,7 @@ describe('logs of final blocks', () => {
 
   test('a node that shows an empty filter is not believed: the hash of the header has it', async () => {
     const { chain, first, behind } = await connectBehind(3, { finality })
-    first.alter = (method, result) =>
-      method === 'eth_getBlockByNumber' && result ? { ...result, logsBloom: empty } : undefined
+    first.alter = (method, result) => (method === 'eth_getBlockByNumber' && result ? { ...result, logsBloom: empty } : undefined)
     const height = await emit(1)
     await anvil.mine(3)
     await untilFinal(chain, height)
