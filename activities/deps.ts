@@ -9,6 +9,7 @@ import type { HaltRoute } from '../intake/halt-route.ts'
 import type { LaneStatusCache } from '../lanes/lane-status-cache.ts'
 import type { LossReports } from './transfer/loss-reports.ts'
 import type { ClosedGates } from '../bridges/gates/gate-watcher.ts'
+import type { StepTimes } from '../observability/step-times.ts'
 import type { NearLanes } from './near-at-hand.ts'
 
 /** Dependencies of the keyless steps. */
@@ -30,6 +31,8 @@ export interface StepDeps {
   readonly lossReports?: LossReports
   /** The lanes whose keys this process holds; absent: none. */
   readonly near?: NearLanes
+  /** Absent: the times of steps are not shown. */
+  readonly stepTimes?: StepTimes
   /** Absent: what contradicts itself only parks its transfer. */
   readonly haltRoute?: HaltRoute
 }

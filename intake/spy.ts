@@ -50,7 +50,7 @@ export function createSpyIntake(options: SpyIntakeOptions) {
 
   const submissions = new Submissions({
     ...settings,
-    submit: (message) => submitter.submit(bridge, message, { repeats: 'skip' }),
+    submit: (message, seenAt) => submitter.submit(bridge, message, { repeats: 'skip', seenAt }),
     onOutcome(outcome, message) {
       listener?.heard(message, outcome)
       counts.outcome(outcome)

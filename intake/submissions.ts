@@ -9,7 +9,8 @@ export type Outcome =
   | { readonly kind: 'refused'; readonly error: RelayerError }
 
 export interface SubmissionsOptions {
-  readonly submit: (message: Uint8Array) => Promise<SubmitResult>
+  /** @param since when the message came, ms since the epoch */
+  readonly submit: (message: Uint8Array, since: number) => Promise<SubmitResult>
   readonly onOutcome: (outcome: Outcome, message: Uint8Array) => void
   /** Called at each change. True: no more messages can be kept. */
   readonly onFull: (full: boolean) => void
@@ -123,7 +124,7 @@ export class Submissions {
     if (entry.isOver) return
     const { submit, retry } = this.#options
     try {
-      const { id, status } = await submit(entry.message)
+      const { id, status } = await submit(entry.message, entry.since)
       this.#reportTrouble(undefined)
       this.#end(entry, { kind: status, id })
     } catch (thrown) {

@@ -2,6 +2,7 @@ import type { Bridge, Bridges } from '../bridges/port.ts'
 import { RelayerError } from '../domain/errors.ts'
 import type { Order } from '../domain/order.ts'
 import { haltOf, type Settings } from '../domain/settings/settings.ts'
+import type { StepTimes } from '../observability/step-times.ts'
 import type { BridgeName } from '../domain/transfer/transfer.ts'
 import { transferId } from '../temporal/contracts/names.ts'
 import type { TransferInput } from '../temporal/contracts/transfer.ts'
@@ -34,6 +35,8 @@ export interface SubmitOptions {
   readonly priority?: number | undefined
   /** ms since the epoch: a transfer that is not delivered by then is given up by its lane and parked. Ignored for a known transfer. */
   readonly deadline?: number | undefined
+  /** When the message, or the finality of its block, was seen, ms since the epoch. Absent: now. */
+  readonly seenAt?: number | undefined
   /** A message of the last minutes: `ask` Temporal again, which starts a transfer that closed undone (default), or `skip` it, for sources that repeat themselves. */
   readonly repeats?: 'ask' | 'skip'
   /** Of the person who hands it in; absent: it was heard, or read from a chain. Kept by a transfer that starts, or that takes the copy over. */
@@ -50,6 +53,8 @@ export interface SubmitterDeps {
   /** The settings as they are now: the result names a halt. Absent: none. */
   readonly settings?: () => Settings
   readonly defaults?: TransferDefaults
+  /** Absent: the times of steps are not shown. */
+  readonly stepTimes?: StepTimes
   /** Longest wait for the Temporal server, ms; then it counts as unreachable. */
   readonly startTimeoutMs?: number
 }
@@ -57,7 +62,7 @@ export interface SubmitterDeps {
 const recentSize = 10_000
 const recentMs = 10 * 60_000
 
-export function createSubmitter({ bridges, client, settings, defaults = {}, startTimeoutMs = 10_000 }: SubmitterDeps) {
+export function createSubmitter({ bridges, client, settings, defaults = {}, stepTimes, startTimeoutMs = 10_000 }: SubmitterDeps) {
   const recent = createRecent(recentSize, recentMs)
   /** Ids: two copies of one message that are both rejected must not start each other for ever. */
   const replaced = createRecent(recentSize, recentMs)
@@ -76,7 +81,7 @@ export function createSubmitter({ bridges, client, settings, defaults = {}, star
      * TARGET_CHAIN_UNSUPPORTED, INPUT_INVALID for an unknown bridge). Retriable: GUARDIAN_SET_UNKNOWN, NODE_UNAVAILABLE, TEMPORAL_UNAVAILABLE; nothing was started.
      */
     async submit(name: BridgeName, message: Uint8Array, options: SubmitOptions = {}): Promise<SubmitResult> {
-      const { repeats = 'ask', priority = defaults.priority, deadline = deadlineOf(defaults), order } = options
+      const { repeats = 'ask', priority = defaults.priority, deadline = deadlineOf(defaults), order, seenAt = Date.now() } = options
       const bridge = bridges.get(name)
       if (!bridge)
         throw new RelayerError('INPUT_INVALID', { detail: `There is no bridge ${name}; configured: ${[...bridges.keys()].join(', ')}.` })
@@ -95,7 +100,7 @@ export function createSubmitter({ bridges, client, settings, defaults = {}, star
       }
       const orders = order && [{ kind: 'submit', ...checkedOrder(order), at: Date.now() }]
       const input = {
-        transfer,
+        ...{ transfer, seenAt },
         ...(orders && { orders }),
         ...(priority !== undefined && { priority }),
         ...(deadline !== undefined && { deadline }),
@@ -105,6 +110,7 @@ export function createSubmitter({ bridges, client, settings, defaults = {}, star
         const offered = { message: transfer.message, isNewer }
         return { status, adopted: status === 'known' && signers !== undefined && (await offerCopy(client, id, offered, order)) }
       })
+      if (status === 'started') stepTimes?.reached('started', transfer, seenAt)
       recent.add(copy)
       const halt = settings && haltOf(settings(), transfer)
       return { id, status, ...(adopted && { adopted }), ...(halt && { halted: `by ${halt.by}: ${halt.reason}` }) }

@@ -7,6 +7,8 @@ export interface MetricDefinition<Label extends string = string, Kind extends Me
   readonly kind: Kind
   readonly help: string
   readonly labels: readonly Label[]
+  /** Upper bounds of the buckets of a histogram, s; absent: those of answers. */
+  readonly buckets?: readonly number[]
 }
 
 type Labels<Label extends string> = Readonly<Record<Label, string | number>>
@@ -28,6 +30,10 @@ interface HistogramMetric<Label extends string> {
 
 /** Upper bounds of the buckets of a histogram, s. */
 const buckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
+/** Of steps of a transfer: fine where blocks come every second, and up to an hour, which a far finality and a closed gate may take. */
+const stepBuckets = [
+  0.01, 0.025, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.75, 1, 1.25, 1.5, 2, 3, 4, 5, 7.5, 10, 15, 30, 60, 300, 900, 1_800, 3_600,
+]
 
 /**
  * All metrics by the names that Prometheus shows, in the order of a transfer's journey: it is submitted (intake), takes a nonce of a lane, is sent through
@@ -98,6 +104,24 @@ export const metricDefinitions = {
     portage_node_latency_seconds: 'Moving average of the times that the node took to answer.',
   }),
   ...define('counter', ['chain', 'node'], { portage_node_failures_total: 'Times that the node failed: no answer, 429 or 5xx.' }),
+  ...define(
+    'histogram',
+    ['chain', 'bridge', 'step'],
+    {
+      portage_transfer_step_seconds:
+        'How long transfers to the chain took from the step before to this one: started (since the message was seen, or its block was seen to be final), admitted, nonce, broadcast (a node has the transaction), included (seen in a block), final (the effect is). First tries only, in the process that made the step.',
+    },
+    stepBuckets,
+  ),
+  ...define(
+    'histogram',
+    ['chain', 'bridge'],
+    {
+      portage_transfer_seconds:
+        'From when the message of a transfer to the chain was seen (of a native bridge: its block was seen to be final) until we had delivered it and the effect was final.',
+    },
+    stepBuckets,
+  ),
   ...define('gauge', ['state'], {
     portage_transfers:
       'All transfers of the namespace by state, as Temporal counts them: open ones, and closed ones until their retention ends. state=undone: closed without an outcome. Only from the API; the same in each of its processes.',
@@ -201,18 +225,21 @@ export function createMetrics(): Metrics {
 }
 
 /** prom-client's own metric: the types here only ask for every label, so that series can be added up. */
-function createMetric(registers: Registry, { name, kind, help, labels }: MetricDefinition) {
+function createMetric(registers: Registry, { name, kind, help, labels, buckets: own = buckets }: MetricDefinition) {
   const options = { name, help, labelNames: labels, registers: [registers] }
   if (kind === 'counter') return new Counter(options)
-  return kind === 'gauge' ? new Gauge(options) : new Histogram({ ...options, buckets })
+  return kind === 'gauge' ? new Gauge(options) : new Histogram({ ...options, buckets: [...own] })
 }
 
-/** Metrics of one kind and with the same labels. @param helps what each means, by name */
+/** Metrics of one kind and with the same labels. @param helps what each means, by name @param own buckets of histograms */
 function define<const Kind extends MetricKind, const Label extends string, Name extends string>(
   kind: Kind,
   labels: readonly Label[],
   helps: Readonly<Record<Name, string>>,
+  own?: readonly number[],
 ) {
-  const definitions = Object.entries<string>(helps).map(([name, help]) => [name, { name, kind, help, labels }] as const)
+  const definitions = Object.entries<string>(helps).map(
+    ([name, help]) => [name, { name, kind, help, labels, ...(own && { buckets: own }) }] as const,
+  )
   return Object.fromEntries(definitions) as Readonly<Record<Name, MetricDefinition<Label, Kind>>>
 }

@@ -33,7 +33,7 @@ export async function createChainWorker(
   hosting: Hosting,
   allNear: NearLanes,
 ): Promise<{ worker: Worker; services: Service[] }> {
-  const { config, client, network, settings, logger, haltRoute, fees, losses, lossReports } = context
+  const { config, client, network, settings, logger, haltRoute, fees, losses, lossReports, stepTimes } = context
   const { bridges, chains } = network
   const { tuning } = hosting
   const ledgers = laneConfigs(config, name)
@@ -52,6 +52,7 @@ export async function createChainWorker(
     fees,
     losses,
     lossReports,
+    stepTimes,
     near,
     abandonAfterMs: config.transfers.abandonAfterMinutes * 60_000,
     withdraw: createWithdrawals(client, ledgers, batched),

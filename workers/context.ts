@@ -9,6 +9,7 @@ import { createSubmitter, type Submitter } from '../intake/submitter.ts'
 import type { Logger } from '../observability/logger.ts'
 import type { Metrics } from '../observability/metrics.ts'
 import { redactText } from '../observability/redact.ts'
+import { createStepTimes, type StepTimes } from '../observability/step-times.ts'
 import type { TemporalClient } from '../temporal/client/client.ts'
 import { changeSettings } from '../temporal/client/settings.ts'
 import type { Network } from './network.ts'
@@ -31,6 +32,7 @@ export interface ProcessContext extends ProcessParts {
   readonly fees: FeePolicyResolver
   readonly losses: Losses
   readonly lossReports: LossReports
+  readonly stepTimes: StepTimes
 }
 
 /** A part of a process beside its Temporal Workers. It may be stopped twice. */
@@ -39,12 +41,14 @@ export interface Service {
 }
 
 export function createContext(parts: ProcessParts): ProcessContext {
-  const { config, client, network, settings } = parts
+  const { config, client, network, settings, metrics } = parts
   const { priority, deadlineMinutes, setAsideSeconds, maxLossPerTokenPerHourWei } = config.transfers
   const defaults = { priority, withinMs: deadlineMinutes === undefined ? undefined : deadlineMinutes * 60_000 }
+  const stepTimes = createStepTimes(metrics)
   return {
     ...parts,
-    submitter: createSubmitter({ bridges: network.bridges, client, settings, defaults }),
+    stepTimes,
+    submitter: createSubmitter({ bridges: network.bridges, client, settings, defaults, stepTimes }),
     haltRoute: createRouteHalts(parts),
     fees: createFeePolicyResolver(config, settings),
     losses: new Losses({ firstWaitMs: setAsideSeconds * 1_000, tokenBudget: BigInt(maxLossPerTokenPerHourWei) }),

@@ -25,7 +25,7 @@ type NoSlot = Extract<BroadcastResult, { kind: 'no-slot' }>
 /** The part of a lane's agent that acquiring a nonce needs. */
 export type NonceSource = Pick<LaneAgent, 'find' | 'acquire' | 'release' | 'justify'>
 
-export interface AcquireDeps extends Pick<StepDeps, 'bridges' | 'settings' | 'losses' | 'lossReports'> {
+export interface AcquireDeps extends Pick<StepDeps, 'bridges' | 'settings' | 'losses' | 'lossReports' | 'stepTimes'> {
   readonly chain: Chain
   /** By lane; absent: no transfers share a call. */
   readonly batchRouting?: ReadonlyMap<LaneId, BatchRouting>

@@ -15,6 +15,9 @@ export function createAdmit(deps: StepDeps, refuse: Refuse): KeylessSteps['admit
       const validated = await validate(input)
       if (validated.kind !== 'passed') return validated
       const admission = await prepareUnless(() => showsEffect(deps, input.transfer, input.disputed), deps, input, reserve)
-      return admission.kind === 'ready' ? promiseNear(deps, chainOf(deps, input.transfer), input.transfer, admission) : admission
+      if (admission.kind !== 'ready') return admission
+      const ready = await promiseNear(deps, chainOf(deps, input.transfer), input.transfer, admission)
+      deps.stepTimes?.reached('admitted', input.transfer, input.startedAt)
+      return ready
     })
 }

@@ -3,6 +3,7 @@ import { refusalCodes } from '../../domain/lane/refusal-codes.ts'
 import type { Batch } from '../../lanes/batch/batch-tracker.ts'
 import type { Refused } from '../../lanes/nonce-requests.ts'
 import { failpoint } from '../../observability/failpoints.ts'
+import type { TimedStep } from '../../observability/step-times.ts'
 import type { BroadcastInput, BroadcastResult, LaneSteps } from '../../temporal/contracts/transfer-steps.ts'
 import { endpointOf } from '../deps.ts'
 import { withHeartbeats } from '../heartbeats.ts'
@@ -32,6 +33,7 @@ async function run(deps: BroadcastDeps, input: BroadcastInput, context: Context,
   const { cancellationSignal: signal } = context
   const agent = deps.agents.get(lane)
   if (!agent) throw new RelayerError('LANE_NOT_FOUND', { facts: { lane } })
+  const times = timesOfSteps(deps, input, context.info)
   const acquired = await acquire(deps, agent, input, context)
   if (signal.aborted) await context.cancelled
   if (acquired === 'seen') return { kind: 'seen' }
@@ -41,20 +43,43 @@ async function run(deps: BroadcastDeps, input: BroadcastInput, context: Context,
   const batch = acquired.kind === 'member' ? acquired.batch : undefined
   const { pending } = acquired.kind === 'member' ? acquired.batch : acquired
   enter(batch ? `nonce ${pending.nonce} in ${batch.id}` : `nonce ${pending.nonce}`)
+  times.reached('nonce')
   if (!batch) await agent.signAndSend(pending)
+  times.reached('broadcast')
   const limits = { until: Date.now() + timesOf(deps).followMs, signal }
   for (;;) {
     enter(`following nonce ${pending.nonce}, ${pending.attempts} attempts`)
     await untilIncluded(pending, agent, limits)
     if (signal.aborted) await context.cancelled
     const { state } = pending
+    const includedAt = state.kind === 'included' ? times.reached('included') : undefined
     // At once: until it is final, many more could be sent to the same recipient.
     if (state.kind === 'included' && !state.noop) await recordLoss(deps, transfer, state.receipt, batch !== undefined)
     const isUseless = batch && state.kind === 'included' && (state.noop || !endpointOf(deps, transfer).hasEffect(state.receipt, transfer))
     // The nonce of the batch is used up, final or not: its members do not wait for one that made it revert.
     if (isUseless) return { kind: 'seen' }
     const result = await resultOf(deps, transfer, pending, limits)
-    if (result) return batch ? asMember(batch, result) : result
+    if (!result) continue
+    if (result.kind === 'delivered') times.delivered()
+    const told = result.kind === 'included' && includedAt !== undefined ? { ...result, landed: { ...result.landed, includedAt } } : result
+    return batch ? asMember(batch, told) : told
+  }
+}
+
+/** Shows the times of the steps of a transfer from its admission on. One that was broadcast before has no times but that of its delivery. */
+function timesOfSteps({ stepTimes }: BroadcastDeps, { transfer, mode, seenAt }: BroadcastInput, info: Context['info']) {
+  const isFirst = mode !== 'follow' && info.attempt === 1
+  let since = isFirst ? info.currentAttemptScheduledTimestampMs : undefined
+  const reached = (step: TimedStep): number | undefined => {
+    since = stepTimes && since !== undefined ? stepTimes.reached(step, transfer, since) : undefined
+    return since
+  }
+  return {
+    reached,
+    delivered(): void {
+      reached('final')
+      stepTimes?.delivered(transfer, seenAt)
+    },
   }
 }
 

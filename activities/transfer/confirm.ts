@@ -10,7 +10,7 @@ import { recordLoss } from './set-aside.ts'
  * need the agreement of the nodes; until they agree the answer is `unsettled`.
  */
 export function createConfirm(deps: StepDeps): KeylessSteps['confirm'] {
-  return async ({ transfer, landed, waitMs, requireAgreement }) => {
+  return async ({ transfer, landed, waitMs, requireAgreement, seenAt }) => {
     const chain = chainOf(deps, transfer)
     const endpoint = endpointOf(deps, transfer)
     const final = (height: number) => height <= (chain.heads.current?.finalized ?? -1)
@@ -30,6 +30,8 @@ export function createConfirm(deps: StepDeps): KeylessSteps['confirm'] {
         if (!final(receipt.block.height) || shows !== true) return unsettled()
         const { hash: blockHash, height: blockHeight } = receipt.block
         const ours = isOurs(deps, transfer, receipt.from)
+        deps.stepTimes?.reached('final', transfer, landed.includedAt)
+        if (ours) deps.stepTimes?.delivered(transfer, seenAt)
         const delivery: Delivery = { by: receipt.from, ours, txHash: receipt.hash, blockHeight, blockHash, gasPaid: landed.gasPaid }
         return { kind: 'delivered', delivery }
       }

@@ -1,10 +1,13 @@
 import { writeFile } from 'node:fs/promises'
 import { lineChart } from './chart.ts'
 import { floor } from './floor.ts'
+import { latency } from './latency.ts'
+import { latencyTable } from './latency-table.ts'
 import { nativeOutage } from './native-outage.ts'
 import { type BenchOptions, readOptions } from './options.ts'
 import { startTable, startTimes } from './start.ts'
 import { benchTable, floorTable } from './table.ts'
+import { isClean } from './verdict.ts'
 import { throughput, type ThroughputResult } from './throughput.ts'
 
 const options = readOptions(process.argv.slice(2))
@@ -12,8 +15,9 @@ const say = (line: string) => void process.stderr.write(`${line}\n`)
 process.exitCode = await chosenRun()
 
 function chosenRun(): Promise<number> {
-  if (options.nativeOutage !== undefined) return outageRun(options, options.nativeOutage)
   if (options.start) return startRun(options)
+  if (options.outage !== undefined) return outageRun(options, options.outage)
+  if (options.latency) return latencyRun(options)
   return options.floor ? floorRun(options) : throughputRun(options)
 }
 
@@ -23,6 +27,12 @@ async function throughputRun({ json, chart, ...rest }: BenchOptions): Promise<nu
   if (chart !== undefined) await writeFile(chart, chartOf(result))
   process.stdout.write(`${json ? JSON.stringify(summary) : benchTable(summary)}\n`)
   return summary.delivered === summary.of && summary.lost + summary.duplicates === 0 ? 0 : 1
+}
+
+async function latencyRun({ rate, seconds, keys, nodes, json }: BenchOptions): Promise<number> {
+  const result = await latency({ rate, seconds, keys, nodes }, say)
+  process.stdout.write(`${json ? JSON.stringify(result) : latencyTable(result)}\n`)
+  return isClean(result) ? 0 : 1
 }
 
 async function floorRun({ json, transfers, rounds }: BenchOptions): Promise<number> {

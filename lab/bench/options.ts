@@ -10,11 +10,13 @@ say nothing beside each other: the ratios within one run do. CPU times need Linu
 With --floor something else: what Temporal servers need for empty and one-activity workflows. The CLI's dev server with its database in a file and in memory, the
 server of production on SQLite and, where PostgreSQL's programs are found, on that with synchronous_commit on and off.
 
-With --native-outage <n> something else: so many transfers of the native bridge, half in each direction, are initiated while Portage
+With --outage <n> something else: so many transfers of the native bridge, half in each direction, are initiated while Portage
 is down; then it starts, finds them and delivers them. Time, RPC calls, state transitions and memory are printed.
 
 With --start something else: how long \`portage run\` takes until it is ready, with its CPU time, and \`npm run demo\` until its first transfer is sent, seen and
 delivered.
+With --latency something else: transfers over both bridges, both ways, at a steady rate; how long after the finality of its block each was in a block of its
+target, how long after the finality of that block it was delivered, and the time of each step by Portage's own metrics.
 
 Examples:
   npm run bench -- --quick
@@ -22,8 +24,9 @@ Examples:
   npm run bench -- --chart docs/performance.svg
   npm run bench -- --floor --transfers 1000
   npm run bench -- --start --rounds 5
-  npm run bench -- --native-outage 5000 --json
-  npm run bench -- --native-outage 5000 --batch 20`
+  npm run bench -- --outage 5000 --json
+  npm run bench -- --outage 5000 --batch 20
+  npm run bench -- --latency --nodes 3`
 
 export interface BenchOptions {
   readonly transfers: number
@@ -34,9 +37,13 @@ export interface BenchOptions {
   readonly chart?: string
   readonly floor: boolean
   readonly start: boolean
-  readonly nativeOutage?: number
+  readonly outage?: number
   readonly batch?: number
   readonly maxOpen: number
+  readonly latency: boolean
+  readonly rate: number
+  readonly seconds: number
+  readonly nodes: number
 }
 
 /** `--quick` has the fewest transfers whose sustained rate means something. */
@@ -52,9 +59,18 @@ export function readOptions(args: readonly string[]): BenchOptions {
     .addOption(new Option('--form <form>', 'where `broadcast` runs').choices(forms).default('queue'))
     .option('--floor', 'compare Temporal servers; instead of all else', false)
     .option('--start', 'measure starts; instead of all else', false)
-    .option('--native-outage <n>', 'native transfers that wait when Portage starts; instead of all else', wholeNumber)
-    .option('--batch <n>', 'with --native-outage: most completions in one transaction (default: each has its own)', wholeNumber)
-    .option('--max-open <n>', 'with --native-outage: most open transfers per direction', wholeNumber, 360)
+    .option('--outage <n>', 'native transfers that wait when Portage starts; instead of all else', wholeNumber)
+    .option('--batch <n>', 'with --outage: most completions in one transaction (default: each has its own)', wholeNumber)
+    .option('--max-open <n>', 'with --outage: most open transfers per direction', wholeNumber, 360)
+    .option('--latency', 'times of transfers at a steady rate; instead of all else', false)
+    .option('--rate <n>', 'with --latency: transfers per second', wholeNumber, 2)
+    .option('--seconds <n>', 'with --latency: for how long', wholeNumber, 60)
+    .option(
+      '--nodes <n>',
+      'with --latency: nodes per chain; of one, an answer that ends something is asked for twice, a block apart',
+      wholeNumber,
+      3,
+    )
     .option('--chart <file>', 'write a picture of the closes per second (SVG)')
     .option('--json', 'one JSON object on stdout', false)
     .addHelpText('after', help)

@@ -70,7 +70,12 @@ function loopsOf(context: ScannedContext, auditMs: number, onBegun: () => Promis
   }
   const loop = (name: string, ms: number, look: Loop['look'], wake?: Loop['wake']): Loop => ({ name, look, everyMs: () => ms, wake })
   return [
-    loop('scan', every.headMs, createBlockScanner(context, onBegun), (listener) => sourceChain.heads.subscribe(listener)),
+    loop('scan', every.headMs, createBlockScanner(context, onBegun), (listener) =>
+      sourceChain.heads.subscribe(({ finalized }) => {
+        context.finality.see(finalized)
+        listener()
+      }),
+    ),
     loop('completions', every.headMs, createCompletionFollower(context), (listener) => targetChain.heads.subscribe(listener)),
     loop('early completions', every.verifyMs, createCompletionVerifier(context)),
     loop('backfill', every.backfillMs, createBackfill(context)),

@@ -10,6 +10,7 @@ import type { TemporalClient } from '../../temporal/client/client.ts'
 import { waitFor } from '../loop.ts'
 import type { AgentAlarm } from '../report.ts'
 import type { StreamClient } from '../stream-client.ts'
+import { createFinalityTimes, type FinalityTimes } from './finality-times.ts'
 import { createRangeSize, type RangeSize } from './range-size.ts'
 import { createStreamCache, type StreamCache } from './stream-cache.ts'
 
@@ -37,6 +38,8 @@ export interface ScannedContext extends Omit<ScannedDeps, 'rangeBlocks'> {
   readonly streamClient: Pick<StreamClient, 'view' | 'era' | 'state' | 'apply' | 'changed'>
   readonly cache: StreamCache
   readonly ranges: { readonly source: RangeSize; readonly target: RangeSize }
+  /** Of the source. */
+  readonly finality: FinalityTimes
   readonly alarms: Set<AgentAlarm>
   readonly stopping: AbortSignal
 }
@@ -49,7 +52,7 @@ export function createScannedContext(
   { streamClient, alarms, stopping }: Pick<ScannedContext, 'streamClient' | 'alarms' | 'stopping'>,
 ): ScannedContext {
   const ranges = { source: createRangeSize(rangeBlocks), target: createRangeSize(rangeBlocks) }
-  return { ...deps, streamClient, alarms, stopping, cache: createStreamCache(), ranges }
+  return { ...deps, streamClient, alarms, stopping, cache: createStreamCache(), ranges, finality: createFinalityTimes() }
 }
 
 /**

@@ -2,6 +2,7 @@ import type { BlockRange, PlacedTransfer } from '../../bridges/source-port.ts'
 import { toRelayerError } from '../../domain/errors.ts'
 import { hasNumber, setOf } from '../../domain/stream/interval-set.ts'
 import { isStarted, isWanted, room } from '../../domain/stream/numbers.ts'
+import type { Transfer } from '../../domain/transfer/transfer.ts'
 import type { Finding, Reading, StreamState } from '../../domain/stream/stream.ts'
 import type { ReadingContext } from './context.ts'
 import { haltOnMismatch } from './halt-on-mismatch.ts'
@@ -71,6 +72,7 @@ async function startWanted(
   const { streamClient, stopping } = context
   const delivered = new Set<string>()
   const asked = new Set<string>()
+  const heights = new Map(placed.map(({ transfer, height }) => [transfer.sequence, height]))
   while (!stopping.aborted && streamClient.era === era) {
     const state = await streamClient.state()
     if (!state || state.paused || streamClient.era !== era) return undefined
@@ -84,9 +86,11 @@ async function startWanted(
     const isWhole = fitting.length === wanted.length
     const some = isWhole ? wanted : fitting.filter(({ transfer }) => !isStarted(state, transfer.sequence))
     const numbers = new Set(some.map(({ transfer }) => transfer.sequence))
+    const seenAt = ({ sequence }: Transfer) => (live ? context.finality.since(heights.get(sequence) ?? Infinity) : undefined)
     await startAll(
       context,
       missing().filter(({ sequence }) => numbers.has(sequence)),
+      seenAt,
     )
     if (isWhole) {
       const passed = placed.filter((one) => !wanted.includes(one))

@@ -13,16 +13,18 @@ const startsAtOnce = 200
 /**
  * INIT_EVENT_PROCESSING: a workflow for each, or the certainty that its id is taken. All are tried before it throws what the submitter throws: a contradiction
  * with the source's table first (`haltRoute`), else what passes.
+ * @param seenAt when the block of a transfer was seen to be final, ms since the epoch
  */
 export async function startAll(
   { submitter, cache, stopping }: Pick<ScannedContext, 'submitter' | 'cache' | 'stopping'>,
   transfers: readonly Transfer[],
+  seenAt: (transfer: Transfer) => number | undefined = () => undefined,
 ): Promise<void> {
   const errors: RelayerError[] = []
   await mapLimited(transfers, startsAtOnce, async (transfer) => {
     if (stopping.aborted) return void errors.push(new RelayerError('STREAM_UNREACHABLE', { detail: 'this process is stopping' }))
     try {
-      await submitter.submit(transfer.bridge, Buffer.from(transfer.message, 'base64'), { repeats: 'ask' })
+      await submitter.submit(transfer.bridge, Buffer.from(transfer.message, 'base64'), { repeats: 'ask', seenAt: seenAt(transfer) })
     } catch (error) {
       errors.push(toRelayerError(error))
     }

@@ -41,6 +41,8 @@ export interface AdmitInput {
   disputed?: true
   /** When an operator last ordered `retry`, ms since the epoch: it is not set aside for losses before that. */
   retriedAt?: number
+  /** When the workflow began, ms since the epoch: for the times that metrics show. Absent: this is not the first try. */
+  startedAt?: number
 }
 
 export type Passed = { kind: 'passed' }
@@ -79,6 +81,8 @@ export interface BroadcastInput extends Omit<Ready, 'kind' | 'near'>, Pick<Admit
   priority: number
   /** ms since the epoch: of one class and source, the earliest is served first. */
   deadline?: number
+  /** See `TransferInput`. */
+  seenAt?: number
 }
 
 /** `new`: never broadcast. `requeued`: queued again after long, so that a worker may have had it. `follow`: it goes on with its nonce, and gets no other. */
@@ -103,6 +107,8 @@ export interface Landed {
   tried: AttemptRecord[]
   /** Workflow id of the batch whose nonce it is; `gasPaid` is its share. */
   batch?: string
+  /** When the process that followed it saw it in a block, ms since the epoch: for the times that metrics show. Absent: it was final by then, or not seen at its first try. */
+  includedAt?: number
 }
 
 export type BroadcastResult =
@@ -130,6 +136,8 @@ export interface ConfirmInput {
   waitMs: number
   /** The transfer ends if the effect is not there: the nodes must agree on that. */
   requireAgreement?: true
+  /** See `TransferInput`. */
+  seenAt?: number
 }
 
 export type Confirmation =

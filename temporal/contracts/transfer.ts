@@ -12,6 +12,8 @@ export interface TransferInput {
   priority?: number
   /** ms since the epoch: if it is not delivered by then, its lane gives it up and it is parked. */
   deadline?: number
+  /** When its message was seen, ms since the epoch: for the times that metrics show, and nothing else. Absent: when this run began. */
+  seenAt?: number
   /** Who had it started, or started again: the first of what is ordered of it. */
   orders?: readonly GivenOrder[]
   /** Carried from run to run when the transfer continues as new. */

@@ -105,7 +105,7 @@ describe('the spy intake', () => {
     say(spy, 'good')
     say(spy, 'bad')
     await expect.poll(() => intake.health, waitLimit).toMatchObject({ received: 2, known: 1, refused: { VAA_NO_QUORUM: 1 }, kept: 0 })
-    expect(asked[0]).toEqual(['wormhole-token-bridge', { repeats: 'skip' }])
+    expect(asked[0]).toEqual(['wormhole-token-bridge', { repeats: 'skip', seenAt: expect.any(Number) }])
     expect(await metrics.render()).toContain(
       'portage_intake_refused_total{via="spy",bridge="wormhole-token-bridge",code="VAA_NO_QUORUM"} 1',
     )

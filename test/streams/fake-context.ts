@@ -1,6 +1,7 @@
 import type { ScannedSource } from '../../bridges/source-port.ts'
 import { applyToStream, initialStream, viewStream } from '../../domain/stream/reducer.ts'
 import type { StreamConfig, StreamRequest, StreamState } from '../../domain/stream/stream.ts'
+import { createFinalityTimes } from '../../streams/scanned/finality-times.ts'
 import { createRangeSize } from '../../streams/scanned/range-size.ts'
 import type { FollowedChain, ReadingContext } from '../../streams/scanned/context.ts'
 import { createStreamCache } from '../../streams/scanned/stream-cache.ts'
@@ -86,6 +87,7 @@ export function fakeContext(config: StreamConfig, own: Partial<ReadingContext> =
     logger: silentLogger(),
     cache: createStreamCache(),
     ranges: { source: createRangeSize(10), target: createRangeSize(10) },
+    finality: createFinalityTimes(),
     alarms: new Set(),
     stopping: new AbortController().signal,
     ...own,

@@ -5,10 +5,23 @@ import { assertStreamRequest } from '../../domain/stream/request.ts'
 import type { Transfer, TransferState } from '../../domain/transfer/transfer.ts'
 import { parseCheckpoint } from '../../streams/checkpoints.ts'
 import { createStreamCache } from '../../streams/scanned/stream-cache.ts'
+import { createFinalityTimes } from '../../streams/scanned/finality-times.ts'
 import { createRangeSize } from '../../streams/scanned/range-size.ts'
 import { toClosed } from '../../streams/transfer-outcomes.ts'
 import { isOf } from '../../temporal/client/stream-transfers.ts'
 import { codeOf } from '../helpers/refusals.ts'
+
+it('knows when heights became final, but of the first that it saw, and forgets those of a chain that was replaced', () => {
+  let now = 0
+  const times = createFinalityTimes(() => ++now)
+  for (const height of [10, 10, 12, 13]) times.see(height)
+  expect([9, 10, 11, 12, 13, 14].map((height) => times.since(height))).toEqual([undefined, undefined, 2, 2, 3, undefined])
+  times.see(11)
+  expect([11, 12].map((height) => times.since(height))).toEqual([4, undefined])
+  for (let height = 12; height < 200; height++) times.see(height)
+  expect(times.since(50)).toBeUndefined()
+  expect(times.since(199)).toBeDefined()
+})
 
 describe('the size of a range', () => {
   it('halves with each refusal, down to a block that cannot be split', () => {

@@ -38,9 +38,9 @@ async function admitCopy(run: TransferRun, copy: Transfer): Promise<Ready | Outc
   return act(run, admission)
 }
 
-function askAdmission({ progress, label, retriedAt }: TransferRun, transfer: Transfer): Promise<Admission> {
+function askAdmission({ progress, label, retriedAt, freshSince }: TransferRun, transfer: Transfer): Promise<Admission> {
   const { turnedAway, disputed } = progress
-  return steps.admit({ transfer, avoid: turnedAway?.lanes ?? [], disputed, retriedAt }, label)
+  return steps.admit({ transfer, avoid: turnedAway?.lanes ?? [], disputed, retriedAt, startedAt: freshSince }, label)
 }
 
 async function act(run: TransferRun, admission: Admission): Promise<Ready | Outcome | undefined> {

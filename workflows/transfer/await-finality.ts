@@ -20,7 +20,7 @@ export async function awaitFinality(
     if (waitMs > 0) await run.pause(waitMs)
     if (run.ending) lane?.askToLetGo()
     const { underway } = run.progress
-    const input = { transfer: run.transfer, waitMs: waits.confirmMs, landed: underway?.landed, requireAgreement }
+    const input = { transfer: run.transfer, waitMs: waits.confirmMs, landed: underway?.landed, requireAgreement, seenAt: run.seenAt }
     const result = await confirm(input, run.label)
     if (result.kind === 'delivered') return result
     if (result.kind !== 'unsettled') {

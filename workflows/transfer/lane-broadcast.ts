@@ -115,9 +115,9 @@ export class LaneBroadcast {
 
   /** What signals have changed by now is in it: the class, the deadline, an order to try again. */
   #input(mode: BroadcastMode): BroadcastInput {
-    const { transfer, deadline, signals, retriedAt } = this.#run
+    const { transfer, deadline, signals, retriedAt, seenAt } = this.#run
     const { kind: _, near: __, ...priced } = this.ready
-    return { ...priced, intentId: this.#intentId, transfer, priority: signals.priority, deadline, retriedAt, mode }
+    return { ...priced, intentId: this.#intentId, transfer, priority: signals.priority, deadline, retriedAt, seenAt, mode }
   }
 
   /** @param status absent: the step failed for good, such as by a refusal of the signer, and that says why */

@@ -16,16 +16,19 @@ export class TransferRun {
   readonly signals: UnacknowledgedSignals
   /** ms since the epoch; undefined: none, or no longer. */
   deadline: number | undefined
+  /** When its message was seen, or else when the run began: for the times that metrics show. */
+  readonly seenAt: number
   #outcome: Outcome | undefined
   readonly #startedAt = Date.now()
 
-  constructor({ transfer, priority = ordinaryPriority, deadline, orders, progress, unacknowledged }: TransferInput) {
+  constructor({ transfer, priority = ordinaryPriority, deadline, seenAt, orders, progress, unacknowledged }: TransferInput) {
     this.transfer = transfer
     this.progress = progress ?? { state: 'admitting', round: 1, failures: 0, spent: 0, waits: 0, timeline: [], ...(orders && { orders }) }
     this.signals = unacknowledged ?? { woken: false, priority }
     const { cancelledBy } = this.signals
     if (cancelledBy) this.signals.cancelledBy = orderOf(cancelledBy)
     this.deadline = deadline
+    this.seenAt = seenAt ?? workflowInfo().startTime.getTime()
     if (progress) showTimeline(transfer.bridge, progress)
     if (deadline !== undefined && !this.overdue) void this.#wakeAt(deadline)
   }
@@ -56,6 +59,12 @@ export class TransferRun {
   /** A signal asks for the next try now. */
   get called(): boolean {
     return this.signals.woken || this.signals.cancelledBy !== undefined
+  }
+
+  /** When the workflow began, ms since the epoch, as long as it has neither waited nor tried before. */
+  get freshSince(): number | undefined {
+    const { round, waits: waited, timeline } = this.progress
+    return round === 1 && waited === 0 && timeline.length === 0 ? workflowInfo().startTime.getTime() : undefined
   }
 
   /** When an operator last ordered a retry, ms since the epoch. */
@@ -153,8 +162,8 @@ export class TransferRun {
   /** A run that is old, or whose history is long, goes on as a new one. Called only where no activity is under way. */
   async continueAsNewIfDue(): Promise<void> {
     if (!workflowInfo().continueAsNewSuggested && Date.now() - this.#startedAt < waits.continueAsNewMs) return
-    const { transfer, progress, signals: unacknowledged, deadline } = this
-    await continueAsNew<(input: TransferInput) => Promise<TransferStatus>>({ transfer, progress, unacknowledged, deadline })
+    const { transfer, progress, signals: unacknowledged, deadline, seenAt } = this
+    await continueAsNew<(input: TransferInput) => Promise<TransferStatus>>({ transfer, progress, unacknowledged, deadline, seenAt })
   }
 
   async #wakeAt(deadline: number): Promise<void> {

@@ -1,0 +1,25 @@
+import { WebSocketProvider } from 'ethers'
+
+/** When the blocks of a chain came, by this machine's clock. */
+export interface BlockClock {
+  /** ms since the epoch; undefined: not seen. */
+  at(height: number): number | undefined
+  /** When the block was tagged as final: with the block so many above it. */
+  finalAt(height: number): number | undefined
+  stop(): Promise<void>
+}
+
+/** `finalized` lags the head of an anvil with one slot in an epoch by so many blocks. */
+const finalityLag = 2
+
+/** Has a node tell of its blocks. @param url http of an anvil, which serves websockets there, too */
+export async function startBlockClock(url: string): Promise<BlockClock> {
+  const provider = new WebSocketProvider(url.replace(/^http/, 'ws'))
+  const came = new Map<number, number>()
+  await provider.on('block', (height: number) => void (came.has(height) || came.set(height, Date.now())))
+  return {
+    at: (height) => came.get(height),
+    finalAt: (height) => came.get(height + finalityLag),
+    stop: () => provider.destroy(),
+  }
+}

@@ -1,0 +1,21 @@
+import { cpus, loadavg } from 'node:os'
+import { round } from './statistics.ts'
+
+/** Where, and beside what, something was measured. */
+export interface Machine {
+  readonly cpus: number
+  readonly model: string
+  readonly node: string
+  /** Of the last minute: when each part began, and at the end. */
+  readonly load: readonly number[]
+}
+
+/** @param begun the load when each part began */
+export function machineOf(begun: readonly number[]): Machine {
+  const load = [...begun, loadavg()[0] ?? 0].map((one) => round(one))
+  return { cpus: cpus().length, model: cpus()[0]?.model ?? 'unknown', node: process.version, load }
+}
+
+export function tellMachine({ cpus: count, model, node, load }: Machine): string {
+  return `${count} × ${model}, Node ${node}, load ${load.join(', ')}`
+}
