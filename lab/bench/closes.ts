@@ -20,8 +20,16 @@ export async function allClosed(client: Client, query: string, count: number, gi
   const closed = `${query} AND ExecutionStatus != 'Running'`
   const counted = async () => (await client.workflow.count(closed)).count >= count
   await until(counted, { timeoutMs: 1_800_000, everyMs, what: `${count} workflows to close`, giveUp })
+  return closedOf(client, query)
+}
+
+/** Those of the query that are closed now. */
+export async function closedOf(client: Client, query: string): Promise<Closed[]> {
   const all: Closed[] = []
-  for await (const { closeTime, raw, historyLength, workflowId } of client.workflow.list({ query: closed, pageSize: 1_000 }))
+  for await (const { closeTime, raw, historyLength, workflowId } of client.workflow.list({
+    query: `${query} AND ExecutionStatus != 'Running'`,
+    pageSize: 1_000,
+  }))
     all.push({
       closedAt: closeTime?.getTime() ?? Number.NaN,
       stateTransitions: Number(raw.stateTransitionCount ?? 0),

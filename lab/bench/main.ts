@@ -1,6 +1,8 @@
 import { writeFile } from 'node:fs/promises'
 import { lineChart } from './chart.ts'
 import { floor } from './floor.ts'
+import { growth } from './growth.ts'
+import { growthTable } from './growth-table.ts'
 import { latency } from './latency.ts'
 import { latencyTable } from './latency-table.ts'
 import { nativeOutage } from './native-outage.ts'
@@ -17,6 +19,7 @@ process.exitCode = await chosenRun()
 function chosenRun(): Promise<number> {
   if (options.start) return startRun(options)
   if (options.outage !== undefined) return outageRun(options, options.outage)
+  if (options.growth) return growthRun(options)
   if (options.latency) return latencyRun(options)
   return options.floor ? floorRun(options) : throughputRun(options)
 }
@@ -27,6 +30,12 @@ async function throughputRun({ json, chart, ...rest }: BenchOptions): Promise<nu
   if (chart !== undefined) await writeFile(chart, chartOf(result))
   process.stdout.write(`${json ? JSON.stringify(summary) : benchTable(summary)}\n`)
   return summary.delivered === summary.of && summary.lost + summary.duplicates === 0 ? 0 : 1
+}
+
+async function growthRun({ inFlight, keys, form, json }: BenchOptions): Promise<number> {
+  const result = await growth({ inFlight, keys, form }, say)
+  process.stdout.write(`${json ? JSON.stringify(result) : growthTable(result)}\n`)
+  return result.rows.every(isClean) ? 0 : 1
 }
 
 async function latencyRun({ rate, seconds, keys, nodes, json }: BenchOptions): Promise<number> {

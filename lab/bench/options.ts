@@ -15,6 +15,10 @@ is down; then it starts, finds them and delivers them. Time, RPC calls, state tr
 
 With --start something else: how long \`portage run\` takes until it is ready, with its CPU time, and \`npm run demo\` until its first transfer is sent, seen and
 delivered.
+
+With --growth something else: so many transfers are told to Portage at once, by sizes, each on a network of its own. CPU, RPC calls and state transitions per
+transfer, what the process uses with nothing in flight apart, and memory.
+
 With --latency something else: transfers over both bridges, both ways, at a steady rate; how long after the finality of its block each was in a block of its
 target, how long after the finality of that block it was delivered, and the time of each step by Portage's own metrics.
 
@@ -26,6 +30,7 @@ Examples:
   npm run bench -- --start --rounds 5
   npm run bench -- --outage 5000 --json
   npm run bench -- --outage 5000 --batch 20
+  npm run bench -- --growth --in-flight 10,100,1000
   npm run bench -- --latency --nodes 3`
 
 export interface BenchOptions {
@@ -40,6 +45,8 @@ export interface BenchOptions {
   readonly outage?: number
   readonly batch?: number
   readonly maxOpen: number
+  readonly growth: boolean
+  readonly inFlight: readonly number[]
   readonly latency: boolean
   readonly rate: number
   readonly seconds: number
@@ -62,6 +69,8 @@ export function readOptions(args: readonly string[]): BenchOptions {
     .option('--outage <n>', 'native transfers that wait when Portage starts; instead of all else', wholeNumber)
     .option('--batch <n>', 'with --outage: most completions in one transaction (default: each has its own)', wholeNumber)
     .option('--max-open <n>', 'with --outage: most open transfers per direction', wholeNumber, 360)
+    .option('--growth', 'costs per transfer by how many are in flight; instead of all else', false)
+    .option('--in-flight <list>', 'with --growth: how many', wholeNumbers, [10, 100, 1_000, 10_000])
     .option('--latency', 'times of transfers at a steady rate; instead of all else', false)
     .option('--rate <n>', 'with --latency: transfers per second', wholeNumber, 2)
     .option('--seconds <n>', 'with --latency: for how long', wholeNumber, 60)
@@ -78,6 +87,10 @@ export function readOptions(args: readonly string[]): BenchOptions {
     .opts<Omit<BenchOptions, 'transfers' | 'rounds'> & { quick: boolean; transfers?: number; rounds?: number }>()
   const { quick, ...rest } = parsed
   return { ...rest, transfers: parsed.transfers ?? (quick ? few : many), rounds: parsed.rounds ?? (quick ? 1 : rounds) }
+}
+
+function wholeNumbers(text: string): number[] {
+  return text.split(',').map(wholeNumber)
 }
 
 function wholeNumber(text: string): number {

@@ -12,3 +12,27 @@ export function sumByMethod(metrics: string): [string, number][] {
     sums.set(method, (sums.get(method) ?? 0) + Number(count))
   return [...sums].toSorted(([, a], [, b]) => b - a)
 }
+
+/** Methods that are called once per block, or once per block and lane with work, however many transfers there are. */
+const perBlockMethods = new Set([
+  'eth_getBlockByNumber',
+  'eth_getBlockByHash',
+  'eth_blockNumber',
+  'eth_getTransactionCount',
+  'eth_getBalance',
+  'eth_feeHistory',
+  'eth_gasPrice',
+  'eth_maxPriorityFeePerGas',
+  'eth_getBlockReceipts',
+])
+
+/** How many of these calls come once per block. */
+export function perBlockCalls(calls: readonly (readonly [method: string, count: number])[]): number {
+  return calls.reduce((sum, [method, count]) => sum + (perBlockMethods.has(method) ? count : 0), 0)
+}
+
+/** The heights that the process has seen, of all chains together. */
+export async function headHeights({ apiUrl }: Pick<PortageProcess, 'apiUrl'>): Promise<number> {
+  const text = await (await fetch(`${apiUrl}/metrics`)).text()
+  return [...text.matchAll(/^portage_head_height\{.*\} (\d+)/gm)].reduce((sum, [, height]) => sum + Number(height), 0)
+}

@@ -34,8 +34,8 @@ export interface Guardian {
    * chains get the new set by `upgradeGuardians`.
    */
   renew(setIndex: number): void
-  /** The Governor lets go of all that it holds: it is signed and gossiped. */
-  release(): void
+  /** The Governor lets go of what it holds, or of the first so many of that: it is signed and gossiped. */
+  release(most?: number): void
   /** Signed VAAs so far, in the order of signing. */
   readonly observations: readonly Observation[]
   find(chain: number, emitter: string, sequence: bigint | string): SignedVaa | undefined

@@ -17,8 +17,8 @@ export interface Observations {
   readonly all: readonly Observation[]
   observe(message: Message): void
   treat(how: (message: Message) => Treatment): void
-  /** Signs all that is held. */
-  release(): void
+  /** Signs what is held: all, or the first so many. */
+  release(most?: number): void
   /** Signs again, as `sign` does now, all that was signed. */
   signAgain(): void
   find(chain: number, emitter: string, sequence: bigint | string): SignedVaa | undefined
@@ -56,10 +56,12 @@ export function createObservations(sign: (message: Message) => SignedVaa, gossip
     treat(how) {
       treatment = how
     },
-    release() {
-      const messages = [...held.values()]
-      held.clear()
-      for (const message of messages) publish(message, 'sign')
+    release(most = held.size) {
+      const messages = [...held].slice(0, most)
+      for (const [place, message] of messages) {
+        held.delete(place)
+        publish(message, 'sign')
+      }
     },
     signAgain() {
       for (const [place, { message }] of signed) signed.set(place, { ...sign(message), message })

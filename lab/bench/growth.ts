@@ -1,0 +1,229 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { loadavg } from 'node:os'
+import { Client, Connection } from '@temporalio/client'
+import { type Devnet, startDevnet } from '../devnet/index.ts'
+import { type PortageProcess, startPortage } from '../devnet/portage-process.ts'
+import { devnetTokenFeeWei } from '../devnet/relayer-config.ts'
+import { until } from '../devnet/until.ts'
+import type { SentTransfer, UserTransfer } from '../devnet/wormhole/users.ts'
+import { toUniversal } from '../devnet/wormhole/vaa.ts'
+import { closedOf } from './closes.ts'
+import { type Measured, namedThreads, type ProcessUsage, startCpuMeter } from './cpu-meter.ts'
+import { type Form, withForm } from './form.ts'
+import { machineOf, type Machine } from './machine.ts'
+import { perWorkflow } from './measure.ts'
+import { headHeights, perBlockCalls, rpcCallsByMethod } from './rpc-calls.ts'
+import { round } from './statistics.ts'
+import { verdictOf, type Verdict } from './verdict.ts'
+import { workerName } from './yardsticks.ts'
+
+export interface GrowthOptions {
+  /** How many are told to Portage at once; each is measured, in this order, on a network of its own. */
+  readonly inFlight: readonly number[]
+  readonly keys: number
+  readonly form: Form
+}
+
+/** What a process uses with nothing in flight. */
+export interface FixedCosts {
+  /** ms of CPU per second, by process. */
+  readonly cpuMsPerSecond: Readonly<Record<string, number>>
+  /** JSON-RPC calls per block of one chain. */
+  readonly rpcPerBlock: number
+}
+
+export interface GrowthRow extends Verdict {
+  readonly inFlight: number
+  /** So many times in a row, so that little is measured long enough. */
+  readonly rounds: number
+  /** Most that were open at a time: what is told at once starts at some hundreds a second. */
+  readonly openPeak: number
+  readonly seconds: number
+  readonly perSecond: number
+  /** Of the process with nothing in flight, before it. */
+  readonly fixed: FixedCosts
+  /** ms of CPU per transfer by process, without what the process uses in that time with nothing in flight. */
+  readonly cpuMs: Readonly<Record<string, number>>
+  /** The same with it. */
+  readonly cpuMsAll: Readonly<Record<string, number>>
+  /** JSON-RPC calls: those that come once per block, whatever is in flight, per block of one chain; and the others, per transfer. */
+  readonly rpcPerBlock: number
+  readonly rpcPerTransfer: number
+  readonly stateTransitions: number
+  readonly historyEvents: number
+  /** Most resident memory, MiB. */
+  readonly rssPeakMiB: Readonly<Record<string, number>>
+}
+
+export interface GrowthResult extends Omit<GrowthOptions, 'inFlight'> {
+  readonly rows: readonly GrowthRow[]
+  readonly machine: Machine
+}
+
+/** At least so many transfers are measured, and so many go before them: code that ran often enough is compiled. */
+const [leastMeasured, warmUp] = [200, 200]
+const quietMs = 20_000
+/** What fits into a block or two of the source. */
+const burst = 200
+
+/** Runs each size on a network of its own. Throws Error if something is not delivered within half an hour. */
+export async function growth({ inFlight, ...options }: GrowthOptions, say: (line: string) => void): Promise<GrowthResult> {
+  const rows: GrowthRow[] = []
+  const load: number[] = []
+  for (const size of inFlight) {
+    load.push(loadavg()[0] ?? 0)
+    rows.push(await oneSize(size, options, say))
+  }
+  return { ...options, rows, machine: machineOf(load) }
+}
+
+async function oneSize(size: number, { keys, form }: Omit<GrowthOptions, 'inFlight'>, say: (line: string) => void): Promise<GrowthRow> {
+  const devnet = await startDevnet({ keysPerChain: keys, ui: false, auditMinutes: 600, log: say })
+  try {
+    const connection = await Connection.connect({ address: devnet.temporal.address })
+    const client = new Client({ connection })
+    // Held by the Governor until it is wanted, so that no stream fetches it before.
+    const held = new Set<string>()
+    const { firstSequence, tokenBridge } = devnet.chains.ethereum
+    devnet.guardian.treat(({ emitter, sequence }) => {
+      // What the deployment published comes late, too.
+      if (emitter !== toUniversal(tokenBridge) || sequence < firstSequence) return 'sign'
+      held.add(`${emitter}/${sequence}`)
+      return 'hold'
+    })
+    const rounds = Math.max(1, Math.ceil(leastMeasured / size))
+    const warm = await send(devnet, warmUp)
+    const sent = await send(devnet, size * rounds)
+    const isHeld = () => [...warm, ...sent].every(({ emitter, sequence }) => held.has(`${emitter}/${sequence}`))
+    await until(isHeld, { timeoutMs: 120_000, everyMs: 200, what: 'the guardians to hold all' })
+    say(`${size} in flight: ${sent.length} sent, and held.`)
+    const portage = await startPortage(devnet, {
+      configure: (config) => ({ ...withForm(config, form), audit: { everyMinutes: 10_080 } }),
+      env: namedThreads,
+    })
+    try {
+      const run = createRun(devnet, client, portage, say)
+      await run.deliver(warm.length)
+      const fixed = await run.quiet()
+      const measured = await run.measured(rounds, size)
+      const check = await devnet.check([...warm, ...sent])
+      return { inFlight: size, rounds, ...rowOf(measured, fixed), fixed, ...verdictOf(check, warm.length + sent.length) }
+    } finally {
+      await portage.stop(15_000)
+      await connection.close()
+    }
+  } finally {
+    await devnet.stop()
+  }
+}
+
+async function send(devnet: Devnet, count: number): Promise<SentTransfer[]> {
+  const transfer: UserTransfer = { kind: 'token', amount: 10n ** 16n, fee: devnetTokenFeeWei }
+  const sent: SentTransfer[] = []
+  for (let left = count; left > 0; left -= burst)
+    sent.push(...(await devnet.users.ethereum.send(Array.from({ length: Math.min(burst, left) }, () => transfer))))
+  return sent
+}
+
+interface MeasuredRun {
+  readonly count: number
+  readonly seconds: number
+  readonly openPeak: number
+  readonly blocks: number
+  readonly usage: Readonly<Record<string, ProcessUsage>>
+  readonly calls: { readonly perBlock: number; readonly others: number }
+  readonly stateTransitions: number
+  readonly historyEvents: number
+}
+
+function createRun(devnet: Devnet, client: Client, portage: PortageProcess, say: (line: string) => void) {
+  const measured: Measured = {
+    temporal: [devnet.temporal.pid],
+    [workerName]: [portage.pid],
+    anvils: Object.values(devnet.chains).map(({ anvil }) => anvil.pid),
+    driver: [process.pid],
+  }
+  const giveUp = () => portage.ended && `Portage ${portage.ended}: ${portage.tail()}`
+  let delivered = 0
+
+  async function reading() {
+    const [calls, heights] = await Promise.all([rpcCallsByMethod(portage), headHeights(portage)])
+    const perBlock = perBlockCalls(calls)
+    return { at: Date.now(), heights, perBlock, others: calls.reduce((sum, [, count]) => sum + count, 0) - perBlock }
+  }
+
+  /** The Governor lets go of so many, and all are waited for. The most that were open. */
+  async function deliver(count: number): Promise<number> {
+    devnet.guardian.release(count)
+    delivered += count
+    let [peak, said] = [0, Date.now()]
+    const look = async () => {
+      const [{ count: all }, { count: closed }] = await Promise.all([
+        client.workflow.count("WorkflowType = 'transfer'"),
+        client.workflow.count("WorkflowType = 'transfer' AND ExecutionStatus != 'Running'"),
+      ])
+      peak = Math.max(peak, all - closed)
+      if (Date.now() - said > 10_000) {
+        said = Date.now()
+        say(`  ${closed} of ${delivered} delivered, ${all - closed} open`)
+      }
+      return closed >= delivered
+    }
+    // Each look costs the server a count over all.
+    await until(look, { timeoutMs: 1_800_000, everyMs: Math.max(250, count / 4), what: `${count} to be delivered`, giveUp })
+    return peak
+  }
+
+  return {
+    deliver,
+    async quiet(): Promise<FixedCosts> {
+      const before = await reading()
+      const meter = await startCpuMeter(measured)
+      await sleep(quietMs)
+      const usage = await meter.stop()
+      const after = await reading()
+      const calls = after.perBlock + after.others - before.perBlock - before.others
+      const seconds = (after.at - before.at) / 1_000
+      return {
+        cpuMsPerSecond: Object.fromEntries(Object.entries(usage).map(([name, { cpuMs }]) => [name, round(cpuMs / seconds)])),
+        rpcPerBlock: round(calls / Math.max(1, after.heights - before.heights)),
+      }
+    },
+    /** One after the other. */
+    async measured(rounds: number, size: number): Promise<MeasuredRun> {
+      const from = new Date().toISOString()
+      const before = await reading()
+      const meter = await startCpuMeter(measured)
+      let openPeak = 0
+      for (let number = 0; number < rounds; number++) openPeak = Math.max(openPeak, await deliver(size))
+      const usage = await meter.stop()
+      const after = await reading()
+      const closed = await closedOf(client, `WorkflowType = 'transfer' AND StartTime >= '${from}'`)
+      return {
+        ...{
+          count: rounds * size,
+          openPeak,
+          usage,
+          seconds: (after.at - before.at) / 1_000,
+          blocks: after.heights - before.heights,
+        },
+        calls: { perBlock: after.perBlock - before.perBlock, others: after.others - before.others },
+        ...perWorkflow(closed),
+      }
+    },
+  }
+}
+
+function rowOf({ count, seconds, openPeak, blocks, usage, calls, ...costs }: MeasuredRun, fixed: FixedCosts) {
+  const each = (of: (name: string, usage: ProcessUsage) => number) =>
+    Object.fromEntries(Object.entries(usage).map(([name, one]) => [name, round(of(name, one))]))
+  return {
+    ...{ openPeak, seconds: round(seconds), perSecond: round(count / seconds) },
+    cpuMs: each((name, { cpuMs }) => (cpuMs - (fixed.cpuMsPerSecond[name] ?? 0) * seconds) / count),
+    cpuMsAll: each((_, { cpuMs }) => cpuMs / count),
+    rpcPerBlock: round(calls.perBlock / Math.max(1, blocks)),
+    rpcPerTransfer: round(calls.others / count),
+    ...{ stateTransitions: round(costs.stateTransitions), historyEvents: round(costs.historyEvents) },
+    rssPeakMiB: each((_, { rssPeakMiB }) => rssPeakMiB),
+  }
+}
