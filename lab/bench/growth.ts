@@ -8,14 +8,13 @@ import { until } from '../devnet/until.ts'
 import type { SentTransfer, UserTransfer } from '../devnet/wormhole/users.ts'
 import { toUniversal } from '../devnet/wormhole/vaa.ts'
 import { closedOf } from './closes.ts'
-import { type Measured, namedThreads, type ProcessUsage, startCpuMeter } from './cpu-meter.ts'
+import { namedThreads, type ProcessUsage } from './cpu-meter.ts'
 import { type Form, withForm } from './form.ts'
 import { machineOf, type Machine } from './machine.ts'
 import { perWorkflow } from './measure.ts'
-import { headHeights, perBlockCalls, rpcCallsByMethod } from './rpc-calls.ts'
 import { round } from './statistics.ts'
+import { startUseMeter, type Used } from './use-meter.ts'
 import { verdictOf, type Verdict } from './verdict.ts'
-import { workerName } from './yardsticks.ts'
 
 export interface GrowthOptions {
   /** How many are told to Portage at once; each is measured, in this order, on a network of its own. */
@@ -125,32 +124,16 @@ async function send(devnet: Devnet, count: number): Promise<SentTransfer[]> {
   return sent
 }
 
-interface MeasuredRun {
+interface MeasuredRun extends Used {
   readonly count: number
-  readonly seconds: number
   readonly openPeak: number
-  readonly blocks: number
-  readonly usage: Readonly<Record<string, ProcessUsage>>
-  readonly calls: { readonly perBlock: number; readonly others: number }
   readonly stateTransitions: number
   readonly historyEvents: number
 }
 
 function createRun(devnet: Devnet, client: Client, portage: PortageProcess, say: (line: string) => void) {
-  const measured: Measured = {
-    temporal: [devnet.temporal.pid],
-    [workerName]: [portage.pid],
-    anvils: Object.values(devnet.chains).map(({ anvil }) => anvil.pid),
-    driver: [process.pid],
-  }
   const giveUp = () => portage.ended && `Portage ${portage.ended}: ${portage.tail()}`
   let delivered = 0
-
-  async function reading() {
-    const [calls, heights] = await Promise.all([rpcCallsByMethod(portage), headHeights(portage)])
-    const perBlock = perBlockCalls(calls)
-    return { at: Date.now(), heights, perBlock, others: calls.reduce((sum, [, count]) => sum + count, 0) - perBlock }
-  }
 
   /** The Governor lets go of so many, and all are waited for. The most that were open. */
   async function deliver(count: number): Promise<number> {
@@ -177,39 +160,23 @@ function createRun(devnet: Devnet, client: Client, portage: PortageProcess, say:
   return {
     deliver,
     async quiet(): Promise<FixedCosts> {
-      const before = await reading()
-      const meter = await startCpuMeter(measured)
+      const stop = await startUseMeter(devnet, portage)
       await sleep(quietMs)
-      const usage = await meter.stop()
-      const after = await reading()
-      const calls = after.perBlock + after.others - before.perBlock - before.others
-      const seconds = (after.at - before.at) / 1_000
+      const { usage, seconds, calls, blocks } = await stop()
       return {
         cpuMsPerSecond: Object.fromEntries(Object.entries(usage).map(([name, { cpuMs }]) => [name, round(cpuMs / seconds)])),
-        rpcPerBlock: round(calls / Math.max(1, after.heights - before.heights)),
+        rpcPerBlock: round((calls.perBlock + calls.others) / Math.max(1, blocks)),
       }
     },
     /** One after the other. */
     async measured(rounds: number, size: number): Promise<MeasuredRun> {
       const from = new Date().toISOString()
-      const before = await reading()
-      const meter = await startCpuMeter(measured)
+      const stop = await startUseMeter(devnet, portage)
       let openPeak = 0
       for (let number = 0; number < rounds; number++) openPeak = Math.max(openPeak, await deliver(size))
-      const usage = await meter.stop()
-      const after = await reading()
+      const used = await stop()
       const closed = await closedOf(client, `WorkflowType = 'transfer' AND StartTime >= '${from}'`)
-      return {
-        ...{
-          count: rounds * size,
-          openPeak,
-          usage,
-          seconds: (after.at - before.at) / 1_000,
-          blocks: after.heights - before.heights,
-        },
-        calls: { perBlock: after.perBlock - before.perBlock, others: after.others - before.others },
-        ...perWorkflow(closed),
-      }
+      return { ...used, count: rounds * size, openPeak, ...perWorkflow(closed) }
     },
   }
 }

@@ -13,7 +13,7 @@ export function readHistogram(metrics: string, name: string): HistogramSeries[] 
     const { le = '+Inf', ...labels } = Object.fromEntries(
       [...text.matchAll(/(\w+)="([^"]*)"/g)].map(([, key = '', label = '']) => [key, label]),
     )
-    const id = JSON.stringify(Object.entries(labels).toSorted())
+    const id = JSON.stringify(Object.entries(labels).toSorted(([a], [b]) => a.localeCompare(b)))
     const known = series.get(id) ?? { labels, buckets: [] }
     known.buckets.push([le === '+Inf' ? Infinity : Number(le), Number(value)])
     series.set(id, known)
