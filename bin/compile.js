@@ -92,6 +92,13 @@ function protoParts(path) {
   return { program: `${text.slice(0, from)}${read}${text.slice(to)}`, json: JSON.stringify(JSON.parse(text.slice(from, to))) }
 }
 
+/** Says where the sources are from the root, and not from the folder in which they were compiled. */
+function placeMap(path) {
+  const map = JSON.parse(readFileSync(path, 'utf8'))
+  const sources = map.sources.map((source) => relative(root, join(path, '..', source)).replaceAll('\\', '/'))
+  writeFileSync(path, JSON.stringify({ ...map, sources }))
+}
+
 /** Parts that are imported late are required late, from the same file. */
 const common = {
   bundle: true,
@@ -125,6 +132,7 @@ export async function compile(folder, rootCode = JSON.stringify(root)) {
     banner: { js: rootUrl },
     plugins: [originalUrls, fromPackages(packages)],
   })
+  placeMap(join(made, 'main.cjs.map'))
   const getters = [...packages].map((name) => `get '${name}'() { return require('${name}') }`)
   const entry = (contents, name) => build({ ...ofPackages, stdin: { contents, resolveDir: root }, outfile: join(made, name) })
   const builds = await Promise.all([

@@ -80,7 +80,7 @@ function mapStacks(name) {
     const [line, column] = [frame.getLineNumber(), frame.getColumnNumber()]
     const { originalSource, originalLine, originalColumn } = map.findEntry(line - 1, column - 1)
     if (originalSource === undefined) return text
-    return text.replace(`${path}:${line}:${column}`, `${join(__dirname, originalSource)}:${originalLine + 1}:${originalColumn + 1}`)
+    return text.replace(`${path}:${line}:${column}`, `${join(root, originalSource)}:${originalLine + 1}:${originalColumn + 1}`)
   }
   Error.prepareStackTrace = (error, frames) =>
     [Error.prototype.toString.call(error), ...frames.map((frame) => `    at ${place(frame)}`)].join('\n')

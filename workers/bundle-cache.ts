@@ -18,11 +18,21 @@ export interface BundleCache {
  */
 export async function cachedCode({ directory, key }: BundleCache, make: () => Promise<string>): Promise<string> {
   const file = join(directory, `${key}.js`)
-  const found = await readFile(file, 'utf8').then(verified, () => undefined)
+  const found = await readKeptCode(file)
   if (found !== undefined) return found
   const code = await make()
   await store(directory, file, code).catch(() => {})
   return code
+}
+
+/** What is written of code, so that a damaged file is not run. */
+export function keptCode(code: string): string {
+  return `${digest(code)}\n${code}`
+}
+
+/** The code in a file, if there is one that `keptCode` made. */
+export function readKeptCode(file: string): Promise<string | undefined> {
+  return readFile(file, 'utf8').then(verified, () => undefined)
 }
 
 /** A key: the digest of the paths and contents of these files, and of `facts`. Throws what reading them throws. */
@@ -36,7 +46,7 @@ async function store(directory: string, file: string, code: string): Promise<voi
   await mkdir(directory, { recursive: true })
   // Processes that start together write the same; the last rename wins.
   const draft = `${file}.${randomUUID()}`
-  await writeFile(draft, `${digest(code)}\n${code}`)
+  await writeFile(draft, keptCode(code))
   await rename(draft, file)
   await prune(directory)
 }

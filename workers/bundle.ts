@@ -1,7 +1,7 @@
 import { failpoint, failpointArmed } from '../observability/failpoints.ts'
 import type { Logger } from '../observability/logger.ts'
 import type { CrashSinks } from '../workflows/crash-on-continue-as-new.ts'
-import { cachedCode, keyOf, type BundleCache } from './bundle-cache.ts'
+import { cachedCode, keyOf, readKeptCode, type BundleCache } from './bundle-cache.ts'
 import { bundleWorkflowCode, DefaultLogger, type InjectedSinks, type WorkflowBundle } from '@temporalio/worker'
 import { readdir } from 'node:fs/promises'
 import { createRequire } from 'node:module'
@@ -31,6 +31,9 @@ async function load(logger: Logger): Promise<WorkflowBundle> {
     })
     return made.code
   }
+  // A released package has it, and no sources.
+  const released = workflowInterceptorModules.length === 0 ? await readKeptCode(join(root, 'dist/workflows.js')) : undefined
+  if (released !== undefined) return { code: released }
   const cache = await cacheOf(workflowInterceptorModules).catch(() => undefined)
   return { code: await (cache ? cachedCode(cache, make) : make()) }
 }

@@ -1,0 +1,84 @@
+import { existsSync, readFileSync, realpathSync } from 'node:fs'
+import { dirname, join, sep } from 'node:path'
+
+/** A package of npm that is in the release, or is installed with it. */
+export interface PackageAt {
+  readonly name: string
+  readonly version: string
+  readonly license: string
+  readonly folder: string
+}
+
+/** What two packages do not say in the field that npm reads, and their files do. */
+const saidElsewhere: Readonly<Record<string, string>> = { unionfs: 'Unlicense' }
+
+/** Licences that what we ship or install may have (SPDX). */
+export const allowedLicences: ReadonlySet<string> = new Set([
+  ...['0BSD', 'Apache-2.0', 'BSD-2-Clause', 'BSD-3-Clause', 'BlueOak-1.0.0', 'CC-BY-4.0', 'CC0-1.0', 'ISC', 'MIT', 'Unlicense'],
+])
+
+/** Is every licence of an SPDX expression allowed, or, of `OR`, one? */
+export function isAllowed(license: string): boolean {
+  const text = license.replaceAll(/[()]/g, '')
+  return text.split(' OR ').some((choice) => choice.split(' AND ').every((one) => allowedLicences.has(one.trim())))
+}
+
+/** The packages that files are of. */
+export function packagesOf(files: readonly string[]): PackageAt[] {
+  const folders = new Set(files.flatMap((file) => folderOf(file) ?? []))
+  return [...folders].map(packageAt).toSorted(byName)
+}
+
+/** These packages and all that they need, as they are installed here. Throws Error for one that is not. */
+export function withDependencies(names: readonly string[], from: string): PackageAt[] {
+  const found = new Map<string, PackageAt>()
+  const add = (name: string, near: string, optional: boolean) => {
+    const folder = installedAt(name, near)
+    if (folder === undefined) {
+      if (optional) return
+      throw new Error(`${name} is not installed`)
+    }
+    if (found.has(folder)) return
+    found.set(folder, packageAt(folder))
+    const { dependencies = {}, optionalDependencies = {} } = manifestOf(folder)
+    for (const next of Object.keys(dependencies)) add(next, folder, next in optionalDependencies)
+  }
+  for (const name of names) add(name, from, false)
+  return [...found.values()].toSorted(byName)
+}
+
+interface Manifest {
+  readonly name: string
+  readonly version: string
+  readonly license?: string
+  readonly dependencies?: Readonly<Record<string, string>>
+  readonly optionalDependencies?: Readonly<Record<string, string>>
+}
+
+function manifestOf(folder: string): Manifest {
+  return JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as Manifest
+}
+
+function packageAt(folder: string): PackageAt {
+  const { name, version, license } = manifestOf(folder)
+  return { name, version, license: license ?? saidElsewhere[name] ?? 'unknown', folder }
+}
+
+/** `…/node_modules/@scope/name/lib/x.js` → `…/node_modules/@scope/name`. Undefined: code of ours, or what esbuild has made. */
+function folderOf(file: string): string | undefined {
+  if (!existsSync(file)) return undefined
+  const match = /^(.*[\\/]node_modules[\\/](?:@[^\\/]+[\\/])?[^\\/]+)[\\/]/.exec(realpathSync(file))
+  return match?.[1]
+}
+
+function installedAt(name: string, near: string): string | undefined {
+  for (let folder = realpathSync(near); ; folder = dirname(folder)) {
+    const here = folder.endsWith(`${sep}node_modules`) ? join(folder, name) : join(folder, 'node_modules', name)
+    if (existsSync(join(here, 'package.json'))) return realpathSync(here)
+    if (dirname(folder) === folder) return undefined
+  }
+}
+
+function byName(a: PackageAt, b: PackageAt): number {
+  return `${a.name}@${a.version}` < `${b.name}@${b.version}` ? -1 : 1
+}

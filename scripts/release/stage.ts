@@ -1,0 +1,122 @@
+import { cp, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { compile } from '../../bin/compile.js'
+import { run } from '../../lab/devnet/run.ts'
+import { silentLogger } from '../../observability/logger.ts'
+import { workflowBundle } from '../../workers/bundle.ts'
+import { keptCode } from '../../workers/bundle-cache.ts'
+import { allowedLicences, isAllowed, type PackageAt, packagesOf, withDependencies } from './packages.ts'
+
+/** A release as a folder, which `npm pack` makes a tarball of. */
+export interface Staged {
+  readonly folder: string
+  readonly name: string
+  readonly version: string
+  /** In the tarball: compiled with our code, or beside it. */
+  readonly inside: readonly PackageAt[]
+  /** What npm installs with it. */
+  readonly installed: readonly PackageAt[]
+}
+
+const root = fileURLToPath(new URL('../..', import.meta.url))
+const { resolve } = createRequire(import.meta.url)
+
+/** With native parts for each platform, too large to ship all of them: npm installs it, by its exact version. */
+const installed = ['@temporalio/core-bridge']
+/**
+ * With native parts that are small: shipped as they are. Of secp256k1 only what runs: npm would install `elliptic` with it, which has an open advisory and which
+ * we never load (crypto/native.ts), and run its install script.
+ */
+const shipped = [
+  { name: 'secp256k1', files: ['bindings.js', 'lib', 'prebuilds', 'LICENSE'] },
+  { name: 'node-gyp-build', files: ['index.js', 'node-gyp-build.js', 'LICENSE'] },
+]
+const texts = ['README.md', 'CHANGELOG.md', 'SECURITY.md', 'LICENSE', 'config/portage.example.yaml']
+/** Read at run time, from beside the source that reads them. */
+const resources = ['intake/protos']
+
+/** Puts a release together: compiled code, the workflow bundle, resources and texts. Throws Error for a licence that is not on the list. */
+export async function stage(folder: string): Promise<Staged> {
+  await rm(folder, { recursive: true, force: true })
+  await mkdir(join(folder, 'bin'), { recursive: true })
+  const files = await compile(join(folder, 'dist'), `require('node:path').join(__dirname, '..')`)
+  const { code } = await workflowBundle(silentLogger())
+  await writeFile(join(folder, 'dist/workflows.js'), keptCode(code))
+  for (const name of ['portage.js', 'compiled.js']) await cp(join(root, 'bin', name), join(folder, 'bin', name))
+  for (const name of [...texts, ...resources]) await cp(join(root, name), join(folder, name), { recursive: true })
+  for (const one of shipped) await ship(one, folder)
+  const inside = [
+    ...packagesOf(files),
+    ...withDependencies(['@temporalio/workflow'], root),
+    ...shipped.map(({ name }) => packagesOf([resolve(`${name}/package.json`)])).flat(),
+  ]
+  const own = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as Manifest
+  const parts = { inside: unique(inside), installed: withDependencies(installed, root) }
+  const refused = [...parts.inside, ...parts.installed].filter(({ license }) => !isAllowed(license))
+  if (refused.length > 0)
+    throw new Error(
+      `Licences that are not on the list (${[...allowedLicences].join(', ')}): ${refused.map(({ name, license }) => `${name} ${license}`).join(', ')}`,
+    )
+  await writeFile(join(folder, 'THIRD-PARTY.txt'), await notices(parts.inside))
+  await writeFile(join(folder, 'package.json'), `${JSON.stringify(manifest(own, parts.installed), undefined, 2)}\n`)
+  return { folder, name: own.name, version: own.version, ...parts }
+}
+
+/** Makes the tarball of a release in a folder; resolves with what is in it, and where it is. Throws Error. */
+export async function pack(out: string): Promise<Staged & { readonly tarball: string }> {
+  await mkdir(out, { recursive: true })
+  const staged = await stage(join(out, 'package'))
+  await npm(['pack', staged.folder, '--pack-destination', out, '--ignore-scripts'], out)
+  return { ...staged, tarball: join(out, `${staged.name}-${staged.version}.tgz`) }
+}
+
+/** What npm prints. Throws Error with its last words. */
+export async function npm(args: readonly string[], cwd: string): Promise<string> {
+  const { code, stdout, stderr } = await run('npm', ['--prefix', cwd, '--loglevel=error', ...args])
+  if (code !== 0) throw new Error(`npm ${args[0]} ended with exit code ${code}: ${(stderr.trim() || stdout.trim()).slice(-500)}`)
+  return stdout
+}
+
+interface Manifest {
+  readonly name: string
+  readonly version: string
+  readonly description: string
+  readonly license: string
+  readonly engines: Readonly<Record<string, string>>
+  readonly bin: Readonly<Record<string, string>>
+}
+
+function manifest({ name, version, description, license, engines, bin }: Manifest, packages: readonly PackageAt[]) {
+  const versionOf = (wanted: string) => packages.find((one) => one.name === wanted)?.version
+  return {
+    ...{ name, version, description, license, type: 'module', engines, bin },
+    dependencies: Object.fromEntries([...installed.map((one) => [one, versionOf(one)]), ...shipped.map((one) => [one.name, '*'])]),
+    bundleDependencies: shipped.map((one) => one.name),
+  }
+}
+
+/** In node_modules of the tarball, without dependencies and without scripts. */
+async function ship({ name, files }: (typeof shipped)[number], folder: string): Promise<void> {
+  const from = dirname(resolve(`${name}/package.json`))
+  const to = join(folder, 'node_modules', name)
+  await mkdir(to, { recursive: true })
+  for (const file of files) await cp(join(from, file), join(to, file), { recursive: true })
+  const { version, license, main } = JSON.parse(await readFile(join(from, 'package.json'), 'utf8')) as Record<string, unknown>
+  await writeFile(join(to, 'package.json'), `${JSON.stringify({ name, version, license, main }, undefined, 2)}\n`)
+}
+
+function unique(packages: readonly PackageAt[]): PackageAt[] {
+  return [...new Map(packages.map((one) => [one.folder, one])).values()].toSorted((a, b) => (a.name < b.name ? -1 : 1))
+}
+
+/** Name, licence and text of the licence of each package that is in the tarball: most licences ask for it. */
+async function notices(packages: readonly PackageAt[]): Promise<string> {
+  const parts = packages.map(async ({ name, version, license, folder }) => {
+    const names = (await readdir(folder)).filter((file) => /^(licen[cs]e|notice|copying)/i.test(file))
+    const found = await Promise.all(names.map((file) => readFile(join(folder, file), 'utf8').catch(() => '')))
+    return `${name} ${version} (${license})\n\n${found.map((text) => text.trim()).join('\n\n')}\n`
+  })
+  return `Portage contains these packages.\n\n${(await Promise.all(parts)).join(`\n${'-'.repeat(80)}\n\n`)}`
+}

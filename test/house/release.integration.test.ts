@@ -1,0 +1,100 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { stringify } from 'yaml'
+import { bearer, makeToken } from '../../lab/devnet/access.ts'
+import { startAnvil } from '../../lab/devnet/chain/anvil.ts'
+import { startChild } from '../../lab/devnet/child.ts'
+import { freePort } from '../../lab/devnet/ports.ts'
+import { run, type RunResult } from '../../lab/devnet/run.ts'
+import { startTemporal } from '../../lab/devnet/temporal/temporal.ts'
+import { until } from '../../lab/devnet/until.ts'
+import { npm, pack } from '../../scripts/release/stage.ts'
+
+// npm's own retries would take minutes where there is no registry.
+const registry = await run('npm', ['view', '@temporalio/core-bridge@1.24.0', 'version', '--fetch-retries=0'], { timeoutMs: 60_000 })
+if (registry.code !== 0) process.stderr.write('NOT RUN: test/house/release.integration.test.ts (it needs a registry of npm)\n')
+
+/** What an operator does who has the tarball and not the repository. */
+describe.skipIf(registry.code !== 0)('the tarball of a release', () => {
+  let folder: string
+  let tarball: string
+  let inside: readonly string[]
+  const stops: (() => Promise<unknown>)[] = []
+  const npx = (...args: string[]): Promise<RunResult> =>
+    run('npx', ['--prefix', folder, '--no-install', 'portage', '--config', join(folder, 'portage.yaml'), ...args])
+
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'portage-release-'))
+    stops.push(() => rm(folder, { recursive: true, force: true }))
+    ;({ tarball } = await pack(join(folder, 'out')))
+    const listed = await run('tar', ['-tzf', tarball])
+    inside = listed.stdout.trim().split('\n')
+    await writeFile(join(folder, 'package.json'), '{ "private": true }\n')
+    await npm(['install', tarball, '--omit=dev', '--ignore-scripts', '--no-audit', '--no-fund'], folder)
+  })
+  afterAll(async () => {
+    for (const stop of stops.toReversed()) await stop()
+  })
+
+  test('has compiled code, and neither sources nor tests', () => {
+    const allowed =
+      /^package\/(bin\/(portage|compiled)\.js|dist\/[\w-]+\.(cjs|js|json|map|wasm|cjs\.map)|intake\/protos\/.*\.proto|node_modules\/(secp256k1|node-gyp-build)\/.*|config\/portage\.example\.yaml|package\.json|[A-Z-]+(\.md|\.txt)?)$/
+    expect(inside.filter((name) => !allowed.test(name))).toEqual([])
+    expect(inside).toContain('package/dist/workflows.js')
+    expect(inside.filter((name) => name.endsWith('.ts'))).toEqual([])
+  })
+
+  test('installs few packages, none of which needs its install script', async () => {
+    const { packages } = JSON.parse(await readFile(join(folder, 'package-lock.json'), 'utf8')) as {
+      packages: Record<string, { hasInstallScript?: true }>
+    }
+    const places = Object.keys(packages).filter((place) => place !== '')
+    expect(places.length).toBeLessThan(50)
+    // Of protobufjs 7, which compares versions and does nothing else.
+    expect(places.filter((place) => packages[place]?.hasInstallScript && !place.endsWith('/protobufjs'))).toEqual([])
+    expect(places.filter((place) => /elliptic|webpack|esbuild|@swc/.test(place))).toEqual([])
+  })
+
+  test('shows its help and its version', async () => {
+    const { version } = JSON.parse(await readFile(join(folder, 'node_modules/portage/package.json'), 'utf8')) as { version: string }
+    expect(await npx('--version')).toMatchObject({ code: 0, stdout: `${version}\n` })
+    expect((await npx('--help')).stdout).toContain('Usage: portage')
+  })
+
+  test('doctor checks what is there, and run serves', async () => {
+    const [temporal, anvil, port] = await Promise.all([
+      startTemporal({ inMemory: true, headless: true, log: () => {} }),
+      startAnvil({ chainId: 31_401, blockTimeSeconds: 0.5 }),
+      freePort(),
+    ])
+    stops.push(temporal.stop, anvil.stop)
+    const chain = { family: 'evm', networkId: 31_401, blockTimeMs: 500, lanes: [], nodes: [{ url: anvil.url }] }
+    const config = {
+      temporal: { address: temporal.address, namespace: 'default', useEnvironment: false },
+      ...{ chains: { ethereum: chain }, bridges: {}, api: { port }, dataFolder: join(folder, 'data') },
+    }
+    await writeFile(join(folder, 'portage.yaml'), stringify(config))
+    const bin = join(folder, 'node_modules/portage/bin/portage.js')
+    const portage = await startChild(process.execPath, [bin, '--config', join(folder, 'portage.yaml'), 'run', '--role', 'all'])
+    stops.push(() => portage.stop(15_000))
+    await until(() => fetch(`http://127.0.0.1:${port}/ready`).then(({ ok }) => ok), {
+      ...{ timeoutMs: 120_000, what: 'the installed Portage to be ready' },
+      giveUp: () => portage.ended && `${portage.ended}: ${portage.tail()}`,
+    })
+    // The native build that the tarball carries.
+    expect(portage.tail()).not.toContain('secp256k1')
+    const doctor = await npx('doctor', '--json')
+    expect(doctor.stderr).toBe('')
+    const checks = JSON.parse(doctor.stdout) as unknown
+    expect(JSON.stringify(checks)).toContain('ethereum')
+    // The settings are a workflow: the bundle and the thread that runs it are in the tarball.
+    const { authorization } = bearer(await makeToken({ dataFolder: config.dataFolder, temporal: { namespace: 'default' } }))
+    const order = await fetch(`http://127.0.0.1:${port}/v1/settings`, {
+      ...{ method: 'POST', headers: { 'content-type': 'application/json', authorization } },
+      body: JSON.stringify({ reason: 'a first order', orders: [{ kind: 'halt', scope: {} }] }),
+    })
+    expect([order.status, await order.text()]).toMatchObject([200, expect.stringContaining('a first order')])
+  })
+})

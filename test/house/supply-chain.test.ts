@@ -1,0 +1,105 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { describe, expect, test } from 'vitest'
+import { changesOf, released } from '../../scripts/release/changelog.ts'
+import { allowedLicences, isAllowed } from '../../scripts/release/packages.ts'
+import { releaseSbom, type Sbom } from '../../scripts/release/sbom.ts'
+
+const root = fileURLToPath(new URL('../..', import.meta.url))
+const read = (file: string): unknown => JSON.parse(readFileSync(join(root, file), 'utf8'))
+
+interface Locked {
+  readonly version: string
+  readonly license?: string
+  readonly integrity?: string
+  readonly dev?: true
+  readonly hasInstallScript?: true
+}
+const { packages } = read('package-lock.json') as { packages: Record<string, Locked> }
+const locked = Object.entries(packages).filter(([place]) => place !== '')
+const nameOf = (place: string) => place.slice(place.lastIndexOf('node_modules/') + 'node_modules/'.length)
+
+describe('the lock file', () => {
+  test('has a digest of every package', () => {
+    expect(locked.filter(([, { integrity }]) => !integrity?.startsWith('sha512-')).map(([place]) => place)).toEqual([])
+  })
+
+  test('has install scripts only of packages that package.json names, with or without leave to run them', () => {
+    const { allowScripts } = read('package.json') as { allowScripts: Record<string, boolean> }
+    const scripts = locked.filter(([, { hasInstallScript }]) => hasInstallScript).map(([place]) => nameOf(place))
+    expect(scripts.filter((name) => !(name in allowScripts))).toEqual([])
+    expect(scripts).toContain('esbuild')
+  })
+
+  test('has only packages whose licence is on the list', () => {
+    // What these say in their files and not in the field that npm reads: MIT, Apache-2.0, Unlicense.
+    const saidElsewhere = new Set(['memorystream', '@wormhole-foundation/sdk-definitions', 'unionfs'])
+    const refused = locked.filter(([place, { license }]) => !isAllowed(license ?? '') && !saidElsewhere.has(nameOf(place)))
+    expect(refused.map(([place, { license }]) => `${place}: ${license ?? 'none'}`)).toEqual([])
+  })
+})
+
+describe('licences', () => {
+  test('all parts of AND must be allowed, one of OR', () => {
+    expect(allowedLicences.has('MIT')).toBe(true)
+    expect(isAllowed('Apache-2.0 AND MIT')).toBe(true)
+    expect(isAllowed('Apache-2.0 AND GPL-3.0-only')).toBe(false)
+    expect(isAllowed('(GPL-3.0-only OR MIT)')).toBe(true)
+    expect(isAllowed('unknown')).toBe(false)
+  })
+})
+
+describe('the changelog of a release', () => {
+  const text = '# Changelog\n\n## Unreleased\n\n- new\n\n## 0.1.0 (2026-01-02)\n\n- old\n'
+
+  test('has what was unreleased under the version', () => {
+    const next = released(text, '0.2.0', '2026-03-04')
+    expect(next).toBe('# Changelog\n\n## Unreleased\n\n## 0.2.0 (2026-03-04)\n\n- new\n\n## 0.1.0 (2026-01-02)\n\n- old\n')
+    expect([changesOf(next, '0.2.0'), changesOf(next, '0.1.0'), changesOf(next, 'Unreleased'), changesOf(next, '0.3.0')]).toEqual([
+      ...['- new', '- old', '', ''],
+    ])
+  })
+
+  test('is refused for a version that is there, and for no change', () => {
+    expect(() => released(text, '0.1.0', '2026-03-04')).toThrow('has 0.1.0 already')
+    expect(() => released(released(text, '0.2.0', '2026-03-04'), '0.3.0', '2026-03-05')).toThrow('says nothing')
+  })
+
+  test('says something under Unreleased or a version in the repository', () => {
+    const { version } = read('package.json') as { version: string }
+    const ours = readFileSync(join(root, 'CHANGELOG.md'), 'utf8')
+    expect(changesOf(ours, 'Unreleased') || changesOf(ours, version)).not.toBe('')
+  })
+})
+
+describe('the SBOM of a release', () => {
+  const component = (name: string, version = '1.0.0') => ({ 'bom-ref': `${name}@${version}`, name, version })
+  const all: Sbom = {
+    bomFormat: 'CycloneDX',
+    metadata: { timestamp: '2026-01-02T03:04:05Z', component: component('a-folder') },
+    components: [component('@a/compiled'), component('installed'), component('a-tool')],
+    dependencies: [
+      { ref: 'a-folder@1.0.0', dependsOn: ['@a/compiled@1.0.0', 'a-tool@1.0.0'] },
+      { ref: 'a-tool@1.0.0', dependsOn: ['installed@1.0.0'] },
+    ],
+  }
+  const at = (name: string, version = '1.0.0') => ({ name, version, license: 'MIT', folder: name })
+  const release = { folder: '', name: 'portage', version: '2.0.0' }
+
+  test('has what is compiled in and what is installed, and no tools', () => {
+    const sbom = releaseSbom(all, { ...release, inside: [at('@a/compiled')], installed: [at('installed'), at('@a/compiled')] })
+    expect(sbom.components.map(({ name, properties }) => [name, properties?.[0]?.value])).toEqual([
+      ['@a/compiled', 'compiled, installed'],
+      ['installed', 'installed'],
+    ])
+    expect(sbom.metadata.component).toMatchObject({ name: 'portage', version: '2.0.0' })
+    expect(sbom.dependencies).toEqual([{ ref: 'a-folder@1.0.0', dependsOn: ['@a/compiled@1.0.0'] }])
+  })
+
+  test('is refused if the lock file has another version of what is inside', () => {
+    expect(() => releaseSbom(all, { ...release, inside: [at('@a/compiled', '1.0.1')], installed: [] })).toThrow(
+      'The lock file does not have @a/compiled@1.0.1',
+    )
+  })
+})
