@@ -1,4 +1,4 @@
-import { RelayerError } from '../domain/errors.ts'
+import { RelayerError, toRelayerError } from '../domain/errors.ts'
 import type { StreamState, StreamView } from '../domain/stream/stream.ts'
 import { viewStream } from '../domain/stream/reducer.ts'
 import type { TemporalClient } from '../temporal/client/client.ts'
@@ -31,8 +31,10 @@ export async function listStreams(client: TemporalClient, heights: Heights): Pro
       try {
         return toReport(viewStream(await readStream(client, stream)), heights)
       } catch (error) {
-        if (error instanceof RelayerError && error.code !== 'TEMPORAL_UNAVAILABLE') return { stream, problem: error.message }
-        throw error
+        // Whoever reaches Temporal can start a run under such an id that answers with anything.
+        const known = toRelayerError(error)
+        if (known.code === 'TEMPORAL_UNAVAILABLE') throw known
+        return { stream, problem: known.message }
       }
     }),
   )
