@@ -1,24 +1,13 @@
-import { isIP, type Server, type Socket } from 'node:net'
+import type { Socket } from 'node:net'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { RelayerError } from '../domain/errors.ts'
+import { idleTimeoutMs, isOwnHost, lateCheckMs, maxRequestsOfConnection, requestTimeoutMs } from '../http/server-limits.ts'
 import { toErrorAnswer } from './errors.ts'
 
 /** Far more than the longest VAA, bytes. */
 const bodyLimit = 256 * 1024
 /** Transfer ids are longer than fastify's 100 characters. */
 const maxParamLength = 1_000
-/** A request has to be there so soon, body and all, ms: who sends slowly must not hold connections. */
-const requestTimeoutMs = 10_000
-/** How often Node looks for requests that are too late, ms. */
-const lateCheckMs = 1_000
-/** A connection on which nothing is asked is closed after so long, ms: an idle one must not hold a place. */
-const idleTimeoutMs = 5_000
-/** Most connections at a time. */
-const maxConnections = 1_000
-/** Most of them from one address: nobody takes all places, but a proxy that everybody comes through has enough. */
-const maxConnectionsOfAddress = 100
-/** After so many requests a connection is closed: its place is free for others. */
-const maxRequestsOfConnection = 1_000
 
 /** The options of every server that listens for the API: limits of size and time, and our own error bodies below fastify's routes. */
 export const serverOptions = {
@@ -55,24 +44,6 @@ export async function listen(app: Listener, { host, port }: Parameters<Listener[
   }
 }
 
-/** Applies what fastify has no option for: most connections, and most of one address; those beyond are closed at once. */
-export function limitConnections(server: Server): void {
-  server.maxConnections = maxConnections
-  const open = new Map<string, number>()
-  server.on('connection', (socket) => {
-    const address = socket.remoteAddress
-    const count = address === undefined ? 0 : (open.get(address) ?? 0)
-    // Without an address the client has gone already.
-    if (address === undefined || count >= maxConnectionsOfAddress) return void socket.destroy()
-    open.set(address, count + 1)
-    socket.once('close', () => {
-      const left = (open.get(address) ?? 1) - 1
-      if (left > 0) open.set(address, left)
-      else open.delete(address)
-    })
-  })
-}
-
 const rawStatus: Readonly<Record<string, readonly [status: number, phrase: string, detail: string]>> = {
   ERR_HTTP_REQUEST_TIMEOUT: [408, 'Request Timeout', `The request was not complete after ${requestTimeoutMs / 1000} s.`],
   HPE_HEADER_OVERFLOW: [431, 'Request Header Fields Too Large', 'The headers are too long.'],
@@ -93,17 +64,9 @@ function clientErrorHandler(error: Error & { code?: string }, socket: Socket): v
 }
 
 /**
- * Refuses a request for a host that is not ours: a page in a browser on this machine can have its own name resolve to our address (DNS rebinding), but it cannot
- * send an address, nor a name that is not its own. Throws ACCESS_HOST.
+ * Refuses a request for a host that is not ours. Throws ACCESS_HOST.
  * @param names of the config, beside addresses and localhost
  */
 export function assertHost(host: string | undefined, names: readonly string[]): void {
-  const name = /^(?:\[([0-9a-f:.]+)\]|([^:]+))(?::[0-9]{1,5})?$/i
-    .exec(host ?? '')
-    ?.slice(1)
-    .find(Boolean)
-    ?.toLowerCase()
-    .replace(/\.$/, '')
-  if (name !== undefined && (isIP(name) !== 0 || name === 'localhost' || names.some((one) => one.toLowerCase() === name))) return
-  throw new RelayerError('ACCESS_HOST', { facts: { host: host?.slice(0, 100) } })
+  if (!isOwnHost(host, names)) throw new RelayerError('ACCESS_HOST', { facts: { host: host?.slice(0, 100) } })
 }

@@ -1,7 +1,8 @@
 import Fastify from 'fastify'
 import { RelayerError } from '../domain/errors.ts'
+import { limitConnections } from '../http/server-limits.ts'
 import { toErrorAnswer } from './errors.ts'
-import { assertHost, limitConnections, listen, sendError, serverOptions } from './http.ts'
+import { assertHost, listen, sendError, serverOptions } from './http.ts'
 
 /**
  * Answers in the place of the API while the process waits for what it cannot start without: `/health` is 200, `/ready` is 503 with the reason, and everything else is

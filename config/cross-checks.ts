@@ -5,7 +5,7 @@ import type { Problem } from './problems.ts'
  * form is skipped here, because its own field reports it.
  */
 export function crossCheck(raw: unknown): Problem[] {
-  const { chains: named, bridges } = map(raw)
+  const { chains: named, bridges, api, admin } = map(raw)
   const chains = Object.entries(map(named)).map(([name, chain]) => [name, map(chain)] as const)
   const { 'wormhole-token-bridge': wormhole, 'native-bridge': native } = map(bridges)
   const names = chains.map(([name]) => name)
@@ -19,7 +19,16 @@ export function crossCheck(raw: unknown): Problem[] {
     ...checkFeesAndCalls('bridges.wormhole-token-bridge', map(wormhole), names),
     ...checkFreeRoutes('bridges.wormhole-token-bridge.freeRoutes', maps(map(wormhole)['freeRoutes']), names),
     ...checkRoutes('bridges.native-bridge.routes', maps(map(native)['routes']), names),
+    ...checkPorts(map(api)['port'] ?? defaultApiPort, map(admin)['port']),
   ]
+}
+
+const defaultApiPort = 8099
+
+/** A process of the roles `all` and `api` listens on both. */
+function checkPorts(api: unknown, admin: unknown): Problem[] {
+  if (admin !== api || !admin) return []
+  return [{ path: 'admin.port', problem: 'is the port of the API (api.port)', remedy: 'Choose another one; 0 takes any free port.' }]
 }
 
 type Fields = Record<string, unknown>

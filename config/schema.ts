@@ -146,6 +146,32 @@ const accessSchema = z
   .prefault({})
   .describe('Access tokens for the API and for orders on the command line: docs/access.md.')
 
+const listenHost = z.string().regex(/^[A-Za-z0-9._:-]+$/, 'must be a host name or an IP address, without a port')
+
+const adminSchema = z
+  .strictObject({
+    host: listenHost
+      .default('127.0.0.1')
+      .describe(
+        'The address that the admin port listens on. It asks for no token: on another address than loopback let only probes and scrapers reach it.',
+      ),
+    hosts: z
+      .array(hostName)
+      .max(100)
+      .default([])
+      .describe(
+        'Names that it is asked by, beside addresses and localhost: of the service that Prometheus scrapes. A request for any other is refused.',
+      ),
+    port: whole(0)
+      .max(65_535)
+      .default(0)
+      .describe(
+        '0 takes any free port, which the log names, so that several processes share a config. `portage run --admin-port` goes before it.',
+      ),
+  })
+  .prefault({})
+  .describe('Health, readiness and metrics of a process, whatever its role: GET /healthz, /readyz, /metrics.')
+
 export const configSchema = z.strictObject({
   dataFolder: z
     .string()
@@ -178,9 +204,7 @@ export const configSchema = z.strictObject({
   access: accessSchema,
   api: z
     .strictObject({
-      host: z
-        .string()
-        .regex(/^[A-Za-z0-9._:-]+$/, 'must be a host name or an IP address, without a port')
+      host: listenHost
         .default('127.0.0.1')
         .describe(
           'The address that the API listens on. It speaks plain HTTP: on another address than loopback put a proxy with TLS before it.',
@@ -197,6 +221,7 @@ export const configSchema = z.strictObject({
     })
     .prefault({})
     .describe('The REST API.'),
+  admin: adminSchema,
 })
 
 /** The config after defaults. */

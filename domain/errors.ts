@@ -190,6 +190,10 @@ export const errorCatalogue = {
     'The API cannot listen at its address.',
     'Stop what listens there, or choose another api.host or api.port in the config.',
   ),
+  ADMIN_LISTEN: fatal(
+    'The admin port, with health and metrics of this process, cannot be listened on.',
+    'Stop what listens there (another process of Portage with the same config?), or choose another admin.host or admin.port in the config, or --admin-port; 0 takes any free port.',
+  ),
   API_UNAVAILABLE: retry('The REST API of Portage cannot be reached.', 'Start it (portage run --role api), or name its URL with --api.'),
   // Access.
   ACCESS_TOKEN_MISSING: fatal(

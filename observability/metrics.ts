@@ -176,6 +176,11 @@ export const metricDefinitions = {
     portage_stream_alarm:
       '1 while the stream raises this alarm (forked, vanished, hidden, unknown-completion, distrusted, and those of its agent), else 0; docs/streams.md says what to do.',
   }),
+  ...define('gauge', ['role'], {
+    portage_process_ready: '1 while the process has started and nothing vital is missing, as GET /readyz of its admin port tells; else 0.',
+    portage_process_resident_bytes: 'Memory of the process.',
+  }),
+  ...define('counter', ['role'], { portage_process_cpu_seconds_total: 'CPU time of all threads of the process.' }),
   ...define('gauge', [], {
     portage_halts: 'Halts in force, as this process last read the settings.',
     portage_settings_version: 'Version of the settings that this process uses; 0: nothing was ever changed.',
@@ -195,6 +200,8 @@ type MetricsByName = { readonly [Name in keyof Definitions]: MetricOf<Definition
 export interface Metrics extends MetricsByName {
   /** Called before every rendering, to copy values that other objects keep: RPC counts, heights. Returns the function that ends it. */
   onCollect(collect: (metrics: Metrics) => void): () => void
+  /** The same for what has to be asked for: awaited before every rendering, and so limited in time by whoever adds it. */
+  onRefresh(refresh: (metrics: Metrics) => Promise<void>): () => void
   /** Prometheus text, version 0.0.4. A collector that throws loses only its own values. */
   render(): Promise<string>
 }
@@ -203,6 +210,7 @@ export interface Metrics extends MetricsByName {
 export function createMetrics(): Metrics {
   const registry = new Registry()
   const collectors = new Set<(metrics: Metrics) => void>()
+  const refreshes = new Set<(metrics: Metrics) => Promise<void>>()
   const byName = Object.entries(metricDefinitions).map(([name, definition]) => [name, createMetric(registry, definition)] as const)
   const metrics: Metrics = {
     ...Object.assign({} as MetricsByName, Object.fromEntries(byName)),
@@ -210,7 +218,12 @@ export function createMetrics(): Metrics {
       collectors.add(collect)
       return () => collectors.delete(collect)
     },
-    render() {
+    onRefresh(refresh) {
+      refreshes.add(refresh)
+      return () => refreshes.delete(refresh)
+    },
+    async render() {
+      await Promise.allSettled([...refreshes].map((refresh) => refresh(metrics)))
       for (const collect of collectors) {
         try {
           collect(metrics)

@@ -16,7 +16,21 @@ export interface Room {
 const ports = ['chains/port.ts', 'bridges/port.ts', 'bridges/source-port.ts']
 const evmLibrary = 'ethers'
 /** The rooms that put things into practice: `workers`, `api` and `cli` are built on them, and do not import one another. */
-const inner = ['domain', 'temporal', 'access', 'config', 'observability', 'chains', 'bridges', 'intake', 'streams', 'recovery', 'lanes']
+const inner = [
+  'domain',
+  'temporal',
+  'access',
+  'config',
+  'observability',
+  'chains',
+  'bridges',
+  'intake',
+  'streams',
+  'recovery',
+  'lanes',
+  'http',
+  'admin',
+]
 
 export const rooms: readonly Room[] = [
   { path: 'domain', imports: [], packages: [] },
@@ -36,7 +50,7 @@ export const rooms: readonly Room[] = [
   { path: 'chains/signing-port.ts', imports: ['domain'], packages: [] },
   { path: 'bridges/port.ts', imports: ['domain', 'chains/port.ts', 'bridges/source-port.ts'], packages: [] },
   { path: 'bridges/source-port.ts', imports: ['domain'], packages: [] },
-  { path: 'http', imports: [], packages: [] },
+  { path: 'http', imports: [], packages: ['node:*'] },
   { path: 'crypto', imports: [], packages: [evmLibrary, 'secp256k1', 'node:*'] },
   { path: 'config', imports: ['domain'], packages: ['zod', 'yaml', '@temporalio/envconfig', 'node:*'] },
   { path: 'access', imports: ['domain'], packages: ['jose', 'zod', 'node:*'] },
@@ -74,6 +88,7 @@ export const rooms: readonly Room[] = [
     packages: ['zod', 'node:*'],
   },
   { path: 'recovery', imports: ['domain', 'temporal', 'observability'], packages: ['node:*'] },
+  { path: 'admin', imports: ['domain', 'temporal', 'chains/port.ts', 'http', 'observability'], packages: ['node:*'] },
   { path: 'lanes', imports: ['domain', 'temporal', 'chains/port.ts', 'chains/signing-port.ts', 'observability'], packages: ['node:*'] },
   {
     path: 'activities',

@@ -11,9 +11,14 @@ const laneStates = ['active', 'syncing', 'paused', 'draining', 'forbidden', 'fun
 /**
  * The metrics of a process, with what its chains and lanes count themselves.
  * @param agents may be filled later
+ * @param metrics to which this is added
  */
-export function processMetrics(network: Pick<Network, 'chains'>, agents: readonly LaneAgent[], settings: () => Settings): Metrics {
-  const metrics = createMetrics()
+export function processMetrics(
+  network: Pick<Network, 'chains'>,
+  agents: readonly LaneAgent[],
+  settings: () => Settings,
+  metrics: Metrics = createMetrics(),
+): Metrics {
   const nodesSeen: Record<ChainName, Map<string, NodeStatus['use']>> = {}
   metrics.onCollect((all) => {
     const { halts, version } = settings()

@@ -3,7 +3,9 @@ import type { Config } from '../config/schema.ts'
 import type { NearAtHand } from '../activities/near-at-hand.ts'
 import { RelayerError } from '../domain/errors.ts'
 import type { LaneId } from '../domain/lane/lane-id.ts'
+import { createMetrics, type Metrics } from '../observability/metrics.ts'
 import { startWorkflowRecovery } from '../recovery/workflow-recovery.ts'
+import { type Admin, openAdmin } from './admin.ts'
 import { scheduleAudits } from './audit.ts'
 import { createChainWorker } from './chain.ts'
 import { createContext } from './context.ts'
@@ -21,20 +23,28 @@ import { tuningFrom } from './tuning.ts'
 
 /**
  * Starts one role, or all of them, in this process. Waits for a Temporal and for nodes that are not there yet; a start that is stopped in that wait returns a
- * process that has ended. Throws RelayerError: config, another network, key.
+ * process that has ended. Throws RelayerError: config, another network, key, ADMIN_LISTEN.
  */
 export async function runRole(role: Role, config: Config, options: RunOptions): Promise<Running> {
-  const dependencies = await awaitStartupDependencies(role, config, options)
-  if (!dependencies) return { stopped: Promise.resolve(), stop: () => Promise.resolve() }
+  const metrics = createMetrics()
+  const admin = await openAdmin(config, { role, chains: options.chains, metrics, logger: options.logger })
   const work: ProcessWork = { ledgers: [], workers: [], agents: [], services: [] }
+  let dependencies: StartupDependencies | undefined
   try {
-    await startRole(role, config, options, dependencies, work)
-    return supervise(work, dependencies.close, options.logger)
+    dependencies = await awaitStartupDependencies(role, config, { ...options, onWaiting: admin.waitsFor })
+    if (!dependencies) {
+      await admin.close()
+      return { stopped: Promise.resolve(), stop: () => Promise.resolve() }
+    }
+    const { close } = dependencies
+    await startRole(role, config, { ...options, metrics, admin }, dependencies, work)
+    return supervise(work, { stopping: admin.stopping, close: () => close().finally(admin.close), logger: options.logger })
   } catch (error) {
     // What runs already would keep the process alive.
     await stopWork(work)
     // Fails while Workers exist that were made and never ran; the connection then ends with the process.
-    await dependencies.close().catch(() => {})
+    await dependencies?.close().catch(() => {})
+    await admin.close()
     throw error
   }
 }
@@ -43,7 +53,7 @@ export async function runRole(role: Role, config: Config, options: RunOptions): 
 async function startRole(
   role: Role,
   config: Config,
-  options: RunOptions,
+  options: RunOptions & { readonly metrics: Metrics; readonly admin: Admin },
   { temporal, target, network, watch, startupServer }: StartupDependencies,
   work: ProcessWork,
 ): Promise<void> {
@@ -53,7 +63,7 @@ async function startRole(
   const serves = (one: Role) => role === 'all' || role === one
   applyNodeChanges(watch, network.chains, logger)
   const settings = watch.current
-  const metrics = processMetrics(network, agents, settings)
+  const metrics = processMetrics(network, agents, settings, options.metrics)
   const context = createContext({ config, client: temporal.client, network, settings, logger, metrics })
   const hosting = { temporal, tuning: tuningFrom(config, options.env) }
 
@@ -84,5 +94,6 @@ async function startRole(
   await startupServer?.close()
   if (serves('api'))
     services.push(await api.start({ ...context, access: accessSource(config), feedsStreams: serves('intake'), spies: intake?.spies }))
+  options.admin.started({ client, network, agents, spies: intake?.spies })
   logger.info('running', { role, chains: network.served, lanes: agents.length, workers: ledgers.length + workers.length })
 }

@@ -1,7 +1,7 @@
 import type { Chain } from '../chains/port.ts'
 import type { Config } from '../config/schema.ts'
 import { resolveTemporal } from '../config/temporal-access.ts'
-import { toRelayerError } from '../domain/errors.ts'
+import { type RelayerError, toRelayerError } from '../domain/errors.ts'
 import { openness } from '../temporal/client/openness.ts'
 import { type SettingsWatch, watchSettings } from '../temporal/client/settings-watch.ts'
 import type { TemporalAccess } from '../domain/temporal-access.ts'
@@ -31,12 +31,20 @@ const noNetwork: Network = { chains: new Map(), served: [], bridges: new Map(), 
  * Connects to Temporal and to the chains of a role as soon as they are available; one of several chains is enough to begin. Undefined: it was stopped while
  * it waited. Throws what waiting does not mend (INPUT_INVALID, CHAIN_ID_MISMATCH), with nothing left open.
  */
-export async function awaitStartupDependencies(role: Role, config: Config, options: RunOptions): Promise<StartupDependencies | undefined> {
+export async function awaitStartupDependencies(
+  role: Role,
+  config: Config,
+  options: RunOptions & { readonly onWaiting: (dependency: string, error: RelayerError) => void },
+): Promise<StartupDependencies | undefined> {
   const { logger, stopping = new AbortController().signal, chains, api } = options
   const target = resolveTemporal(config.temporal, options.env)
   warnOfOpenness(target, logger)
   const startupServer = role === 'all' || role === 'api' ? api.createStartupServer(config.api) : undefined
-  const retry = { logger, stopping, onWaiting: startupServer?.say }
+  const onWaiting = async (dependency: string, error: RelayerError) => {
+    options.onWaiting(dependency, error)
+    await startupServer?.say(dependency, error)
+  }
+  const retry = { logger, stopping, onWaiting }
   const onAway = (chain: Chain, closing: AbortSignal) => keepConnecting(chain, { logger, stopping: AbortSignal.any([stopping, closing]) })
   let temporal: Temporal | undefined
   let network: Network | undefined

@@ -27,15 +27,22 @@ export async function stopWork({ services, agents }: ProcessWork): Promise<void>
   for (const agent of agents) agent.stop()
 }
 
-/**
- * Runs the Workers until one of them fails or the process is told to stop; then ends everything in order.
- * @param close ends what the work depends on, last
- */
-export function supervise({ ledgers, workers, agents, services }: ProcessWork, close: () => Promise<void>, logger: Logger): Running {
+export interface Supervision {
+  /** Called when the end begins. */
+  readonly stopping: () => void
+  /** Ends what the work depends on, last. */
+  readonly close: () => Promise<void>
+  readonly logger: Logger
+}
+
+/** Runs the Workers until one of them fails or the process is told to stop; then ends everything in order. */
+export function supervise({ ledgers, workers, agents, services }: ProcessWork, supervision: Supervision): Running {
+  const { close, logger } = supervision
   const stopping = new AbortController()
   const stopAsked = once(stopping.signal, 'abort')
   const shutDown = (some: readonly Worker[]) => some.forEach((worker) => worker.getState() === 'RUNNING' && worker.shutdown())
   const stopWorkers = () => {
+    supervision.stopping()
     stopping.abort()
     shutDown(workers)
   }
@@ -60,6 +67,7 @@ export function supervise({ ledgers, workers, agents, services }: ProcessWork, c
   return {
     stopped,
     stop: async () => {
+      supervision.stopping()
       // The intake first: nothing new comes in while what runs ends.
       await stopServices()
       stopWorkers()

@@ -3,6 +3,7 @@ import type { TemporalAccess } from '../domain/temporal-access.ts'
 import type { TakeoverSettings } from '../temporal/client/takeover.ts'
 import type { Logger } from '../observability/logger.ts'
 import { sdkLine } from './sdk-lines.ts'
+import { sdkMetricsExporter } from './sdk-metrics.ts'
 import { probeTemporal } from '../temporal/client/probe.ts'
 import type { TemporalClient } from '../temporal/client/client.ts'
 import { createTemporalClient } from '../temporal/client/connect.ts'
@@ -33,7 +34,7 @@ export async function connectTemporal(
   // The native connection has less precise errors, and cannot be stopped while it connects.
   await probeTemporal(target, { stopping, writes: true })
   // Only now: without a connection the runtime would keep the process alive; it ends with its last one.
-  installRuntime(logger)
+  await installRuntime(logger)
   let credentials = readCredentials(target)
   let connection = await open(target, credentials)
   // The caller has given up.
@@ -93,19 +94,29 @@ function following(current: () => NativeConnection): NativeConnection {
   })
 }
 
+/** Another process may take the port between its choice and its use. */
+const triesOfMetrics = 5
+
 let installed = false
-/** Sends the log lines of the SDK to our logger; once per process, before any connection. */
-function installRuntime(logger: Logger): void {
+/** Sends the log lines of the SDK to our logger, and has it keep metrics; once per process, before any connection. */
+async function installRuntime(logger: Logger): Promise<void> {
   if (installed) return
   installed = true
-  Runtime.install({
-    logger: new DefaultLogger('INFO', (entry) => {
-      const { level, fields } = sdkLine(entry)
-      logger[level](entry.message, fields)
-    }),
-    // Otherwise its native part writes to the console, and not as JSON.
-    telemetryOptions: { logging: { filter: { core: 'WARN', other: 'ERROR' }, forward: {} } },
-    // The process handles signals itself, so that its roles stop in order.
-    shutdownSignals: [],
-  })
+  for (let tries = 1; ; tries++) {
+    const metrics = tries < triesOfMetrics ? await sdkMetricsExporter() : undefined
+    try {
+      return void Runtime.install({
+        logger: new DefaultLogger('INFO', (entry) => {
+          const { level, fields } = sdkLine(entry)
+          logger[level](entry.message, fields)
+        }),
+        // Otherwise its native part writes to the console, and not as JSON.
+        telemetryOptions: { logging: { filter: { core: 'WARN', other: 'ERROR' }, forward: {} }, ...(metrics && { metrics }) },
+        // The process handles signals itself, so that its roles stop in order.
+        shutdownSignals: [],
+      })
+    } catch (error) {
+      if (!metrics) throw error
+    }
+  }
 }

@@ -11,16 +11,15 @@ const streamsMs = 10_000
 /** A scraper waits 10 s by default, and the other figures must not be late for these, ms. */
 const timeoutMs = 2_000
 
-/** `GET /metrics`: Prometheus text. Not rate limited. */
+/** `GET /metrics`: Prometheus text. Not rate limited. What has to be asked for is in every rendering of these metrics, also in that of the admin port. */
 export function metricsRoute(app: Api, deps: ApiDeps): void {
   const { metrics } = deps
-  const refreshCounts = createTransferCounts(deps)
-  const refreshStreams = deps.feedsStreams ? async () => {} : createStreamMetrics(deps)
+  metrics.onRefresh(createTransferCounts(deps))
+  if (!deps.feedsStreams) metrics.onRefresh(createStreamMetrics(deps))
   const schema = { summary: 'Metrics in the Prometheus text format', produces: ['text/plain'] }
-  app.get('/metrics', { config: { rateLimit: false, access: 'open' }, schema }, async (_, reply) => {
-    await Promise.all([refreshCounts(), refreshStreams()])
-    return reply.type('text/plain; version=0.0.4; charset=utf-8').send(await metrics.render())
-  })
+  app.get('/metrics', { config: { rateLimit: false, access: 'open' }, schema }, async (_, reply) =>
+    reply.type('text/plain; version=0.0.4; charset=utf-8').send(await metrics.render()),
+  )
 }
 
 /** Brings `portage_transfers` up to date. Never throws: without Temporal the last figures stay. */

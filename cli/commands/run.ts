@@ -1,4 +1,4 @@
-import { Option } from 'commander'
+import { InvalidArgumentError, Option } from 'commander'
 import { unlistedToken, type UnlistedToken } from '../../access/first-token.ts'
 import { keyFile } from '../../access/key-ring.ts'
 import { makeKeys, readKeys, signingKey } from '../../access/keys.ts'
@@ -22,6 +22,11 @@ export const runCommand: CommandSpec = {
       .addOption(new Option('--role <role>', 'what this process does').choices(roles).makeOptionMandatory())
       .option('--chain <name>', 'serve only this chain (may be repeated)', collect)
       .option('--lane <lane>', 'serve only this lane, by id or address (may be repeated)', collect)
+      .option(
+        '--admin-port <port>',
+        'port of /healthz, /readyz and /metrics, instead of admin.port of the config; 0 (default): any free one, which the log names',
+        portOf,
+      )
       .addOption(new Option('--log-level <level>', 'least level that is logged').choices(logLevels).default('info'))
       .option('--pretty', 'readable log lines'),
   notes: `Roles:
@@ -41,8 +46,8 @@ export const runCommand: CommandSpec = {
     context,
     options,
     withTemporal,
-  }: Call<{ role: Role; chain?: string[]; lane?: string[]; logLevel: LogLevel; pretty?: true }>) => {
-    const loaded = await config()
+  }: Call<{ role: Role; chain?: string[]; lane?: string[]; adminPort?: number; logLevel: LogLevel; pretty?: true }>) => {
+    const loaded = withAdminPort(await config(), options.adminPort)
     const logger = createLogger({ level: options.logLevel, pretty: options.pretty ?? false })
     const unlisted = unlistedToken(loaded.dataFolder)
     const first = options.role === 'all' || options.role === 'api' ? await prepareAccess(loaded, unlisted, { context, logger }) : undefined
@@ -118,6 +123,15 @@ async function listToken(
       },
     )
   }
+}
+
+function withAdminPort(config: Config, port = config.admin.port): Config {
+  return { ...config, admin: { ...config.admin, port } }
+}
+
+function portOf(text: string): number {
+  if (/^\d{1,5}$/.test(text) && Number(text) <= 65_535) return Number(text)
+  throw new InvalidArgumentError('It must be a whole number from 0 to 65535.')
 }
 
 /** A lane by its id or by its address: the runtime wants the address. */

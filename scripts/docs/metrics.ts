@@ -12,7 +12,8 @@ export function describeMetrics(): string {
   return [
     '# Metrics',
     '',
-    'Served by the API at `GET /metrics` in the Prometheus text format. A process counts what it did itself.',
+    'Every process serves them at `GET /metrics` of its admin port ([operating.md](operating.md#health-and-metrics-of-each-process)) in the Prometheus text format, and one with the',
+    'API also there. A process counts what it did itself. The admin port adds the metrics of Temporal’s SDK, `temporal_…` ([Temporal’s list](https://docs.temporal.io/references/sdk-metrics)).',
     '',
     markdownTable(['metric', 'kind', 'labels', 'meaning'], rows),
     '',

@@ -1,0 +1,88 @@
+import { type Check, checkChains, createTemporalCheck } from '../admin/checks.ts'
+import { openAdminServer } from '../admin/server.ts'
+import type { Config } from '../config/schema.ts'
+import { RelayerError } from '../domain/errors.ts'
+import type { SpyHealth } from '../intake/spy.ts'
+import type { LaneAgent } from '../lanes/agent.ts'
+import type { Logger } from '../observability/logger.ts'
+import type { Metrics } from '../observability/metrics.ts'
+import { redactText } from '../observability/redact.ts'
+import type { TemporalClient } from '../temporal/client/client.ts'
+import type { Network } from './network.ts'
+import type { Role } from './roles.ts'
+import { readSdkMetrics } from './sdk-metrics.ts'
+
+/** What a process works with once it has started. */
+interface Started {
+  readonly client: TemporalClient
+  readonly network: Pick<Network, 'chains'>
+  readonly agents: readonly LaneAgent[]
+  readonly spies?: (() => readonly SpyHealth[]) | undefined
+}
+
+/** The admin port of a process, from before its start to its end. */
+export interface Admin {
+  /** Until `started` it is not ready, and says that it waits for this. */
+  waitsFor(dependency: string, error: RelayerError): void
+  /** Everything runs: from now on its parts are asked. */
+  started(parts: Started): void
+  /** It takes nothing new: not ready any more. */
+  stopping(): void
+  close(): Promise<void>
+}
+
+/** Opens the admin port, whatever the role. Throws ADMIN_LISTEN. */
+export async function openAdmin(
+  { admin, chains: configured }: Pick<Config, 'admin' | 'chains'>,
+  options: { readonly role: Role; readonly chains?: readonly string[] | undefined; readonly metrics: Metrics; readonly logger: Logger },
+): Promise<Admin> {
+  const { role, chains = Object.keys(configured), metrics, logger } = options
+  const missing = (name: string, problem: string): Check => ({ name, ok: false, vital: true, problem })
+  let checks = async (): Promise<readonly Check[]> => [missing('start', 'the process starts')]
+  metrics.onCollect((all) => {
+    const { user, system } = process.cpuUsage()
+    all.portage_process_cpu_seconds_total.reset()
+    all.portage_process_cpu_seconds_total.inc({ role }, (user + system) / 1e6)
+    all.portage_process_resident_bytes.set({ role }, process.memoryUsage.rss())
+  })
+  metrics.onRefresh(async (all) => {
+    const found = await checks()
+    all.portage_process_ready.set({ role }, found.some(({ ok, vital }) => vital && !ok) ? 0 : 1)
+  })
+  const render = async () => (await Promise.all([metrics.render(), readSdkMetrics()])).join('')
+  const server = await openAdminServer({ ...admin, checks: () => checks(), metrics: render, logger })
+  logger.info('the admin port listens', { role, host: admin.host, port: server.port })
+  return {
+    waitsFor(dependency, { code }) {
+      // Nobody has shown a token: he gets the code and what it means, no address and no detail, which are in the log.
+      const { message } = new RelayerError(code)
+      const names = dependency === 'nodes' ? chains.map((chain) => `chain ${chain}`) : [dependency.toLowerCase()]
+      checks = async () => names.map((name) => missing(name, message))
+    },
+    started({ client, network, agents, spies }) {
+      const temporal = createTemporalCheck(client)
+      checks = async () => [
+        await temporal(),
+        ...checkChains(network.chains.values()),
+        ...agents.map(laneCheck),
+        ...(spies?.() ?? []).map(spyCheck),
+      ]
+    },
+    stopping() {
+      checks = async () => [missing('stop', 'the process stops')]
+    },
+    close: () => server.close(),
+  }
+}
+
+/** A lane whose ledger has not answered gives no nonce; where the role `ledger` is away, its transfers wait. */
+function laneCheck({ lane, view }: LaneAgent): Check {
+  const ok = view !== undefined
+  return { name: `lane ${lane}`, ok, vital: false, problem: ok ? undefined : 'its ledger has not answered yet' }
+}
+
+/** Streams fetch what a spy does not tell, where guardian APIs are configured: it is not vital. */
+function spyCheck({ connected, paused, problem }: SpyHealth, index: number): Check {
+  const why = paused ? 'not read: too many of its messages wait' : connected ? undefined : (problem ?? 'not connected yet')
+  return { name: `spy ${index + 1}`, ok: why === undefined, vital: false, problem: why && redactText(why) }
+}

@@ -1,0 +1,34 @@
+import { randomInt } from 'node:crypto'
+import { fetchBounded } from '../http/fetch-bounded.ts'
+import { createServer, type AddressInfo } from 'node:net'
+import { once } from 'node:events'
+import type { MetricsExporterConfig } from '@temporalio/worker'
+
+/** A scraper waits 10 s by default, and our own figures must not be late for these, ms. */
+const timeoutMs = 2_000
+/** Some hundred kilobytes in a process with many lanes. */
+const mostBytes = 16 * 1024 * 1024
+
+let address: string | undefined
+
+/**
+ * Has the core of Temporal's SDK keep its metrics, and serve them to this process: it has no other way to give them out as they are. Its server knows nothing of hosts
+ * and limits, so that it gets an address that nobody is told, of the 16 million of loopback where the system has them: a web page cannot guess it.
+ */
+export async function sdkMetricsExporter(): Promise<MetricsExporterConfig> {
+  const host = process.platform === 'linux' ? `127.${randomInt(1, 255)}.${randomInt(1, 255)}.${randomInt(1, 255)}` : '127.0.0.1'
+  const probe = createServer().listen(0, host)
+  await once(probe, 'listening')
+  const { port } = probe.address() as AddressInfo
+  probe.close()
+  await once(probe, 'close')
+  address = `${host}:${port}`
+  return { prometheus: { bindAddress: address, countersTotalSuffix: true, unitSuffix: true, useSecondsForDurations: true } }
+}
+
+/** Prometheus text of the core of Temporal's SDK: `temporal_…`. Empty before it runs, and where it does not answer. Throws never. */
+export async function readSdkMetrics(): Promise<string> {
+  if (address === undefined) return ''
+  const answer = await fetchBounded(new URL(`http://${address}/metrics`), {}, { timeoutMs, mostBytes }).catch(() => undefined)
+  return answer?.ok ? answer.text : ''
+}
