@@ -262,4 +262,6 @@ export interface Chain {
   receipt(hash: string, at?: 'agreed'): Promise<Receipt | undefined>
   /** RPC calls made so far by method, for the summary and the metrics. */
   readonly calls: ReadonlyMap<string, number>
+  /** The same by the name of the node that was asked. */
+  readonly callsByNode: ReadonlyMap<string, ReadonlyMap<string, number>>
 }

@@ -16,6 +16,8 @@ import { Wait, type WaitLimit } from './wait.ts'
 export class LaneAgent {
   /** Of this process: batches that it `signed` and their `members`, simulations that reverted and were `split`, and how batches `ended`. */
   readonly batchCounts = { members: 0, signed: 0, split: 0, ended: new Map<BatchEnd['state'], number>() }
+  /** Attempts that this process recorded beyond the first of their nonce. */
+  readonly raises = { call: 0, noop: 0 }
   readonly #deps: LaneDeps
   readonly #transactions: PendingTransactions
   readonly #requests: NonceRequests
@@ -23,7 +25,8 @@ export class LaneAgent {
   readonly #alerts: Alerts
   #era = 0
 
-  constructor(deps: LaneDeps) {
+  constructor(given: LaneDeps) {
+    const deps: LaneDeps = { ...given, raised: (kind) => void this.raises[kind]++ }
     this.#deps = deps
     this.#alerts = new Alerts(deps)
     this.#transactions = new PendingTransactions(deps, this.#alerts)

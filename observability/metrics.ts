@@ -57,6 +57,8 @@ export const metricDefinitions = {
   }),
   ...define('gauge', ['lane'], {
     portage_lane_in_flight: 'Nonces that are granted and not yet mined, by the ledger.',
+    portage_lane_nonce_gap:
+      'Nonces from the first that is in no block to the next that the ledger grants: so many are to be mined before the next one can be.',
     portage_lane_window: 'The most nonces that the lane lets be in flight.',
     portage_lane_kept_entries: 'Nonces that the ledger keeps: in no block yet, or in one that is not final.',
     portage_lane_kept_entries_limit: 'The most nonces that the ledger keeps: then the lane gives none until some are final.',
@@ -75,6 +77,10 @@ export const metricDefinitions = {
     portage_lane_spending_limit_wei: 'The most that it may, by the config (maxSpendingPerHourWei, maxSpendingPerDayWei).',
   }),
   ...define('gauge', ['lane', 'state'], { portage_lane_state: '1 for the state that the lane is in, 0 for the others.' }),
+  ...define('counter', ['lane', 'kind'], {
+    portage_lane_raises_total:
+      'Further attempts that this process recorded for nonces of the lane, by kind: call (the same with a higher fee, or more gas), noop (in its place).',
+  }),
   ...define('counter', ['lane'], {
     portage_lane_external_nonces_total: 'Nonces of the account that a transaction from outside Portage used.',
     portage_batches_total: 'Calls for several transfers that this process signed for the lane. The outcome of each: portage lane batches.',
@@ -89,13 +95,16 @@ export const metricDefinitions = {
     portage_set_aside_total:
       'Times that deliveries which were simulated well and reverted set something aside (SET_ASIDE), by target chain and kind: a recipient; a token whose losses of an hour are above its budget; a batch, whose transfers go alone. Who it was: the log.',
   }),
-  ...define('counter', ['chain', 'method'], { portage_rpc_calls_total: 'JSON-RPC calls by chain and method.' }),
+  ...define('counter', ['chain', 'method', 'node'], { portage_rpc_calls_total: 'JSON-RPC calls by chain, method and node.' }),
   ...define('gauge', ['chain'], {
     portage_head_height: 'Height of the latest block that the head tracker saw.',
+    portage_head_age_seconds: 'Time since the timestamp of that block: of a chain that stands, or nodes that stand, it grows.',
+    portage_reorg_depth_blocks: 'Most blocks that this process saw rolled back at once, since it started. Absent: none.',
     portage_finalized_height: 'Height at and below which blocks are final.',
     portage_chain_quorum:
       "1 while more than half of the config's nodes that read are up (one that is disabled is not). 0: nothing becomes final, and no verdict that needs a majority is given. The only node of a chain is its own majority.",
   }),
+  ...define('counter', ['chain'], { portage_reorgs_total: 'Times that this process saw blocks rolled back.' }),
   ...define('gauge', ['chain', 'node', 'use'], {
     portage_node_up: '1 if the node is in use; 0 if it is down, of another network, or disabled.',
   }),
@@ -125,6 +134,10 @@ export const metricDefinitions = {
   ...define('gauge', ['state'], {
     portage_transfers:
       'All transfers of the namespace by state, as Temporal counts them: open ones, and closed ones until their retention ends. state=undone: closed without an outcome. Only from the API; the same in each of its processes.',
+  }),
+  ...define('gauge', ['code'], {
+    portage_transfers_parked:
+      'Those of them that are parked, by error code; code=unknown: not asked yet (50 at a look, of the newest 1,000). Only from the API, as portage_transfers.',
   }),
   ...define('gauge', ['route', 'code'], {
     portage_gate_waiting:

@@ -20,6 +20,7 @@ export function processMetrics(
   metrics: Metrics = createMetrics(),
 ): Metrics {
   const nodesSeen: Record<ChainName, Map<string, NodeStatus['use']>> = {}
+  for (const chain of network.chains.values()) countReorgs(metrics, chain)
   metrics.onCollect((all) => {
     const { halts, version } = settings()
     all.portage_halts.set({}, halts.length)
@@ -28,6 +29,7 @@ export function processMetrics(
       all.portage_rpc_calls_total,
       all.portage_node_failures_total,
       all.portage_lane_external_nonces_total,
+      all.portage_lane_raises_total,
       all.portage_batches_total,
       all.portage_batch_members_total,
       all.portage_batches_ended_total,
@@ -35,15 +37,19 @@ export function processMetrics(
     ]
     for (const counter of totals) counter.reset()
     for (const chain of network.chains.values()) {
-      for (const [method, calls] of chain.calls) all.portage_rpc_calls_total.inc({ chain: chain.name, method }, calls)
+      for (const [node, counts] of chain.callsByNode) {
+        for (const [method, calls] of counts) all.portage_rpc_calls_total.inc({ chain: chain.name, method, node }, calls)
+      }
       collectNodes(all, chain, (nodesSeen[chain.name] ??= new Map()))
       const event = chain.heads.current
       if (!event) continue
       all.portage_head_height.set({ chain: chain.name }, event.latest.height)
+      all.portage_head_age_seconds.set({ chain: chain.name }, Math.max(0, Date.now() / 1_000 - event.latest.timestamp))
       all.portage_finalized_height.set({ chain: chain.name }, event.finalized)
     }
-    for (const { lane, view, load, balance, external, atFeeLimit, signingRefused, spending, batchCounts } of agents) {
+    for (const { lane, view, load, balance, external, atFeeLimit, signingRefused, spending, batchCounts, raises } of agents) {
       collectBatches(all, lane, batchCounts)
+      for (const [kind, count] of Object.entries(raises)) all.portage_lane_raises_total.inc({ lane, kind }, count)
       all.portage_lane_waiting.set({ lane }, load.waiting)
       all.portage_lane_at_fee_limit.set({ lane }, atFeeLimit)
       all.portage_lane_signing_refused.set({ lane }, signingRefused)
@@ -58,12 +64,24 @@ export function processMetrics(
       all.portage_lane_external_nonces_total.inc({ lane }, external)
       all.portage_lane_in_flight.set({ lane }, view.inFlight)
       all.portage_lane_window.set({ lane }, view.window)
+      all.portage_lane_nonce_gap.set({ lane }, Math.max(0, view.next - view.latest))
       if (view.kept === undefined || view.keptLimit === undefined) continue
       all.portage_lane_kept_entries.set({ lane }, view.kept)
       all.portage_lane_kept_entries_limit.set({ lane }, view.keptLimit)
     }
   })
   return metrics
+}
+
+/** What was rolled back at once is one reorganisation, however the poll cut it. */
+function countReorgs(metrics: Metrics, { name: chain, heads }: Pick<Chain, 'name' | 'heads'>): void {
+  let deepest = 0
+  heads.subscribe(({ rolledBack }) => {
+    if (rolledBack.length === 0) return
+    deepest = Math.max(deepest, rolledBack.length)
+    metrics.portage_reorgs_total.inc({ chain })
+    metrics.portage_reorg_depth_blocks.set({ chain }, deepest)
+  })
 }
 
 /** Sets nothing for a lane that has signed no batch. */

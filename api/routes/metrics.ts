@@ -1,7 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import { errorCatalogue } from '../../domain/errors.ts'
+import { createParkedCodes } from '../../streams/parked-codes.ts'
 import { reportStream } from '../../streams/report.ts'
 import { listStreams, sourceOf } from '../../streams/reports.ts'
-import { countTransfers } from '../../temporal/client/transfer-queries.ts'
+import { countTransfers, parkedTransfers } from '../../temporal/client/transfer-queries.ts'
 import { type Api, type ApiDeps, finalizedHeight } from '../deps.ts'
 
 /** Between two counts of transfers, ms: each takes eleven visibility queries, of which the server allows ten per second. */
@@ -10,6 +12,8 @@ const countsMs = 30_000
 const streamsMs = 10_000
 /** A scraper waits 10 s by default, and the other figures must not be late for these, ms. */
 const timeoutMs = 2_000
+/** So many of those that are parked are asked for their code, each once, some of them at each look. */
+const mostParked = 1_000
 
 /** `GET /metrics`: Prometheus text. Not rate limited. What has to be asked for is in every rendering of these metrics, also in that of the admin port. */
 export function metricsRoute(app: Api, deps: ApiDeps): void {
@@ -22,11 +26,31 @@ export function metricsRoute(app: Api, deps: ApiDeps): void {
   )
 }
 
-/** Brings `portage_transfers` up to date. Never throws: without Temporal the last figures stay. */
-function createTransferCounts({ client, metrics }: ApiDeps): () => Promise<void> {
+/** Brings `portage_transfers` and `portage_transfers_parked` up to date. Never throws: without Temporal the last figures stay. */
+function createTransferCounts({ client, metrics, logger }: ApiDeps): () => Promise<void> {
+  const parkedCodes = createParkedCodes(client, 'all', logger)
+  const shown = new Set<string>()
   return atMostEvery(countsMs, async () => {
-    for (const [state, count] of await countTransfers(client, timeoutMs)) metrics.portage_transfers.set({ state }, count)
+    const counts = await countTransfers(client, timeoutMs)
+    for (const [state, count] of counts) metrics.portage_transfers.set({ state }, count)
+    const parked = counts.get('parked') ?? 0
+    const codes = parked === 0 ? [] : [...(await parkedCodes.of(await parkedTransfers(client, mostParked, timeoutMs))).values()]
+    const byCode = countParked(codes, parked)
+    for (const code of new Set([...shown, ...byCode.keys()])) metrics.portage_transfers_parked.set({ code }, byCode.get(code) ?? 0)
+    for (const code of byCode.keys()) shown.add(code)
   })
+}
+
+/**
+ * How many are parked with each code; `unknown`: those that have not been asked yet. A run that somebody forged in Temporal may name any code: only those of the
+ * catalogue become a series.
+ */
+export function countParked(codes: readonly string[], parked: number): ReadonlyMap<string, number> {
+  const counts = new Map<string, number>()
+  const known = codes.filter((code) => Object.hasOwn(errorCatalogue, code))
+  for (const code of known) counts.set(code, (counts.get(code) ?? 0) + 1)
+  if (parked > known.length) counts.set('unknown', parked - known.length)
+  return counts
 }
 
 /** Brings `portage_stream_*` up to date in a process that feeds no stream itself. Never throws: without Temporal the last figures stay. */

@@ -70,6 +70,7 @@ export function createEvmChain(options: EvmChainOptions): EvmChain {
     blockTimeMs,
     heads,
     calls: nodes.calls,
+    callsByNode: nodes.callsByNode,
     connect: () => connection.get(name),
     close() {
       heads.stop()

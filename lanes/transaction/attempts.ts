@@ -113,7 +113,9 @@ export class Attempts {
     const known = answer.kind === 'attempts' ? answer.attempts : []
     this.forgotten = known.length < index || answer.kind === 'refused'
     this.learn(known)
-    return known.length > index
+    const isRecorded = known.length > index
+    if (isRecorded && index > 0) this.#deps.raised?.(attempt.kind)
+    return isRecorded
   }
 
   /**

@@ -1,6 +1,6 @@
 import { isOutcome, transferStates } from '../../domain/transfer/transfer.ts'
 import type { searchAttributes } from '../contracts/names.ts'
-import { type TemporalClient, within } from './client.ts'
+import { listWorkflows, type TemporalClient, within } from './client.ts'
 
 /** Runs that were closed without an outcome. */
 export const undone = `ExecutionStatus IN ('Failed', 'Terminated', 'TimedOut', 'Canceled')`
@@ -38,4 +38,14 @@ export async function countTransfers(client: TemporalClient, timeoutMs: number):
     for (const [name, query] of countQueries) counts.set(name, (await client.workflow.count(query)).count)
   })
   return counts
+}
+
+/**
+ * Some of the transfers that are parked, the newest first: as `statusOf` takes them. Whoever reaches Temporal chooses the ids of his runs, which are only asked and
+ * counted here. Throws what the Temporal client throws.
+ */
+export async function parkedTransfers(client: TemporalClient, most: number, timeoutMs: number) {
+  const query = transfersWith({ TransferState: 'parked' }, running)
+  const runs = await within(client, timeoutMs, () => listWorkflows(client, query, { most }))
+  return runs.map(({ workflowId: id, runId }) => ({ number: id, id, runId, state: 'parked' as const, running: true }))
 }

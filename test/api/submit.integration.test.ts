@@ -216,6 +216,6 @@ describe('API and command line on a devnet', () => {
     expect(Object.fromEntries(counts)).toMatchObject({ delivered: 2, cancelled: 1, parked: 0, undone: 0 })
     expect(text).toMatch(/^portage_intake_started_total\{via="api",bridge="wormhole-token-bridge",status="started"\} 2$/m)
     expect(text).toMatch(/^portage_head_height\{chain="bsc"\} [1-9]/m)
-    expect(text).toMatch(/^portage_rpc_calls_total\{chain="bsc",method="eth_call"\} [1-9]/m)
+    expect(text).toMatch(/^portage_rpc_calls_total\{chain="bsc",method="eth_call",node="node-1"\} [1-9]/m)
   })
 })

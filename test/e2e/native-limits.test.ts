@@ -85,7 +85,7 @@ describe('What a native bridge does not let in now', { timeout: 400_000 }, () =>
   /** eth_calls so far, when the next new block was seen and its reads were made: no count of a look is cut in two. */
   const countAtEdge = async () => {
     const height = () => gauge('portage_head_height{chain="bsc"}')
-    const calls = () => gauge('portage_rpc_calls_total{chain="bsc",method="eth_call"}')
+    const calls = () => gauge('portage_rpc_calls_total{chain="bsc",method="eth_call",node="node-1"}')
     const waitLimit = { timeoutMs: 30_000, everyMs: 50 }
     const before = await height()
     const edge = await until(async () => ((await height()) > before ? height() : undefined), { ...waitLimit, what: 'a new block' })

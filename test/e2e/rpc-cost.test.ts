@@ -61,7 +61,7 @@ interface Reading {
 
 async function reading(): Promise<Reading> {
   const text = await (await fetch(`${portage.apiUrl}/metrics`)).text()
-  const lines = text.matchAll(/^portage_rpc_calls_total\{chain="(\w+)",method="(\w+)"\} (\d+)/gm)
+  const lines = text.matchAll(/^portage_rpc_calls_total\{chain="(\w+)",method="(\w+)",node="[^"]*"\} (\d+)/gm)
   const calls = new Map([...lines].map(([, chain = '', method = '', n]) => [`${chain} ${method}`, Number(n)]))
   return { at: Date.now(), calls, height: Number(/^portage_head_height\{chain="bsc"\} (\d+)/m.exec(text)?.[1]) }
 }

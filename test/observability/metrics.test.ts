@@ -8,13 +8,13 @@ test('render as Prometheus text', async () => {
   const metrics = createMetrics()
   metrics.portage_intake_refused_total.inc({ via: 'spy', bridge: 'b', code: 'VAA_NO_QUORUM' })
   metrics.portage_intake_refused_total.inc({ via: 'spy', bridge: 'b', code: 'VAA_NO_QUORUM' })
-  metrics.portage_rpc_calls_total.inc({ chain: 'a"b\\c', method: 'eth_call' }, 12)
+  metrics.portage_rpc_calls_total.inc({ chain: 'a"b\\c', method: 'eth_call', node: 'node-1' }, 12)
   metrics.portage_api_request_seconds.observe({ route: 'GET /' }, 0.015)
   metrics.portage_api_request_seconds.observe({ route: 'GET /' }, 10_000)
   const lines = (await metrics.render()).split('\n')
   expect(lines).toContain('# TYPE portage_intake_refused_total counter')
   expect(lines).toContain('portage_intake_refused_total{via="spy",bridge="b",code="VAA_NO_QUORUM"} 2')
-  expect(lines).toContain('portage_rpc_calls_total{chain="a\\"b\\\\c",method="eth_call"} 12')
+  expect(lines).toContain('portage_rpc_calls_total{chain="a\\"b\\\\c",method="eth_call",node="node-1"} 12')
   expect(lines.filter((line) => line.startsWith('portage_api_request_seconds'))).toEqual([
     'portage_api_request_seconds_bucket{le="0.005",route="GET /"} 0',
     'portage_api_request_seconds_bucket{le="0.01",route="GET /"} 0',
@@ -49,7 +49,7 @@ test('an operation that a kind does not have is refused', () => {
   expect(() => metrics.portage_api_request_seconds.inc({ route: 'a' })).toThrow(TypeError)
   // @ts-expect-error a series without one of its labels could not be added up with the others
   metrics.portage_rpc_calls_total.inc({ chain: 'a' })
-  expect(() => metrics.portage_rpc_calls_total.inc({ chain: 'a', method: 'm', ...{ other: 'label' } })).toThrow('other')
+  expect(() => metrics.portage_rpc_calls_total.inc({ chain: 'a', method: 'm', node: 'n', ...{ other: 'label' } })).toThrow('other')
 })
 
 test('names keep to the conventions', () => {

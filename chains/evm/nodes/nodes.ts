@@ -31,9 +31,17 @@ export type Nodes = ReturnType<typeof createNodes>
 
 export function createNodes({ name, networkId, nodes, send, timeoutMs = defaultTimeoutMs, environment = {} }: NodesOptions) {
   const calls = new Map<string, number>()
+  const callsByNode = new Map<string, Map<string, number>>()
   const closing = new AbortController()
-  const count = (method: string) => void calls.set(method, (calls.get(method) ?? 0) + 1)
-  const set = createNodeSet(nodes, (spec) => createNodeClient(spec, networkId, timeoutMs, count), environment)
+  const countOf = (node: string) => {
+    // A node that is added again under its name goes on counting.
+    const ofNode = callsByNode.get(node) ?? new Map<string, number>()
+    callsByNode.set(node, ofNode)
+    return (method: string) => {
+      for (const counts of [calls, ofNode]) counts.set(method, (counts.get(method) ?? 0) + 1)
+    }
+  }
+  const set = createNodeSet(nodes, (spec) => createNodeClient(spec, networkId, timeoutMs, countOf(spec.name)), environment)
   const sendUses = send === 'private' ? ['private'] : ['all', 'send']
   /** Those that are counted where nodes are counted: of the config, also while they are disabled. Nobody who can only change settings moves a majority. */
   const voters = set.configured.filter(({ reads }) => reads)
@@ -50,6 +58,7 @@ export function createNodes({ name, networkId, nodes, send, timeoutMs = defaultT
 
   return {
     calls,
+    callsByNode,
     /** How many nodes of the config are meant to read: what a majority is counted of. One that is disabled is silent, and counted. */
     readers: voters.length,
     /** Their names. */
