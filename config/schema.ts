@@ -172,6 +172,18 @@ const adminSchema = z
   .prefault({})
   .describe('Health, readiness and metrics of a process, whatever its role: GET /healthz, /readyz, /metrics.')
 
+const telemetrySchema = z
+  .strictObject({
+    otlpEndpoint: url
+      .optional()
+      .describe(
+        'Base URL of an OpenTelemetry collector that takes OTLP over HTTP (http://127.0.0.1:4318), to which traces of transfers are sent. OTEL_EXPORTER_OTLP_ENDPOINT goes before it. Absent: no traces, at no cost.',
+      ),
+    traceRatio: z.number().min(0).max(1).default(1).describe('Share of the transfers that are traced: 0.01 is one of a hundred.'),
+  })
+  .prefault({})
+  .describe('Traces over OpenTelemetry: docs/operating.md.')
+
 export const configSchema = z.strictObject({
   dataFolder: z
     .string()
@@ -222,6 +234,7 @@ export const configSchema = z.strictObject({
     .prefault({})
     .describe('The REST API.'),
   admin: adminSchema,
+  telemetry: telemetrySchema,
 })
 
 /** The config after defaults. */

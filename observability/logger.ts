@@ -1,6 +1,7 @@
 import { type DestinationStream, type Logger as PinoLogger, pino } from 'pino'
 import { prettyStream } from './pretty.ts'
 import { redactFields, redactText } from './redact.ts'
+import { traceFields } from './tracing.ts'
 
 export const logLevels = ['debug', 'info', 'warn', 'error', 'silent'] as const
 export type LogLevel = (typeof logLevels)[number]
@@ -34,6 +35,8 @@ export function createLogger(options: LoggerOptions = {}): Logger {
       base: null,
       messageKey: 'message',
       timestamp: () => `,"time":"${new Date().toISOString()}"`,
+      // Which trace it belongs to, where there are traces. A new object each time: pino adds the fields of the line to it.
+      mixin: () => ({ ...traceFields() }),
       formatters: { level: (label) => ({ level: label }) },
     },
     options.pretty ? prettyStream(destination) : destination,

@@ -98,6 +98,11 @@ export const rooms: readonly Room[] = [
   { path: 'chains/registry.ts', imports: ['domain', 'config', 'observability', 'chains'], packages: [] },
   { path: 'bridges/registry.ts', imports: ['domain', 'config', 'observability', 'chains', 'bridges'], packages: [] },
   { path: 'workers', imports: [...inner, 'workflows', 'activities'], packages: ['@temporalio/worker', '@temporalio/common', 'node:*'] },
+  {
+    path: 'workers/otlp.ts',
+    imports: ['domain', 'observability', 'workers', 'workflows'],
+    packages: ['@opentelemetry/*', '@temporalio/interceptors-opentelemetry', '@temporalio/worker'],
+  },
   { path: 'api', imports: inner, packages: ['fastify', 'fastify-type-provider-zod', '@fastify/*', 'zod', 'node:*'] },
   { path: 'cli', imports: inner, packages: ['commander', evmLibrary, '@grpc/*', 'node:*'] },
   // These two commands do the work of workers in their own process.

@@ -24,6 +24,8 @@ interface Started {
 export interface Admin {
   /** Until `started` it is not ready, and says that it waits for this. */
   waitsFor(dependency: string, error: RelayerError): void
+  /** What it waited for is there; its parts start. */
+  starts(): void
   /** Everything runs: from now on its parts are asked. */
   started(parts: Started): void
   /** It takes nothing new: not ready any more. */
@@ -38,7 +40,8 @@ export async function openAdmin(
 ): Promise<Admin> {
   const { role, chains = Object.keys(configured), metrics, logger } = options
   const missing = (name: string, problem: string): Check => ({ name, ok: false, vital: true, problem })
-  let checks = async (): Promise<readonly Check[]> => [missing('start', 'the process starts')]
+  const starts = async (): Promise<readonly Check[]> => [missing('start', 'the process starts')]
+  let checks = starts
   metrics.onCollect((all) => {
     const { user, system } = process.cpuUsage()
     all.portage_process_cpu_seconds_total.reset()
@@ -58,6 +61,9 @@ export async function openAdmin(
       const { message } = new RelayerError(code)
       const names = dependency === 'nodes' ? chains.map((chain) => `chain ${chain}`) : [dependency.toLowerCase()]
       checks = async () => names.map((name) => missing(name, message))
+    },
+    starts() {
+      checks = starts
     },
     started({ client, network, agents, spies }) {
       const temporal = createTemporalCheck(client)

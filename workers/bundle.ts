@@ -13,16 +13,21 @@ const path = (file: string) => join(root, 'workflows', file)
 /** Folders whose code workflows import: scripts/rooms.ts. */
 const rooms = ['domain', 'temporal', 'workflows']
 
-let bundle: Promise<WorkflowBundle> | undefined
+const bundles = new Map<boolean, Promise<WorkflowBundle>>()
 
-/** The bundled code of the workflows. Bundling takes two seconds of CPU, so that processes share the result until a source or a package changes. */
-export function workflowBundle(logger: Logger): Promise<WorkflowBundle> {
-  bundle ??= load(logger)
+/**
+ * The bundled code of the workflows. Bundling takes two seconds of CPU, so that processes share the result until a source or a package changes.
+ * @param traced hands traces on (workflows/trace-headers.ts)
+ */
+export function workflowBundle(logger: Logger, traced = false): Promise<WorkflowBundle> {
+  const bundle = bundles.get(traced) ?? load(logger, traced)
+  bundles.set(traced, bundle)
   return bundle
 }
 
-async function load(logger: Logger): Promise<WorkflowBundle> {
-  const workflowInterceptorModules = failpointArmed('lane-continue-as-new') ? [path('crash-on-continue-as-new.ts')] : []
+async function load(logger: Logger, traced: boolean): Promise<WorkflowBundle> {
+  const crash = failpointArmed('lane-continue-as-new') ? [path('crash-on-continue-as-new.ts')] : []
+  const workflowInterceptorModules = [...(traced ? [path('trace-headers.ts')] : []), ...crash]
   const make = async () => {
     const made = await bundleWorkflowCode({
       workflowsPath: path('index.ts'),

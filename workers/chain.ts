@@ -63,7 +63,7 @@ export async function createChainWorker(
   const worker = await Worker.create({
     ...commonOptions(hosting),
     taskQueue: chainQueue(name),
-    workflowBundle: await workflowBundle(logger),
+    workflowBundle: await workflowBundle(logger, hosting.tracing !== undefined),
     activities: { ...keyless, ...audits, ...createNearSteps(near) },
     maxCachedWorkflows: tuning.maxCachedWorkflows,
     maxConcurrentWorkflowTaskExecutions: tuning.workflowTasks,

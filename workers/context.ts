@@ -10,6 +10,7 @@ import type { Logger } from '../observability/logger.ts'
 import type { Metrics } from '../observability/metrics.ts'
 import { redactText } from '../observability/redact.ts'
 import { createStepTimes, type StepTimes } from '../observability/step-times.ts'
+import { inTrace } from '../observability/tracing.ts'
 import type { TemporalClient } from '../temporal/client/client.ts'
 import { changeSettings } from '../temporal/client/settings.ts'
 import type { Network } from './network.ts'
@@ -48,12 +49,17 @@ export function createContext(parts: ProcessParts): ProcessContext {
   return {
     ...parts,
     stepTimes,
-    submitter: createSubmitter({ bridges: network.bridges, client, settings, defaults, stepTimes }),
+    submitter: tracedSubmitter(createSubmitter({ bridges: network.bridges, client, settings, defaults, stepTimes })),
     haltRoute: createRouteHalts(parts),
     fees: createFeePolicyResolver(config, settings),
     losses: new Losses({ firstWaitMs: setAsideSeconds * 1_000, tokenBudget: BigInt(maxLossPerTokenPerHourWei) }),
     lossReports: createLossReports(parts),
   }
+}
+
+/** The trace of a transfer begins where its message comes in, by whichever way. */
+function tracedSubmitter({ submit }: Submitter): Submitter {
+  return { submit: (name, message, options) => inTrace('submit', { 'portage.bridge': name }, () => submit(name, message, options)) }
 }
 
 /** The gas of a call on Arbitrum has the data fee in it, at a price per gas that is a hundredth of Ethereum's. */

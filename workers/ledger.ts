@@ -9,8 +9,8 @@ export async function createLedgerWorker({ logger, ...hosting }: Hosting & { log
   return Worker.create({
     ...commonOptions(hosting),
     taskQueue: ledgerQueue,
-    workflowBundle: await workflowBundle(logger),
-    sinks: crashSinks,
+    workflowBundle: await workflowBundle(logger, hosting.tracing !== undefined),
+    sinks: { ...crashSinks, ...hosting.tracing?.sinks },
     maxCachedWorkflows: hosting.tuning.maxCachedWorkflows,
     workflowTaskPollerBehavior: pollers(4),
   })

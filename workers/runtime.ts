@@ -19,6 +19,7 @@ import type { Role, RunOptions } from './roles.ts'
 import { awaitStartupDependencies, type StartupDependencies } from './startup-dependencies.ts'
 import { type ProcessWork, type Running, stopWork, supervise } from './supervise.ts'
 import { watchCredentials } from './temporal-credentials.ts'
+import { type ProcessTracing, startTracing } from './tracing.ts'
 import { tuningFrom } from './tuning.ts'
 
 /**
@@ -26,19 +27,26 @@ import { tuningFrom } from './tuning.ts'
  * process that has ended. Throws RelayerError: config, another network, key, ADMIN_LISTEN.
  */
 export async function runRole(role: Role, config: Config, options: RunOptions): Promise<Running> {
+  const { env, logger } = options
   const metrics = createMetrics()
-  const admin = await openAdmin(config, { role, chains: options.chains, metrics, logger: options.logger })
+  const tracing = await startTracing(config.telemetry, { role, env, logger })
+  const admin = await openAdmin(config, { role, chains: options.chains, metrics, logger })
   const work: ProcessWork = { ledgers: [], workers: [], agents: [], services: [] }
   let dependencies: StartupDependencies | undefined
   try {
-    dependencies = await awaitStartupDependencies(role, config, { ...options, onWaiting: admin.waitsFor })
+    dependencies = await awaitStartupDependencies(role, config, { ...options, tracing, onWaiting: admin.waitsFor })
     if (!dependencies) {
       await admin.close()
       return { stopped: Promise.resolve(), stop: () => Promise.resolve() }
     }
+    admin.starts()
     const { close } = dependencies
-    await startRole(role, config, { ...options, metrics, admin }, dependencies, work)
-    return supervise(work, { stopping: admin.stopping, close: () => close().finally(admin.close), logger: options.logger })
+    await startRole(role, config, { ...options, metrics, admin, tracing }, dependencies, work)
+    const closeAll = () =>
+      close()
+        .finally(() => tracing?.close())
+        .finally(admin.close)
+    return supervise(work, { stopping: admin.stopping, close: closeAll, logger })
   } catch (error) {
     // What runs already would keep the process alive.
     await stopWork(work)
@@ -53,7 +61,7 @@ export async function runRole(role: Role, config: Config, options: RunOptions): 
 async function startRole(
   role: Role,
   config: Config,
-  options: RunOptions & { readonly metrics: Metrics; readonly admin: Admin },
+  options: RunOptions & { readonly metrics: Metrics; readonly admin: Admin; readonly tracing: ProcessTracing | undefined },
   { temporal, target, network, watch, startupServer }: StartupDependencies,
   work: ProcessWork,
 ): Promise<void> {
@@ -65,7 +73,7 @@ async function startRole(
   const settings = watch.current
   const metrics = processMetrics(network, agents, settings, options.metrics)
   const context = createContext({ config, client: temporal.client, network, settings, logger, metrics })
-  const hosting = { temporal, tuning: tuningFrom(config, options.env) }
+  const hosting = { temporal, tuning: tuningFrom(config, options.env), tracing: options.tracing }
 
   const { client } = temporal
   services.push(await keepSettings({ config, client, namespace: target.namespace, watch, logger, merges: serves('ledger') }))

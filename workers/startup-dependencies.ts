@@ -10,6 +10,7 @@ import { connectNetwork, type Network } from './network.ts'
 import type { Role, RunOptions, StartupServer } from './roles.ts'
 import { retryUntilAvailable, type RetryOptions, Stopped } from './retry-until-available.ts'
 import { connectTemporal, type Temporal } from './temporal.ts'
+import type { ProcessTracing } from './tracing.ts'
 
 /** What no role starts without. */
 export interface StartupDependencies {
@@ -34,7 +35,10 @@ const noNetwork: Network = { chains: new Map(), served: [], bridges: new Map(), 
 export async function awaitStartupDependencies(
   role: Role,
   config: Config,
-  options: RunOptions & { readonly onWaiting: (dependency: string, error: RelayerError) => void },
+  options: RunOptions & {
+    readonly tracing: ProcessTracing | undefined
+    readonly onWaiting: (dependency: string, error: RelayerError) => void
+  },
 ): Promise<StartupDependencies | undefined> {
   const { logger, stopping = new AbortController().signal, chains, api } = options
   const target = resolveTemporal(config.temporal, options.env)
@@ -56,7 +60,7 @@ export async function awaitStartupDependencies(
     await temporal?.connection.close()
   }
   try {
-    const connect = () => connectTemporal(target, logger, { stopping, takeover: config.worker })
+    const connect = () => connectTemporal(target, logger, { stopping, takeover: config.worker, tracing: options.tracing })
     temporal = await retryUntilAvailable('Temporal', connect, retry)
     network =
       role === 'ledger'

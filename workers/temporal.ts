@@ -4,6 +4,7 @@ import type { TakeoverSettings } from '../temporal/client/takeover.ts'
 import type { Logger } from '../observability/logger.ts'
 import { sdkLine } from './sdk-lines.ts'
 import { sdkMetricsExporter } from './sdk-metrics.ts'
+import type { ProcessTracing } from './tracing.ts'
 import { probeTemporal } from '../temporal/client/probe.ts'
 import type { TemporalClient } from '../temporal/client/client.ts'
 import { createTemporalClient } from '../temporal/client/connect.ts'
@@ -29,7 +30,11 @@ export interface Temporal {
 export async function connectTemporal(
   target: TemporalAccess,
   logger: Logger,
-  { stopping, takeover }: { readonly stopping?: AbortSignal; readonly takeover?: TakeoverSettings } = {},
+  {
+    stopping,
+    takeover,
+    tracing,
+  }: { readonly stopping?: AbortSignal; readonly takeover?: TakeoverSettings; readonly tracing?: ProcessTracing | undefined } = {},
 ): Promise<Temporal> {
   // The native connection has less precise errors, and cannot be stopped while it connects.
   await probeTemporal(target, { stopping, writes: true })
@@ -52,6 +57,7 @@ export async function connectTemporal(
       following(() => connection),
       namespace,
       takeover,
+      tracing?.client,
     ),
     async replace(next) {
       const old = connection

@@ -1,5 +1,6 @@
 import type { Config } from '../config/schema.ts'
 import type { Temporal } from './temporal.ts'
+import type { ProcessTracing } from './tracing.ts'
 
 /**
  * Limits and time-outs of the Workers of a process. The limits are those that `npm run bench` was run with. The number of pollers is fixed: autoscaling pollers
@@ -46,12 +47,14 @@ export function tuningFrom({ worker }: Pick<Config, 'worker'>, env: NodeJS.Proce
 export interface Hosting {
   readonly temporal: Temporal
   readonly tuning: WorkerTuning
+  /** Absent: no traces. */
+  readonly tracing?: ProcessTracing | undefined
 }
 
 /** The options of a Worker that every role sets alike. */
-export function commonOptions({ temporal: { connection, namespace }, tuning: { stickyMs, graceMs, forceMs } }: Hosting) {
+export function commonOptions({ temporal: { connection, namespace }, tuning: { stickyMs, graceMs, forceMs }, tracing }: Hosting) {
   const timeouts = { stickyQueueScheduleToStartTimeout: stickyMs, shutdownGraceTime: graceMs, shutdownForceTime: forceMs }
-  return { connection, namespace, ...timeouts }
+  return { connection, namespace, ...timeouts, ...(tracing && { interceptors: tracing.interceptors, sinks: tracing.sinks }) }
 }
 
 /** A fixed number of pollers. */

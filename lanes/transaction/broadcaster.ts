@@ -60,6 +60,7 @@ export class Broadcaster {
     this.#settled = error === undefined || error === 'underpriced' || error === 'replacement-underpriced'
     this.#taken ||= error === undefined
     this.note = outcome.kind === 'refused' ? `${outcome.error}: ${outcome.message}` : `sent, hash ${hash}`
+    logger.debug('a transaction was sent', { nonce: this.#nonce, hash, outcome: outcome.kind })
     if (outcome.kind === 'refused')
       logger.warn('a node refused a transaction', { nonce: this.#nonce, class: outcome.error, reason: outcome.message })
     return error

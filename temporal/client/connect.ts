@@ -1,4 +1,4 @@
-import { Client, Connection, type ConnectionLike } from '@temporalio/client'
+import { Client, Connection, type ConnectionLike, type WorkflowClientInterceptor } from '@temporalio/client'
 import { NamespaceNotFoundError } from '@temporalio/common'
 import { searchAttributes } from '../contracts/names.ts'
 import type { TemporalClient } from './client.ts'
@@ -12,9 +12,19 @@ import { takeoverInterceptor, type TakeoverSettings } from './takeover.ts'
 
 const connectTimeoutMs = 5_000
 
-/** A client over a connection that somebody else opens and closes. @param takeover absent: the workflows that it starts have the default time-outs */
-export function createTemporalClient(connection: ConnectionLike, namespace: string, takeover?: TakeoverSettings): TemporalClient {
-  return new Client({ connection, namespace, ...(takeover && { interceptors: { workflow: [takeoverInterceptor(takeover)] } }) })
+/**
+ * A client over a connection that somebody else opens and closes.
+ * @param takeover absent: the workflows that it starts have the default time-outs
+ * @param tracing writes the trace of a call into its headers
+ */
+export function createTemporalClient(
+  connection: ConnectionLike,
+  namespace: string,
+  takeover?: TakeoverSettings,
+  tracing?: WorkflowClientInterceptor,
+): TemporalClient {
+  const workflow = [...(tracing ? [tracing] : []), ...(takeover ? [takeoverInterceptor(takeover)] : [])]
+  return new Client({ connection, namespace, ...(workflow.length > 0 && { interceptors: { workflow } }) })
 }
 
 /**

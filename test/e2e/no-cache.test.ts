@@ -6,6 +6,9 @@ import { expectDelivered, expectNotDelivered } from '../helpers/e2e-judge.ts'
 import { sendUnattested } from '../helpers/e2e-token.ts'
 import { type Sent, type Stage, startStage } from '../helpers/e2e.ts'
 import { untilWithdrawn } from '../helpers/e2e-withdrawn.ts'
+import { expectTraced } from '../helpers/e2e-traces.ts'
+import { startOtlpReceiver } from '../helpers/otlp-receiver.ts'
+import type { PortageProcess } from '../../lab/devnet/portage-process.ts'
 
 /**
  * Every workflow task replays its history from the first event: what is not deterministic fails here. PORTAGE_E2E_NO_CACHE=1 runs every
@@ -13,14 +16,22 @@ import { untilWithdrawn } from '../helpers/e2e-withdrawn.ts'
  */
 describe('Without a workflow cache', { timeout: 300_000 }, () => {
   let stage: Stage
+  let portage: PortageProcess
+  /** With traces, whose headers must change no command either. */
+  let receiver: Awaited<ReturnType<typeof startOtlpReceiver>>
 
   beforeAll(async () => {
     stage = await startStage({ noCache: true, consistencyLevel: 200 })
     // Ledgers that continue as new after a few updates, so that this is replayed, too.
-    await stage.portage({ env: { PORTAGE_LANE_UPDATES_PER_RUN: '5' } })
+    receiver = await startOtlpReceiver()
+    const env = { PORTAGE_LANE_UPDATES_PER_RUN: '5', OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url }
+    portage = await stage.portage({ env, args: ['--log-level', 'debug'] })
   })
 
-  afterAll(() => stage?.close())
+  afterAll(async () => {
+    await stage?.close()
+    await receiver?.stop()
+  })
 
   test('ten transfers of all kinds, a wait, a retry and a cancel', async () => {
     const transfers = transferKinds.map((kind, index) => ({
@@ -51,5 +62,11 @@ describe('Without a workflow cache', { timeout: 300_000 }, () => {
     await mine(anvil, 3)
     expect(await stage.outcomes([cancelled])).toMatchObject([{ state: 'cancelled' }])
     await expectNotDelivered(stage, [cancelled])
+  })
+
+  test('each delivered transfer has one trace, from its submission to the node that took its transaction, and its log lines say which', async () => {
+    await expectTraced(receiver, portage, stage.sent.slice(0, 10))
+    const sent = receiver.bodies.join().toLowerCase()
+    for (const { privateKey } of stage.devnet.lanes) expect(sent).not.toContain(privateKey.slice(2).toLowerCase())
   })
 })

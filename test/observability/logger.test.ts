@@ -1,6 +1,7 @@
 import { stripVTControlCharacters } from 'node:util'
 import { expect, test } from 'vitest'
 import { createLogger } from '../../observability/logger.ts'
+import { useTracing } from '../../observability/tracing.ts'
 
 function memory(): { lines: string[]; destination: { write(line: string): void } } {
   const lines: string[] = []
@@ -39,4 +40,20 @@ test('pretty lines are for people; the stack of an error follows', () => {
   createLogger({ pretty: true, destination }).error('gave up', { chain: 'ethereum', why: 'two words', error })
   const plain = stripVTControlCharacters(lines.join('')).replace(/^\S+/, 'TIME')
   expect(plain).toBe('TIME error gave up chain=ethereum why="two words"\n    NODE_UNAVAILABLE Error: no answer\n        at ask\n')
+})
+
+test('a line says which trace it belongs to, and has no field of a line before', () => {
+  const { lines, destination } = memory()
+  const logger = createLogger({ destination })
+  const ids = { trace_id: 'a'.repeat(32), span_id: 'b'.repeat(16) }
+  logger.info('outside', { first: 1 })
+  useTracing({ inSpan: (_, __, work) => work(), fields: () => ids })
+  logger.info('inside', { second: 2 })
+  useTracing(undefined)
+  logger.info('outside again')
+  const [outside, inside, again] = lines.map((line) => JSON.parse(line) as object)
+  expect(inside).toMatchObject({ ...ids, second: 2, message: 'inside' })
+  for (const line of [outside, again]) expect(Object.keys(line!)).not.toContain('trace_id')
+  expect(Object.keys(again!)).toEqual(['level', 'time', 'message'])
+  expect(Object.keys(inside!)).not.toContain('first')
 })

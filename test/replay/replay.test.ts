@@ -56,6 +56,12 @@ describe('Recorded histories', () => {
     expect([...results].map(([name, { error }]) => [name, error])).toEqual([...results.keys()].map((name) => [name, undefined]))
   })
 
+  test('this build replays all of them with tracing on, too: it changes no command', async () => {
+    const results = await replay(await workflowBundle(silentLogger(), true), names)
+    expect([...results].map(([name, { error }]) => [name, error])).toEqual([...results.keys()].map((name) => [name, undefined]))
+    expect(results.size).toBe(names.length)
+  })
+
   test('a build with another order of commands fails the histories of the workflow that it changed, and only these', async () => {
     const workflowsPath = fileURLToPath(new URL('./incompatible/index.ts', import.meta.url))
     const incompatible = await bundleWorkflowCode({ workflowsPath, logger: new DefaultLogger('ERROR', () => {}) })

@@ -40,7 +40,7 @@ interface Place {
 async function configFile({ temporal, node }: Place): Promise<string> {
   const path = join(folder, 'portage.yaml')
   const chain = {
-    ...{ family: 'evm', networkId: chainId, nodes: [{ url: `http://127.0.0.1:${node}/secret-key` }], blockTimeMs: 500 },
+    ...{ family: 'evm', networkId: chainId, nodes: [{ url: `http://127.0.0.1:${node}/?key=secret-key` }], blockTimeMs: 500 },
     lanes: [{ address: laneKey.address, signer: { kind: 'environment', variable: 'ADMIN_TEST_KEY' } }],
   }
   const api = { port: await freePort() }
@@ -80,7 +80,7 @@ async function portage(role: Role, config: string, ...args: string[]) {
     }
     const what = `${role} to wait for ${names.join(', ') || 'nothing'}`
     return until(look, { timeoutMs: 90_000, everyMs: 100, what, giveUp }).catch((error: unknown) => {
-      throw new Error(`${String(error)}; last: ${last}`, { cause: error })
+      throw new Error(`${String(error)}; last: ${last}; ${child.tail()}`, { cause: error })
     })
   }
   return { role, child, port, ask, waitsFor }

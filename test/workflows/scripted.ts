@@ -1,5 +1,5 @@
-import type { WorkflowHandle } from '@temporalio/client'
-import { WorkflowNotFoundError } from '@temporalio/common'
+import { Client, type WorkflowClientInterceptor, type WorkflowHandle } from '@temporalio/client'
+import { type Headers, WorkflowNotFoundError } from '@temporalio/common'
 import { Worker } from '@temporalio/worker'
 import { afterAll, beforeAll, beforeEach } from 'vitest'
 import { startTemporal, type TemporalServer } from '../../lab/devnet/temporal/temporal.ts'
@@ -23,6 +23,7 @@ import type {
   Withdrawal,
 } from '../../temporal/contracts/transfer-steps.ts'
 import { workflowBundle } from '../../workers/bundle.ts'
+import type { TracedRun } from '../../workflows/trace-headers.ts'
 import { connectTemporal, type Temporal } from '../../workers/temporal.ts'
 
 export const lanes = ['evm-1:0xa', 'evm-1:0xb'] as const
@@ -77,7 +78,10 @@ export interface Scripted {
     confirmEnd: ConfirmEndInput[]
     withdraw: WithdrawInput[]
   }
-  start(options?: Omit<TransferInput, 'transfer'>): Promise<WorkflowHandle>
+  /** The headers of every step of this test, in order, and the runs that were told as ended parts of a trace. */
+  readonly traced: { readonly headers: Headers[]; readonly runs: TracedRun[] }
+  /** @param headers of the start */
+  start(options?: Omit<TransferInput, 'transfer'>, headers?: Headers): Promise<WorkflowHandle>
   /**
    * Starts one with a deadline that comes after what it has to be asked before (`asked` says so), and before its first wait of ten seconds is over. On a machine that
    * stands the deadline may pass first: then the next one has twice the time.
@@ -93,8 +97,8 @@ export interface Scripted {
   nextRun(handle: WorkflowHandle): Promise<void>
 }
 
-/** For the suite that calls it: a real server, the real workflow, and workers with such steps. */
-export function scriptedTransfers(): Scripted {
+/** For the suite that calls it: a real server, the real workflow, and workers with such steps. @param tracing as in a process that sends traces */
+export function scriptedTransfers(tracing = false): Scripted {
   let server: TemporalServer
   let temporal: Temporal
   const workers: Worker[] = []
@@ -102,6 +106,7 @@ export function scriptedTransfers(): Scripted {
   let count = 0
   const nothing = (): Scripted['asked'] => ({ admit: [], broadcastNear: [], broadcast: [], confirm: [], confirmEnd: [], withdraw: [] })
   let asked = nothing()
+  let traced: Scripted['traced'] = { headers: [], runs: [] }
 
   beforeAll(async () => {
     // A new run is suggested after a few waits instead of some thousand events.
@@ -119,7 +124,16 @@ export function scriptedTransfers(): Scripted {
     }
     const queues = [chainQueue('bsc'), ...lanes.map(laneQueue)]
     for (const taskQueue of queues) {
-      workers.push(await Worker.create({ connection, taskQueue, activities, workflowBundle: await workflowBundle(silentLogger()) }))
+      workers.push(
+        await Worker.create({
+          ...{ connection, taskQueue, activities },
+          workflowBundle: await workflowBundle(silentLogger(), tracing),
+          interceptors: {
+            activity: [() => ({ inbound: { execute: (input, next) => (traced.headers.push(input.headers), next(input)) } })],
+          },
+          sinks: { traces: { ended: { fn: (_: unknown, run: TracedRun) => void traced.runs.push(run), callDuringReplay: false } } },
+        }),
+      )
     }
     running = workers.map((worker) => worker.run())
   })
@@ -134,6 +148,7 @@ export function scriptedTransfers(): Scripted {
   beforeEach(() => {
     on.script = { ...sound }
     asked = nothing()
+    traced = { headers: [], runs: [] }
   })
 
   const on: Scripted = {
@@ -141,12 +156,19 @@ export function scriptedTransfers(): Scripted {
     get asked() {
       return asked
     },
-    start: (options = {}) =>
-      temporal.client.workflow.start('transfer', {
+    get traced() {
+      return traced
+    },
+    start(options = {}, headers) {
+      const given = {
+        startWithDetails: (input, next) => next({ ...input, headers: { ...input.headers, ...headers } }),
+      } satisfies WorkflowClientInterceptor
+      return new Client({ connection: temporal.connection, interceptors: { workflow: [given] } }).workflow.start('transfer', {
         workflowId: `transfer-${++count}`,
         taskQueue: chainQueue('bsc'),
         args: [{ transfer, ...options } satisfies TransferInput],
-      }),
+      })
+    },
     async startWithDeadline(isAsked) {
       for (let withinMs = 4_000; ; withinMs *= 2) {
         asked = nothing()

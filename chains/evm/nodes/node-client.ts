@@ -2,6 +2,7 @@ import { setMaxListeners } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { RelayerError } from '../../../domain/errors.ts'
 import type { NodeUse } from '../../../domain/settings/settings.ts'
+import { inSpan } from '../../../observability/tracing.ts'
 import type { NodeStatus } from '../../port.ts'
 import { toNumber } from '../hex.ts'
 import { createJsonRpcClient } from './json-rpc-client.ts'
@@ -37,7 +38,7 @@ export function createNodeClient(spec: NodeSpec, networkId: string, timeoutMs: n
     if (turn > 0) await sleep(turn, undefined, { signal: closing.signal }).catch(() => undefined)
     const started = now()
     try {
-      const answer = readOrRefuse(client.origin, method, await client.request(method, params), read)
+      const answer = readOrRefuse(client.origin, method, await traced(method, () => client.request(method, params)), read)
       health.answered(now() - started)
       return answer
     } catch (error) {
@@ -47,6 +48,14 @@ export function createNodeClient(spec: NodeSpec, networkId: string, timeoutMs: n
       throw error
     }
   }
+
+  /** A call may leave in one request with calls of other traces: what is traced is its own way, the wait for its batch included. */
+  const traced = (method: string, request: () => Promise<unknown>) =>
+    inSpan(
+      `rpc ${method}`,
+      { 'rpc.system': 'jsonrpc', 'rpc.method': method, 'portage.node': spec.name, 'portage.network': networkId },
+      request,
+    )
 
   const readNetwork = () => health.probe(networkId, () => ask('eth_chainId', [], readNetworkId), reads)
 

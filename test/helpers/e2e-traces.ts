@@ -1,0 +1,51 @@
+import { readFile } from 'node:fs/promises'
+import { expect } from 'vitest'
+import type { PortageProcess } from '../../lab/devnet/portage-process.ts'
+import { until } from '../../lab/devnet/until.ts'
+import type { Sent } from './e2e.ts'
+import type { ReceivedSpan, startOtlpReceiver } from './otlp-receiver.ts'
+
+type Receiver = Awaited<ReturnType<typeof startOtlpReceiver>>
+
+/**
+ * Each of these delivered transfers has one trace: from its submission through its workflow, a step of it, and the call that sent its transaction; and log lines of the
+ * process have its id.
+ */
+export async function expectTraced(receiver: Receiver, portage: PortageProcess, transfers: readonly Sent[]): Promise<void> {
+  const run = (id: string) =>
+    receiver.spans.find(({ name, attributes }) => name === 'RunWorkflow:transfer' && attributes['temporalWorkflowId'] === id)
+  // The exporter sends every five seconds.
+  const missing = () => transfers.filter(({ id }) => !run(id))
+  await until(() => missing().length === 0, {
+    timeoutMs: 60_000,
+    what: `the spans of runs: ${missing()
+      .map(({ id }) => id)
+      .join(', ')}`,
+  })
+  const log = await readFile(portage.logFile, 'utf8')
+  for (const { id } of transfers) {
+    const { traceId, spanId, parentSpanId } = run(id)!
+    const ofTrace = () => receiver.spans.filter((span) => span.traceId === traceId)
+    const named = (name: string) => ofTrace().find((span) => span.name === name)
+    await until(() => named('rpc eth_sendRawTransaction') && named('submit'), { timeoutMs: 60_000, what: `the whole trace of ${id}` })
+    const start = ofTrace().find((span) => span.spanId === parentSpanId)!
+    expect(start.name).toBe('StartWorkflow:transfer')
+    expect(ancestors(ofTrace(), start)).toContain('submit')
+    expect(named('submit')!.parentSpanId).toBe('')
+    const sent = ancestors(ofTrace(), named('rpc eth_sendRawTransaction')!)
+    expect(sent.some((name) => /^RunActivity:broadcast(Near)?$/.test(name))).toBe(true)
+    expect(sent.slice(-3)).toEqual(['RunWorkflow:transfer', 'StartWorkflow:transfer', 'submit'])
+    expect(ofTrace().filter((span) => span.parentSpanId === spanId).length).toBeGreaterThanOrEqual(2)
+    expect(log).toMatch(new RegExp(`"trace_id":"${traceId}".*a transaction was sent|a transaction was sent.*"trace_id":"${traceId}"`))
+  }
+  // What is no part of a submission is no trace.
+  const roots = receiver.spans.filter((span) => span.parentSpanId === '').map(({ name }) => name)
+  expect([...new Set(roots)]).toEqual(['submit'])
+  expect(receiver.spans[0]!.resource).toMatchObject({ 'service.name': 'portage', 'portage.role': 'all' })
+}
+
+/** The names of the spans around this one, the innermost first. */
+function ancestors(spans: readonly ReceivedSpan[], { parentSpanId }: ReceivedSpan): string[] {
+  const parent = spans.find(({ spanId }) => spanId === parentSpanId)
+  return parent ? [parent.name, ...ancestors(spans, parent)] : []
+}

@@ -1,0 +1,62 @@
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+
+/** A span as it came in. */
+export interface ReceivedSpan {
+  readonly traceId: string
+  readonly spanId: string
+  readonly parentSpanId: string
+  readonly name: string
+  readonly attributes: Readonly<Record<string, unknown>>
+  /** Of the process that sent it. */
+  readonly resource: Readonly<Record<string, unknown>>
+}
+
+interface Attribute {
+  readonly key: string
+  readonly value: Readonly<Record<string, unknown>>
+}
+type Sent = Omit<ReceivedSpan, 'attributes' | 'resource'> & { readonly attributes: readonly Attribute[] }
+interface Body {
+  readonly resourceSpans: readonly {
+    readonly resource: { readonly attributes: readonly Attribute[] }
+    readonly scopeSpans: readonly { readonly spans: readonly Sent[] }[]
+  }[]
+}
+
+const plain = (attributes: readonly Attribute[]) => Object.fromEntries(attributes.map(({ key, value }) => [key, Object.values(value)[0]]))
+
+/** A collector that takes OTLP over HTTP as JSON (https://opentelemetry.io/docs/specs/otlp/#otlphttp), and keeps what it was sent. */
+export async function startOtlpReceiver() {
+  const spans: ReceivedSpan[] = []
+  const bodies: string[] = []
+  const server = createServer((request, response) => {
+    let body = ''
+    request.setEncoding('utf8').on('data', (part: string) => (body += part))
+    request.on('end', () => {
+      const isTraces = request.method === 'POST' && request.url === '/v1/traces'
+      if (isTraces) {
+        bodies.push(body)
+        for (const { resource, scopeSpans } of (JSON.parse(body) as Body).resourceSpans)
+          for (const { attributes, parentSpanId = '', ...span } of scopeSpans.flatMap((scope) => scope.spans))
+            spans.push({ ...span, parentSpanId, attributes: plain(attributes), resource: plain(resource.attributes) })
+      }
+      response.writeHead(isTraces ? 200 : 404, { 'content-type': 'application/json' }).end('{}')
+    })
+  })
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  const { port } = server.address() as AddressInfo
+  return {
+    url: `http://127.0.0.1:${port}`,
+    spans: spans as readonly ReceivedSpan[],
+    /** All that was sent, as it came. */
+    bodies: bodies as readonly string[],
+    async stop() {
+      const closed = once(server, 'close')
+      server.close()
+      server.closeAllConnections()
+      await closed
+    },
+  }
+}

@@ -1,0 +1,59 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { silentLogger } from '../../observability/logger.ts'
+import { inSpan, inTrace, traceFields, useTracing } from '../../observability/tracing.ts'
+import { createTracing } from '../../workers/otlp.ts'
+import { startTracing } from '../../workers/tracing.ts'
+import { startOtlpReceiver } from '../helpers/otlp-receiver.ts'
+
+const off = { otlpEndpoint: undefined, traceRatio: 1 }
+let receiver: Awaited<ReturnType<typeof startOtlpReceiver>>
+beforeAll(async () => {
+  receiver = await startOtlpReceiver()
+})
+afterAll(async () => {
+  useTracing(undefined)
+  await receiver.stop()
+})
+
+const options = () => ({ endpoint: receiver.url, ratio: 1, role: 'all' as const, logger: silentLogger() })
+
+test('without an endpoint, or where OpenTelemetry is switched off, nothing is traced', async () => {
+  const about = { role: 'all' as const, logger: silentLogger() }
+  expect(await startTracing(off, { ...about, env: {} })).toBeUndefined()
+  const env = { OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url, OTEL_SDK_DISABLED: 'true' }
+  expect(await startTracing({ ...off, otlpEndpoint: receiver.url }, { ...about, env })).toBeUndefined()
+  expect(await inTrace('submit', {}, async () => traceFields())).toEqual({})
+})
+
+test('what is called in a trace is part of it; what is called in none is not recorded; errors carry no secret', async () => {
+  const tracing = createTracing(options())
+  useTracing(tracing)
+  await inSpan('rpc eth_call', {}, async () => undefined)
+  let inside: Readonly<Record<string, string>> = {}
+  const failed = inTrace('submit', { 'portage.bridge': 'b' }, async () => {
+    await inSpan('rpc eth_chainId', { 'rpc.method': 'eth_chainId' }, async () => (inside = traceFields()))
+    throw new Error('https://user:hunter2@node.example/v3/0123456789abcdef0123456789abcdef did not answer')
+  })
+  await expect(failed).rejects.toThrow('did not answer')
+  expect(traceFields()).toEqual({})
+  await tracing.close()
+  const [rpc, submit] = ['rpc eth_chainId', 'submit'].map((name) => receiver.spans.find((span) => span.name === name)!)
+  expect(receiver.spans.map(({ name }) => name).toSorted()).toEqual(['rpc eth_chainId', 'submit'])
+  expect(rpc).toMatchObject({ traceId: submit!.traceId, parentSpanId: submit!.spanId, spanId: inside['span_id'] })
+  expect(inside['trace_id']).toBe(submit!.traceId)
+  expect(submit).toMatchObject({ parentSpanId: '', attributes: { 'portage.bridge': 'b', 'error.type': 'INTERNAL' } })
+  expect(receiver.bodies.join()).not.toMatch(/hunter2|0123456789abcdef0123456789abcdef/)
+})
+
+test('of a ratio of 0 no trace is recorded, and a collector that is away stops nothing', async () => {
+  const before = receiver.spans.length
+  const tracing = createTracing({ ...options(), ratio: 0 })
+  useTracing(tracing)
+  expect(await inTrace('submit', {}, async () => inSpan('rpc eth_call', {}, async () => 5))).toBe(5)
+  await tracing.close()
+  expect(receiver.spans.length).toBe(before)
+  const away = createTracing({ ...options(), endpoint: 'http://127.0.0.1:9' })
+  useTracing(away)
+  expect(await inTrace('submit', {}, async () => 7)).toBe(7)
+  await away.close()
+})

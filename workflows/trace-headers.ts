@@ -1,0 +1,93 @@
+import { defaultPayloadConverter, type Headers } from '@temporalio/common'
+import {
+  proxySinks,
+  type Sinks,
+  workflowInfo,
+  type WorkflowInboundCallsInterceptor,
+  type WorkflowInterceptors,
+  type WorkflowOutboundCallsInterceptor,
+} from '@temporalio/workflow'
+
+/** A run that was part of a trace and has ended. Times: ms since the epoch. */
+export interface TracedRun {
+  readonly traceId: string
+  readonly spanId: string
+  readonly parentSpanId: string
+  /** W3C trace flags, hex. */
+  readonly flags: string
+  readonly startedAt: number
+  readonly endedAt: number
+}
+
+export interface TraceSinks extends Sinks {
+  traces: { ended(run: TracedRun): void }
+}
+
+/** As @temporalio/interceptors-opentelemetry names it, whose interceptors write and read it outside of workflows. */
+const traceHeader = '_tracer-data'
+/** https://www.w3.org/TR/trace-context/#traceparent-header */
+const traceparent = /^00-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})$/
+
+/** Workflows that one submission or order starts. Those that live on (lanes, streams, settings) belong to no trace. */
+const traced: ReadonlySet<string> = new Set(['transfer', 'batch', 'operatorTransaction'])
+
+const { traces } = proxySinks<TraceSinks>()
+
+/**
+ * Bundled only where traces are sent. Passes the trace of the run's start on to its steps, in headers and in nothing else: no command, no yield, no random number and
+ * no time differs from a run without it, so that tracing can be switched on and off under running workflows. The interceptors of @temporalio/interceptors-opentelemetry
+ * for workflows make spans within the workflow, which takes numbers from its random sequence and more turns of its promises.
+ */
+export const interceptors = (): WorkflowInterceptors => {
+  if (!traced.has(workflowInfo().workflowType)) return {}
+  const headers = new TraceHeaders()
+  return { inbound: [headers], outbound: [headers] }
+}
+
+class TraceHeaders implements WorkflowInboundCallsInterceptor, WorkflowOutboundCallsInterceptor {
+  /** For the steps of this run: their parent is its span. */
+  #own: Headers = {}
+  /** As the run was started with: the next run of the same transfer has the same parent. */
+  #given: Headers = {}
+
+  execute: NonNullable<WorkflowInboundCallsInterceptor['execute']> = (input, next) => {
+    const given = input.headers[traceHeader]
+    const parent = parentOf(input.headers)
+    if (!given || !parent) return next(input)
+    const { runId, runStartTime } = workflowInfo()
+    const [traceId, parentSpanId, flags] = parent
+    // A number of its own, and the same at each replay.
+    const spanId = runId.replaceAll('-', '').slice(-16)
+    this.#given = { [traceHeader]: given }
+    this.#own = { [traceHeader]: defaultPayloadConverter.toPayload({ traceparent: `00-${traceId}-${spanId}-${flags}` }) }
+    const ended = () => traces.ended({ traceId, spanId, parentSpanId, flags, startedAt: runStartTime.getTime(), endedAt: Date.now() })
+    const result = next(input)
+    // Beside the result, not in it: the workflow ends in the same turn as without.
+    result.then(ended, ended)
+    return result
+  }
+
+  scheduleActivity: NonNullable<WorkflowOutboundCallsInterceptor['scheduleActivity']> = (input, next) => next(this.#with(input))
+
+  scheduleLocalActivity: NonNullable<WorkflowOutboundCallsInterceptor['scheduleLocalActivity']> = (input, next) => next(this.#with(input))
+
+  continueAsNew: NonNullable<WorkflowOutboundCallsInterceptor['continueAsNew']> = (input, next) =>
+    next({ ...input, headers: { ...input.headers, ...this.#given } })
+
+  #with<Input extends { readonly headers: Headers }>(input: Input): Input {
+    return { ...input, headers: { ...input.headers, ...this.#own } }
+  }
+}
+
+/** Whoever reaches Temporal may have started the run: what is no header of ours counts as none, and breaks no task. */
+function parentOf(headers: Headers): readonly [traceId: string, spanId: string, flags: string] | undefined {
+  try {
+    const payload = headers[traceHeader]
+    const carrier: unknown = payload && defaultPayloadConverter.fromPayload(payload)
+    const text = typeof carrier === 'object' && carrier !== null && 'traceparent' in carrier ? carrier.traceparent : undefined
+    const [, traceId, spanId, flags] = (typeof text === 'string' && traceparent.exec(text)) || []
+    return traceId && spanId && flags ? [traceId, spanId, flags] : undefined
+  } catch {
+    return undefined
+  }
+}
