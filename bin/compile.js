@@ -25,19 +25,41 @@ const rootUrl = `const __portageRoot = require('node:url').pathToFileURL(require
 /** Loaded late, and large: a file of their own. */
 const late = new Map([['@aws-sdk/client-kms', './kms.cjs']])
 
-/** Takes the packages that the sources import from packages.cjs, and writes down which they are. */
-const fromPackages = (packages) => ({
+/** Loaded only where traces are sent: in a file of their own, too. */
+const tracing = /^@opentelemetry\/|^@temporalio\/interceptors-opentelemetry(\/|$)/
+
+/** A module that is a part of another compiled file. */
+const partOf =
+  (file) =>
+  ({ path }) => ({ contents: `module.exports = require('${file}')['${path}']` })
+
+/** Takes the packages that the sources import from packages.cjs, those of tracing from otlp.cjs, and writes down which they are. */
+const fromPackages = (packages, ofTracing) => ({
   name: 'from-packages',
   setup({ onResolve, onLoad }) {
     onResolve({ filter: /^[^./]/ }, ({ path, kind }) => {
       if (kind === 'entry-point') return undefined
       if (isBuiltin(path)) return { path, external: true }
       if (late.has(path)) return { path: late.get(path), external: true }
-      packages.add(path)
-      return { path, namespace: 'package' }
+      const isTracing = tracing.test(path)
+      ;(isTracing ? ofTracing : packages).add(path)
+      return { path, namespace: isTracing ? 'tracing' : 'package' }
     })
-    onResolve({ filter: /(packages|root)\.cjs$/ }, ({ path }) => ({ path, external: true }))
-    onLoad({ filter: /./, namespace: 'package' }, ({ path }) => ({ contents: `module.exports = require('./packages.cjs')['${path}']` }))
+    onResolve({ filter: /(packages|root|otlp)\.cjs$/ }, ({ path }) => ({ path, external: true }))
+    onLoad({ filter: /./, namespace: 'package' }, partOf('./packages.cjs'))
+    onLoad({ filter: /./, namespace: 'tracing' }, partOf('./otlp.cjs'))
+  },
+})
+
+/** What otlp.cjs shares with packages.cjs is there once. */
+const sharing = (packages) => ({
+  name: 'sharing',
+  setup({ onResolve, onLoad }) {
+    onResolve({ filter: /^@temporalio\/(common|client|activity|worker)$/ }, ({ path }) =>
+      packages.has(path) ? { path, namespace: 'package' } : undefined,
+    )
+    onResolve({ filter: /packages\.cjs$/ }, ({ path }) => ({ path, external: true }))
+    onLoad({ filter: /./, namespace: 'package' }, partOf('./packages.cjs'))
   },
 })
 
@@ -112,7 +134,7 @@ const common = {
 const ofPackages = { ...common, minifyWhitespace: true, plugins: [packageEdits], external: ['*.node'], loader: { '.node': 'empty' } }
 
 /**
- * Compiles the command line into a folder: main.cjs has the sources, packages.cjs what they import, kms.cjs what is loaded late, thread.cjs the threads in which
+ * Compiles the command line into a folder: main.cjs has the sources, packages.cjs what they import, kms.cjs and otlp.cjs what is loaded late, thread.cjs the threads in which
  * workflows run; load.cjs runs them. In each, a module runs when it is first needed. Few files load faster than a thousand.
  * @param folder made anew; several processes may do it at once
  * @param rootCode what root.cjs says: an expression, the path of the folder with package.json
@@ -121,7 +143,7 @@ const ofPackages = { ...common, minifyWhitespace: true, plugins: [packageEdits],
 export async function compile(folder, rootCode = JSON.stringify(root)) {
   const { build } = await import('esbuild')
   const made = `${folder}.${randomUUID()}`
-  const packages = new Set()
+  const [packages, ofTracing] = [new Set(), new Set()]
   await build({
     ...common,
     entryPoints: [join(root, 'cli/main.ts')],
@@ -130,13 +152,15 @@ export async function compile(folder, rootCode = JSON.stringify(root)) {
     sourcemap: 'external',
     sourcesContent: false,
     banner: { js: rootUrl },
-    plugins: [originalUrls, fromPackages(packages)],
+    plugins: [originalUrls, fromPackages(packages, ofTracing)],
   })
   placeMap(join(made, 'main.cjs.map'))
-  const getters = [...packages].map((name) => `get '${name}'() { return require('${name}') }`)
-  const entry = (contents, name) => build({ ...ofPackages, stdin: { contents, resolveDir: root }, outfile: join(made, name) })
+  const all = (names) => `module.exports = { ${[...names].map((name) => `get '${name}'() { return require('${name}') }`).join(', ')} }`
+  const entry = (contents, name, more = {}) =>
+    build({ ...ofPackages, ...more, stdin: { contents, resolveDir: root }, outfile: join(made, name) })
   const builds = await Promise.all([
-    entry(`module.exports = { ${getters.join(', ')} }`, 'packages.cjs'),
+    entry(all(packages), 'packages.cjs'),
+    entry(all(ofTracing), 'otlp.cjs', { plugins: [sharing(packages), packageEdits] }),
     entry(`module.exports = require('@aws-sdk/client-kms')`, 'kms.cjs'),
     entry(`require('@temporalio/worker/lib/workflow/workflow-worker-thread')`, 'thread.cjs'),
   ])

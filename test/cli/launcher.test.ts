@@ -18,7 +18,18 @@ test('the sources are compiled once, until one of them changes', async () => {
   expect(first).toMatch(/\/node_modules\/\.cache\/portage\/code\/[0-9a-f]{32}$/)
   const files = readdirSync(first ?? '').filter((name) => !name.endsWith('.v8'))
   expect(files.toSorted()).toEqual([
-    ...['kms.cjs', 'load.cjs', 'main.cjs', 'main.cjs.map', 'mappings.wasm', 'packages.cjs', 'proto.json', 'root.cjs', 'thread.cjs'],
+    ...[
+      'kms.cjs',
+      'load.cjs',
+      'main.cjs',
+      'main.cjs.map',
+      'mappings.wasm',
+      'otlp.cjs',
+      'packages.cjs',
+      'proto.json',
+      'root.cjs',
+      'thread.cjs',
+    ],
     'workflow-thread.cjs',
   ])
   expect(await compiledFolder()).toBe(first)
