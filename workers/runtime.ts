@@ -42,10 +42,14 @@ export async function runRole(role: Role, config: Config, options: RunOptions): 
     admin.starts()
     const { close } = dependencies
     await startRole(role, config, { ...options, metrics, admin, tracing }, dependencies, work)
-    const closeAll = () =>
-      close()
-        .finally(() => tracing?.close())
-        .finally(admin.close)
+    const closeAll = async () => {
+      try {
+        await close()
+      } finally {
+        await tracing?.close()
+        await admin.close()
+      }
+    }
     return supervise(work, { stopping: admin.stopping, close: closeAll, logger })
   } catch (error) {
     // What runs already would keep the process alive.

@@ -1,9 +1,5 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { loadConfig, parseConfig } from '../../config/load.ts'
+import { describe, expect, test } from 'vitest'
+import { parseConfig } from '../../config/load.ts'
 import { RelayerError } from '../../domain/errors.ts'
 
 const contracts = { core: `0x${'c0'.repeat(20)}`, tokenBridge: `0x${'b0'.repeat(20)}` }
@@ -110,6 +106,9 @@ describe('a good config', () => {
           "auditMinutes": 5,
           "lookBackDays": 7,
           "rangeBlocks": 2000,
+        },
+        "telemetry": {
+          "traceRatio": 1,
         },
         "temporal": {
           "address": "127.0.0.1:7233",
@@ -222,7 +221,7 @@ extra: 1
         - bridges.wormhole-token-bridge.minimumFees.four.2/11 has a name that must be <wormhole chain id>/<64 hex digits of the token>. Rename it.
         - bridges.wormhole-token-bridge.minimumFees.two.2/0000000000000000000000000000000000000000000000000000000000000000 must be a text, not a number. Put the value in quotes.
         - bridges.wormhole-token-bridge.calls.five.0xc0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0 must be a function that takes the signed VAA: name(bytes). Correct it.
-        - extra is not a field of the config. Remove it; known here: dataFolder, temporal, worker, chains, fees, transfers, audit, streams, bridges, access, api, admin.
+        - extra is not a field of the config. Remove it; known here: dataFolder, temporal, worker, chains, fees, transfers, audit, streams, bridges, access, api, admin, telemetry.
         - chains.three.networkId is 5, as of chains.two. One network is one chain: merge the two, with the nodes and lanes of both.
         - chains.two.wormholeChainId is 2, as of chains.one. Every Wormhole chain id belongs to one chain: correct one of them.
         - chains.one.lanes[1].signer does not say where the password of the keystore is. Give either passwordFile or passwordVariable.
@@ -283,39 +282,5 @@ extra: 1
     expect(text).toContain('chains.ethereum.nodes[0].url must be an http or https URL')
     expect(text).not.toContain(env.NODE_KEY)
     expect(problemsOf(`${least}\nx: "secret-in-broken-yaml`)).not.toContain('secret-in-broken-yaml')
-  })
-})
-
-describe('files', () => {
-  let folder = ''
-  beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'portage-config-'))
-  })
-  afterAll(() => rm(folder, { recursive: true }))
-
-  test('keystores and password files are found from the config file', async () => {
-    const signer = '{ kind: keystore, file: keys/a.json, passwordFile: ../a.password }'
-    const lane = `    lanes: [{ address: '${contracts.core}', signer: ${signer} }]\n`
-    await writeFile(join(folder, 'portage.yaml'), least.replace('bridges:', `${lane}bridges:`))
-    const config = await loadConfig(join(folder, 'portage.yaml'), env)
-    const passwordFile = join(folder, '..', 'a.password')
-    expect(config.chains['ethereum']?.lanes[0]?.signer).toEqual({ kind: 'keystore', file: join(folder, 'keys/a.json'), passwordFile })
-  })
-
-  test('a file that is not there is named, with what to do', async () => {
-    const path = join(folder, 'absent.yaml')
-    const error = await loadConfig(path, env).catch((thrown: unknown) => thrown)
-    expect(error).toBeInstanceOf(RelayerError)
-    expect((error as RelayerError).message.replace(path, 'absent.yaml')).toMatchInlineSnapshot(`
-      "The config has problems. absent.yaml:
-        - the file does not exist. Name it with --config, or start from config/portage.example.yaml.
-       (problems=1) → Correct the fields that are named."
-    `)
-  })
-
-  test('the example is valid', async () => {
-    const path = fileURLToPath(new URL('../../config/portage.example.yaml', import.meta.url))
-    const config = await loadConfig(path, { ETHEREUM_RPC_URL: 'https://a.example', AVALANCHE_RPC_URL: 'https://b.example' })
-    expect(Object.keys(config.chains)).toEqual(['ethereum', 'avalanche'])
   })
 })

@@ -44,7 +44,7 @@ describe('The trace of a transfer', () => {
     ['text that is longer', carrier(`00-${traceId}-00f067aa0ba902b7-01\nx`)],
     ['another version', carrier(`ff-${traceId}-00f067aa0ba902b7-01`)],
   ] as const)('a header that somebody made up (%s) breaks no task, and reaches no step', async (_, payload) => {
-    const handle = await on.start({}, payload === undefined ? undefined : header(payload as Payload))
+    const handle = await on.start({}, payload === undefined ? undefined : header(payload))
     expect(await handle.result()).toMatchObject({ state: 'delivered' })
     expect(on.traced.headers.length).toBeGreaterThan(0)
     expect(parents()).toEqual(on.traced.headers.map(() => undefined))

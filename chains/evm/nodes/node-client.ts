@@ -26,7 +26,7 @@ export function createNodeClient(spec: NodeSpec, networkId: string, timeoutMs: n
   const closing = new AbortController()
   // As many calls wait for their turn as there are.
   setMaxListeners(0, closing.signal)
-  const client = createJsonRpcClient(spec.url, timeoutMs, closing.signal, count)
+  const client = traced(createJsonRpcClient(spec.url, timeoutMs, closing.signal, count), spec.name, networkId)
   const now = () => performance.now()
   const health = createNodeHealth(now)
   const limiter = createLimiter(spec.requestsPerSecond, now)
@@ -38,7 +38,7 @@ export function createNodeClient(spec: NodeSpec, networkId: string, timeoutMs: n
     if (turn > 0) await sleep(turn, undefined, { signal: closing.signal }).catch(() => undefined)
     const started = now()
     try {
-      const answer = readOrRefuse(client.origin, method, await traced(method, () => client.request(method, params)), read)
+      const answer = readOrRefuse(client.origin, method, await client.request(method, params), read)
       health.answered(now() - started)
       return answer
     } catch (error) {
@@ -48,14 +48,6 @@ export function createNodeClient(spec: NodeSpec, networkId: string, timeoutMs: n
       throw error
     }
   }
-
-  /** A call may leave in one request with calls of other traces: what is traced is its own way, the wait for its batch included. */
-  const traced = (method: string, request: () => Promise<unknown>) =>
-    inSpan(
-      `rpc ${method}`,
-      { 'rpc.system': 'jsonrpc', 'rpc.method': method, 'portage.node': spec.name, 'portage.network': networkId },
-      request,
-    )
 
   const readNetwork = () => health.probe(networkId, () => ask('eth_chainId', [], readNetworkId), reads)
 
@@ -98,6 +90,15 @@ export function createNodeClient(spec: NodeSpec, networkId: string, timeoutMs: n
     close: () => closing.abort(),
   }
   return node
+}
+
+type JsonRpcClient = ReturnType<typeof createJsonRpcClient>
+
+/** A call may leave in one request with calls of other traces: what is traced is its own way, the wait for its batch included. */
+function traced({ origin, request }: JsonRpcClient, node: string, network: string): JsonRpcClient {
+  const about = { 'rpc.system': 'jsonrpc', 'portage.node': node, 'portage.network': network }
+  const attributesOf = (method: string) => ({ ...about, 'rpc.method': method })
+  return { origin, request: (method, params) => inSpan(`rpc ${method}`, attributesOf(method), () => request(method, params)) }
 }
 
 const readNetworkId = (value: unknown) => String(toNumber(value, 'chain id'))

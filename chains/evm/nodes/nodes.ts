@@ -30,17 +30,8 @@ export interface NodesOptions {
 export type Nodes = ReturnType<typeof createNodes>
 
 export function createNodes({ name, networkId, nodes, send, timeoutMs = defaultTimeoutMs, environment = {} }: NodesOptions) {
-  const calls = new Map<string, number>()
-  const callsByNode = new Map<string, Map<string, number>>()
+  const { calls, callsByNode, countOf } = createCallCounts()
   const closing = new AbortController()
-  const countOf = (node: string) => {
-    // A node that is added again under its name goes on counting.
-    const ofNode = callsByNode.get(node) ?? new Map<string, number>()
-    callsByNode.set(node, ofNode)
-    return (method: string) => {
-      for (const counts of [calls, ofNode]) counts.set(method, (counts.get(method) ?? 0) + 1)
-    }
-  }
   const set = createNodeSet(nodes, (spec) => createNodeClient(spec, networkId, timeoutMs, countOf(spec.name)), environment)
   const sendUses = send === 'private' ? ['private'] : ['all', 'send']
   /** Those that are counted where nodes are counted: of the config, also while they are disabled. Nobody who can only change settings moves a majority. */
@@ -116,6 +107,21 @@ export function createNodes({ name, networkId, nodes, send, timeoutMs = defaultT
       set.close()
     },
   }
+}
+
+/** Counts calls by method, in all and by node. */
+function createCallCounts() {
+  const calls = new Map<string, number>()
+  const callsByNode = new Map<string, Map<string, number>>()
+  const countOf = (node: string) => {
+    // A node that is added again under its name goes on counting.
+    const ofNode = callsByNode.get(node) ?? new Map<string, number>()
+    callsByNode.set(node, ofNode)
+    return (method: string) => {
+      for (const counts of [calls, ofNode]) counts.set(method, (counts.get(method) ?? 0) + 1)
+    }
+  }
+  return { calls, callsByNode, countOf }
 }
 
 async function verify(nodes: readonly NodeClient[], chain: string, expected: string): Promise<void> {

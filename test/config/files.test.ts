@@ -1,0 +1,69 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { loadConfig } from '../../config/load.ts'
+import { RelayerError } from '../../domain/errors.ts'
+
+const contract = `0x${'c0'.repeat(20)}`
+const least = `
+chains:
+  ethereum:
+    family: evm
+    networkId: 1
+    nodes: [{ url: "https://node.example/v3/\${NODE_KEY}" }]
+    blockTimeMs: 12000
+bridges: {}
+`
+const env = { NODE_KEY: 'abcdef0123456789' }
+
+describe('files of the config', () => {
+  let folder = ''
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'portage-config-'))
+  })
+  afterAll(() => rm(folder, { recursive: true }))
+
+  test('keystores and password files are found from the config file', async () => {
+    const signer = '{ kind: keystore, file: keys/a.json, passwordFile: ../a.password }'
+    const lane = `    lanes: [{ address: '${contract}', signer: ${signer} }]\n`
+    await writeFile(join(folder, 'portage.yaml'), least.replace('bridges:', `${lane}bridges:`))
+    const config = await loadConfig(join(folder, 'portage.yaml'), env)
+    const passwordFile = join(folder, '..', 'a.password')
+    expect(config.chains['ethereum']?.lanes[0]?.signer).toEqual({ kind: 'keystore', file: join(folder, 'keys/a.json'), passwordFile })
+  })
+
+  test('a file that is not there is named, with what to do', async () => {
+    const path = join(folder, 'absent.yaml')
+    const error = await loadConfig(path, env).catch((thrown: unknown) => thrown)
+    expect(error).toBeInstanceOf(RelayerError)
+    expect((error as RelayerError).message.replace(path, 'absent.yaml')).toMatchInlineSnapshot(`
+      "The config has problems. absent.yaml:
+        - the file does not exist. Name it with --config, or start from config/portage.example.yaml.
+       (problems=1) → Correct the fields that are named."
+    `)
+  })
+
+  test('the admin port of a process is not that of its API', async () => {
+    const path = join(folder, 'ports.yaml')
+    const load = async (more: string) => {
+      await writeFile(path, `${least}${more}`)
+      return loadConfig(path, env).then(
+        ({ admin }) => admin.port,
+        (thrown: unknown) => (thrown as RelayerError).message,
+      )
+    }
+    const refusal = 'admin.port is the port of the API (api.port). Choose another one; 0 takes any free port.'
+    expect(await load('admin: { port: 8099 }\n')).toContain(refusal)
+    expect(await load('api: { port: 9464 }\nadmin: { port: 9464 }\n')).toContain(refusal)
+    expect(await load('api: { port: 0 }\nadmin: { port: 0 }\n')).toBe(0)
+    expect(await load('admin: { port: 9464 }\n')).toBe(9464)
+  })
+
+  test('the example is valid', async () => {
+    const path = fileURLToPath(new URL('../../config/portage.example.yaml', import.meta.url))
+    const config = await loadConfig(path, { ETHEREUM_RPC_URL: 'https://a.example', AVALANCHE_RPC_URL: 'https://b.example' })
+    expect(Object.keys(config.chains)).toEqual(['ethereum', 'avalanche'])
+  })
+})
