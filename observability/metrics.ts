@@ -131,6 +131,10 @@ export const metricDefinitions = {
     },
     stepBuckets,
   ),
+  ...define('counter', ['chain', 'bridge'], {
+    portage_fees_earned_wei_total:
+      'What the fees of transfers to the chain are worth that we delivered, wei of its coin, at the prices of the config (bridges.wormhole-token-bridge.prices): without one nothing. In the process that saw the delivery be final.',
+  }),
   ...define('gauge', ['state'], {
     portage_transfers:
       'All transfers of the namespace by state, as Temporal counts them: open ones, and closed ones until their retention ends. state=undone: closed without an outcome. Only from the API; the same in each of its processes.',

@@ -13,6 +13,7 @@ import { createStepTimes, type StepTimes } from '../observability/step-times.ts'
 import { inTrace } from '../observability/tracing.ts'
 import type { TemporalClient } from '../temporal/client/client.ts'
 import { changeSettings } from '../temporal/client/settings.ts'
+import { withEarnings } from './earnings.ts'
 import type { Network } from './network.ts'
 
 /** What a process is made of, whatever its role. */
@@ -45,7 +46,7 @@ export function createContext(parts: ProcessParts): ProcessContext {
   const { config, client, network, settings, metrics } = parts
   const { priority, deadlineMinutes, setAsideSeconds, maxLossPerTokenPerHourWei } = config.transfers
   const defaults = { priority, withinMs: deadlineMinutes === undefined ? undefined : deadlineMinutes * 60_000 }
-  const stepTimes = createStepTimes(metrics)
+  const stepTimes = withEarnings(createStepTimes(metrics), network.bridges, metrics)
   return {
     ...parts,
     stepTimes,

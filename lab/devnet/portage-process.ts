@@ -15,6 +15,8 @@ const launcher = fileURLToPath(new URL('../../bin/portage.js', import.meta.url))
 /** A Portage process, as an operator would run it: `portage run`. */
 export interface PortageProcess extends Child {
   readonly apiUrl: string
+  /** Of its admin port, whatever its role. */
+  readonly adminUrl: string
   /** The header of an administrator, for its API. */
   readonly admin: { readonly authorization: string }
   readonly configPath: string
@@ -35,10 +37,10 @@ export interface PortageOptions {
 /** Writes the devnet's config and starts a process with it; resolves when it is ready to work. Throws Error with its last lines if it ends. */
 export async function startPortage(devnet: Devnet, options: PortageOptions = {}): Promise<PortageProcess> {
   const { role = 'all', name = 'portage', args = [] } = options
-  const port = await freePort()
+  const [port, adminPort] = [await freePort(), await freePort()]
   const configPath = join(devnet.dir, `${name}.yaml`)
   const logFile = join(devnet.dir, `${name}.log`)
-  const config = { ...devnet.relayerConfig(), api: { port, requestsPerMinute: 1_000_000 } }
+  const config = { ...devnet.relayerConfig(), api: { port, requestsPerMinute: 1_000_000 }, admin: { port: adminPort } }
   const configured = options.configure?.(config) ?? config
   await writeFile(configPath, stringify(configured))
   const { dataFolder = 'portage-data', temporal } = configured
@@ -52,7 +54,7 @@ export async function startPortage(devnet: Devnet, options: PortageOptions = {})
     logFile,
     env: { ...process.env, ...devnet.env, ...options.env },
   })
-  const apiUrl = `http://127.0.0.1:${port}`
+  const [apiUrl, adminUrl] = [`http://127.0.0.1:${port}`, `http://127.0.0.1:${adminPort}`]
   const says = () => readFile(logFile).then((log) => log.subarray(written).includes('"message":"running"'))
   const ready = role === 'all' || role === 'api' ? () => fetch(`${apiUrl}/ready`).then(({ ok }) => ok) : says
   await until(ready, {
@@ -61,5 +63,5 @@ export async function startPortage(devnet: Devnet, options: PortageOptions = {})
     what: 'Portage to be ready',
     giveUp: () => child.ended && `${child.ended}: ${child.tail()}`,
   })
-  return Object.assign(Object.create(child) as Child, { apiUrl, admin, configPath, logFile })
+  return Object.assign(Object.create(child) as Child, { apiUrl, adminUrl, admin, configPath, logFile })
 }

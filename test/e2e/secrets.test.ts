@@ -9,6 +9,7 @@ import { run } from '../../lab/devnet/run.ts'
 import { until } from '../../lab/devnet/until.ts'
 import { startWeb3Signer, type Web3Signer } from '../../lab/devnet/signing/web3signer.ts'
 import { type Stage, startStage } from '../helpers/e2e.ts'
+import { startOtlpReceiver } from '../helpers/otlp-receiver.ts'
 import { type SecretNode, startSecretNode } from '../helpers/secret-node.ts'
 
 const password = 'secret-password-of-the-keystore'
@@ -21,6 +22,8 @@ describe('Keys, passwords and what is secret in URLs', { timeout: 600_000 }, () 
   let nodes: Record<(typeof chainNames)[number], SecretNode>
   let signer: Web3Signer
   let portage: PortageProcess
+  /** Of its traces. */
+  let receiver: Awaited<ReturnType<typeof startOtlpReceiver>>
   /** All text that can be read outside the process, by its place. */
   const collected = new Map<string, string>()
 
@@ -39,12 +42,15 @@ describe('Keys, passwords and what is secret in URLs', { timeout: 600_000 }, () 
     )
     await writeFile(join(devnet.dir, 'lane.password'), password)
     const noKeys = Object.fromEntries(devnet.lanes.map(({ variable }) => [variable, '']))
-    portage = await stage.portage({ configure: withSecrets, args: ['--log-level', 'debug'], env: noKeys })
+    receiver = await startOtlpReceiver()
+    const env = { ...noKeys, OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url }
+    portage = await stage.portage({ configure: withSecrets, args: ['--log-level', 'debug'], env })
   })
 
   afterAll(async () => {
     await stage?.close()
     await signer?.stop()
+    await receiver?.stop()
     for (const node of Object.values(nodes ?? {})) await node.stop()
   })
 
@@ -84,6 +90,11 @@ describe('Keys, passwords and what is secret in URLs', { timeout: 600_000 }, () 
     tell(`GET ${path}`, await (await fetch(`${portage.apiUrl}${path}`, { headers: portage.admin })).text())
   }
 
+  async function askAdmin(): Promise<void> {
+    for (const path of ['/healthz', '/readyz', '/metrics'])
+      tell(`the admin port: ${path}`, await (await fetch(portage.adminUrl + path)).text())
+  }
+
   /** Histories, memos, search attributes and the failures of activities that are being tried again. */
   async function readTemporal(): Promise<number> {
     let read = 0
@@ -120,6 +131,7 @@ describe('Keys, passwords and what is secret in URLs', { timeout: 600_000 }, () 
     await readTemporal()
     await ask('/ready')
     await ask('/metrics')
+    await askAdmin()
     await cli('doctor', '--json')
     await cli('doctor')
 
@@ -146,7 +158,9 @@ describe('Keys, passwords and what is secret in URLs', { timeout: 600_000 }, () 
     ])
       await cli(...args)
     expect(await readTemporal()).toBeGreaterThanOrEqual(early.length + back.length + late.length)
+    await askAdmin()
     await stage.end(portage)
+    tell('traces', receiver.bodies.join('\n'))
     tell('the log', await readFile(portage.logFile, 'utf8'))
 
     const leaks = [...collected].flatMap(([where, text]) =>
@@ -159,6 +173,8 @@ describe('Keys, passwords and what is secret in URLs', { timeout: 600_000 }, () 
     const all = [...collected.values()].join('\n')
     expect(collected.get(`temporal workflow show ${late[0]?.id}`)).toContain('"callHash"')
     expect(all).toContain('SIGNER_OFFLINE')
+    expect(collected.get('traces')).toContain('rpc eth_sendRawTransaction')
+    expect(collected.get('the admin port: /metrics')).toContain('temporal_')
     for (const url of [signer.url, ...Object.values(nodes).map((node) => node.url)]) expect(all).toContain(new URL(url).host)
     expect(Object.values(nodes).every(({ served }) => served > 0)).toBe(true)
   })

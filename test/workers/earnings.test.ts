@@ -1,0 +1,28 @@
+import { expect, test } from 'vitest'
+import type { Bridge, Bridges } from '../../bridges/port.ts'
+import { createMetrics } from '../../observability/metrics.ts'
+import type { StepTimes } from '../../observability/step-times.ts'
+import { withEarnings } from '../../workers/earnings.ts'
+import { transfer } from '../workflows/scripted.ts'
+
+test('the fee of a transfer that we delivered counts at its configured price, without one nothing, and what fails stops nothing', async () => {
+  const metrics = createMetrics()
+  const told: string[] = []
+  const times: StepTimes = { reached: () => 0, delivered: ({ sequence }) => void told.push(sequence) }
+  const worth: Record<string, () => bigint | undefined> = {
+    1: () => 5n * 10n ** 15n,
+    2: () => undefined,
+    3: () => {
+      throw new Error('no message')
+    },
+    4: () => 10n ** 15n,
+  }
+  const endpoint = () => ({ earned: ({ sequence }: { sequence: string }) => worth[sequence]?.() })
+  const bridges = new Map([['wormhole-token-bridge', { endpoint } as unknown as Bridge]]) satisfies Bridges
+  const { delivered } = withEarnings(times, bridges, metrics)
+  for (const sequence of ['1', '2', '3', '4']) delivered({ ...transfer, sequence }, undefined)
+  delivered({ ...transfer, sequence: '1', bridge: 'none' }, undefined)
+  expect(told).toEqual(['1', '2', '3', '4', '1'])
+  const lines = (await metrics.render()).split('\n').filter((line) => line.startsWith('portage_fees_earned_wei_total{'))
+  expect(lines).toEqual(['portage_fees_earned_wei_total{chain="bsc",bridge="wormhole-token-bridge"} 6000000000000000'])
+})
