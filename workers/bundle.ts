@@ -37,7 +37,7 @@ async function load(logger: Logger, traced: boolean): Promise<WorkflowBundle> {
     return made.code
   }
   // A released package has it, and no sources.
-  const released = workflowInterceptorModules.length === 0 ? await readKeptCode(join(root, 'dist/workflows.js')) : undefined
+  const released = crash.length === 0 ? await readKeptCode(join(root, 'dist', traced ? 'workflows-traced.js' : 'workflows.js')) : undefined
   if (released !== undefined) return { code: released }
   const cache = await cacheOf(workflowInterceptorModules).catch(() => undefined)
   return { code: await (cache ? cachedCode(cache, make) : make()) }

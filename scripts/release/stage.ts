@@ -42,8 +42,10 @@ export async function stage(folder: string): Promise<Staged> {
   await rm(folder, { recursive: true, force: true })
   await mkdir(join(folder, 'bin'), { recursive: true })
   const files = await compile(join(folder, 'dist'), `require('node:path').join(__dirname, '..')`)
-  const { code } = await workflowBundle(silentLogger())
-  await writeFile(join(folder, 'dist/workflows.js'), keptCode(code))
+  for (const traced of [false, true]) {
+    const { code } = await workflowBundle(silentLogger(), traced)
+    await writeFile(join(folder, 'dist', traced ? 'workflows-traced.js' : 'workflows.js'), keptCode(code))
+  }
   for (const name of ['portage.js', 'compiled.js']) await cp(join(root, 'bin', name), join(folder, 'bin', name))
   for (const name of [...texts, ...resources]) await cp(join(root, name), join(folder, name), { recursive: true })
   for (const one of shipped) await ship(one, folder)

@@ -42,7 +42,7 @@ describe.skipIf(registry.code !== 0)('the tarball of a release', () => {
     const allowed =
       /^package\/(bin\/(portage|compiled)\.js|dist\/[\w-]+\.(cjs|js|json|map|wasm|cjs\.map)|intake\/protos\/.*\.proto|node_modules\/(secp256k1|node-gyp-build)\/.*|config\/portage\.example\.yaml|package\.json|[A-Z-]+(\.md|\.txt)?)$/
     expect(inside.filter((name) => !allowed.test(name))).toEqual([])
-    expect(inside).toContain('package/dist/workflows.js')
+    for (const name of ['workflows.js', 'workflows-traced.js', 'otlp.cjs']) expect(inside).toContain(`package/dist/${name}`)
     expect(inside.filter((name) => name.endsWith('.ts'))).toEqual([])
   })
 
