@@ -31,6 +31,8 @@ async function load(logger: Logger, traced: boolean): Promise<WorkflowBundle> {
   const make = async () => {
     const made = await bundleWorkflowCode({
       workflowsPath: path('index.ts'),
+      // Evaluated once per thread instead of once per workflow. They keep nothing of a workflow between its calls: test/house/workflow-modules.test.ts.
+      preloadModules: [path('index.ts')],
       logger: new DefaultLogger('WARN', ({ message }) => logger.warn(message)),
       workflowInterceptorModules,
     })
@@ -51,8 +53,8 @@ async function cacheOf(interceptors: readonly string[]): Promise<BundleCache> {
     rooms.map(async (room) => (await readdir(join(root, room), { recursive: true })).map((file) => join(root, room, file))),
   )
   const sources = listings.flat().filter((file) => file.endsWith('.ts'))
-  // The versions of the bundler and of all packages that it bundles.
-  const installed = [join(packages, '.package-lock.json'), temporal('worker'), temporal('workflow')]
+  // How it is bundled, and the versions of the bundler and of all packages that it bundles.
+  const installed = [join(root, 'workers/bundle.ts'), join(packages, '.package-lock.json'), temporal('worker'), temporal('workflow')]
   return {
     directory: join(packages, '.cache/portage/workflows'),
     key: await keyOf([...sources, ...installed], [root, process.version, ...interceptors]),

@@ -1,3 +1,4 @@
+import './stack-traces.ts'
 export { audit } from './audit.ts'
 export { batch } from './batch.ts'
 export { operatorTransaction } from './operator-transaction.ts'

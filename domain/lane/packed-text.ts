@@ -62,7 +62,7 @@ function digits36(token: string): bigint {
 }
 
 const base64 = `${letters}abcdefghijklmnopqrstuvwxyz0123456789-_`
-const values = new Map(base64.split('').map((character, value) => [character, value]))
+const values: ReadonlyMap<string, number> = new Map(base64.split('').map((character, value) => [character, value]))
 
 /** Hex digits in two thirds of their number of characters; the length is given to `hexOf` again. */
 export function packedHex(hex: string): string {

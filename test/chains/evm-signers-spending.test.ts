@@ -61,6 +61,17 @@ describe('what a key spends', () => {
     expect(await readdir(join(folder, 'lane'))).toHaveLength(200 + 1)
   })
 
+  test('a check may know less than was signed elsewhere in the last second; an attempt never does', async () => {
+    const open = () => keyWith(hourly, { spendingFolder: folder, clock: () => start })
+    const [one, other] = [open(), open()]
+    await one.signer.check!(costing(ether, 2))
+    for (const nonce of [0, 1]) await other.signer.sign(costing(ether, nonce))
+    expect(await codeOfAsync(() => one.signer.sign(costing(ether, 2)))).toBe('SIGNING_REFUSED')
+    // Having read all for the attempt, it knows.
+    expect(await codeOfAsync(() => one.signer.check!(costing(ether, 3)))).toBe('SIGNING_REFUSED')
+    expect(one.signed).toEqual([])
+  })
+
   test('of many at once, each sees those before it', async () => {
     const { signer, signed } = keyWith(hourly, { spendingFolder: folder, clock: () => start })
     const results = await Promise.allSettled(Array.from({ length: 40 }, (_, nonce) => signer.sign(costing(ether / 10n, nonce))))

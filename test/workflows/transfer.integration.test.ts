@@ -159,6 +159,17 @@ describe('The transfer workflow', () => {
     expect((await handle.fetchHistory()).events?.filter(({ workflowTaskFailedEventAttributes: failed }) => failed)).toEqual([])
   })
 
+  test('shows the Web UI the way to where it waits', async () => {
+    on.script.broadcast = () => ({ kind: 'pending', nonce: 7, attempts: 1, reason: 'blocks are full' })
+    const handle = await on.start()
+    await on.reaches(handle, ({ state }) => state === 'pending', 'the transfer to be pending')
+    const trace = await handle.query<string>('__stack_trace')
+    expect(trace).toMatch(/TransferRun\.pause .*\/workflows\/transfer\/transfer-run\.ts:\d+/)
+    expect(trace).toMatch(/broadcast .*\/workflows\/transfer\/broadcast\.ts:\d+/)
+    expect(trace).toMatch(/transfer .*\/workflows\/transfer\/transfer\.ts:\d+/)
+    await handle.cancel()
+  })
+
   describe('broadcast near at hand', () => {
     const near = (input: AdmitInput): Admission => ({ ...(ready(input) as Ready), near: true })
 

@@ -1,5 +1,6 @@
-import { encodeRlp, keccak256 } from 'ethers'
-import { toBytes, toQuantity } from '../hex.ts'
+import { keccak256 } from 'ethers'
+import { toBytes } from '../hex.ts'
+import { list, number, string } from '../rlp.ts'
 
 /** A field of a header: bytes as they are, or a number without leading zeros. */
 type Field = readonly [name: string, kind: 'bytes' | 'number']
@@ -37,16 +38,19 @@ const later: readonly Field[] = [
 export function headerHash(raw: Readonly<Record<string, unknown>>): string | undefined {
   const fields = [...first, ...later.filter(([name]) => raw[name] != null)]
   try {
-    return keccak256(encodeRlp(fields.map(([name, kind]) => (kind === 'bytes' ? toBytes(raw[name], name) : toMinimal(raw[name], name)))))
+    return keccak256(
+      list(...fields.map(([name, kind]) => (kind === 'bytes' ? string(bytesOf(raw[name], name)) : number(numberOf(raw[name], name))))),
+    )
   } catch {
     return undefined
   }
 }
 
-/** RLP has numbers as bytes without leading zeros; zero has none. */
-function toMinimal(value: unknown, what: string): string {
+function bytesOf(value: unknown, what: string): Buffer {
+  return Buffer.from(toBytes(value, what).slice(2), 'hex')
+}
+
+function numberOf(value: unknown, what: string): bigint {
   if (typeof value !== 'string' || !/^0x[0-9a-f]{1,64}$/i.test(value)) throw new TypeError(`no valid ${what}`)
-  const digits = toQuantity(value).slice(2)
-  if (digits === '0') return '0x'
-  return `0x${digits.length % 2 ? '0' : ''}${digits}`
+  return BigInt(value)
 }

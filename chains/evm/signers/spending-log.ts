@@ -1,4 +1,4 @@
-import { appendFile, mkdir, open, readdir, rm } from 'node:fs/promises'
+import { appendFile, mkdir, open, readdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { RelayerError } from '../../../domain/errors.ts'
 import { SpendingCounter, windows } from './spending-counter.ts'
@@ -9,6 +9,9 @@ const readMs = windows.day + 2 * hourMs
 /** Of them so many are kept, the newest: a process that starts with a clock that is ahead must not remove what counts once the clock is right. */
 const keptFiles = 200
 
+/** What was read so short a time ago, ms, is not read again before an attempt is recorded: after that everything is, in any case. */
+const freshMs = 1_000
+
 /** Counts what a key signs for, whatever process does. */
 export interface SpendingLog {
   /**
@@ -18,7 +21,7 @@ export interface SpendingLog {
   charge(cost: bigint, nonce: number, refuse: (spending: SpendingCounter, nowMs: number) => void): Promise<void>
   /** As it was last read. */
   readonly spending: SpendingCounter
-  /** Reads what there is. Throws SPENDING_UNRECORDED. */
+  /** Reads what there is, unless it was read within the last second. Throws SPENDING_UNRECORDED. */
   load(): Promise<void>
 }
 
@@ -46,10 +49,13 @@ export function createSpendingLog(folder: string, clock: () => number = Date.now
   /** Hour of a file → byte that it is read to. Of every file, since the clock of a process may be behind another's, or be set back. */
   const readTo = new Map<number, number>()
   let cleaned = false
+  /** When all was last read, by a clock that nobody sets. */
+  let caughtUpAt = -Infinity
   let last: Promise<unknown> = Promise.resolve()
 
   /** What other processes, or this one, have appended. */
   async function catchUp(): Promise<void> {
+    const startedAt = performance.now()
     const oldest = hourOf(clock()) - readMs
     if (!cleaned) await mkdir(folder, { recursive: true, mode: 0o700 })
     const names = (await readdir(folder)).flatMap((name) => /^(\d{13})\.log$/.exec(name)?.[1] ?? [])
@@ -59,6 +65,11 @@ export function createSpendingLog(folder: string, clock: () => number = Date.now
       else if (!cleaned && index < hours.length - keptFiles) await rm(fileOf(folder, hour), { force: true })
     }
     cleaned = true
+    caughtUpAt = startedAt
+  }
+
+  async function catchUpIfOld(): Promise<void> {
+    if (performance.now() - caughtUpAt > freshMs) await catchUp()
   }
 
   /** Counts the lines of a file that are not counted yet, up to the last whole one. */
@@ -77,7 +88,7 @@ export function createSpendingLog(folder: string, clock: () => number = Date.now
   }
 
   async function charge(cost: bigint, nonce: number, refuse: (spending: SpendingCounter, nowMs: number) => void): Promise<void> {
-    await recorded(folder, catchUp)
+    await recorded(folder, catchUpIfOld)
     const now = clock()
     refuse(spending, now)
     if (spending.added(cost, nonce) === 0n) return
@@ -95,7 +106,7 @@ export function createSpendingLog(folder: string, clock: () => number = Date.now
   }
   return {
     spending,
-    load: () => inTurn(() => recorded(folder, catchUp)),
+    load: () => inTurn(() => recorded(folder, catchUpIfOld)),
     charge: (cost, nonce, refuse) => inTurn(() => charge(cost, nonce, refuse)),
   }
 }
@@ -108,8 +119,13 @@ function fileOf(folder: string, hour: number): string {
   return join(folder, `${hour}.log`)
 }
 
-/** The text of a file from a byte on; empty where there is none. */
+/** The text of a file from a byte on; empty where there is none. Most files have nothing new, and are not opened. */
 async function textFrom(file: string, offset: number): Promise<string> {
+  const size = await stat(file).then(
+    (found) => found.size,
+    () => Infinity,
+  )
+  if (size <= offset) return ''
   const handle = await open(file, 'r').catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return undefined
     throw error

@@ -1,0 +1,39 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { expect, it } from 'vitest'
+
+const root = fileURLToPath(new URL('../..', import.meta.url))
+const rooms = ['workflows', 'domain', 'temporal/contracts']
+const files = rooms
+  .flatMap((room) => readdirSync(`${root}/${room}`, { recursive: true, encoding: 'utf8' }).map((file) => `${room}/${file}`))
+  .filter((file) => file.endsWith('.ts'))
+
+/** Lines of a module that keep something which code may change later: they begin in the first column. Objects and arrays that begin empty are there to be filled. */
+const keeps = [
+  /^(export )?(let|var) .*/gm,
+  /^(export )?const [^=]*= new (?!RegExp\b).*/gm,
+  /^(export )?const [^=]*= (\[\]|\{\})$/gm,
+  /^(export )?const [^=]*= \/.*\/[a-z]*[gy][a-z]*$/gm,
+  /^ {2}static (?!readonly\b).*/gm,
+]
+const found = (source: string) => keeps.flatMap((kind) => source.match(kind) ?? []).filter((line) => !/: Readonly(Map|Set)</.test(line))
+
+it.each([
+  'let count = 0',
+  'export const seen = new Map<string, number>()',
+  'const all: string[] = []',
+  'const words = /[a-z]+/g',
+  '  static last = 0',
+])('%s in a module would be shared by the workflows of a thread', (line) => {
+  expect(found(`import x from './x.ts'\n\n${line}\n`)).toEqual([line])
+})
+
+it('modules of workflows keep nothing of a workflow: they are evaluated once for all workflows of a thread', () => {
+  const all = files.flatMap((file) => found(readFileSync(`${root}/${file}`, 'utf8')).map((line) => `${file}: ${line}`))
+  expect(all).toEqual([
+    // `replace` begins at the first character whatever the last search was.
+    String.raw`domain/settings/node-url.ts: const variable = /\$\{[A-Za-z_][A-Za-z0-9_]*\}/g`,
+    // By a value that is never changed: what is kept follows from the value alone.
+    'domain/stream/aside.ts: const known = new WeakMap<AsideNumbers, Runs>()',
+  ])
+})
