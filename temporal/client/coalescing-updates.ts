@@ -18,6 +18,8 @@ export interface CoalescingOptions<Request, Update, Response> {
   readonly unreachable: ErrorCode
   /** The workflow, for logs and errors. */
   readonly facts: Facts
+  /** How long after an update with these requests began the next one may, ms: what is asked meanwhile goes together. Absent: as soon as it is answered. */
+  spacingMs?(requests: readonly Request[]): number
   readonly logger: Logger
 }
 
@@ -44,6 +46,8 @@ export class CoalescingUpdates<Request, Update, Response extends { readonly answ
   #count = 0
   #busy = false
   #isOwed = false
+  /** When the next update may begin, ms since the process began. */
+  #nextAt = 0
 
   constructor(options: CoalescingOptions<Request, Update, Response>) {
     this.#options = options
@@ -98,10 +102,14 @@ export class CoalescingUpdates<Request, Update, Response extends { readonly answ
 
   async #run(): Promise<void> {
     while (!this.closed && (this.#queue.length > 0 || this.#isOwed)) {
+      await this.#spaced()
+      const begun = performance.now()
       const taken = this.#take()
       if (taken.length === 0 && !this.#isOwed) continue
       this.#isOwed = false
-      const response = await this.#deliver(this.#options.build(taken.flatMap(({ requests }) => requests)))
+      const requests = taken.flatMap((asked) => asked.requests)
+      this.#nextAt = begun + (this.#options.spacingMs?.(requests) ?? 0)
+      const response = await this.#deliver(this.#options.build(requests))
       if (response instanceof RelayerError) {
         for (const { reject } of taken) reject(response)
         continue
@@ -113,6 +121,12 @@ export class CoalescingUpdates<Request, Update, Response extends { readonly answ
       }
     }
     this.#busy = false
+  }
+
+  /** Waits until the next update may begin, or this client is closed. */
+  async #spaced(): Promise<void> {
+    const waitMs = this.#nextAt - performance.now()
+    if (waitMs > 0) await delay(waitMs, undefined, { signal: this.#closing.signal }).catch(() => {})
   }
 
   /** As much of the queue as fits into an update, without dropped requests. */

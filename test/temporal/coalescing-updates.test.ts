@@ -9,12 +9,13 @@ import { malformedUpdate, runIsFull } from '../../temporal/contracts/update-refu
 interface Sent {
   readonly update: readonly string[]
   readonly updateId: string
+  readonly at: number
   answer(): void
   fail(error: unknown): void
 }
 
 /** A client whose updates a test answers by hand: of each request, its text in capitals. */
-function setting({ mostRequests = 64 } = {}) {
+function setting({ mostRequests = 64, spacingMs }: { mostRequests?: number; spacingMs?: (requests: readonly string[]) => number } = {}) {
   const sent: Sent[] = []
   const heard: (readonly string[])[] = []
   const lines: { level: string; message: string }[] = []
@@ -24,11 +25,12 @@ function setting({ mostRequests = 64 } = {}) {
     send: (update, updateId) =>
       new Promise((resolve, reject) => {
         const answer = () => resolve({ answers: update.map((text) => text.toUpperCase()), count: update.length })
-        sent.push({ update, updateId, answer, fail: reject })
+        sent.push({ update, updateId, at: performance.now(), answer, fail: reject })
       }),
     onResponse: ({ answers }) => void heard.push(answers),
     unreachable: 'LANE_UNREACHABLE',
     facts: { lane: 'a lane' },
+    ...(spacingMs && { spacingMs }),
     logger: createLogger({ level: 'debug', destination: { write: (line) => void lines.push(JSON.parse(line) as (typeof lines)[0]) } }),
   })
   const nth = async (count: number): Promise<Sent> => {
@@ -41,6 +43,28 @@ function setting({ mostRequests = 64 } = {}) {
 const refusal = (type: string) => new WorkflowUpdateFailedError('refused', ApplicationFailure.nonRetryable('too many', type))
 
 describe('coalescing updates', () => {
+  test('where updates keep a distance the first begins at once and the next no sooner than that; closing does not wait for it', async () => {
+    const { updates, sent, nth } = setting({ spacingMs: ([text]) => (text === 'a' ? 200 : 100) })
+    const begun = performance.now()
+    for (const [index, text] of ['a', 'b', 'c'].entries()) {
+      const asked = updates.ask([text])
+      ;(await nth(index + 1)).answer()
+      expect((await asked).answers).toEqual([text.toUpperCase()])
+    }
+    const [, second = 0, third = 0] = sent.map(({ at }) => at - begun)
+    // A timer may be early by less than a millisecond.
+    expect([second > 199, third > 298]).toEqual([true, true])
+
+    const far = setting({ spacingMs: () => 3_600_000 })
+    const one = far.updates.ask(['a'])
+    ;(await far.nth(1)).answer()
+    await one
+    const waiting = far.updates.ask(['b'])
+    far.updates.close()
+    await expect(waiting).rejects.toMatchObject({ code: 'LANE_UNREACHABLE' })
+    expect(far.sent).toHaveLength(1)
+  })
+
   test('one is under way at a time; what is asked meanwhile goes together in the next, and each has its own answers', async () => {
     const { updates, sent, heard, nth } = setting()
     const first = [updates.ask(['a']), updates.ask(['b', 'c'])]

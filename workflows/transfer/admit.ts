@@ -17,8 +17,9 @@ const passing: readonly ErrorCode[] = ['LANE_NONE', 'HALTED', 'FEE_CEILING', 'FE
 /** Steps 1-3. Ready to be broadcast, an outcome, or undefined after a wait, or once it is parked. */
 export async function admit(run: TransferRun): Promise<Ready | Outcome | undefined> {
   const { adopted } = run.signals
-  if (adopted === undefined) return act(run, await askAdmission(run, run.transfer))
-  return admitCopy(run, { ...run.transfer, message: adopted })
+  if (adopted !== undefined) return admitCopy(run, { ...run.transfer, message: adopted })
+  const admission = await askAdmission(run, run.transfer)
+  return admission.kind === 'ready' ? admission : act(run, admission)
 }
 
 /** A better-signed copy replaces the message once its signatures passed; a worse one is forgotten, and the message itself is judged again. */

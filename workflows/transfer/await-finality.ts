@@ -27,7 +27,7 @@ export async function awaitFinality(
       if (underway) delete underway.landed
       return result
     }
-    await run.continueAsNewIfDue()
+    if (run.isDue) await run.continueAsNew()
     // Past finality the nodes do not agree: with one of two down that may last, for every transfer of the chain at once.
     waitMs = Math.max(result.finalInMs, backoffMs(looks, waits.firstLookMs, waits.longestLookMs))
   }

@@ -17,7 +17,7 @@ export async function broadcast(run: TransferRun, lane: LaneBroadcast, resumed: 
   const underway = (run.progress.underway ??= { ready })
   run.progress.lane = ready.lane
   for (let follow = resumed; ; follow = true) {
-    if (follow) await run.continueAsNewIfDue()
+    if (follow && run.isDue) await run.continueAsNew()
     if (run.state !== 'broadcasting') run.enter('broadcasting', follow ? 'following again' : `through ${ready.lane}`)
     const result = await lane.broadcast(follow)
     switch (result.kind) {

@@ -39,7 +39,7 @@ export class LaneBroadcast {
         if (isCancellation(error)) throw error
         const status = timedOutInQueue(error) ? await this.#laneStatus() : undefined
         if (!status?.lane.open) return this.#unserved(error, status?.lane)
-        await this.#run.continueAsNewIfDue()
+        if (this.#run.isDue) await this.#run.continueAsNew()
       }
     }
   }
@@ -104,9 +104,15 @@ export class LaneBroadcast {
     return { kind: 'cancelled' }
   }
 
-  /** The admission that was just made says that its process holds the key. Otherwise, and whatever keeps it from an end there, the lane's queue. */
+  /** The admission that was just made says that its process holds the key. Otherwise, or if that fails, the lane's queue: something may have been sent. */
   async #nearFirst(): Promise<BroadcastResult> {
-    return (await steps.broadcastNear(this.#input('new'), this.#run.label)) ?? this.#queued('requeued')
+    try {
+      const result = await steps.broadcastNear(this.#input('new'), this.#run.label)
+      if (result.kind !== 'elsewhere') return result
+    } catch (error) {
+      if (isCancellation(error)) throw error
+    }
+    return this.#queued('requeued')
   }
 
   #queued(mode: BroadcastMode): Promise<BroadcastResult> {

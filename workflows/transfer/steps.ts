@@ -32,17 +32,11 @@ export function broadcast(input: contract.BroadcastInput, label: string): Promis
   return proxyActivities<contract.LaneSteps>({ ...options, taskQueue: laneQueue(input.lane) }).broadcast(input)
 }
 
-/** Step 4 in the process of this workflow. Undefined if that cannot do it, or has not ended it: the lane's queue is next, and something may have been sent. */
-export async function broadcastNear(input: contract.BroadcastInput, label: string): Promise<contract.BroadcastResult | undefined> {
+/** Step 4 in the process of this workflow, once. */
+export function broadcastNear(input: contract.BroadcastInput, label: string): ReturnType<contract.NearSteps['broadcastNear']> {
   const cancellationType = ActivityCancellationType.TRY_CANCEL
   const options = { ...broadcastNearPolicy(), cancellationType, summary: `broadcast ${label} by ${input.lane}, near at hand` }
-  try {
-    const result = await proxyActivities<contract.NearSteps>(options).broadcastNear(input)
-    return result.kind === 'elsewhere' ? undefined : result
-  } catch (error) {
-    if (isCancellation(error)) throw error
-    return undefined
-  }
+  return proxyActivities<contract.NearSteps>(options).broadcastNear(input)
 }
 
 /** Step 5, local first. */

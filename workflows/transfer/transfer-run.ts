@@ -159,9 +159,13 @@ export class TransferRun {
     return woken
   }
 
-  /** A run that is old, or whose history is long, goes on as a new one. Called only where no activity is under way. */
-  async continueAsNewIfDue(): Promise<void> {
-    if (!workflowInfo().continueAsNewSuggested && Date.now() - this.#startedAt < waits.continueAsNewMs) return
+  /** The run is old, or its history is long. */
+  get isDue(): boolean {
+    return workflowInfo().continueAsNewSuggested || Date.now() - this.#startedAt >= waits.continueAsNewMs
+  }
+
+  /** Goes on as a new run. Called only where no activity is under way. */
+  async continueAsNew(): Promise<void> {
     const { transfer, progress, signals: unacknowledged, deadline, seenAt } = this
     await continueAsNew<(input: TransferInput) => Promise<TransferStatus>>({ transfer, progress, unacknowledged, deadline, seenAt })
   }

@@ -13,14 +13,18 @@ export async function transfer(input: TransferInput): Promise<TransferStatus> {
   const run = new TransferRun(input)
   receiveSignals(run)
   for (;;) {
-    const outcome = await tryToDeliver(run).catch((error: unknown) => parkOnFailure(run, error))
-    if (outcome) return run.end(outcome)
+    try {
+      const outcome = await tryToDeliver(run)
+      if (outcome) return run.end(outcome)
+    } catch (error) {
+      parkOnFailure(run, error)
+    }
   }
 }
 
 /** Admit, broadcast, await finality. Undefined: no outcome yet. It has waited, or is parked, and the next try goes on from the state it left. */
 async function tryToDeliver(run: TransferRun): Promise<Outcome | undefined> {
-  await run.continueAsNewIfDue()
+  if (run.isDue) await run.continueAsNew()
   if (run.state === 'parked' && !run.called) return watchWhileParked(run)
   run.signals.woken = false
   const { underway } = run.progress
