@@ -18,7 +18,10 @@ export interface CoalescingOptions<Request, Update, Response> {
   readonly unreachable: ErrorCode
   /** The workflow, for logs and errors. */
   readonly facts: Facts
-  /** How long after an update with these requests began the next one may, ms: what is asked meanwhile goes together. Absent: as soon as it is answered. */
+  /**
+   * How long after an update with these requests began the next one may, ms: what is asked meanwhile goes together. As soon as it is answered, if absent, or if what
+   * waits by then fills an update.
+   */
   spacingMs?(requests: readonly Request[]): number
   readonly logger: Logger
 }
@@ -126,7 +129,8 @@ export class CoalescingUpdates<Request, Update, Response extends { readonly answ
   /** Waits until the next update may begin, or this client is closed. */
   async #spaced(): Promise<void> {
     const waitMs = this.#nextAt - performance.now()
-    if (waitMs > 0) await delay(waitMs, undefined, { signal: this.#closing.signal }).catch(() => {})
+    const isFull = () => !this.#options.fits(this.#queue.flatMap(({ requests }) => requests))
+    if (waitMs > 0 && !isFull()) await delay(waitMs, undefined, { signal: this.#closing.signal }).catch(() => {})
   }
 
   /** As much of the queue as fits into an update, without dropped requests. */

@@ -43,7 +43,7 @@ function setting({ mostRequests = 64, spacingMs }: { mostRequests?: number; spac
 const refusal = (type: string) => new WorkflowUpdateFailedError('refused', ApplicationFailure.nonRetryable('too many', type))
 
 describe('coalescing updates', () => {
-  test('where updates keep a distance the first begins at once and the next no sooner than that; closing does not wait for it', async () => {
+  test('where updates keep a distance the first begins at once and the next no sooner than that; a full one, or closing, does not wait for it', async () => {
     const { updates, sent, nth } = setting({ spacingMs: ([text]) => (text === 'a' ? 200 : 100) })
     const begun = performance.now()
     for (const [index, text] of ['a', 'b', 'c'].entries()) {
@@ -55,14 +55,15 @@ describe('coalescing updates', () => {
     // A timer may be early by less than a millisecond.
     expect([second > 199, third > 298]).toEqual([true, true])
 
-    const far = setting({ spacingMs: () => 3_600_000 })
-    const one = far.updates.ask(['a'])
+    const far = setting({ mostRequests: 2, spacingMs: () => 3_600_000 })
+    const asked = ['a', 'b', 'c', 'd', 'e'].map((text) => far.updates.ask([text]))
     ;(await far.nth(1)).answer()
-    await one
-    const waiting = far.updates.ask(['b'])
+    // Three wait, which is more than one update takes.
+    ;(await far.nth(2)).answer()
+    await Promise.all(asked.slice(0, 4))
     far.updates.close()
-    await expect(waiting).rejects.toMatchObject({ code: 'LANE_UNREACHABLE' })
-    expect(far.sent).toHaveLength(1)
+    await expect(asked[4]).rejects.toMatchObject({ code: 'LANE_UNREACHABLE' })
+    expect(far.sent.map(({ update }) => update.join(''))).toEqual(['ab', 'cd'])
   })
 
   test('one is under way at a time; what is asked meanwhile goes together in the next, and each has its own answers', async () => {
