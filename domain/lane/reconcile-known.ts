@@ -1,7 +1,8 @@
-import type { LaneState } from './lane.ts'
+import type { Entry, LaneState } from './lane.ts'
 import type { ApplyRequest } from './messages.ts'
 import { reusable } from './entries.ts'
 import { covered } from './observe.ts'
+import { inBlock } from './pack.ts'
 
 /**
  * The ledger may be an earlier one than the processes know (reset, restored): it has given fewer nonces than a process was told, and would give the later
@@ -36,10 +37,12 @@ export function distrusted(state: LaneState): LaneState {
 
 /** Nonces that were given back may have been given again since: they become inherited ones. */
 function withoutReusable({ entries, observed }: LaneState): LaneState['entries'] {
-  const sinceBlock = observed?.height ?? 0
+  const { latest = 0, height = 0 } = observed ?? {}
+  // Heights count for what is in no block only: it may be packed before the next observation.
+  const since = ({ nonce }: Entry) => (nonce < latest ? inBlock : { sinceBlock: height })
   const inherited = Object.values(entries)
     .filter(reusable)
-    .map((entry) => ({ ...entry, grantedTo: '', maybeSent: true, fill: 'inherited' as const, sinceBlock }))
+    .map((entry) => ({ ...entry, grantedTo: '', maybeSent: true, fill: 'inherited' as const, ...since(entry) }))
   return { ...entries, ...Object.fromEntries(inherited.map((entry) => [entry.nonce, entry])) }
 }
 

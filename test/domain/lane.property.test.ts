@@ -80,6 +80,23 @@ const options: fc.Arbitrary<NetworkOptions> = fc.record({
 })
 const histories = fc.array(event, { maxLength: 80, size: 'max' })
 
+/** What broke a rule once. */
+const found: [NetworkOptions, Event[]][] = [
+  // A nonce that was given back, in a block meanwhile, is inherited after a reset, and packed before the next observation.
+  [
+    { window: 1, fillAfterBlocks: 1, finalDepth: 1, first: 0, minimumBalance: 0 },
+    [
+      ['external', 0, 0, 0],
+      ['askRound', 0, 0, 1],
+      ['mine', 0, 1, 1],
+      ['askMany', 0, 0, 0],
+      ['runResetBare', 0, 0, 0],
+      ['release', 0, 0, 0],
+      ['askMany', 0, 0, 0],
+    ],
+  ],
+]
+
 function live(settings: NetworkOptions, history: readonly Event[]): Network {
   const network = new Network(settings)
   network.observe(0)
@@ -101,7 +118,7 @@ describe('the nonce ledger, whatever happens', () => {
         const nonces = network.chain.mined.map(({ nonce }) => nonce)
         expect(nonces).toEqual(nonces.map((_, index) => settings.first + index))
       }),
-      { numRuns: 1500 },
+      { numRuns: 1500, examples: found },
     )
     // The histories do grant nonces.
     expect(granted).toBeGreaterThan(1500)
