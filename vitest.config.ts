@@ -2,7 +2,7 @@ import { defineConfig } from 'vitest/config'
 import LongestFirst from './scripts/longest-first.ts'
 
 /** Tests that count calls or state transitions: on a busy machine a transfer costs more looks, so they run after all others. */
-const costs = ['test/e2e/{rpc-cost,budget}.test.ts']
+const costs = ['test/e2e/{rpc-cost,budget,budget-slow-blocks}.test.ts']
 
 /** Suites that start servers, chains or worker processes. Mostly they wait, for blocks and for heartbeats: five files share two cores well. */
 const integration = ['test/{contract,lab/devnet,e2e,faults,replay}/**/*.test.ts', 'test/lab/*.test.ts', 'test/**/*.integration.test.ts']
@@ -29,7 +29,8 @@ export default defineConfig({
           name: 'unit',
           include: ['test/**/*.test.ts'],
           exclude: integration,
-          maxWorkers: 2,
+          // Some wait for seconds: for a time-out, or for what comes too slowly.
+          maxWorkers: 4,
           testTimeout: 60_000,
           hookTimeout: 60_000,
           sequence: { groupOrder: 0 },
@@ -52,7 +53,7 @@ export default defineConfig({
           ...common,
           name: 'costs',
           include: costs,
-          maxWorkers: 2,
+          maxWorkers: 3,
           testTimeout: 180_000,
           hookTimeout: 180_000,
           sequence: { groupOrder: 2 },

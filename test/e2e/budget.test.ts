@@ -3,6 +3,7 @@ import type { PortageProcess } from '../../lab/devnet/portage-process.ts'
 import { until } from '../../lab/devnet/until.ts'
 import { inPool, mine, startMining, stopMining } from '../helpers/e2e-chain.ts'
 import { expectDelivered } from '../helpers/e2e-judge.ts'
+import { costs, expectWithin, tell } from '../helpers/e2e-budget.ts'
 import { untilListed } from '../helpers/e2e-runs.ts'
 import { type Sent, type Stage, startStage } from '../helpers/e2e.ts'
 
@@ -13,8 +14,6 @@ const coins = (count: number) => Array.from({ length: count }, () => coin)
 const budget = {
   near: { stateTransitions: 8, historyEvents: 26 },
   far: { stateTransitions: 12, historyEvents: 26 },
-  /** Without heartbeats. */
-  slowBlocks: { stateTransitions: 7, historyEvents: 26 },
 }
 
 /** ethereum is final two blocks behind its head, bsc 70: further than `broadcast` follows. */
@@ -73,56 +72,3 @@ describe('What a transfer costs', () => {
     await expectDelivered(stage)
   })
 })
-
-/** Each heartbeat is a state transition: the first after half the time-out of 15 s, then every 4.5 s at most (activities/heartbeats.ts). */
-const heartbeatsIn = (ms: number) => (ms < 7_500 ? 0 : 1 + Math.floor((ms - 7_500) / 4_500))
-
-/** A block every five seconds, final ten seconds later: `broadcast` takes about 15 s, in which it sends one heartbeat; on a busy machine it takes longer. */
-test('near finality with slow blocks costs no more', async () => {
-  const stage = await startStage({ worker: {}, consistencyLevel: 200, blockTimeSeconds: { ethereum: 5, bsc: 0.5 } })
-  try {
-    await stage.portage()
-    const sent = await stage.send('bsc', coins(10))
-    await untilListed(stage, sent, 'delivered')
-    const spent = await costs(stage, sent)
-    console.info(`near finality with slow blocks: ${tell(spent)}`)
-    for (const one of spent) {
-      const stateTransitions = budget.slowBlocks.stateTransitions + heartbeatsIn(one.ms)
-      expectWithin(one, { ...budget.slowBlocks, stateTransitions })
-    }
-    await expectDelivered(stage, sent)
-  } finally {
-    await stage.close()
-  }
-})
-
-interface Budget {
-  readonly stateTransitions: number
-  readonly historyEvents: number
-}
-
-interface Cost extends Budget {
-  /** From start to end. */
-  readonly ms: number
-}
-
-function costs({ client }: Stage, sent: readonly Sent[]): Promise<Cost[]> {
-  return Promise.all(
-    sent.map(async ({ id }) => {
-      const { raw, historyLength, startTime, closeTime } = await client.workflow.getHandle(id).describe()
-      const stateTransitions = Number(raw.workflowExecutionInfo?.stateTransitionCount ?? Number.NaN)
-      return { stateTransitions, historyEvents: historyLength, ms: Number(closeTime) - Number(startTime) }
-    }),
-  )
-}
-
-function expectWithin({ stateTransitions, historyEvents }: Cost, most: Budget): void {
-  expect(stateTransitions).toBeGreaterThan(0)
-  expect(stateTransitions).toBeLessThanOrEqual(most.stateTransitions)
-  expect(historyEvents).toBeLessThanOrEqual(most.historyEvents)
-}
-
-function tell(all: readonly Budget[]): string {
-  const range = (values: readonly number[]) => `${Math.min(...values)}–${Math.max(...values)}`
-  return `${range(all.map((one) => one.stateTransitions))} state transitions, ${range(all.map((one) => one.historyEvents))} history events`
-}

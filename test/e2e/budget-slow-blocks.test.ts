@@ -1,0 +1,31 @@
+import { test } from 'vitest'
+import { expectDelivered } from '../helpers/e2e-judge.ts'
+import { untilListed } from '../helpers/e2e-runs.ts'
+import { costs, expectWithin, tell } from '../helpers/e2e-budget.ts'
+import { startStage } from '../helpers/e2e.ts'
+
+const coins = Array.from({ length: 10 }, () => ({ kind: 'coin', amount: 10n ** 17n }) as const)
+/** Without heartbeats. */
+const budget = { stateTransitions: 7, historyEvents: 26 }
+
+/** Each heartbeat is a state transition: the first after half the time-out of 15 s, then every 4.5 s at most (activities/heartbeats.ts). */
+const heartbeatsIn = (ms: number) => (ms < 7_500 ? 0 : 1 + Math.floor((ms - 7_500) / 4_500))
+
+/** A block every five seconds, final ten seconds later: `broadcast` takes about 15 s, in which it sends one heartbeat; on a busy machine it takes longer. */
+test('near finality with slow blocks costs no more', async () => {
+  const stage = await startStage({ worker: {}, consistencyLevel: 200, blockTimeSeconds: { ethereum: 5, bsc: 0.5 } })
+  try {
+    await stage.portage()
+    const sent = await stage.send('bsc', coins)
+    await untilListed(stage, sent, 'delivered')
+    const spent = await costs(stage, sent)
+    console.info(`near finality with slow blocks: ${tell(spent)}`)
+    for (const one of spent) {
+      const stateTransitions = budget.stateTransitions + heartbeatsIn(one.ms)
+      expectWithin(one, { ...budget, stateTransitions })
+    }
+    await expectDelivered(stage, sent)
+  } finally {
+    await stage.close()
+  }
+})
