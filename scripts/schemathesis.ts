@@ -2,20 +2,19 @@
  * Asks the API what schemathesis makes up from its OpenAPI document, on a real Temporal, for half a minute; fails at any answer that the document does not have
  * or that is a fault of ours. `--seed N` repeats a run, `--seconds N` is its length. Says so and does nothing where Python 3.10 or the package cannot be had.
  */
-import { execFile, spawn } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync } from 'node:fs'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { homedir, tmpdir } from 'node:os'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { parseArgs, promisify } from 'node:util'
+import { parseArgs } from 'node:util'
 import { freePort } from '../lab/devnet/ports.ts'
 import type { Metrics } from '../observability/metrics.ts'
 import { deadConfig, openApi } from '../test/api/setting.ts'
 import { startLedgers } from '../test/lanes/setting.ts'
+import { pythonTool } from './python-tool.ts'
 
 const version = '4.32.5'
-const run = promisify(execFile)
 
 /**
  * A 503 is a fault of what stands behind the API (a node, a guardian API, an order for a lane or stream that is not there to answer): the document has it, with
@@ -25,26 +24,6 @@ const settings = `
 [checks.not_a_server_error]
 expected-statuses = ["2xx", "3xx", "4xx", "503"]
 `
-
-/** The program, installed into a folder of its own if it is not there yet. Undefined, with the reason: it cannot be had. */
-async function schemathesis(): Promise<{ program?: string; why?: string }> {
-  const folder = join(process.env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache'), 'portage', `schemathesis-${version}`)
-  const program = join(folder, 'bin', 'schemathesis')
-  if (existsSync(program)) return { program }
-  try {
-    await run('python3', ['-c', 'import sys; sys.exit(sys.version_info < (3, 10))'])
-  } catch {
-    return { why: 'there is no python3 of version 3.10 or later' }
-  }
-  try {
-    await run('python3', ['-m', 'venv', folder])
-    await run(join(folder, 'bin', 'pip'), ['install', '--quiet', '--disable-pip-version-check', `schemathesis==${version}`])
-    return { program }
-  } catch (error) {
-    await rm(folder, { recursive: true, force: true })
-    return { why: `schemathesis cannot be installed: ${String(error).split('\n')[0]}` }
-  }
-}
 
 /** How many answers had which status. */
 async function answersOf(metrics: Metrics): Promise<Record<string, number>> {
@@ -56,9 +35,9 @@ async function answersOf(metrics: Metrics): Promise<Record<string, number>> {
 
 async function main(): Promise<number> {
   const { values } = parseArgs({ options: { seed: { type: 'string', default: '1' }, seconds: { type: 'string', default: '30' } } })
-  const { program, why } = await schemathesis()
-  if (!program) {
-    console.error(`\n!!! SKIPPED: ${why}. The API was not asked what schemathesis makes up.\n`)
+  const tool = await pythonTool('schemathesis', version)
+  if ('why' in tool) {
+    console.error(`\n!!! SKIPPED: ${tool.why}. The API was not asked what schemathesis makes up.\n`)
     return 0
   }
   const folder = await mkdtemp(join(tmpdir(), 'portage-schemathesis-'))
@@ -77,7 +56,7 @@ async function main(): Promise<number> {
       ...['--checks', 'not_a_server_error,status_code_conformance,content_type_conformance,response_schema_conformance,ignored_auth'],
       ...['--phases', 'examples,coverage,fuzzing', '--workers', '2', '--continue-on-failure', '--no-shrink', '--warnings', 'off'],
     ]
-    const child = spawn(program, argv, { stdio: 'inherit', cwd: folder, env: { ...process.env, NO_COLOR: '1' } })
+    const child = spawn(join(tool.bin, 'schemathesis'), argv, { stdio: 'inherit', cwd: folder, env: { ...process.env, NO_COLOR: '1' } })
     const [code] = (await once(child, 'exit')) as [number | null]
     console.log(`answers: ${JSON.stringify(await answersOf(setting.metrics))}`)
     return code ?? 1

@@ -1,0 +1,61 @@
+/** What the rules look at in what Helm renders; API schemas hold the rest (validate.py). */
+export interface Document {
+  readonly apiVersion: string
+  readonly kind: string
+  readonly metadata: { readonly name: string }
+  readonly data?: Readonly<Record<string, string>>
+  readonly spec?: {
+    readonly template?: { readonly metadata: { readonly labels: Labels }; readonly spec: PodSpec }
+    /** Of a Service its labels, of everything else `matchLabels`. */
+    readonly selector?: Labels & { readonly matchLabels?: Labels }
+    readonly podSelector?: { readonly matchLabels?: Labels }
+    readonly scaleTargetRef?: { readonly name: string }
+    readonly triggers?: readonly { readonly metadata: Readonly<Record<string, string>> }[]
+    readonly policyTypes?: readonly string[]
+  }
+}
+
+export type Labels = Readonly<Record<string, string>>
+
+interface Probe {
+  readonly httpGet: { readonly path: string; readonly port: string }
+}
+
+export interface PodSpec {
+  readonly automountServiceAccountToken?: boolean
+  readonly terminationGracePeriodSeconds?: number
+  readonly securityContext?: { readonly runAsNonRoot?: boolean; readonly seccompProfile?: { readonly type: string } }
+  readonly containers: readonly Container[]
+  readonly volumes: readonly { readonly name: string; readonly secret?: { readonly secretName: string } }[]
+}
+
+interface Container {
+  readonly args: readonly string[]
+  readonly ports: readonly { readonly name: string; readonly containerPort: number }[]
+  readonly resources?: { readonly limits?: { readonly memory?: string } }
+  readonly volumeMounts: readonly { readonly name: string; readonly mountPath: string; readonly readOnly?: boolean }[]
+  readonly securityContext?: {
+    readonly allowPrivilegeEscalation?: boolean
+    readonly readOnlyRootFilesystem?: boolean
+    readonly capabilities?: { readonly drop?: readonly string[] }
+  }
+  readonly startupProbe?: Probe
+  readonly livenessProbe?: Probe
+  readonly readinessProbe?: Probe
+}
+
+/** A document with pods. */
+export interface Workload {
+  readonly name: string
+  readonly labels: Labels
+  readonly pod: PodSpec
+  readonly container: Container
+}
+
+export function workloadsOf(documents: readonly Document[]): Workload[] {
+  return documents.flatMap(({ metadata: { name }, spec }) => {
+    const template = spec?.template
+    const container = template?.spec.containers[0]
+    return template && container ? [{ name, labels: template.metadata.labels, pod: template.spec, container }] : []
+  })
+}

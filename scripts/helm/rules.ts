@@ -1,0 +1,139 @@
+import { chainOf } from '../../config/chains.ts'
+import { parseConfig } from '../../config/load.ts'
+import type { Config } from '../../config/schema.ts'
+import { chainQueue, ledgerQueue } from '../../temporal/contracts/names.ts'
+import { roles } from '../../workers/roles.ts'
+import { type Document, type Labels, type Workload, workloadsOf } from './documents.ts'
+
+/** Where a lane's Secret lies in its pod. */
+const laneFolder = '/run/secrets/portage/lane'
+
+/** The `portage.yaml` of what was rendered, read as a process reads it. Throws CONFIG_INVALID, and Error if there is none. */
+export function configOf(documents: readonly Document[]): Config {
+  const text = documents.find(({ kind }) => kind === 'ConfigMap')?.data?.['portage.yaml']
+  if (text === undefined) throw new Error('no ConfigMap has portage.yaml')
+  const variables = [...text.matchAll(/\$\{(\w+)\}/g)].map(([, name = '']) => [name, `https://${name.toLowerCase()}.example`])
+  return parseConfig(text, Object.fromEntries(variables) as NodeJS.ProcessEnv, 'portage.yaml of the ConfigMap')
+}
+
+/** What does not agree with the code, or is less than the chart promises. Throws CONFIG_INVALID. */
+export function problemsOf(documents: readonly Document[]): string[] {
+  const config = configOf(documents)
+  const workloads = workloadsOf(documents)
+  return [
+    ...workloads.flatMap((workload) => [...security(workload), ...probes(workload, config), ...command(workload, config)]),
+    ...secrets(workloads, documents, config),
+    ...documents.flatMap((document) => [...selectors(document, workloads), ...scaling(document, workloads, config)]),
+    ...policies(documents, workloads),
+  ]
+}
+
+/** Of each that is false its text. */
+function unless(name: string, facts: Readonly<Record<string, boolean>>): string[] {
+  return Object.entries(facts).flatMap(([fact, holds]) => (holds ? [] : [`${name}: not ${fact}`]))
+}
+
+function security({ name, pod, container: { securityContext: own, resources, volumeMounts } }: Workload): string[] {
+  return unless(name, {
+    'another user than root': pod.securityContext?.runAsNonRoot === true,
+    'the seccomp profile of the runtime': pod.securityContext?.seccompProfile?.type === 'RuntimeDefault',
+    'a root file system that is read only': own?.readOnlyRootFilesystem === true,
+    'without privilege escalation': own?.allowPrivilegeEscalation === false,
+    'without capabilities': own?.capabilities?.drop?.includes('ALL') === true,
+    'without a token of Kubernetes': pod.automountServiceAccountToken === false,
+    'a limit of memory': resources?.limits?.memory !== undefined,
+    'secrets that are read only': volumeMounts.filter((one) => one.mountPath.startsWith('/run/secrets/')).every((one) => one.readOnly),
+  })
+}
+
+function probes({ name, pod, container }: Workload, { admin, worker }: Config): string[] {
+  const path = (probe: typeof container.startupProbe) => (probe?.httpGet.port === 'admin' ? probe.httpGet.path : undefined)
+  return unless(name, {
+    'alive by /healthz': path(container.livenessProbe) === '/healthz' && path(container.startupProbe) === '/healthz',
+    'ready by /readyz': path(container.readinessProbe) === '/readyz',
+    'at the admin port of the config': container.ports.some((one) => one.name === 'admin' && one.containerPort === admin.port),
+    'more time to stop than worker.shutdownForceSeconds': (pod.terminationGracePeriodSeconds ?? 0) > worker.shutdownForceSeconds,
+  })
+}
+
+/** The values of an option in the arguments of a process. */
+function option({ container: { args } }: Workload, name: string): string[] {
+  return args.filter((_, index) => args[index - 1] === name)
+}
+
+function command(workload: Workload, config: Config): string[] {
+  const [role = ''] = option(workload, '--role')
+  const known = new Set(['--role', '--chain', '--lane'])
+  const lanes = option(workload, '--chain').flatMap((chain) => (config.chains[chain] ? chainOf(config, chain).lanes : []))
+  const addresses = lanes.filter(({ signer }) => signer).map(({ address }) => address)
+  return unless(workload.name, {
+    'portage run': workload.container.args[0] === 'run',
+    'a role that there is': (roles as readonly string[]).includes(role),
+    'options that there are': workload.container.args.filter((arg) => arg.startsWith('-')).every((arg) => known.has(arg)),
+    'chains of the config': option(workload, '--chain').every((chain) => chain in config.chains),
+    'lanes of the config with a signer': option(workload, '--lane').every((lane) => addresses.includes(lane.toLowerCase())),
+    'one lane': option(workload, '--lane').length === (role === 'lane' ? 1 : 0),
+  })
+}
+
+/** Each key in the pods of its lane alone, with the files that its signer reads. */
+function secrets(workloads: readonly Workload[], documents: readonly Document[], config: Config): string[] {
+  const mounted = new Map<string, string[]>()
+  const found: string[] = documents.some(({ kind }) => kind === 'Secret') ? ['a Secret is rendered: values are no place for one'] : []
+  for (const { name, pod } of workloads) {
+    const secret = pod.volumes.find((volume) => volume.name === 'lane')?.secret?.secretName
+    if (secret !== undefined) mounted.set(secret, [...(mounted.get(secret) ?? []), name])
+  }
+  for (const [secret, names] of mounted) if (names.length !== 1) found.push(`${secret}: in ${names.join(' and ')}`)
+  for (const workload of workloads) {
+    const [address] = option(workload, '--lane')
+    const [chain = ''] = option(workload, '--chain')
+    const signer = config.chains[chain]?.lanes.find((lane) => lane.address === address?.toLowerCase())?.signer
+    const mounts = workload.container.volumeMounts.some(({ mountPath }) => mountPath === laneFolder)
+    const files = signer?.kind === 'keystore' ? [signer.file, signer.passwordFile ?? ''] : []
+    found.push(
+      ...unless(workload.name, {
+        'a Secret of a lane only where its key is': mounts === files.length > 0,
+        [`the key's files in ${laneFolder}`]: files.every((file) => file.startsWith(`${laneFolder}/`)),
+      }),
+    )
+  }
+  return found
+}
+
+function fits(selector: Labels, { labels }: Workload): boolean {
+  return Object.entries(selector).every(([label, value]) => labels[label] === value)
+}
+
+/** Budgets, services, policies and workloads select pods that there are. */
+function selectors({ kind, metadata: { name }, spec }: Document, workloads: readonly Workload[]): string[] {
+  const selector = kind === 'Service' ? spec?.selector : (spec?.selector?.matchLabels ?? spec?.podSelector?.matchLabels)
+  if (selector === undefined) return []
+  return unless(`${kind}/${name}`, {
+    'a selector of pods that there are': workloads.some((workload) => fits(selector, workload)),
+  })
+}
+
+/** What is scaled is there, by a task queue that it serves. */
+function scaling({ kind, metadata: { name }, spec }: Document, workloads: readonly Workload[], config: Config): string[] {
+  if (kind !== 'ScaledObject') return []
+  const target = workloads.find((workload) => workload.name === spec?.scaleTargetRef?.name)
+  const [chain] = target ? option(target, '--chain') : []
+  const [role] = target ? option(target, '--role') : []
+  const queue = role === 'ledger' ? ledgerQueue : chainQueue(chain ?? '')
+  return unless(`${kind}/${name}`, {
+    'of a process that there is': target !== undefined,
+    [`the queue ${queue}`]: spec?.triggers?.every(({ metadata }) => metadata['taskQueue'] === queue) === true,
+    'the Temporal of the config':
+      spec?.triggers?.every(
+        ({ metadata }) => metadata['endpoint'] === config.temporal.address && metadata['namespace'] === config.temporal.namespace,
+      ) === true,
+  })
+}
+
+/** No pod is without a policy in both directions. */
+function policies(documents: readonly Document[], workloads: readonly Workload[]): string[] {
+  const both = documents.filter(({ kind, spec }) => kind === 'NetworkPolicy' && spec?.policyTypes?.length === 2)
+  const covered = (workload: Workload) => both.some(({ spec }) => fits(spec?.podSelector?.matchLabels ?? {}, workload))
+  return workloads.filter((workload) => !covered(workload)).map(({ name }) => `${name}: no network policy holds for it`)
+}

@@ -1,0 +1,36 @@
+import { execFile } from 'node:child_process'
+import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+
+const execute = promisify(execFile)
+
+/** Buildah with a store of its own, which leaves nothing behind: as root, without a container runtime, on any file system. */
+export interface Buildah {
+  /** What it says, without the last line break. Throws what it complains of. */
+  run(...args: readonly string[]): Promise<string>
+  remove(): Promise<void>
+}
+
+/** @param folder is made, and removed with all images and containers */
+export function createBuildah(folder: string): Buildah {
+  const store = ['--storage-driver', 'vfs', '--root', join(folder, 'store'), '--runroot', join(folder, 'run')]
+  const run = async (...args: readonly string[]) => {
+    const options = { env: { ...process.env, BUILDAH_ISOLATION: 'chroot' }, maxBuffer: 64 * 1024 * 1024 }
+    const { stdout } = await execute('buildah', [...store, ...args], options).catch(
+      (error: Error & { stdout?: string; stderr?: string }) => {
+        const said = `${error.stdout ?? ''}\n${error.stderr ?? ''}`.trim()
+        throw new Error(`buildah ${args[0]}: ${said.slice(-4_000) || error.message}`)
+      },
+    )
+    return stdout.trim()
+  }
+  return {
+    run,
+    async remove() {
+      await run('umount', '--all').catch(() => '')
+      await run('rm', '--all').catch(() => '')
+      await rm(folder, { recursive: true, force: true })
+    },
+  }
+}

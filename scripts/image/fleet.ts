@@ -1,0 +1,115 @@
+import { chmod, chown, mkdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { encryptKeystoreJson } from 'ethers'
+import { stringify } from 'yaml'
+import { keyFile } from '../../access/key-ring.ts'
+import { readKeys } from '../../access/keys.ts'
+import { bearer, makeToken } from '../../lab/devnet/access.ts'
+import type { Devnet } from '../../lab/devnet/index.ts'
+import { freePort } from '../../lab/devnet/ports.ts'
+import type { ConfigInput } from '../../lab/devnet/relayer-config.ts'
+import { until } from '../../lab/devnet/until.ts'
+import type { Role } from '../../workers/roles.ts'
+import { type Container, type ImageConfig, startContainer } from './container.ts'
+
+/** The user of the image. */
+const user = 10_001
+const laneFolder = '/run/secrets/portage/lane'
+
+/** A process of the image, as the compose file and the chart start it. */
+export interface FleetProcess extends Container {
+  readonly name: string
+  readonly role: Role
+  readonly adminUrl: string
+}
+
+export interface Fleet {
+  readonly processes: readonly FleetProcess[]
+  readonly apiUrl: string
+  /** Of an administrator. */
+  readonly authorization: string
+}
+
+interface FleetOptions {
+  readonly devnet: Devnet
+  /** The mounted file system of the image, and what it says of itself. */
+  readonly root: string
+  readonly image: ImageConfig
+  /** Gets the files that the processes mount, and their logs. */
+  readonly folder: string
+}
+
+/** Starts every role in a process of its own, one for each lane with its own key alone; resolves when each says that it is ready. */
+export async function startFleet({ devnet, root, image, folder }: FleetOptions, started: FleetProcess[]): Promise<Fleet> {
+  const apiPort = await freePort()
+  const tokens = join(folder, 'tokens')
+  const token = await makeToken({ dataFolder: tokens })
+  const publicKeys = ((await readKeys(keyFile({ dataFolder: tokens }))) ?? []).map(({ x }) => x)
+  const config = join(folder, 'config')
+  await mkdir(config, { recursive: true })
+  await writeFile(join(config, 'portage.yaml'), stringify(fleetConfig(devnet, apiPort, publicKeys), { aliasDuplicateObjects: false }))
+  const start = async (name: string, role: Role, args: readonly string[], lane?: string) => {
+    const adminPort = await freePort()
+    const data = join(folder, 'data', name)
+    await mkdir(data, { recursive: true })
+    await chown(data, user, user)
+    const mounts = [
+      { source: config, target: '/etc/portage' },
+      { source: data, target: '/var/lib/portage', writable: true },
+      ...(lane === undefined ? [] : [{ source: lane, target: '/run/secrets' }]),
+    ]
+    const all = ['run', '--role', role, ...args, '--admin-port', String(adminPort)]
+    const container = await startContainer({ root, image, args: all, mounts, logFile: join(folder, `${name}.log`) })
+    const process: FleetProcess = { ...container, name, role, adminUrl: `http://127.0.0.1:${adminPort}` }
+    started.push(process)
+    await until(async () => (await fetch(`${process.adminUrl}/readyz`)).ok, {
+      ...{ timeoutMs: 120_000, everyMs: 200, what: `${name} to be ready` },
+      giveUp: () => process.child.ended && `${process.child.ended}: ${process.child.tail()}`,
+    })
+    return process
+  }
+  const chains = [...new Set(devnet.lanes.map(({ chain }) => chain))]
+  await Promise.all([
+    start('ledger', 'ledger', []),
+    start('intake', 'intake', []),
+    start('api', 'api', []),
+    ...chains.map((chain) => start(`chain-${chain}`, 'chain', ['--chain', chain])),
+    ...devnet.lanes.map(async ({ chain, address, privateKey }, index) => {
+      const name = `lane-${chain}-${index + 1}`
+      const secrets = join(folder, 'secrets', name)
+      await writeLane(join(secrets, 'portage/lane'), address, privateKey)
+      return start(name, 'lane', ['--chain', chain, '--lane', address], secrets)
+    }),
+  ])
+  return { processes: started, apiUrl: `http://127.0.0.1:${apiPort}`, ...bearer(token) }
+}
+
+/** The devnet's, with keys in files, checkpoints beside the data, and public keys of tokens alone. */
+function fleetConfig(devnet: Devnet, port: number, publicKeys: string[]): ConfigInput {
+  const config = devnet.relayerConfig()
+  const signer = { kind: 'keystore', file: `${laneFolder}/keystore.json`, passwordFile: `${laneFolder}/password` } as const
+  const chains = Object.entries(config.chains).map(([name, chain]) => [
+    name,
+    { ...chain, lanes: (chain.lanes ?? []).map((lane) => ({ ...lane, signer })) },
+  ])
+  const { checkpoints: _, ...streams } = config.streams ?? {}
+  return {
+    ...config,
+    ...{ dataFolder: '/var/lib/portage/data', chains: Object.fromEntries(chains) as ConfigInput['chains'], streams },
+    ...{ api: { port }, access: { publicKeys } },
+  }
+}
+
+/** A DEVNET key as an operator would hand it over: files for the user of the process alone. */
+async function writeLane(folder: string, address: string, privateKey: string): Promise<void> {
+  await mkdir(folder, { recursive: true })
+  const password = 'devnet'
+  // A key that everybody knows needs no strong derivation.
+  const keystore = await encryptKeystoreJson({ address, privateKey }, password, { scrypt: { N: 1_024, r: 8, p: 1 } })
+  for (const [name, text] of Object.entries({ 'keystore.json': keystore, password: `${password}\n` })) {
+    const file = join(folder, name)
+    await writeFile(file, text)
+    await chown(file, user, user)
+    await chmod(file, 0o400)
+  }
+}

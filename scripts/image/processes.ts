@@ -1,0 +1,34 @@
+import { readdir, readFile, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { FleetProcess } from './fleet.ts'
+
+/** How a process of the fleet stands in the machine, from outside of it. */
+export interface Standing {
+  readonly name: string
+  readonly uid: string
+  /** Sets of capabilities that are not empty. */
+  readonly capabilities: readonly string[]
+  readonly noNewPrivileges: boolean
+  /** Files below /run/secrets. */
+  readonly secrets: readonly string[]
+  /** Most memory that it had, bytes. */
+  readonly peakBytes: number
+}
+
+/** Reads what the kernel says of it. */
+export async function standingOf({ name, pid }: FleetProcess): Promise<Standing> {
+  const status = await readFile(`/proc/${pid}/status`, 'utf8')
+  const field = (wanted: string) => new RegExp(`^${wanted}:\\s*(.*)$`, 'm').exec(status)?.[1] ?? ''
+  const sets = ['CapInh', 'CapPrm', 'CapEff', 'CapAmb'].filter((set) => /[1-9a-f]/.test(field(set)))
+  const root = `/proc/${pid}/root`
+  const below = (await readdir(`${root}/run/secrets`, { recursive: true })).map((path) => join('/run/secrets', path))
+  const files = await Promise.all(below.map(async (path) => ((await stat(root + path)).isFile() ? [path] : [])))
+  return {
+    name,
+    uid: field('Uid').split('\t')[0] ?? '',
+    capabilities: sets,
+    noNewPrivileges: field('NoNewPrivs') === '1',
+    secrets: files.flat().toSorted(),
+    peakBytes: Number.parseInt(field('VmHWM'), 10) * 1_024,
+  }
+}

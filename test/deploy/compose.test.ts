@@ -1,0 +1,236 @@
+import { execFileSync } from 'node:child_process'
+import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { Ajv } from 'ajv'
+import { describe, expect, test } from 'vitest'
+import { parse } from 'yaml'
+import { parseConfig } from '../../config/load.ts'
+import { serverVersion } from '../../lab/devnet/temporal/find-temporal-server.ts'
+import { devServerDynamicConfig } from '../../lab/devnet/temporal/temporal.ts'
+import { searchAttributes } from '../../temporal/contracts/names.ts'
+import { roles } from '../../workers/roles.ts'
+
+interface Service {
+  readonly image: string
+  readonly profiles?: readonly string[]
+  readonly user?: string
+  readonly read_only?: boolean
+  readonly cap_drop?: readonly string[]
+  readonly security_opt?: readonly string[]
+  readonly restart?: string
+  readonly stop_grace_period?: string
+  readonly env_file?: readonly { readonly path: string; readonly required: boolean }[]
+  readonly environment?: Readonly<Record<string, string>>
+  readonly entrypoint?: readonly string[]
+  readonly command?: readonly string[]
+  readonly secrets?: readonly (string | { readonly source: string; readonly target: string })[]
+  readonly configs?: readonly { readonly source: string; readonly target: string }[]
+  readonly volumes?: readonly string[]
+  readonly networks: readonly string[]
+  readonly ports?: readonly string[]
+  readonly healthcheck?: { readonly test: readonly string[] }
+  readonly deploy?: { readonly resources: { readonly limits: { readonly cpus: string; readonly memory: string; readonly pids: number } } }
+}
+
+interface Compose {
+  readonly services: Readonly<Record<string, Service>>
+  readonly secrets: Readonly<Record<string, { readonly file: string }>>
+  readonly configs: Readonly<Record<string, { readonly file?: string; readonly content?: string }>>
+  readonly volumes: Readonly<Record<string, object>>
+  readonly networks: Readonly<Record<string, { readonly internal?: boolean }>>
+}
+
+const root = fileURLToPath(new URL('../..', import.meta.url))
+const read = (path: string) => readFileSync(join(root, path), 'utf8')
+const compose = parse(read('docker-compose.temporal.yml'), { merge: true }) as Compose
+const { version } = JSON.parse(read('package.json')) as { version: string }
+const services = Object.entries(compose.services)
+const ofPortage = services.filter(([, { profiles }]) => profiles?.includes('portage'))
+const variables = Object.fromEntries(
+  [...read('deploy/compose/nodes.env.example').matchAll(/^(\w+)=(.*)$/gm)].map(([, name = '', value]) => [name, value]),
+)
+const config = parseConfig(read('deploy/compose/portage.example.yaml'), variables, 'portage.example.yaml')
+const option = ({ command = [] }: Service, name: string) => command.filter((_, index) => command[index - 1] === name)
+const sourceOf = (secret: string | { readonly source: string }) => (typeof secret === 'string' ? secret : secret.source)
+
+describe('docker-compose.temporal.yml', () => {
+  test('is valid by the schema of Compose', () => {
+    const validate = new Ajv({ strict: false, validateFormats: false, validateSchema: false }).compile(
+      JSON.parse(read('test/deploy/fixtures/compose-spec.json')) as object,
+    )
+    validate(compose)
+    expect(validate.errors ?? []).toEqual([])
+    validate({ services: { one: { image: 'x', imagine: true } } })
+    expect(validate.errors).toMatchObject([{ params: { additionalProperty: 'imagine' } }])
+  })
+
+  test('opens ports on loopback only', () => {
+    for (const port of services.flatMap(([, service]) => service.ports ?? [])) expect(port).toMatch(/^127\.0\.0\.1:\d+:\d+$/)
+  })
+
+  test('pins every image; Portage is that of this version, Temporal that of the tests', () => {
+    for (const [, { image }] of services)
+      expect(image.replace(/^\$\{PORTAGE_IMAGE:-(.*)\}$/, '$1')).toMatch(/^[\w./-]+:v?\d+\.\d+(\.\d+)?(-alpine[\d.]+)?$/)
+    for (const [, { image }] of ofPortage) expect(image).toBe(`\${PORTAGE_IMAGE:-portage:${version}}`)
+    expect(compose.services['temporal']?.image).toBe(`temporalio/server:${serverVersion}`)
+    expect(compose.services['schema']?.image).toBe(`temporalio/admin-tools:${serverVersion}`)
+    expect(compose.services['set-up']?.image).toBe(`temporalio/admin-tools:${serverVersion}`)
+  })
+
+  test.each(services)('%s is locked up, has limits, and says how it is', (name, service) => {
+    expect(service).toMatchObject({ cap_drop: ['ALL'], security_opt: ['no-new-privileges:true'] })
+    expect(service.user).toMatch(/^[1-9]\d*:[1-9]\d*$/)
+    // The Web UI writes its config beside its program.
+    expect(service.read_only).toBe(name !== 'ui')
+    const { cpus, memory, pids } = service.deploy?.resources.limits ?? { cpus: '', memory: '', pids: 0 }
+    expect([Number(cpus) > 0, /^\d+[MG]$/.test(memory), pids > 0]).toEqual([true, true, true])
+    const ends = service.restart?.startsWith('on-failure') === true
+    expect(ends ? undefined : service.healthcheck?.test[0]).toBe(ends ? undefined : 'CMD')
+    expect(service.networks.every((network) => network in compose.networks)).toBe(true)
+  })
+
+  test('has secrets in files alone', () => {
+    for (const [, { environment = {} }] of services) {
+      const secret = Object.entries(environment).filter(([variable]) => /PASS|PWD|SECRET|TOKEN|KEY/.test(variable))
+      for (const [, value] of secret) expect(value).toMatch(/^\/run\/secrets\//)
+    }
+    const used = new Set(services.flatMap(([, { secrets = [] }]) => secrets.map(sourceOf)))
+    expect([...used].toSorted()).toEqual(Object.keys(compose.secrets).toSorted())
+    const ignored = read('.gitignore').split('\n')
+    for (const folder of ['deploy/compose/secrets', 'deploy/compose/portage.yaml', 'deploy/compose/nodes.env'])
+      expect(ignored).toContain(folder)
+    const made = read('deploy/compose/make-secrets.sh')
+    for (const { file } of Object.values(compose.secrets)) {
+      expect(file).toMatch(/^deploy\/compose\/secrets\//)
+      expect(made).toContain(file.replace('deploy/compose/secrets/', '').replace(/-(keystore\.json|password)$/, ''))
+    }
+  })
+
+  test('names files that there are, or that an example beside them becomes', () => {
+    const files = [
+      ...Object.values(compose.configs).flatMap(({ file }) => file ?? []),
+      ...services.flatMap(([, { env_file = [] }]) => env_file.map(({ path }) => path)),
+      ...services.flatMap(([, { volumes = [] }]) => volumes.filter((one) => one.startsWith('./')).map((one) => one.split(':')[0] ?? '')),
+    ]
+    const there = (file: string) =>
+      [file, `${file}.example`, file.replace(/\.yaml$/, '.example.yaml')].some((path) => existsSync(join(root, path)))
+    expect(files.filter((file) => !there(file))).toEqual([])
+    const named = services.flatMap(([, { volumes = [] }]) => volumes.filter((one) => !one.startsWith('./')).map((one) => one.split(':')[0]))
+    expect(new Set(named)).toEqual(new Set(Object.keys(compose.volumes)))
+  })
+})
+
+describe('make-secrets.sh', () => {
+  test('makes passwords once, says which files are missing, and closes the folder to others', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'portage-secrets-'))
+    try {
+      cpSync(join(root, 'deploy/compose/make-secrets.sh'), join(folder, 'make-secrets.sh'))
+      const make = () => execFileSync('sh', [join(folder, 'make-secrets.sh')], { encoding: 'utf8' })
+      const password = () => readFileSync(join(folder, 'secrets/postgres-password'), 'utf8')
+      const files = Object.values(compose.secrets).map(({ file }) => file.replace('deploy/compose/secrets/', ''))
+      const own = files.filter((file) => file.startsWith('lane-'))
+      const said = make()
+      for (const file of own) expect(said).toMatch(new RegExp(`^missing .*/${file}: `, 'm'))
+      expect(readdirSync(join(folder, 'secrets')).toSorted()).toEqual(files.filter((file) => !own.includes(file)).toSorted())
+      expect(password()).toMatch(/^[0-9a-f]{48}$/)
+      const before = password()
+      for (const file of own) writeFileSync(join(folder, 'secrets', file), 'x', { mode: 0o600 })
+      expect(make()).toBe('')
+      expect(password()).toBe(before)
+      const modeOf = (path: string) => statSync(join(folder, path)).mode & 0o777
+      expect([modeOf('secrets'), ...files.map((file) => modeOf(`secrets/${file}`))]).toEqual([0o700, ...files.map(() => 0o444)])
+    } finally {
+      rmSync(folder, { recursive: true })
+    }
+  })
+})
+
+describe('its Portage', () => {
+  test('runs every role but `all`, every chain and every lane of the example config', () => {
+    expect(new Set(ofPortage.flatMap(([, service]) => option(service, '--role')))).toEqual(new Set(roles.filter((role) => role !== 'all')))
+    const chains = ofPortage
+      .filter(([, service]) => option(service, '--role')[0] === 'chain')
+      .flatMap(([, service]) => option(service, '--chain'))
+    expect(chains).toEqual(Object.keys(config.chains))
+    const lanes = ofPortage.flatMap(([, service]) => option(service, '--lane').map((lane) => [option(service, '--chain')[0], lane]))
+    expect(lanes).toEqual(Object.entries(config.chains).flatMap(([chain, { lanes: all }]) => all.map(({ address }) => [chain, address])))
+  })
+
+  test("gives each key to its lane's process alone, where its signer looks", () => {
+    for (const [name, service] of ofPortage) {
+      const targets = (service.secrets ?? []).map((secret) => (typeof secret === 'string' ? secret : secret.target))
+      const [chain = ''] = option(service, '--chain')
+      const [lane] = option(service, '--lane')
+      const signer = config.chains[chain]?.lanes.find(({ address }) => address === lane)?.signer
+      expect([name, targets]).toEqual([name, signer?.kind === 'keystore' ? [signer.file, signer.passwordFile] : []])
+    }
+    const sources = ofPortage.flatMap(([, { secrets = [] }]) => secrets.map(sourceOf))
+    expect(new Set(sources).size).toBe(sources.length)
+  })
+
+  test('has a volume of its own for each process, and time to stop', () => {
+    const folder = '/var/lib/portage'
+    expect(config.dataFolder.startsWith(`${folder}/`)).toBe(true)
+    for (const [name, { volumes, stop_grace_period: grace = '' }] of ofPortage) {
+      expect(volumes).toEqual([`${name}:${folder}`])
+      expect(Number.parseInt(grace, 10)).toBeGreaterThan(config.worker.shutdownForceSeconds)
+    }
+  })
+
+  test('serves health, metrics and API where the health check, Prometheus and the ports look', () => {
+    const { admin, api } = config
+    for (const [, { healthcheck }] of ofPortage) expect(healthcheck?.test.join(' ')).toContain(`http://127.0.0.1:${admin.port}/readyz`)
+    expect([admin.host, api.host]).toEqual(['0.0.0.0', '0.0.0.0'])
+    expect(compose.services['api']?.ports).toEqual([`127.0.0.1:${api.port}:${api.port}`])
+    const { scrape_configs: jobs } = parse(read('deploy/compose/prometheus.yml')) as {
+      scrape_configs: { job_name: string; dns_sd_configs?: { names: string[]; port: number }[] }[]
+    }
+    const [found] = jobs.find(({ job_name: name }) => name === 'portage')?.dns_sd_configs ?? []
+    expect(found).toMatchObject({ names: ofPortage.map(([name]) => name), port: admin.port })
+    const image = read('Dockerfile')
+    for (const port of [admin.port, api.port]) expect(image).toMatch(new RegExp(`^EXPOSE .*\\b${port}\\b`, 'm'))
+  })
+
+  test('mounts its config where the image looks for it, and runs as the user of the image', () => {
+    const image = read('Dockerfile')
+    for (const [, { configs = [], user }] of ofPortage) {
+      expect(image).toContain(`PORTAGE_CONFIG=${configs.find(({ source }) => source === 'portage')?.target}\n`)
+      expect(image).toContain(`\nUSER ${user}\n`)
+    }
+  })
+})
+
+describe('its Temporal', () => {
+  test('has exactly the search attributes that Portage writes, all Keyword', () => {
+    const words = (compose.services['set-up']?.command?.[0] ?? '').split(/\s+/)
+    const named = words.filter((_, index) => words[index - 1] === '--name')
+    expect(named).toEqual(Object.keys(searchAttributes))
+    expect(words.filter((_, index) => words[index - 1] === '--type').map((type) => type.replace(';', ''))).toEqual(
+      named.map(() => 'Keyword'),
+    )
+  })
+
+  test('is where the example config looks for it', () => {
+    expect(config.temporal).toMatchObject({ address: 'temporal:7233', namespace: 'default' })
+    expect(compose.services['set-up']?.environment?.['TEMPORAL_ADDRESS']).toBe(config.temporal.address)
+  })
+
+  test('has the dynamic config of the devnet, where the server looks for it', () => {
+    const content = parse(compose.configs['dynamic-config']?.content ?? '') as Record<string, { value: unknown }[]>
+    const values = Object.fromEntries(Object.entries(content).map(([key, [first]]) => [key, JSON.stringify(first?.value)]))
+    expect(values).toEqual(devServerDynamicConfig)
+    const { configs, environment } = compose.services['temporal'] ?? {}
+    expect(configs?.[0]).toEqual({ source: 'dynamic-config', target: environment?.['DYNAMIC_CONFIG_FILE_PATH'] })
+  })
+
+  test('keeps PostgreSQL to itself', () => {
+    expect(compose.networks['database']).toEqual({ internal: true })
+    expect(services.filter(([, { networks }]) => networks.includes('database')).map(([name]) => name)).toEqual([
+      'postgresql',
+      'schema',
+      'temporal',
+    ])
+  })
+})

@@ -1,0 +1,121 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { describe, expect, test } from 'vitest'
+import { parse } from 'yaml'
+import { parseConfig } from '../../config/load.ts'
+import type { Document } from '../../scripts/helm/documents.ts'
+import { problemsOf } from '../../scripts/helm/rules.ts'
+
+const root = fileURLToPath(new URL('../..', import.meta.url))
+const read = (path: string) => readFileSync(join(root, path), 'utf8')
+const files = readdirSync(join(root, 'deploy/helm/values'))
+
+const config = `
+admin: { host: 0.0.0.0, port: 9464 }
+temporal: { address: 'temporal:7233' }
+chains:
+  ethereum:
+    family: evm
+    networkId: 1
+    nodes: [{ url: '\${ETHEREUM_RPC_URL}' }]
+    finality: { kind: tag }
+    blockTimeMs: 12000
+    lanes:
+      - address: '0x0000000000000000000000000000000000000001'
+        signer: { kind: keystore, file: /run/secrets/portage/lane/keystore.json, passwordFile: /run/secrets/portage/lane/password }
+bridges: {}
+`
+
+/** What a chart of one lane renders, in short; `change` breaks it. */
+function rendered(change: (text: string) => string = (text) => text): Document[] {
+  const probe = (path: string) => `{ httpGet: { path: ${path}, port: admin } }`
+  const workload = `
+apiVersion: apps/v1
+kind: StatefulSet
+metadata: { name: lane }
+spec:
+  template:
+    metadata: { labels: { component: lane } }
+    spec:
+      automountServiceAccountToken: false
+      terminationGracePeriodSeconds: 45
+      securityContext: { runAsNonRoot: true, seccompProfile: { type: RuntimeDefault } }
+      containers:
+        - args: [run, --role, lane, --chain, ethereum, --lane, '0x0000000000000000000000000000000000000001']
+          ports: [{ name: admin, containerPort: 9464 }]
+          resources: { limits: { memory: 1Gi } }
+          volumeMounts: [{ name: lane, mountPath: /run/secrets/portage/lane, readOnly: true }]
+          securityContext: { allowPrivilegeEscalation: false, readOnlyRootFilesystem: true, capabilities: { drop: [ALL] } }
+          startupProbe: ${probe('/healthz')}
+          livenessProbe: ${probe('/healthz')}
+          readinessProbe: ${probe('/readyz')}
+      volumes: [{ name: lane, secret: { secretName: lane-1 } }]`
+  const policy = `
+apiVersion: networking.k8s.io/v1
+kind: NetworkPolicy
+metadata: { name: all }
+spec: { podSelector: { matchLabels: { component: lane } }, policyTypes: [Ingress, Egress] }`
+  const map: Document = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'config' }, data: { 'portage.yaml': config } }
+  return [map, parse(change(workload)) as Document, parse(change(policy)) as Document]
+}
+
+describe('the rules that npm run helm:check holds the chart to', () => {
+  test('find nothing in what is right', () => {
+    expect(problemsOf(rendered())).toEqual([])
+  })
+
+  test.each([
+    ['--role, lane', '--role, lanes', 'a role that there is'],
+    ['--chain, ethereum', '--chain, nowhere', 'chains of the config'],
+    ['000001', '000002', 'lanes of the config with a signer'],
+    ['--lane', '--key', 'options that there are'],
+    ['containerPort: 9464', 'containerPort: 9465', 'at the admin port of the config'],
+    ['runAsNonRoot: true', 'runAsNonRoot: false', 'another user than root'],
+    ['readOnlyRootFilesystem: true', 'readOnlyRootFilesystem: false', 'a root file system that is read only'],
+    ['drop: [ALL]', 'drop: [NET_RAW]', 'without capabilities'],
+    ['terminationGracePeriodSeconds: 45', 'terminationGracePeriodSeconds: 20', 'more time to stop'],
+    ['/readyz', '/healthz', 'ready by /readyz'],
+    ['readOnly: true', 'readOnly: false', 'secrets that are read only'],
+    ['mountPath: /run/secrets/portage/lane', 'mountPath: /run/secrets/portage/other', 'a Secret of a lane only where its key is'],
+    [
+      'podSelector: { matchLabels: { component: lane } }',
+      'podSelector: { matchLabels: { component: gone } }',
+      'no network policy holds for it',
+    ],
+    [
+      'podSelector: { matchLabels: { component: lane } }',
+      'podSelector: { matchLabels: { component: gone } }',
+      'a selector of pods that there are',
+    ],
+  ])('find %s changed to %s', (from, to, problem) => {
+    expect(problemsOf(rendered((text) => text.replace(from, to)))).toContainEqual(expect.stringContaining(problem))
+  })
+
+  test('find one key in two workloads', () => {
+    const [map, one, policy] = rendered()
+    const other = rendered((text) => text.replace('{ name: lane }', '{ name: other }'))[1]
+    expect(problemsOf([map, one, policy, other] as Document[])).toEqual(['lane-1: in lane and other'])
+  })
+})
+
+describe('deploy/helm', () => {
+  test('the chart is of the version of the package', () => {
+    const { version } = JSON.parse(read('package.json')) as { version: string }
+    expect(parse(read('deploy/helm/portage/Chart.yaml'))).toMatchObject({ version, appVersion: version })
+  })
+
+  test('has values for small, fleet and secured', () => {
+    expect(files).toEqual(['fleet.yaml', 'secured.yaml', 'small.yaml'])
+  })
+
+  test.each(files)('%s holds a config that a process takes', (file) => {
+    const { config: values } = parse(read(`deploy/helm/values/${file}`)) as { config: object }
+    const text = JSON.stringify(values)
+    const variables = [...text.matchAll(/\$\{(\w+)\}/g)].map(([, name = '']) => [name, 'https://node.example'])
+    expect(Object.keys(parseConfig(text, Object.fromEntries(variables) as NodeJS.ProcessEnv, file).chains)).toEqual([
+      'ethereum',
+      'avalanche',
+    ])
+  })
+})
