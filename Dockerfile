@@ -6,15 +6,33 @@
 ARG BASE=docker.io/library/node:24-bookworm-slim
 
 FROM ${BASE} AS compiled
-WORKDIR /build
+# The same folder as in the image: what is compiled and bundled is found by it.
+WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
-RUN npm install --ignore-scripts --no-audit --no-fund --loglevel=error
+# Not npm ci: scripts/setup.mjs says why.
+RUN npm install --omit=dev --ignore-scripts --no-audit --no-fund --loglevel=error
 COPY . .
-RUN mkdir /packed /app && npm pack --pack-destination /packed && tar -xzf /packed/portage-*.tgz -C /app --strip-components=1
-# What the compiled code cannot hold: native parts, of this platform alone.
-RUN cp package-lock.json /app/ && cd /app && npm install --omit=dev --ignore-scripts --no-audit --no-fund --loglevel=error \
- && node -e "const fs=require('node:fs'),f='node_modules/@temporalio/core-bridge/releases/';for(const d of fs.readdirSync(f))if(!d.startsWith({x64:'x86_64',arm64:'aarch64'}[process.arch])||!d.endsWith('linux-gnu'))fs.rmSync(f+d,{recursive:true})" \
- && rm package-lock.json
+RUN set -eu; \
+    node --import tsx scripts/precompile.ts; \
+    node --input-type=module --eval "const { compile } = await import('/app/bin/compile.js'); await compile('/app/dist')"; \
+    # What V8 has compiled of it is kept beside it, for quicker starts.
+    node bin/portage.js --help > /dev/null; node bin/portage.js run --role all --config /none > /dev/null 2>&1 || true; \
+    # What the compiled code cannot hold: native parts, of this platform alone; and what the bundle of workflows was made of, which its name tells.
+    case "$(uname -m)" in x86_64) cpu=x64 ;; aarch64) cpu=arm64 ;; esac; \
+    modules=/release/node_modules; bridge=@temporalio/core-bridge; \
+    mkdir -p /release/bin "$modules/$bridge/releases" "$modules/secp256k1/prebuilds" "$modules/.cache/portage"; \
+    cp bin/portage.js bin/compiled.js /release/bin/; \
+    cp -R package.json LICENSE dist domain temporal workflows /release/; \
+    mkdir /release/intake; cp -R intake/protos /release/intake/; \
+    cp node_modules/.package-lock.json "$modules/"; \
+    cp -R node_modules/.cache/portage/workflows "$modules/.cache/portage/"; \
+    cp -R "node_modules/$bridge/package.json" "$modules/$bridge/"; \
+    cp -R "node_modules/$bridge/releases/$(uname -m)-unknown-linux-gnu" "$modules/$bridge/releases/"; \
+    for package in worker workflow; do mkdir "$modules/@temporalio/$package"; cp "node_modules/@temporalio/$package/package.json" "$modules/@temporalio/$package/"; done; \
+    cp -R node_modules/node-gyp-build "$modules/"; \
+    cp -R node_modules/secp256k1/package.json node_modules/secp256k1/bindings.js node_modules/secp256k1/lib "$modules/secp256k1/"; \
+    # There is no build for arm64; Portage then signs with its own JavaScript.
+    if [ -d "node_modules/secp256k1/prebuilds/linux-$cpu" ]; then cp -R "node_modules/secp256k1/prebuilds/linux-$cpu" "$modules/secp256k1/prebuilds/"; fi
 
 # The files of a few Debian packages, and their entries where scanners look for them (as distroless images have them).
 FROM ${BASE} AS system
@@ -40,7 +58,7 @@ RUN set -eu; \
 
 FROM scratch
 COPY --from=system /system /
-COPY --from=compiled /app /app
+COPY --from=compiled /release /app
 LABEL org.opencontainers.image.title="Portage" \
       org.opencontainers.image.licenses="Apache-2.0"
 ENV NODE_ENV=production \
