@@ -33,6 +33,7 @@ const refused: readonly (readonly [string, string, readonly string[]])[] = [
   ['a chain that the config lacks', 'is not in config.chains', ['--set', 'chains[0].name=nowhere']],
   ['a lane that the config lacks', 'has no lane', ['--set', 'lanes[0].address=0x00000000000000000000000000000000000000ff']],
   ['two lanes with one secret', 'each lane has its own', ['--set', 'lanes[1].secret=portage-lane-ethereum-1']],
+  ['an API key without a secret', 'temporal.credentialsSecret is empty', ['--set', 'temporal.apiKey=true']],
   ['a value that there is not', 'additional properties', ['--set', 'replicaCount=3']],
 ]
 

@@ -9,7 +9,8 @@ export interface Document {
     /** Of a Service its labels, of everything else `matchLabels`. */
     readonly selector?: Labels & { readonly matchLabels?: Labels }
     readonly podSelector?: { readonly matchLabels?: Labels }
-    readonly scaleTargetRef?: { readonly name: string }
+    readonly replicas?: number
+    readonly scaleTargetRef?: { readonly kind?: string; readonly name: string }
     readonly triggers?: readonly { readonly metadata: Readonly<Record<string, string>> }[]
     readonly policyTypes?: readonly string[]
   }

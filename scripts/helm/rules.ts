@@ -23,7 +23,7 @@ export function problemsOf(documents: readonly Document[]): string[] {
   return [
     ...workloads.flatMap((workload) => [...security(workload), ...probes(workload, config), ...command(workload, config)]),
     ...secrets(workloads, documents, config),
-    ...documents.flatMap((document) => [...selectors(document, workloads), ...scaling(document, workloads, config)]),
+    ...documents.flatMap((document) => [...selectors(document, workloads), ...scaling(document, documents, config)]),
     ...policies(documents, workloads),
   ]
 }
@@ -114,20 +114,22 @@ function selectors({ kind, metadata: { name }, spec }: Document, workloads: read
   })
 }
 
-/** What is scaled is there, by a task queue that it serves. */
-function scaling({ kind, metadata: { name }, spec }: Document, workloads: readonly Workload[], config: Config): string[] {
+/** What is scaled is there, with no number of replicas of its own, by a task queue that it serves. */
+function scaling({ kind, metadata: { name }, spec }: Document, documents: readonly Document[], config: Config): string[] {
   if (kind !== 'ScaledObject') return []
-  const target = workloads.find((workload) => workload.name === spec?.scaleTargetRef?.name)
-  const [chain] = target ? option(target, '--chain') : []
-  const [role] = target ? option(target, '--role') : []
-  const queue = role === 'ledger' ? ledgerQueue : chainQueue(chain ?? '')
+  const { kind: targetKind = 'Deployment', name: targetName } = spec?.scaleTargetRef ?? {}
+  const target = documents.find((document) => document.kind === targetKind && document.metadata.name === targetName)
+  const [workload] = target ? workloadsOf([target]) : []
+  const queue =
+    workload && option(workload, '--role')[0] === 'ledger' ? ledgerQueue : chainQueue((workload && option(workload, '--chain')[0]) ?? '')
+  const metadata = spec?.triggers?.map((trigger) => trigger.metadata) ?? []
   return unless(`${kind}/${name}`, {
-    'of a process that there is': target !== undefined,
-    [`the queue ${queue}`]: spec?.triggers?.every(({ metadata }) => metadata['taskQueue'] === queue) === true,
-    'the Temporal of the config':
-      spec?.triggers?.every(
-        ({ metadata }) => metadata['endpoint'] === config.temporal.address && metadata['namespace'] === config.temporal.namespace,
-      ) === true,
+    'of a process that there is': workload !== undefined,
+    'the only one that says how many': target?.spec?.replicas === undefined,
+    [`the queue ${queue}`]: metadata.every(({ taskQueue }) => taskQueue === queue),
+    'the Temporal of the config': metadata.every(
+      ({ endpoint, namespace }) => endpoint === config.temporal.address && namespace === config.temporal.namespace,
+    ),
   })
 }
 

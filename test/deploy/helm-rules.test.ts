@@ -99,6 +99,41 @@ describe('the rules that npm run helm:check holds the chart to', () => {
   })
 })
 
+describe('the rules for what is scaled', () => {
+  const scaled = (change: (text: string) => string = (text) => text): Document[] => {
+    const [map, lane, policy] = rendered() as [Document, Document, Document]
+    const chain = rendered((text) =>
+      text
+        .replace('StatefulSet', 'Deployment')
+        .replace('{ name: lane }', '{ name: chain }')
+        .replace(/args: .*/, 'args: [run, --role, chain, --chain, ethereum]')
+        .replace(/volumeMounts: .*/, 'volumeMounts: []')
+        .replace(/volumes: .*/, 'volumes: []'),
+    )[1] as Document
+    const object = `
+apiVersion: keda.sh/v1alpha1
+kind: ScaledObject
+metadata: { name: chain }
+spec:
+  scaleTargetRef: { name: chain }
+  triggers: [{ type: temporal, metadata: { endpoint: 'temporal:7233', namespace: default, taskQueue: 'chain:ethereum' } }]`
+    return [map, lane, policy, chain, parse(change(object)) as Document]
+  }
+
+  test('find nothing in what is right', () => {
+    expect(problemsOf(scaled())).toEqual([])
+  })
+
+  test.each([
+    ['{ name: chain }\n  triggers', '{ name: gone }\n  triggers', 'of a process that there is'],
+    ['{ name: chain }\n  triggers', '{ kind: StatefulSet, name: chain }\n  triggers', 'of a process that there is'],
+    ['chain:ethereum', 'chain:bsc', 'the queue chain:ethereum'],
+    ['temporal:7233', 'other:7233', 'the Temporal of the config'],
+  ])('find %s changed to %s', (from, to, problem) => {
+    expect(problemsOf(scaled((text) => text.replace(from, to)))).toContainEqual(expect.stringContaining(problem))
+  })
+})
+
 describe('deploy/helm', () => {
   test('the chart is of the version of the package', () => {
     const { version } = JSON.parse(read('package.json')) as { version: string }

@@ -200,7 +200,7 @@ spec:
     {{- include "portage.pod" (merge (dict "volume" "emptyDir" "laneSecret" "" "account" (include "portage.fullname" .root)) .) | nindent 4 }}
 {{- end -}}
 
-{{/* dict: root, role, component, args, credentials, replicas, laneSecret, account */}}
+{{/* dict: root, role, component, args, credentials, replicas, scaled, laneSecret, account */}}
 {{- define "portage.statefulset" -}}
 apiVersion: apps/v1
 kind: StatefulSet
@@ -209,7 +209,9 @@ metadata:
   labels:
     {{- include "portage.labels" . | nindent 4 }}
 spec:
+  {{- if not .scaled }}
   replicas: {{ .replicas }}
+  {{- end }}
   revisionHistoryLimit: 5
   serviceName: {{ include "portage.fullname" .root }}-{{ .component }}
   podManagementPolicy: Parallel
@@ -271,6 +273,7 @@ spec:
 {{- define "portage.validate" -}}
 {{- $chains := .Values.config.chains | default dict -}}
 {{- if not $chains }}{{ fail "config.chains is empty: config is portage.yaml (docs/config.md)" }}{{- end -}}
+{{- if and (or .Values.temporal.apiKey .Values.temporal.tls.ca .Values.temporal.tls.mutual) (not .Values.temporal.credentialsSecret) }}{{ fail "temporal.credentialsSecret is empty: the API key and the TLS files are in it" }}{{- end -}}
 {{- $served := dict -}}
 {{- range .Values.chains }}
 {{- if not (hasKey $chains .name) }}{{ fail (printf "chains: %s is not in config.chains" .name) }}{{- end -}}

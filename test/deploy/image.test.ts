@@ -1,0 +1,63 @@
+import { mkdtempSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync, chmodSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { describe, expect, test } from 'vitest'
+import { contentsOf } from '../../scripts/image/contents.ts'
+
+const root = fileURLToPath(new URL('../..', import.meta.url))
+const read = (path: string) => readFileSync(join(root, path), 'utf8')
+/** Folders with sources that no process of the image runs. */
+const others = ['deploy', 'docs', 'lab', 'node_modules', 'test']
+
+describe('the Dockerfile', () => {
+  test('is given every room of the sources, and nothing that it does not name', () => {
+    const [first, ...given] = read('.dockerignore')
+      .split('\n')
+      .filter((line) => line !== '' && !line.startsWith('#'))
+    expect(first).toBe('*')
+    const rooms = readdirSync(root, { withFileTypes: true }).filter((entry) => entry.isDirectory() && !entry.name.startsWith('.'))
+    const sources = rooms.filter(
+      ({ name }) =>
+        !others.includes(name) && readdirSync(join(root, name), { recursive: true }).some((file) => String(file).endsWith('.ts')),
+    )
+    expect(sources.map(({ name }) => `!${name}`).filter((line) => !given.includes(line))).toEqual([])
+    for (const name of others) expect(given).not.toContain(`!${name}`)
+  })
+
+  test('ends in an image that begins with nothing, is not of root, and has no secret in it', () => {
+    const last =
+      read('Dockerfile')
+        .split(/^FROM /m)
+        .at(-1) ?? ''
+    expect(last).toMatch(/^scratch\n/)
+    expect(last).toMatch(/^USER [1-9]\d*:[1-9]\d*$/m)
+    expect(last).not.toMatch(/^(RUN|ADD)\b/m)
+    expect(read('Dockerfile')).not.toMatch(/PASSWORD|SECRET|TOKEN|PRIVATE/)
+  })
+})
+
+describe('what npm run image:test looks for in an image', () => {
+  test('is counted and found', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'portage-contents-'))
+    const put = (path: string, text: string) => {
+      mkdirSync(join(folder, path, '..'), { recursive: true })
+      writeFileSync(join(folder, path), text)
+    }
+    try {
+      put('usr/bin/node', 'node')
+      put('bin/busybox', 'x')
+      put('app/node_modules/.bin/esbuild', 'x')
+      put('usr/bin/mount', 'x')
+      chmodSync(join(folder, 'usr/bin/mount'), 0o4755)
+      put('app/node_modules/@a/b/package.json', '{"name":"@a/b","version":"1.2.3"}')
+      put('app/node_modules/@a/b/lib/package.json', '{"type":"module"}')
+      put('var/lib/dpkg/status.d/libc6', 'Package: libc6')
+      const found = await contentsOf(folder)
+      expect(found).toMatchObject({ files: 7, npm: ['@a/b@1.2.3'], debian: ['libc6'] })
+      expect(found.unwanted.toSorted()).toEqual(['/app/node_modules/.bin/esbuild', '/bin/busybox', '/usr/bin/mount'])
+    } finally {
+      rmSync(folder, { recursive: true })
+    }
+  })
+})
