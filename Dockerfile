@@ -6,33 +6,22 @@
 ARG BASE=docker.io/library/node:24-bookworm-slim
 
 FROM ${BASE} AS compiled
-# The same folder as in the image: what is compiled and bundled is found by it.
-WORKDIR /app
+WORKDIR /build
 COPY package.json package-lock.json .npmrc ./
 # Not npm ci: scripts/setup.mjs says why.
 RUN npm install --omit=dev --ignore-scripts --no-audit --no-fund --loglevel=error
 COPY . .
+# What `npm run release` packs, and the native part that npm would install with it, for this platform alone.
 RUN set -eu; \
-    node --import tsx scripts/precompile.ts; \
-    node --input-type=module --eval "const { compile } = await import('/app/bin/compile.js'); await compile('/app/dist')"; \
-    # What V8 has compiled of it is kept beside it, for quicker starts.
-    node bin/portage.js --help > /dev/null; node bin/portage.js run --role all --config /none > /dev/null 2>&1 || true; \
-    # What the compiled code cannot hold: native parts, of this platform alone; and what the bundle of workflows was made of, which its name tells.
-    case "$(uname -m)" in x86_64) cpu=x64 ;; aarch64) cpu=arm64 ;; esac; \
-    modules=/release/node_modules; bridge=@temporalio/core-bridge; \
-    mkdir -p /release/bin "$modules/$bridge/releases" "$modules/secp256k1/prebuilds" "$modules/.cache/portage"; \
-    cp bin/portage.js bin/compiled.js /release/bin/; \
-    cp -R package.json LICENSE dist domain temporal workflows /release/; \
-    mkdir /release/intake; cp -R intake/protos /release/intake/; \
-    cp node_modules/.package-lock.json "$modules/"; \
-    cp -R node_modules/.cache/portage/workflows "$modules/.cache/portage/"; \
-    cp -R "node_modules/$bridge/package.json" "$modules/$bridge/"; \
-    cp -R "node_modules/$bridge/releases/$(uname -m)-unknown-linux-gnu" "$modules/$bridge/releases/"; \
-    for package in worker workflow; do mkdir "$modules/@temporalio/$package"; cp "node_modules/@temporalio/$package/package.json" "$modules/@temporalio/$package/"; done; \
-    cp -R node_modules/node-gyp-build "$modules/"; \
-    cp -R node_modules/secp256k1/package.json node_modules/secp256k1/bindings.js node_modules/secp256k1/lib "$modules/secp256k1/"; \
-    # There is no build for arm64; Portage then signs with its own JavaScript.
-    if [ -d "node_modules/secp256k1/prebuilds/linux-$cpu" ]; then cp -R "node_modules/secp256k1/prebuilds/linux-$cpu" "$modules/secp256k1/prebuilds/"; fi
+    node --import tsx --input-type=module --eval "const { stage } = await import('/build/scripts/release/stage.ts'); await stage('/app')"; \
+    bridge=node_modules/@temporalio/core-bridge; platform="$(uname -m)-unknown-linux-gnu"; \
+    mkdir -p "/app/$bridge/releases"; \
+    cp "$bridge/package.json" "/app/$bridge/"; \
+    cp -R "$bridge/releases/$platform" "/app/$bridge/releases/"; \
+    case "$platform" in x86_64*) cpu=linux-x64 ;; *) cpu=linux-arm64 ;; esac; \
+    find /app/node_modules/secp256k1/prebuilds -mindepth 1 -maxdepth 1 ! -name "$cpu" -exec rm -r {} +; \
+    # What V8 has compiled of it is kept beside it, since nobody can write there later.
+    node /app/bin/portage.js --help > /dev/null; node /app/bin/portage.js run --role all --config /none > /dev/null 2>&1 || true
 
 # The files of a few Debian packages, and their entries where scanners look for them (as distroless images have them).
 FROM ${BASE} AS system
@@ -58,7 +47,7 @@ RUN set -eu; \
 
 FROM scratch
 COPY --from=system /system /
-COPY --from=compiled /release /app
+COPY --from=compiled /app /app
 LABEL org.opencontainers.image.title="Portage" \
       org.opencontainers.image.licenses="Apache-2.0"
 ENV NODE_ENV=production \
