@@ -16,7 +16,7 @@ import { type Buildah, createBuildah } from './image/buildah.ts'
 import { type ImageConfig, startContainer } from './image/container.ts'
 import { contentsOf } from './image/contents.ts'
 import { type FleetProcess, startFleet } from './image/fleet.ts'
-import { standingOf } from './image/processes.ts'
+import { privilegesOf } from './image/processes.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const say = (line: string) => void process.stderr.write(`image: ${line}\n`)
@@ -93,11 +93,11 @@ async function deliver(mounted: string, image: ImageConfig, folder: string) {
     }
     const { delivered, duplicates, nonceHoles } = await until(checked, { timeoutMs: 180_000, everyMs: 1_000, what: 'all to be delivered' })
     expect(`${sent.length} transfers delivered, none twice, no hole`, duplicates === 0 && nonceHoles === 0, { delivered, duplicates })
-    const standings = await Promise.all(fleet.processes.map(standingOf))
-    for (const { name, uid, capabilities, noNewPrivileges, secrets } of standings) {
+    const found = await Promise.all(fleet.processes.map(privilegesOf))
+    for (const { name, uid, capabilities, noNewPrivileges, secrets } of found) {
       const own = name.startsWith('lane-') ? ['/run/secrets/portage/lane/keystore.json', '/run/secrets/portage/lane/password'] : []
-      const stands = uid === '10001' && capabilities.length === 0 && noNewPrivileges && JSON.stringify(secrets) === JSON.stringify(own)
-      expect(`${name}: not root, no capabilities, ${own.length === 0 ? 'no key' : 'its own key alone'}`, stands, {
+      const holds = uid === '10001' && capabilities.length === 0 && noNewPrivileges && JSON.stringify(secrets) === JSON.stringify(own)
+      expect(`${name}: not root, no capabilities, ${own.length === 0 ? 'no key' : 'its own key alone'}`, holds, {
         uid,
         capabilities,
         secrets,
@@ -119,7 +119,7 @@ async function deliver(mounted: string, image: ImageConfig, folder: string) {
       ends.every(({ end }) => end === 'ended with code 0'),
       ends,
     )
-    return { delivered, peakMegabytes: Object.fromEntries(standings.map(({ name, peakBytes }) => [name, Math.round(peakBytes / 1e6)])) }
+    return { delivered, peakMegabytes: Object.fromEntries(found.map(({ name, peakBytes }) => [name, Math.round(peakBytes / 1e6)])) }
   } finally {
     await Promise.all(started.map((one) => one.stop(0)))
     await devnet.stop()

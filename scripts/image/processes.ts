@@ -2,8 +2,8 @@ import { readdir, readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { FleetProcess } from './fleet.ts'
 
-/** How a process of the fleet stands in the machine, from outside of it. */
-export interface Standing {
+/** What a process of the fleet may do and see, as the kernel says. */
+export interface Privileges {
   readonly name: string
   readonly uid: string
   /** Sets of capabilities that are not empty. */
@@ -16,7 +16,7 @@ export interface Standing {
 }
 
 /** Reads what the kernel says of it. */
-export async function standingOf({ name, pid }: FleetProcess): Promise<Standing> {
+export async function privilegesOf({ name, pid }: FleetProcess): Promise<Privileges> {
   const status = await readFile(`/proc/${pid}/status`, 'utf8')
   const field = (wanted: string) => new RegExp(`^${wanted}:\\s*(.*)$`, 'm').exec(status)?.[1] ?? ''
   const sets = ['CapInh', 'CapPrm', 'CapEff', 'CapAmb'].filter((set) => /[1-9a-f]/.test(field(set)))
