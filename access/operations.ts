@@ -51,6 +51,7 @@ export const operations = {
   'node remove': { level: 'admin', api: 'POST /v1/settings' },
   'node enable': { level: 'admin', api: 'POST /v1/settings' },
   'node disable': { level: 'admin', api: 'POST /v1/settings' },
+  'deploy promote': { level: 'admin' },
   'settings import': { level: 'admin', api: 'POST /v1/settings' },
   'token create': { level: 'admin' },
   'token revoke': { level: 'admin', api: 'POST /v1/settings' },

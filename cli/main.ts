@@ -5,6 +5,7 @@ import { addCommands, type Commands } from './command.ts'
 import { auditCommand } from './commands/audit.ts'
 import { configCommand } from './commands/config.ts'
 import { denyCommands } from './commands/deny.ts'
+import { deployCommand } from './commands/deploy.ts'
 import { doctorCommand } from './commands/doctor.ts'
 import { feesCommand } from './commands/fees.ts'
 import { haltCommands } from './commands/halt.ts'
@@ -13,6 +14,7 @@ import { laneCommand } from './commands/lane.ts'
 import { nodeCommand } from './commands/node.ts'
 import { runCommand } from './commands/run.ts'
 import { settingsCommand } from './commands/settings.ts'
+import { setupCommand } from './commands/setup.ts'
 import { streamCommand } from './commands/stream.ts'
 import { tokenCommand } from './commands/token.ts'
 import { transferCommand } from './commands/transfer.ts'
@@ -32,6 +34,8 @@ const commands: Commands = {
   audit: auditCommand,
   config: configCommand,
   doctor: doctorCommand,
+  setup: setupCommand,
+  deploy: deployCommand,
   keystore: keystoreCommand,
   token: tokenCommand,
 }
@@ -93,6 +97,7 @@ Exit codes:
 
 Examples:
   portage config check                     is portage.yaml right?
+  portage setup temporal                   make Temporal's namespace and search attributes
   portage doctor                           do Temporal, nodes, contracts, keys, spy and guardians answer?
   portage run --role all                   the whole relayer in one process
   portage transfer list --state parked     what waits for an operator`

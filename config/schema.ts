@@ -28,6 +28,23 @@ const checkpointStoreSchema = z.discriminatedUnion('kind', [
 /** A duration, with a least value that leaves healthy work enough time. */
 const seconds = (least: number) => z.number().min(least).max(3_600)
 
+/** Of Temporal's names of deployments and build ids: no dot in the first, and no colon, which joins the two. */
+const deploymentSchema = z.strictObject({
+  name: z
+    .string()
+    .regex(/^[A-Za-z0-9_-]{1,100}$/, 'must be letters, digits, _ and -')
+    .default('portage')
+    .describe('Of the whole fleet: the same for all roles and versions.'),
+  buildId: z
+    .string()
+    .regex(/^[A-Za-z0-9._+-]{1,100}$/, 'must be letters, digits, and . _ + -')
+    .describe('Of this version of the code, best from an environment variable that the image sets; another one for every release.'),
+  endWhenDrained: z
+    .boolean()
+    .default(true)
+    .describe('A process whose version was in use and has no open transfer any more ends by itself, with 0.'),
+})
+
 const workerSchema = z
   .strictObject({
     workflowTaskSeconds: seconds(1)
@@ -47,6 +64,11 @@ const workerSchema = z
       .describe('A stuck nonce that no process drives is filled with a no-op after so long, and after at least 3 blocks.'),
     shutdownGraceSeconds: seconds(0).default(5).describe('Steps that run when the process is told to stop have so long to end.'),
     shutdownForceSeconds: seconds(1).default(20).describe('A step that has not ended after so long is left to another process.'),
+    deployment: deploymentSchema
+      .optional()
+      .describe(
+        'Temporal\'s worker versioning: workers get work only once their version was promoted (portage deploy promote). Absent: they have no version, and take whatever comes. docs/operating.md, "Upgrade".',
+      ),
   })
   .prefault({})
   .describe(

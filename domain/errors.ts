@@ -156,7 +156,7 @@ export const errorCatalogue = {
   TEMPORAL_UNAVAILABLE: retry('The Temporal server cannot be reached.', 'Check temporal.address in the config and that the server runs.'),
   TEMPORAL_NAMESPACE: retry(
     'The Temporal server does not have the namespace.',
-    'Check temporal.namespace in the config, or create it: temporal operator namespace create --namespace <name> --retention 72h',
+    'Check temporal.namespace in the config, or make it: portage setup temporal',
   ),
   TEMPORAL_TLS: retry(
     'The Temporal server wants TLS, and is called in plain text.',

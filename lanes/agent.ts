@@ -48,7 +48,17 @@ export class LaneAgent {
     this.#observer.start()
   }
 
+  /** This process is about to stop: it gets no more nonces, and drives those that it has. Who waits for one fails with LANE_UNREACHABLE, and asks elsewhere. */
+  quiesce(): void {
+    this.#requests.close()
+  }
+
+  /** Ends it, and says which nonces it leaves to the next process with the key: all that is needed for them is in the ledger. */
   stop(): void {
+    const nonces = this.#transactions.claims
+    if (nonces.length > 0)
+      this.#deps.logger.info('handed over: these nonces are in no block yet; the next process with the key goes on with them', { nonces })
+    this.#requests.close()
     this.#observer.stop()
     this.#deps.ledger.close()
     this.#transactions.clear()

@@ -39,6 +39,7 @@ export class NonceRequests {
   #latestNonce = 0
   /** Hash of the block at which the ledger last refused: a height may come again, and lower, on a chain that was replaced. */
   #refusedAt: string | undefined
+  #closed = false
 
   constructor(deps: LaneDeps, transactions: PendingTransactions) {
     this.#deps = deps
@@ -59,6 +60,8 @@ export class NonceRequests {
     }
     const { promise } = waiter.wait
     if (limit.signal?.aborted) return promise
+    if (this.#closed) this.#leaveToOthers(waiter)
+    if (waiter.wait.over) return promise
     // What was known may be old, and no other process asks a closed lane: the ledger itself says whether it still is.
     if (this.#isClosedTo(request)) void this.#ask(waiter)
     else this.#queue.enter(waiter)
@@ -77,6 +80,17 @@ export class NonceRequests {
   onAccount({ latestNonce }: Account): void {
     this.#latestNonce = latestNonce
     this.#pump()
+  }
+
+  /** Asks the ledger for none any more: what waits fails with LANE_UNREACHABLE. What was asked already is adopted, or goes back. */
+  close(): void {
+    this.#closed = true
+    for (const waiter of this.#queue.all) this.#leaveToOthers(waiter)
+  }
+
+  #leaveToOthers(waiter: Waiter): void {
+    this.#queue.leave(waiter)
+    waiter.wait.reject(new RelayerError('LANE_UNREACHABLE', { detail: 'this process stops', facts: { lane: this.#deps.config.lane } }))
   }
 
   /** The ledger began anew. */
@@ -112,6 +126,7 @@ export class NonceRequests {
     }
     if (answer.kind !== 'refused' || waiter.wait.over) return
     if (answer.why === 'withdrawn' || answer.why === 'conflict' || this.#isClosedTo(waiter.request)) return waiter.wait.resolve(answer)
+    if (this.#closed) return this.#leaveToOthers(waiter)
     waiter.refusal = answer
     // Asking again before the next block would get the same answer.
     this.#refusedAt = this.#block

@@ -61,7 +61,7 @@ export async function createChainWorker(
   })
   const audits = createAuditSteps({ bridges, chains, client, ...auditAlarms(context) })
   const worker = await Worker.create({
-    ...commonOptions(hosting),
+    ...commonOptions(hosting, 'PINNED'),
     taskQueue: chainQueue(name),
     workflowBundle: await workflowBundle(logger, hosting.tracing !== undefined),
     activities: { ...keyless, ...audits, ...createNearSteps(near) },

@@ -108,7 +108,7 @@ export async function createLaneWorker(
   const most = lane.window * slotsPerNonce + largestBatch * batchesOfSlots
   const deps = { ...steps, agents: new Map([[config.lane, agent]]), batchRouting, slots: new BroadcastSlots(most) }
   const worker = await Worker.create({
-    ...commonOptions(hosting),
+    ...commonOptions(hosting, 'AUTO_UPGRADE'),
     taskQueue: laneQueue(config.lane),
     activities: createLaneSteps(deps),
     maxConcurrentActivityTaskExecutions: most,

@@ -7,7 +7,7 @@ import { commonOptions, type Hosting, pollers } from './tuning.ts'
 /** Serves the queue `ledger` with a Worker of its own, so that no backlog of transfers delays a grant. */
 export async function createLedgerWorker({ logger, ...hosting }: Hosting & { logger: Logger }): Promise<Worker> {
   return Worker.create({
-    ...commonOptions(hosting),
+    ...commonOptions(hosting, 'AUTO_UPGRADE'),
     taskQueue: ledgerQueue,
     workflowBundle: await workflowBundle(logger, hosting.tracing !== undefined),
     sinks: { ...crashSinks, ...hosting.tracing?.sinks },

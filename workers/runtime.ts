@@ -9,6 +9,7 @@ import { type Admin, openAdmin } from './admin.ts'
 import { scheduleAudits } from './audit.ts'
 import { createChainWorker } from './chain.ts'
 import { createContext } from './context.ts'
+import { beginVersion, deploymentOf, watchDeployment } from './deployment.ts'
 import { startIntake } from './intake.ts'
 import { createLaneWorker, signingLanes } from './lane.ts'
 import { createLedgerWorker } from './ledger.ts'
@@ -40,7 +41,8 @@ export async function runRole(role: Role, config: Config, options: RunOptions): 
       return { stopped: Promise.resolve(), stop: () => Promise.resolve() }
     }
     admin.starts()
-    const { close } = dependencies
+    const { close, temporal } = dependencies
+    const version = await beginVersion(config, temporal.client)
     await startRole(role, config, { ...options, metrics, admin, tracing }, dependencies, work)
     const closeAll = async () => {
       try {
@@ -50,7 +52,13 @@ export async function runRole(role: Role, config: Config, options: RunOptions): 
         await admin.close()
       }
     }
-    return supervise(work, { stopping: admin.stopping, close: closeAll, logger })
+    const running = supervise(work, { stopping: admin.stopping, close: closeAll, logger })
+    // A process without Workers has no version. What goes wrong while it stops is told by `stopped`.
+    if (version && work.ledgers.length + work.workers.length > 0)
+      work.services.push(
+        watchDeployment({ ...version, client: temporal.client, logger, onDrained: () => void running.stop().catch(() => {}) }),
+      )
+    return running
   } catch (error) {
     // What runs already would keep the process alive.
     await stopWork(work)
@@ -77,7 +85,7 @@ async function startRole(
   const settings = watch.current
   const metrics = processMetrics(network, agents, settings, options.metrics)
   const context = createContext({ config, client: temporal.client, network, settings, logger, metrics })
-  const hosting = { temporal, tuning: tuningFrom(config, options.env), tracing: options.tracing }
+  const hosting = { temporal, tuning: tuningFrom(config, options.env), tracing: options.tracing, deployment: deploymentOf(config) }
 
   const { client } = temporal
   services.push(await keepSettings({ config, client, namespace: target.namespace, watch, logger, merges: serves('ledger') }))

@@ -2,7 +2,7 @@ import { toRelayerError } from '../domain/errors.ts'
 import type { LaneAgent } from '../lanes/agent.ts'
 import type { Logger } from '../observability/logger.ts'
 import type { Service } from './context.ts'
-import type { Worker } from '@temporalio/worker'
+import { GracefulShutdownPeriodExpiredError, type Worker } from '@temporalio/worker'
 import { once } from 'node:events'
 
 /** What runs in a process. */
@@ -49,6 +49,10 @@ export function supervise({ ledgers, workers, agents, services }: ProcessWork, s
   const stopServices = () => Promise.all(services.map((service) => service.stop()))
   const run = (worker: Worker) =>
     worker.run().catch((error: unknown) => {
+      if (stopping.signal.aborted && error instanceof GracefulShutdownPeriodExpiredError) {
+        logger.warn('steps that did not end in time are left to other processes', { taskQueue: worker.options.taskQueue })
+        return
+      }
       logger.error('a worker failed; stopping', { error: toRelayerError(error).message })
       stopWorkers()
       throw error
@@ -56,9 +60,10 @@ export function supervise({ ledgers, workers, agents, services }: ProcessWork, s
   const [ledgerRuns, workerRuns] = [ledgers.map(run), workers.map(run)]
   const end = async () => {
     const results = await Promise.allSettled([stopAsked, ...workerRuns])
+    // They may still ask a ledger.
+    await stopServices()
     shutDown(ledgers)
     results.push(...(await Promise.allSettled(ledgerRuns)))
-    await stopServices()
     for (const agent of agents) agent.stop()
     await close()
     for (const result of results) if (result.status === 'rejected') throw result.reason
@@ -67,10 +72,10 @@ export function supervise({ ledgers, workers, agents, services }: ProcessWork, s
   return {
     stopped,
     stop: async () => {
-      supervision.stopping()
-      // The intake first: nothing new comes in while what runs ends.
-      await stopServices()
       stopWorkers()
+      // What waits for a nonce goes to another process at once; what has one is signed, sent and followed while there is time.
+      for (const agent of agents) agent.quiesce()
+      await stopServices()
       await stopped
     },
   }

@@ -1,4 +1,5 @@
 import type { Config } from '../config/schema.ts'
+import { type Deployment, versionOptions } from './deployment.ts'
 import type { Temporal } from './temporal.ts'
 import type { ProcessTracing } from './tracing.ts'
 
@@ -49,12 +50,21 @@ export interface Hosting {
   readonly tuning: WorkerTuning
   /** Absent: no traces. */
   readonly tracing?: ProcessTracing | undefined
+  /** Undefined: the Workers have no version. */
+  readonly deployment?: Deployment | undefined
 }
 
-/** The options of a Worker that every role sets alike. */
-export function commonOptions({ temporal: { connection, namespace }, tuning: { stickyMs, graceMs, forceMs }, tracing }: Hosting) {
+/**
+ * The options of a Worker that every role sets alike.
+ * @param versioning of its workflows, where Workers have versions: workers/deployment.ts
+ */
+export function commonOptions(
+  { temporal: { connection, namespace }, tuning: { stickyMs, graceMs, forceMs }, tracing, deployment }: Hosting,
+  versioning: 'PINNED' | 'AUTO_UPGRADE',
+) {
   const timeouts = { stickyQueueScheduleToStartTimeout: stickyMs, shutdownGraceTime: graceMs, shutdownForceTime: forceMs }
-  return { connection, namespace, ...timeouts, ...(tracing && { interceptors: tracing.interceptors, sinks: tracing.sinks }) }
+  const traced = tracing && { interceptors: tracing.interceptors, sinks: tracing.sinks }
+  return { connection, namespace, ...timeouts, ...traced, ...versionOptions(deployment, versioning) }
 }
 
 /** A fixed number of pollers. */

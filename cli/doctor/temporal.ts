@@ -37,7 +37,7 @@ async function checkServer(temporal: TemporalAccess): Promise<Check[]> {
     const namespace = await look(area, 'namespace', () => checkNamespace(info, temporal.namespace))
     if (namespace.status !== 'ok') return [found, namespace]
     const permission = await look(area, 'permission', () => checkPermission(temporal))
-    return [found, namespace, permission, await look(area, 'search attributes', () => checkAttributes(info, temporal.namespace))]
+    return [found, namespace, permission, await look(area, 'search attributes', () => checkAttributes(info))]
   } finally {
     await info.close()
   }
@@ -46,7 +46,7 @@ async function checkServer(temporal: TemporalAccess): Promise<Check[]> {
 async function checkNamespace(server: ServerInfo, namespace: string): Promise<Finding> {
   const hours = await server.retentionHours()
   if (hours !== undefined) return `${namespace}, closed workflows are kept ${hours} h`
-  return fail(`there is no namespace ${namespace}`, `temporal operator namespace create --namespace ${namespace} --retention 72h`)
+  return fail(`there is no namespace ${namespace}`, 'portage setup temporal')
 }
 
 async function checkPermission(temporal: TemporalAccess): Promise<Finding> {
@@ -59,11 +59,10 @@ async function checkPermission(temporal: TemporalAccess): Promise<Finding> {
   }
 }
 
-async function checkAttributes(server: ServerInfo, namespace: string): Promise<Finding> {
+async function checkAttributes(server: ServerInfo): Promise<Finding> {
   const missing = await server.missingSearchAttributes()
   // Temporal Cloud shows them in its own API and UI only.
   if (!missing) return warn('the server does not tell them', `They must be there, of the type Keyword: ${names.join(', ')}.`)
   if (missing.length === 0) return names.join(', ')
-  const options = missing.map((name) => `--name ${name} --type Keyword`).join(' ')
-  return fail(`missing: ${missing.join(', ')}`, `temporal operator search-attribute create --namespace ${namespace} ${options}`)
+  return fail(`missing: ${missing.join(', ')}`, 'portage setup temporal')
 }

@@ -49,8 +49,8 @@ export async function withTemporalClient<Result>(
   }
 }
 
-/** Opens a connection. Throws TEMPORAL_UNAVAILABLE and the codes of what we show the server. */
-async function openConnection(target: TemporalAccess, connectTimeout: number): Promise<Connection> {
+/** Opens a connection, which the caller closes. Throws TEMPORAL_UNAVAILABLE and the codes of what we show the server. */
+export async function openConnection(target: TemporalAccess, connectTimeout: number): Promise<Connection> {
   const credentials = readCredentials(target)
   // gRPC alone would try until its deadline, and then not say what was wrong.
   await greetServer(target, credentials, { timeoutMs: connectTimeout, facts: { address: target.address } })

@@ -11,10 +11,10 @@ interface Rule {
   alert: string
   expr: string
   labels: { severity: string }
-  annotations: { summary: string }
+  annotations: { summary: string; runbook: string }
 }
 
-const rules = (parse(read('deploy/alerts.yml')) as { groups: { rules: Rule[] }[] }).groups.flatMap((group) => group.rules)
+const rules = (parse(read('deploy/prometheus/alerts.yml')) as { groups: { rules: Rule[] }[] }).groups.flatMap((group) => group.rules)
 const definitions = new Map(Object.values(metricDefinitions).map((one): [string, MetricDefinition] => [one.name, one]))
 const metricsOf = (expr: string) => [...expr.matchAll(/portage_\w+/g)].map(([name]) => name)
 const words = (text: string) => text.split(',').map((word) => word.trim())
@@ -49,6 +49,26 @@ test.each(rules.map((rule) => [rule.alert, rule] as const))('%s asks for metrics
   for (const label of [...grouped, ...selected, ...used]) expect([...labels]).toContain(label)
   // A counter only grows: without rate or increase its alert would never end.
   for (const name of metrics) if (name.endsWith('_total')) expect(expr).toContain(`increase(${name}[`)
+})
+
+/** As GitHub makes the anchor of a heading. */
+const anchorOf = (heading: string) =>
+  heading
+    .toLowerCase()
+    .replaceAll(/[^\w\s-]/g, '')
+    .replaceAll(' ', '-')
+
+test.each(rules.map((rule) => [rule.alert, rule] as const))('%s has a runbook: a section of docs/operating.md', (_, { annotations }) => {
+  const sections = [...read('docs/operating.md').matchAll(/^## (.+)$/gm)].map(
+    ([, heading = '']) => `docs/operating.md#${anchorOf(heading)}`,
+  )
+  expect(sections).toContain(annotations.runbook)
+})
+
+test('docs/alerts.md names no alert that there is not', () => {
+  const named = [...read('docs/alerts.md').matchAll(/`(Portage[A-Z]\w+)`/g)].map(([, name = '']) => name)
+  const known = rules.map(({ alert }) => alert)
+  expect(named.filter((name) => !known.includes(name))).toEqual([])
 })
 
 test('docs/alerts.md has a row for each rule, and none for a rule that is gone', () => {

@@ -89,6 +89,20 @@ describe('The agent of a lane', () => {
     expect(await ledger()).toMatchObject({ next: 1, counts: { granted: 1 } })
   })
 
+  test('a process that is about to stop gets no more nonces, and goes on with those that it has', async () => {
+    const agent = await fresh({ window: 1 })
+    const holder = await signedAndSent(agent, request('holder of a process that stops'))
+    const waiting = agent.acquire(request('waits'), waitLimit)
+    await until(() => agent.load.waiting === 1, { ...waitLimit, what: 'one to wait for a nonce' })
+    agent.quiesce()
+    const elsewhere = { code: 'LANE_UNREACHABLE', message: expect.stringContaining('this process stops') }
+    await expect(waiting).rejects.toMatchObject(elsewhere)
+    await expect(agent.acquire(request('too late'), waitLimit)).rejects.toMatchObject(elsewhere)
+    await setting.mineUntil(() => holder.state.kind === 'included' && agent.view?.inFlight === 0, 'the nonce that it has to be included')
+    expect(agent.load.waiting).toBe(0)
+    expect((await ledger()).counts.granted).toBe(1)
+  })
+
   test('the nonce of a call that is gone when the ledger answers goes back', async () => {
     const agent = await fresh()
     const abort = new AbortController()

@@ -168,7 +168,7 @@ describe('a process whose dependencies are not there yet', () => {
     const [temporal] = await Promise.all([temporalAt(at.temporal), anvilAt(at.node)])
     const process = await portage('all', at)
     const { text } = await process.waitsFor('does not have the namespace')
-    expect(text).toContain('temporal operator namespace create --namespace')
+    expect(text).toContain('portage setup temporal')
     // Which one, the log says: whoever asks the API now has shown no token.
     expect(text).not.toContain('elsewhere')
     const isNamed = async () => JSON.stringify(await process.lines()).includes('namespace=elsewhere')

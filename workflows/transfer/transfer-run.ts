@@ -6,7 +6,7 @@ import { searchAttributes } from '../../temporal/contracts/names.ts'
 import type { TransferInput, TransferProgress, TransferStatus, UnacknowledgedSignals } from '../../temporal/contracts/transfer.ts'
 import { ordinaryPriority, waits } from '../policies.ts'
 import { addToTimeline, type Outcome, showTimeline, statusOf } from './status.ts'
-import { condition, continueAsNew, sleep, upsertSearchAttributes, workflowInfo } from '@temporalio/workflow'
+import { condition, makeContinueAsNewFunc, sleep, upsertSearchAttributes, workflowInfo } from '@temporalio/workflow'
 
 /** What all steps of a transfer share: its message, its progress, the signals that it has not acted upon, how it waits and goes on in a new run. */
 export class TransferRun {
@@ -167,7 +167,9 @@ export class TransferRun {
   /** Goes on as a new run. Called only where no activity is under way. */
   async continueAsNew(): Promise<void> {
     const { transfer, progress, signals: unacknowledged, deadline, seenAt } = this
-    await continueAsNew<(input: TransferInput) => Promise<TransferStatus>>({ transfer, progress, unacknowledged, deadline, seenAt })
+    // Where workers have versions, a transfer stays with one until here: the next run begins with the current one, so that no version lives for months.
+    const goOn = makeContinueAsNewFunc<(input: TransferInput) => Promise<TransferStatus>>({ initialVersioningBehavior: 'AUTO_UPGRADE' })
+    await goOn({ transfer, progress, unacknowledged, deadline, seenAt })
   }
 
   async #wakeAt(deadline: number): Promise<void> {

@@ -56,7 +56,7 @@ if (process.argv[1] && import.meta.url === pathToFileURL(process.argv[1]).href) 
     // Only these tests need it, so that everything else goes on.
     say(error instanceof Error ? error.message : String(error))
     say(
-      'NOT RUN: the tests with a Temporal server with TLS and authorization, test/e2e/temporal-access.test.ts (they need Go 1.26 or newer, or TEMPORAL_SERVER)',
+      'NOT RUN: the tests with a Temporal server with TLS and authorization, test/e2e/temporal-access.test.ts and test/e2e/temporal-postgres.test.ts (they need Go 1.26 or newer, or TEMPORAL_SERVER)',
     )
   }
 }

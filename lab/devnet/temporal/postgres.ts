@@ -26,11 +26,15 @@ export interface PostgresOptions {
 export interface Postgres {
   /** host:port. */
   readonly address: string
-  /** Of the process whose children serve the connections. */
+  /** Of the process whose children serve the connections; another one after `restart`. */
   readonly pid: number
   readonly user: string
   /** Makes a database and runs a file of SQL in it, then these statements. Throws Error with what psql says. */
   createDatabase(name: string, file: string, statements: string): Promise<void>
+  /** Stops it at once, as a crash would: connections are cut, nothing is written any more, the next start recovers from its log. */
+  crash(): Promise<void>
+  /** Starts it again on the same port and data, and waits until it serves. */
+  restart(): Promise<void>
   stop(): Promise<void>
 }
 
@@ -67,7 +71,7 @@ export async function startPostgres({ programs, dir, synchronousCommit }: Postgr
   }
   const flags = Object.entries(settings).flatMap(([key, value]) => ['-c', `${key}=${value}`])
   const [server = '', ...serverArgs] = [...setUser, programs.postgres, '-D', data, ...flags]
-  const child = await startChild(server, serverArgs)
+  let child = await startChild(server, serverArgs)
   const psql = async (database: string, ...more: string[]) => {
     const target = ['--host', '127.0.0.1', '--port', String(port), '--username', user, '--dbname', database]
     const { code, stderr } = await run(
@@ -78,13 +82,26 @@ export async function startPostgres({ programs, dir, synchronousCommit }: Postgr
     if (code !== 0) throw new Error(`psql: ${stderr.trim().slice(-500)}`)
     return true
   }
-  await ready(child, () => psql('postgres', '--command', 'SELECT 1'))
+  const serves = () => psql('postgres', '--command', 'SELECT 1')
+  await ready(child, serves)
   return {
-    ...{ address: `127.0.0.1:${port}`, pid: child.pid, user },
+    ...{ address: `127.0.0.1:${port}`, user },
+    get pid() {
+      return child.pid
+    },
     async createDatabase(name, file, statements) {
       await psql('postgres', '--command', `CREATE DATABASE ${name}`)
       await psql(name, '--file', file)
       await psql(name, '--command', statements)
+    },
+    async crash() {
+      // What `pg_ctl stop -m immediate` sends.
+      child.kill('SIGQUIT')
+      await child.exited
+    },
+    async restart() {
+      child = await startChild(server, serverArgs)
+      await ready(child, serves)
     },
     async stop() {
       await child.stop(10_000)

@@ -35,6 +35,8 @@ export interface SecuredTemporalOptions {
   }
   /** The JSON Web Key Set by which tokens are checked; absent: everybody may do everything. */
   readonly keySet?: string
+  /** More dynamic config, key → JSON value; replaces what this file chooses. */
+  readonly dynamicConfig?: Readonly<Record<string, string>>
   /** Made with their search attributes by `admin`. */
   readonly namespaces: readonly string[]
   /** How the administrator of the server reaches it; `address` and `namespace` are filled in. */
@@ -78,7 +80,10 @@ export async function startSecuredTemporal(options: SecuredTemporalOptions): Pro
   const useKeySet = (keys: string) => writeFile(join(dir, 'keys.json'), keys)
   if (keySet !== undefined) await useKeySet(keySet)
   const dynamicConfig = Object.fromEntries(
-    Object.entries(devServerDynamicConfig).map(([key, value]) => [key, [{ value: JSON.parse(value) as unknown }]]),
+    Object.entries({ ...devServerDynamicConfig, ...options.dynamicConfig }).map(([key, value]) => [
+      key,
+      [{ value: JSON.parse(value) as unknown }],
+    ]),
   )
   await writeFile(join(dir, 'dynamic.yaml'), stringify(dynamicConfig))
   const { config, port } = await serverConfig(options)

@@ -1,0 +1,103 @@
+import { InvalidArgumentError, Option } from 'commander'
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Config } from '../../config/schema.ts'
+import { describeDeployment, type DeploymentStatus, promoteVersion } from '../../temporal/client/deployments.ts'
+import type { Call, CommandSpec } from '../command.ts'
+import { withInterrupt } from '../context.ts'
+import { invalid, type Reasoned, withReason } from '../options.ts'
+import { list } from '../output.ts'
+
+/** Between two looks of `deploy drained --wait`, ms. */
+const lookEveryMs = 2_000
+
+interface Promote extends Reasoned {
+  readonly ramp?: number
+  readonly ignoreMissingQueues?: true
+}
+
+/** Orders a version; its order is about everything that runs. */
+const everything = {} as const
+
+export const deployCommand: CommandSpec = {
+  description: 'Versions of the workers of a fleet (worker.deployment in the config): which gets new work, which still has some.',
+  commands: {
+    status: {
+      description: 'Each version, and what it gets.',
+      examples: ['portage deploy status --json'],
+      run: async ({ withTemporal }: Call) => {
+        const status = await withTemporal((client, config) => describeDeployment(client, nameOf(config)))
+        return { json: status, text: statusText(status) }
+      },
+    },
+    promote: {
+      description:
+        'Have a version get what is new; lanes and streams go on with it at their next task. Rolling back is the same, with the version before.',
+      options: (command) =>
+        withReason(command.argument('[build-id]', 'the version; absent: that of the config'))
+          .addOption(new Option('--ramp <percent>', 'only so much of what is new, 0 to 100').argParser(percent))
+          .option('--ignore-missing-queues', 'even if no worker of this version serves a queue that the current one serves'),
+      notes: `Refused where no worker of the version has polled yet, or a queue of the current version has none of it: start its workers first, of all roles.
+The same with Temporal's own tool: temporal worker deployment set-current-version --deployment-name <name> --build-id <id>.`,
+      examples: [
+        'portage deploy promote 2.4.1 --ramp 10 --reason "a tenth first"',
+        'portage deploy promote 2.4.1 --reason "release 2.4.1"',
+      ],
+      run: async (call: Call<Promote>, given?: string) =>
+        call.withOrder(async (client, config, allow) => {
+          const deploymentName = nameOf(config)
+          const buildId = given ?? buildIdOf(config)
+          const { by, reason } = allow(everything)
+          const { ramp, ignoreMissingQueues } = call.options
+          await promoteVersion(client, { deploymentName, buildId, percent: ramp, ignoreMissingQueues, by: `${by}: ${reason}` })
+          const status = await describeDeployment(client, deploymentName)
+          return { json: status, text: statusText(status) }
+        }),
+    },
+    drained: {
+      description: 'Is a version drained: has it no open transfer? Then its workers can be stopped; by default they end by themselves.',
+      options: (command) =>
+        command.argument('[build-id]', 'the version; absent: that of the config').option('--wait', 'until it is, or Ctrl-C'),
+      notes: `The exit code is 0 if it is drained, else 1. The server looks every few minutes. What holds a version up:
+temporal workflow list --query 'TemporalWorkerDeploymentVersion = "<name>:<build-id>" AND ExecutionStatus = "Running"'.`,
+      examples: ['portage deploy drained 2.4.0 --wait'],
+      run: async ({ withTemporal, options, context }: Call<{ wait?: true }>, given?: string) =>
+        withInterrupt(context, (stopping) =>
+          withTemporal(async (client, config) => {
+            const [name, buildId] = [nameOf(config), given ?? buildIdOf(config)]
+            const look = async () => (await describeDeployment(client, name)).versions.find((one) => one.buildId === buildId)?.status
+            let status = await look()
+            while (options.wait && status !== 'drained' && !stopping.aborted) {
+              await delay(lookEveryMs, undefined, { signal: stopping }).catch(() => {})
+              status = await look()
+            }
+            const drained = status === 'drained'
+            return { json: { buildId, drained, status: status ?? 'unknown' }, text: `${buildId}: ${status ?? 'unknown'}`, failed: !drained }
+          }),
+        ),
+    },
+  },
+}
+
+function statusText({ deploymentName, current, ramping, versions }: DeploymentStatus): string {
+  const rows = versions.map(({ buildId, status, createdAt }) => [buildId, status, createdAt])
+  const share = ramping ? `, ${ramping.percent} % to ${ramping.buildId}` : ''
+  return [
+    `deployment ${deploymentName}: new work goes to ${current ?? 'workers without a version'}${share}`,
+    list('no worker of it has polled yet', ['version', 'status', 'since'], rows),
+  ].join('\n')
+}
+
+function nameOf({ worker: { deployment } }: Config): string {
+  if (!deployment) throw invalid('The config has no worker.deployment: its workers have no versions.', {})
+  return deployment.name
+}
+
+function buildIdOf({ worker: { deployment } }: Config): string {
+  return deployment?.buildId ?? ''
+}
+
+function percent(text: string): number {
+  const value = Number(text)
+  if (!/^\d{1,3}$/.test(text) || value > 100) throw new InvalidArgumentError('It must be a whole number from 0 to 100')
+  return value
+}

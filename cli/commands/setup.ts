@@ -1,0 +1,54 @@
+import { InvalidArgumentError } from 'commander'
+import { type NamespaceSetup, setUpNamespace } from '../../temporal/client/namespace-setup.ts'
+import type { Call, CommandSpec } from '../command.ts'
+
+export const setupCommand: CommandSpec = {
+  description: 'Make what Portage needs on servers that it uses.',
+  commands: {
+    temporal: {
+      description: 'Make the Temporal namespace and its search attributes where they are missing. Changes nothing that is there.',
+      options: (command) =>
+        command.option('--retention <hours>', 'how long closed workflows are kept in a namespace that is made now', wholeHours, 72),
+      notes: `Reaches the server by the same settings as portage run: the config, temporal.toml and TEMPORAL_*. Needs the role admin in the namespace
+(in a token: <namespace>:admin), which portage run does not need. Temporal Cloud makes neither by this call: its UI and tcld do. The exit
+code is 1 if something is missing afterwards.`,
+      examples: ['portage setup temporal', 'TEMPORAL_API_KEY=… portage setup temporal --retention 168 --json'],
+      run: async ({ config, temporalOf, options: { retention } }: Call<{ retention: number }>) => {
+        const target = temporalOf(await config())
+        const { namespace, searchAttributes } = await setUpNamespace(target, { retentionHours: retention })
+        const remedy = remedyOf(searchAttributes, target.namespace)
+        return {
+          json: { address: target.address, ready: remedy === undefined, namespace, searchAttributes, ...(remedy && { remedy }) },
+          text: setupText({ namespace, searchAttributes }, remedy),
+          failed: remedy !== undefined,
+        }
+      },
+    },
+  },
+}
+
+function remedyOf({ wrongType, refused }: NamespaceSetup['searchAttributes'], namespace: string): string | undefined {
+  if (wrongType.length > 0) {
+    return `${wrongType.join(', ')}: of another type than Keyword. Remove them (temporal operator search-attribute remove --namespace ${namespace}), or use another namespace.`
+  }
+  if (refused.length > 0) {
+    return `${refused.join(', ')}: the server does not let us make them. Run this with ${namespace}:admin; on Temporal Cloud make them in its UI or with tcld, of the type Keyword.`
+  }
+  return undefined
+}
+
+function setupText({ namespace, searchAttributes: { made, present } }: NamespaceSetup, remedy: string | undefined): string {
+  const kept = `closed workflows are kept ${namespace.retentionHours} h`
+  const lines = [
+    `namespace ${namespace.name}: ${namespace.made ? 'made' : 'was there'}, ${kept}`,
+    ...(made.length > 0 ? [`search attributes made: ${made.join(', ')}`] : []),
+    ...(present.length > 0 ? [`search attributes that were there: ${present.join(', ')}`] : []),
+  ]
+  return [...lines, ...(remedy ? [`→ ${remedy}`] : [])].join('\n')
+}
+
+function wholeHours(text: string): number {
+  const hours = Number(text)
+  if (!/^\d{1,5}$/.test(text) || hours < 1) throw new InvalidArgumentError('It must be a whole number of hours, at least 1')
+  return hours
+}

@@ -1,0 +1,77 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { run } from '../run.ts'
+import { knownTemporalServer, serverVersion } from './find-temporal-server.ts'
+import { findPostgres, type Postgres, type PostgresPrograms, startPostgres } from './postgres.ts'
+import { type SecuredTemporal, type SecuredTemporalOptions, startSecuredTemporal, type TemporalStore } from './temporal-server.ts'
+
+/** What a Temporal server on PostgreSQL is made of. */
+export interface PostgresServerParts {
+  /** The program of the Temporal server. */
+  readonly path: string
+  readonly programs: PostgresPrograms
+  /** The folder of the server's schemas for PostgreSQL. */
+  readonly schema: string
+}
+
+export interface TemporalOnPostgresOptions extends Omit<SecuredTemporalOptions, 'path' | 'store' | 'historyShards'> {
+  readonly parts: PostgresServerParts
+  /** Whether a commit waits for the disk. */
+  readonly synchronousCommit: boolean
+}
+
+export interface TemporalOnPostgres {
+  readonly temporal: SecuredTemporal
+  readonly postgres: Postgres
+  stop(): Promise<void>
+}
+
+/** As the server's own example config for PostgreSQL (config/development-postgres12.yaml). */
+const [shards, connections] = [4, 20] as const
+
+/** The parts that this machine has, or the first that it has not. */
+export async function postgresServerParts(): Promise<PostgresServerParts | { readonly why: string }> {
+  const path = knownTemporalServer()
+  if (path === undefined) return { why: 'the server is not built: npx tsx lab/devnet/temporal/find-temporal-server.ts, or TEMPORAL_SERVER' }
+  const programs = await findPostgres()
+  if (!programs) return { why: "PostgreSQL's programs (initdb, postgres, psql) were not found" }
+  const { stdout } = await run('go', ['env', 'GOMODCACHE'])
+  const schema = join(stdout.trim(), `go.temporal.io/server@v${serverVersion}`, 'schema', 'postgresql', 'v12')
+  if (!existsSync(schema)) return { why: `the server's schema was not found (${schema}): Go keeps it after the server was built here` }
+  return { path, programs, schema }
+}
+
+/** Starts a new PostgreSQL and on it a Temporal server with four history shards. Throws SETUP_INCOMPLETE, TEMPORAL_UNAVAILABLE, Error of psql. */
+export async function startTemporalOnPostgres(options: TemporalOnPostgresOptions): Promise<TemporalOnPostgres> {
+  const { parts, synchronousCommit, ...secured } = options
+  const { path, programs, schema } = parts
+  const postgres = await startPostgres({ programs, dir: `${options.dir}-postgres`, synchronousCommit })
+  try {
+    for (const [name, part] of [['temporal', 'temporal'] as const, ['temporal_visibility', 'visibility'] as const])
+      await postgres.createDatabase(name, join(schema, part, 'schema.sql'), versionTable(name))
+    const store: TemporalStore = { sql: storeOf(postgres, 'temporal'), visibility: storeOf(postgres, 'temporal_visibility') }
+    const temporal = await startSecuredTemporal({ ...secured, path, store, historyShards: shards })
+    const stop = async () => {
+      await temporal.stop()
+      await postgres.stop()
+    }
+    return { temporal, postgres, stop }
+  } catch (error) {
+    await postgres.stop()
+    throw error
+  }
+}
+
+function storeOf({ address, user }: Postgres, databaseName: string): Record<string, unknown> {
+  const pool = { maxConns: connections, maxIdleConns: connections, maxConnLifetime: '1h' }
+  return { pluginName: 'postgres12', databaseName, connectAddr: address, connectProtocol: 'tcp', user, password: 'none', ...pool }
+}
+
+/** What the server's own tool (temporal-sql-tool) writes, and the server reads at its start: above any version that it asks for. */
+function versionTable(database: string): string {
+  return [
+    `CREATE TABLE schema_version(version_partition INT NOT NULL, db_name VARCHAR(255) NOT NULL, creation_time TIMESTAMP,
+      curr_version VARCHAR(64), min_compatible_version VARCHAR(64), PRIMARY KEY (version_partition, db_name));`,
+    `INSERT INTO schema_version VALUES (0, '${database}', now(), '1.99', '1.0');`,
+  ].join('\n')
+}

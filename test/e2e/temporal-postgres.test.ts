@@ -1,0 +1,236 @@
+import { readFileSync } from 'node:fs'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { Client, Connection } from '@temporalio/client'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { stringify } from 'yaml'
+import { laneId } from '../../domain/lane/lane-id.ts'
+import { type Devnet, startDevnet } from '../../lab/devnet/index.ts'
+import { type PortageProcess, startPortage } from '../../lab/devnet/portage-process.ts'
+import { type ConfigInput, quickTakeover } from '../../lab/devnet/relayer-config.ts'
+import { createTestCa, hasOpenssl, type TestCa } from '../../lab/devnet/temporal/certificates.ts'
+import { postgresServerParts, startTemporalOnPostgres, type TemporalOnPostgres } from '../../lab/devnet/temporal/on-postgres.ts'
+import type { TemporalServer } from '../../lab/devnet/temporal/temporal.ts'
+import { createTokenIssuer, keySetOf } from '../../lab/devnet/temporal/tokens.ts'
+import { until } from '../../lab/devnet/until.ts'
+import type { SentTransfer } from '../../lab/devnet/wormhole/users.ts'
+import { runCli } from '../cli/run-cli.ts'
+
+const parts = await postgresServerParts()
+const why = 'why' in parts ? parts.why : (await hasOpenssl()) ? undefined : 'openssl is not installed'
+if (why !== undefined) process.stdout.write(`NOT RUN: test/e2e/temporal-postgres.test.ts: ${why}\n`)
+
+const namespace = 'bridge'
+const outageMs = 4_000
+const coins = (count: number) =>
+  Array.from({ length: count }, (_, index) => ({ kind: 'coin' as const, amount: 10n ** 17n + BigInt(index) * 10n ** 12n }))
+
+/**
+ * Temporal as a fleet has it: the server of production on PostgreSQL, which waits for the disk, with four history shards, TLS and authorization by token. One
+ * process has the key of one lane and all that needs none, a second one the key of the other lane, each with a token of its own.
+ */
+describe.skipIf(why !== undefined)('Temporal on PostgreSQL', { timeout: 300_000 }, () => {
+  let dir = ''
+  let server: TemporalOnPostgres
+  let devnet: Devnet
+  let ca: TestCa
+  const processes: PortageProcess[] = []
+  const sent: SentTransfer[] = []
+  const issuer = createTokenIssuer()
+  const tokens = {
+    cluster: issuer.issue(['temporal-system:admin']),
+    admin: issuer.issue([`${namespace}:admin`], { subject: 'set-up' }),
+    relayer: issuer.issue([`${namespace}:write`], { subject: 'relayer' }),
+    lane: issuer.issue([`${namespace}:write`], { subject: 'lane-of-bsc' }),
+    worker: issuer.issue([`${namespace}:worker`], { subject: 'role-worker' }),
+  }
+
+  beforeAll(async () => {
+    dir = await mkdtemp(join(tmpdir(), 'portage-on-postgres-'))
+    ca = await createTestCa(join(dir, 'ca'), 'ca')
+    server = await startTemporalOnPostgres({
+      parts: parts as Exclude<typeof parts, { why: string }>,
+      // Beside it: PostgreSQL runs as another user, who may not look into ours.
+      dir: `${dir}-temporal`,
+      synchronousCommit: true,
+      // By default the server looks every three minutes whether a version is drained.
+      dynamicConfig: {
+        'matching.wv.VersionDrainageStatusVisibilityGracePeriod': '"1s"',
+        'matching.wv.VersionDrainageStatusRefreshInterval': '"1s"',
+      },
+      tls: { server: await ca.issue('server') },
+      keySet: keySetOf(issuer),
+      // `portage setup temporal` makes it.
+      namespaces: [],
+      admin: {
+        tls: { ca: { from: 'a test', file: ca.file, read: () => readFileSync(ca.file, 'utf8') } },
+        apiKey: { from: 'a test', read: () => tokens.cluster },
+      },
+    })
+    // Only its address is used: the devnet's own server stays out.
+    const temporal = { ...server.temporal, namespace: 'default' } as unknown as TemporalServer
+    devnet = await startDevnet({ temporal, blockTimeSeconds: 0.25, worker: quickTakeover })
+  })
+  afterAll(async () => {
+    await Promise.all(processes.map((one) => one.stop(15_000)))
+    await devnet?.stop()
+    await server?.stop()
+    if (dir) await Promise.all([dir, `${dir}-temporal`].map((one) => rm(one, { recursive: true, force: true })))
+  })
+
+  /** @param buildId of its workers; absent: they have no version */
+  const configure =
+    (buildId?: string) =>
+    (config: ConfigInput): ConfigInput => ({
+      ...config,
+      temporal: { address: server.temporal.address, namespace, tls: { caFile: ca.file } },
+      worker: { ...config.worker, ...(buildId && { deployment: { buildId } }) },
+    })
+  async function cli(args: readonly string[], token: string, buildId?: string) {
+    const config = join(dir, 'cli.yaml')
+    await writeFile(config, stringify(configure(buildId)(devnet.relayerConfig())))
+    return runCli([...args, '--json', '--config', config], { env: { ...devnet.env, TEMPORAL_API_KEY: token } })
+  }
+  const laneOf = (chain: 'ethereum' | 'bsc') => devnet.lanes.find((lane) => lane.chain === chain)!
+  /** A process with the key of one lane, and without that of the other. */
+  async function start(chain: 'ethereum' | 'bsc', name: string): Promise<PortageProcess> {
+    const [role, token, other] = chain === 'bsc' ? (['lane', tokens.lane, 'ethereum'] as const) : (['all', tokens.relayer, 'bsc'] as const)
+    const env = { TEMPORAL_API_KEY: token, [laneOf(other).variable]: undefined }
+    const started = await startPortage(devnet, { name, role, configure: configure(), env, args: ['--lane', laneOf(chain).address] })
+    processes.push(started)
+    return started
+  }
+  const send = async (from: 'ethereum' | 'bsc', count: number) => sent.push(...(await devnet.users[from].send(coins(count))))
+  const allDelivered = () => {
+    const look = async () => {
+      const found = await devnet.check(sent)
+      return found.lost === 0 && found.lanes.every(({ waiting, holes }) => waiting === 0 && holes === 0) && found
+    }
+    const giveUp = () => processes.map(({ ended }) => ended).find((ended) => ended?.includes('code') && !ended.endsWith('code 0'))
+    return until(look, { timeoutMs: 120_000, everyMs: 500, what: 'all transfers to be delivered', giveUp })
+  }
+  /** Of all workflows: the tasks that failed, and by which versions all were done. */
+  async function failedTasks(): Promise<string[]> {
+    const access = { tls: { serverRootCACertificate: readFileSync(ca.file) }, apiKey: tokens.relayer }
+    const connection = await Connection.connect({ address: server.temporal.address, ...access })
+    try {
+      const { workflow } = new Client({ connection, namespace })
+      const failed: string[] = []
+      for await (const { workflowId, runId } of workflow.list()) {
+        const { events } = await workflow.getHandle(workflowId, runId).fetchHistory()
+        const failures = (events ?? []).flatMap(({ workflowTaskFailedEventAttributes: one }) => one?.failure?.message ?? [])
+        failed.push(...failures.map((message) => `${workflowId}: ${message}`))
+      }
+      return failed
+    } finally {
+      await connection.close()
+    }
+  }
+  const clean = () => ({
+    transfers: sent.length,
+    delivered: sent.length,
+    lost: 0,
+    duplicates: 0,
+    wrongBalances: 0,
+    revertedTransactions: 0,
+  })
+
+  test('portage setup temporal makes namespace and search attributes once, and says what it did; it needs the role admin', async () => {
+    const refused = await cli(['setup', 'temporal'], tokens.relayer)
+    expect([refused.code, refused.json()]).toMatchObject([1, { error: { code: 'TEMPORAL_PERMISSION' } }])
+    const names = ['TransferState', 'Bridge', 'SourceChain', 'TargetChain', 'Lane', 'TxHash']
+    const first = await cli(['setup', 'temporal', '--retention', '48'], tokens.admin)
+    expect([first.code, first.json()]).toMatchObject([
+      0,
+      {
+        ready: true,
+        namespace: { name: namespace, made: true, retentionHours: 48 },
+        searchAttributes: { made: names, present: [], wrongType: [], refused: [] },
+      },
+    ])
+    const again = await cli(['setup', 'temporal'], tokens.admin)
+    expect([again.code, again.json()]).toMatchObject([
+      0,
+      {
+        ready: true,
+        namespace: { name: namespace, made: false, retentionHours: 48 },
+        searchAttributes: { made: [], present: names, wrongType: [], refused: [] },
+      },
+    ])
+  })
+
+  test('delivers both ways; PostgreSQL stopped at once, and a lane worker killed, in the middle: nothing is lost, nothing twice', async () => {
+    const [, lane] = await Promise.all([start('ethereum', 'relayer'), start('bsc', 'lane')])
+    await Promise.all([send('ethereum', 3), send('bsc', 3)])
+    expect(await allDelivered()).toMatchObject(clean())
+
+    await Promise.all([send('ethereum', 12), send('bsc', 12)])
+    const some = async () => (await devnet.check(sent)).delivered > 8
+    await until(some, { timeoutMs: 60_000, everyMs: 50, what: 'some of the second lot to be delivered' })
+    await server.postgres.crash()
+    lane.kill('SIGKILL')
+    await Promise.all([lane.exited, send('ethereum', 3), send('bsc', 3)])
+    // What is under way, and what comes now, finds no database for a while.
+    await delay(outageMs)
+    await server.postgres.restart()
+    await start('bsc', 'lane-again')
+    expect(await allDelivered()).toMatchObject(clean())
+    // Its own visibility store says the same, once finality has been told.
+    const listed = async () => {
+      const { out } = await cli(['transfer', 'list', '--state', 'delivered', '--limit', '1000'], tokens.relayer)
+      return (JSON.parse(out) as { transfers?: object[] }).transfers?.length === sent.length
+    }
+    await until(listed, { timeoutMs: 60_000, everyMs: 500, what: 'the list to have all of them' })
+  })
+
+  test("the server tells namespaces and roles apart, and not lanes: who is let in orders, and the key's process refuses", async () => {
+    // The role worker alone is let do nothing: workers need write.
+    const worker = await cli(['lane', 'list'], tokens.worker)
+    expect([worker.code, worker.json()]).toMatchObject([1, { error: { code: 'TEMPORAL_PERMISSION' } }])
+    // With the token of the process of the other lane, as with that of the API, an order for this lane is accepted, and nothing of it is signed.
+    const { address, chain } = laneOf('ethereum')
+    const lane = laneId('evm', devnet.chains[chain as 'ethereum'].anvil.chainId, address)
+    const outsider = devnet.outsiders.ethereum.address
+    const order = ['lane', 'send', lane, '--to', outsider, '--value', '1', '--reason', 'a test', '--wait']
+    const stolen = await cli(order, tokens.lane)
+    expect([stolen.code, stolen.json()]).toMatchObject([1, { state: 'refused' }])
+    expect(await allDelivered()).toMatchObject({ ...clean(), wastedTransactions: 0 })
+  })
+  test('versions: the first takes over from workers without one, the second under load, and the first again; nothing is lost, no task fails', async () => {
+    /** One process with everything, as a version. */
+    const startVersion = async (buildId: string) => {
+      const env = { TEMPORAL_API_KEY: tokens.relayer }
+      const started = await startPortage(devnet, { name: buildId, configure: configure(buildId), env })
+      processes.push(started)
+      return started
+    }
+    const promote = async (buildId: string) => {
+      const order = () => cli(['deploy', 'promote', '--reason', 'a test'], tokens.relayer, buildId)
+      // Refused until the workers of the version have polled all queues.
+      const answer = await until(async () => ((one) => one.code === 0 && one)(await order()), {
+        ...{ timeoutMs: 60_000, everyMs: 250, what: `${buildId} to be promoted` },
+      })
+      expect(answer.json()).toMatchObject({ current: buildId })
+    }
+    const load = () => Promise.all([send('ethereum', 6), send('bsc', 6)])
+    const before = [...processes]
+    await startVersion('v1')
+    await load()
+    await promote('v1')
+    // Those without a version get nothing more, and end in order.
+    await Promise.all(before.map((one) => one.stop(30_000)))
+    const [, second] = await Promise.all([load(), startVersion('v2')])
+    await promote('v2')
+    await load()
+    await promote('v1')
+    await load()
+    expect(await allDelivered()).toMatchObject(clean())
+    const drained = async () => (await cli(['deploy', 'drained'], tokens.relayer, 'v2')).json()
+    await expect.poll(drained, { timeout: 60_000, interval: 250 }).toEqual({ buildId: 'v2', drained: true, status: 'drained' })
+    await until(() => second.ended !== undefined, { timeoutMs: 60_000, everyMs: 100, what: 'the drained version to end by itself' })
+    expect(second.ended).toBe('ended with code 0')
+    expect(await failedTasks()).toEqual([])
+  })
+})

@@ -1,0 +1,83 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { expect, test } from 'vitest'
+import type { TemporalClient } from '../../temporal/client/client.ts'
+import { createLogger } from '../../observability/logger.ts'
+import { deploymentOf, versionOptions, watchDeployment } from '../../workers/deployment.ts'
+
+const deployment = { deploymentName: 'portage', buildId: 'v2', endWhenDrained: true }
+/** In the order of Temporal's API. */
+const statuses = ['unknown', 'inactive', 'current', 'ramping', 'draining', 'drained'] as const
+type Status = (typeof statuses)[number]
+
+/** What a process says and does while the server answers these, one after the other; resolves when it has ended, or has seen the last one twice. */
+async function watch(
+  answers: readonly Status[],
+  { endWhenDrained = true, atStart = 'unknown' }: { endWhenDrained?: boolean; atStart?: Status } = {},
+): Promise<{ ended: number; said: string[] }> {
+  let asked = 0
+  const describeWorkerDeploymentVersion = async () => {
+    const status = answers[Math.min(asked++, answers.length - 1)] ?? 'unknown'
+    return { workerDeploymentVersionInfo: { status: statuses.indexOf(status) } }
+  }
+  const client = {
+    options: { namespace: 'default' },
+    withDeadline: (_: number, work: () => unknown) => work(),
+    workflowService: { describeWorkerDeploymentVersion },
+  } as unknown as TemporalClient
+  const said: string[] = []
+  const logger = createLogger({
+    level: 'info',
+    destination: { write: (line: string) => said.push((JSON.parse(line) as { message: string }).message) },
+  })
+  let ended = 0
+  const watching = watchDeployment({
+    client,
+    deployment: { ...deployment, endWhenDrained },
+    logger,
+    atStart,
+    onDrained: () => ended++,
+    everyMs: 1,
+  })
+  while (ended === 0 && asked < answers.length + 2) await delay(1)
+  await watching.stop()
+  return { ended, said }
+}
+
+test('a version that becomes drained while its process runs ends the process; each change is said once', async () => {
+  const { ended, said } = await watch(['unknown', 'inactive', 'inactive', 'current', 'draining', 'draining', 'drained'])
+  expect(ended).toBe(1)
+  expect(said).toEqual([
+    'this version of the deployment gets no work until it is promoted: portage deploy promote',
+    'this version of the deployment is the current one',
+    'another version was promoted: this one ends the transfers that it began',
+    'this version of the deployment is drained: none of its transfers is open',
+  ])
+})
+
+test('what happened between two looks does not matter', async () => {
+  expect((await watch(['unknown', 'drained'])).ended).toBe(1)
+  expect((await watch(['drained'])).ended).toBe(1)
+})
+
+test('a process that starts with a drained version stays, to be promoted again; and ends when it is drained again', async () => {
+  expect((await watch(['drained'], { atStart: 'drained' })).ended).toBe(0)
+  expect((await watch(['drained', 'current', 'drained'], { atStart: 'drained' })).ended).toBe(1)
+})
+
+test('endWhenDrained: false keeps the process', async () => {
+  expect((await watch(['current', 'drained'], { endWhenDrained: false })).ended).toBe(0)
+})
+
+test('without worker.deployment Workers have no version; with it they have the name and the build id of the config', () => {
+  expect(deploymentOf({ worker: {} as never })).toBeUndefined()
+  expect(versionOptions(undefined, 'PINNED')).toEqual({})
+  const worker = { deployment: { name: 'portage', buildId: 'v2', endWhenDrained: true } } as never
+  expect(deploymentOf({ worker })).toEqual(deployment)
+  expect(versionOptions(deployment, 'PINNED')).toEqual({
+    workerDeploymentOptions: {
+      version: { deploymentName: 'portage', buildId: 'v2' },
+      useWorkerVersioning: true,
+      defaultVersioningBehavior: 'PINNED',
+    },
+  })
+})
