@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { copyFileSync, existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { copyFileSync, existsSync, readFileSync, renameSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 import { createRequire, isBuiltin } from 'node:module'
 import { join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -133,43 +133,52 @@ const common = {
 }
 const ofPackages = { ...common, minifyWhitespace: true, plugins: [packageEdits], external: ['*.node'], loader: { '.node': 'empty' } }
 
-/**
- * Compiles the command line into a folder: main.cjs has the sources, packages.cjs what they import, kms.cjs and otlp.cjs what is loaded late, thread.cjs the threads in which
- * workflows run; load.cjs runs them. In each, a module runs when it is first needed. Few files load faster than a thousand.
- * @param folder made anew; several processes may do it at once
- * @param rootCode what root.cjs says: an expression, the path of the folder with package.json
- * @returns the packages' files that are inside, by name of the compiled file
- */
-export async function compile(folder, rootCode = JSON.stringify(root)) {
+/** The sources into main.cjs; resolves with the packages that they import, those for tracing apart. */
+async function compileSources(folder) {
   const { build } = await import('esbuild')
-  const made = `${folder}.${randomUUID()}`
   const [packages, ofTracing] = [new Set(), new Set()]
   await build({
     ...common,
     entryPoints: [join(root, 'cli/main.ts')],
-    outfile: join(made, 'main.cjs'),
+    outfile: join(folder, 'main.cjs'),
     keepNames: true,
     sourcemap: 'external',
     sourcesContent: false,
     banner: { js: rootUrl },
     plugins: [originalUrls, fromPackages(packages, ofTracing)],
   })
-  placeMap(join(made, 'main.cjs.map'))
-  const all = (names) => `module.exports = { ${[...names].map((name) => `get '${name}'() { return require('${name}') }`).join(', ')} }`
+  placeMap(join(folder, 'main.cjs.map'))
+  const sorted = (names) => [...names].toSorted((a, b) => (a < b ? -1 : 1))
+  return { packages: sorted(packages), ofTracing: sorted(ofTracing) }
+}
+
+/**
+ * What the sources import into packages.cjs, kms.cjs and otlp.cjs (the last two are loaded late), and the threads of workflows into thread.cjs; resolves with
+ * the files inside.
+ */
+async function compilePackages(folder, { packages, ofTracing }) {
+  const { build } = await import('esbuild')
+  const all = (names) => `module.exports = { ${names.map((name) => `get '${name}'() { return require('${name}') }`).join(', ')} }`
   const entry = (contents, name, more = {}) =>
-    build({ ...ofPackages, ...more, stdin: { contents, resolveDir: root }, outfile: join(made, name) })
+    build({ ...ofPackages, ...more, stdin: { contents, resolveDir: root }, outfile: join(folder, name) })
   const builds = await Promise.all([
     entry(all(packages), 'packages.cjs'),
-    entry(all(ofTracing), 'otlp.cjs', { plugins: [sharing(packages), packageEdits] }),
+    entry(all(ofTracing), 'otlp.cjs', { plugins: [sharing(new Set(packages)), packageEdits] }),
     entry(`module.exports = require('@aws-sdk/client-kms')`, 'kms.cjs'),
     entry(`require('@temporalio/worker/lib/workflow/workflow-worker-thread')`, 'thread.cjs'),
   ])
-  copyFileSync(join(root, 'bin/load.cjs'), join(made, 'load.cjs'))
-  writeFileSync(join(made, 'root.cjs'), `module.exports = ${rootCode}\n`)
-  writeFileSync(join(made, 'workflow-thread.cjs'), `require('./load.cjs').loadThread()\n`)
-  writeFileSync(join(made, 'proto.json'), protoParts(fromWorker('@temporalio/proto/protos/json-module.js')).json)
+  writeFileSync(join(folder, 'workflow-thread.cjs'), `require('./load.cjs').loadThread()\n`)
+  writeFileSync(join(folder, 'proto.json'), protoParts(fromWorker('@temporalio/proto/protos/json-module.js')).json)
   // Read by the package source-map, from its own folder.
-  copyFileSync(fromWorker('source-map/lib/mappings.wasm'), join(made, 'mappings.wasm'))
+  copyFileSync(fromWorker('source-map/lib/mappings.wasm'), join(folder, 'mappings.wasm'))
+  return [...new Set(builds.flatMap(({ metafile }) => Object.keys(metafile.inputs)))]
+}
+
+/** Makes a folder at once: other processes, which may do the same, see all of it or nothing. */
+async function makeFolder(folder, fill) {
+  const made = `${folder}.${randomUUID()}`
+  const result = await fill(made)
+  copyFileSync(join(root, 'bin/load.cjs'), join(made, 'load.cjs'))
   try {
     renameSync(made, folder)
   } catch (error) {
@@ -177,5 +186,43 @@ export async function compile(folder, rootCode = JSON.stringify(root)) {
     rmSync(made, { recursive: true, force: true })
     if (!existsSync(folder)) throw error
   }
-  return [...new Set(builds.flatMap(({ metafile }) => Object.keys(metafile.inputs)))]
+  return result
+}
+
+/** What load.cjs reads: expressions for the folder with package.json, and for that of the compiled packages. */
+function sayRoot(folder, rootCode, packagesCode = '__dirname') {
+  writeFileSync(join(folder, 'root.cjs'), `module.exports = { root: ${rootCode}, packages: ${packagesCode} }\n`)
+}
+
+/**
+ * Compiles the command line, in one folder, for a release: main.cjs has the sources, packages.cjs what they import, thread.cjs the threads of workflows; load.cjs
+ * runs them. In each, a module runs when it is first needed. Few files load faster than a thousand.
+ * @param rootCode an expression: the path of the folder with package.json
+ * @returns the packages' files that are inside
+ */
+export function compileAll(folder, rootCode) {
+  return makeFolder(folder, async (made) => {
+    const files = await compilePackages(made, await compileSources(made))
+    sayRoot(made, rootCode)
+    return files
+  })
+}
+
+/**
+ * The same in two folders: packages change seldom, and are compiled once for all versions of the sources.
+ * @param packagesFolder tells where those of these names are, or are to be
+ */
+export function compile(folder, packagesFolder) {
+  return makeFolder(folder, async (made) => {
+    const names = await compileSources(made)
+    const shared = packagesFolder([...names.packages, '', ...names.ofTracing])
+    // As new as what needs it: it is dropped with the last of those.
+    if (existsSync(shared)) utimesSync(shared, new Date(), new Date())
+    else
+      await makeFolder(shared, async (draft) => {
+        await compilePackages(draft, names)
+        sayRoot(draft, JSON.stringify(root))
+      })
+    sayRoot(made, JSON.stringify(root), JSON.stringify(shared))
+  })
 }

@@ -26,10 +26,17 @@ function sources() {
     })
 }
 
+const digest = (parts) => createHash('sha256').update(parts.join('\n')).digest('hex').slice(0, 32)
+const textOf = (file) => readFileSync(join(root, file), 'utf8')
+
 function keyOf() {
-  const given = ['package.json', 'node_modules/.package-lock.json'].map((file) => readFileSync(join(root, file), 'utf8'))
-  const parts = [root, process.version, ...given, ...sources()]
-  return createHash('sha256').update(parts.join('\n')).digest('hex').slice(0, 32)
+  return digest([root, process.version, textOf('package.json'), textOf('node_modules/.package-lock.json'), ...sources()])
+}
+
+/** Of the compiled packages of these names. */
+function packagesFolder(names) {
+  const parts = [root, textOf('node_modules/.package-lock.json'), textOf('bin/compile.js'), textOf('bin/load.cjs'), ...names]
+  return join(cache, `packages-${digest(parts)}`)
 }
 
 function dropOld() {
@@ -50,7 +57,7 @@ export async function compiledFolder() {
     if (!existsSync(folder)) {
       mkdirSync(cache, { recursive: true })
       const { compile } = await import('./compile.js')
-      await compile(folder)
+      await compile(folder, packagesFolder)
       dropOld()
     }
     return folder

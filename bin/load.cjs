@@ -6,18 +6,21 @@ const { join } = require('node:path')
 const { Script } = require('node:vm')
 const { isMainThread } = require('node:worker_threads')
 
-const root = require('./root.cjs')
+const { root, packages } = require('./root.cjs')
 const fromRoot = createRequire(join(root, 'package.json'))
+/** The sources; all else is of packages. */
+const mainFile = 'main.cjs'
 /** What ran, and must be written down for the next process. */
 const unkept = []
 let kind = isMainThread ? 'command' : 'thread'
 
 /**
- * The exports of a file of this folder. V8 takes what it had compiled of it in an earlier process (`keepCode`): a third of a start would be compiling. V8 itself
+ * The exports of a compiled file. V8 takes what it had compiled of it in an earlier process (`keepCode`): a third of a start would be compiling. V8 itself
  * refuses code of another version or of a source of another length. Who may write here may change the code anyway.
  */
 function load(name) {
-  const path = join(__dirname, name)
+  const folder = name === mainFile ? __dirname : packages
+  const path = join(folder, name)
   // All characters are ASCII, as esbuild writes them.
   const source = readFileSync(path, 'latin1')
   const start = '(function (exports, require, module, __filename, __dirname) {'
@@ -26,7 +29,7 @@ function load(name) {
   const script = new Script(`${start}${source}\n})`, { filename: path, columnOffset: -start.length, cachedData })
   if (cachedData === undefined || script.cachedDataRejected) unkept.push({ script, kept })
   const module = { exports: {} }
-  script.runInThisContext()(module.exports, requireFor, module, path, __dirname)
+  script.runInThisContext()(module.exports, requireFor, module, path, folder)
   return module.exports
 }
 
@@ -92,8 +95,8 @@ function mapStacks(name) {
  */
 function loadMain(which) {
   kind = which
-  mapStacks('main.cjs')
-  return load('main.cjs')
+  mapStacks(mainFile)
+  return load(mainFile)
 }
 
 /** A thread of workflows. It ends without a word, so that the code is written down once the first tasks have run. */

@@ -2,7 +2,7 @@ import { cp, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { compile } from '../../bin/compile.js'
+import { compileAll } from '../../bin/compile.js'
 import { run } from '../../lab/devnet/run.ts'
 import { silentLogger } from '../../observability/logger.ts'
 import { workflowBundle } from '../../workers/bundle.ts'
@@ -41,10 +41,10 @@ const resources = ['intake/protos']
 export async function stage(folder: string): Promise<Staged> {
   await rm(folder, { recursive: true, force: true })
   await mkdir(join(folder, 'bin'), { recursive: true })
-  const files = await compile(join(folder, 'dist'), `require('node:path').join(__dirname, '..')`)
+  const files = await compileAll(join(folder, 'dist'), `require('node:path').join(__dirname, '..')`)
   for (const traced of [false, true]) {
     const { code } = await workflowBundle(silentLogger(), traced)
-    await writeFile(join(folder, 'dist', traced ? 'workflows-traced.js' : 'workflows.js'), keptCode(code))
+    await writeFile(join(folder, 'dist', traced ? 'workflows-traced.js' : 'workflows.js'), keptCode(withPlainPlaces(code)))
   }
   for (const name of ['portage.js', 'compiled.js']) await cp(join(root, 'bin', name), join(folder, 'bin', name))
   for (const name of [...texts, ...resources]) await cp(join(root, name), join(folder, name), { recursive: true })
@@ -79,6 +79,17 @@ export async function npm(args: readonly string[], cwd: string): Promise<string>
   const { code, stdout, stderr } = await run('npm', ['--prefix', cwd, '--loglevel=error', ...args])
   if (code !== 0) throw new Error(`npm ${args[0]} ended with exit code ${code}: ${(stderr.trim() || stdout.trim()).slice(-500)}`)
   return stdout
+}
+
+/** The bundle's source map, at its end, names files as they are called on this machine: from the root, as in stacks of main.cjs. */
+function withPlainPlaces(code: string): string {
+  return code.replace(/(sourceMappingURL=data:[^,]*;base64,)([\w+/=]+)/, (_, start: string, text: string) => {
+    const map = JSON.parse(Buffer.from(text, 'base64').toString()) as { sources: string[] }
+    const sources = map.sources.map((source) =>
+      source.startsWith(root) ? source.slice(root.length) : source.replace(/^.*?(?=node_modules\/)/, ''),
+    )
+    return `${start}${Buffer.from(JSON.stringify({ ...map, sources })).toString('base64')}`
+  })
 }
 
 interface Manifest {

@@ -46,6 +46,16 @@ describe.skipIf(registry.code !== 0)('the tarball of a release', () => {
     expect(inside.filter((name) => name.endsWith('.ts'))).toEqual([])
   })
 
+  test('names no folder of the machine that made it', async () => {
+    const bundle = await readFile(join(folder, 'node_modules/portage/dist/workflows.js'), 'utf8')
+    const [, inline = ''] = /sourceMappingURL=data:[^,]*;base64,([\w+/=]+)/.exec(bundle) ?? []
+    const maps = [Buffer.from(inline, 'base64').toString(), await readFile(join(folder, 'node_modules/portage/dist/main.cjs.map'), 'utf8')]
+    const sources = maps.flatMap((map) => (JSON.parse(map) as { sources: string[] }).sources)
+    expect(sources).toEqual(expect.arrayContaining(['cli/main.ts', 'workflows/index.ts']))
+    // What webpack makes up has no file.
+    expect(sources.filter((source) => !/^(\w[\w.-]*\/|webpack)/.test(source))).toEqual([])
+  })
+
   test('installs few packages, none of which needs its install script', async () => {
     const { packages } = JSON.parse(await readFile(join(folder, 'package-lock.json'), 'utf8')) as {
       packages: Record<string, { hasInstallScript?: true }>
