@@ -117,7 +117,9 @@ function protoParts(path) {
 /** Says where the sources are from the root, and not from the folder in which they were compiled. */
 function placeMap(path) {
   const map = JSON.parse(readFileSync(path, 'utf8'))
-  const sources = map.sources.map((source) => relative(root, join(path, '..', source)).replaceAll('\\', '/'))
+  // `package:ethers` is not a file.
+  const placeOf = (source) => /\w+:.*$/.exec(source)?.[0] ?? relative(root, join(path, '..', source)).replaceAll('\\', '/')
+  const sources = map.sources.map(placeOf)
   writeFileSync(path, JSON.stringify({ ...map, sources }))
 }
 
