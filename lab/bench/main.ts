@@ -6,6 +6,7 @@ import { growthTable } from './growth-table.ts'
 import { latency } from './latency.ts'
 import { latencyTable } from './latency-table.ts'
 import { nativeOutage } from './native-outage.ts'
+import { outageTable } from './outage-table.ts'
 import { type BenchOptions, readOptions } from './options.ts'
 import { startTable, startTimes } from './start.ts'
 import { benchTable, floorTable } from './table.ts'
@@ -57,11 +58,9 @@ async function startRun({ json, rounds }: BenchOptions): Promise<number> {
 }
 
 async function outageRun({ keys, batch, maxOpen, json }: BenchOptions, transfers: number): Promise<number> {
-  const { rpcCalls, ...figures } = await nativeOutage({ transfers, keys, batch, maxOpen }, say)
-  const rows = { ...figures, rpcCallsPerTransfer: rpcCalls.perTransfer, rpcCallsPerQuietBlock: rpcCalls.perQuietBlock }
-  process.stdout.write(json ? `${JSON.stringify(rows)}\n` : `${text(rows)}\n`)
-  const { delivered, lost, duplicates, nonceHoles, foreignCompletions } = figures
-  return delivered === transfers && lost + duplicates + nonceHoles + foreignCompletions === 0 ? 0 : 1
+  const result = await nativeOutage({ transfers, keys, batch, maxOpen }, say)
+  process.stdout.write(`${json ? JSON.stringify(result) : outageTable(result)}\n`)
+  return isClean(result) ? 0 : 1
 }
 
 function chartOf({ closes, summary }: ThroughputResult): string {
@@ -69,10 +68,4 @@ function chartOf({ closes, summary }: ThroughputResult): string {
     { name: 'Portage', color: '#d9480f', values: closes.portage },
     { name: 'one-activity workflows', color: '#1971c2', values: closes.oneActivity },
   ])
-}
-
-function text(summary: Readonly<Record<string, number | undefined>>): string {
-  return Object.entries(summary)
-    .map(([name, value]) => `  ${name.padEnd(24)}${value ?? '?'}`)
-    .join('\n')
 }

@@ -1,12 +1,17 @@
+import { loadavg } from 'node:os'
 import { Client, Connection } from '@temporalio/client'
 import { lastNumbers, watermarks } from '../demo/streams.ts'
 import { startDevnet, type Devnet } from '../devnet/index.ts'
 import type { SentNativeTransfer } from '../devnet/native/native-users.ts'
 import { startPortage, type PortageProcess } from '../devnet/portage-process.ts'
-import { run } from '../devnet/run.ts'
 import { until } from '../devnet/until.ts'
+import { namedThreads, type ProcessUsage } from './cpu-meter.ts'
+import { machineOf, type Machine } from './machine.ts'
 import { rpcCallsByMethod } from './rpc-calls.ts'
 import { round } from './statistics.ts'
+import { startUseMeter } from './use-meter.ts'
+import { verdictOf, type Verdict } from './verdict.ts'
+import { workerName } from './yardsticks.ts'
 
 export interface OutageOptions {
   readonly transfers: number
@@ -18,15 +23,9 @@ export interface OutageOptions {
   readonly maxOpen: number
 }
 
-export interface OutageResult extends OutageOptions {
-  readonly delivered: number
-  readonly lost: number
-  readonly duplicates: number
-  readonly nonceHoles: number
-  readonly foreignCompletions: number
-  readonly revertedTransactions: number
+export interface OutageResult extends OutageOptions, Verdict {
   readonly deliveringTransactions: number
-  /** From the start of the process to when both streams have proved all numbers delivered. */
+  /** From when the process is started to when both streams have proved all numbers delivered. */
   readonly seconds: number
   readonly transfersPerSecond: number
   /** All JSON-RPC calls of the process, of all kinds, over the run; `perQuietBlock`: those of a quiet while after it, per block of one chain. */
@@ -35,8 +34,11 @@ export interface OutageResult extends OutageOptions {
   readonly stateTransitionsPerTransfer: number
   readonly allStateTransitionsPerTransfer: number
   readonly historyEventsPerTransfer: number
-  /** Peak resident memory of the process, MiB. */
-  readonly rssPeakMiB: number
+  /** ms of CPU per transfer, by process, from its start to then. */
+  readonly cpuMs: Readonly<Record<string, number>>
+  /** Peak resident memory of each process, MiB. */
+  readonly rssPeakMiB: Readonly<Record<string, number>>
+  readonly machine: Machine
 }
 
 /** What one direction's users send in one go: about what a block takes. */
@@ -53,30 +55,33 @@ export async function nativeOutage(options: OutageOptions, say: (line: string) =
     const connection = await Connection.connect({ address: devnet.temporal.address })
     const client = new Client({ connection })
     const sent = await initiate(devnet, transfers, say)
-    const portage = await startPortage(devnet)
-    const memory = watchMemory(portage)
+    const load = loadavg()[0] ?? 0
     const started = Date.now()
+    const portage = await startPortage(devnet, { env: namedThreads })
+    const stopMeter = await startUseMeter(devnet, portage)
     try {
       await proved(client, sent, portage, say)
       const seconds = (Date.now() - started) / 1000
       const calls = await rpcCalls(portage)
       for (const [method, count] of await rpcCallsByMethod(portage)) say(`  ${method.padEnd(28)}${round(count / transfers)} per transfer`)
-      const rssPeakMiB = memory.stop()
+      const { usage } = await stopMeter()
+      const each = (of: (one: ProcessUsage) => number) =>
+        Object.fromEntries(Object.entries(usage).map(([name, one]) => [name === workerName ? 'relayer' : name, round(of(one))]))
       const perQuietBlock = await quietCalls(devnet, portage)
       const { nativeFindings, ...check } = await devnet.check([], sent)
       return {
         ...options,
-        ...{ delivered: check.delivered, lost: check.lost, duplicates: check.duplicates, nonceHoles: check.nonceHoles },
-        ...{ foreignCompletions: check.foreignCompletions, revertedTransactions: check.revertedTransactions },
+        ...verdictOf(check, transfers),
         deliveringTransactions: new Set(nativeFindings.flatMap(({ txHashes }) => txHashes)).size,
         seconds: round(seconds),
         transfersPerSecond: round(transfers / seconds),
         rpcCalls: { perTransfer: round(calls / transfers), perQuietBlock: round(perQuietBlock) },
         ...(await costs(client, transfers)),
-        rssPeakMiB,
+        cpuMs: each(({ cpuMs }) => cpuMs / transfers),
+        rssPeakMiB: each(({ rssPeakMiB }) => rssPeakMiB),
+        machine: machineOf([load]),
       }
     } finally {
-      memory.stop()
       await portage.stop(15_000)
       await connection.close()
     }
@@ -154,21 +159,5 @@ async function costs(
     stateTransitionsPerTransfer: round(own / count),
     allStateTransitionsPerTransfer: round(all / count),
     historyEventsPerTransfer: round(events / count),
-  }
-}
-
-/** Looks at the process's memory every second; `stop` gives the most that was seen, MiB. */
-function watchMemory({ pid }: PortageProcess): { stop(): number } {
-  let most = 0
-  const look = async () => {
-    const { stdout } = await run('ps', ['-o', 'rss=', '-p', String(pid)])
-    most = Math.max(most, Number(stdout.trim()) / 1024)
-  }
-  const timer = setInterval(() => void look(), 1000)
-  return {
-    stop() {
-      clearInterval(timer)
-      return Math.round(most)
-    },
   }
 }

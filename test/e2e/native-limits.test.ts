@@ -10,6 +10,7 @@ import { until } from '../../lab/devnet/until.ts'
 import type { LaneState } from '../../domain/lane/lane.ts'
 import type { TransferStatus } from '../../temporal/contracts/transfer.ts'
 import { runCli } from '../cli/run-cli.ts'
+import { timedSteps } from '../../observability/step-times.ts'
 import { type Stage, ledgerId, startStage } from '../helpers/e2e.ts'
 
 /** A quarter of the fund: what a day lets in stays below. */
@@ -189,6 +190,12 @@ describe('What a native bridge does not let in now', { timeout: 400_000 }, () =>
     await nextDay()
     await outcomes(many)
     await expectSound()
+    // Of those that were delivered at their first try, each step is shown with its time, and the whole.
+    const text = await metrics()
+    const labels = 'chain="bsc",bridge="native-bridge"'
+    for (const step of timedSteps)
+      expect(text).toMatch(new RegExp(`^portage_transfer_step_seconds_count\\{${labels},step="${step}"\\} [1-9]`, 'm'))
+    expect(text).toMatch(new RegExp(`^portage_transfer_seconds_count\\{${labels}\\} [1-9]`, 'm'))
   })
 
   test('above the daily cap: parked with the reason; when the cap is raised, a retry delivers', async () => {
