@@ -73,7 +73,8 @@ export function argumentsOf({ topics, data }: Pick<Log, 'topics' | 'data'>, topi
   const [signature, ...indexed] = topics.map((one) => one.toLowerCase())
   const [id, from, to] = indexed.map((word, index) => (index + 1 === address ? addressOf(word) : word))
   const text = data.toLowerCase()
-  const isWhole = signature === topic && indexed.length === 3 && indexed.every((one) => logWords.topics.test(one)) && logWords.data.test(text)
+  const isWhole =
+    signature === topic && indexed.length === 3 && indexed.every((one) => logWords.topics.test(one)) && logWords.data.test(text)
   const [amount, nonce] = isWhole ? [BigInt(`0x${text.slice(2, 66)}`), BigInt(`0x${text.slice(66)}`)] : [0n, 0n]
   if (!isWhole || id === undefined || from === undefined || to === undefined || nonce >= 2n ** 64n)
     throw new RelayerError('NODE_REFUSED', { detail: `A node answered with a log that is no ${name}.` })
