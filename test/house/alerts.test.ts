@@ -16,7 +16,12 @@ interface Rule {
 
 const rules = (parse(read('deploy/prometheus/alerts.yml')) as { groups: { rules: Rule[] }[] }).groups.flatMap((group) => group.rules)
 const definitions = new Map(Object.values(metricDefinitions).map((one): [string, MetricDefinition] => [one.name, one]))
-const metricsOf = (expr: string) => [...expr.matchAll(/portage_\w+/g)].map(([name]) => name)
+/** Those of a histogram by its name: `…_bucket` has the label `le` as well. */
+const metricsOf = (expr: string) =>
+  [...expr.matchAll(/portage_\w+/g)].map(([name]) => {
+    const histogram = name.replace(/_(bucket|count|sum)$/, '')
+    return definitions.get(histogram)?.kind === 'histogram' ? histogram : name
+  })
 const words = (text: string) => text.split(',').map((word) => word.trim())
 
 /** The parts of a query that Prometheus's grammar does not accept, with their places. */
@@ -42,7 +47,9 @@ test.each(rules.map((rule) => [rule.alert, rule] as const))('%s asks for metrics
   const metrics = metricsOf(expr)
   expect(metrics.length).toBeGreaterThan(0)
   for (const name of metrics) expect([...definitions.keys()]).toContain(name)
-  const labels = new Set(metrics.flatMap((name) => definitions.get(name)?.labels ?? []))
+  const labels = new Set(
+    metrics.flatMap((name) => [...(definitions.get(name)?.labels ?? []), ...(expr.includes(`${name}_bucket`) ? ['le'] : [])]),
+  )
   const grouped = [...expr.matchAll(/ by \(([^)]*)\)/g)].flatMap(([, list = '']) => words(list))
   const selected = [...expr.matchAll(/(\w+)=~?"/g)].map(([, label = '']) => label)
   const used = [...annotations.summary.matchAll(/\$labels\.(\w+)/g)].map(([, label = '']) => label)

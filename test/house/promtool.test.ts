@@ -118,6 +118,13 @@ const cases: Readonly<Record<string, Case>> = {
     series: { 'portage_transfers{state="parked"}': '0 0 2x20', 'portage_transfers{state="delivered"}': '5x22' },
     ...{ at: '10m', labels: { state: 'parked' }, value: '2' },
   },
+  PortageTransfersSlow: {
+    series: {
+      'portage_transfer_seconds_bucket{chain="a",bridge="n",le="300"}': '0+8x90',
+      'portage_transfer_seconds_count{chain="a",bridge="n"}': '0+10x90',
+    },
+    ...{ at: '80m', labels: { chain: 'a', bridge: 'n' }, value: '80%' },
+  },
   PortageTransfersReopened: { series: { 'portage_transfers_reopened_total{chain="a"}': '0 0 1x20' }, at: '5m', labels: { chain: 'a' } },
   PortageLaneFull: {
     series: {
@@ -163,6 +170,8 @@ const healthy: Series = {
   [`portage_stream_alarm{stream="${stream}",kind="forked"}`]: '0x120',
   'portage_transfers{state="parked"}': '0x120',
   'portage_transfers{state="delivered"}': '0+7x120',
+  'portage_transfer_seconds_bucket{chain="a",bridge="n",le="300"}': '0+7x120',
+  'portage_transfer_seconds_count{chain="a",bridge="n"}': '0+7x120',
   portage_halts: '0x120',
 }
 
