@@ -46,11 +46,14 @@ RUN set -eu; \
     chown 10001:10001 /system/var/lib/portage; chmod 0700 /system/var/lib/portage
 
 FROM scratch
+# worker.deployment.buildId of the config may be ${PORTAGE_BUILD_ID}: another one for every release.
+ARG BUILD_ID=0.1.0
 COPY --from=system /system /
 COPY --from=compiled /app /app
 LABEL org.opencontainers.image.title="Portage" \
       org.opencontainers.image.licenses="Apache-2.0"
 ENV NODE_ENV=production \
+    PORTAGE_BUILD_ID=${BUILD_ID} \
     PORTAGE_CONFIG=/etc/portage/portage.yaml
 USER 10001:10001
 WORKDIR /var/lib/portage

@@ -7,6 +7,7 @@ import { contentsOf } from '../../scripts/image/contents.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const read = (path: string) => readFileSync(join(root, path), 'utf8')
+const { version } = JSON.parse(read('package.json')) as { version: string }
 /** Folders with sources that no process of the image runs. */
 const others = ['deploy', 'docs', 'lab', 'node_modules', 'test']
 
@@ -32,6 +33,7 @@ describe('the Dockerfile', () => {
         .at(-1) ?? ''
     expect(last).toMatch(/^scratch\n/)
     expect(last).toMatch(/^USER [1-9]\d*:[1-9]\d*$/m)
+    expect(last).toContain(`\nARG BUILD_ID=${version}\n`)
     expect(last).not.toMatch(/^(RUN|ADD)\b/m)
     expect(read('Dockerfile')).not.toMatch(/PASSWORD|SECRET|TOKEN|PRIVATE/)
   })
