@@ -4,7 +4,7 @@ import LongestFirst from './scripts/longest-first.ts'
 /** Tests that count calls or state transitions: on a busy machine a transfer costs more looks, so they run after all others. */
 const costs = ['test/e2e/{rpc-cost,budget,budget-slow-blocks}.test.ts']
 
-/** Suites that start servers, chains or worker processes. Mostly they wait, for blocks and for heartbeats: five files share two cores well. */
+/** Suites that start servers, chains or worker processes. Mostly they wait, for blocks and for heartbeats: six files share two cores. */
 const integration = ['test/{contract,lab/devnet,e2e,faults,replay}/**/*.test.ts', 'test/lab/*.test.ts', 'test/**/*.integration.test.ts']
 
 const common = {
@@ -42,7 +42,7 @@ export default defineConfig({
           name: 'integration',
           include: integration,
           exclude: costs,
-          maxWorkers: 5,
+          maxWorkers: 6,
           testTimeout: 180_000,
           hookTimeout: 180_000,
           sequence: { groupOrder: 1 },
