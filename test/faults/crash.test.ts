@@ -1,8 +1,9 @@
+import { readFile } from 'node:fs/promises'
 import { type ConfigInput, withBroadcast } from '../../lab/devnet/relayer-config.ts'
 import { until } from '../../lab/devnet/until.ts'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Failpoint } from '../../observability/failpoints.ts'
-import { inPool, pooled } from '../helpers/e2e-chain.ts'
+import { inPool, pooled, startMining, stopMining } from '../helpers/e2e-chain.ts'
 import { type Stage, startStage } from '../helpers/e2e.ts'
 import { allDeliveredOnce, inFlight } from './judge.ts'
 import { died, fellAsleep, resubmit, sendCoins, startDoomed, startSound, stateOf } from './processes.ts'
@@ -73,6 +74,26 @@ describe('kill -9 of a worker process', { timeout: 400_000 }, () => {
     await allDeliveredOnce(stage)
     expect(sleeper.ended).toBeUndefined()
     await stage.end(sleeper)
+  })
+
+  test('SIGTERM with a full window and others waiting: the process ends in time, and says which nonces it leaves to the next', async () => {
+    const leaving = await startSound(stage)
+    const { anvil } = stage.devnet.chains.bsc
+    const lane = stage.devnet.lanes.find(({ chain }) => chain === 'bsc')?.address ?? ''
+    await stopMining(anvil)
+    const sent = await sendCoins(stage, count)
+    const held = await inPool(anvil, lane, window)
+    await stage.end(leaving)
+    expect(leaving.ended).toBe('ended with code 0')
+    const lines = (await readFile(leaving.logFile, 'utf8')).split('\n').filter((line) => line.includes('handed over'))
+    const told = lines.map((line) => (JSON.parse(line) as { nonces: number[] }).nonces.toSorted((a, b) => a - b))
+    expect(told).toEqual([held.map(({ nonce }) => nonce)])
+    expect((await pooled(anvil, lane)).map(({ hash }) => hash)).toEqual(held.map(({ hash }) => hash))
+    const sound = await startSound(stage)
+    await resubmit(stage, sound, sent)
+    await startMining(anvil)
+    await allDeliveredOnce(stage)
+    await stage.end(sound)
   })
 
   test('after-bump-recorded (time 1): a replacement in the ledger whose bytes do not exist', async () => {
