@@ -1,4 +1,9 @@
 import { randomInt } from 'node:crypto'
+import type * as workflows from '../workflows/index.ts'
+import type { AuditSteps } from '../temporal/contracts/audit.ts'
+import type { BatchSteps } from '../temporal/contracts/batch.ts'
+import type { OperatorTransactionSteps } from '../temporal/contracts/operator-transaction.ts'
+import type { KeylessSteps, LaneSteps, NearSteps } from '../temporal/contracts/transfer-steps.ts'
 import { fetchBounded } from '../http/fetch-bounded.ts'
 import { createServer, type AddressInfo } from 'node:net'
 import { once } from 'node:events'
@@ -26,9 +31,42 @@ export async function sdkMetricsExporter(): Promise<MetricsExporterConfig> {
   return { prometheus: { bindAddress: address, countersTotalSuffix: true, unitSuffix: true, useSecondsForDurations: true } }
 }
 
+type Steps = KeylessSteps & LaneSteps & NearSteps & BatchSteps & OperatorTransactionSteps & AuditSteps
+
+/** What Portage runs. Types by which somebody else starts what nobody serves are in the labels of the core, too. */
+const ours: {
+  readonly workflow_type: Readonly<Record<keyof typeof workflows, true>>
+  readonly activity_type: Readonly<Record<keyof Steps, true>>
+} = {
+  workflow_type: { audit: true, batch: true, lane: true, operatorTransaction: true, settings: true, stream: true, transfer: true },
+  activity_type: {
+    ...{
+      admit: true,
+      validate: true,
+      checkDelivered: true,
+      prepare: true,
+      confirm: true,
+      confirmEnd: true,
+      getLaneStatus: true,
+      withdraw: true,
+    },
+    ...{ broadcast: true, broadcastNear: true, broadcastBatch: true, expedite: true, sendOperatorTransaction: true, auditDelivered: true },
+  },
+}
+
+/** Leaves out the series of types that are not ours: whoever reaches Temporal could make as many as he likes. */
+export function ownSeries(text: string): string {
+  const isOwn = (line: string) =>
+    [...line.matchAll(/\b(workflow_type|activity_type)="((?:[^"\\]|\\.)*)"/g)].every(
+      ([, label, value]) => value === undefined || Object.hasOwn(ours[label as keyof typeof ours], value),
+    )
+  const lines = text.split('\n')
+  return lines.filter((line) => line.startsWith('#') || isOwn(line)).join('\n')
+}
+
 /** Prometheus text of the core of Temporal's SDK: `temporal_…`. Empty before it runs, and where it does not answer. Throws never. */
 export async function readSdkMetrics(): Promise<string> {
   if (address === undefined) return ''
   const answer = await fetchBounded(new URL(`http://${address}/metrics`), {}, { timeoutMs, mostBytes }).catch(() => undefined)
-  return answer?.ok ? answer.text : ''
+  return answer?.ok ? ownSeries(answer.text) : ''
 }

@@ -1,0 +1,21 @@
+import { expect, test } from 'vitest'
+import { ownSeries } from '../../workers/sdk-metrics.ts'
+
+test('of the metrics of the SDK only the series of our workflows and steps are shown, however many others somebody makes', () => {
+  const ours = [
+    '# HELP temporal_workflow_completed_total x workflow_type="no label"',
+    '# TYPE temporal_workflow_completed_total counter',
+    'temporal_workflow_completed_total{namespace="default",task_queue="chain:bsc",workflow_type="transfer"} 3',
+    'temporal_local_activity_total{activity_type="admit",workflow_type="transfer"} 3',
+    'temporal_request_total{operation="PollWorkflowTaskQueue",workflow_type="lane"} 3',
+    'temporal_num_pollers{poller_type="workflow_task"} 8',
+  ]
+  const forged = Array.from({ length: 1_000 }, (_, index) => `temporal_workflow_failed_total{workflow_type="forged${index}"} 1`)
+  const tricks = [
+    'temporal_workflow_failed_total{workflow_type="__proto__"} 1',
+    'temporal_workflow_failed_total{workflow_type="a\\"b",task_queue="ledger"} 1',
+    'temporal_activity_total{activity_type="toString",workflow_type="transfer"} 1',
+    'temporal_activity_total{activity_type="",workflow_type="transfer"} 1',
+  ]
+  expect(ownSeries([...ours, ...forged, ...tricks, ''].join('\n'))).toBe([...ours, ''].join('\n'))
+})
