@@ -58,7 +58,7 @@ export async function openAdminServer({ host, port, hosts, checks, metrics, logg
     '/metrics': async () => ({ status: 200, type: 'text/plain; version=0.0.4; charset=utf-8', body: await render() }),
   }
   const answer = async (request: IncomingMessage): Promise<Answer> => {
-    if (!isOwnHost(request.headers.host, hosts)) return plain(421, new RelayerError('ACCESS_HOST').message)
+    if (!isOwnHost(request.headers.host, hosts)) return plain(421, 'The request names a host that is not in admin.hosts of the config.')
     const route = routes[(request.url ?? '').split('?', 1)[0] ?? '']
     if (!route) return plain(404, `There are ${Object.keys(routes).join(', ')}.`)
     if (request.method !== 'GET' && request.method !== 'HEAD') return plain(405, 'Only GET: nothing is ordered here.')
