@@ -1,3 +1,6 @@
+import { readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { silentLogger } from '../../observability/logger.ts'
 import { inSpan, inTrace, traceFields, useTracing } from '../../observability/tracing.ts'
@@ -56,4 +59,14 @@ test('of a ratio of 0 no trace is recorded, and a collector that is away stops n
   useTracing(away)
   expect(await inTrace('submit', {}, async () => 7)).toBe(7)
   await away.close()
+})
+
+test('what traces need is loaded by nobody who sends none', async () => {
+  const folder = fileURLToPath(new URL('../../workers', import.meta.url))
+  const files = (await readdir(folder)).filter((name) => name !== 'otlp.ts')
+  const sources = await Promise.all(files.map(async (name) => readFile(join(folder, name), 'utf8')))
+  // scripts/rooms.ts lets no other file import OpenTelemetry.
+  const imports = sources.flatMap((text) => text.split('\n').filter((line) => line.includes('./otlp.ts')))
+  const late = imports.filter((line) => !/^(import|export) type /.test(line))
+  expect(late).toEqual([expect.stringContaining("await import('./otlp.ts')")])
 })
