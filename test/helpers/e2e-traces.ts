@@ -22,12 +22,18 @@ export async function expectTraced(receiver: Receiver, portage: PortageProcess, 
       .map(({ id }) => id)
       .join(', ')}`,
   })
-  const log = await readFile(portage.logFile, 'utf8')
+  const sentLines = async () =>
+    (await readFile(portage.logFile, 'utf8')).split('\n').filter((line) => line.includes('a transaction was sent'))
   for (const { id } of transfers) {
     const { traceId, spanId, parentSpanId } = run(id)!
     const ofTrace = () => receiver.spans.filter((span) => span.traceId === traceId)
     const named = (name: string) => ofTrace().find((span) => span.name === name)
-    await until(() => named('rpc eth_sendRawTransaction') && named('submit'), { timeoutMs: 60_000, what: `the whole trace of ${id}` })
+    // Spans come when they end, and the outer ones last.
+    const isWhole = () => {
+      const call = named('rpc eth_sendRawTransaction')
+      return call !== undefined && ancestors(ofTrace(), call).at(-1) === 'submit'
+    }
+    await until(isWhole, { timeoutMs: 60_000, what: `the whole trace of ${id}` })
     const start = ofTrace().find((span) => span.spanId === parentSpanId)!
     expect(start.name).toBe('StartWorkflow:transfer')
     expect(ancestors(ofTrace(), start)).toContain('submit')
@@ -36,7 +42,8 @@ export async function expectTraced(receiver: Receiver, portage: PortageProcess, 
     expect(sent.some((name) => /^RunActivity:broadcast(Near)?$/.test(name))).toBe(true)
     expect(sent.slice(-3)).toEqual(['RunWorkflow:transfer', 'StartWorkflow:transfer', 'submit'])
     expect(ofTrace().filter((span) => span.parentSpanId === spanId).length).toBeGreaterThanOrEqual(2)
-    expect(log).toMatch(new RegExp(`"trace_id":"${traceId}".*a transaction was sent|a transaction was sent.*"trace_id":"${traceId}"`))
+    const isLogged = async () => (await sentLines()).some((line) => line.includes(`"trace_id":"${traceId}"`))
+    await until(isLogged, { timeoutMs: 60_000, what: `the log line of ${id}` })
   }
   // What is no part of a submission is no trace.
   const roots = receiver.spans.filter((span) => span.parentSpanId === '').map(({ name }) => name)
