@@ -14,7 +14,7 @@ import { readLog } from './transactions/receipts.ts'
 /** No pool keeps so many of one account (domain/lane/request.ts): a node that is so far above the others is wrong, and only it. */
 const mostPending = 1_000
 
-/** What a bridge reads of this family. All calls of a tick leave in one HTTP request. */
+/** What a bridge reads of this family. All calls of a tick leave in one HTTP request, reads of contracts at one block in one `eth_call` of it. */
 export interface BridgeReads {
   /** `eth_call`: the returned bytes. A revert too throws NODE_REFUSED, on the word of more than half of the nodes. Throws NODE_UNAVAILABLE, NODES_DISAGREE (at `agreed`). */
   call(to: string, data: string, at: At): Promise<string>

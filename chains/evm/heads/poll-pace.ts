@@ -11,6 +11,7 @@ const mostHeads = 9
 const step = 1 / 32
 /** When the next polls come after one that was too early, in intervals; then the chain is late, and is polled as one of which nothing is known. */
 const retries = [1 / 8, 1 / 8, 1 / 4]
+const leastRetryMs = 50
 
 /**
  * When to poll: twice per block, or, where blocks come regularly, when the next is due. That takes five polls for four blocks instead of eight, and sees a block a
@@ -49,7 +50,7 @@ export function createPollPace(blockTimeMs: number, now: () => number) {
     // A chain that is not as regular as it was is seen after two usual intervals at the latest.
     if (at < dueAt) return Math.min(dueAt, at + 2 * intervalMs)
     const retry = retries[misses++]
-    if (retry !== undefined) return at + retry * expectedMs()
+    if (retry !== undefined) return at + Math.max(leastRetryMs, retry * expectedMs())
     regular = 0
     dueAt = undefined
     return at + intervalMs
