@@ -26,7 +26,7 @@ export function createInbound(chain: LimitsChain & LogReader, contract: string) 
 
   /** Once per block while anything is reserved. Not the latest block: for one to count twice is better than not at all. Where nodes refuse, reservations lapse. */
   async function dropCompleted(): Promise<void> {
-    const toBlock = (chain.heads.current?.latest.height ?? 0) - 1
+    const toBlock = heightOf(chain) - 1
     const fromBlock = Math.max((seenTo ?? toBlock) + 1, toBlock - mostBlocks)
     if (reservations.size === 0) seenTo = toBlock
     if (reservations.size === 0 || toBlock < fromBlock) return
@@ -36,6 +36,15 @@ export function createInbound(chain: LimitsChain & LogReader, contract: string) 
     } catch (error) {
       // A node that is away fails the reads beside this one as well; a log that lies is the stream's to find.
       if (toRelayerError(error).code === 'NODE_REFUSED') seenTo = toBlock
+    }
+  }
+
+  /** Of no block before one whose completions are not reserved any more: what they take would be neither used nor reserved. */
+  async function current<T>(read: () => Promise<T>): Promise<T> {
+    for (;;) {
+      const height = heightOf(chain)
+      const limits = await read()
+      if ((seenTo ?? -1) <= height || heightOf(chain) <= height) return limits
     }
   }
 
@@ -49,11 +58,11 @@ export function createInbound(chain: LimitsChain & LogReader, contract: string) 
   return {
     /** As `Endpoint.reserve`. */
     async reserve({ id, amount }: Entrant, relayer: string): Promise<Gate> {
-      const [read] = await Promise.all([limits.read(relayer), dropOncePerHead()])
+      const [read] = await current(() => Promise.all([limits.read(relayer), dropOncePerHead()]))
       const gateBy = (limit: InboundLimits) => gateOf(limit, amount, secondsOf(chain), reservations.beside([id]))
       const first = gateBy(read)
       // One node that lies, or lags, holds nothing up where others can be asked.
-      const others = first.kind === 'route' || first.kind === 'lane' ? await limits.byMost(relayer) : undefined
+      const others = first.kind === 'route' || first.kind === 'lane' ? await current(() => limits.byMost(relayer)) : undefined
       const gate = others ? gateBy(others) : first
       if (gate.kind === 'open') reservations.take(id, amount)
       else reservations.drop(id)
@@ -70,4 +79,8 @@ export function createInbound(chain: LimitsChain & LogReader, contract: string) 
       return limits.last
     },
   }
+}
+
+function heightOf({ heads }: LimitsChain): number {
+  return heads.current?.latest.height ?? 0
 }

@@ -21,20 +21,28 @@ export function createLimits(chain: LimitsChain, bridge: string) {
   const roles = oncePerHead(chain, (relayer) => reads.mayComplete(relayer, 'latest'))
   const rolesByMost = oncePerHead(chain, (relayer) => unlessDisagreed(reads.mayComplete(relayer, 'agreed-latest')))
   let last: InboundLimits | undefined
+  let started = 0
+  let lastStarted = 0
+
+  /** An answer that took longer than a later one is not the last. */
+  function keep(limits: InboundLimits, turn: number): InboundLimits {
+    if (turn > lastStarted) [last, lastStarted] = [limits, turn]
+    return limits
+  }
+
   return {
     /** As of the latest block. The reads may be of two neighbouring blocks: a gate only spares tries, the simulation decides. */
     async read(relayer: string): Promise<InboundLimits> {
+      const turn = ++started
       const [limits, mayComplete] = await Promise.all([shared(), roles(relayer)])
-      last = { ...limits, mayComplete }
-      return last
+      return keep({ ...limits, mayComplete }, turn)
     },
     /** The same as most nodes have them, where one of them lets nothing in; undefined: there is only one node, or they do not agree. */
     async byMost(relayer: string): Promise<InboundLimits | undefined> {
       if (!hasSeveral(chain)) return undefined
+      const turn = ++started
       const [limits, mayComplete] = await Promise.all([sharedByMost(), rolesByMost(relayer)])
-      if (!limits || mayComplete === undefined) return undefined
-      last = { ...limits, mayComplete }
-      return last
+      return limits && mayComplete !== undefined ? keep({ ...limits, mayComplete }, turn) : undefined
     },
     /** Does this account have RELAYER_ROLE? That it does not is the word of most nodes. */
     async mayComplete(relayer: string): Promise<boolean> {

@@ -1,9 +1,10 @@
 import type { Interface } from 'ethers'
 import { describe, expect, it } from 'vitest'
-import type { At, HeadEvent } from '../../chains/port.ts'
+import type { At, HeadEvent, PlacedLog } from '../../chains/port.ts'
 import { nativeBridgeAbi, tokenAbi } from '../../bridges/native-bridge/contracts.ts'
 import { createInbound } from '../../bridges/native-bridge/inbound.ts'
 import { createLimits } from '../../bridges/native-bridge/limits.ts'
+import { completionArguments, idOf, type NativeTransfer } from '../../bridges/native-bridge/message.ts'
 import { RelayerError } from '../../domain/errors.ts'
 
 const [bridge, token, fund] = ['b1', 'c2', 'f3'].map((byte) => `0x${byte.repeat(20)}`) as [string, string, string]
@@ -77,6 +78,12 @@ function scriptedChain() {
   }
 }
 
+/** The log of a completion in a block of this height. */
+function completion(transfer: NativeTransfer, height: number): PlacedLog {
+  const { data, topics } = nativeBridgeAbi.encodeEventLog('BridgeTransferCompleted', completionArguments(transfer))
+  return { address: bridge, data, topics, block: { height, hash: `0x${height}` }, transactionHash: '0x' }
+}
+
 describe('the limits of a target contract', () => {
   it('are read once per block however many ask, and what is an account’s once per account', async () => {
     const { chain, asked, state } = scriptedChain()
@@ -142,6 +149,36 @@ describe('the way into a target contract', () => {
     state.used = 500n
     expect((await inbound.reserve(entrant('0xa', 600n), token)).kind).toBe('route')
     expect((await inbound.reserve(entrant('0xb', 400n), token)).kind).toBe('open')
+  })
+
+  it('limits of an earlier block do not count, once what a later one completed is not reserved any more', async () => {
+    const { chain, state } = scriptedChain()
+    const transfer = { initiator: bridge, recipient: `0x${'00'.repeat(12)}${'d4'.repeat(20)}`, amount: 600n, nonce: 1n }
+    const done = { ...transfer, id: idOf(transfer) }
+    let goOn = () => {}
+    const slow = new Promise<void>((resolve) => (goOn = resolve))
+    const inbound = createInbound(
+      {
+        ...{ name: chain.name, nodes: chain.nodes, heads: chain.heads },
+        async call(to, data, at) {
+          const { height } = state
+          const answer = await chain.call(to, data, at)
+          if (height === 102) await slow
+          return answer
+        },
+        logs: async ({ toBlock }) => (toBlock < 103 ? [] : [completion(done, 103)]),
+      },
+      bridge,
+    )
+    expect((await inbound.reserve(done, token)).kind).toBe('open')
+    state.height = 102
+    const early = inbound.reserve(entrant('0xb', 600n), token)
+    state.height = 104
+    state.used = 600n
+    expect((await inbound.reserve(entrant('0xc', 300n), token)).kind).toBe('open')
+    goOn()
+    expect((await early).kind).toBe('route')
+    expect(inbound.last?.used).toBe(600n)
   })
 
   it('a batch is judged beside what is reserved for others, by what was last read', async () => {
