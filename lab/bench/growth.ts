@@ -92,10 +92,11 @@ async function oneSize(size: number, { keys, form }: Omit<GrowthOptions, 'inFlig
     })
     const rounds = Math.max(1, Math.ceil(leastMeasured / size))
     const warm = await send(devnet, warmUp)
-    const sent = await send(devnet, size * rounds)
-    const isHeld = () => [...warm, ...sent].every(({ emitter, sequence }) => held.has(`${emitter}/${sequence}`))
-    await until(isHeld, { timeoutMs: 120_000, everyMs: 200, what: 'the guardians to hold all' })
-    say(`${size} in flight: ${sent.length} sent, and held.`)
+    const untilHeld = (sent: readonly SentTransfer[]) => {
+      const isHeld = () => sent.every(({ emitter, sequence }) => held.has(`${emitter}/${sequence}`))
+      return until(isHeld, { timeoutMs: 120_000, everyMs: 200, what: 'the guardians to hold all' })
+    }
+    await untilHeld(warm)
     const portage = await startPortage(devnet, {
       configure: (config) => ({ ...withForm(config, form), audit: { everyMinutes: 10_080 } }),
       env: namedThreads,
@@ -104,6 +105,10 @@ async function oneSize(size: number, { keys, form }: Omit<GrowthOptions, 'inFlig
       const run = createRun(devnet, client, portage, say)
       await run.deliver(warm.length)
       const fixed = await run.quiet()
+      // Only now: a process that starts counts what was published, and asks the guardians' servers for each that it has not seen.
+      const sent = await send(devnet, size * rounds)
+      await untilHeld(sent)
+      say(`${size} in flight: ${sent.length} sent, and held.`)
       const measured = await run.measured(rounds, size)
       const check = await devnet.check([...warm, ...sent])
       return { inFlight: size, rounds, ...rowOf(measured, fixed), fixed, ...verdictOf(check, warm.length + sent.length) }
