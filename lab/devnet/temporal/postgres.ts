@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs'
 import { chown, mkdir, readdir, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { RelayerError } from '../../../domain/errors.ts'
 import { type Child, startChild } from '../child.ts'
@@ -43,14 +44,30 @@ const names = ['initdb', 'postgres', 'psql'] as const
 /** Debian keeps them out of PATH. */
 const debianFolder = '/usr/lib/postgresql'
 
-/** PostgreSQL's programs, from PATH or where Debian's packages put them (`packages`); undefined: not here. */
-export async function findPostgres(env: NodeJS.ProcessEnv = process.env, packages = debianFolder): Promise<PostgresPrograms | undefined> {
+/**
+ * PostgreSQL's programs, from PATH or where Debian's packages put them (`packages`); undefined: not here, or they do not run, or their user may not enter
+ * `folder`, below which their data will be.
+ */
+export async function findPostgres(
+  env: NodeJS.ProcessEnv = process.env,
+  packages = debianFolder,
+  folder = tmpdir(),
+): Promise<PostgresPrograms | undefined> {
   const versions = await readdir(packages).catch(() => [])
   const debian = versions.toSorted((a, b) => Number(b) - Number(a)).map((version) => join(packages, version, 'bin'))
   const folders = [...(env['PATH'] ?? '').split(delimiter), ...debian].filter(Boolean)
   const found = names.map((name) => folders.map((folder) => join(folder, name)).find((path) => existsSync(path)))
   const [initdb, postgres, psql] = found
-  return initdb && postgres && psql ? { initdb, postgres, psql } : undefined
+  return initdb && postgres && psql && (await runs(initdb, folder)) ? { initdb, postgres, psql } : undefined
+}
+
+/** Whether the user of `startPostgres` may run it and enter the folder. */
+async function runs(initdb: string, folder: string): Promise<boolean> {
+  const as = await otherUser().catch(() => 'none' as const)
+  if (as === 'none') return false
+  // Root alone needs `env` of GNU, which enters a folder as the other user.
+  const [command, ...args] = [...(as ? [...as.prefix, 'env', `--chdir=${folder}`] : []), initdb, '--version']
+  return (await run(command, args, { timeoutMs: 60_000 })).code === 0
 }
 
 /** Starts a new, empty PostgreSQL. Throws SETUP_INCOMPLETE with its last words. */
@@ -60,7 +77,9 @@ export async function startPostgres({ programs, dir, synchronousCommit }: Postgr
   if (as) await chown(dir, as.uid, as.gid)
   const [setUser = [], port] = [as?.prefix, await freePort()]
   const data = join(dir, 'data')
-  const [command, ...args] = [...setUser, programs.initdb, '--pgdata', data, '--username', user, '--auth', 'trust', '--no-sync']
+  const owner = ['--pgdata', data, '--username', user, '--auth', 'trust', '--no-sync']
+  // The environment may name a locale that this machine does not have.
+  const [command, ...args] = [...setUser, programs.initdb, ...owner, '--locale=C', '--encoding=UTF8']
   const made = await run(command, args, { timeoutMs: 120_000 })
   if (made.code !== 0) throw new RelayerError('SETUP_INCOMPLETE', { detail: `initdb: ${made.stderr.trim().slice(-500)}` })
   const settings = {

@@ -1,19 +1,24 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { run } from '../../../lab/devnet/run.ts'
 import { findPostgres, startPostgres } from '../../../lab/devnet/temporal/postgres.ts'
 
 const programs = await findPostgres()
-if (!programs) process.stderr.write("NOT RUN: test/lab/devnet/postgres.test.ts: PostgreSQL's programs were not found\n")
+if (!programs)
+  process.stderr.write(
+    "NOT RUN: test/lab/devnet/postgres.test.ts: PostgreSQL's programs were not found, or their user may not run them here\n",
+  )
 
 test.runIf(programs)('a PostgreSQL of our own has databases from files of SQL, and nothing is left of it', async () => {
   if (!programs) return
   const dir = await mkdtemp(join(tmpdir(), 'portage-postgres-'))
   const file = join(dir, 'schema.sql')
   await writeFile(file, 'CREATE TABLE one (two INT);')
-  const postgres = await startPostgres({ programs, dir: `${dir}-data`, synchronousCommit: false })
+  // A locale that this machine does not have, as over ssh from another one.
+  vi.stubEnv('LC_ALL', 'xx_XX.UTF-8')
+  const postgres = await startPostgres({ programs, dir: `${dir}-data`, synchronousCommit: false }).finally(() => vi.unstubAllEnvs())
   const ask = async (sql: string) => {
     const [host = '', port = ''] = postgres.address.split(':')
     const where = ['--host', host, '--port', port, '--username', postgres.user, '--dbname', 'kept']
@@ -23,6 +28,7 @@ test.runIf(programs)('a PostgreSQL of our own has databases from files of SQL, a
     await postgres.createDatabase('kept', file, 'INSERT INTO one VALUES (7);')
     expect(await ask('SELECT two FROM one')).toBe('7')
     expect(await ask('SHOW synchronous_commit')).toBe('off')
+    expect(await ask('SHOW server_encoding')).toBe('UTF8')
     await expect(postgres.createDatabase('other', file, 'nonsense')).rejects.toThrow('psql: ')
   } finally {
     await postgres.stop()
@@ -36,3 +42,30 @@ test('where the programs are not found, there are none', async () => {
   const found = await findPostgres({ PATH: '/nowhere' }, '/nowhere')
   expect(found).toBeUndefined()
 })
+
+test('programs that do not run are none', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'portage-postgres-'))
+  try {
+    for (const name of ['initdb', 'postgres', 'psql']) await writeFile(join(folder, name), '#!/bin/sh\nexit 1\n', { mode: 0o755 })
+    // The user as which root runs them may enter it, too.
+    await chmod(folder, 0o755)
+    expect(await findPostgres({ PATH: folder }, '/nowhere')).toBeUndefined()
+  } finally {
+    await rm(folder, { recursive: true })
+  }
+})
+
+test.runIf(programs && process.getuid?.() === 0)(
+  'of root there are none where their user may not enter the folder of the data',
+  async () => {
+    // Of mode 0700.
+    const folder = await mkdtemp(join(tmpdir(), 'portage-postgres-'))
+    try {
+      expect(await findPostgres(process.env, undefined, folder)).toBeUndefined()
+      await chmod(folder, 0o711)
+      expect(await findPostgres(process.env, undefined, folder)).toEqual(programs)
+    } finally {
+      await rm(folder, { recursive: true })
+    }
+  },
+)
