@@ -1,5 +1,6 @@
 'use strict'
 // Runs compiled code. It is copied into the folder of the compiled files; what they import from outside is found from the root of the sources, or of the package.
+const { createHash } = require('node:crypto')
 const { readFileSync, renameSync, writeFileSync } = require('node:fs')
 const { createRequire, SourceMap } = require('node:module')
 const { join } = require('node:path')
@@ -12,11 +13,14 @@ const fromRoot = createRequire(join(root, 'package.json'))
 const mainFile = 'main.cjs'
 /** What ran, and must be written down for the next process. */
 const unkept = []
+/** Of SHA-256. */
+const digestBytes = 32
 let kind = isMainThread ? 'command' : 'thread'
 
 /**
  * The exports of a compiled file. V8 takes what it had compiled of it in an earlier process (`keepCode`): a third of a start would be compiling. V8 itself
- * refuses code of another version or of a source of another length. Who may write here may change the code anyway.
+ * refuses code of another version or of a source of another length, but would run damaged code: a digest before it shows that (`read`). Who may write here
+ * may change the code anyway.
  */
 function load(name) {
   const folder = name === mainFile ? __dirname : packages
@@ -44,9 +48,14 @@ function requireFor(wanted) {
 }
 requireFor.resolve = fromRoot.resolve
 
+const digest = (data) => createHash('sha256').update(data).digest()
+
+/** What `keepCode` wrote; undefined if there is nothing, or if it is damaged. */
 function read(path) {
   try {
-    return readFileSync(path)
+    const kept = readFileSync(path)
+    const data = kept.subarray(digestBytes)
+    return kept.subarray(0, digestBytes).equals(digest(data)) ? data : undefined
   } catch {
     return undefined
   }
@@ -57,7 +66,8 @@ function keepCode() {
   for (const { script, kept } of unkept.splice(0)) {
     try {
       const draft = `${kept}.${process.pid}-${Date.now()}`
-      writeFileSync(draft, script.createCachedData())
+      const data = script.createCachedData()
+      writeFileSync(draft, Buffer.concat([digest(data), data]))
       renameSync(draft, kept)
     } catch {}
   }

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { cpSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
@@ -74,6 +74,21 @@ test('a second process takes what V8 compiled in the first one, and one with a d
   writeFileSync(join(at, copy), 'no code of V8')
   expect(await compiled(version)).toBe(printed)
   expect(statSync(join(at, copy)).size).toBeGreaterThan(100_000)
+})
+
+test('what V8 compiled is not run with one bit changed: V8 itself would not notice', async () => {
+  const at = (await compiledFolder()) ?? ''
+  const copies = () => readdirSync(at).filter((name) => name.startsWith('main.cjs.test-'))
+  for (const name of copies()) rmSync(join(at, name))
+  const version = `main(['--version'], process).then(() => keepCode())`
+  const printed = await compiled(version)
+  const copy = join(at, copies()[0] ?? '')
+  const damaged = readFileSync(copy)
+  // The last byte: in the code's own data, behind all that V8 looks at before it takes it.
+  damaged.writeUInt8(damaged.readUInt8(damaged.length - 1) ^ 1, damaged.length - 1)
+  writeFileSync(copy, damaged)
+  expect(await compiled(version)).toBe(printed)
+  expect(readFileSync(copy).equals(damaged)).toBe(false)
 })
 
 test('without esbuild there is no compiled code, and the launcher says so to itself', async () => {
