@@ -3,16 +3,18 @@ import { readFile, rm, writeFile } from 'node:fs/promises'
 import { basename, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
-import { changesOf, released } from './release/changelog.ts'
+import { changesOf } from './release/changelog.ts'
 import { releaseSbom, type Sbom } from './release/sbom.ts'
 import { npm, pack } from './release/stage.ts'
+import { setVersion } from './release/version.ts'
 
 const help = `Usage: npm run release -- [--version <x.y.z>] [--out <folder>]
 
 Makes a release in a folder of its own: the tarball that npm installs, its SBOM (CycloneDX), what changed, checksums of all. docs/releasing.md says how it is published.
 
 Options:
-  --version <x.y.z>  writes the version into package.json and package-lock.json, and what is unreleased in CHANGELOG.md under it; without it, what is there is packed
+  --version <x.y.z>  writes the version into package.json, package-lock.json and the files of the image, Compose and the Helm chart, and what is unreleased in
+                     CHANGELOG.md under it; the same version once more changes nothing; without it, what is there is packed
   --out <folder>     default: .portage/release
   --help             this text
 `
@@ -20,29 +22,13 @@ Options:
 const root = fileURLToPath(new URL('..', import.meta.url))
 const inRoot = (name: string) => join(root, name)
 
-/** Throws Error. */
-async function setVersion(version: string): Promise<void> {
-  if (!/^\d+\.\d+\.\d+(-[\w.]+)?$/.test(version)) throw new Error(`${version} is no version like 1.2.3`)
-  const changelog = released(await readFile(inRoot('CHANGELOG.md'), 'utf8'), version, new Date().toISOString().slice(0, 10))
-  for (const file of ['package.json', 'package-lock.json']) {
-    const text = await readFile(inRoot(file), 'utf8')
-    const { version: old } = JSON.parse(text) as { version: string }
-    // The first, and in the lock file also that of the package "" (the root).
-    const count = file === 'package.json' ? 1 : 2
-    let next = text
-    for (let index = 0; index < count; index++) next = next.replace(`"version": "${old}"`, `"version": "${version}"`)
-    await writeFile(inRoot(file), next)
-  }
-  await writeFile(inRoot('CHANGELOG.md'), changelog)
-}
-
 async function main(args: readonly string[]): Promise<void> {
   const { values } = parseArgs({
     args: [...args],
     options: { version: { type: 'string' }, out: { type: 'string' }, help: { type: 'boolean', default: false } },
   })
   if (values.help) return void process.stdout.write(help)
-  if (values.version !== undefined) await setVersion(values.version)
+  if (values.version !== undefined) await setVersion(root, values.version, new Date().toISOString().slice(0, 10))
   const out = resolve(values.out ?? inRoot('.portage/release'))
   await rm(out, { recursive: true, force: true })
   const packed = await pack(out)

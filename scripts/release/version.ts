@@ -1,0 +1,48 @@
+import { readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { changesOf, released } from './changelog.ts'
+
+/** What comes before the version in the files that name it. Each must be there. */
+const places: Readonly<Record<string, readonly RegExp[]>> = {
+  'package.json': [/^ {2}"version": "/m],
+  // Its own, and that of the package "" (the root).
+  'package-lock.json': [/^ {2}"version": "/m, /^ {4}"": \{\n {6}"name": "[^"]*",\n {6}"version": "/m],
+  Dockerfile: [/^ARG BUILD_ID=/m, /^#.* --tag portage:/m],
+  'docker-compose.temporal.yml': [/\bportage:(?=\d)/],
+  'deploy/helm/portage/Chart.yaml': [/^version: /m, /^appVersion: /m],
+  'deploy/helm/values/small.yaml': [/^ {2}tag: /m],
+  'deploy/helm/values/fleet.yaml': [/^ {2}tag: /m],
+  'docs/deploying.md': [/^docker build --tag portage:/m, /^docker run --rm portage:/m],
+}
+const changelog = 'CHANGELOG.md'
+
+/**
+ * Writes a version into all files that name it, and what is unreleased in CHANGELOG.md under it, with this day. Changes nothing when it is repeated: what follows
+ * it in a release may fail. Throws Error, with nothing written, for what is no version, for one that was released, and for a file that has no place for it.
+ */
+export async function setVersion(root: string, version: string, day: string): Promise<void> {
+  if (!/^\d+\.\d+\.\d+(-[\w.]+)?$/.test(version)) throw new Error(`${version} is no version like 1.2.3`)
+  const texts = await Promise.all(
+    [...Object.keys(places), changelog].map(async (file) => [file, await readFile(join(root, file), 'utf8')] as const),
+  )
+  const current = (JSON.parse(texts[0]?.[1] ?? '') as { version: string }).version
+  const next = texts.map(
+    ([file, text]) => [file, file === changelog ? changes(text, version, day, current) : withVersion(file, text, version)] as const,
+  )
+  // package.json first, CHANGELOG.md last: what was interrupted in between can be repeated.
+  for (const [file, text] of next) await writeFile(join(root, file), text)
+}
+
+function withVersion(file: string, text: string, version: string): string {
+  return (places[file] ?? []).reduce((before, place) => {
+    const whole = new RegExp(`(${place.source})\\d[\\w.-]*`, place.flags)
+    if (!whole.test(before)) throw new Error(`${file} has no version where it should be: ${place.source}`)
+    return before.replace(whole, (_, start: string) => `${start}${version}`)
+  }, text)
+}
+
+/** As it is, if the version is the current one, its changes are there, and nothing has been added since. */
+function changes(text: string, version: string, day: string, current: string): string {
+  const isRepeated = version === current && changesOf(text, version) !== '' && changesOf(text, 'Unreleased') === ''
+  return isRepeated ? text : released(text, version, day)
+}
