@@ -2,8 +2,9 @@
 #   docker build --tag portage:0.1.0 .
 # No shell, no package manager, no npm, no compiler, no sources. `npm run image:test` builds it, starts it as all roles and delivers through it.
 
-# Any Debian with node and npm in /usr/local: npm run image:test gives one of its own. Pin a digest that you have checked: BASE=node@sha256:…
-ARG BASE=docker.io/library/node:24-bookworm-slim
+# Any Debian with node and npm in /usr/local and the package ca-certificates, which node's -slim images do not have; nothing else of it comes into the image.
+# npm run image:test gives one of its own. Pin a digest that you have checked: BASE=node@sha256:…
+ARG BASE=docker.io/library/node:24-bookworm
 
 FROM ${BASE} AS compiled
 WORKDIR /build

@@ -47,6 +47,7 @@ function typeName(field: Field): string {
   const values = field.const === undefined ? field.enum : [field.const]
   if (values) return values.map((value) => `\`${String(value)}\``).join(' or ')
   if (type === 'string') return 'text'
+  if (type === 'boolean') return '`true` or `false`'
   if (type === 'number' || type === 'integer') return 'number'
   if (type === 'array') {
     const entry = childrenOf(field)['[]']!

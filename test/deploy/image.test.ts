@@ -39,6 +39,12 @@ describe('the Dockerfile', () => {
   })
 })
 
+describe('the base of the Dockerfile', () => {
+  test('is one that has the Debian packages which the image takes from it: the slim ones of node have no ca-certificates', () => {
+    expect(read('Dockerfile')).toMatch(/^ARG BASE=docker\.io\/library\/node:\d+-bookworm$/m)
+  })
+})
+
 describe('what npm run image:test looks for in an image', () => {
   test('is counted and found', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'portage-contents-'))

@@ -19,6 +19,9 @@ test('defaults and required fields are shown', () => {
   expect(cell('chains.<name>.lanes[].signer', 2)).toBe('absent')
   expect(cell('chains.<name>.finality.blocks', 1)).toBe('number')
   expect(cell('chains.<name>.finality.blocks', 2)).toBe('required')
+  expect(cell('temporal.tls.disabled', 1)).toBe('`true` or `false`')
+  expect(cell('worker.deployment.endWhenDrained', 1)).toBe('`true` or `false`')
+  expect(cell('chains', 1)).toBe('map by name')
   expect(cell('chains.<name>.nodes[].use', 1)).toBe('`all` or `read` or `send` or `private`')
 })
 

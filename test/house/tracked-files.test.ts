@@ -29,6 +29,17 @@ describe('tracked files', () => {
     expect(files.filter((file) => pattern.test(readFileSync(join(root, file), 'utf8')))).toEqual([])
   })
 
+  test('name no test that is not there', () => {
+    const named = files
+      // Tests make names up.
+      .filter((file) => !file.startsWith('test/'))
+      .flatMap((file) =>
+        [...readFileSync(join(root, file), 'utf8').matchAll(/\btest\/[\w/.-]+\.test\.ts\b/g)].map(([test]) => [file, test]),
+      )
+    expect(named.length).toBeGreaterThan(10)
+    expect(named.filter(([, test = '']) => !statSync(join(root, test), { throwIfNoEntry: false }))).toEqual([])
+  })
+
   test('what the patterns look for is found', () => {
     const [path, windows, registry, merge, undone] = patterns.map(([, pattern]) => pattern)
     expect(path?.test(['', 'work', 'main', 'x'].join('/'))).toBe(true)
