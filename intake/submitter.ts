@@ -66,6 +66,8 @@ export function createSubmitter({ bridges, client, settings, defaults = {}, step
   const recent = createRecent(recentSize, recentMs)
   /** Ids: two copies of one message that are both rejected must not start each other for ever. */
   const replaced = createRecent(recentSize, recentMs)
+  /** Copies that a transfer took over: each would wake it anew, as long as its run was started with an older one. */
+  const given = createRecent(recentSize, recentMs)
 
   async function start(id: string, input: TransferInput): Promise<SubmitResult['status']> {
     const status = await startTransfer(client, id, input)
@@ -108,8 +110,10 @@ export function createSubmitter({ bridges, client, settings, defaults = {}, step
       const { status, adopted } = await within(client, startTimeoutMs, async () => {
         const status = await start(id, input)
         const offered = { message: transfer.message, isNewer }
-        return { status, adopted: status === 'known' && signers !== undefined && (await offerCopy(client, id, offered, order)) }
+        const isOffered = status === 'known' && signers !== undefined && !given.has(copy)
+        return { status, adopted: isOffered && (await offerCopy(client, id, offered, order)) }
       })
+      if (adopted) given.add(copy)
       if (status === 'started') stepTimes?.reached('started', transfer, seenAt)
       recent.add(copy)
       const halt = settings && haltOf(settings(), transfer)

@@ -2,8 +2,8 @@ import { oncePerHead } from '../../chains/port.ts'
 import { toRelayerError } from '../../domain/errors.ts'
 import type { LogReader } from '../common/logs.ts'
 import type { Gate } from '../port.ts'
-import { fitting, gateOf, type InboundLimits } from './gates.ts'
-import { createLimits, type LimitsChain, secondsOf } from './limits.ts'
+import { fitting, gateOf } from './gates.ts'
+import { createLimits, type LimitsChain, type ReadLimits, secondsOf } from './limits.ts'
 import type { NativeTransfer } from './message.ts'
 import { createReservations } from './reservations.ts'
 import { completedIn } from './events.ts'
@@ -28,23 +28,17 @@ export function createInbound(chain: LimitsChain & LogReader, contract: string) 
   async function dropCompleted(): Promise<void> {
     const toBlock = heightOf(chain) - 1
     const fromBlock = Math.max((seenTo ?? toBlock) + 1, toBlock - mostBlocks)
-    if (reservations.size === 0) seenTo = toBlock
+    // With nothing reserved there is nothing to look for; and a chain that went back is looked through again.
+    if (reservations.size === 0 || toBlock < (seenTo ?? 0)) seenTo = toBlock
     if (reservations.size === 0 || toBlock < fromBlock) return
     try {
-      for (const { transfer } of await completedIn(chain, contract, { fromBlock, toBlock })) reservations.drop(transfer.id)
+      const completions = await completedIn(chain, contract, { fromBlock, toBlock })
+      const ids = completions.map(({ transfer }) => transfer.id)
+      reservations.complete(ids, toBlock)
       seenTo = toBlock
     } catch (error) {
       // A node that is away fails the reads beside this one as well; a log that lies is the stream's to find.
       if (toRelayerError(error).code === 'NODE_REFUSED') seenTo = toBlock
-    }
-  }
-
-  /** Of no block before one whose completions are not reserved any more: what they take would be neither used nor reserved. */
-  async function current<T>(read: () => Promise<T>): Promise<T> {
-    for (;;) {
-      const height = heightOf(chain)
-      const limits = await read()
-      if ((seenTo ?? -1) <= height || heightOf(chain) <= height) return limits
     }
   }
 
@@ -58,11 +52,11 @@ export function createInbound(chain: LimitsChain & LogReader, contract: string) 
   return {
     /** As `Endpoint.reserve`. */
     async reserve({ id, amount }: Entrant, relayer: string): Promise<Gate> {
-      const [read] = await current(() => Promise.all([limits.read(relayer), dropOncePerHead()]))
-      const gateBy = (limit: InboundLimits) => gateOf(limit, amount, secondsOf(chain), reservations.beside([id]))
+      const [read] = await Promise.all([limits.read(relayer), dropOncePerHead()])
+      const gateBy = (limit: ReadLimits) => gateOf(limit, amount, secondsOf(chain), reservations.beside([id], limit.height))
       const first = gateBy(read)
       // One node that lies, or lags, holds nothing up where others can be asked.
-      const others = first.kind === 'route' || first.kind === 'lane' ? await current(() => limits.byMost(relayer)) : undefined
+      const others = first.kind === 'route' || first.kind === 'lane' ? await limits.byMost(relayer) : undefined
       const gate = others ? gateBy(others) : first
       if (gate.kind === 'open') reservations.take(id, amount)
       else reservations.drop(id)
@@ -71,8 +65,13 @@ export function createInbound(chain: LimitsChain & LogReader, contract: string) 
     release: reservations.drop,
     /** Those that fit together beside what is reserved for others, by what was last read; all before the first read. */
     fitting<T extends Entrant>(entrants: readonly T[]): readonly T[] {
-      const reserved = reservations.beside(entrants.map(({ id }) => id))
-      return limits.last ? fitting(limits.last, entrants, secondsOf(chain), reserved) : entrants
+      const { last } = limits
+      if (!last) return entrants
+      const reserved = reservations.beside(
+        entrants.map(({ id }) => id),
+        last.height,
+      )
+      return fitting(last, entrants, secondsOf(chain), reserved)
     },
     mayComplete: limits.mayComplete,
     get last() {

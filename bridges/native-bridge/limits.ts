@@ -11,6 +11,11 @@ export interface LimitsChain extends ContractReader, HeadSource {
   readonly nodes?: Chain['nodes']
 }
 
+export interface ReadLimits extends InboundLimits {
+  /** Of the latest block when the read began: they may not count what later blocks completed. */
+  readonly height: number
+}
+
 const relayerRole = id('RELAYER_ROLE')
 
 /** The limits of one target contract. Each read is made at most once per block (and account), however many ask at once. All throw what `read` throws. */
@@ -20,25 +25,25 @@ export function createLimits(chain: LimitsChain, bridge: string) {
   const sharedByMost = oncePerHead(chain, () => unlessDisagreed(reads.shared('agreed-latest')))
   const roles = oncePerHead(chain, (relayer) => reads.mayComplete(relayer, 'latest'))
   const rolesByMost = oncePerHead(chain, (relayer) => unlessDisagreed(reads.mayComplete(relayer, 'agreed-latest')))
-  let last: InboundLimits | undefined
+  let last: ReadLimits | undefined
   let started = 0
   let lastStarted = 0
 
   /** An answer that took longer than a later one is not the last. */
-  function keep(limits: InboundLimits, turn: number): InboundLimits {
+  function keep(limits: ReadLimits, turn: number): ReadLimits {
     if (turn > lastStarted) [last, lastStarted] = [limits, turn]
     return limits
   }
 
   return {
     /** As of the latest block. The reads may be of two neighbouring blocks: a gate only spares tries, the simulation decides. */
-    async read(relayer: string): Promise<InboundLimits> {
+    async read(relayer: string): Promise<ReadLimits> {
       const turn = ++started
       const [limits, mayComplete] = await Promise.all([shared(), roles(relayer)])
       return keep({ ...limits, mayComplete }, turn)
     },
     /** The same as most nodes have them, where one of them lets nothing in; undefined: there is only one node, or they do not agree. */
-    async byMost(relayer: string): Promise<InboundLimits | undefined> {
+    async byMost(relayer: string): Promise<ReadLimits | undefined> {
       if (!hasSeveral(chain)) return undefined
       const turn = ++started
       const [limits, mayComplete] = await Promise.all([sharedByMost(), rolesByMost(relayer)])
@@ -77,7 +82,8 @@ function createReads(chain: LimitsChain, bridge: string) {
   return {
     mayComplete: (relayer: string, at: At) => one<boolean>('hasRole', at, [relayerRole, relayer]),
     /** What holds for all accounts. */
-    async shared(at: At): Promise<Omit<InboundLimits, 'mayComplete'>> {
+    async shared(at: At): Promise<Omit<ReadLimits, 'mayComplete'>> {
+      const { height } = currentHead(chain).latest
       const { token, fund: likely } = (known ??= await learn())
       const day = Math.floor(secondsOf(chain) / daySeconds)
       const balanceOf = async (owner: string) =>
@@ -93,7 +99,7 @@ function createReads(chain: LimitsChain, bridge: string) {
       // Once, and not until two answers are the same: a node that names another fund each time is not to be asked without end.
       const held = fund === likely ? balance : await balanceOf(fund)
       // A contract that was never initialised has no denominator, and lets nothing in.
-      return { day, used, cap: denominator === 0n ? 0n : held / denominator, paused }
+      return { day, used, cap: denominator === 0n ? 0n : held / denominator, paused, height }
     },
   }
 }

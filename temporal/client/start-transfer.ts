@@ -34,12 +34,7 @@ export async function startInPlaceOfRejected(client: TemporalClient, id: string,
   const { status, runId, typedSearchAttributes } = await client.workflow.getHandle(id).describe()
   if (status.name !== 'COMPLETED' || typedSearchAttributes.get(searchAttributes.TransferState) !== 'rejected') return false
   const own: unknown = JSON.parse(JSON.stringify(input.transfer))
-  // Not ours, if it cannot be read: its writer must not keep the message out with that.
-  const stored = await storedTransfer(client, id, runId).catch((error: unknown) => {
-    if (isGrpcServiceError(error)) throw error
-    return undefined
-  })
-  if (isDeepStrictEqual(stored, own)) return false
+  if (isDeepStrictEqual(await readableTransfer(client, id, runId), own)) return false
   await client.workflow.start('transfer', {
     ...startOptions(id, input, 'started again: another message with its id was rejected'),
     workflowIdReusePolicy: 'ALLOW_DUPLICATE',
@@ -102,4 +97,18 @@ async function storedInput(client: TemporalClient, id: string, runId?: string): 
   let decoded = [payload]
   for (const codec of [...payloadCodecs].reverse()) decoded = await codec.decode(decoded)
   return payloadConverter.fromPayload<TransferInput>(decoded[0] ?? payload)
+}
+
+/**
+ * As `storedTransfer`; undefined: what the run was started with cannot be read, so that it is none of ours, and its writer must not keep the message out with
+ * that. Throws what the Temporal client throws.
+ */
+export async function readableTransfer(client: TemporalClient, id: string, runId: string): Promise<Transfer | undefined> {
+  try {
+    const { bridge, message, ...more }: Partial<Transfer> = await storedTransfer(client, id, runId)
+    return typeof message === 'string' && bridge ? ({ bridge, message, ...more } as Transfer) : undefined
+  } catch (error) {
+    if (isGrpcServiceError(error)) throw error
+    return undefined
+  }
 }

@@ -8,7 +8,7 @@ import { searchAttributes } from '../contracts/names.ts'
 import { checkedOrder } from './checked-order.ts'
 import { type TemporalClient, within } from './client.ts'
 import { fromTemporal, ifGone, isGone, isQueryRefused, rethrowAs } from './errors.ts'
-import { restartTransfer, storedTransfer } from './start-transfer.ts'
+import { readableTransfer, restartTransfer, storedTransfer } from './start-transfer.ts'
 import { fromOrTo, running, transfersWith } from './transfer-queries.ts'
 
 /** A transfer as the server's visibility store knows it, read without waking any worker. */
@@ -173,7 +173,8 @@ export async function offerCopy(
     const { status, runId, typedSearchAttributes } = await handle.describe()
     const state = transferStates.find((one) => one === typedSearchAttributes.get(searchAttributes.TransferState))
     if (status.name !== 'RUNNING' || !looking.includes(state)) return false
-    if (!isNewer((await storedTransfer(client, id, runId)).message)) return false
+    const stored = await readableTransfer(client, id, runId)
+    if (!stored || !isNewer(stored.message)) return false
     if (state === 'parked' && !awaitsNewSignatures((await handle.query(statusQuery)).code)) return false
     await handle.signal(adoptSignal, { message, order: checkedOrder(order) })
     return true

@@ -178,7 +178,35 @@ describe('the way into a target contract', () => {
     expect((await inbound.reserve(entrant('0xc', 300n), token)).kind).toBe('open')
     goOn()
     expect((await early).kind).toBe('route')
-    expect(inbound.last?.used).toBe(600n)
+    expect(inbound.fitting([entrant('0xb', 600n)])).toEqual([])
+  })
+
+  it('reads that take longer than blocks do are not begun again, however many overlap', async () => {
+    const { chain, state, asked } = scriptedChain()
+    const waiting: (() => void)[] = []
+    const inbound = createInbound(
+      {
+        ...{ name: chain.name, nodes: chain.nodes, heads: chain.heads, logs: chain.logs },
+        async call(to, data, at) {
+          const answer = await chain.call(to, data, at)
+          await new Promise<void>((resolve) => waiting.push(resolve))
+          return answer
+        },
+      },
+      bridge,
+    )
+    const begin = () => inbound.reserve(entrant(`0x${state.height++}`, 100n), token)
+    const entered = [begin(), begin(), begin()]
+    const letOn = setInterval(() => {
+      state.height++
+      for (const goOn of waiting.splice(0)) goOn()
+    }, 1)
+    try {
+      expect((await Promise.all(entered)).map(({ kind }) => kind)).toEqual(['open', 'open', 'open'])
+    } finally {
+      clearInterval(letOn)
+    }
+    expect(asked('paused')).toBe(3)
   })
 
   it('a batch is judged beside what is reserved for others, by what was last read', async () => {

@@ -25,9 +25,19 @@ describe('what was let through and is not on the chain', () => {
           }
           const live = [...model].filter(([, { until }]) => until > now)
           const sum = live.filter(([id]) => !without.includes(id)).reduce((total, [, { amount }]) => total + amount, 0n)
-          expect([aside.beside([...without, ...without]), aside.size]).toEqual([sum, live.length])
+          expect([aside.beside([...without, ...without], 0), aside.size]).toEqual([sum, live.length])
         }
       }),
     )
+  })
+
+  it('is held on beside limits that were read before the block up to which it is known to be completed', () => {
+    const aside = createReservations()
+    for (const id of ['a', 'b', 'c']) aside.take(id, 10n)
+    aside.complete(['a', 'unknown'], 7)
+    aside.complete(['b'], 8)
+    aside.complete([], 9)
+    expect([6, 7, 8, 9].map((height) => aside.beside([], height))).toEqual([30n, 20n, 10n, 10n])
+    expect([aside.beside(['c'], 6), aside.size]).toEqual([20n, 1])
   })
 })

@@ -67,7 +67,7 @@ describe('the submitter', () => {
     expect(await info.staticSummary()).toBe(`wormhole-token-bridge: bsc → ethereum, sequence ${transfer.sequence}`)
     const { events } = await client.workflow.getHandle(result.id).fetchHistory()
     const input = events?.[0]?.workflowExecutionStartedEventAttributes?.input?.payloads?.[0]?.data
-    expect(JSON.parse(Buffer.from(input ?? []).toString())).toEqual({ transfer })
+    expect(JSON.parse(Buffer.from(input ?? []).toString())).toEqual({ transfer, seenAt: expect.any(Number) as number })
   })
 
   it('knows the same message again: from another process, and however it is signed', async () => {
@@ -194,12 +194,29 @@ describe('the submitter', () => {
     }
     const { id } = await submitter.submit(bridge, copyOf(9_000n, 0), { repeats: 'skip' })
     await upgradeGuardians(network.ethereum, devnetGuardians(1), 1)
-    expect(await newSubmitter().submit(bridge, copyOf(9_000n, 1), { repeats: 'skip' })).toEqual({ id, status: 'known', adopted: true })
+    const other = newSubmitter()
+    expect(await other.submit(bridge, copyOf(9_000n, 1), { repeats: 'skip' })).toEqual({ id, status: 'known', adopted: true })
+    // Handed in again it would only wake the transfer, however often.
+    expect(await other.submit(bridge, copyOf(9_000n, 1))).toEqual({ id, status: 'known' })
     expect(await adopted(id)).toEqual(['adopt'])
 
     const later = await submitter.submit(bridge, copyOf(9_001n, 1), { repeats: 'skip' })
     expect(await newSubmitter().submit(bridge, copyOf(9_001n, 1), { repeats: 'skip' })).toEqual({ id: later.id, status: 'known' })
     expect(await adopted(later.id)).toEqual([])
+  })
+
+  it.each([
+    ['nothing', []],
+    ['no transfer', [{}]],
+    ['a transfer without a message', [{ transfer: {} }]],
+  ])('a run under the id of a message that was started with %s keeps no other message waiting', async (_, args) => {
+    // The guardians were replaced above.
+    const { bytes } = network.message({}, {}, { setIndex: 1 })
+    const id = transferId(network.bridge().decode(bytes))
+    const TransferState = { key: searchAttributes.TransferState, value: 'admitting' }
+    await client.workflow.start('transfer', { workflowId: id, taskQueue: id, args, typedSearchAttributes: [TransferState] })
+    expect(await newSubmitter().submit(bridge, bytes, { repeats: 'skip' })).toEqual({ id, status: 'known' })
+    await client.workflow.getHandle(id).terminate('by a test')
   })
 
   it('loses nothing of what the spy says while Temporal is down', async () => {

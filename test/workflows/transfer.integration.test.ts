@@ -165,8 +165,8 @@ describe('The transfer workflow', () => {
     await on.reaches(handle, ({ state }) => state === 'pending', 'the transfer to be pending')
     const trace = await handle.query<string>('__stack_trace')
     expect(trace).toMatch(/TransferRun\.pause .*\/workflows\/transfer\/transfer-run\.ts:\d+/)
-    expect(trace).toMatch(/broadcast .*\/workflows\/transfer\/broadcast\.ts:\d+/)
-    expect(trace).toMatch(/transfer .*\/workflows\/transfer\/transfer\.ts:\d+/)
+    expect(trace).toMatch(/\/workflows\/transfer\/broadcast\.ts:\d+/)
+    expect(trace).toMatch(/\/workflows\/transfer\/transfer\.ts:\d+/)
     await handle.cancel()
   })
 

@@ -91,7 +91,11 @@ export function createSpendingLog(folder: string, clock: () => number = Date.now
     await recorded(folder, catchUpIfOld)
     const now = clock()
     refuse(spending, now)
-    if (spending.added(cost, nonce) === 0n) return
+    if (spending.added(cost, nonce) === 0n) {
+      // Nothing is to be recorded, but what others have appended since the last look counts all the same.
+      await recorded(folder, catchUp)
+      return refuse(spending, now)
+    }
     // The first line break ends a line that a crash may have left open.
     await recorded(folder, () => appendFile(fileOf(folder, hourOf(now)), `\n${now} ${nonce} ${cost}\n`, { mode: 0o600 }))
     await recorded(folder, catchUp)
