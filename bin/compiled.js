@@ -10,6 +10,9 @@ const released = join(root, 'dist')
 const cache = join(root, 'node_modules/.cache/portage/code')
 /** Compiled versions of a week are kept: several checkouts may share one node_modules, and a process loads parts of its own late. */
 const keptMs = 7 * 86_400_000
+/** Of these at most so many, of the sources and of the packages, and all of the last hour: another process may be about to load its own. */
+const mostKept = 20
+const freshMs = 3_600_000
 /** Folders whose code the process does not run. */
 const others = new Set(['node_modules', 'deploy', 'docs', 'lab', 'scripts', 'test'])
 
@@ -39,11 +42,16 @@ function packagesFolder(names) {
   return join(cache, `packages-${digest(parts)}`)
 }
 
-function dropOld() {
-  for (const name of readdirSync(cache)) {
-    const path = join(cache, name)
-    if (Date.now() - statSync(path).mtimeMs > keptMs) rmSync(path, { recursive: true, force: true })
-  }
+/** Drops compiled versions that are old or too many. Never throws: another process may rename or drop them at the same time. */
+export function dropOld(folder = cache) {
+  try {
+    const found = readdirSync(folder).map((name) => ({ name, age: Date.now() - statSync(join(folder, name)).mtimeMs }))
+    const isOfPackages = ({ name }) => name.startsWith('packages-')
+    // Apart: one of packages serves many of sources, and is not to be dropped before them.
+    for (const kind of [found.filter(isOfPackages), found.filter((one) => !isOfPackages(one))])
+      for (const [index, { name, age }] of kind.toSorted((a, b) => a.age - b.age).entries())
+        if (age > keptMs || (index >= mostKept && age > freshMs)) rmSync(join(folder, name), { recursive: true, force: true })
+  } catch {}
 }
 
 /**

@@ -1,7 +1,7 @@
 'use strict'
 // Runs compiled code. It is copied into the folder of the compiled files; what they import from outside is found from the root of the sources, or of the package.
 const { createHash } = require('node:crypto')
-const { readFileSync, renameSync, writeFileSync } = require('node:fs')
+const { readFileSync, renameSync, rmSync, writeFileSync } = require('node:fs')
 const { createRequire, SourceMap } = require('node:module')
 const { join } = require('node:path')
 const { Script } = require('node:vm')
@@ -61,15 +61,23 @@ function read(path) {
   }
 }
 
+function drop(path) {
+  try {
+    rmSync(path, { force: true })
+  } catch {}
+}
+
 /** Writes down what V8 has compiled so far, each file once. Never throws: a folder that cannot be written makes the next start slower, and nothing else. */
 function keepCode() {
   for (const { script, kept } of unkept.splice(0)) {
+    const draft = `${kept}.${process.pid}-${Date.now()}`
     try {
-      const draft = `${kept}.${process.pid}-${Date.now()}`
       const data = script.createCachedData()
       writeFileSync(draft, Buffer.concat([digest(data), data]))
       renameSync(draft, kept)
-    } catch {}
+    } catch {
+      drop(draft)
+    }
   }
 }
 

@@ -74,7 +74,7 @@ async function main(): Promise<number> {
   const [found, postgresPrograms] = await Promise.all([programs(), findPostgres()])
   if ('why' in found || postgresPrograms === undefined) {
     console.log(
-      `NOT RUN: the Temporal of docker-compose.temporal.yml: ${'why' in found ? found.why : 'PostgreSQL was not found (Debian: apt-get install postgresql)'}`,
+      `NOT RUN: the Temporal of docker-compose.temporal.yml: ${'why' in found ? found.why : 'PostgreSQL was not found, or does not run (Debian: apt-get install postgresql)'}`,
     )
     return 0
   }

@@ -1,31 +1,15 @@
-import { existsSync } from 'node:fs'
-import { mkdir } from 'node:fs/promises'
 import { spawnSync } from 'node:child_process'
 import { delimiter, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { programCache } from '../lab/devnet/temporal/temporal-cli.ts'
-import { npm } from './release/stage.ts'
+import { nodeBinary } from './node-binary.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const help = `Usage: npx tsx scripts/on-node.ts <version> [<command> <arguments>]
 
 Runs a command with another version of Node, which is taken from npm once and kept: 24, or 20.3.0. Default: the unit tests and one file of end-to-end tests.
-Where npm has no such package, or cannot be asked, nothing runs, and NOT RUN says so.
+Where npm has no such package, or cannot be asked, or its binary does not run, nothing runs, and NOT RUN says so.
 `
-
-/** The package of npm that carries the binary: the one called node would run a script to get it. */
-const packageName = `node-${process.platform === 'win32' ? 'win' : process.platform}-${process.arch}`
-
-/** Path of the binary. Throws Error if npm has none, or cannot be asked. */
-async function nodeOf(version: string): Promise<string> {
-  const folder = join(programCache(process.env), '..', `node-${version}`)
-  const binary = join(folder, 'node_modules', packageName, 'bin', process.platform === 'win32' ? 'node.exe' : 'node')
-  if (!existsSync(binary)) {
-    await mkdir(folder, { recursive: true })
-    await npm(['install', '--no-save', '--ignore-scripts', '--no-audit', '--no-fund', `${packageName}@${version}`], folder)
-  }
-  return binary
-}
 
 function on(node: string, args: readonly string[]): number {
   process.stderr.write(`> ${args.join(' ')}\n`)
@@ -48,7 +32,7 @@ if (version === undefined || !/^\d+(\.\d+){0,2}$/.test(version)) {
           [...vitest, 'test/e2e/kinds.test.ts'],
         ]
   try {
-    const node = await nodeOf(version)
+    const node = await nodeBinary(version, join(programCache(process.env), '..', `node-${version}`))
     process.exitCode = runs.map((args) => on(node, args)).find((code) => code !== 0) ?? 0
   } catch (error) {
     process.stderr.write(`NOT RUN: on Node ${version}: ${error instanceof Error ? error.message : String(error)}\n`)

@@ -10,22 +10,27 @@ const run = promisify(execFile)
 /** A folder of programs, or, without one, why it cannot be had. */
 export type PythonTool = { readonly bin: string } | { readonly why: string }
 
-/** A package of the Python index with its programs, installed into a folder of its own in the cache if it is not there yet. Needs Python 3.10. Never throws. */
+/**
+ * A package of the Python index with its programs, installed into a folder of its own in the cache if it is not there yet, or does not run any more (its Python
+ * is gone). Needs Python 3.10. Never throws.
+ */
 export async function pythonTool(name: string, version: string): Promise<PythonTool> {
   const folder = join(process.env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache'), 'portage', `${name}-${version}`)
   const bin = join(folder, 'bin')
-  if (existsSync(join(bin, name))) return { bin }
+  const runs = () => run(join(bin, name), ['--version'])
+  if (existsSync(join(bin, name)) && (await runs().then(Boolean, () => false))) return { bin }
   try {
     await run('python3', ['-c', 'import sys; sys.exit(sys.version_info < (3, 10))'])
   } catch {
     return { why: 'there is no python3 of version 3.10 or later' }
   }
   try {
-    await run('python3', ['-m', 'venv', folder])
+    await run('python3', ['-m', 'venv', '--clear', folder])
     await run(join(bin, 'pip'), ['install', '--quiet', '--disable-pip-version-check', `${name}==${version}`])
+    await runs()
     return { bin }
   } catch (error) {
     await rm(folder, { recursive: true, force: true })
-    return { why: `${name} cannot be installed: ${String(error).split('\n')[0]}` }
+    return { why: `${name} cannot be installed, or does not run: ${String(error).split('\n')[0]}` }
   }
 }

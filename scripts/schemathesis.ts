@@ -15,6 +15,8 @@ import { startLedgers } from '../test/lanes/setting.ts'
 import { pythonTool } from './python-tool.ts'
 
 const version = '4.32.5'
+/** Seconds: the API itself gives up orders for lanes and streams after 10, and its answer is what is checked. */
+const requestTimeout = '60'
 
 /**
  * A 503 is a fault of what stands behind the API (a node, a guardian API, an order for a lane or stream that is not there to answer): the document has it, with
@@ -37,7 +39,7 @@ async function main(): Promise<number> {
   const { values } = parseArgs({ options: { seed: { type: 'string', default: '1' }, seconds: { type: 'string', default: '30' } } })
   const tool = await pythonTool('schemathesis', version)
   if ('why' in tool) {
-    console.error(`\n!!! SKIPPED: ${tool.why}. The API was not asked what schemathesis makes up.\n`)
+    console.error(`NOT RUN: the API by schemathesis: ${tool.why}`)
     return 0
   }
   const folder = await mkdtemp(join(tmpdir(), 'portage-schemathesis-'))
@@ -54,7 +56,18 @@ async function main(): Promise<number> {
       ...['--config-file', settingsFile, 'run', `http://127.0.0.1:${port}/v1/openapi.json`],
       ...['--header', `Authorization: Bearer ${await setting.token()}`, '--seed', values.seed, '--max-time', values.seconds],
       ...['--checks', 'not_a_server_error,status_code_conformance,content_type_conformance,response_schema_conformance,ignored_auth'],
-      ...['--phases', 'examples,coverage,fuzzing', '--workers', '2', '--continue-on-failure', '--no-shrink', '--warnings', 'off'],
+      ...[
+        '--phases',
+        'examples,coverage,fuzzing',
+        '--workers',
+        '2',
+        '--request-timeout',
+        requestTimeout,
+        '--continue-on-failure',
+        '--no-shrink',
+        '--warnings',
+        'off',
+      ],
     ]
     const child = spawn(join(tool.bin, 'schemathesis'), argv, { stdio: 'inherit', cwd: folder, env: { ...process.env, NO_COLOR: '1' } })
     const [code] = (await once(child, 'exit')) as [number | null]

@@ -14,13 +14,16 @@ const timeoutMs = 2_000
 /** Some hundred kilobytes in a process with many lanes. */
 const mostBytes = 16 * 1024 * 1024
 
+/** Another process may take the port between its choice and its use. */
+const mostTries = 5
+
 let address: string | undefined
 
 /**
  * Has the core of Temporal's SDK keep its metrics, and serve them to this process: it has no other way to give them out as they are. Its server knows nothing of hosts
  * and limits, so that it gets an address that nobody is told, of the 16 million of loopback where the system has them: a web page cannot guess it.
  */
-export async function sdkMetricsExporter(): Promise<MetricsExporterConfig> {
+async function exporter(): Promise<MetricsExporterConfig> {
   const host = process.platform === 'linux' ? `127.${randomInt(1, 255)}.${randomInt(1, 255)}.${randomInt(1, 255)}` : '127.0.0.1'
   const probe = createServer().listen(0, host)
   await once(probe, 'listening')
@@ -29,6 +32,21 @@ export async function sdkMetricsExporter(): Promise<MetricsExporterConfig> {
   await once(probe, 'close')
   address = `${host}:${port}`
   return { prometheus: { bindAddress: address, countersTotalSuffix: true, unitSuffix: true, useSecondsForDurations: true } }
+}
+
+/**
+ * What `install` gives with these metrics, on another port where one is taken; without them where no port can be had, or none serves: they are not worth a
+ * process that does not start. Throws what `install` throws without them.
+ */
+export async function withSdkMetrics<T>(install: (metrics: MetricsExporterConfig | undefined) => T, choose = exporter): Promise<T> {
+  for (let tries = 1; tries < mostTries; tries++) {
+    try {
+      return install(await choose())
+    } catch {
+      address = undefined
+    }
+  }
+  return install(undefined)
 }
 
 type Steps = KeylessSteps & LaneSteps & NearSteps & BatchSteps & OperatorTransactionSteps & AuditSteps

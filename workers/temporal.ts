@@ -3,7 +3,7 @@ import type { TemporalAccess } from '../domain/temporal-access.ts'
 import type { TakeoverSettings } from '../temporal/client/takeover.ts'
 import type { Logger } from '../observability/logger.ts'
 import { sdkLine } from './sdk-lines.ts'
-import { sdkMetricsExporter } from './sdk-metrics.ts'
+import { withSdkMetrics } from './sdk-metrics.ts'
 import type { ProcessTracing } from './tracing.ts'
 import { probeTemporal } from '../temporal/client/probe.ts'
 import type { TemporalClient } from '../temporal/client/client.ts'
@@ -100,29 +100,21 @@ function following(current: () => NativeConnection): NativeConnection {
   })
 }
 
-/** Another process may take the port between its choice and its use. */
-const triesOfMetrics = 5
-
 let installed = false
 /** Sends the log lines of the SDK to our logger, and has it keep metrics; once per process, before any connection. */
 async function installRuntime(logger: Logger): Promise<void> {
   if (installed) return
   installed = true
-  for (let tries = 1; ; tries++) {
-    const metrics = tries < triesOfMetrics ? await sdkMetricsExporter() : undefined
-    try {
-      return void Runtime.install({
-        logger: new DefaultLogger('INFO', (entry) => {
-          const { level, fields } = sdkLine(entry)
-          logger[level](entry.message, fields)
-        }),
-        // Otherwise its native part writes to the console, and not as JSON.
-        telemetryOptions: { logging: { filter: { core: 'WARN', other: 'ERROR' }, forward: {} }, ...(metrics && { metrics }) },
-        // The process handles signals itself, so that its roles stop in order.
-        shutdownSignals: [],
-      })
-    } catch (error) {
-      if (!metrics) throw error
-    }
-  }
+  await withSdkMetrics((metrics) =>
+    Runtime.install({
+      logger: new DefaultLogger('INFO', (entry) => {
+        const { level, fields } = sdkLine(entry)
+        logger[level](entry.message, fields)
+      }),
+      // Otherwise its native part writes to the console, and not as JSON.
+      telemetryOptions: { logging: { filter: { core: 'WARN', other: 'ERROR' }, forward: {} }, ...(metrics && { metrics }) },
+      // The process handles signals itself, so that its roles stop in order.
+      shutdownSignals: [],
+    }),
+  )
 }

@@ -74,9 +74,10 @@ export async function pack(out: string): Promise<Staged & { readonly tarball: st
   return { ...staged, tarball: join(out, `${staged.name}-${staged.version}.tgz`) }
 }
 
-/** What npm prints. Throws Error with its last words. */
-export async function npm(args: readonly string[], cwd: string): Promise<string> {
-  const { code, stdout, stderr } = await run('npm', ['--prefix', cwd, '--loglevel=error', ...args])
+/** What npm prints. Throws Error with its last words, or that it was not done in time. */
+export async function npm(args: readonly string[], cwd: string, timeoutMs = 600_000): Promise<string> {
+  const { code, stdout, stderr, timedOut } = await run('npm', ['--prefix', cwd, '--loglevel=error', ...args], { timeoutMs })
+  if (timedOut) throw new Error(`npm ${args[0]} was not done after ${timeoutMs / 1000} s`)
   if (code !== 0) throw new Error(`npm ${args[0]} ended with exit code ${code}: ${(stderr.trim() || stdout.trim()).slice(-500)}`)
   return stdout
 }

@@ -1,12 +1,12 @@
 import { execFile } from 'node:child_process'
-import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
 import { afterAll, expect, test } from 'vitest'
 import { compile } from '../../bin/compile.js'
-import { compiledFolder } from '../../bin/compiled.js'
+import { compiledFolder, dropOld } from '../../bin/compiled.js'
 
 const run = promisify(execFile)
 const root = fileURLToPath(new URL('../..', import.meta.url))
@@ -40,10 +40,10 @@ test('packages are compiled once for all versions of the sources', async () => {
   ])
 })
 
-/** What V8 compiled comes with the processes. */
+/** What V8 compiled comes with the processes, which write it as drafts: `main.cjs.run-v20.20.2-x64.v8.<pid>-<ms>`. */
 function filesOf(at: string): string[] {
   return readdirSync(at)
-    .filter((name) => !name.endsWith('.v8'))
+    .filter((name) => !/\.v8(\.|$)/.test(name))
     .toSorted()
 }
 
@@ -62,7 +62,7 @@ test('a stack of the compiled code names the source', async () => {
 
 test('a second process takes what V8 compiled in the first one, and one with a damaged copy compiles anew', async () => {
   const at = (await compiledFolder()) ?? ''
-  const copies = () => readdirSync(at).filter((name) => name.startsWith('main.cjs.test-'))
+  const copies = () => readdirSync(at).filter((name) => /^main\.cjs\.test-.*\.v8$/.test(name))
   for (const name of copies()) rmSync(join(at, name))
   const version = `main(['--version'], process).then(() => keepCode())`
   const printed = await compiled(version)
@@ -79,7 +79,7 @@ test('a second process takes what V8 compiled in the first one, and one with a d
 
 test('what V8 compiled is not run with one bit changed: V8 itself would not notice', async () => {
   const at = (await compiledFolder()) ?? ''
-  const copies = () => readdirSync(at).filter((name) => name.startsWith('main.cjs.test-'))
+  const copies = () => readdirSync(at).filter((name) => /^main\.cjs\.test-.*\.v8$/.test(name))
   for (const name of copies()) rmSync(join(at, name))
   const version = `main(['--version'], process).then(() => keepCode())`
   const printed = await compiled(version)
@@ -90,6 +90,41 @@ test('what V8 compiled is not run with one bit changed: V8 itself would not noti
   writeFileSync(copy, damaged)
   expect(await compiled(version)).toBe(printed)
   expect(readFileSync(copy).equals(damaged)).toBe(false)
+})
+
+test('a copy of V8 code that cannot be kept leaves no draft, and the command goes on', async () => {
+  const at = (await compiledFolder()) ?? ''
+  const blocked = join(at, `main.cjs.test-${process.version}-${process.arch}.v8`)
+  rmSync(blocked, { recursive: true, force: true })
+  // Nothing can be renamed onto a folder that is not empty.
+  mkdirSync(join(blocked, 'full'), { recursive: true })
+  try {
+    expect(await compiled(`main(['--version'], process).then(() => keepCode())`)).toMatch(/^\d+\.\d+\.\d+\n$/)
+    expect(readdirSync(at).filter((name) => name.includes('.test-') && !name.endsWith('.v8'))).toEqual([])
+  } finally {
+    rmSync(blocked, { recursive: true, force: true })
+  }
+})
+
+test('of compiled versions the newest 20 of the sources and of the packages are kept, those of the last hour, and none older than a week', () => {
+  const cache = join(folder, 'code')
+  const hour = 3_600_000
+  const make = (name: string, ageMs: number) => {
+    mkdirSync(join(cache, name), { recursive: true })
+    const at = new Date(Date.now() - ageMs)
+    utimesSync(join(cache, name), at, at)
+    return name
+  }
+  const numbered = (name: string, count: number, ageMs: (index: number) => number) =>
+    Array.from({ length: count }, (_, index) => make(`${name}${index}`, ageMs(index)))
+  const kept = [make('packages-shared', 48 * hour), ...numbered('day', 25, (index) => (index + 2) * hour).slice(0, 20)]
+  make('packages-old', 8 * 24 * hour)
+  dropOld(cache)
+  expect(readdirSync(cache).toSorted()).toEqual(kept.toSorted())
+  const fresh = numbered('fresh', 25, () => hour / 2)
+  dropOld(cache)
+  expect(readdirSync(cache).toSorted()).toEqual(['packages-shared', ...fresh].toSorted())
+  expect(() => dropOld(join(cache, 'nowhere'))).not.toThrow()
 })
 
 test('without esbuild there is no compiled code, and the launcher says so to itself', async () => {

@@ -32,8 +32,9 @@ describe.skipIf(registry.code !== 0)('the tarball of a release', () => {
     const listed = await run('tar', ['-tzf', tarball])
     inside = listed.stdout.trim().split('\n')
     await writeFile(join(folder, 'package.json'), '{ "private": true }\n')
-    await npm(['install', tarball, '--omit=dev', '--ignore-scripts', '--no-audit', '--no-fund'], folder)
-  })
+    await npm(['install', tarball, '--omit=dev', '--ignore-scripts', '--prefer-offline', '--no-audit', '--no-fund'], folder)
+    // A native package of many megabytes comes from the registry, while other suites have the machine.
+  }, 600_000)
   afterAll(async () => {
     for (const stop of stops.toReversed()) await stop()
   })

@@ -40,8 +40,9 @@ test('what is called in a trace is part of it; what is called in none is not rec
   await expect(failed).rejects.toThrow('did not answer')
   expect(traceFields()).toEqual({})
   await tracing.close()
+  // It waits 3 s, and what it sends may come later.
+  await expect.poll(() => receiver.spans.map(({ name }) => name).toSorted()).toEqual(['rpc eth_chainId', 'submit'])
   const [rpc, submit] = ['rpc eth_chainId', 'submit'].map((name) => receiver.spans.find((span) => span.name === name)!)
-  expect(receiver.spans.map(({ name }) => name).toSorted()).toEqual(['rpc eth_chainId', 'submit'])
   expect(rpc).toMatchObject({ traceId: submit!.traceId, parentSpanId: submit!.spanId, spanId: inside['span_id'] })
   expect(inside['trace_id']).toBe(submit!.traceId)
   expect(submit).toMatchObject({ parentSpanId: '', attributes: { 'portage.bridge': 'b', 'error.type': 'INTERNAL' } })

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { ownSeries } from '../../workers/sdk-metrics.ts'
+import { ownSeries, withSdkMetrics } from '../../workers/sdk-metrics.ts'
 
 test('of the metrics of the SDK only the series of our workflows and steps are shown, however many others somebody makes', () => {
   const ours = [
@@ -18,4 +18,24 @@ test('of the metrics of the SDK only the series of our workflows and steps are s
     'temporal_activity_total{activity_type="",workflow_type="transfer"} 1',
   ]
   expect(ownSeries([...ours, ...forged, ...tricks, ''].join('\n'))).toBe([...ours, ''].join('\n'))
+})
+
+test('where no port can be had for the metrics of the SDK, its runtime is installed without them; another port is tried where one is taken', async () => {
+  const away = () => Promise.reject(new Error('bind EADDRNOTAVAIL 127.9.9.9'))
+  expect(await withSdkMetrics((metrics) => ({ metrics }), away)).toEqual({ metrics: undefined })
+
+  const ports = ['127.0.0.1:1', '127.0.0.1:2', '127.0.0.1:3']
+  const choose = () => Promise.resolve({ prometheus: { bindAddress: ports.shift() ?? '' } })
+  const taken = (metrics: { prometheus?: { bindAddress: string } } | undefined) => {
+    if (metrics?.prometheus?.bindAddress !== '127.0.0.1:2') throw new Error('address already in use')
+    return metrics.prometheus.bindAddress
+  }
+  expect(await withSdkMetrics(taken as Parameters<typeof withSdkMetrics<string>>[0], choose)).toBe('127.0.0.1:2')
+})
+
+test('what the runtime of the SDK refuses without its metrics, too, is thrown', async () => {
+  const refuse = () => {
+    throw new Error('installed before')
+  }
+  await expect(withSdkMetrics(refuse)).rejects.toThrow('installed before')
 })

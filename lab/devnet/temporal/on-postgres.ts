@@ -34,7 +34,7 @@ export async function postgresServerParts(): Promise<PostgresServerParts | { rea
   const path = knownTemporalServer()
   if (path === undefined) return { why: 'the server is not built: npx tsx lab/devnet/temporal/find-temporal-server.ts, or TEMPORAL_SERVER' }
   const programs = await findPostgres()
-  if (!programs) return { why: "PostgreSQL's programs (initdb, postgres, psql) were not found" }
+  if (!programs) return { why: "PostgreSQL's programs (initdb, postgres, psql) were not found, or do not run" }
   const { stdout } = await run('go', ['env', 'GOMODCACHE'])
   const schema = join(stdout.trim(), `go.temporal.io/server@v${serverVersion}`, 'schema', 'postgresql', 'v12')
   if (!existsSync(schema)) return { why: `the server's schema was not found (${schema}): Go keeps it after the server was built here` }

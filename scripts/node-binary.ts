@@ -1,0 +1,45 @@
+import { existsSync } from 'node:fs'
+import { mkdir, mkdtemp, rename, rm } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { run } from '../lab/devnet/run.ts'
+import { npm } from './release/stage.ts'
+
+/** The package of npm that carries the binary: the one called node would run a script to get it. */
+const packageName = `node-${process.platform === 'win32' ? 'win' : process.platform}-${process.arch}`
+const place = join('node_modules', packageName, 'bin', process.platform === 'win32' ? 'node.exe' : 'node')
+/** 40 MB; a registry that does not answer is not worth more of a gate's time. */
+const timeoutMs = 180_000
+
+async function installFromNpm(version: string, folder: string): Promise<void> {
+  const quiet = ['--no-save', '--ignore-scripts', '--no-audit', '--no-fund', '--fetch-retries=0']
+  await npm(['install', ...quiet, `${packageName}@${version}`], folder, timeoutMs)
+}
+
+/**
+ * Path of the binary of another version of Node (24, 20.3.0): one that an earlier call kept in `folder`, if it runs, else from npm. Throws Error if npm has
+ * none, or cannot be asked, or what it has does not run here.
+ */
+export async function nodeBinary(version: string, folder: string, install = installFromNpm): Promise<string> {
+  const binary = join(folder, place)
+  if ((await problemOf(binary, version)) === undefined) return binary
+  await mkdir(dirname(folder), { recursive: true })
+  const work = await mkdtemp(join(dirname(folder), 'work-'))
+  try {
+    await install(version, work)
+    const problem = await problemOf(join(work, place), version)
+    if (problem !== undefined) throw new Error(problem)
+    // Only what is complete is kept: an npm that was killed leaves half a binary.
+    await rm(folder, { recursive: true, force: true })
+    await rename(work, folder)
+  } finally {
+    await rm(work, { recursive: true, force: true })
+  }
+  return binary
+}
+
+async function problemOf(binary: string, version: string): Promise<string | undefined> {
+  if (!existsSync(binary)) return `npm's package ${packageName} has no binary`
+  const { code, stdout, stderr } = await run(binary, ['--version'], { timeoutMs: 20_000 })
+  if (code === 0 && `${stdout.trim()}.`.startsWith(`v${version}.`)) return undefined
+  return `its binary does not run: ${(stderr || stdout).trim().slice(0, 200) || `exit code ${code}`}`
+}

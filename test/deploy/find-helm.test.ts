@@ -1,0 +1,35 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { findHelm } from '../../scripts/helm/find.ts'
+
+let folder: string
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'portage-helm-'))
+})
+afterAll(() => rm(folder, { recursive: true, force: true }))
+
+/** A folder with a program that says this to `helm version --short`. */
+async function helmOf(place: string, version: string, name = 'helm'): Promise<string> {
+  const at = join(folder, place)
+  await mkdir(at, { recursive: true })
+  await writeFile(join(at, name), `#!/bin/sh\necho '${version}'\n`, { mode: 0o755 })
+  return at
+}
+
+test('a Helm on PATH is taken only if its version is known: otherwise an earlier build is', async () => {
+  const old = await helmOf('old', 'v3.12.3+g3a31588')
+  const four = await helmOf('four', 'v4.0.1+g12500dd')
+  const known = await helmOf('known', 'v3.18.6+gb76a950')
+  const env = { XDG_CACHE_HOME: join(folder, 'cache'), PATH: `${old}:${four}:${known}` }
+  expect(await findHelm(env)).toEqual({ helm: join(known, 'helm') })
+  const cached = join(await helmOf('cache/portage/bin', 'v3.22', 'helm-3.22.0'), 'helm-3.22.0')
+  expect(await findHelm({ ...env, PATH: `${old}:${four}` })).toEqual({ helm: cached })
+  expect(await findHelm({ ...env, HELM: join(old, 'helm') })).toEqual({ helm: join(old, 'helm') })
+})
+
+test('where there is none and no Go, the reason says so', async () => {
+  const env = { XDG_CACHE_HOME: join(folder, 'empty'), PATH: join(folder, 'nowhere') }
+  expect(await findHelm(env)).toEqual({ why: 'go install: Go is not installed' })
+})

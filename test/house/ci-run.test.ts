@@ -1,0 +1,51 @@
+import { chmod, cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { run } from '../../lab/devnet/run.ts'
+
+let folder: string
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'portage-ci-'))
+  for (const name of ['.ci', 'bin']) await mkdir(join(folder, name))
+  await cp(fileURLToPath(new URL('../../.ci/run', import.meta.url)), join(folder, '.ci/run'))
+  await chmod(join(folder, '.ci/run'), 0o755)
+})
+afterAll(() => rm(folder, { recursive: true, force: true }))
+
+/** Runs the gates with a shell script in place of npm and npx; resolves with its code and what stands after the last gate. */
+async function gates(script: string): Promise<{ code: number; summary: string[] }> {
+  for (const name of ['npm', 'npx']) await writeFile(join(folder, 'bin', name), `#!/bin/sh\n${script}\n`, { mode: 0o755 })
+  const { code, stdout } = await run(join(folder, '.ci/run'), [], {
+    env: { ...process.env, PATH: `${join(folder, 'bin')}:${process.env['PATH']}` },
+  })
+  const lines = stdout.trim().split('\n')
+  const last = lines.findLastIndex((line) => line.startsWith('== '))
+  return { code, summary: lines.slice(last + 1).filter((line) => line !== '' && !line.startsWith('time: ')) }
+}
+
+const tests = `test) echo 'NOT RUN: a test'; echo '      Tests  900 passed (900)'; echo '900 passed, 0 failed';;`
+const others = `tsx) echo '      Tests  7 passed (7)'; echo '7 passed, 0 failed'; echo 'NOT RUN: on Node 24: no npm' >&2;;`
+
+test('what a gate could not run is in the summary, whichever gate it is, and the counts are those of the tests', async () => {
+  const run = `run) case "$*" in *helm*) echo 'NOT RUN: Helm';; *schemathesis*) echo 'NOT RUN: the API' >&2;; esac;;`
+  const { code, summary } = await gates(`case "$1" in ${tests} ${others} ${run} esac`)
+  // Their order is the locale's.
+  expect(summary.slice(1, -1).toSorted()).toEqual(['NOT RUN: Helm', 'NOT RUN: a test', 'NOT RUN: on Node 24: no npm', 'NOT RUN: the API'])
+  expect([summary[0], summary.at(-1)]).toEqual(['      Tests  900 passed (900)', '900 passed, 0 failed'])
+  expect(code).toBe(0)
+})
+
+test('a gate that fails counts, whatever it writes', async () => {
+  const run = `run) case "$*" in *helm*) exit 3;; *schemathesis*) echo 'NOT RUN: a part'; exit 4;; esac;;`
+  const { code, summary } = await gates(`case "$1" in ${tests} tsx) echo '7 passed, 1 failed'; exit 1;; ${run} esac`)
+  expect(summary.at(-1)).toBe('900 passed, 3 failed')
+  expect(summary.filter((line) => /^(failed: )/.test(line))).toEqual([
+    'failed: command line and cryptography on Node 24',
+    'failed: Helm chart',
+    'failed: API by schemathesis',
+  ])
+  expect(summary).toContain('NOT RUN: a part')
+  expect(code).toBe(1)
+})

@@ -1,0 +1,50 @@
+import { existsSync } from 'node:fs'
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { pythonTool } from '../../scripts/python-tool.ts'
+
+let folder: string
+let place: string
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'portage-python-'))
+  place = join(folder, 'portage/checker-1.2.3')
+  await mkdir(join(place, 'bin'), { recursive: true })
+  await mkdir(join(folder, 'path'))
+  vi.stubEnv('XDG_CACHE_HOME', folder)
+  vi.stubEnv('PATH', `${join(folder, 'path')}:/usr/bin:/bin`)
+})
+afterEach(async () => {
+  vi.unstubAllEnvs()
+  await rm(folder, { recursive: true, force: true })
+})
+
+/** In place of Python: makes a folder whose pip installs this program. It writes down what was asked. */
+async function pythonWhosePipInstalls(program: string): Promise<void> {
+  const pip = `#!/bin/sh\\necho "$@" >>${folder}/asked\\nprintf '${program}' >${place}/bin/checker\\nchmod +x ${place}/bin/checker\\n`
+  const venv = `[ "$2" = venv ] || exit 0\nmkdir -p ${place}/bin\nprintf '%b' '${pip.replaceAll("'", `'\\''`)}' >${place}/bin/pip\nchmod +x ${place}/bin/pip\n`
+  await writeFile(join(folder, 'path/python3'), `#!/bin/sh\n${venv}`, { mode: 0o755 })
+}
+
+test('a program whose Python is gone is installed anew', async () => {
+  await writeFile(join(place, 'bin/checker'), '#!/nowhere/python3\n', { mode: 0o755 })
+  await pythonWhosePipInstalls('exit 0')
+  expect(await pythonTool('checker', '1.2.3')).toEqual({ bin: join(place, 'bin') })
+  expect(await readFile(join(folder, 'asked'), 'utf8')).toContain('checker==1.2.3')
+})
+
+test('a program that runs is used as it is', async () => {
+  await writeFile(join(place, 'bin/checker'), '#!/bin/sh\necho 1.2.3\n', { mode: 0o755 })
+  await pythonWhosePipInstalls('exit 1')
+  expect(await pythonTool('checker', '1.2.3')).toEqual({ bin: join(place, 'bin') })
+  expect(existsSync(join(folder, 'asked'))).toBe(false)
+})
+
+test('a program that does not run after it was installed is not kept, and the reason is told', async () => {
+  await pythonWhosePipInstalls('exit 1')
+  expect(await pythonTool('checker', '1.2.3')).toEqual({
+    why: expect.stringContaining('checker cannot be installed, or does not run') as string,
+  })
+  expect(existsSync(place)).toBe(false)
+})
