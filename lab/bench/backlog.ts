@@ -6,14 +6,15 @@ import { connectNetwork } from '../../workers/network.ts'
 import type { CheckResult } from '../checker/checker.ts'
 import type { Devnet } from '../devnet/index.ts'
 import { startPortage } from '../devnet/portage-process.ts'
-import { type ConfigInput, devnetTokenFeeWei } from '../devnet/relayer-config.ts'
+import type { ConfigInput } from '../devnet/relayer-config.ts'
 import { until } from '../devnet/until.ts'
-import type { SentTransfer, UserTransfer } from '../devnet/wormhole/users.ts'
+import type { SentTransfer } from '../devnet/wormhole/users.ts'
 import { inParallel } from './closes.ts'
 import { type Measured, namedThreads } from './cpu-meter.ts'
 import { type Form, withForm } from './form.ts'
 import { measure, type Measurement } from './measure.ts'
 import { rpcCallsByMethod } from './rpc-calls.ts'
+import { sendTokens } from './send-tokens.ts'
 import { workerName } from './yardsticks.ts'
 
 export interface BacklogOptions {
@@ -36,7 +37,6 @@ export interface BacklogMeasurement extends Measurement {
 
 /** The source's finalized count, the gaps and the transfers are looked at once, when a process starts; then not while anything is measured. */
 const noAudits = { everyMinutes: 10_080 } as const
-const burst = 200
 
 /**
  * `count` transfers that wait in Temporal when Portage starts, all to one chain, over all its keys; from when it is ready to the last that is delivered at
@@ -44,7 +44,7 @@ const burst = 200
  */
 export async function backlog(devnet: Devnet, client: Client, { count, form, others }: BacklogOptions): Promise<BacklogMeasurement> {
   const from = new Date().toISOString()
-  const sent = await send(devnet, count)
+  const sent = await sendTokens(devnet, count)
   await submit(devnet, client, sent)
   const asked = devnet.guardian.api.requests.length
   const starting = Date.now()
@@ -65,14 +65,6 @@ export async function backlog(devnet: Devnet, client: Client, { count, form, oth
   } finally {
     await portage.stop(15_000)
   }
-}
-
-async function send(devnet: Devnet, count: number): Promise<SentTransfer[]> {
-  const transfer: UserTransfer = { kind: 'token', amount: 10n ** 16n, fee: devnetTokenFeeWei }
-  const sent: SentTransfer[] = []
-  for (let left = count; left > 0; left -= burst)
-    sent.push(...(await devnet.users.ethereum.send(Array.from({ length: Math.min(burst, left) }, () => transfer))))
-  return sent
 }
 
 /** Starts all transfers, as the spy would, while no worker serves their queue. */

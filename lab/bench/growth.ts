@@ -3,15 +3,15 @@ import { loadavg } from 'node:os'
 import { Client, Connection } from '@temporalio/client'
 import { type Devnet, startDevnet } from '../devnet/index.ts'
 import { type PortageProcess, startPortage } from '../devnet/portage-process.ts'
-import { devnetTokenFeeWei } from '../devnet/relayer-config.ts'
 import { until } from '../devnet/until.ts'
-import type { SentTransfer, UserTransfer } from '../devnet/wormhole/users.ts'
+import type { SentTransfer } from '../devnet/wormhole/users.ts'
 import { toUniversal } from '../devnet/wormhole/vaa.ts'
 import { closedOf } from './closes.ts'
 import { namedThreads, type ProcessUsage } from './cpu-meter.ts'
 import { type Form, withForm } from './form.ts'
 import { machineOf, type Machine } from './machine.ts'
 import { perWorkflow } from './measure.ts'
+import { sendTokens } from './send-tokens.ts'
 import { round } from './statistics.ts'
 import { startUseMeter, type Used } from './use-meter.ts'
 import { verdictOf, type Verdict } from './verdict.ts'
@@ -62,8 +62,6 @@ export interface GrowthResult extends Omit<GrowthOptions, 'inFlight'> {
 /** At least so many transfers are measured, and so many go before them: code that ran often enough is compiled. */
 const [leastMeasured, warmUp] = [200, 200]
 const quietMs = 20_000
-/** What fits into a block or two of the source. */
-const burst = 200
 
 /** Runs each size on a network of its own. Throws Error if something is not delivered within half an hour. */
 export async function growth({ inFlight, ...options }: GrowthOptions, say: (line: string) => void): Promise<GrowthResult> {
@@ -91,7 +89,7 @@ async function oneSize(size: number, { keys, form }: Omit<GrowthOptions, 'inFlig
       return 'hold'
     })
     const rounds = Math.max(1, Math.ceil(leastMeasured / size))
-    const warm = await send(devnet, warmUp)
+    const warm = await sendTokens(devnet, warmUp)
     const untilHeld = (sent: readonly SentTransfer[]) => {
       const isHeld = () => sent.every(({ emitter, sequence }) => held.has(`${emitter}/${sequence}`))
       return until(isHeld, { timeoutMs: 120_000, everyMs: 200, what: 'the guardians to hold all' })
@@ -106,7 +104,7 @@ async function oneSize(size: number, { keys, form }: Omit<GrowthOptions, 'inFlig
       await run.deliver(warm.length)
       const fixed = await run.quiet()
       // Only now: a process that starts counts what was published, and asks the guardians' servers for each that it has not seen.
-      const sent = await send(devnet, size * rounds)
+      const sent = await sendTokens(devnet, size * rounds)
       await untilHeld(sent)
       say(`${size} in flight: ${sent.length} sent, and held.`)
       const measured = await run.measured(rounds, size)
@@ -119,14 +117,6 @@ async function oneSize(size: number, { keys, form }: Omit<GrowthOptions, 'inFlig
   } finally {
     await devnet.stop()
   }
-}
-
-async function send(devnet: Devnet, count: number): Promise<SentTransfer[]> {
-  const transfer: UserTransfer = { kind: 'token', amount: 10n ** 16n, fee: devnetTokenFeeWei }
-  const sent: SentTransfer[] = []
-  for (let left = count; left > 0; left -= burst)
-    sent.push(...(await devnet.users.ethereum.send(Array.from({ length: Math.min(burst, left) }, () => transfer))))
-  return sent
 }
 
 interface MeasuredRun extends Used {

@@ -14,7 +14,7 @@ export function sumByMethod(metrics: string): [string, number][] {
 }
 
 /** Methods that are called once per block, or once per block and lane with work, however many transfers there are. */
-const perBlockMethods = new Set([
+export const perBlockMethods: ReadonlySet<string> = new Set([
   'eth_getBlockByNumber',
   'eth_getBlockByHash',
   'eth_blockNumber',

@@ -105,8 +105,8 @@ async function storedInput(client: TemporalClient, id: string, runId?: string): 
  */
 export async function readableTransfer(client: TemporalClient, id: string, runId: string): Promise<Transfer | undefined> {
   try {
-    const { bridge, message, ...more }: Partial<Transfer> = await storedTransfer(client, id, runId)
-    return typeof message === 'string' && bridge ? ({ bridge, message, ...more } as Transfer) : undefined
+    const transfer = await storedTransfer(client, id, runId)
+    return typeof transfer.message === 'string' ? transfer : undefined
   } catch (error) {
     if (isGrpcServiceError(error)) throw error
     return undefined

@@ -1,22 +1,11 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { perBlockMethods } from '../../lab/bench/rpc-calls.ts'
 import type { PortageOptions, PortageProcess } from '../../lab/devnet/portage-process.ts'
 import { nativeTransferId } from '../../lab/devnet/sent.ts'
 import { sendCoins } from '../faults/processes.ts'
 import { untilListed } from '../helpers/e2e-runs.ts'
 import { type Stage, startStage } from '../helpers/e2e.ts'
 
-/** Calls that come once per block, or once per block and lane with work, however many transfers there are. */
-const perBlockMethods = [
-  'eth_getBlockByNumber',
-  'eth_getBlockByHash',
-  'eth_blockNumber',
-  'eth_getTransactionCount',
-  'eth_getBalance',
-  'eth_feeHistory',
-  'eth_gasPrice',
-  'eth_maxPriorityFeePerGas',
-  'eth_getBlockReceipts',
-]
 /** An estimate, which is the simulation too, and a send; reads of contracts leave a hundred in one call, receipts of a block in one, unless it has few. Measured: 2.5. */
 const mostPerTransfer = 3.5
 /** The head with the tag of the final block, three reads of one lane, the market. Measured: 4.4 to 5.5. */
@@ -77,7 +66,7 @@ async function costOf(transfers: number, deliver: () => Promise<unknown>) {
     ([key, calls]) => [...key.split(' '), calls - (before.calls.get(key) ?? 0)] as [string, string, number],
   )
   const sum = (those: (chain: string, isPerBlock: boolean) => boolean) =>
-    spent.filter(([chain, method]) => those(chain, perBlockMethods.includes(method))).reduce((total, [, , calls]) => total + calls, 0)
+    spent.filter(([chain, method]) => those(chain, perBlockMethods.has(method))).reduce((total, [, , calls]) => total + calls, 0)
   const figures = {
     ...{ transfers, blocks, all: sum(() => true), allInAll: sum(() => true) / transfers },
     perTransfer: sum((chain, isPerBlock) => chain === 'bsc' && !isPerBlock) / transfers,

@@ -1,0 +1,15 @@
+import type { Devnet } from '../devnet/index.ts'
+import { devnetTokenFeeWei } from '../devnet/relayer-config.ts'
+import type { SentTransfer, UserTransfer } from '../devnet/wormhole/users.ts'
+
+/** What fits into a block or two of the source. */
+const burst = 200
+
+/** So many Wormhole transfers of tokens from ethereum, each with the relayer's fee. */
+export async function sendTokens(devnet: Devnet, count: number): Promise<SentTransfer[]> {
+  const transfer: UserTransfer = { kind: 'token', amount: 10n ** 16n, fee: devnetTokenFeeWei }
+  const sent: SentTransfer[] = []
+  for (let left = count; left > 0; left -= burst)
+    sent.push(...(await devnet.users.ethereum.send(Array.from({ length: Math.min(burst, left) }, () => transfer))))
+  return sent
+}
