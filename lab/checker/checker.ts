@@ -1,6 +1,7 @@
-import { Contract, Interface, JsonRpcProvider, type Log, type Provider } from 'ethers'
+import { Contract, Interface, type Log, type Provider } from 'ethers'
 import { checkLane, type LaneFindings } from './lanes.ts'
 import { judgeNative, type NativeCheckInput, type NativeFinding, type NativeVerdict } from './native.ts'
+import { provider } from './provider.ts'
 import type { SentTransfer } from '../devnet/wormhole/users.ts'
 
 /**
@@ -192,15 +193,4 @@ function ourDeliveries(judged: readonly Judged[], ours: ReadonlySet<string>): nu
 /** A recipient is a place on one chain in one asset: of transfers that share it the balance tells the sum. */
 function place({ target, asset, recipient }: SentTransfer): string {
   return `${target}/${asset}/${recipient}`
-}
-
-/** Requests of the same moment travel as one batch. */
-function provider(url: string): JsonRpcProvider {
-  return new JsonRpcProvider(url, undefined, { staticNetwork: true, batchMaxCount: 50, cacheTimeout: -1 })
-}
-
-function of(providers: ReadonlyMap<string, JsonRpcProvider>, chain: string): JsonRpcProvider {
-  const node = providers.get(chain)
-  if (!node) throw new Error(`The checker was given lanes of ${chain}, but no node of it`)
-  return node
 }
