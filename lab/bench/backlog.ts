@@ -9,7 +9,8 @@ import { startPortage } from '../devnet/portage-process.ts'
 import type { ConfigInput } from '../devnet/relayer-config.ts'
 import { until } from '../devnet/until.ts'
 import type { SentTransfer } from '../devnet/wormhole/users.ts'
-import { inParallel } from './closes.ts'
+import { type BlockClock, startBlockClock } from './block-clock.ts'
+import { type Closed, inParallel } from './closes.ts'
 import { type Measured, namedThreads } from './cpu-meter.ts'
 import { type Form, withForm } from './form.ts'
 import { measure, type Measurement } from './measure.ts'
@@ -33,6 +34,8 @@ export interface BacklogMeasurement extends Measurement {
   readonly fetchedAgain: number
   /** From its start to when it was ready, ms. */
   readonly startMs: number
+  /** From when the first block with a delivery came to the first close, ms: what waits for the finality of that block, and then for a workflow task. */
+  readonly firstCloseMs: number
 }
 
 /** The source's finalized count, the gaps and the transfers are looked at once, when a process starts; then not while anything is measured. */
@@ -47,6 +50,8 @@ export async function backlog(devnet: Devnet, client: Client, { count, form, oth
   const sent = await sendTokens(devnet, count)
   await submit(devnet, client, sent)
   const asked = devnet.guardian.api.requests.length
+  // All go to this chain.
+  const clock = await startBlockClock(devnet.chains.bsc.anvil.url)
   const starting = Date.now()
   const configure = (config: ConfigInput) => ({
     ...withForm(config, form),
@@ -61,10 +66,16 @@ export async function backlog(devnet: Devnet, client: Client, { count, form, oth
     const rpcCalls = await rpcCallsByMethod(portage)
     const fetchedAgain = fetches(devnet.guardian.api.requests.slice(asked), sent)
     const check = await devnet.check(sent)
-    return { ...measurement, check, rpcCalls, fetchedAgain, startMs }
+    const firstCloseMs = firstCloseOf(measurement.closed, check.findings, clock)
+    return { ...measurement, check, rpcCalls, fetchedAgain, startMs, firstCloseMs }
   } finally {
-    await portage.stop(15_000)
+    await Promise.all([portage.stop(15_000), clock.stop()])
   }
+}
+
+function firstCloseOf(closed: readonly Closed[], findings: CheckResult['findings'], clock: BlockClock): number {
+  const first = Math.min(...findings.map(({ blockHeight }) => blockHeight ?? Infinity))
+  return Math.min(...closed.map(({ closedAt }) => closedAt)) - (clock.at(first) ?? Number.NaN)
 }
 
 /** Starts all transfers, as the spy would, while no worker serves their queue. */

@@ -36,6 +36,8 @@ export interface PortageSummary extends KindSummary {
   readonly rpcCalls: { readonly perTransfer: number; readonly byMethod: Readonly<Record<string, number>> }
   /** From the start of its process until it was ready. */
   readonly startMs: Spread
+  /** From the block of the first delivery to the first close. */
+  readonly firstCloseMs: Spread
   /** Per transfer, what its history is made of. */
   readonly shape: Shape
 }
@@ -84,6 +86,7 @@ export function summarize(
       ...kindOf(portage),
       rpcCalls: rpcCallsOf(portage),
       startMs: spread(portage.map(({ startMs }) => startMs)),
+      firstCloseMs: spread(portage.map(({ firstCloseMs }) => firstCloseMs)),
       shape,
     },
     oneActivity: kindOf(rounds.map((one) => one.oneActivity)),

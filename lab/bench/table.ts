@@ -31,6 +31,7 @@ export function benchTable(summary: BenchSummary): string {
   return [
     textTable(rows),
     `  Portage to one activity: ${tellSpread(ratio)}, sustained ${tellSpread(ratioSustained)}, CPU ${tellSpread(ratioCpu)}`,
+    `  Ready after ${tellSpread(portage.startMs)} ms; first close ${tellSpread(portage.firstCloseMs)} ms after the block of the first delivery`,
     `  RPC calls per transfer: ${portage.rpcCalls.perTransfer} (${calls.join(', ')})`,
     `  History: ${Object.entries(portage.shape)
       .map(([type, count]) => `${type} ${count}`)

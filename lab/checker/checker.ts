@@ -1,4 +1,4 @@
-import { Contract, Interface, type Log, type Provider } from 'ethers'
+import { Contract, Interface, type JsonRpcProvider, type Log, type Provider } from 'ethers'
 import { checkLane, type LaneFindings } from './lanes.ts'
 import { judgeNative, type NativeCheckInput, type NativeFinding, type NativeVerdict } from './native.ts'
 import { provider } from './provider.ts'
@@ -193,4 +193,10 @@ function ourDeliveries(judged: readonly Judged[], ours: ReadonlySet<string>): nu
 /** A recipient is a place on one chain in one asset: of transfers that share it the balance tells the sum. */
 function place({ target, asset, recipient }: SentTransfer): string {
   return `${target}/${asset}/${recipient}`
+}
+
+function of(providers: ReadonlyMap<string, JsonRpcProvider>, chain: string): JsonRpcProvider {
+  const node = providers.get(chain)
+  if (!node) throw new Error(`The checker was given lanes of ${chain}, but no node of it`)
+  return node
 }

@@ -19,7 +19,7 @@ function round(perSecond: number, one: number): Round {
   const check = { delivered: 10, lost: 0, duplicates: 0, revertedTransactions: 0, maxPerLanePerBlock: perSecond }
   const portage: BacklogMeasurement = {
     ...measurement(perSecond, 400),
-    ...{ check, rpcCalls: [['eth_call', 30]], fetchedAgain: 1, startMs: 5_000 },
+    ...{ check, rpcCalls: [['eth_call', 30]], fetchedAgain: 1, startMs: 5_000, firstCloseMs: 2_500 },
   }
   return { portage, oneActivity: measurement(one, 100), empty: measurement(2 * one, 50), load: 4 }
 }
@@ -61,6 +61,7 @@ test('the table has all of it', () => {
   const table = benchTable(summary)
   expect(table).toContain('20 (10–30)')
   expect(table).toContain('Portage to one activity: 0.4 (0.25–0.5)')
+  expect(table).toContain('Ready after 5000 ms; first close 2500 ms after the block of the first delivery')
   expect(table).not.toMatch(/undefined|NaN/)
 })
 
