@@ -1,4 +1,4 @@
-import { createServer } from 'node:http'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { json } from 'node:stream/consumers'
 import { expect, onTestFinished, test } from 'vitest'
@@ -6,7 +6,7 @@ import { provider } from '../../../lab/checker/provider.ts'
 
 test('thousands of calls at once open a few connections, and each is answered', async () => {
   let [open, most, answered] = [0, 0, 0]
-  const server = createServer(async (request, response) => {
+  const answer = async (request: IncomingMessage, response: ServerResponse) => {
     most = Math.max(most, ++open)
     const body = (await json(request)) as { id: number } | { id: number }[]
     const calls = [body].flat()
@@ -18,7 +18,8 @@ test('thousands of calls at once open a few connections, and each is answered', 
       const answers = calls.map(({ id }) => ({ jsonrpc: '2.0', id, result: '0x7' }))
       response.end(JSON.stringify(Array.isArray(body) ? answers : answers[0]))
     })
-  })
+  }
+  const server = createServer((request, response) => void answer(request, response))
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   onTestFinished(() => void server.close())
   const node = provider(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)
