@@ -17,6 +17,7 @@ import type {
   SignedHash,
 } from '../temporal/contracts/operator-transaction.ts'
 import type { Context } from '@temporalio/activity'
+import { findForgotten } from './forgotten-nonces.ts'
 import { withHeartbeats } from './heartbeats.ts'
 import { priceCall } from './price-call.ts'
 
@@ -45,7 +46,7 @@ async function run(deps: Deps, input: Input, context: Context): Promise<Result> 
   if (!agent) throw new RelayerError('LANE_NOT_FOUND', { facts: { lane: input.lane } })
   const { cancellationSignal: signal } = context
   if (input.cancel && (await agent.cancel(input.intentId)) === 'free')
-    return input.lookUpOnly ? findFinal(deps, input) : { kind: 'withdrawn' }
+    return input.lookUpOnly ? findFinal(deps, input) : ((await madeBefore(deps, agent, input)) ?? { kind: 'withdrawn' })
   const acquired = await acquire(deps, agent, input, context)
   if (signal.aborted) await context.cancelled
   if (acquired.kind !== 'acquired') return acquired
@@ -153,13 +154,29 @@ async function acquire(deps: Deps, agent: LaneAgent, input: Input, context: Cont
     return refused(found)
   }
   if (cancel) return { kind: 'withdrawn' }
+  const made = await madeBefore(deps, agent, input)
+  if (made) return made
+  const heardAt = lastHeardOf(agent)
   const priced = await priceCall(deps, { lane, owner: workflowOf(intentId), intent })
   if (priced.kind === 'reverts') return { kind: 'impossible', reason: `it reverts: ${priced.revert.reason || priced.revert.data}` }
   if (priced.kind === 'impossible') return { kind: 'impossible', reason: `${priced.code}: ${priced.reason}` }
   if (priced.kind === 'wait') return { kind: 'no-slot', code: priced.code, reason: priced.reason }
   const request = { ...call, first: priced.first, priority, source: 'operatorTransaction', operatorTransaction: true }
   const acquired = await agent.acquire(request, { timeoutMs: waitForSlotMs, signal })
-  return acquired.kind === 'acquired' ? acquired : refused(acquired)
+  if (acquired.kind !== 'acquired') return refused(acquired)
+  if (lastHeardOf(agent) === heardAt) return acquired
+  // The ledger has heard of nonces that it did not give since they were looked at.
+  await agent.release(acquired.pending)
+  return { kind: 'no-slot', code: 'NONCE_NOT_FINAL', reason: 'the ledger has heard of nonces that it did not give; they are looked at' }
+}
+
+/** A payment that a ledger made which is gone is not made again. Of a batch the contract sees to that. */
+async function madeBefore({ chain }: Deps, { view }: LaneAgent, { lane, intent, orderedAt }: Input): Promise<Result | undefined> {
+  return orderedAt === undefined ? undefined : findForgotten(chain, { lane, intent, orderedAt }, view?.forgotten ?? [])
+}
+
+function lastHeardOf({ view }: LaneAgent): number | undefined {
+  return view?.forgotten?.at(-1)?.at
 }
 
 function refused({ why, detail, later }: Refused): Result {

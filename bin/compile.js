@@ -22,8 +22,8 @@ const originalUrls = {
 }
 const rootUrl = `const __portageRoot = require('node:url').pathToFileURL(require('./root.cjs') + '/');`
 
-/** Loaded late, and large: a file of their own. */
-const late = new Map([['@aws-sdk/client-kms', './kms.cjs']])
+/** Of the AWS SDK: large, and loaded only for a key in KMS or an archive in a bucket, which share much of it. In a file of their own. */
+const aws = /^@aws-sdk\/|^@smithy\//
 
 /** Loaded only where traces are sent: in a file of their own, too. */
 const tracing = /^@opentelemetry\/|^@temporalio\/interceptors-opentelemetry(\/|$)/
@@ -33,21 +33,21 @@ const partOf =
   (file) =>
   ({ path }) => ({ contents: `module.exports = require('${file}')['${path}']` })
 
-/** Takes the packages that the sources import from packages.cjs, those of tracing from otlp.cjs, and writes down which they are. */
-const fromPackages = (packages, ofTracing) => ({
+/** Takes the packages that the sources import from packages.cjs, those of tracing from otlp.cjs, those of AWS from aws.cjs, and writes down which they are. */
+const fromPackages = ({ packages, ofTracing, ofAws }) => ({
   name: 'from-packages',
   setup({ onResolve, onLoad }) {
     onResolve({ filter: /^[^./]/ }, ({ path, kind }) => {
       if (kind === 'entry-point') return undefined
       if (isBuiltin(path)) return { path, external: true }
-      if (late.has(path)) return { path: late.get(path), external: true }
-      const isTracing = tracing.test(path)
-      ;(isTracing ? ofTracing : packages).add(path)
-      return { path, namespace: isTracing ? 'tracing' : 'package' }
+      const [names, namespace] = aws.test(path) ? [ofAws, 'aws'] : tracing.test(path) ? [ofTracing, 'tracing'] : [packages, 'package']
+      names.add(path)
+      return { path, namespace }
     })
-    onResolve({ filter: /(packages|root|otlp)\.cjs$/ }, ({ path }) => ({ path, external: true }))
+    onResolve({ filter: /(packages|root|otlp|aws)\.cjs$/ }, ({ path }) => ({ path, external: true }))
     onLoad({ filter: /./, namespace: 'package' }, partOf('./packages.cjs'))
     onLoad({ filter: /./, namespace: 'tracing' }, partOf('./otlp.cjs'))
+    onLoad({ filter: /./, namespace: 'aws' }, partOf('./aws.cjs'))
   },
 })
 
@@ -135,10 +135,10 @@ const common = {
 }
 const ofPackages = { ...common, minifyWhitespace: true, plugins: [packageEdits], external: ['*.node'], loader: { '.node': 'empty' } }
 
-/** The sources into main.cjs; resolves with the packages that they import, those for tracing apart. */
+/** The sources into main.cjs; resolves with the packages that they import, those for tracing and those of AWS apart. */
 async function compileSources(folder) {
   const { build } = await import('esbuild')
-  const [packages, ofTracing] = [new Set(), new Set()]
+  const found = { packages: new Set(), ofTracing: new Set(), ofAws: new Set() }
   await build({
     ...common,
     entryPoints: [join(root, 'cli/main.ts')],
@@ -147,18 +147,18 @@ async function compileSources(folder) {
     sourcemap: 'external',
     sourcesContent: false,
     banner: { js: rootUrl },
-    plugins: [originalUrls, fromPackages(packages, ofTracing)],
+    plugins: [originalUrls, fromPackages(found)],
   })
   placeMap(join(folder, 'main.cjs.map'))
   const sorted = (names) => [...names].toSorted((a, b) => (a < b ? -1 : 1))
-  return { packages: sorted(packages), ofTracing: sorted(ofTracing) }
+  return { packages: sorted(found.packages), ofTracing: sorted(found.ofTracing), ofAws: sorted(found.ofAws) }
 }
 
 /**
- * What the sources import into packages.cjs, kms.cjs and otlp.cjs (the last two are loaded late), and the threads of workflows into thread.cjs; resolves with
+ * What the sources import into packages.cjs, aws.cjs and otlp.cjs (the last two are loaded late), and the threads of workflows into thread.cjs; resolves with
  * the files inside.
  */
-async function compilePackages(folder, { packages, ofTracing }) {
+async function compilePackages(folder, { packages, ofTracing, ofAws }) {
   const { build } = await import('esbuild')
   const all = (names) => `module.exports = { ${names.map((name) => `get '${name}'() { return require('${name}') }`).join(', ')} }`
   const entry = (contents, name, more = {}) =>
@@ -166,7 +166,7 @@ async function compilePackages(folder, { packages, ofTracing }) {
   const builds = await Promise.all([
     entry(all(packages), 'packages.cjs'),
     entry(all(ofTracing), 'otlp.cjs', { plugins: [sharing(new Set(packages)), packageEdits] }),
-    entry(`module.exports = require('@aws-sdk/client-kms')`, 'kms.cjs'),
+    entry(all(ofAws), 'aws.cjs'),
     entry(`require('@temporalio/worker/lib/workflow/workflow-worker-thread')`, 'thread.cjs'),
   ])
   writeFileSync(join(folder, 'workflow-thread.cjs'), `require('./load.cjs').loadThread()\n`)
@@ -217,7 +217,7 @@ export function compileAll(folder, rootCode) {
 export function compile(folder, packagesFolder) {
   return makeFolder(folder, async (made) => {
     const names = await compileSources(made)
-    const shared = packagesFolder([...names.packages, '', ...names.ofTracing])
+    const shared = packagesFolder([...names.packages, '', ...names.ofTracing, '', ...names.ofAws])
     // As new as what needs it: it is dropped with the last of those.
     if (existsSync(shared)) utimesSync(shared, new Date(), new Date())
     else

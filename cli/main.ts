@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { Command, CommanderError } from 'commander'
 import { RelayerError } from '../domain/errors.ts'
 import { addCommands, type Commands } from './command.ts'
+import { archiveCommand } from './commands/archive.ts'
 import { auditCommand } from './commands/audit.ts'
 import { configCommand } from './commands/config.ts'
 import { denyCommands } from './commands/deny.ts'
@@ -32,6 +33,7 @@ const commands: Commands = {
   lane: laneCommand,
   stream: streamCommand,
   audit: auditCommand,
+  archive: archiveCommand,
   config: configCommand,
   doctor: doctorCommand,
   setup: setupCommand,

@@ -49,5 +49,7 @@ function resolvePaths(config: Config, folder: string): Config {
   }
   const { checkpoints } = resolved.streams
   if (checkpoints?.kind === 'directory') checkpoints.path = resolve(folder, checkpoints.path)
+  const { archive } = resolved
+  if (archive?.kind === 'directory') archive.path = resolve(folder, archive.path)
   return resolved
 }

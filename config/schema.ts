@@ -194,6 +194,35 @@ const adminSchema = z
   .prefault({})
   .describe('Health, readiness and metrics of a process, whatever its role: GET /healthz, /readyz, /metrics.')
 
+/** Where what Temporal forgets at the end of its retention is kept. */
+const archiveSchema = z
+  .discriminatedUnion('kind', [
+    z.strictObject({
+      kind: z.literal('directory').describe('A folder.'),
+      path: z.string().min(1).describe('Path of the folder; relative to the config file.'),
+    }),
+    z.strictObject({
+      kind: z
+        .literal('s3')
+        .describe('A bucket of S3, or of a server that speaks its protocol. Credentials come from where the AWS SDK looks for them.'),
+      bucket: z
+        .string()
+        .regex(/^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/, 'must be the name of a bucket')
+        .describe('Its name.'),
+      region: z
+        .string()
+        .regex(/^[a-z0-9-]{1,40}$/, 'must be the name of a region')
+        .describe('Its region; of other servers what they say, such as auto or us-east-1.'),
+      endpoint: url.optional().describe('Base URL of another server than AWS: the bucket is the first part of the path there.'),
+      prefix: z
+        .string()
+        .regex(/^([\w.-]+\/)*$/, 'must be names that each end with a slash')
+        .default('')
+        .describe('Before the name of each object, such as portage/.'),
+    }),
+  ])
+  .describe('Where portage archive writes the results of transfers and the orders, which Temporal forgets. Absent: nowhere.')
+
 const telemetrySchema = z
   .strictObject({
     otlpEndpoint: url
@@ -257,6 +286,7 @@ export const configSchema = z.strictObject({
     .describe('The REST API.'),
   admin: adminSchema,
   telemetry: telemetrySchema,
+  archive: archiveSchema.optional(),
 })
 
 /** The config after defaults. */

@@ -113,6 +113,14 @@ export const errorCatalogue = {
     'The checkpoint of the stream could not be read or written.',
     'Check streams.checkpoints in the config: the folder and its rights, or the object store.',
   ),
+  ARCHIVE_UNAVAILABLE: retry(
+    'The archive could not be read or written.',
+    'Check archive in the config: the folder and its rights, or the bucket, its region and the credentials. The next pass goes on where this one stopped.',
+  ),
+  ARCHIVE_INVALID: fatal(
+    'A text of the archive is not what Portage writes.',
+    'Put the text back from a copy, or move it away: the next pass writes what Temporal still has.',
+  ),
   DATA_FOLDER_UNUSABLE: fatal(
     'The data folder cannot be used.',
     'Check dataFolder in the config: a folder that the user of the process may write to, or whose parent it may.',

@@ -141,6 +141,7 @@ export class AccountObserver {
     this.#told = observation
     if (final) this.#finalBlocks.told(final)
     this.#deps.ledger.observe(observation)
+    this.#requests.onTold()
   }
 
   #isWorthTelling(seen: Observation): boolean {

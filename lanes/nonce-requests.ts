@@ -40,6 +40,8 @@ export class NonceRequests {
   /** Hash of the block at which the ledger last refused: a height may come again, and lower, on a chain that was replaced. */
   #refusedAt: string | undefined
   #closed = false
+  /** The ledger has heard from this process what the account and its pool look like: one that was restored from a copy would give nonces that are used. */
+  #told = false
 
   constructor(deps: LaneDeps, transactions: PendingTransactions) {
     this.#deps = deps
@@ -63,7 +65,7 @@ export class NonceRequests {
     if (this.#closed) this.#leaveToOthers(waiter)
     if (waiter.wait.over) return promise
     // What was known may be old, and no other process asks a closed lane: the ledger itself says whether it still is.
-    if (this.#isClosedTo(request)) void this.#ask(waiter)
+    if (this.#told && this.#isClosedTo(request)) void this.#ask(waiter)
     else this.#queue.enter(waiter)
     this.#pump()
     return promise
@@ -82,6 +84,12 @@ export class NonceRequests {
     this.#pump()
   }
 
+  /** The ledger is told of the account with its next update, which applies that before it gives a nonce. */
+  onTold(): void {
+    this.#told = true
+    this.#pump()
+  }
+
   /** Asks the ledger for none any more: what waits fails with LANE_UNREACHABLE. What was asked already is adopted, or goes back. */
   close(): void {
     this.#closed = true
@@ -96,6 +104,7 @@ export class NonceRequests {
   /** The ledger began anew. */
   forget(): void {
     this.#latestNonce = 0
+    this.#told = false
   }
 
   #refuse(waiter: Waiter, refusal: { why: Refusal; detail: string }): void {
@@ -105,7 +114,7 @@ export class NonceRequests {
 
   #pump(): void {
     const { view } = this.#deps.ledger
-    if (!view?.synced || (this.#refusedAt !== undefined && this.#refusedAt === this.#block)) return
+    if (!view?.synced || !this.#told || (this.#refusedAt !== undefined && this.#refusedAt === this.#block)) return
     const slots = view.window - (view.next - Math.max(view.latest, this.#latestNonce)) - this.#asked
     for (const waiter of this.#queue.take(slots, Date.now())) void this.#ask(waiter)
   }

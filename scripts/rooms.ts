@@ -87,6 +87,11 @@ export const rooms: readonly Room[] = [
     imports: ['domain', 'temporal', ...ports, 'intake', 'observability'],
     packages: ['zod', 'node:*'],
   },
+  {
+    path: 'archive',
+    imports: ['domain', 'temporal', 'http'],
+    packages: ['@smithy/signature-v4', '@aws-sdk/credential-provider-node', 'node:*'],
+  },
   { path: 'recovery', imports: ['domain', 'temporal', 'observability'], packages: ['node:*'] },
   { path: 'admin', imports: ['domain', 'temporal', 'chains/port.ts', 'http', 'observability'], packages: ['node:*'] },
   { path: 'lanes', imports: ['domain', 'temporal', 'chains/port.ts', 'chains/signing-port.ts', 'observability'], packages: ['node:*'] },
@@ -104,7 +109,7 @@ export const rooms: readonly Room[] = [
     packages: ['@opentelemetry/*', '@temporalio/interceptors-opentelemetry', '@temporalio/worker'],
   },
   { path: 'api', imports: inner, packages: ['fastify', 'fastify-type-provider-zod', '@fastify/*', 'zod', 'node:*'] },
-  { path: 'cli', imports: inner, packages: ['commander', evmLibrary, '@grpc/*', 'node:*'] },
+  { path: 'cli', imports: [...inner, 'archive'], packages: ['commander', evmLibrary, '@grpc/*', 'node:*'] },
   // These two commands do the work of workers in their own process.
   ...['cli/commands/run.ts', 'cli/commands/stream-audit.ts'].map((path): Room => ({
     path,

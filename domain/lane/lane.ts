@@ -168,6 +168,19 @@ export interface LaneState {
   readonly pages?: readonly Page[]
   /** What was ordered of it, the newest 32. Absent: nothing yet. */
   readonly orders?: readonly GivenOrder[]
+  /** Nonces of the account that others gave, the newest 32 ranges. Absent: none yet. */
+  readonly forgotten?: readonly ForgottenNonces[]
+}
+
+/**
+ * Nonces that this ledger did not give and heard of later: from the chain, or from a process that knows a newer ledger. `from` to one below `to`. A ledger
+ * before this one may have given them (Temporal was wiped or restored), or somebody who used the key elsewhere.
+ */
+export interface ForgottenNonces {
+  readonly from: number
+  readonly to: number
+  /** When it heard of them, ms since the epoch by the ledger's clock. */
+  readonly at: number
 }
 
 export interface LaneCounts {

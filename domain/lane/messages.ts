@@ -1,4 +1,16 @@
-import type { Attempt, Entry, FillReason, FinalBlock, LaneConfig, Observed, Owner, Pause, PauseKind, Raise } from './lane.ts'
+import type {
+  Attempt,
+  Entry,
+  FillReason,
+  FinalBlock,
+  ForgottenNonces,
+  LaneConfig,
+  Observed,
+  Owner,
+  Pause,
+  PauseKind,
+  Raise,
+} from './lane.ts'
 import type { Order } from '../order.ts'
 import type { LaneId } from './lane-id.ts'
 
@@ -147,6 +159,8 @@ export interface LaneView {
   readonly granted: number
   /** The run that answers: a request that was meant for another run, and is answered after a reset, gets no nonce. Absent in a query's view. */
   readonly run?: string
+  /** See `LaneState`. Absent: none. */
+  readonly forgotten?: readonly ForgottenNonces[]
   /** A block at or above this that is final, and has fewer nonces of the account, is of a chain on which what was final is undone. */
   readonly finalizedAt?: number
 }

@@ -1,4 +1,5 @@
 import type { Entry, LaneState, Observed, Remembered } from './lane.ts'
+import { rememberForgotten } from './forgotten.ts'
 import { inBlock } from './pack.ts'
 import { openFallen, withoutFinal } from './pages.ts'
 import type { Observation, RolledBack } from './messages.ts'
@@ -44,17 +45,15 @@ export function observe(state: LaneState, observation: Observation, now: number)
   )
   const rolledBack = rolledBackOf(entries, hasFallen, seen)
   const { counts } = state
-  return {
-    state: reviewFunds({
-      ...withoutFinal(open, finalized),
-      observed,
-      synced,
-      entries: synced ? covered(entries, next, seen) : entries,
-      next,
-      counts: { ...counts, external: counts.external + next - handedOut, rolledBack: counts.rolledBack + rolledBack.length },
-    }),
-    rolledBack,
-  }
+  const after = reviewFunds({
+    ...withoutFinal(open, finalized),
+    observed,
+    synced,
+    entries: synced ? covered(entries, next, seen) : entries,
+    next,
+    counts: { ...counts, external: counts.external + next - handedOut, rolledBack: counts.rolledBack + rolledBack.length },
+  })
+  return { state: rememberForgotten(state, after, now), rolledBack }
 }
 
 /**

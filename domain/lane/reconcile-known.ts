@@ -2,14 +2,17 @@ import type { Entry, LaneState } from './lane.ts'
 import type { ApplyRequest } from './messages.ts'
 import { reusable } from './entries.ts'
 import { covered } from './observe.ts'
+import { rememberForgotten } from './forgotten.ts'
 import { inBlock } from './pack.ts'
 
 /**
  * The ledger may be an earlier one than the processes know (reset, restored): it has given fewer nonces than a process was told, and would give the later
  * ones a second time. They count as handed out; a process that drives one goes on, else it is filled. Once the chain shows less than was final, what is
- * known is of another chain. @param fromEarlierRun the request was meant for the run before a reset, see `distrusted`
+ * known is of another chain.
+ * @param now ms since the epoch by the ledger's clock
+ * @param fromEarlierRun the request was meant for the run before a reset, see `distrusted`
  */
-export function reconcileKnown(state: LaneState, { known, observe }: ApplyRequest, fromEarlierRun: boolean): LaneState {
+export function reconcileKnown(state: LaneState, { known, observe }: ApplyRequest, now: number, fromEarlierRun: boolean): LaneState {
   const latest = observe?.latest ?? state.observed?.latest
   if (!known || state.replaced || known.era !== state.era) return state
   if (latest === undefined || latest < known.finalized || known.granted < state.counts.granted) return state
@@ -19,12 +22,13 @@ export function reconcileKnown(state: LaneState, { known, observe }: ApplyReques
   const next = more ? Math.max(state.next, known.next) : Math.max(known.next, aboveEntries(state))
   const { synced, observed, counts } = state
   const entries = more ? withoutReusable(state) : state.entries
-  return {
+  const reconciled = {
     ...state,
     next,
     entries: synced && observed ? covered(entries, next, observed) : entries,
     counts: { ...counts, granted: known.granted },
   }
+  return rememberForgotten(state, reconciled, now)
 }
 
 /**

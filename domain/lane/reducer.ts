@@ -20,7 +20,7 @@ export function apply(
   now: number,
   fromEarlierRun = false,
 ): { state: LaneState; response: ApplyResponse; rolledBack: RolledBack[] } {
-  const reconciled = reconcileKnown(openUnmined(state), request, fromEarlierRun)
+  const reconciled = reconcileKnown(openUnmined(state), request, now, fromEarlierRun)
   const seen = request.observe ? observe(reconciled, request.observe, now) : { state: reconciled, rolledBack: [] }
   let current = seen.state
   const answers: LaneAnswer[] = []

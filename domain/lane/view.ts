@@ -3,7 +3,7 @@ import type { Entry, LaneState } from './lane.ts'
 import type { Closed, FillOrder, LaneView, RaiseOrder } from './messages.ts'
 
 export function view(state: LaneState): LaneView {
-  const { observed, era, counts } = state
+  const { observed, era, counts, forgotten } = state
   const closed = closedFor(state, false)
   return {
     synced: state.synced,
@@ -18,6 +18,7 @@ export function view(state: LaneState): LaneView {
     external: counts.external,
     era,
     granted: counts.granted,
+    ...(forgotten && { forgotten }),
     ...kept(state),
   }
 }

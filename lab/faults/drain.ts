@@ -9,6 +9,9 @@ import { byBridge, keyOf, type AnySent } from '../devnet/sent.ts'
 import { isDone, newestRuns } from './newest-runs.ts'
 import type { FaultTargets } from './fault-targets.ts'
 
+/** What is needed to look, and to wait. */
+type DrainTargets = Pick<FaultTargets, 'devnet' | 'client' | 'sent' | 'say' | 'wait'>
+
 const lookEveryMs = 1000
 
 /** What has not come to an end. */
@@ -25,7 +28,7 @@ export interface Remains {
  * Waits until nothing is left, or until what is left has not become less for `stuckAfterMs`.
  * @param streams false: numbers of strangers may stay open
  */
-export async function drain(targets: FaultTargets, stuckAfterMs: number, { streams = true } = {}): Promise<Remains> {
+export async function drain(targets: DrainTargets, stuckAfterMs: number, { streams = true } = {}): Promise<Remains> {
   let least = Infinity
   let movedAt = Date.now()
   for (;;) {
@@ -42,7 +45,7 @@ export async function drain(targets: FaultTargets, stuckAfterMs: number, { strea
   }
 }
 
-async function look(targets: FaultTargets, withStreams: boolean): Promise<Remains> {
+async function look(targets: DrainTargets, withStreams: boolean): Promise<Remains> {
   const [seen, lanes, streams] = await Promise.all([
     newestRuns(targets.client),
     Promise.all(targets.devnet.lanes.map((lane) => laneRemains(targets, lane))),
@@ -63,7 +66,7 @@ function isDelivered(seen: Seen | undefined): boolean {
  * Those without an effect on the chain, by the checker. A transfer may have no workflow any more, since Temporal was wiped or it was terminated: it is over if
  * its effect is there.
  */
-async function withoutEffect({ devnet }: FaultTargets, undone: readonly AnySent[]): Promise<AnySent[]> {
+async function withoutEffect({ devnet }: DrainTargets, undone: readonly AnySent[]): Promise<AnySent[]> {
   if (undone.length === 0) return []
   const { findings, nativeFindings } = await devnet.check(...byBridge(undone))
   const effects = new Set(
@@ -77,7 +80,7 @@ function describe(key: string, seen: Seen | undefined): string {
   return `${seen.id}: ${seen.running ? seen.state : `closed as ${seen.state}`}`
 }
 
-async function laneRemains(targets: FaultTargets, { chain, address }: { chain: string; address: string }): Promise<string[]> {
+async function laneRemains(targets: DrainTargets, { chain, address }: { chain: string; address: string }): Promise<string[]> {
   const { chainId } = targets.devnet.chains[chain as 'ethereum' | 'bsc'].anvil
   const id = laneWorkflowId(laneId('evm', chainId, address))
   try {
@@ -92,6 +95,6 @@ async function laneRemains(targets: FaultTargets, { chain, address }: { chain: s
 }
 
 /** The state of a lane's ledger, by its query. */
-export function askLane({ client }: FaultTargets, workflowId: string): Promise<LaneState> {
+export function askLane({ client }: Pick<FaultTargets, 'client'>, workflowId: string): Promise<LaneState> {
   return client.workflow.getHandle(workflowId).query(laneStatusQuery)
 }

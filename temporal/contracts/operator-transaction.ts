@@ -68,6 +68,8 @@ export interface SendOperatorTransactionInput extends Pick<OperatorTransactionIn
   earlier?: Held[]
   /** Let the lane mine a no-op in its place. */
   cancel: boolean
+  /** When it was ordered, ms since the epoch by Temporal's clock. Absent: by workers of an earlier version, or a batch, whose effect its contract makes single. */
+  orderedAt?: number
   /** Of a batch: the intents that it delivers. None of them may have been withdrawn when it is signed first. */
   members?: string[]
 }

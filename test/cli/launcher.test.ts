@@ -36,7 +36,7 @@ test('packages are compiled once for all versions of the sources', async () => {
   expect(asked[1]).toEqual(asked[0])
   expect(statSync(join(shared, 'packages.cjs')).mtimeMs).toBe(made)
   expect(filesOf(shared)).toEqual([
-    ...['kms.cjs', 'load.cjs', 'mappings.wasm', 'otlp.cjs', 'packages.cjs', 'proto.json', 'root.cjs', 'thread.cjs', 'workflow-thread.cjs'],
+    ...['aws.cjs', 'load.cjs', 'mappings.wasm', 'otlp.cjs', 'packages.cjs', 'proto.json', 'root.cjs', 'thread.cjs', 'workflow-thread.cjs'],
   ])
 })
 

@@ -102,7 +102,7 @@ export class CheckedLane {
 
     this.paged.apply(request, now, ofBefore, together)
     this.#past = [...this.#past, { state: before, books: structuredClone(this.#books), request, signal }].slice(-60)
-    let current = freeze(reconcileKnown(before, request, ofBefore))
+    let current = freeze(reconcileKnown(before, request, now, ofBefore))
     this.#checkRecalled(before, request, current, ofBefore && !before.synced)
     if (request.observe) {
       const recalled = current

@@ -1,11 +1,13 @@
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { freshAddress } from '../../lab/devnet/chain/accounts.ts'
 import type { PortageOptions, PortageProcess } from '../../lab/devnet/portage-process.ts'
 import { type AnySent, nativeTransferId } from '../../lab/devnet/sent.ts'
 import { inPool, startMining, stopMining } from '../helpers/e2e-chain.ts'
 import { expectAllProved, sendNatives, untilDelivered } from '../helpers/e2e-native.ts'
 import { type Stage, startStage } from '../helpers/e2e.ts'
+import { runCli } from '../cli/run-cli.ts'
 
 /** Whatever users send over the native bridge is too little. */
 const withMinimum =
@@ -99,5 +101,35 @@ describe('Temporal forgets', { timeout: 400_000 }, () => {
     await startMining(bsc())
     expect(await stage.outcomes(ids)).toMatchObject(refused.map(() => ({ state: 'delivered', delivery: { ours: true } })))
     await untilDelivered(stage, [...sent, ...refused])
+  })
+
+  test('what came after a copy: a payment that waited in it, and was signed since, is not made again', async () => {
+    const { temporal } = stage.devnet
+    const treasury = freshAddress()
+    const configure: PortageOptions['configure'] = (config) => {
+      const { bsc, ...others } = config.chains
+      return { ...config, chains: { ...others, bsc: { ...bsc!, treasury: { address: treasury } } } }
+    }
+    const order = async (...args: string[]) => {
+      const reasoned = ['--chain', 'bsc', '--reason', 'a test', '--json', '--config', portage.configPath]
+      const { code, out, json } = await runCli(['lane', ...args, ...reasoned], { env: { ...process.env, ...stage.devnet.env } })
+      expect([code, out]).toMatchObject([0, expect.any(String)])
+      return json()
+    }
+    await stage.end(portage)
+    portage = await stage.portage({ configure })
+    await order('pause', lane())
+    const payment = await order('send', lane(), '--to', treasury, '--value', '7')
+    const copy = await temporal.copy()
+    await stopMining(bsc())
+    await order('activate', lane())
+    await inPool(bsc(), lane(), 1)
+    await stage.end(portage, 'SIGKILL')
+    await temporal.restartFrom(copy)
+    portage = await stage.portage({ configure })
+    await order('activate', lane())
+    await startMining(bsc())
+    expect(await stage.client.workflow.getHandle(String(payment['id'])).result()).toMatchObject({ state: 'done' })
+    expect(BigInt(await bsc().rpc<string>('eth_getBalance', [treasury, 'latest']))).toBe(7n)
   })
 })

@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs'
+import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { run } from '../run.ts'
 import { knownTemporalServer, serverVersion } from './find-temporal-server.ts'
@@ -18,13 +19,32 @@ export interface TemporalOnPostgresOptions extends Omit<SecuredTemporalOptions, 
   readonly parts: PostgresServerParts
   /** Whether a commit waits for the disk. */
   readonly synchronousCommit: boolean
+  /** Its databases are those of this dump, which have its namespaces. Absent: empty ones. */
+  readonly from?: TemporalDump | undefined
+  /** Of PostgreSQL, whose user must be able to enter it. Default: beside `dir`. */
+  readonly postgresDir?: string
+}
+
+/** The folder of what pg_dump wrote: a file per database. */
+export interface TemporalDump {
+  readonly folder: string
 }
 
 export interface TemporalOnPostgres {
   readonly temporal: SecuredTemporal
   readonly postgres: Postgres
+  /** Writes both databases into a folder, each as it is at one moment, while the server works. Throws Error of pg_dump. */
+  dump(folder: string): Promise<TemporalDump>
+  /** Starts the Temporal server again on the same databases, whether or not it still runs; at another address unless `port` is given. */
+  restart(): Promise<void>
   stop(): Promise<void>
 }
+
+/** Databases and where Temporal's schema for them is. */
+const databases = [
+  ['temporal', 'temporal'],
+  ['temporal_visibility', 'visibility'],
+] as const
 
 /** As the server's own example config for PostgreSQL (config/development-postgres12.yaml). */
 const [shards, connections] = [4, 20] as const
@@ -34,7 +54,7 @@ export async function postgresServerParts(): Promise<PostgresServerParts | { rea
   const path = knownTemporalServer()
   if (path === undefined) return { why: 'the server is not built: npx tsx lab/devnet/temporal/find-temporal-server.ts, or TEMPORAL_SERVER' }
   const programs = await findPostgres()
-  if (!programs) return { why: "PostgreSQL's programs (initdb, postgres, psql) were not found, or do not run" }
+  if (!programs) return { why: "PostgreSQL's programs (initdb, postgres, psql, pg_dump) were not found, or do not run" }
   const { stdout } = await run('go', ['env', 'GOMODCACHE'])
   const schema = join(stdout.trim(), `go.temporal.io/server@v${serverVersion}`, 'schema', 'postgresql', 'v12')
   if (!existsSync(schema)) return { why: `the server's schema was not found (${schema}): Go keeps it after the server was built here` }
@@ -43,23 +63,44 @@ export async function postgresServerParts(): Promise<PostgresServerParts | { rea
 
 /** Starts a new PostgreSQL and on it a Temporal server with four history shards. Throws SETUP_INCOMPLETE, TEMPORAL_UNAVAILABLE, Error of psql. */
 export async function startTemporalOnPostgres(options: TemporalOnPostgresOptions): Promise<TemporalOnPostgres> {
-  const { parts, synchronousCommit, ...secured } = options
+  const { parts, synchronousCommit, from, postgresDir = `${options.dir}-postgres`, ...secured } = options
   const { path, programs, schema } = parts
-  const postgres = await startPostgres({ programs, dir: `${options.dir}-postgres`, synchronousCommit })
+  const postgres = await startPostgres({ programs, dir: postgresDir, synchronousCommit })
+  const store: TemporalStore = { sql: storeOf(postgres, 'temporal'), visibility: storeOf(postgres, 'temporal_visibility') }
+  const serve = (namespaces: readonly string[]) => startSecuredTemporal({ ...secured, namespaces, path, store, historyShards: shards })
   try {
-    for (const [name, part] of [['temporal', 'temporal'] as const, ['temporal_visibility', 'visibility'] as const])
-      await postgres.createDatabase(name, join(schema, part, 'schema.sql'), versionTable(name))
-    const store: TemporalStore = { sql: storeOf(postgres, 'temporal'), visibility: storeOf(postgres, 'temporal_visibility') }
-    const temporal = await startSecuredTemporal({ ...secured, path, store, historyShards: shards })
-    const stop = async () => {
-      await temporal.stop()
-      await postgres.stop()
+    for (const [name, part] of databases) {
+      if (from) await postgres.createDatabase(name, dumpFile(from.folder, name))
+      else await postgres.createDatabase(name, join(schema, part, 'schema.sql'), versionTable(name))
     }
-    return { temporal, postgres, stop }
+    let temporal = await serve(from ? [] : secured.namespaces)
+    return {
+      get temporal() {
+        return temporal
+      },
+      postgres,
+      async dump(folder) {
+        await mkdir(folder, { recursive: true })
+        for (const [name] of databases) await postgres.dump(name, dumpFile(folder, name))
+        return { folder }
+      },
+      async restart() {
+        await temporal.stop()
+        temporal = await serve([])
+      },
+      async stop() {
+        await temporal.stop()
+        await postgres.stop()
+      },
+    }
   } catch (error) {
     await postgres.stop()
     throw error
   }
+}
+
+function dumpFile(folder: string, database: string): string {
+  return join(folder, `${database}.sql`)
 }
 
 function storeOf({ address, user }: Postgres, databaseName: string): Record<string, unknown> {

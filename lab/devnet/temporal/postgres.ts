@@ -13,6 +13,7 @@ export interface PostgresPrograms {
   readonly initdb: string
   readonly postgres: string
   readonly psql: string
+  readonly pg_dump: string
 }
 
 export interface PostgresOptions {
@@ -31,7 +32,9 @@ export interface Postgres {
   readonly pid: number
   readonly user: string
   /** Makes a database and runs a file of SQL in it, then these statements. Throws Error with what psql says. */
-  createDatabase(name: string, file: string, statements: string): Promise<void>
+  createDatabase(name: string, file: string, statements?: string): Promise<void>
+  /** Writes a database as SQL, as it is at one moment, while others write to it. Throws Error with what pg_dump says. */
+  dump(name: string, file: string): Promise<void>
   /** Stops it at once, as a crash would: connections are cut, nothing is written any more, the next start recovers from its log. */
   crash(): Promise<void>
   /** Starts it again on the same port and data, and waits until it serves. */
@@ -40,7 +43,7 @@ export interface Postgres {
 }
 
 const user = 'temporal'
-const names = ['initdb', 'postgres', 'psql'] as const
+const names = ['initdb', 'postgres', 'psql', 'pg_dump'] as const
 /** Debian keeps them out of PATH. */
 const debianFolder = '/usr/lib/postgresql'
 
@@ -57,8 +60,8 @@ export async function findPostgres(
   const debian = versions.toSorted((a, b) => Number(b) - Number(a)).map((version) => join(packages, version, 'bin'))
   const folders = [...(env['PATH'] ?? '').split(delimiter), ...debian].filter(Boolean)
   const found = names.map((name) => folders.map((folder) => join(folder, name)).find((path) => existsSync(path)))
-  const [initdb, postgres, psql] = found
-  return initdb && postgres && psql && (await runs(initdb, folder)) ? { initdb, postgres, psql } : undefined
+  const [initdb, postgres, psql, pg_dump] = found
+  return initdb && postgres && psql && pg_dump && (await runs(initdb, folder)) ? { initdb, postgres, psql, pg_dump } : undefined
 }
 
 /** Whether the user of `startPostgres` may run it and enter the folder. */
@@ -91,16 +94,14 @@ export async function startPostgres({ programs, dir, synchronousCommit }: Postgr
   const flags = Object.entries(settings).flatMap(([key, value]) => ['-c', `${key}=${value}`])
   const [server = '', ...serverArgs] = [...setUser, programs.postgres, '-D', data, ...flags]
   let child = await startChild(server, serverArgs)
-  const psql = async (database: string, ...more: string[]) => {
+  const ask = async (program: 'psql' | 'pg_dump', database: string, more: readonly string[]) => {
     const target = ['--host', '127.0.0.1', '--port', String(port), '--username', user, '--dbname', database]
-    const { code, stderr } = await run(
-      programs.psql,
-      [...target, '--no-psqlrc', '--quiet', '--output', '/dev/null', '--set', 'ON_ERROR_STOP=1', ...more],
-      { timeoutMs: 120_000 },
-    )
-    if (code !== 0) throw new Error(`psql: ${stderr.trim().slice(-500)}`)
+    const { code, stderr } = await run(programs[program], [...target, ...more], { timeoutMs: 120_000 })
+    if (code !== 0) throw new Error(`${program}: ${stderr.trim().slice(-500)}`)
     return true
   }
+  const psql = (database: string, ...more: string[]) =>
+    ask('psql', database, ['--no-psqlrc', '--quiet', '--output', '/dev/null', '--set', 'ON_ERROR_STOP=1', ...more])
   const serves = () => psql('postgres', '--command', 'SELECT 1')
   await ready(child, serves)
   return {
@@ -111,7 +112,10 @@ export async function startPostgres({ programs, dir, synchronousCommit }: Postgr
     async createDatabase(name, file, statements) {
       await psql('postgres', '--command', `CREATE DATABASE ${name}`)
       await psql(name, '--file', file)
-      await psql(name, '--command', statements)
+      if (statements !== undefined) await psql(name, '--command', statements)
+    },
+    async dump(name, file) {
+      await ask('pg_dump', name, ['--file', file])
     },
     async crash() {
       // What `pg_ctl stop -m immediate` sends.

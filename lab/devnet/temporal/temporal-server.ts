@@ -23,6 +23,8 @@ export interface SecuredTemporalOptions {
   readonly path: string
   /** Gets its config, its log and the key set. */
   readonly dir: string
+  /** Of gRPC; default: a free one. */
+  readonly port?: number | undefined
   /** Default: SQLite in memory. */
   readonly store?: TemporalStore
   /** Parts of the history service that work side by side, fixed for a database. Default 1, as the dev server has. */
@@ -105,9 +107,10 @@ export async function startSecuredTemporal(options: SecuredTemporalOptions): Pro
   return { address, pid: child.pid, logFile, useKeySet, stop: () => child.stop(2_000) }
 }
 
-async function serverConfig({ dir, store = inMemory, historyShards = 1, tls, keySet }: SecuredTemporalOptions) {
-  const ports = await Promise.all(services.map(async (name) => [name, await freePort(), await freePort()] as const))
-  const port = ports[0]![1]
+async function serverConfig({ dir, port: wanted, store = inMemory, historyShards = 1, tls, keySet }: SecuredTemporalOptions) {
+  const port = wanted ?? (await freePort())
+  const portOf = (name: string) => (name === 'frontend' ? port : freePort())
+  const ports = await Promise.all(services.map(async (name) => [name, await portOf(name), await freePort()] as const))
   const config = {
     log: { stdout: true, level: 'warn' },
     persistence: {

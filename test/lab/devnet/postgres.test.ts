@@ -19,9 +19,9 @@ test.runIf(programs)('a PostgreSQL of our own has databases from files of SQL, a
   // A locale that this machine does not have, as over ssh from another one.
   vi.stubEnv('LC_ALL', 'xx_XX.UTF-8')
   const postgres = await startPostgres({ programs, dir: `${dir}-data`, synchronousCommit: false }).finally(() => vi.unstubAllEnvs())
-  const ask = async (sql: string) => {
+  const ask = async (sql: string, database = 'kept') => {
     const [host = '', port = ''] = postgres.address.split(':')
-    const where = ['--host', host, '--port', port, '--username', postgres.user, '--dbname', 'kept']
+    const where = ['--host', host, '--port', port, '--username', postgres.user, '--dbname', database]
     return (await run(programs.psql, [...where, '--tuples-only', '--no-align', '--command', sql])).stdout.trim()
   }
   try {
@@ -29,6 +29,9 @@ test.runIf(programs)('a PostgreSQL of our own has databases from files of SQL, a
     expect(await ask('SELECT two FROM one')).toBe('7')
     expect(await ask('SHOW synchronous_commit')).toBe('off')
     expect(await ask('SHOW server_encoding')).toBe('UTF8')
+    await postgres.dump('kept', `${dir}/dump.sql`)
+    await postgres.createDatabase('restored', `${dir}/dump.sql`)
+    expect(await ask('SELECT two FROM one', 'restored')).toBe('7')
     await expect(postgres.createDatabase('other', file, 'nonsense')).rejects.toThrow('psql: ')
   } finally {
     await postgres.stop()
@@ -46,7 +49,8 @@ test('where the programs are not found, there are none', async () => {
 test('programs that do not run are none', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'portage-postgres-'))
   try {
-    for (const name of ['initdb', 'postgres', 'psql']) await writeFile(join(folder, name), '#!/bin/sh\nexit 1\n', { mode: 0o755 })
+    for (const name of ['initdb', 'postgres', 'psql', 'pg_dump'])
+      await writeFile(join(folder, name), '#!/bin/sh\nexit 1\n', { mode: 0o755 })
     // The user as which root runs them may enter it, too.
     await chmod(folder, 0o755)
     expect(await findPostgres({ PATH: folder }, '/nowhere')).toBeUndefined()

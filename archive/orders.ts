@@ -1,0 +1,126 @@
+import { createHash } from 'node:crypto'
+import { RelayerError } from '../domain/errors.ts'
+import type { KeptOrders } from '../temporal/client/kept-orders.ts'
+import type { ArchiveStore } from './store.ts'
+
+/** One line of the log of orders. */
+export interface OrderRecord {
+  /** Of this shape. A field that is added does not change it. */
+  readonly version: 1
+  /** ISO 8601: when it was obeyed; of the cancel of an operator's transaction, when that was ordered. */
+  readonly at: string
+  readonly subject: KeptOrders['subject']
+  readonly id: string
+  readonly kind: string
+  readonly by: string
+  readonly reason: string
+  /** What it named: a nonce, a window, fees; of a payment `valueWei`. */
+  readonly facts?: object
+  /** How often it came one after the other; absent: once. */
+  readonly times?: number
+  /** Of the settings: the whole order. */
+  readonly order?: object
+}
+
+/** The same with the SHA-256 of the line before (of the first: of the text `portage:<day>`), so that no line can be changed or taken out unseen. */
+type Chained = OrderRecord & { readonly previous: string }
+
+/** What one export did. */
+export interface OrderExport {
+  readonly found: number
+  readonly added: number
+  /** Subjects whose oldest kept order is younger than the last export: some between may have been dropped. */
+  readonly maybeIncomplete: readonly string[]
+  /** SHA-256 of the last line of each day that was written. Who keeps them elsewhere can prove that nothing was cut off. */
+  readonly heads: Readonly<Record<string, string>>
+}
+
+const progressName = 'orders/progress.json'
+
+/**
+ * Appends what is not in the log yet, to the text of its day (UTC). The same export again writes nothing. Throws ARCHIVE_UNAVAILABLE, ARCHIVE_INVALID.
+ * @param now when the orders were read, ms since the epoch
+ */
+export async function exportOrders(store: ArchiveStore, kept: readonly KeptOrders[], now: number): Promise<OrderExport> {
+  const last = await lastExport(store)
+  const records = kept.flatMap(recordsOf)
+  const days = new Map<string, OrderRecord[]>()
+  for (const record of records.toSorted((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0))) {
+    const day = record.at.slice(0, 10)
+    days.set(day, [...(days.get(day) ?? []), record])
+  }
+  const heads: Record<string, string> = {}
+  let added = 0
+  for (const [day, ofDay] of days) {
+    const lines = await readDay(store, day)
+    const known = new Set(lines.map((line) => keyOf(parsed(line, nameOf(day)))))
+    const missing = ofDay.filter((record) => !known.has(keyOf(record)))
+    if (missing.length === 0) continue
+    for (const record of missing) lines.push(JSON.stringify({ ...record, previous: hashOf(lines.at(-1), day) } satisfies Chained))
+    await store.put(nameOf(day), `${lines.join('\n')}\n`)
+    heads[day] = hashOf(lines.at(-1), day)
+    added += missing.length
+  }
+  await store.put(progressName, `${JSON.stringify({ through: new Date(now).toISOString() })}\n`)
+  const maybeIncomplete = kept.filter(({ isFull, orders }) => isFull && (orders[0]?.at ?? 0) > last).map(({ id }) => id)
+  return { found: records.length, added, maybeIncomplete, heads }
+}
+
+/** The lines of a day in order, after their chain was checked. Throws ARCHIVE_INVALID with the number of the line that does not fit. */
+export async function verifyDay(store: ArchiveStore, day: string): Promise<{ readonly orders: number; readonly head: string }> {
+  const lines = await readDay(store, day)
+  for (const [index, line] of lines.entries()) {
+    if (parsed(line, nameOf(day)).previous === hashOf(lines[index - 1], day)) continue
+    throw new RelayerError('ARCHIVE_INVALID', {
+      detail: 'A line before it was changed, added or taken out.',
+      facts: { name: nameOf(day), line: index + 1 },
+    })
+  }
+  return { orders: lines.length, head: hashOf(lines.at(-1), day) }
+}
+
+async function readDay(store: ArchiveStore, day: string): Promise<string[]> {
+  return (await store.get(nameOf(day)))?.split('\n').filter(Boolean) ?? []
+}
+
+/** When orders were exported last, ms since the epoch; 0: never. Throws ARCHIVE_UNAVAILABLE, ARCHIVE_INVALID. */
+export async function lastExport(store: ArchiveStore): Promise<number> {
+  const text = await store.get(progressName)
+  if (text === undefined) return 0
+  const at = Date.parse(String((parsed(text, progressName) as { through?: unknown }).through))
+  if (Number.isNaN(at)) throw new RelayerError('ARCHIVE_INVALID', { facts: { name: progressName } })
+  return at
+}
+
+function recordsOf({ subject, id, orders }: KeptOrders): OrderRecord[] {
+  return orders.map(({ kind, by, reason, at, facts, times, order }) => ({
+    ...{ version: 1 as const, at: new Date(at).toISOString(), subject, id, kind, by, reason },
+    ...(facts && { facts }),
+    ...(times !== undefined && { times }),
+    ...(order && { order }),
+  }))
+}
+
+/** One order has one key; one that came again has another number of times, and a line of its own. */
+function keyOf({ at, subject, id, kind, by, reason, facts, times, order }: OrderRecord): string {
+  return JSON.stringify([at, subject, id, kind, by, reason, facts, times, order])
+}
+
+function parsed(line: string, name: string): Chained {
+  try {
+    return JSON.parse(line) as Chained
+  } catch (cause) {
+    throw new RelayerError('ARCHIVE_INVALID', { facts: { name }, cause })
+  }
+}
+
+function hashOf(line: string | undefined, day: string): string {
+  return createHash('sha256')
+    .update(line ?? `portage:${day}`)
+    .digest('hex')
+}
+
+/** `orders/2026/11/22.jsonl` */
+function nameOf(day: string): string {
+  return `orders/${day.replaceAll('-', '/')}.jsonl`
+}

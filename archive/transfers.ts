@@ -1,0 +1,134 @@
+import { RelayerError } from '../domain/errors.ts'
+import type { TemporalClient } from '../temporal/client/client.ts'
+import { type EndedRun, listEndedRuns, readEndedRun } from '../temporal/client/ended-transfers.ts'
+import type { KeptOrders } from '../temporal/client/kept-orders.ts'
+import { type TransferRecord, transferRecord } from './records.ts'
+import type { ArchiveStore } from './store.ts'
+
+/** Closed transfers of so long go into one text, ms. */
+export const sliceMs = 10 * 60_000
+/** A run is in the list of closed runs so long after its end, ms: usually within a second. */
+export const listLagMs = 2 * 60_000
+/** So far before what is archived already each pass looks again, ms: for runs that the list showed late. */
+export const overlapMs = 60 * 60_000
+const progressName = 'transfers/progress.json'
+/** Histories that are read at a time. */
+const atOnce = 8
+
+/** How far the archive of transfers goes. */
+export interface ArchiveProgress {
+  /** Every run that closed before it is archived, ISO 8601. */
+  readonly through: string
+}
+
+/** What one pass did. */
+export interface ArchivePass extends ArchiveProgress {
+  /** Where it began to look, ISO 8601. */
+  readonly from: string
+  /** Closed runs that it found, and those that were not in the archive. */
+  readonly found: number
+  readonly added: number
+  /** What was ordered of the transfers of that time. */
+  readonly orders: readonly KeptOrders[]
+}
+
+interface PassOptions {
+  /** ms since the epoch: where to begin; absent: an hour before the end of the last pass, or before `ordersThrough`. */
+  readonly since?: number | undefined
+  /** ms since the epoch: orders of transfers that closed later are not in the log yet, perhaps. */
+  readonly ordersThrough: number
+  /** ms since the epoch: where to begin if nothing is archived yet. */
+  readonly oldest: number
+  readonly now: number
+}
+
+/** Throws ARCHIVE_UNAVAILABLE, ARCHIVE_INVALID. */
+export async function readProgress(store: ArchiveStore): Promise<ArchiveProgress | undefined> {
+  const text = await store.get(progressName)
+  if (text === undefined) return undefined
+  try {
+    const { through } = JSON.parse(text) as Partial<ArchiveProgress>
+    if (typeof through === 'string' && !Number.isNaN(Date.parse(through))) return { through }
+  } catch {}
+  throw new RelayerError('ARCHIVE_INVALID', { facts: { name: progressName } })
+}
+
+/**
+ * Writes a line for each run of a transfer that has closed, into one text for each ten minutes: what is there stays, what is missing is added. The same pass
+ * again writes nothing. One that fails is made again from where it was. Throws ARCHIVE_UNAVAILABLE, ARCHIVE_INVALID, TEMPORAL_UNAVAILABLE and the like.
+ */
+export async function archiveTransfers(
+  client: TemporalClient,
+  store: ArchiveStore,
+  { since, ordersThrough, oldest, now }: PassOptions,
+): Promise<ArchivePass> {
+  const known = await readProgress(store)
+  const through = known && Date.parse(known.through)
+  const from = sliceOf(since ?? (through === undefined ? oldest : Math.max(oldest, Math.min(through, ordersThrough) - overlapMs)))
+  const end = sliceOf(now - listLagMs)
+  let [found, added] = [0, 0]
+  const orders: KeptOrders[] = []
+  for (let slice = from; slice < end; slice += sliceMs) {
+    const runs = await listEndedRuns(client, slice, slice + sliceMs)
+    found += runs.length
+    if (runs.length > 0) {
+      const written = await addToSlice(client, store, slice, runs)
+      added += written.added
+      orders.push(...written.records.flatMap(ordersOf))
+    }
+    // Of a pass that began before the end of the last one, this may be less than is archived.
+    if (slice + sliceMs > (through ?? 0)) await writeProgress(store, slice + sliceMs)
+  }
+  const reached = Math.max(end, through ?? 0)
+  return { from: isoOf(from), through: isoOf(reached), found, added, orders }
+}
+
+/** What is archived of the slice afterwards, and how many lines of it are new. */
+async function addToSlice(client: TemporalClient, store: ArchiveStore, slice: number, runs: readonly EndedRun[]) {
+  const name = sliceName(slice)
+  const lines = (await store.get(name))?.split('\n').filter(Boolean) ?? []
+  const archived = lines.map((line) => parsed(line, name))
+  const known = new Set(archived.map(({ runId }) => runId))
+  const missing = runs.filter(({ runId }) => !known.has(runId))
+  const records: TransferRecord[] = []
+  for (let at = 0; at < missing.length; at += atOnce) {
+    const read = missing.slice(at, at + atOnce).map(async (run) => {
+      const ended = await readEndedRun(client, run)
+      return ended ? [transferRecord(run, ended)] : []
+    })
+    records.push(...(await Promise.all(read)).flat())
+  }
+  if (records.length > 0) await store.put(name, `${[...lines, ...records.map((record) => JSON.stringify(record))].join('\n')}\n`)
+  return { records: [...archived, ...records], added: records.length }
+}
+
+function parsed(line: string, name: string): TransferRecord {
+  try {
+    return JSON.parse(line) as TransferRecord
+  } catch (cause) {
+    throw new RelayerError('ARCHIVE_INVALID', { facts: { name }, cause })
+  }
+}
+
+function ordersOf({ id, orders = [] }: TransferRecord): KeptOrders[] {
+  if (orders.length === 0) return []
+  return [{ subject: 'transfer', id, orders: orders.map((order) => ({ ...order, at: Date.parse(order.at) })), isFull: false }]
+}
+
+function writeProgress(store: ArchiveStore, through: number): Promise<void> {
+  return store.put(progressName, `${JSON.stringify({ through: isoOf(through) } satisfies ArchiveProgress)}\n`)
+}
+
+/** `transfers/2026/11/22/1720.jsonl`, in UTC. */
+export function sliceName(slice: number): string {
+  const [, year, month, day, hour, minute] = /^(\d+)-(\d\d)-(\d\d)T(\d\d):(\d\d)/.exec(isoOf(slice)) ?? []
+  return `transfers/${year}/${month}/${day}/${hour}${minute}.jsonl`
+}
+
+function sliceOf(ms: number): number {
+  return ms - (ms % sliceMs)
+}
+
+function isoOf(ms: number): string {
+  return new Date(ms).toISOString()
+}

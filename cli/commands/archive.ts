@@ -1,0 +1,121 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { freshnessOf } from '../../archive/freshness.ts'
+import { exportOrders, lastExport, type OrderExport, verifyDay } from '../../archive/orders.ts'
+import { createArchiveStore } from '../../archive/create-store.ts'
+import type { ArchiveStore } from '../../archive/store.ts'
+import { type ArchivePass, archiveTransfers, readProgress } from '../../archive/transfers.ts'
+import type { Config } from '../../config/schema.ts'
+import { toRelayerError } from '../../domain/errors.ts'
+import type { TemporalClient } from '../../temporal/client/client.ts'
+import { retentionHours } from '../../temporal/client/ended-transfers.ts'
+import { readKeptOrders } from '../../temporal/client/kept-orders.ts'
+import type { Call, CommandSpec } from '../command.ts'
+import { withInterrupt } from '../context.ts'
+import { invalid, matching, numberWithin } from '../options.ts'
+import { facts } from '../output.ts'
+
+interface RunOptions {
+  readonly since?: string
+  readonly every?: number
+}
+
+const hourMs = 3_600_000
+const minuteMs = 60_000
+const time = matching(/^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d{1,3})?)?Z)?$/i, 'It must be a time in UTC: 2026-11-22 or 2026-11-22T17:00Z.')
+const day = matching(/^\d{4}-\d\d-\d\d$/, 'It must be a day: 2026-11-22.')
+
+export const archiveCommand: CommandSpec = {
+  description: 'Keep what Temporal forgets: the results of closed transfers, and who ordered what (archive of the config).',
+  commands: {
+    run: {
+      description: 'Write what has closed, and what was ordered, since the last pass. The same pass again writes nothing.',
+      options: (command) =>
+        command
+          .option(
+            '--since <time>',
+            'look from this time on (default: an hour before the end of the last pass; the first time all that Temporal has)',
+            time,
+          )
+          .option('--every <minutes>', 'go on until SIGTERM or Ctrl-C: a pass every so many minutes', numberWithin(1, 1_440)),
+      notes: `For cron, or a CronJob: one pass, exit code 1 if it failed or if orders may be missing. Nothing waits for it: transfers are delivered and
+closed without it, and a pass that failed is made good by the next. Orders that lanes and streams keep need a worker of the ledger.`,
+      examples: ['portage archive run', 'portage archive run --every 10', 'portage archive run --since 2026-11-20 --json'],
+      run: (call: Call<RunOptions>) => call.withTemporal((client, config) => run(call, client, config)),
+    },
+    show: {
+      description: 'How far the archive goes, and how much of the retention has passed since. Ends with 1 once half of it has.',
+      examples: ['portage archive show --json'],
+      run: ({ withTemporal }: Call) =>
+        withTemporal(async (client, config) => {
+          const freshness = freshnessOf(await readProgress(storeOf(config)), await retentionHours(client), Date.now())
+          const { through = 'nothing yet', behindHours: behind, retentionHours: kept, state } = freshness
+          const text = facts({ archived: through, behind: `${behind} h`, retention: `${kept} h`, state })
+          return { json: freshness, text, failed: state !== 'fresh' }
+        }),
+    },
+    verify: {
+      description: 'Check that no line of the log of orders of a day was changed, added or taken out.',
+      options: (command) => command.argument('<day>', 'in UTC: 2026-11-22', day),
+      notes:
+        'The head that it shows is the hash of the last line: compare it with the one that archive run showed, kept elsewhere, to see that no line was cut off at the end.',
+      examples: ['portage archive verify 2026-11-22 --json'],
+      run: async ({ config }: Call, which: string) => {
+        const found = await verifyDay(storeOf(await config()), which)
+        return { json: { day: which, ...found }, text: facts({ day: which, ...found }) }
+      },
+    },
+  },
+}
+
+/** Throws INPUT_INVALID where the config has no archive. */
+function storeOf({ archive }: Config): ArchiveStore {
+  if (!archive) throw invalid('archive is not in the config: it says where the archive is.')
+  return createArchiveStore(archive)
+}
+
+async function run({ context, globals, options: { since, every } }: Call<RunOptions>, client: TemporalClient, config: Config) {
+  const store = storeOf(config)
+  if (every === undefined) return outcome(await pass(client, store, since))
+  return withInterrupt(context, async (interrupted) => {
+    for (let from = since; !interrupted.aborted;) {
+      const line = await pass(client, store, from).then(
+        (done) => {
+          from = undefined
+          return globals.json ? JSON.stringify(outcome(done).json) : outcome(done).text
+        },
+        // It is made again; what it did is kept.
+        (error: unknown) => toRelayerError(error).message,
+      )
+      context.stderr.write(`${line}\n`)
+      await delay(every * minuteMs, undefined, { signal: interrupted }).catch(() => {})
+    }
+    return { json: { ended: true }, text: 'ended' }
+  })
+}
+
+interface Pass {
+  readonly transfers: ArchivePass
+  readonly orders: OrderExport
+}
+
+async function pass(client: TemporalClient, store: ArchiveStore, since: string | undefined): Promise<Pass> {
+  const now = Date.now()
+  const oldest = now - (await retentionHours(client)) * hourMs
+  const from = since === undefined ? undefined : Date.parse(since)
+  const ordersThrough = await lastExport(store)
+  const transfers = await archiveTransfers(client, store, { since: from, ordersThrough, oldest, now })
+  const kept = await readKeptOrders(client, from ?? Date.parse(transfers.from))
+  return { transfers, orders: await exportOrders(store, [...kept, ...transfers.orders], now) }
+}
+
+function outcome({ transfers: { orders: _, ...transfers }, orders }: Pass) {
+  const { through, found, added } = transfers
+  const missing = orders.maybeIncomplete
+  const text = facts({
+    archived: through,
+    transfers: `${found} closed, ${added} new`,
+    orders: `${orders.found} kept, ${orders.added} new`,
+    ...(missing.length > 0 && { 'orders may be missing of': missing.join(', ') }),
+  })
+  return { json: { transfers, orders }, text, failed: missing.length > 0 }
+}

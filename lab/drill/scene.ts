@@ -1,0 +1,40 @@
+import type { Client } from '@temporalio/client'
+import type { Devnet } from '../devnet/index.ts'
+import type { AnySent } from '../devnet/sent.ts'
+import type { ChainKey } from '../faults/fault-targets.ts'
+
+/** A payment of an operator to the treasury: an amount that no other payment has, so that the chain tells how often it was made. */
+export interface Payment {
+  readonly chain: ChainKey
+  /** wei. */
+  readonly amount: bigint
+  /** Its last moment before Temporal's database was lost. */
+  readonly when: string
+}
+
+/** What a drill works on. */
+export interface DrillScene {
+  readonly devnet: Devnet
+  /** Of the Temporal that runs now. */
+  readonly client: Client
+  /** Every transfer so far. */
+  readonly sent: AnySent[]
+  readonly payments: Payment[]
+  say(line: string): void
+  wait(ms: number): Promise<void>
+}
+
+/** Where operators pay to. Its key is unknown. */
+export const treasury = `0x${'7e'.repeat(20)}`
+
+/** The same devnet with a treasury in the config of its processes. */
+export function withTreasury(devnet: Devnet): Devnet {
+  return {
+    ...devnet,
+    relayerConfig() {
+      const config = devnet.relayerConfig()
+      const chains = Object.entries(config.chains).map(([name, chain]) => [name, { ...chain, treasury: { address: treasury } }])
+      return { ...config, chains: Object.fromEntries(chains) as typeof config.chains }
+    },
+  }
+}

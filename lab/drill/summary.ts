@@ -1,0 +1,114 @@
+import type { CheckResult } from '../checker/checker.ts'
+import { type LaneTransaction, laneTransactions } from '../checker/spending.ts'
+import { byBridge } from '../devnet/sent.ts'
+import type { Remains } from '../faults/drain.ts'
+import type { LogFindings } from '../faults/logs.ts'
+import type { DrillCase } from './options.ts'
+import { type DrillScene, type Payment, treasury } from './scene.ts'
+
+/** How long the parts of a drill took, seconds. */
+export interface DrillTimes {
+  /** pg_dump of both databases, under load. */
+  dump: number
+  /** From the loss until the Temporal server serves again. */
+  restore: number
+  /** From then until every transfer is delivered, and every stream has proved it. */
+  recovery: number
+  all: number
+}
+
+/** What a drill prints. */
+export interface DrillSummary extends LogFindings {
+  readonly case: DrillCase
+  readonly transfers: number
+  readonly delivered: number
+  readonly lost: number
+  readonly duplicateEffects: number
+  readonly wrongBalances: number
+  readonly foreignCompletions: number
+  readonly nonceHoles: number
+  /** Transfers, lanes and streams that did not come to an end. */
+  readonly stuck: number
+  /** Payments that operators ordered, by how often the chain shows them. */
+  readonly payments: { readonly once: number; readonly never: number; readonly again: number }
+  /** Transactions of our lanes that delivered and paid nothing. */
+  readonly wastedTransactions: number
+  readonly revertedTransactions: number
+  readonly seconds: DrillTimes
+}
+
+interface JudgeInput {
+  readonly case: DrillCase
+  readonly remains: Remains
+  readonly logs: LogFindings
+  readonly seconds: DrillTimes
+}
+
+/** Judges a drill that has come to rest, by what the chains show. */
+export async function judge(scene: DrillScene, { remains, logs, seconds, ...input }: JudgeInput): Promise<DrillSummary> {
+  const { devnet, sent, say } = scene
+  const check = await devnet.check(...byBridge(sent))
+  const payments = await paymentsOf(scene)
+  for (const { when, chain, times } of payments) say(`  payment on ${chain}, ${when}: made ${times} times`)
+  for (const line of [...remains.transfers, ...remains.lanes, ...remains.streams]) say(`  left: ${line}`)
+  const made = payments.reduce((sum, { times }) => sum + times, 0)
+  return {
+    case: input.case,
+    ...counts(check),
+    stuck: remains.transfers.length + remains.lanes.length + remains.streams.length,
+    payments: {
+      once: payments.filter(({ times }) => times === 1).length,
+      never: payments.filter(({ times }) => times === 0).length,
+      again: payments.filter(({ times }) => times > 1).length,
+    },
+    wastedTransactions: check.wastedTransactions - made,
+    revertedTransactions: check.revertedTransactions,
+    ...logs,
+    seconds,
+  }
+}
+
+function counts(check: CheckResult) {
+  const { transfers, delivered, lost, duplicates: duplicateEffects, wrongBalances, foreignCompletions, nonceHoles } = check
+  return { transfers, delivered, lost, duplicateEffects, wrongBalances, foreignCompletions, nonceHoles }
+}
+
+/** Payments by how often the chains show them. */
+async function paymentsOf(scene: DrillScene): Promise<(Payment & { readonly times: number })[]> {
+  const spent = await treasuryPayments(scene)
+  return scene.payments.map((payment) => ({
+    ...payment,
+    times: spent.filter(({ chain, value }) => chain === payment.chain && value === payment.amount).length,
+  }))
+}
+
+/** Whether the chains show every payment that was ordered so far. */
+export async function allPaid(scene: DrillScene): Promise<boolean> {
+  return (await paymentsOf(scene)).every(({ times }) => times > 0)
+}
+
+async function treasuryPayments({ devnet }: DrillScene): Promise<LaneTransaction[]> {
+  const perChain = (['ethereum', 'bsc'] as const).map((chain) => {
+    const addresses = devnet.lanes.filter((lane) => lane.chain === chain).map(({ address }) => address)
+    return laneTransactions(chain, devnet.chains[chain].anvil.url, addresses)
+  })
+  return (await Promise.all(perChain)).flat().filter(({ to, succeeded }) => to === treasury && succeeded)
+}
+
+/** Everything delivered once, nothing paid twice, nothing stuck; of what was ordered before a dump everything is paid. */
+export function isClean(summary: DrillSummary): boolean {
+  const { transfers, delivered, lost, duplicateEffects, wrongBalances, foreignCompletions, nonceHoles, stuck, payments } = summary
+  const wrong = lost + duplicateEffects + wrongBalances + foreignCompletions + nonceHoles + stuck + payments.again
+  const unpaid = summary.case === 'dump' ? payments.never : 0
+  return transfers > 0 && delivered === transfers && wrong + unpaid + summary.brokenTasks + summary.loggedKeys === 0
+}
+
+/** The summary for people. */
+export function describe({ payments, seconds, ...figures }: DrillSummary): string {
+  const row = ([name, value]: [string, unknown]) => `  ${name.padEnd(24)}${String(value)}`
+  return [
+    ...Object.entries(figures).map(row),
+    ...['  payments', ...Object.entries(payments).map(row)],
+    ...['  seconds', ...Object.entries(seconds).map(row)],
+  ].join('\n')
+}

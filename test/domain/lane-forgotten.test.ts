@@ -1,0 +1,56 @@
+import { describe, expect, test } from 'vitest'
+import { type LaneState, newLane } from '../../domain/lane/lane.ts'
+import type { ApplyRequest, Observation } from '../../domain/lane/messages.ts'
+import { apply } from '../../domain/lane/reducer.ts'
+import { view } from '../../domain/lane/view.ts'
+import { owner } from './lane-bench.ts'
+
+const config = { lane: 'evm-1:0xa', window: 8, fillAfterBlocks: 10 }
+const at = (latest: number, height: number, more: Partial<Observation> = {}): ApplyRequest => ({
+  observe: { latest, finalized: latest, height, hash: '0x', balance: String(10n ** 18n), claims: [], since: 1, ...more },
+  requests: [],
+})
+const granted = (state: LaneState, name: string): LaneState => {
+  const attempt = { kind: 'call', gasLimit: '1000', maxFee: '100', tip: '1' } as const
+  return apply(state, { requests: [{ kind: 'grant', id: name, owner: owner(name), attempt }] }, 0).state
+}
+/** The ledger of a new key. */
+const synced = apply(newLane(config), at(0, 1, { pending: 0 }), 0).state
+
+describe('nonces that a ledger did not give', () => {
+  test('are none of those that it gave itself, mined or not, nor those that it took back', () => {
+    const busy = granted(granted(synced, 'a'), 'b')
+    expect(busy.next).toBe(2)
+    expect(view(apply(busy, at(1, 2, { pending: 2 }), 5).state)).not.toHaveProperty('forgotten')
+  })
+
+  test('are those that the chain shows above its own, in blocks and in the pool, with the time at which it heard of them', () => {
+    const restored = apply(granted(synced, 'a'), at(3, 2, { pending: 5 }), 7).state
+    expect(view(restored).forgotten).toEqual([{ from: 1, to: 5, at: 7 }])
+    // Its own again, then those of somebody else.
+    const later = granted(apply(restored, at(5, 3), 8).state, 'b')
+    expect(view(apply(later, at(7, 4), 9).state).forgotten).toEqual([
+      { from: 1, to: 5, at: 7 },
+      { from: 6, to: 7, at: 9 },
+    ])
+  })
+
+  test('are those that a process knows of from a newer ledger', () => {
+    const before = granted(synced, 'a')
+    const { era, granted: count, next, finalized } = view(granted(granted(before, 'b'), 'c'))
+    const { state } = apply(before, { requests: [], known: { era, granted: count, next, finalized } }, 4)
+    expect(view(state).forgotten).toEqual([{ from: 1, to: 3, at: 4 }])
+  })
+
+  test('make one range where one follows the other, as heard of last, and take bounded room', () => {
+    expect(view(apply(apply(synced, at(2, 2), 5).state, at(3, 3), 6).state).forgotten).toEqual([{ from: 0, to: 3, at: 6 }])
+    let state = synced
+    for (let count = 1; count <= 40; count++) state = granted(apply(state, at(2 * count, 1 + count), count).state, `a${count}`)
+    const { forgotten = [] } = view(state)
+    expect([forgotten.length, forgotten.at(-1)]).toEqual([32, { from: 79, to: 80, at: 40 }])
+  })
+
+  test('of a key that was in use before, with a new ledger, are all', () => {
+    expect(view(apply(newLane(config), at(9, 1, { pending: 9 }), 3).state).forgotten).toEqual([{ from: 0, to: 9, at: 3 }])
+  })
+})
