@@ -62,7 +62,16 @@ function send({ lane, intent, by, reason }: OperatorTransactionInput, progress: 
   // Nothing is paid twice: it goes on with the nonce that it holds, and ends `lost` without one if the chain does not tell what became of it.
   const lookUpOnly = progress.sentBefore || isAfterReset()
   progress.sentBefore = true
-  const call = { lane, intentId: intentIdOf(owner, round), intent, lookUpOnly, held, earlier, orderedAt: startTime.getTime(), cancel: cancelledBy !== undefined }
+  const call = {
+    lane,
+    intentId: intentIdOf(owner, round),
+    intent,
+    lookUpOnly,
+    held,
+    earlier,
+    orderedAt: startTime.getTime(),
+    cancel: cancelledBy !== undefined,
+  }
   return laneStep(lane, `${reason} (${by})`, ({ sendOperatorTransaction }) => sendOperatorTransaction(call))
 }
 
