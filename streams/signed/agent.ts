@@ -34,8 +34,8 @@ export function createSignedAgent(options: SignedAgentOptions) {
   const begin = () => bootstrapSigned(source, keeper.read, keeper.complain, lookBack.firstNumber)
   const loops = createAgentLoops(options, begin, checkpointKey)
   const { streamClient, keeper, alarms } = loops
-  const auditor = createSignedAuditor({ ...options, streamClient }, options.auditMs)
   const recorder = createRecorder({ streamClient })
+  const auditor = createSignedAuditor({ ...options, streamClient, isHeard: recorder.has }, options.auditMs)
   const tail = createTailProof(chain.heads)
   const schedule = createAuditSchedule({ ...options, streamClient, auditor, recorder, tail })
 

@@ -20,20 +20,28 @@ const atOnce = 50
 const mostPerLook = 2_000
 /** Messages of one block come in any order, and together: a gap is given so long to close by itself, ms. */
 export const settleMs = 2_000
+/** What the spy told is recorded when there is room; so long after a look that left it out comes the next, ms, should it be forgotten. */
+const heardMs = 10_000
 
 export interface GapsDeps extends SignedDeps {
   /** How long a gap is given to close by itself, ms; 0 where it is asked once. */
   readonly freshMs?: number
+  /** Whether this process started the number's transfer by the spy and is about to record it. Default: never. */
+  readonly isHeard?: (number: string) => boolean
 }
+
+const nothingRuns: Pick<UnderWay, 'of'> = { of: async () => new Map() }
 
 type Absent = Extract<FetchOutcome, { kind: 'absent' }>
 
 export function createGapFiller(deps: GapsDeps, auditMs: number) {
-  const { streamClient, freshMs = settleMs } = deps
+  const { streamClient, freshMs = settleMs, isHeard = () => false } = deps
   const schedule = createRetrySchedule(auditMs)
   const record = createFetchRecorder(deps, schedule)
   /** Where a look that did not come to the end goes on. */
   let above = -1n
+  /** When numbers that the last look left out are looked at again. */
+  let heardAgainAt = Infinity
 
   /** Known for a moment only: the spy may be about to tell it. Times of a clock that is far from this one are not compared. */
   const isFresh = (since: number) => Math.abs(Date.now() - since) < freshMs
@@ -44,7 +52,9 @@ export function createGapFiller(deps: GapsDeps, auditMs: number) {
       if (isFresh(since)) continue
       for (let at = BigInt(from) > above ? BigInt(from) : above + 1n; at <= BigInt(to); at++) {
         const number = String(at)
-        if (schedule.isDue(number) && !taken.has(number)) yield number
+        if (!schedule.isDue(number) || taken.has(number)) continue
+        if (isHeard(number)) heardAgainAt = Date.now() + heardMs
+        else yield number
       }
     }
   }
@@ -56,12 +66,13 @@ export function createGapFiller(deps: GapsDeps, auditMs: number) {
      * Looks for every number of the gaps that is due, and records what it finds after every few of them, so that a crash loses little. Throws what reads
      * throw; what was recorded stays.
      * @param upTo the source's highest number at its finalized state, as last asked
-     * @param underWay numbers whose transfers run: they are recorded, and not looked for
+     * @param underWay which numbers have transfers that run: they are recorded, and not looked for
      */
-    async look(state: StreamState, upTo: string | undefined, underWay: UnderWay = new Map()): Promise<GapReport> {
+    async look(state: StreamState, upTo: string | undefined, underWay: Pick<UnderWay, 'of'> = nothingRuns): Promise<GapReport> {
       const counts: Record<NumberStatus | 'absent', number> = { started: 0, delivered: 0, ignored: 0, absent: 0 }
       let [looked, full] = [0, false]
       schedule.prune(state.gaps)
+      heardAgainAt = Infinity
       const numbers = due(state)
       for (let last = false; !last && looked < mostPerLook;) {
         // A transfer starts before it is recorded: no more than there is room for.
@@ -72,21 +83,25 @@ export function createGapFiller(deps: GapsDeps, auditMs: number) {
         last = batch.length < room
         if (batch.length === 0) break
         looked += batch.length
-        const outcomes = await findAll(deps, batch, underWay)
+        const outcomes = await findAll(deps, batch, await underWay.of(batch))
         for (const status of await record(outcomes, upTo, state)) counts[status]++
         for (const { kind } of outcomes.values()) if (kind === 'absent') counts.absent++
         above = last ? -1n : BigInt(batch.at(-1) ?? -1)
       }
       const freshUntil = state.gaps.some(({ at }) => isFresh(at)) ? Date.now() + freshMs : Infinity
       const isUnfinished = full || looked >= mostPerLook
-      const nextAt = isUnfinished ? Date.now() + 1_000 : Math.min(freshUntil, schedule.nextAt)
+      const nextAt = isUnfinished ? Date.now() + 1_000 : Math.min(freshUntil, heardAgainAt, schedule.nextAt)
       return { ...counts, ...(Number.isFinite(nextAt) && { nextAt }) }
     },
   }
 }
 
 /** What runs is known, and the rest is fetched. */
-async function findAll(deps: SignedDeps, numbers: readonly string[], underWay: UnderWay): Promise<ReadonlyMap<string, FetchOutcome>> {
+async function findAll(
+  deps: SignedDeps,
+  numbers: readonly string[],
+  underWay: ReadonlyMap<string, string>,
+): Promise<ReadonlyMap<string, FetchOutcome>> {
   const fetched = await fetchMissing(
     deps,
     numbers.filter((number) => !underWay.has(number)),

@@ -10,9 +10,8 @@ export function createGaps(deps: GapsDeps & UnderWayDeps, auditMs: number): Retu
   return {
     hurry: () => filler.hurry(),
     async look(found, upTo): Promise<GapReport> {
-      const started = await underWay.of(found)
-      const { state, counts } = await many.look(found, started.size)
-      const filled = await filler.look(state, upTo, started)
+      const { state, counts } = await many.look(found, () => underWay.listed(found))
+      const filled = await filler.look(state, upTo, underWay)
       return { ...filled, delivered: filled.delivered + counts.delivered, ignored: filled.ignored + counts.ignored }
     },
   }

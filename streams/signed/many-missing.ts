@@ -22,15 +22,17 @@ export function createManyMissing(deps: SignedDeps) {
   return {
     /**
      * The state after it. Throws only what asking for the state throws.
-     * @param started how many of the missing numbers need no look: their transfers run
+     * @param started how many of the missing numbers need no look: their transfers run. Asked for only where many are missing; what it says too much is fetched
      */
     async look(
       state: StreamState,
-      started = 0,
+      started: () => Promise<number> = async () => 0,
     ): Promise<{ readonly state: StreamState; readonly counts: Readonly<Record<NumberStatus, number>> }> {
       const none = { started: 0, delivered: 0, ignored: 0 }
-      const missing = missingIn(viewStream(state)) - started
-      if (missing <= few || Date.now() < nextAt) return { state, counts: none }
+      const all = missingIn(viewStream(state))
+      if (all <= few || Date.now() < nextAt) return { state, counts: none }
+      const missing = all - (await started())
+      if (missing <= few) return { state, counts: none }
       const about = { stream: source.config.stream, missing }
       try {
         nextAt = Date.now() + betweenMs

@@ -5,7 +5,7 @@ import type { Logger } from '../../observability/logger.ts'
 import type { TemporalClient } from '../../temporal/client/client.ts'
 import { fromTemporal } from '../../temporal/client/errors.ts'
 import { storedTransfer } from '../../temporal/client/start-transfer.ts'
-import type { ListedTransfer } from '../../temporal/client/stream-transfers.ts'
+import { byNumber, type ListedTransfer } from '../../temporal/client/stream-transfers.ts'
 import { transferId } from '../../temporal/contracts/names.ts'
 import { mapLimited } from '../map-limited.ts'
 import { deliveredByTarget } from './delivered-by-target.ts'
@@ -26,8 +26,12 @@ type Message = Omit<Transfer, 'message'>
 
 /** Runs that are remembered, and ids. */
 const mostKept = 20_000
-/** Inputs that are read in one look, and at once; the next look goes on. */
+/**
+ * Inputs that are read in one look, of one number, and at once; the next look goes on with others. Strangers may have any number of runs under one number, and
+ * must not keep those of other numbers unread.
+ */
 const mostReads = 1_000
+const mostOfNumber = 4
 const readsAtOnce = 20
 /** What nobody could say is asked again after so long, ms: it must not stand before the others in each look. */
 const againMs = 60_000
@@ -51,7 +55,9 @@ export function createProvedTransfers(deps: ProvedDeps) {
       if (foreign.has(runId)) return 'foreign'
       return (unproved.get(runId) ?? 0) > Date.now() ? 'unproved' : undefined
     }
-    const unknown = listed.filter((one) => !known(one)).slice(0, mostReads)
+    const unknown = [...byNumber(listed.filter((one) => !known(one))).values()]
+      .flatMap((some) => some.slice(0, mostOfNumber))
+      .slice(0, mostReads)
     const read = new Map<ListedTransfer, Proof>()
     await mapLimited(unknown, readsAtOnce, async (one) => {
       const { proof, message } = await prove(deps, one)

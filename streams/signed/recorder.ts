@@ -36,8 +36,10 @@ export function createRecorder({ streamClient, everyMs = 1_000, many = 100 }: Re
 
   /** The lowest first, so that fewest gaps arise; as many transfers as the stream has room for. Numbers that need no room are never held back. */
   function next(): [string, NumberStatus][] {
-    const sorted = [...kept].sort(([a], [b]) => (BigInt(a) < BigInt(b) ? -1 : 1))
     let room = streamClient.view?.room ?? mostRecorded
+    // Thousands may wait for room, and are asked for with each change of the stream: they are sorted only where some of them fit.
+    const fitting = room > 0 ? [...kept] : [...kept].filter(([, seen]) => seen !== 'started')
+    const sorted = fitting.sort(([a], [b]) => compareNumbers(a, b))
     return sorted.filter(([, seen]) => seen !== 'started' || room-- > 0).slice(0, mostRecorded)
   }
 
@@ -60,6 +62,8 @@ export function createRecorder({ streamClient, everyMs = 1_000, many = 100 }: Re
     get size(): number {
       return kept.size
     },
+    /** It is recorded as soon as there is room: nobody else needs to look for it. */
+    has: (number: string) => kept.has(number),
     add(number: string, seen: NumberStatus): void {
       // Delivered and ignored are final: they outrank that a transfer was started.
       if (kept.get(number) === undefined || seen !== 'started') kept.set(number, seen)
@@ -77,4 +81,9 @@ export function createRecorder({ streamClient, everyMs = 1_000, many = 100 }: Re
       clearTimeout(timer)
     },
   }
+}
+
+/** Both canonical: without leading zeros, so that the longer one is the higher. */
+function compareNumbers(a: string, b: string): number {
+  return a.length - b.length || (a < b ? -1 : 1)
 }

@@ -87,6 +87,17 @@ export function isOf({ id }: Pick<ListedTransfer, 'id'>, { digest }: Pick<Transf
   return id.endsWith(`:${digest.slice(2, 18)}`)
 }
 
+/** By their numbers, in the order of the list: strangers may have started others under a number. */
+export function byNumber(listed: readonly ListedTransfer[]): ReadonlyMap<string, readonly ListedTransfer[]> {
+  const runs = new Map<string, ListedTransfer[]>()
+  for (const one of listed) {
+    const others = runs.get(one.number)
+    if (others) others.push(one)
+    else runs.set(one.number, [one])
+  }
+  return runs
+}
+
 async function list(client: TemporalClient, of: StreamOfTransfers, which: string): Promise<ListedTransfer[]> {
   return listedOf(of, await listWorkflows(client, queryOf(of, which)))
 }

@@ -1,5 +1,3 @@
-import { Client, Connection, type WorkflowExecutionInfo } from '@temporalio/client'
-import { defaultPayloadConverter, TypedSearchAttributes } from '@temporalio/common'
 import { encodeBase64 } from 'ethers'
 import { describe, expect, it } from 'vitest'
 import type { Verdict } from '../../bridges/port.ts'
@@ -10,10 +8,10 @@ import type { TransferState } from '../../domain/transfer/transfer.ts'
 import { parseVaa } from '../../domain/vaa.ts'
 import { silentLogger } from '../../observability/logger.ts'
 import { createSignedAuditor } from '../../streams/signed/audit.ts'
-import { searchAttributes, transferId } from '../../temporal/contracts/names.ts'
-import { unused } from '../helpers/unused.ts'
+import { transferId } from '../../temporal/contracts/names.ts'
 import { signVaa } from '../helpers/vaa.ts'
 import { fakeChain } from './fake-context.ts'
+import { listingClient } from './listing-client.ts'
 
 const emitter = `${'00'.repeat(12)}${'33'.repeat(20)}`
 const bridge = 'wormhole-token-bridge'
@@ -51,36 +49,15 @@ const idOf = ({ number, timestamp, id = transferId(decode(vaaOf(number, timestam
 
 /** A client whose server has these runs, and counts the inputs that it is asked for; it connects to none. */
 function clientWith(runs: readonly Run[]) {
-  const client = new Client({ connection: Connection.lazy() })
-  const read: string[] = []
-  const info = (run: Run, index: number): WorkflowExecutionInfo => ({
-    ...{ type: 'transfer', workflowId: idOf(run), runId: String(index), taskQueue: 'nobody', historyLength: 3, startTime: new Date(0) },
-    // The enum itself is in a package that is no dependency.
-    // oxlint-disable-next-line typescript/no-unsafe-enum-assignment
-    status: run.ended ? { code: 2, name: 'COMPLETED' } : { code: 1, name: 'RUNNING' },
-    searchAttributes: {},
-    typedSearchAttributes: new TypedSearchAttributes([{ key: searchAttributes.TransferState, value: run.ended ?? 'admitting' }]),
-    raw: {},
-  })
-  client.workflow.list = ({ query = '' } = {}) => {
-    const isEnded = query.includes("'Completed'")
-    const listed = (async function* () {
-      if (!query.includes("'parked'")) yield* runs.map(info).filter(({ status }) => (status.name === 'COMPLETED') === isEnded)
-    })()
-    return Object.assign(listed, { intoHistories: unused('intoHistories') })
-  }
-  const getWorkflowExecutionHistory = async ({ execution }: { execution: { runId: string } }) => {
-    const run = runs[Number(execution.runId)]
-    if (!run) throw new Error('no such run')
-    read.push(idOf(run))
-    const input = 'input' in run ? run.input : { transfer: decode(vaaOf(run.number, run.timestamp)) }
-    const payloads = [defaultPayloadConverter.toPayload(input)]
-    return { history: { events: [{ workflowExecutionStartedEventAttributes: { input: { payloads } } }] } }
-  }
-  Object.defineProperty(client, 'workflowService', { value: { getWorkflowExecutionHistory } })
-  const result = (run: Run | undefined) => async () => run && ('result' in run ? run.result : { state: run.ended, reason: 'as he likes' })
-  Object.defineProperty(client.workflow, 'getHandle', { value: (id: string) => ({ result: result(runs.find((run) => idOf(run) === id)) }) })
-  return { client, read }
+  return listingClient(
+    runs.map((run) => ({
+      id: idOf(run),
+      state: run.ended ?? 'admitting',
+      ended: run.ended !== undefined,
+      input: () => ('input' in run ? run.input : { transfer: decode(vaaOf(run.number, run.timestamp)) }),
+      result: 'result' in run ? run.result : { state: run.ended, reason: 'as he likes' },
+    })),
+  )
 }
 
 /** An emitter of which 1 is missing or open, or resolved, while these runs are in Temporal. Its servers have what the guardians signed. */

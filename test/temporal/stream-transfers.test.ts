@@ -71,8 +71,8 @@ describe('runs with ids that no transfer of the stream can have', () => {
   })
 
   it('stop neither the look at what is under way nor that at what is parked', async () => {
-    const gaps = [{ from: '7', to: '8', state: 'unobserved' as const, at: 0 }]
-    await createUnderWay({ source: of, client, logger: silentLogger(), proved: { own: async (listed) => listed } }).of({ gaps })
+    const underWay = createUnderWay({ source: of, client, logger: silentLogger(), proved: { own: async (listed) => listed } })
+    expect(await underWay.of(['7', '8'])).toEqual(new Map([['7', good]]))
     const state = initialStream({ stream: 's', origin: '1/0xaa', first: '0', maxOpen: 10 })
     const look = await createParkedRounds(client, of).look(state)
     expect(look.end(new Set(), 10)).toEqual([])
