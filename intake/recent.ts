@@ -6,6 +6,8 @@ export function createRecent(size: number, forMs: number, clock: () => number = 
       const at = seenAt.get(key)
       return at !== undefined && clock() - at < forMs
     },
+    delete: (key: string) => void seenAt.delete(key),
+    clear: () => seenAt.clear(),
     add(key: string): void {
       // Deleted first, so that the order is that of the last time.
       seenAt.delete(key)

@@ -12,7 +12,7 @@ const startsAtOnce = 200
 
 /**
  * INIT_EVENT_PROCESSING: a workflow for each, or the certainty that its id is taken. All are tried before it throws what the submitter throws: a contradiction
- * with the source's table first (`haltRoute`), else what passes.
+ * with the source's table first (`haltRoute`), else what passes. What was started then is not started again at the next try of the range.
  * @param seenAt when the block of a transfer was seen to be final, ms since the epoch
  */
 export async function startAll(
@@ -21,10 +21,12 @@ export async function startAll(
   seenAt: (transfer: Transfer) => number | undefined = () => undefined,
 ): Promise<void> {
   const errors: RelayerError[] = []
-  await mapLimited(transfers, startsAtOnce, async (transfer) => {
+  const due = transfers.filter((transfer) => !cache.started.has(transferId(transfer)))
+  await mapLimited(due, startsAtOnce, async (transfer) => {
     if (stopping.aborted) return void errors.push(new RelayerError('STREAM_UNREACHABLE', { detail: 'this process is stopping' }))
     try {
       await submitter.submit(transfer.bridge, Buffer.from(transfer.message, 'base64'), { repeats: 'ask', seenAt: seenAt(transfer) })
+      cache.started.add(transferId(transfer))
     } catch (error) {
       errors.push(toRelayerError(error))
     }
@@ -32,6 +34,7 @@ export async function startAll(
   const worst = errors.find(({ haltRoute }) => haltRoute) ?? errors[0]
   if (worst) throw worst
   cache.know(transfers)
+  for (const transfer of transfers) cache.started.delete(transferId(transfer))
 }
 
 /** The same for a transfer whose effect the target does not show: one that closed as delivered is started again too, one that ended undelivered is not. */

@@ -1,11 +1,14 @@
 import type { ScannedBlock } from '../../domain/stream/stream.ts'
 import type { Transfer } from '../../domain/transfer/transfer.ts'
+import { createRecent } from '../../intake/recent.ts'
 
 const mostTransfers = 10_000
 /** Ends of ranges, thinned out with age: blocks that a fork may have left in the chain. */
 const mostBlocks = 128
 /** The latest deliveries: the audit looks at them again, since a reorganisation of the target may have undone them. */
 const mostCompletions = 500
+/** What was started for a range that failed as a whole is not started again for so long, ms: its next try comes within seconds. */
+const startedMs = 60_000
 
 /** What a process knows of a stream: all of it can be read again. */
 export type StreamCache = ReturnType<typeof createStreamCache>
@@ -13,8 +16,11 @@ export type StreamCache = ReturnType<typeof createStreamCache>
 export function createStreamCache() {
   const transfers = new Map<string, Transfer>()
   const completions = new Map<string, Transfer>()
+  const started = createRecent(mostTransfers, startedMs)
   let blocks: ScannedBlock[] = []
   return {
+    /** Ids of transfers that were started, while others of their range could not be. */
+    started,
     transfer: (number: string) => transfers.get(number),
     know(known: readonly Transfer[]): void {
       for (const transfer of known) put(transfers, transfer.sequence, transfer, mostTransfers)
@@ -40,6 +46,7 @@ export function createStreamCache() {
     /** The source forked below what was final: numbers may belong to other transfers now, and blocks above `height` are gone. */
     forget(height: number): void {
       transfers.clear()
+      started.clear()
       completions.clear()
       blocks = blocks.filter((block) => block.height <= height)
     },
