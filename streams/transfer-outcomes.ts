@@ -18,8 +18,11 @@ export interface OutcomesDeps extends LongWaitsDeps {
   readonly streamClient: Pick<StreamClient, 'apply'>
 }
 
-/** How far a transfer may be behind in the visibility store (Elasticsearch under load), and another process's clock, ms. */
-const lagMs = 60_000
+/**
+ * How far a transfer may be behind in the visibility store (Elasticsearch under load), and another process's clock, ms; and how far most are. So far back goes a
+ * look once in `lagMs`, and each other: in a burst every transfer that ended would else be listed twenty times.
+ */
+const [lagMs, usualLagMs] = [60_000, 5_000] as const
 /** How far back the first look goes, ms: over a restart or an upgrade. An audit finds transfers that ended before, one by one. */
 const firstLookMs = 60 * lagMs
 const numberOf = ({ number }: ListedTransfer) => number
@@ -46,7 +49,8 @@ export function createOutcomeReporter(
   const parkedRounds = createParkedRounds(client, source, listParked)
   const findLongWaits = createLongWaits({ source, client, logger, asideAfterMs })
   let awaitingAside: readonly bigint[] = []
-  let since = Date.now() - firstLookMs
+  let [since, longSince] = [Date.now() - firstLookMs, Date.now() - firstLookMs]
+  let longAt = 0
 
   async function record(
     seen: readonly (readonly [string, NumberStatus])[],
@@ -70,7 +74,8 @@ export function createOutcomeReporter(
       const opened = new Map(open.map((one) => [one.number, one.parked]))
       const missing = gaps.filter((gap) => gap.state !== 'undone')
       const parkedLook = await parkedRounds.look(state)
-      const all = [...parkedLook.listed, ...(await listEnded(client, source, since))]
+      const isLong = now >= longAt
+      const all = [...parkedLook.listed, ...(await listEnded(client, source, isLong ? longSince : since))]
       // What is aside and parked is known: it is neither compared with its source nor asked for its code at each look.
       const wanted = ({ number, running }: ListedTransfer) => {
         const aside = asideOf(state, number)
@@ -98,7 +103,8 @@ export function createOutcomeReporter(
         ...(await findLongWaits(state)),
       ]
       await record(withStatus('started', started), changed, era)
-      since = now - lagMs
+      since = now - usualLagMs
+      if (isLong) [longSince, longAt] = [now - lagMs, now + lagMs]
     },
   }
 }

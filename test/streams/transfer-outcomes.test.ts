@@ -18,11 +18,14 @@ fakeTime(Date.parse('2026-11-21T12:00:00Z'))
 function reporter(lagMs: number, ...numbers: string[]) {
   const closedAt = new Map<string, number>()
   const recorded: string[] = []
-  const list: typeof endedSince = async (_, __, since) =>
-    [...closedAt]
-      .filter(([, at]) => at >= since && at + lagMs <= Date.now())
-      .map(([number]) => ({ number, id: number, runId: number, state: 'delivered', running: false }))
-  const config = { stream: 's', origin: '1/0xaa', first: '0', maxOpen: 10 }
+  let [listed, isAway] = [0, false]
+  const list: typeof endedSince = async (_, __, since) => {
+    if (isAway) throw new Error('away')
+    const found = [...closedAt].filter(([, at]) => at >= since && at + lagMs <= Date.now())
+    listed += found.length
+    return found.map(([number]) => ({ number, id: number, runId: number, state: 'delivered', running: false }))
+  }
+  const config = { stream: 's', origin: '1/0xaa', first: '0', maxOpen: 360 }
   const state: StreamState = { ...initialStream(config), next: '9', open: numbers.map((number) => ({ number })) }
   const streamClient = {
     apply: async (requests: readonly StreamRequest[]) => {
@@ -35,7 +38,8 @@ function reporter(lagMs: number, ...numbers: string[]) {
   const outcomes = createOutcomeReporter({ source, streamClient, client, logger: silentLogger() }, list, undefined, async () => ({
     listed: [],
   }))
-  return { recorded, look: () => outcomes.look(state), ends: (number: string, at: number) => void closedAt.set(number, at) }
+  const ends = (number: string, at: number) => void closedAt.set(number, at)
+  return { recorded, look: () => outcomes.look(state), ends, listed: () => listed, fail: (is: boolean) => void (isAway = is) }
 }
 
 it('a transfer that the visibility store shows a minute after its end is recorded by a later look', async () => {
@@ -47,6 +51,34 @@ it('a transfer that the visibility store shows a minute after its end is recorde
     vi.advanceTimersByTime(4 * secondMs)
   }
   expect(recorded).toContain('1')
+})
+
+it('what ends in a steady burst is listed a few times, not at every look of a minute, and all of it is recorded', async () => {
+  const numbers = Array.from({ length: 150 }, (_, index) => String(index + 1))
+  const { recorded, look, ends, listed } = reporter(2 * secondMs, ...numbers)
+  for (const number of numbers) {
+    ends(number, Date.now())
+    vi.advanceTimersByTime(secondMs)
+    if (Number(number) % 3 === 0) await look()
+  }
+  vi.advanceTimersByTime(3 * secondMs)
+  await look()
+  expect(new Set(recorded)).toEqual(new Set(numbers))
+  expect(listed() / numbers.length).toBeLessThan(6)
+})
+
+it('a look that failed is made up for by the next', async () => {
+  const { recorded, look, ends, fail } = reporter(0, '1')
+  await look()
+  ends('1', Date.now())
+  fail(true)
+  for (let count = 0; count < 5; count++) {
+    vi.advanceTimersByTime(5 * secondMs)
+    await expect(look()).rejects.toThrow('away')
+  }
+  fail(false)
+  await look()
+  expect(recorded).toEqual(['1'])
 })
 
 it('the first look finds what ended in the hour before, while the agent was away, and leaves the rest to the audit', async () => {
