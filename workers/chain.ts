@@ -13,6 +13,7 @@ import { workflowBundle } from './bundle.ts'
 import { createLaneStatusCache, type LaneStatusCache } from '../lanes/lane-status-cache.ts'
 import { laneConfigs } from './lane.ts'
 import type { ProcessContext, Service } from './context.ts'
+import type { Logger } from '../observability/logger.ts'
 import { commonOptions, type Hosting, pollers } from './tuning.ts'
 import { Worker } from '@temporalio/worker'
 
@@ -35,7 +36,6 @@ export async function createChainWorker(
 ): Promise<{ worker: Worker; services: Service[] }> {
   const { config, client, network, settings, logger, haltRoute, fees, losses, lossReports, stepTimes } = context
   const { bridges, chains } = network
-  const { tuning } = hosting
   const ledgers = laneConfigs(config, name)
   const lanes = createLaneStatusCache(client, [...ledgers.keys()])
   const near: NearLanes = new Map([...allNear].filter(([lane]) => ledgers.has(lane)))
@@ -60,21 +60,34 @@ export async function createChainWorker(
     sharedHeldNonces: createSharedHeldNonces(client, [...ledgers.keys()], batched),
   })
   const audits = createAuditSteps({ bridges, chains, client, ...auditAlarms(context) })
-  const worker = await Worker.create({
+  const activities = { ...keyless, ...audits, ...createNearSteps(near) }
+  const worker = await createTransferWorker(name, { ...hosting, logger, activities, nearSlots })
+  return { worker, services: gates ? [gates] : [] }
+}
+
+/**
+ * The Worker of a chain's queue. Its slots and pollers are its own: however many admissions hold them, the Worker of the queue `ledger` answers.
+ * @param options.nearSlots how many broadcasts near at hand there may be at a time; 0: there are none
+ */
+export async function createTransferWorker(
+  name: ChainName,
+  { logger, activities, nearSlots, ...hosting }: Hosting & { logger: Logger; activities: object; nearSlots: number },
+): Promise<Worker> {
+  const { tuning } = hosting
+  return Worker.create({
     ...commonOptions(hosting, 'PINNED'),
     taskQueue: chainQueue(name),
     workflowBundle: await workflowBundle(logger, hosting.tracing !== undefined),
-    activities: { ...keyless, ...audits, ...createNearSteps(near) },
+    activities,
     maxCachedWorkflows: tuning.maxCachedWorkflows,
     maxConcurrentWorkflowTaskExecutions: tuning.workflowTasks,
     maxConcurrentLocalActivityExecutions: 100,
     maxConcurrentActivityTaskExecutions: keylessSlots + nearSlots,
     workflowTaskPollerBehavior: pollers(tuning.workflowPollers),
     // As many as a lane has: where the server starts nothing eagerly, steps near at hand come by the queue.
-    activityTaskPollerBehavior: pollers(near.size > 0 ? tuning.lanePollers : 2),
+    activityTaskPollerBehavior: pollers(nearSlots > 0 ? tuning.lanePollers : 2),
     workflowFailureErrorTypes: unfitting,
   })
-  return { worker, services: gates ? [gates] : [] }
 }
 
 /** The watcher of the gates of a target chain; undefined where no bridge has any. */

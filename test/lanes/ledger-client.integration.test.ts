@@ -7,7 +7,12 @@ import { until } from '../../lab/devnet/until.ts'
 import type { LaneConfig } from '../../domain/lane/lane.ts'
 import type { Ask, LaneAnswer, Observation } from '../../domain/lane/messages.ts'
 import type { LedgerClient } from '../../lanes/ledger-client.ts'
-import { laneWorkflowId } from '../../temporal/contracts/names.ts'
+import type { Transfer } from '../../domain/transfer/transfer.ts'
+import { silentLogger } from '../../observability/logger.ts'
+import { startTransfer } from '../../temporal/client/start-transfer.ts'
+import { laneWorkflowId, transferId } from '../../temporal/contracts/names.ts'
+import { createTransferWorker } from '../../workers/chain.ts'
+import { defaultTuning } from '../../workers/tuning.ts'
 import { countingClient, laneOf, startLedgers, request, type Ledgers } from './setting.ts'
 
 const funds = String(10n ** 24n)
@@ -110,6 +115,41 @@ describe('The client of a ledger', () => {
     await until(async () => (await runs()) >= 3, { timeoutMs: 60_000, what: 'three runs to be listed' })
     expect(nonces.toSorted((a, b) => a - b)).toEqual(upTo(nonces.length))
     expect(await ledgers.state(one.lane)).toMatchObject({ next: nonces.length, counts: { granted: nonces.length } })
+  })
+
+  test('transfers whose admissions hold every slot that there is for transfers, with others behind them, keep no update waiting', async () => {
+    const { temporal } = ledgers
+    const [chain, slots] = ['crowded', defaultTuning.workflowTasks]
+    let [admitting, most] = [0, 0]
+    let release = () => {}
+    const released = new Promise<void>((resolve) => (release = resolve))
+    const admit = async () => {
+      most = Math.max(most, ++admitting)
+      await released
+      admitting--
+      return { kind: 'rejected', code: 'PAYLOAD_KIND', reason: 'a test' }
+    }
+    const hosting = { temporal, logger: silentLogger(), tuning: { ...defaultTuning, graceMs: 0 } }
+    const worker = await createTransferWorker(chain, { ...hosting, activities: { admit }, nearSlots: 0 })
+    const serving = worker.run()
+    try {
+      const transfers = upTo(slots + 20).map((number): Transfer => ({
+        ...{ bridge: 'native-bridge', sourceChain: 'a', targetChain: chain, emitter: '0'.repeat(64), sequence: String(number) },
+        ...{ digest: `0x${String(number).padStart(64, '0')}`, message: '' },
+      }))
+      await Promise.all(transfers.map((transfer) => startTransfer(temporal.client, transferId(transfer), { transfer })))
+      await until(() => admitting === slots, { timeoutMs: 60_000, everyMs: 10, what: 'all slots to be held' })
+      // A new ledger, several updates of it, and another's: none of them before a slot of the transfers comes free, as none does.
+      const [one, other] = await Promise.all([synced(ledgers.client(config())), synced(ledgers.client(config()))])
+      const nonces: number[] = []
+      for (const index of upTo(3)) nonces.push(nonceOf(await one.ask(grant(`beside-${index}`))))
+      expect([nonces, nonceOf(await other.ask(grant('beside')))]).toEqual([[0, 1, 2], 0])
+      expect([admitting, most]).toEqual([slots, slots])
+    } finally {
+      release()
+      worker.shutdown()
+      await serving
+    }
   })
 
   test('a server that restarts in between: every ask is answered, no nonce is given twice', async () => {
