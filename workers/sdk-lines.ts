@@ -1,6 +1,6 @@
 import { asLogged, isErrorCode } from '../observability/severity.ts'
 import { ApplicationFailure } from '@temporalio/common'
-import type { LogEntry } from '@temporalio/worker'
+import type { LogEntry, Logger } from '@temporalio/worker'
 
 const levels = { TRACE: 'debug', DEBUG: 'debug', INFO: 'debug', WARN: 'warn', ERROR: 'error' } as const
 
@@ -24,4 +24,12 @@ export function sdkLine({ level, message, meta = {} }: Pick<LogEntry, 'level' | 
     return { level: logged.level, fields: { ...fields, ...logged.fields } }
   }
   return { level: levels[level], fields: told }
+}
+
+/**
+ * Drops what the SDK says below INFO, which is not shown: some twenty lines per transfer, each of which the runtime would stamp, keep for 100 ms and sort among
+ * those of its native part, with all that the line is about.
+ */
+export function dropDetails(collector: Pick<Logger, 'trace' | 'debug'>): void {
+  collector.trace = collector.debug = () => {}
 }

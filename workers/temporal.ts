@@ -2,7 +2,7 @@ import { RelayerError } from '../domain/errors.ts'
 import type { TemporalAccess } from '../domain/temporal-access.ts'
 import type { TakeoverSettings } from '../temporal/client/takeover.ts'
 import type { Logger } from '../observability/logger.ts'
-import { sdkLine } from './sdk-lines.ts'
+import { dropDetails, sdkLine } from './sdk-lines.ts'
 import { withSdkMetrics } from './sdk-metrics.ts'
 import type { ProcessTracing } from './tracing.ts'
 import { probeTemporal } from '../temporal/client/probe.ts'
@@ -105,7 +105,7 @@ let installed = false
 async function installRuntime(logger: Logger): Promise<void> {
   if (installed) return
   installed = true
-  await withSdkMetrics((metrics) =>
+  const { logger: collector } = await withSdkMetrics((metrics) =>
     Runtime.install({
       logger: new DefaultLogger('INFO', (entry) => {
         const { level, fields } = sdkLine(entry)
@@ -117,4 +117,5 @@ async function installRuntime(logger: Logger): Promise<void> {
       shutdownSignals: [],
     }),
   )
+  dropDetails(collector)
 }

@@ -1,8 +1,9 @@
 import { ApplicationFailure } from '@temporalio/common'
+import { DefaultLogger } from '@temporalio/worker'
 import { describe, expect, test } from 'vitest'
 import { toFailure } from '../../activities/to-failure.ts'
 import { type ErrorCode, RelayerError } from '../../domain/errors.ts'
-import { sdkLine } from '../../workers/sdk-lines.ts'
+import { dropDetails, sdkLine } from '../../workers/sdk-lines.ts'
 
 const failed = (error: unknown) =>
   sdkLine({ level: 'WARN', message: 'Activity failed', meta: { activityType: 'prepare', taskToken: 'CiQw', error } })
@@ -36,4 +37,12 @@ test('other lines of the SDK keep their level; those of a healthy start are not 
   expect(sdkLine({ level: 'WARN', message: 'No activities registered, not polling for activity tasks' })).toMatchObject({ level: 'debug' })
   const retried = { target: 'temporalio_client::retry', error: 'tcp connect error' }
   expect(sdkLine({ level: 'WARN', message: 'gRPC call query_workflow retried 5 times', meta: retried })).toMatchObject({ level: 'debug' })
+})
+
+test('what the SDK says of each task is neither kept nor sorted; what is shown stays', () => {
+  const kept: string[] = []
+  const collector = new DefaultLogger('TRACE', ({ message }) => kept.push(message))
+  dropDetails(collector)
+  for (const level of ['trace', 'debug', 'info', 'warn', 'error'] as const) collector[level](level)
+  expect(kept).toEqual(['info', 'warn', 'error'])
 })
