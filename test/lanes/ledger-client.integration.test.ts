@@ -117,34 +117,35 @@ describe('The client of a ledger', () => {
     expect(await ledgers.state(one.lane)).toMatchObject({ next: nonces.length, counts: { granted: nonces.length } })
   })
 
-  test('transfers whose admissions hold every slot that there is for transfers, with others behind them, keep no update waiting', async () => {
+  test('updates are answered while admissions hold every slot of the transfers, and others have not had one yet', async () => {
     const { temporal } = ledgers
-    const [chain, slots] = ['crowded', defaultTuning.workflowTasks]
-    let [admitting, most] = [0, 0]
+    const chain = 'crowded'
+    const begun = new Set<string>()
     let release = () => {}
     const released = new Promise<void>((resolve) => (release = resolve))
-    const admit = async () => {
-      most = Math.max(most, ++admitting)
+    const hold = async ({ transfer }: { readonly transfer: Transfer }) => {
+      begun.add(transfer.sequence)
       await released
-      admitting--
       return { kind: 'rejected', code: 'PAYLOAD_KIND', reason: 'a test' }
     }
-    const hosting = { temporal, logger: silentLogger(), tuning: { ...defaultTuning, graceMs: 0 } }
-    const worker = await createTransferWorker(chain, { ...hosting, activities: { admit }, nearSlots: 0 })
+    // An admission keeps its slot until its workflow gives it up, after eight seconds: of two slots, all of these need minutes.
+    const tuning = { ...defaultTuning, graceMs: 0, workflowTasks: 2, workflowPollers: 2 }
+    const hosting = { temporal, logger: silentLogger(), tuning }
+    const worker = await createTransferWorker(chain, { ...hosting, activities: { admit: hold, validate: hold }, nearSlots: 0 })
     const serving = worker.run()
     try {
-      const transfers = upTo(slots + 20).map((number): Transfer => ({
+      const transfers = upTo(40).map((number): Transfer => ({
         ...{ bridge: 'native-bridge', sourceChain: 'a', targetChain: chain, emitter: '0'.repeat(64), sequence: String(number) },
         ...{ digest: `0x${String(number).padStart(64, '0')}`, message: '' },
       }))
       await Promise.all(transfers.map((transfer) => startTransfer(temporal.client, transferId(transfer), { transfer })))
-      await until(() => admitting === slots, { timeoutMs: 60_000, everyMs: 10, what: 'all slots to be held' })
-      // A new ledger, several updates of it, and another's: none of them before a slot of the transfers comes free, as none does.
+      await until(() => begun.size >= tuning.workflowTasks, { timeoutMs: 60_000, everyMs: 10, what: 'all slots to be held' })
+      // Two ledgers that come into being now, and several updates of one.
       const [one, other] = await Promise.all([synced(ledgers.client(config())), synced(ledgers.client(config()))])
       const nonces: number[] = []
       for (const index of upTo(3)) nonces.push(nonceOf(await one.ask(grant(`beside-${index}`))))
       expect([nonces, nonceOf(await other.ask(grant('beside')))]).toEqual([[0, 1, 2], 0])
-      expect([admitting, most]).toEqual([slots, slots])
+      expect(begun.size).toBeLessThan(transfers.length)
     } finally {
       release()
       worker.shutdown()
