@@ -65,21 +65,12 @@ export async function fetchBounded(url: URL, request: BoundedRequest, limits: Fe
   signal?.addEventListener('abort', abort)
   if (signal?.aborted) abort()
   try {
-    return await exchange(url, request, limits, late.signal).catch((error: unknown) => {
-      // The server closed a connection that it had kept, while the request was on its way.
-      if (late.signal.aborted || !(error instanceof StaleConnection)) throw error
-      return exchange(url, request, limits, late.signal)
-    })
-  } catch (error) {
-    throw error instanceof StaleConnection ? error.cause : error
+    return await exchange(url, request, limits, late.signal)
   } finally {
     clearTimeout(timer)
     signal?.removeEventListener('abort', abort)
   }
 }
-
-/** A connection that was used before ended without an answer. */
-class StaleConnection extends Error {}
 
 function exchange(
   url: URL,
@@ -94,34 +85,32 @@ function exchange(
     const asked = { 'user-agent': 'node', 'accept-encoding': Object.keys(decoders).join(', '), ...headers }
     const request = send(url, { method, headers: asked, agent: agents[protocol] })
     const abort = () => request.destroy(late.reason as Error)
-    const end = () => late.removeEventListener('abort', abort)
     let isAnswered = false
-    request.on('error', (error) => {
-      end()
-      reject(request.reusedSocket && !isAnswered && !late.aborted ? new StaleConnection('', { cause: error }) : error)
-    })
+    request.on('error', reject)
     request.on('close', () => {
-      end()
+      late.removeEventListener('abort', abort)
       // With an upgrade, which nobody asked for, there is neither an answer nor an error.
       if (!isAnswered) reject(new Error('the server closed the connection'))
     })
     request.on('response', (response) => {
       isAnswered = true
-      const { statusCode: status = 0 } = response
-      const ok = status >= 200 && status < 300
-      const get = (name: string) => response.headers[name.toLowerCase()]?.toString() ?? null
-      readAtMost(response, limits).then(
-        (text) => resolve({ ok, status, headers: { get }, text }),
-        (error: unknown) => {
-          if (!ok && error instanceof AnswerTooLong) resolve({ ok, status, headers: { get }, text: '' })
-          else reject(late.aborted ? (late.reason as Error) : error)
-        },
-      )
+      answerOf(response, limits).then(resolve, (error: unknown) => reject(late.aborted ? (late.reason as Error) : error))
     })
     if (late.aborted) abort()
     else late.addEventListener('abort', abort)
     request.end(body)
   })
+}
+
+async function answerOf(response: IncomingMessage, limits: Pick<FetchLimits, 'mostBytes' | 'budget'>): Promise<BoundedAnswer> {
+  const { statusCode: status = 0 } = response
+  const ok = status >= 200 && status < 300
+  const headers = { get: (name: string) => response.headers[name.toLowerCase()]?.toString() ?? null }
+  const text = await readAtMost(response, limits).catch((error: unknown) => {
+    if (!ok && error instanceof AnswerTooLong) return ''
+    throw error
+  })
+  return { ok, status, headers, text }
 }
 
 /** Bytes for so many at a time. */

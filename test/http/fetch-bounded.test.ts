@@ -32,7 +32,9 @@ describe('an answer', () => {
     const { ok, status, headers, text } = await ask(
       (request, response) => {
         response.writeHead(429, { 'Retry-After': '7' })
-        request.on('data', (sent: Buffer) => response.end(`${request.method} ${request.url} ${request.headers['content-length']} ${sent}`))
+        request.on('data', (sent: Buffer) =>
+          response.end(`${request.method} ${request.url} ${request.headers['content-length']} ${sent.toString()}`),
+        )
       },
       {},
       'é',
@@ -63,23 +65,6 @@ describe('an answer', () => {
     const sockets = new Set<Socket>()
     const url = await urlOf(createServer(({ socket }, response) => response.end(String(sockets.add(socket).size))))
     for (let count = 0; count < 5; count++) expect((await fetchBounded(url, {}, usual)).text).toBe('1')
-  })
-
-  it('is asked for once more where the server had closed the connection that it kept', async () => {
-    const requests: Socket[] = []
-    const url = await urlOf(
-      createSocketServer((socket) => {
-        socket.on('error', () => {})
-        socket.on('data', () => {
-          requests.push(socket)
-          if (requests.filter((one) => one === socket).length > 1) socket.resetAndDestroy()
-          else socket.write('HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok')
-        })
-      }),
-    )
-    expect((await fetchBounded(url, {}, usual)).text).toBe('ok')
-    expect((await fetchBounded(url, { method: 'POST', body: '{}' }, usual)).text).toBe('ok')
-    expect(new Set(requests).size).toBe(2)
   })
 })
 
