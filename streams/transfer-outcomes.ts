@@ -49,8 +49,7 @@ export function createOutcomeReporter(
   const parkedRounds = createParkedRounds(client, source, listParked)
   const findLongWaits = createLongWaits({ source, client, logger, asideAfterMs })
   let awaitingAside: readonly bigint[] = []
-  let [since, longSince] = [Date.now() - firstLookMs, Date.now() - firstLookMs]
-  let longAt = 0
+  const window = createWindow()
 
   async function record(
     seen: readonly (readonly [string, NumberStatus])[],
@@ -74,8 +73,8 @@ export function createOutcomeReporter(
       const opened = new Map(open.map((one) => [one.number, one.parked]))
       const missing = gaps.filter((gap) => gap.state !== 'undone')
       const parkedLook = await parkedRounds.look(state)
-      const isLong = now >= longAt
-      const all = [...parkedLook.listed, ...(await listEnded(client, source, isLong ? longSince : since))]
+      const { since, looked } = window.at(now)
+      const all = [...parkedLook.listed, ...(await listEnded(client, source, since))]
       // What is aside and parked is known: it is neither compared with its source nor asked for its code at each look.
       const wanted = ({ number, running }: ListedTransfer) => {
         const aside = asideOf(state, number)
@@ -103,8 +102,25 @@ export function createOutcomeReporter(
         ...(await findLongWaits(state)),
       ]
       await record(withStatus('started', started), changed, era)
-      since = now - usualLagMs
-      if (isLong) [longSince, longAt] = [now - lagMs, now + lagMs]
+      looked()
+    },
+  }
+}
+
+/** Since when a look lists what ended, ms since the epoch. Only a look that came to its end moves it on. */
+function createWindow() {
+  let [since, longSince] = [Date.now() - firstLookMs, Date.now() - firstLookMs]
+  let longAt = 0
+  return {
+    at(now: number): { readonly since: number; looked(): void } {
+      const isLong = now >= longAt
+      return {
+        since: isLong ? longSince : since,
+        looked() {
+          since = now - usualLagMs
+          if (isLong) [longSince, longAt] = [now - lagMs, now + lagMs]
+        },
+      }
     },
   }
 }
