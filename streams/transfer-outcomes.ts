@@ -69,11 +69,10 @@ export function createOutcomeReporter(
     /** One look. Throws what the Temporal client throws. @param era of the stream's client when the state was asked for */
     async look(state: StreamState, era?: number): Promise<void> {
       const { open, gaps } = state
-      const now = Date.now()
       const opened = new Map(open.map((one) => [one.number, one.parked]))
       const missing = gaps.filter((gap) => gap.state !== 'undone')
       const parkedLook = await parkedRounds.look(state)
-      const { since, looked } = window.at(now)
+      const { since, looked } = window.now()
       const all = [...parkedLook.listed, ...(await listEnded(client, source, since))]
       // What is aside and parked is known: it is neither compared with its source nor asked for its code at each look.
       const wanted = ({ number, running }: ListedTransfer) => {
@@ -112,7 +111,8 @@ function createWindow() {
   let [since, longSince] = [Date.now() - firstLookMs, Date.now() - firstLookMs]
   let longAt = 0
   return {
-    at(now: number): { readonly since: number; looked(): void } {
+    now(): { readonly since: number; looked(): void } {
+      const now = Date.now()
       const isLong = now >= longAt
       return {
         since: isLong ? longSince : since,
