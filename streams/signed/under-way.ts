@@ -14,12 +14,7 @@ export interface UnderWayDeps {
 }
 
 /** Missing numbers whose transfers run. */
-export interface UnderWay {
-  /** How many of the gaps' numbers have a run that is listed, whosever it is. Never throws. */
-  listed(of: Pick<StreamState, 'gaps'>): Promise<number>
-  /** Those of these numbers whose transfers run, with the transfer's id. Reads the runs of these numbers only. Never throws. */
-  of(numbers: readonly string[]): Promise<ReadonlyMap<string, string>>
-}
+export type UnderWay = ReturnType<typeof createUnderWay>
 
 /**
  * A list of what runs is good for so long, ms, or for so many times as long as it took to make: in a burst the gaps are looked at each second, and to list
@@ -33,7 +28,7 @@ const afterTroubleMs = 1_000
  * They are recorded, and neither fetched nor submitted again, if their messages are proved: anybody who reaches Temporal may run something under their numbers. What
  * the visibility store does not show yet is fetched, and is then found to be known.
  */
-export function createUnderWay({ source, client, logger, proved }: UnderWayDeps): UnderWay {
+export function createUnderWay({ source, client, logger, proved }: UnderWayDeps) {
   let known: ReadonlyMap<string, readonly ListedTransfer[]> = new Map()
   let [dueAt, staleAt] = [0, 0]
 
@@ -55,12 +50,14 @@ export function createUnderWay({ source, client, logger, proved }: UnderWayDeps)
   }
 
   return {
-    async listed({ gaps }) {
+    /** How many of the gaps' numbers have a run that is listed, whosever it is. Never throws. */
+    async listed({ gaps }: Pick<StreamState, 'gaps'>): Promise<number> {
       if (gaps.length === 0) return 0
       const numbers = [...(await running(() => false)).keys()]
       return numbers.filter((number) => hasGap(gaps, BigInt(number))).length
     },
-    async of(numbers) {
+    /** Those of these numbers whose transfers run, with the transfer's id. Reads the runs of these numbers only. Never throws. */
+    async of(numbers: readonly string[]): Promise<ReadonlyMap<string, string>> {
       const runs = await running((has) => numbers.every((number) => has.has(number)))
       const own = await proved.own(numbers.flatMap((number) => runs.get(number) ?? []))
       return new Map(own.map(({ number, id }) => [number, id]))
