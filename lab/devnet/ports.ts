@@ -1,26 +1,47 @@
-import { connect, createServer } from 'node:net'
+import { connect, createServer, type ListenOptions } from 'node:net'
+
+/** Ports from `from` on, below `to`. */
+interface PortRange {
+  readonly from: number
+  readonly to: number
+}
 
 /**
  * Below the range from which systems take ports for outgoing connections and for port 0 (Linux: 32768 and up): a port from there may be taken by
  * anybody's connection before the server that it was found for listens on it.
  */
-const range = { from: 10_000, to: 32_000 } as const
+const usual: PortRange = { from: 10_000, to: 32_000 }
 const tries = 100
 
-/** A TCP port of 127.0.0.1 that was free a moment ago. Throws Error if none was found. */
-export async function freePort(): Promise<number> {
+/**
+ * A TCP port of 127.0.0.1 that is free, and that nobody else is given before this process ends: a server begins to listen seconds after its port was found, and
+ * leaves it for seconds when it restarts. Of two servers on one port the callers of both talk to whichever was first. Throws Error if none was found.
+ */
+export async function freePort({ from, to }: PortRange = usual): Promise<number> {
   for (let count = 0; count < tries; count++) {
-    const port = range.from + Math.floor(Math.random() * (range.to - range.from))
-    if (await isFree(port)) return port
+    const port = from + Math.floor(Math.random() * (to - from))
+    if ((await claim(port)) && (await isFree(port))) return port
   }
-  throw new Error(`No free port of 127.0.0.1 was found between ${range.from} and ${range.to}`)
+  throw new Error(`No free port of 127.0.0.1 was found between ${from} and ${to}`)
 }
 
-function isFree(port: number): Promise<boolean> {
+/** True: this process has it from now on. A socket without a file says so, which only Linux knows: it goes with the process, however that ends. */
+function claim(port: number): Promise<boolean> {
+  return process.platform === 'linux' ? listens({ path: `\0portage-port-${port}` }, 'stays') : Promise.resolve(true)
+}
+
+const isFree = (port: number) => listens({ port, host: '127.0.0.1' }, 'closes')
+
+/** Whether a server of this process can listen there; one that stays holds the process back from nothing. */
+function listens(at: ListenOptions, then: 'stays' | 'closes'): Promise<boolean> {
   return new Promise((resolve) => {
     const server = createServer()
     server.once('error', () => resolve(false))
-    server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)))
+    server.listen(at, () => {
+      if (then === 'closes') return server.close(() => resolve(true))
+      server.unref()
+      resolve(true)
+    })
   })
 }
 

@@ -1,0 +1,45 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
+import { describe, expect, test } from 'vitest'
+import { freePort } from '../../../lab/devnet/ports.ts'
+
+const module = fileURLToPath(new URL('../../../lab/devnet/ports.ts', import.meta.url))
+
+// Elsewhere a port is only found to be free.
+describe.runIf(process.platform === 'linux')('a free port', () => {
+  test('is given once, however many are asked for before a server listens on any', async () => {
+    // Of 22,000, by chance alone some of so many would come twice.
+    const ports: number[] = []
+    while (ports.length < 600) ports.push(await freePort())
+    expect(new Set(ports).size).toBe(ports.length)
+  })
+
+  test('of another process is given by nobody while that lives, and again once it was killed', async () => {
+    // Of a few, so that both come to the same ones.
+    const from = 5_000 + Math.floor(Math.random() * 4_000)
+    const range = { from, to: from + 8 }
+    const program = `
+      const { freePort } = await import(${JSON.stringify(module)})
+      const range = ${JSON.stringify(range)}
+      const ports = []
+      while (ports.length < 20) try { ports.push(await freePort(range)) } catch { break }
+      console.log(JSON.stringify(ports))
+      setInterval(() => {}, 1_000)`
+    const other = spawn(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', program], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    })
+    const ended = once(other, 'exit')
+    try {
+      const [line] = (await once(other.stdout, 'data')) as [Buffer]
+      const theirs = JSON.parse(line.toString()) as number[]
+      expect(theirs.length).toBeGreaterThan(0)
+      await expect(freePort(range)).rejects.toThrow('No free port')
+      other.kill('SIGKILL')
+      await ended
+      expect(theirs).toContain(await freePort(range))
+    } finally {
+      other.kill('SIGKILL')
+    }
+  })
+})
