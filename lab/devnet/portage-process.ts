@@ -58,7 +58,7 @@ export async function startPortage(devnet: Devnet, options: PortageOptions = {})
   const says = () => readFile(logFile).then((log) => log.subarray(written).includes('"message":"running"'))
   const ready = role === 'all' || role === 'api' ? () => fetch(`${apiUrl}/ready`).then(({ ok }) => ok) : says
   await until(ready, {
-    timeoutMs: 60_000,
+    timeoutMs: 120_000,
     everyMs: 50,
     what: 'Portage to be ready',
     giveUp: () => child.ended && `${child.ended}: ${child.tail()}`,

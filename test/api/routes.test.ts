@@ -217,10 +217,13 @@ describe('the rest', () => {
     try {
       const asked = vi.spyOn(other.client.workflowService, 'describeNamespace')
       const ask = () => other.bare.inject('/ready')
+      const begun = performance.now()
       await Promise.all(Array.from({ length: 50 }, ask))
       await ask()
-      expect(asked).toHaveBeenCalledTimes(1)
-      await expect.poll(async () => (await ask(), asked.mock.calls.length), { timeout: 10_000 }).toBe(2)
+      // One for each second that it took: on a machine that stands it may be more than one.
+      const first = asked.mock.calls.length
+      expect(first).toBeLessThanOrEqual(1 + (performance.now() - begun) / 1_000)
+      await expect.poll(async () => (await ask(), asked.mock.calls.length)).toBeGreaterThan(first)
     } finally {
       await other.close()
     }

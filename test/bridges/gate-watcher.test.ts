@@ -71,7 +71,7 @@ function setting({ earlier = [] as number[], lanes = ['evm-1:0xa'] } = {}) {
     async block() {
       const blocks = state.bars
       head()
-      await until(() => state.bars > blocks, { timeoutMs: 15_000, what: 'a look' })
+      await until(() => state.bars > blocks, { timeoutMs: 40_000, what: 'a look' })
       // Whatever was begun at this block has ended when a stop would.
       await new Promise(setImmediate)
       await new Promise(setImmediate)
@@ -111,7 +111,7 @@ describe('Who waits at a gate', () => {
     const woken: number[] = []
     for (let count = 0; count < 3; count++) {
       await block()
-      await until(() => state.woken.length >= Math.min(450, (count + 1) * 200), { timeoutMs: 15_000, what: 'a burst' })
+      await until(() => state.woken.length >= Math.min(450, (count + 1) * 200), { timeoutMs: 40_000, what: 'a burst' })
       woken.push(state.woken.length)
     }
     expect(woken).toEqual([200, 400, 450])

@@ -22,6 +22,13 @@ describe('head tracker', () => {
     return { chain, events }
   }
 
+  /** The node answers no more, and no poll that it answered is under way. */
+  async function cutOff(): Promise<void> {
+    node.mode = 503
+    const polls = node.requests.length
+    await expect.poll(() => node.requests.length).toBeGreaterThan(polls)
+  }
+
   async function latest(): Promise<{ height: number; hash: string }> {
     const block = await anvil.rpc<{ number: string; hash: string }>('eth_getBlockByNumber', ['latest', false])
     return { height: Number(block.number), hash: block.hash }
@@ -125,7 +132,7 @@ describe('head tracker', () => {
     await anvil.mine(5)
     await minePaid(chain, 25)
     await head(chain, (event) => event.latest.height === first.latest.height + 30)
-    node.mode = 503
+    await cutOff()
     await anvil.rpc('anvil_reorg', [25, []])
     await anvil.mine(7)
     node.mode = 'pass'

@@ -124,6 +124,9 @@ describe('inclusions', () => {
     await expect.poll(() => seen).toHaveLength(1)
     const height = before.kind === 'included' ? before.receipt.block.height : 0
     node.mode = 503
+    // No poll that it has answered is under way any more.
+    const polls = node.requests.length
+    await expect.poll(() => node.requests.length).toBeGreaterThan(polls)
     // Three blocks are replaced; the transaction is now in the second of them.
     await anvil.rpc('anvil_reorg', [3, [[raw, 1]]])
     node.mode = 'pass'

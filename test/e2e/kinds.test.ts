@@ -86,7 +86,9 @@ describe('Every kind of transfer, both ways', () => {
     expect(await summary(sent!.id)).toBe(`wormhole-token-bridge: ethereum → bsc, sequence ${sent!.sequence}`)
     const steps = await activitySummaries(client, sent!.id)
     const lane = ledgerId(stage.devnet, 'bsc')
-    expect(steps).toContain(`broadcast ethereum → bsc #${sent!.sequence} by ${lane.slice('lane:'.length)}, near at hand`)
+    // On a machine that stands its admission may have found no slot near at hand: then it goes through the queue alone.
+    const broadcast = `broadcast ethereum → bsc #${sent!.sequence} by ${lane.slice('lane:'.length)}`
+    expect([broadcast, `${broadcast}, near at hand`].some((summary) => steps.includes(summary))).toBe(true)
     const details = await currentDetails(client, sent!.id)
     expect(details).toContain('delivered')
     expect(details).toContain(`by our ${end!.delivery?.by} in block ${end!.delivery?.blockHeight}`)

@@ -234,7 +234,7 @@ describe.skipIf(!runs)('Temporal with mTLS and authorization', { timeout: 300_00
         what: `${name} to be refused`,
         giveUp,
       })
-      await child.stop(15_000)
+      await child.stop(60_000)
       expect([child.ended, (await log()).includes('"message":"running"')]).toEqual(['ended with code 0', false])
     }
     await Promise.all([refused('elsewhere', tokens.elsewhere), refused('reads', tokens.reads)])

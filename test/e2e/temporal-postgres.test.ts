@@ -16,6 +16,8 @@ import type { TemporalServer } from '../../lab/devnet/temporal/temporal.ts'
 import { createTokenIssuer, keySetOf } from '../../lab/devnet/temporal/tokens.ts'
 import { until } from '../../lab/devnet/until.ts'
 import type { SentTransfer } from '../../lab/devnet/wormhole/users.ts'
+import { laneStatusQuery } from '../../temporal/contracts/lane.ts'
+import { laneWorkflowId } from '../../temporal/contracts/names.ts'
 import { runCli } from '../cli/run-cli.ts'
 
 const parts = await postgresServerParts()
@@ -31,7 +33,7 @@ const coins = (count: number) =>
  * Temporal as a fleet has it: the server of production on PostgreSQL, which waits for the disk, with four history shards, TLS and authorization by token. One
  * process has the key of one lane and all that needs none, a second one the key of the other lane, each with a token of its own.
  */
-describe.skipIf(why !== undefined)('Temporal on PostgreSQL', { timeout: 300_000 }, () => {
+describe.skipIf(why !== undefined)('Temporal on PostgreSQL', { timeout: 600_000 }, () => {
   let dir = ''
   let server: TemporalOnPostgres
   let devnet: Devnet
@@ -111,14 +113,26 @@ describe.skipIf(why !== undefined)('Temporal on PostgreSQL', { timeout: 300_000 
       return found.lost === 0 && found.lanes.every(({ waiting, holes }) => waiting === 0 && holes === 0) && found
     }
     const giveUp = () => processes.map(({ ended }) => ended).find((ended) => ended?.includes('code') && !ended.endsWith('code 0'))
-    return until(look, { timeoutMs: 120_000, everyMs: 500, what: 'all transfers to be delivered', giveUp })
+    const all = until(look, { timeoutMs: 180_000, everyMs: 500, what: 'all transfers to be delivered', giveUp })
+    return all.catch(async (error: unknown) => {
+      const { out } = await cli(['transfer', 'list', '--limit', '1000'], tokens.relayer)
+      const left = (JSON.parse(out) as { transfers?: { state: string }[] }).transfers?.filter(({ state }) => state !== 'delivered')
+      throw new Error(`${String(error)}; not so: ${JSON.stringify(left)}`, { cause: error })
+    })
   }
-  /** Of all workflows: the tasks that failed, and by which versions all were done. */
-  async function failedTasks(): Promise<string[]> {
+  /** Asks the server as the relayer does. */
+  async function asked<T>(ask: (workflow: Client['workflow']) => Promise<T>): Promise<T> {
     const access = { tls: { serverRootCACertificate: readFileSync(ca.file) }, apiKey: tokens.relayer }
     const connection = await Connection.connect({ address: server.temporal.address, ...access })
     try {
-      const { workflow } = new Client({ connection, namespace })
+      return await ask(new Client({ connection, namespace }).workflow)
+    } finally {
+      await connection.close()
+    }
+  }
+  /** Of all workflows: the tasks that failed. */
+  const failedTasks = () =>
+    asked(async (workflow) => {
       const failed: string[] = []
       for await (const { workflowId, runId } of workflow.list()) {
         const { events } = await workflow.getHandle(workflowId, runId).fetchHistory()
@@ -126,9 +140,24 @@ describe.skipIf(why !== undefined)('Temporal on PostgreSQL', { timeout: 300_000 
         failed.push(...failures.map((message) => `${workflowId}: ${message}`))
       }
       return failed
-    } finally {
-      await connection.close()
+    })
+  /** What ethereum's lane has spent so far, by the chain and by its ledger, once no nonce of it is under way; and what a stranger on that chain has. */
+  async function spent() {
+    const { anvil } = devnet.chains.ethereum
+    const { address } = laneOf('ethereum')
+    const of = (method: string, account: string) => anvil.rpc<string>(method, [account, 'latest'])
+    const settled = async () => {
+      const id = laneWorkflowId(laneId('evm', anvil.chainId, address))
+      const { next, counts, entries } = await asked((workflow) => workflow.getHandle(id).query(laneStatusQuery))
+      return Object.keys(entries).length === 0 && { next, counts }
     }
+    const ledger = await until(settled, { timeoutMs: 90_000, everyMs: 500, what: 'all nonces of the lane to be final' })
+    const [transactions, coins, stranger] = await Promise.all([
+      of('eth_getTransactionCount', address),
+      of('eth_getBalance', address),
+      of('eth_getBalance', devnet.outsiders.ethereum.address),
+    ])
+    return { ledger, transactions, coins, stranger }
   }
   const clean = () => ({
     transfers: sent.length,
@@ -176,6 +205,8 @@ describe.skipIf(why !== undefined)('Temporal on PostgreSQL', { timeout: 300_000 
     // What is under way, and what comes now, finds no database for a while.
     await delay(outageMs)
     await server.postgres.restart()
+    // No-ops may be among the transactions: a nonce whose grant was answered only when the step that had asked for it was over goes back unsigned, and below one
+    // that is in use the lane fills it.
     expect(await allDelivered()).toMatchObject(clean())
     // Its own visibility store says the same, once finality has been told.
     const listed = async () => {
@@ -193,11 +224,15 @@ describe.skipIf(why !== undefined)('Temporal on PostgreSQL', { timeout: 300_000 
     const { address, chain } = laneOf('ethereum')
     const victim = laneId('evm', devnet.chains[chain as 'ethereum'].anvil.chainId, address)
     const outsider = devnet.outsiders.ethereum.address
+    const before = await spent()
     const order = ['lane', 'send', victim, '--to', outsider, '--value', '1', '--reason', 'a test', '--wait']
     const stolen = await cli(order, tokens.lane)
     expect([stolen.code, stolen.json()]).toMatchObject([1, { state: 'refused' }])
-    expect(await allDelivered()).toMatchObject({ ...clean(), wastedTransactions: 0 })
+    // Not a coin, not even a nonce for a no-op.
+    expect(await spent()).toEqual(before)
+    expect(await allDelivered()).toMatchObject(clean())
   })
+
   test('versions: the first takes over from workers without one, the second under load, and the first again; nothing is lost, no task fails', async () => {
     /** One process with everything, as a version. */
     const startVersion = async (buildId: string) => {
@@ -220,7 +255,7 @@ describe.skipIf(why !== undefined)('Temporal on PostgreSQL', { timeout: 300_000 
     await promote('v1')
     // Those without a version get nothing more: one ends in order, the other at once, with what it had in hand.
     lane.kill('SIGKILL')
-    await Promise.all([relayer.stop(30_000), lane.exited])
+    await Promise.all([relayer.stop(60_000), lane.exited])
     expect([relayer, lane].map(({ ended }) => ended)).toEqual(['ended with code 0', 'ended by SIGKILL'])
     const [, second] = await Promise.all([load(), startVersion('v2')])
     await promote('v2')

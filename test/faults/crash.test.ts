@@ -86,7 +86,13 @@ describe('kill -9 of a worker process', { timeout: 400_000 }, () => {
     const held = await inPool(anvil, lane, window)
     await stage.end(leaving)
     expect(leaving.ended).toBe('ended with code 0')
-    const lines = (await readFile(leaving.logFile, 'utf8')).split('\n').filter((line) => line.includes('handed over'))
+    // What a process wrote last may come to its file after its end.
+    const handedOver = async () => {
+      const lines = (await readFile(leaving.logFile, 'utf8')).split('\n').slice(0, -1)
+      const found = lines.filter((line) => line.includes('handed over'))
+      return found.length > 0 && found
+    }
+    const lines = await until(handedOver, { timeoutMs: 60_000, what: 'the log to say which nonces were handed over' })
     const told = lines.map((line) => (JSON.parse(line) as { nonces: number[] }).nonces.toSorted((a, b) => a - b))
     expect(told).toEqual([held.map(({ nonce }) => nonce)])
     expect((await pooled(anvil, lane)).map(({ hash }) => hash)).toEqual(held.map(({ hash }) => hash))

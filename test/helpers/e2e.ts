@@ -16,6 +16,9 @@ import { runTemporalCli, type CliAnswer } from './e2e-cli.ts'
 
 export type ChainKey = 'ethereum' | 'bsc'
 
+/** A process that was told to end has so long, ms: ten times what it takes on a machine with nothing else to do. */
+const stopMs = 60_000
+
 /** A user's transfer, with the id of its workflow. */
 export interface Sent extends SentTransfer {
   readonly id: string
@@ -110,7 +113,7 @@ export async function startStage(options: DevnetOptions & { readonly noCache?: b
     },
     async end(portage, signal = 'SIGTERM') {
       endedOnPurpose.add(portage)
-      if (signal === 'SIGTERM') return portage.stop(15_000)
+      if (signal === 'SIGTERM') return portage.stop(stopMs)
       portage.kill('SIGKILL')
       await portage.exited
     },
@@ -138,7 +141,7 @@ export async function startStage(options: DevnetOptions & { readonly noCache?: b
       const complaints = processes
         .filter((one) => one.ended && !endedOnPurpose.has(one))
         .map((one) => `a Portage process ${one.ended} by itself: ${one.tail()}`)
-      for (const one of processes) await one.stop(15_000)
+      for (const one of processes) await one.stop(stopMs)
       complaints.push(...(await loggedSecrets(devnet, processes)))
       await connection.close()
       const { ethereum, bsc } = devnet.chains

@@ -12,7 +12,7 @@ import { silentLogger } from '../../observability/logger.ts'
 import { createMetrics } from '../../observability/metrics.ts'
 
 /** For what comes within milliseconds, unless the machine stands. */
-const waitLimit = { timeout: 15_000 }
+const waitLimit = { timeout: 40_000 }
 /** A core contract that knows set 0 alone. */
 const junkChain: ContractReader = {
   name: 'ethereum',

@@ -3,7 +3,7 @@ import { RelayerError } from '../../domain/errors.ts'
 import type { SubmitResult } from '../../intake/submitter.ts'
 import { type Outcome, Submissions } from '../../intake/submissions.ts'
 
-const waitLimit = { timeout: 15_000 }
+const waitLimit = { timeout: 40_000 }
 const open: Submissions[] = []
 
 /** What still tries would go on for ever, in this process and in the faked time of the files after this one. */

@@ -110,7 +110,7 @@ describe('where a missing VAA is looked for', () => {
       api.trouble({ refuse: { status } })
       expect(await lookup.find(place(1))).toMatchObject({ kind: 'unknown' })
       api.trouble()
-      await until(async () => (await lookup.find(place(1))).kind === 'found', { timeoutMs: 15_000, what: `the end of ${status}` })
+      await until(async () => (await lookup.find(place(1))).kind === 'found', { timeoutMs: 40_000, what: `the end of ${status}` })
     }
   })
 

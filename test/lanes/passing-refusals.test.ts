@@ -65,7 +65,7 @@ function setting(limits: Partial<SigningLimits>) {
         pending.onBlock(++height, { latestNonce: 0, balance: String(10n ** 18n) } as Parameters<PendingTransaction['onBlock']>[1])
         return isSo()
       },
-      { timeoutMs: 5_000, everyMs: 1, what: 'a block to bring it' },
+      { timeoutMs: 40_000, everyMs: 1, what: 'a block to bring it' },
     )
   return { seen, pendingOf, blocks }
 }
@@ -86,7 +86,7 @@ describe.each([
     seen.dataFee = calm
     seen.onRecord = () => {}
     await blocks(pending, () => pending.tried.length > 1)
-    await until(() => seen.sent.at(-1)?.maxFee === seen.recorded[1]?.maxFee, { timeoutMs: 5_000, what: 'it to be sent' })
+    await until(() => seen.sent.at(-1)?.maxFee === seen.recorded[1]?.maxFee, { timeoutMs: 40_000, what: 'it to be sent' })
     expect(seen.recorded).toHaveLength(2)
     expect(seen.asked).toEqual(['attempt'])
   })

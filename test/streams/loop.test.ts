@@ -52,7 +52,7 @@ test('all loops of a stream that does not answer listen to its end without a war
   let looks = 0
   const look = async () => (looks++, down())
   loops.start(Array.from({ length: 12 }, (_, index) => ({ name: `loop ${index}`, look, everyMs: () => 1 })))
-  await until(() => looks > 24, { timeoutMs: 10_000, what: 'each loop to fail twice' })
+  await until(() => looks > 24, { timeoutMs: 40_000, what: 'each loop to fail twice' })
   await loops.stop()
   process.off('warning', note)
   expect(warnings).toEqual([])

@@ -2,6 +2,7 @@ import { defaultPayloadConverter } from '@temporalio/common'
 import { Client, Connection } from '@temporalio/client'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { startTemporal, type TemporalServer } from '../../lab/devnet/temporal/temporal.ts'
+import { until } from '../../lab/devnet/until.ts'
 import { listStreams } from '../../streams/reports.ts'
 
 describe('A list of streams', () => {
@@ -42,6 +43,9 @@ describe('A list of streams', () => {
 
   test('has a run that answers with junk under its id, with what is wrong, and the others all the same', async () => {
     const answers = [await forge('junk', 7), await forge('worse', { open: 'none' })]
+    // The list lags behind what began.
+    const listed = async () => (await client.workflow.count(`WorkflowType = 'stream'`)).count === answers.length
+    await until(listed, { timeoutMs: 60_000, what: 'both to be listed' })
     const [rows] = await Promise.all([listStreams(client, () => undefined), ...answers.map((answer) => answer())])
     const problem = expect.stringMatching(/^Something unexpected happened/) as string
     expect(rows).toEqual([

@@ -72,11 +72,12 @@ describe('the agent of a scanned source', () => {
     const rule = setting.proxy.add({ fault: { kind: 'log-range', blocks: 0, code: -32_005, message: 'block range is too wide' } })
     const [one] = await stream.initiate(31n)
     await stream.shows(() => stream.lines.some(({ message }) => message.includes('a single block')), 'the complaint')
-    expect(await stream.metrics(agent)).toContain(`portage_stream_alarm{stream="${stream.source.config.stream}",kind="refused"} 1`)
+    const alarm = (value: number) => `portage_stream_alarm{stream="${stream.source.config.stream}",kind="refused"} ${value}`
+    await stream.shows(async () => (await stream.metrics(agent)).includes(alarm(1)), 'the alarm')
     expect(one && (await stream.runs(one))).toBe(false)
     rule.end()
     await stream.shows(({ open }) => open === 1, 'the transfer')
-    expect(await stream.metrics(agent)).toContain(`portage_stream_alarm{stream="${stream.source.config.stream}",kind="refused"} 0`)
+    await stream.shows(async () => (await stream.metrics(agent)).includes(alarm(0)), 'the end of the alarm')
     await agent.stop()
   })
 

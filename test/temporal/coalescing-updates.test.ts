@@ -34,7 +34,7 @@ function setting({ mostRequests = 64, spacingMs }: { mostRequests?: number; spac
     logger: createLogger({ level: 'debug', destination: { write: (line) => void lines.push(JSON.parse(line) as (typeof lines)[0]) } }),
   })
   const nth = async (count: number): Promise<Sent> => {
-    await until(() => sent.length >= count, { timeoutMs: 15_000, everyMs: 1, what: `update ${count}` })
+    await until(() => sent.length >= count, { timeoutMs: 40_000, everyMs: 1, what: `update ${count}` })
     return sent[count - 1]!
   }
   return { updates, sent, heard, lines, nth }
@@ -116,7 +116,7 @@ describe('coalescing updates', () => {
     updates.flush()
     updates.flush()
     ;(await nth(1)).answer()
-    await until(() => !updates.busy, { timeoutMs: 15_000, what: 'the end' })
+    await until(() => !updates.busy, { timeoutMs: 40_000, what: 'the end' })
     expect([sent.length, heard]).toEqual([1, [[]]])
   })
 
@@ -140,7 +140,7 @@ describe('coalescing updates', () => {
     const { updates, lines, nth } = setting()
     const asked = updates.ask(['a']).catch((error: unknown) => error)
     for (const count of [1, 2, 3, 4]) (await nth(count)).fail(new Error('14 UNAVAILABLE'))
-    await until(() => lines.length >= 4, { timeoutMs: 15_000, what: 'four tries' })
+    await until(() => lines.length >= 4, { timeoutMs: 40_000, what: 'four tries' })
     updates.close()
     expect(await asked).toMatchObject({ code: 'LANE_UNREACHABLE' })
     expect(new Set(lines.map(({ message }) => message))).toEqual(new Set(['a workflow did not answer; the update is sent again']))
