@@ -6,7 +6,7 @@ import type { Devnet } from '../devnet/index.ts'
 import type { AnySent } from '../devnet/sent.ts'
 import { drain } from '../faults/drain.ts'
 import { Lock } from '../faults/fault-targets.ts'
-import { startFleet } from '../faults/fleet.ts'
+import { allRoles, startFleet } from '../faults/fleet.ts'
 import { sendOver } from '../faults/load.ts'
 import { attackAll, type Attacked } from './attackers.ts'
 import { type AttackSummary, judge } from './judge.ts'
@@ -41,7 +41,7 @@ export async function runAttacks(devnet: Devnet, run: AttackRun, say: (line: str
   const wait = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms))
   const canary = randomBytes(16).toString('hex')
   const attacked = prepared(devnet, canary)
-  const fleet = await startFleet(attacked, run.processes, wait)
+  const fleet = await startFleet(attacked, allRoles(run.processes), wait)
   const scene: AttackScene = {
     ...{ devnet: attacked, client: new Client({ connection }), fleet, sent: [], say, wait, canary },
     locks: { ethereum: new Lock(), bsc: new Lock(), temporal: new Lock() },

@@ -34,7 +34,7 @@ export interface PortageOptions {
   readonly name?: string
 }
 
-/** Writes the devnet's config and starts a process with it; resolves when it is ready to work. Throws Error with its last lines if it ends. */
+/** Writes the devnet's config and starts a process with it; resolves when it is ready to work. Throws Error, with its last lines if it ends; then it does not run any more. */
 export async function startPortage(devnet: Devnet, options: PortageOptions = {}): Promise<PortageProcess> {
   const { role = 'all', name = 'portage', args = [] } = options
   const [port, adminPort] = [await freePort(), await freePort()]
@@ -57,11 +57,13 @@ export async function startPortage(devnet: Devnet, options: PortageOptions = {})
   const [apiUrl, adminUrl] = [`http://127.0.0.1:${port}`, `http://127.0.0.1:${adminPort}`]
   const says = () => readFile(logFile).then((log) => log.subarray(written).includes('"message":"running"'))
   const ready = role === 'all' || role === 'api' ? () => fetch(`${apiUrl}/ready`).then(({ ok }) => ok) : says
-  await until(ready, {
-    timeoutMs: 120_000,
-    everyMs: 50,
-    what: 'Portage to be ready',
-    giveUp: () => child.ended && `${child.ended}: ${child.tail()}`,
-  })
+  const giveUp = () => child.ended && `${child.ended}: ${child.tail()}`
+  try {
+    await until(ready, { timeoutMs: 120_000, everyMs: 50, what: 'Portage to be ready', giveUp })
+  } catch (error) {
+    // Whoever starts another in its place would have both.
+    await child.stop(0)
+    throw error
+  }
   return Object.assign(Object.create(child) as Child, { apiUrl, adminUrl, admin, configPath, logFile })
 }

@@ -2,6 +2,8 @@ import type { Client } from '@temporalio/client'
 import type { Devnet } from '../devnet/index.ts'
 import type { AnySent } from '../devnet/sent.ts'
 import type { Fleet } from './fleet.ts'
+import type { Links } from './fleet-links.ts'
+import type { FleetServer } from './fleet-server.ts'
 
 export type ChainKey = 'ethereum' | 'bsc'
 
@@ -10,6 +12,8 @@ export interface FaultTargets {
   readonly devnet: Devnet
   readonly client: Client
   readonly fleet: Fleet
+  /** In a fleet run: its server, and the ways of each process to it and to the nodes, by its name. */
+  readonly ground?: { readonly server: FleetServer; readonly links: ReadonlyMap<string, Links> } | undefined
   /** Every transfer so far. */
   readonly sent: AnySent[]
   readonly locks: Readonly<Record<ChainKey | 'temporal', Lock>>

@@ -1,7 +1,8 @@
 import { breakChain } from './chain-faults.ts'
 import { breakNodes } from './node-faults.ts'
+import { breakFleet } from './fleet-faults.ts'
 import { breakGuardian } from './guardian-faults.ts'
-import { chainKinds, guardianKinds, nodeKinds, serverKinds, temporalKinds, type FaultKind, type PlannedFault } from './plan.ts'
+import { chainKinds, fleetKinds, guardianKinds, nodeKinds, serverKinds, temporalKinds, type FaultKind, type PlannedFault } from './plan.ts'
 import type { FaultTargets } from './fault-targets.ts'
 import { breakTemporal, breakWorkflow } from './temporal-faults.ts'
 
@@ -68,6 +69,7 @@ async function inject(targets: FaultTargets, fault: PlannedFault, tell: (what: s
     await breakGuardian(devnet.guardian, fault, wait)
     return true
   }
+  if (is(fault, fleetKinds)) return breakFleet(targets, fault, tell)
   // Longer than the heartbeat of a broadcast may be away, now and then.
   if (fault.kind === 'freeze') return fleet.freeze(fault.dice, 4 * fault.forMs)
   const killed = await fleet.kill(fault.dice, fault.forMs)
@@ -80,8 +82,9 @@ function is<K extends FaultKind>(fault: PlannedFault, kinds: readonly K[]): faul
   return (kinds as readonly FaultKind[]).includes(fault.kind)
 }
 
-/** Nodes and guardians answer, blocks come every second, keys have funds, all processes are up. */
-async function heal({ devnet, fleet }: FaultTargets): Promise<void> {
+/** Nodes and guardians answer, no way is cut, blocks come every second, keys have funds, all processes are up. */
+async function heal({ devnet, fleet, ground }: FaultTargets): Promise<void> {
+  for (const links of ground?.links.values() ?? []) links.heal()
   devnet.guardian.api.trouble()
   await devnet.guardian.spy.start()
   for (const nodes of Object.values(devnet.nodes)) for (const node of nodes) node.clear()

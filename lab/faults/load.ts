@@ -3,25 +3,50 @@ import type { ChainKey, FaultTargets } from './fault-targets.ts'
 
 /** At most so many of one direction at once: what fits into few blocks. */
 const burst = 60
+const sources: readonly ChainKey[] = ['ethereum', 'bsc']
 
-/** Users' transfers from both chains, spread evenly over a time. Resolves when all are sent and mined. */
-export async function sendOver(targets: FaultTargets, bridge: BridgeChoice, transfers: number, durationMs: number): Promise<void> {
+/**
+ * Users' transfers from both chains, spread evenly over a time. Resolves when all are sent and mined.
+ * @param first how many of the run were sent before
+ */
+export async function sendOver(
+  targets: FaultTargets,
+  bridge: BridgeChoice,
+  transfers: number,
+  durationMs: number,
+  first = 0,
+): Promise<void> {
   const started = Date.now()
-  const sources: readonly ChainKey[] = ['ethereum', 'bsc']
   await Promise.all(
     sources.map(async (source) => {
-      const own = indexesOf(source, transfers)
+      const own = indexesOf(source, first + transfers).filter((index) => index >= first)
       for (let at = 0; at < own.length;) {
         const due = Math.ceil(own.length * Math.min(1, (Date.now() - started) / durationMs + 0.01) - at)
         if (due <= 0) {
           await targets.wait(100)
           continue
         }
-        const wish = wishOf(bridge, own.slice(at, at + Math.min(due, burst)))
-        at += Math.min(due, burst)
+        const indexes = own.slice(at, at + Math.min(due, burst))
+        at += indexes.length
         // Not while the chain forks: a user's transaction could be taken back.
-        targets.sent.push(...(await targets.locks[source].run(() => sendWish(targets.devnet, source, wish))))
+        await targets.locks[source].run(() => send(targets, bridge, source, indexes))
       }
     }),
   )
+}
+
+/** So many transfers per second, of both directions in turn, on chains that do not fork, until `isOver`. Returns how many, when all are mined. */
+export async function sendSteadily(targets: FaultTargets, bridge: BridgeChoice, perSecond: number, isOver: () => boolean): Promise<number> {
+  const sending: Promise<void>[] = []
+  let index = 0
+  for (; !isOver(); index++) {
+    sending.push(send(targets, bridge, sources[index % sources.length] as ChainKey, [index]))
+    await targets.wait(1_000 / perSecond)
+  }
+  await Promise.all(sending)
+  return index
+}
+
+async function send(targets: FaultTargets, bridge: BridgeChoice, source: ChainKey, indexes: readonly number[]): Promise<void> {
+  targets.sent.push(...(await sendWish(targets.devnet, source, wishOf(bridge, indexes))))
 }

@@ -36,13 +36,29 @@ export const guardianKinds = ['spy-drop', 'guardian-429', 'guardian-5xx'] as con
 /** Faults of processes: kill -9 of one, or of all; one stopped for a while. */
 const processKinds = ['kill', 'freeze'] as const
 export const faultKinds = [...nodeKinds, ...chainKinds, ...temporalKinds, ...serverKinds, ...guardianKinds, ...processKinds] as const
+/**
+ * Faults of a fleet on a server of its own: that server, or its PostgreSQL, stops at once and comes back; the way of one process to Temporal or to nodes is cut,
+ * or is half open: no bytes, no end.
+ */
+export const fleetKinds = [
+  'temporal-restart',
+  'postgres-crash',
+  'temporal-cut',
+  'temporal-half-open',
+  'node-cut',
+  'node-half-open',
+  'rolling-restart',
+] as const
+/** All of a fleet run: PostgreSQL keeps what Temporal knows, so that nothing is wiped or set back. */
+export const fleetFaultKinds = [...nodeKinds, ...chainKinds, ...temporalKinds, ...guardianKinds, ...processKinds, ...fleetKinds] as const
 
 export type NodeKind = (typeof nodeKinds)[number]
 export type ChainKind = (typeof chainKinds)[number]
 export type TemporalKind = (typeof temporalKinds)[number]
 export type ServerKind = (typeof serverKinds)[number]
 export type GuardianKind = (typeof guardianKinds)[number]
-export type FaultKind = (typeof faultKinds)[number]
+export type FleetKind = (typeof fleetKinds)[number]
+export type FaultKind = (typeof faultKinds)[number] | FleetKind
 
 /** One fault of a run. */
 export interface PlannedFault<K extends FaultKind = FaultKind> {
@@ -85,6 +101,8 @@ const storms: readonly FaultKind[] = [
   'logs-hidden',
   'log-range',
   'finality-lag',
+  'node-cut',
+  'node-half-open',
 ]
 
 /** The faults of a run, in order of time: all kinds once in a random order, then all again, until the time is over. Pure. */
@@ -103,4 +121,23 @@ export function planFaults(input: PlanInput): PlannedFault[] {
       dice: chance.next(),
     }
   })
+}
+
+/** How often a kind is in the deck of a fleet; once, if it is not here. */
+const fleetShares: Partial<Record<FaultKind, number>> = {
+  kill: 4,
+  'temporal-cut': 2,
+  'temporal-half-open': 2,
+  'node-cut': 2,
+  'node-half-open': 2,
+}
+
+/** As `planFaults`; what strikes one process of many comes more often. Each process is restarted in turn once, which takes long: it begins early. */
+export function planFleetFaults(input: PlanInput): PlannedFault[] {
+  const others = input.kinds.filter((kind) => kind !== 'rolling-restart')
+  const planned = planFaults({ ...input, kinds: others.flatMap((kind) => Array.from({ length: fleetShares[kind] ?? 1 }, () => kind)) })
+  if (others.length === input.kinds.length) return planned
+  const [rolling] = planFaults({ ...input, kinds: ['rolling-restart'] })
+  const atMs = Math.floor(input.durationMs * (0.05 + (rolling?.dice ?? 0) * 0.15))
+  return [...planned, ...(rolling ? [{ ...rolling, atMs }] : [])].toSorted((a, b) => a.atMs - b.atMs)
 }

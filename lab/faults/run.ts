@@ -8,14 +8,16 @@ import { watermarks } from '../demo/streams.ts'
 import type { Devnet } from '../devnet/index.ts'
 import { byBridge } from '../devnet/sent.ts'
 import { askLane, drain, type Remains } from './drain.ts'
-import { startFleet } from './fleet.ts'
+import { allRoles, startFleet } from './fleet.ts'
 import { injectAll, type Injected } from './inject.ts'
 import { sendOver } from './load.ts'
 import { readLogs } from './logs.ts'
 import { newestRuns } from './newest-runs.ts'
-import { guardianKinds, planFaults, type FaultKind, type PlannedFault } from './plan.ts'
+import { guardianKinds, planFaults, planFleetFaults, type FaultKind, type PlannedFault } from './plan.ts'
 import { Lock, type FaultTargets } from './fault-targets.ts'
-import { isClean, summarize, type FaultSummary } from './summary.ts'
+import { fleetFindings, isClean, summarize, type FaultSummary } from './summary.ts'
+import { measureTakeovers, takeoversOf } from './takeover.ts'
+import { workShares } from './work-shares.ts'
 
 export interface FaultRun {
   readonly seed: string
@@ -25,8 +27,22 @@ export interface FaultRun {
   readonly kinds: readonly FaultKind[]
   /** ms without progress after which what is left counts as stuck. */
   readonly stuckAfterMs: number
+  /** Of a fleet: of each role, and for each key. */
   readonly processes: number
   readonly meanPauseMs?: number
+  /** Each role in processes of its own, which need the ground of a fleet (`fleet-run.ts`). */
+  readonly fleet?: boolean
+}
+
+/** The processes of a run, and how an operator reaches their Temporal. */
+export interface Ground {
+  connect(devnet: Devnet): Promise<Connection>
+  start(devnet: Devnet, run: FaultRun, wait: (ms: number) => Promise<void>): Promise<Pick<FaultTargets, 'fleet' | 'ground'>>
+}
+
+const oneKindOfProcess: Ground = {
+  connect: ({ temporal: { address } }) => Connection.connect({ address }),
+  start: async (devnet, { processes }, wait) => ({ fleet: await startFleet(devnet, allRoles(processes), wait) }),
 }
 
 /** `finalized` lags by 2 × slots: no fork goes deeper. Two keys on each chain, and of its three nodes two are a majority. */
@@ -39,30 +55,37 @@ export const faultDevnet = {
 export function planOf(run: FaultRun): PlannedFault[] {
   // Without Wormhole no process listens to its guardians.
   const kinds = run.kinds.filter((kind) => run.bridge !== 'native' || !(guardianKinds as readonly FaultKind[]).includes(kind))
-  return planFaults({ ...run, kinds, nodes: faultDevnet.nodesPerChain, deepest: 2 * faultDevnet.slotsInAnEpoch })
+  const plan = run.fleet ? planFleetFaults : planFaults
+  return plan({ ...run, kinds, nodes: faultDevnet.nodesPerChain, deepest: 2 * faultDevnet.slotsInAnEpoch })
 }
 
 /** One fault run on a devnet that stands; stops the processes that it starts, and nothing else. */
-export async function runFaults(devnet: Devnet, run: FaultRun, say: (line: string) => void): Promise<FaultSummary> {
-  const connection = await Connection.connect({ address: devnet.temporal.address })
+export async function runFaults(
+  devnet: Devnet,
+  run: FaultRun,
+  say: (line: string) => void,
+  ground: Ground = oneKindOfProcess,
+): Promise<FaultSummary> {
+  const connection = await ground.connect(devnet)
   const wait = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms))
-  const fleet = await startFleet(devnet, run.processes, wait)
   const locks = { ethereum: new Lock(), bsc: new Lock(), temporal: new Lock() }
-  const targets: FaultTargets = { devnet, client: new Client({ connection }), fleet, sent: [], locks, say, wait }
+  const targets: FaultTargets = {
+    ...{ devnet, client: new Client({ connection }), sent: [], locks, say, wait },
+    ...(await ground.start(devnet, run, wait)),
+  }
+  const { fleet } = targets
   try {
     const injected: Injected = {}
     const callsBefore = callsOf(devnet)
+    const { takeovers, sent } = run.fleet
+      ? await measureTakeovers(targets, run.bridge, takeoversOf(run.transfers))
+      : { takeovers: [], sent: 0 }
     const started = Date.now()
     say(`Portage runs. Faults for ${run.durationMs / 1000} s.`)
     await untilBoth(
-      sendOver(targets, run.bridge, run.transfers, run.durationMs * 0.9),
+      sendOver(targets, run.bridge, Math.max(0, run.transfers - sent), run.durationMs * 0.9, sent),
       injectAll(targets, planOf(run), injected),
-      async () => {
-        const seen = await newestRuns(targets.client)
-        const done = [...seen.values()].filter(({ running, state }) => !running && state === 'delivered').length
-        say(`${Math.round((Date.now() - started) / 1000)} s: ${targets.sent.length} sent, ${done} delivered`)
-        await wait(2000)
-      },
+      () => tellProgress(targets, started),
     )
     say('The faults are over.')
     const remains = await drain(targets, run.stuckAfterMs)
@@ -75,6 +98,7 @@ export async function runFaults(devnet: Devnet, run: FaultRun, say: (line: strin
       restarts: fleet.restarts,
       rpcCalls: callsOf(devnet) - callsBefore,
       elapsedMs: Date.now() - started,
+      fleet: run.fleet ? fleetFindings(takeovers, await workShares(targets.client, fleet)) : undefined,
     })
     for (const [method, count] of callsByMethod(devnet)) say(`  ${method.padEnd(28)}${(count / run.transfers).toFixed(1)} per transfer`)
     if (!isClean(summary)) await leaveTraces(targets, remains, run)
@@ -83,6 +107,13 @@ export async function runFaults(devnet: Devnet, run: FaultRun, say: (line: strin
     await fleet.stop()
     await connection.close()
   }
+}
+
+async function tellProgress({ client, sent, say, wait }: FaultTargets, started: number): Promise<void> {
+  const seen = await newestRuns(client)
+  const done = [...seen.values()].filter(({ running, state }) => !running && state === 'delivered').length
+  say(`${Math.round((Date.now() - started) / 1000)} s: ${sent.length} sent, ${done} delivered`)
+  await wait(2000)
 }
 
 /** Does `meanwhile` again and again until both have ended; throws what one of them throws. */

@@ -2,9 +2,22 @@ import type { CheckResult } from '../checker/checker.ts'
 import type { Remains } from './drain.ts'
 import type { Injected } from './inject.ts'
 import type { LogFindings } from './logs.ts'
+import type { Takeover } from './takeover.ts'
+import { idleMembers, type WorkShares } from './work-shares.ts'
+
+/** What a fleet run shows besides. */
+export interface FleetFindings {
+  /** From the end of a lane process by kill -9 to the next delivery by the other process of its key. */
+  readonly takeoverMs: { readonly min: number; readonly median: number; readonly max: number } | null
+  readonly takeovers: readonly Takeover[]
+  /** Tasks that each process has taken, of workflows and of activities. */
+  readonly work: WorkShares
+  /** Processes that took none, though they share a queue. */
+  readonly idle: readonly string[]
+}
 
 /** What a fault run prints. */
-export interface FaultSummary extends LogFindings {
+export interface FaultSummary extends LogFindings, Partial<FleetFindings> {
   readonly seed: string
   readonly transfers: number
   /** Faults that struck, by kind. */
@@ -36,6 +49,7 @@ export function summarize(input: {
   restarts: number
   rpcCalls: number
   elapsedMs: number
+  fleet?: FleetFindings | undefined
 }): FaultSummary {
   const { check, remains } = input
   return {
@@ -53,24 +67,37 @@ export function summarize(input: {
     wastedTransactions: check.wastedTransactions,
     revertedTransactions: check.revertedTransactions,
     ...input.logs,
+    ...input.fleet,
     restarts: input.restarts,
     rpcCallsPerTransfer: Math.round((10 * input.rpcCalls) / Math.max(1, check.transfers)) / 10,
     seconds: Math.round(input.elapsedMs / 100) / 10,
   }
 }
 
-/** Everything delivered once, no hole, nothing stuck; nothing in a log that must not be there. */
+export function fleetFindings(takeovers: readonly Takeover[], work: WorkShares): FleetFindings {
+  const times = takeovers.map(({ ms }) => ms).toSorted((a, b) => a - b)
+  const [min, median, max] = [0, Math.floor((times.length - 1) / 2), times.length - 1].map((at) => times[at])
+  const takeoverMs = min === undefined || median === undefined || max === undefined ? null : { min, median, max }
+  return { takeoverMs, takeovers, work, idle: idleMembers(work) }
+}
+
+/** Everything delivered once, no hole, nothing stuck; nothing in a log that must not be there; no process of a fleet that is of no use. */
 export function isClean(summary: FaultSummary): boolean {
   const { transfers, delivered, lost, duplicateEffects, wrongBalances, foreignCompletions, nonceHoles, stuck, brokenTasks, loggedKeys } =
     summary
-  const wrong = lost + duplicateEffects + wrongBalances + foreignCompletions + nonceHoles + stuck + brokenTasks + loggedKeys
+  const { idle = [] } = summary
+  const wrong = lost + duplicateEffects + wrongBalances + foreignCompletions + nonceHoles + stuck + brokenTasks + loggedKeys + idle.length
   return transfers > 0 && delivered === transfers && wrong === 0
 }
 
 /** The summary for people. */
 export function describe(summary: FaultSummary): string {
-  const { faults, ...figures } = summary
+  const { faults, takeoverMs, takeovers = [], work = {}, idle, ...figures } = summary
   const rows = Object.entries(figures).map(([name, value]) => `  ${name.padEnd(24)}${value}`)
+  if (takeoverMs)
+    rows.push(`  ${'takeoverMs'.padEnd(24)}${takeoverMs.min} to ${takeoverMs.max}, median ${takeoverMs.median}, of ${takeovers.length}`)
+  if (idle) rows.push(`  ${'idle'.padEnd(24)}${idle.join(', ') || 'none'}`, '  tasks of each process')
+  rows.push(...Object.entries(work).map(([name, tasks]) => `    ${name.padEnd(22)}${tasks}`))
   const struck = Object.entries(faults).toSorted(([a], [b]) => a.localeCompare(b))
   return [...rows, '  faults', ...struck.map(([kind, count]) => `    ${kind.padEnd(22)}${count}`)].join('\n')
 }

@@ -53,6 +53,22 @@ describe('kill -9 of a worker process', { timeout: 400_000 }, () => {
     await stage.end(sound)
   })
 
+  test('two processes with one key: one dies with nonces that nothing is signed for, the other goes on with its own and takes those over', async () => {
+    const lane = stage.devnet.lanes.find(({ chain }) => chain === 'bsc')?.address ?? ''
+    const configure = (config: ConfigInput) => withBroadcast(config, 'queue')
+    const sound = await startSound(stage, { configure })
+    const doomed = await startDoomed(stage, 'after-grant', 'kill', 2, { role: 'lane', args: ['--lane', lane], configure })
+    // Both take steps from one queue: of the first lot the doomed one may get too few.
+    while (doomed.ended === undefined) {
+      const sent = await sendCoins(stage, count)
+      await stage.outcomes(sent, 120_000)
+    }
+    await died(stage, doomed)
+    await sendCoins(stage, count)
+    await allDeliveredOnce(stage)
+    await stage.end(sound)
+  })
+
   test('a stopped process wakes up after its work was taken over, and is of use again', async () => {
     const sleeper = await startDoomed(stage, 'after-sign', 'stop', 3)
     const sent = await sendCoins(stage, count)

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
 import { startDevnet } from '../../lab/devnet/index.ts'
-import { faultKinds, guardianKinds, nodeKinds, planFaults, type FaultKind } from '../../lab/faults/plan.ts'
+import { faultKinds, fleetFaultKinds, guardianKinds, nodeKinds, planFaults, serverKinds, type FaultKind } from '../../lab/faults/plan.ts'
 import { quickTakeover } from '../../lab/devnet/relayer-config.ts'
 import { faultDevnet, planOf, runFaults, type FaultRun } from '../../lab/faults/run.ts'
-import { isClean, type FaultSummary } from '../../lab/faults/summary.ts'
+import { fleetFindings, isClean, type FaultSummary } from '../../lab/faults/summary.ts'
 
 /**
  * 25 s of faults, nearly every kind once; the long form is `npm run faults`. Patient beyond what may be waited for by design: a minute between two tries of
@@ -40,6 +40,22 @@ test('the same seed plans the same faults, another one others; every kind comes 
   ).toBe(true)
 })
 
+test('a fleet: each process is restarted in turn once, early; nothing wipes Temporal; what strikes one process of many comes more often', () => {
+  const fleet: FaultRun = { ...run, fleet: true, kinds: fleetFaultKinds, durationMs: 120_000, meanPauseMs: 1_000 }
+  expect(planOf(fleet)).toEqual(planOf(fleet))
+  for (const seed of ['1', '2', '3']) {
+    const plan = planOf({ ...fleet, seed })
+    const counts = new Map(fleetFaultKinds.map((kind) => [kind, plan.filter((one) => one.kind === kind).length]))
+    expect([...counts].filter(([, count]) => count === 0)).toEqual([])
+    expect(counts.get('rolling-restart')).toBe(1)
+    expect(plan.find(({ kind }) => kind === 'rolling-restart')?.atMs).toBeLessThan(0.2 * fleet.durationMs)
+    expect(counts.get('kill')).toBeGreaterThan(counts.get('lag') ?? 0)
+    expect(plan.filter(({ kind }) => (serverKinds as readonly FaultKind[]).includes(kind))).toEqual([])
+    expect(plan.map(({ atMs }) => atMs)).toEqual(plan.map(({ atMs }) => atMs).toSorted((a, b) => a - b))
+  }
+  expect(planOf({ ...fleet, kinds: ['kill'] }).every(({ kind }) => kind === 'kill')).toBe(true)
+})
+
 test('a run is clean only if nothing at all is wrong', () => {
   const none = {
     lost: 0,
@@ -57,4 +73,10 @@ test('a run is clean only if nothing at all is wrong', () => {
   for (const field of Object.keys(none)) expect([field, isClean({ ...clean, [field]: 1 })]).toEqual([field, false])
   expect(isClean({ ...clean, delivered: 39 })).toBe(false)
   expect(isClean({ ...clean, transfers: 0, delivered: 0 })).toBe(false)
+  const worked = { 'portage-chain-1': 3, 'portage-chain-2': 9 }
+  const killed = [3_000, 900, 16_000, 1_100].map((ms) => ({ chain: 'bsc', owedNonce: ms > 10_000, ms }))
+  const fleet = { ...clean, ...fleetFindings(killed, worked) }
+  expect(fleet).toMatchObject({ takeoverMs: { min: 900, median: 1_100, max: 16_000 }, idle: [] })
+  expect(isClean(fleet)).toBe(true)
+  expect(isClean({ ...clean, ...fleetFindings([], { ...worked, 'portage-chain-2': 0 }) })).toBe(false)
 })

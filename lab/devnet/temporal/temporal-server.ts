@@ -49,10 +49,13 @@ export interface SecuredTemporalOptions {
 export interface SecuredTemporal {
   /** host:port of gRPC. */
   readonly address: string
+  /** Of the process that runs now; another one after `restart()`. */
   readonly pid: number
   readonly logFile: string
   /** Other keys by which tokens are checked, within two seconds. */
   useKeySet(keySet: string): Promise<void>
+  /** Ends it, with SIGTERM and `graceMs` later SIGKILL, starts it on the same ports and store, and waits until it serves its namespaces. */
+  restart(graceMs: number): Promise<void>
   stop(): Promise<void>
 }
 
@@ -91,20 +94,31 @@ export async function startSecuredTemporal(options: SecuredTemporalOptions): Pro
   const { config, port } = await serverConfig(options)
   await writeFile(join(dir, 'server.yaml'), stringify(config))
   const logFile = join(dir, 'server.log')
-  const child = await startChild(
-    path,
-    ['--config-file', join(dir, 'server.yaml'), 'start', ...services.flatMap((name) => ['--service', name])],
-    { logFile },
-  )
   // By a name: Node warns of a TLS server that is called by its address.
   const address = `localhost:${port}`
-  try {
-    await makeNamespaces(child, { ...admin, address, namespace: 'temporal-system' }, namespaces)
-  } catch (cause) {
-    await child.stop(0)
-    throw new RelayerError('TEMPORAL_UNAVAILABLE', { detail: `The server did not start: ${child.tail() || 'it wrote nothing'}`, cause })
+  const start = async (ready: (started: Child, access: TemporalAccess) => Promise<void>) => {
+    const args = ['--config-file', join(dir, 'server.yaml'), 'start', ...services.flatMap((name) => ['--service', name])]
+    const started = await startChild(path, args, { logFile })
+    try {
+      await ready(started, { ...admin, address, namespace: 'temporal-system' })
+      return started
+    } catch (cause) {
+      await started.stop(0)
+      throw new RelayerError('TEMPORAL_UNAVAILABLE', { detail: `The server did not start: ${started.tail() || 'it wrote nothing'}`, cause })
+    }
   }
-  return { address, pid: child.pid, logFile, useKeySet, stop: () => child.stop(2_000) }
+  let child = await start((started, access) => makeNamespaces(started, access, namespaces))
+  return {
+    ...{ address, logFile, useKeySet },
+    get pid() {
+      return child.pid
+    },
+    async restart(graceMs) {
+      await child.stop(graceMs)
+      child = await start((started, access) => findNamespaces(started, access, namespaces))
+    },
+    stop: () => child.stop(2_000),
+  }
 }
 
 async function serverConfig({ dir, port: wanted, store = inMemory, historyShards = 1, tls, keySet }: SecuredTemporalOptions) {
@@ -157,12 +171,31 @@ function serverTls({ server, clientCas }: NonNullable<SecuredTemporalOptions['tl
   }
 }
 
+function waiting(child: Child) {
+  return { timeoutMs: 60_000, everyMs: 100, giveUp: () => child.ended }
+}
+
+function connected(child: Child, admin: TemporalAccess): Promise<Connection> {
+  const connect = () => Connection.connect({ ...connectionOptions(admin, readCredentials(admin)), connectTimeout: 2_000 })
+  return until(connect, { ...waiting(child), what: 'the Temporal server to answer' })
+}
+
+/** Waits until the server serves what it has. */
+async function findNamespaces(child: Child, admin: TemporalAccess, namespaces: readonly string[]): Promise<void> {
+  const connection = await connected(child, admin)
+  try {
+    for (const namespace of namespaces) {
+      const look = () => connection.workflowService.listWorkflowExecutions({ namespace, pageSize: 1 }).then(() => true)
+      await until(look, { ...waiting(child), what: `the server to serve the namespace ${namespace}` })
+    }
+  } finally {
+    await connection.close()
+  }
+}
+
 async function makeNamespaces(child: Child, admin: TemporalAccess, namespaces: readonly string[]): Promise<void> {
-  const options = { timeoutMs: 60_000, everyMs: 100, giveUp: () => child.ended }
-  const connection = await until(() => Connection.connect({ ...connectionOptions(admin, readCredentials(admin)), connectTimeout: 2_000 }), {
-    ...options,
-    what: 'the Temporal server to answer',
-  })
+  const options = waiting(child)
+  const connection = await connected(child, admin)
   const { workflowService, operatorService } = connection
   const attributes = Object.fromEntries(Object.keys(searchAttributes).map((name) => [name, 2 /* INDEXED_VALUE_TYPE_KEYWORD */]))
   try {

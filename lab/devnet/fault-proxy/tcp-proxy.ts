@@ -1,0 +1,105 @@
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
+
+/** A way over TCP to one server, which can be cut. What is said over it is passed on byte for byte, so that TLS goes through. */
+export interface TcpProxy {
+  /** Of 127.0.0.1. */
+  readonly port: number
+  /** Connections that are open or stalled. */
+  readonly connections: number
+  /** Resets every connection, and each new one at once. */
+  cut(): void
+  /** From now on no byte goes either way, and nothing is closed: half-open connections, as behind a cable that was pulled. New ones are accepted, and as silent. */
+  stall(): void
+  /** Ends both. What was stalled goes on where it was, with what was said meanwhile, unless one end has given up. */
+  heal(): void
+  stop(): Promise<void>
+}
+
+/** Both halves of a connection; `outer` only once the way is free. */
+interface Pair {
+  readonly inner: Socket
+  outer?: Socket
+  /** One end went away while the other could not hear it. */
+  isBroken: boolean
+}
+
+/** Starts a proxy on a free port of 127.0.0.1. */
+export async function startTcpProxy(target: { readonly host: string; readonly port: number }): Promise<TcpProxy> {
+  const pairs = new Set<Pair>()
+  let mode: 'open' | 'cut' | 'stalled' = 'open'
+
+  const watch = (pair: Pair, socket: Socket) => {
+    socket.on('error', () => {})
+    socket.on('close', (hadError) => {
+      if (mode === 'stalled') pair.isBroken = true
+      else {
+        pairs.delete(pair)
+        endOther(pair, socket, hadError)
+      }
+    })
+  }
+  const flow = (pair: Pair) => {
+    if (!pair.outer) watch(pair, (pair.outer = connect(target)))
+    pair.inner.pipe(pair.outer)
+    pair.outer.pipe(pair.inner)
+  }
+  const resetAll = () => {
+    for (const pair of pairs) reset(pair)
+    pairs.clear()
+  }
+
+  const server = createServer({ pauseOnConnect: true }, (inner) => {
+    if (mode === 'cut') return void inner.resetAndDestroy()
+    const pair: Pair = { inner, isBroken: false }
+    pairs.add(pair)
+    watch(pair, inner)
+    if (mode === 'open') flow(pair)
+  })
+  await new Promise<void>((resolve, reject) => server.once('error', reject).listen(0, '127.0.0.1', resolve))
+  return {
+    port: (server.address() as AddressInfo).port,
+    get connections() {
+      return pairs.size
+    },
+    cut() {
+      mode = 'cut'
+      resetAll()
+    },
+    stall() {
+      mode = 'stalled'
+      for (const pair of pairs) hold(pair)
+    },
+    heal() {
+      const wasStalled = mode === 'stalled'
+      mode = 'open'
+      for (const pair of pairs) {
+        if (pair.isBroken) reset(pair)
+        else if (wasStalled) flow(pair)
+      }
+    },
+    stop: () =>
+      new Promise((resolve) => {
+        mode = 'cut'
+        resetAll()
+        server.close(() => resolve())
+      }),
+  }
+}
+
+function reset({ inner, outer }: Pair): void {
+  for (const socket of [inner, outer]) if (socket && !socket.destroyed) socket.resetAndDestroy()
+}
+
+/** As the one half ended: with an error, or with what is on its way still said. */
+function endOther({ inner, outer }: Pair, ended: Socket, hadError: boolean): void {
+  const other = ended === inner ? outer : inner
+  if (hadError) other?.resetAndDestroy()
+  else other?.destroySoon()
+}
+
+function hold({ inner, outer }: Pair): void {
+  for (const socket of [inner, outer]) {
+    socket?.unpipe()
+    socket?.pause()
+  }
+}

@@ -1,0 +1,34 @@
+import type { PostgresServerParts } from '../devnet/temporal/on-postgres.ts'
+import { startFleet } from './fleet.ts'
+import { type Links, startLinks } from './fleet-links.ts'
+import { fleetProcesses } from './fleet-processes.ts'
+import { type FleetServer, startFleetServer } from './fleet-server.ts'
+import { faultDevnet, type Ground } from './run.ts'
+
+/** As that of every fault run, with one key on each chain: so there is no other lane to turn to when the processes of one are killed. */
+export const fleetDevnet = { ...faultDevnet, keysPerChain: 1 } as const
+
+/** Temporal on PostgreSQL, and a fleet whose roles are processes of their own. `stop` ends the server and the ways; the run ends its processes. */
+export async function startFleetGround(
+  parts: PostgresServerParts,
+  dir: string,
+): Promise<Ground & { readonly server: FleetServer; stop(): Promise<void> }> {
+  const server = await startFleetServer(parts, dir)
+  const opened: Links[] = []
+  return {
+    server,
+    connect: () => server.connect(),
+    async start(devnet, { processes }, wait) {
+      const { started, links } = await fleetProcesses(devnet, server, processes, async () => {
+        const own = await startLinks(devnet)
+        opened.push(own)
+        return own
+      })
+      return { fleet: await startFleet(devnet, started, wait), ground: { server, links } }
+    },
+    async stop() {
+      await Promise.all(opened.map((one) => one.stop()))
+      await server.stop()
+    },
+  }
+}

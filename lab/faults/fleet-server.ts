@@ -1,0 +1,78 @@
+import { readFileSync } from 'node:fs'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Connection } from '@temporalio/client'
+import { connectionOptions, readCredentials } from '../../temporal/client/credentials.ts'
+import { createTestCa, hasOpenssl } from '../devnet/temporal/certificates.ts'
+import { type PostgresServerParts, postgresServerParts, startTemporalOnPostgres } from '../devnet/temporal/on-postgres.ts'
+import type { Postgres } from '../devnet/temporal/postgres.ts'
+import type { TemporalServer } from '../devnet/temporal/temporal.ts'
+import { createTokenIssuer, keySetOf } from '../devnet/temporal/tokens.ts'
+
+const namespace = 'default'
+
+/** Temporal as a fleet has it: the server of production on PostgreSQL, which waits for the disk, with four history shards, TLS and tokens. */
+export interface FleetServer {
+  /** For a devnet, which uses its address; what needs a copy of the database is not there. */
+  readonly temporal: TemporalServer
+  readonly postgres: Postgres
+  readonly logFile: string
+  /** PEM file of the CA that its certificate is of. */
+  readonly caFile: string
+  /** A token that may write in the namespace, as every process has one. */
+  issueToken(subject: string): string
+  /** As an operator, past everything that stands between the server and the fleet. */
+  connect(): Promise<Connection>
+  /** Ends the server and starts it again, at once (0) or when it has stopped in order. */
+  restart(graceMs: number): Promise<void>
+  stop(): Promise<void>
+}
+
+/** What this machine would start it with, or what it has not. */
+export async function fleetServerParts(): Promise<PostgresServerParts | { readonly why: string }> {
+  if (!(await hasOpenssl())) return { why: 'openssl is not installed' }
+  return postgresServerParts()
+}
+
+/** Starts both in a folder of their own, which `stop` removes: PostgreSQL runs as another user, who may not look into ours. Throws as `startTemporalOnPostgres`. */
+export async function startFleetServer(parts: PostgresServerParts, dir: string): Promise<FleetServer> {
+  const folder = await mkdtemp(join(tmpdir(), 'portage-fleet-'))
+  const ca = await createTestCa(join(dir, 'ca'), 'ca')
+  const issuer = createTokenIssuer()
+  const access = (permission: string, subject: string) => ({
+    tls: { ca: { from: 'the fault run', file: ca.file, read: () => readFileSync(ca.file, 'utf8') } },
+    apiKey: { from: 'the fault run', read: () => issuer.issue([permission], { subject }) },
+  })
+  const { temporal, postgres, stop } = await startTemporalOnPostgres({
+    ...{ parts, dir: folder, synchronousCommit: true, namespaces: [namespace] },
+    tls: { server: await ca.issue('server') },
+    keySet: keySetOf(issuer),
+    admin: access('temporal-system:admin', 'set-up'),
+  })
+  const { address } = temporal
+  return {
+    ...{ postgres, logFile: temporal.logFile, caFile: ca.file },
+    temporal: {
+      ...{ address, namespace, uiUrl: undefined, cliPath: '', dbFile: undefined },
+      get pid() {
+        return temporal.pid
+      },
+      stop: () => temporal.stop(),
+      kill: () => Promise.reject(new Error('Not of a server on PostgreSQL')),
+      restart: () => temporal.restart(2_000),
+      restartFrom: () => Promise.reject(new Error('Not of a server on PostgreSQL')),
+      copy: () => Promise.reject(new Error('Not of a server on PostgreSQL')),
+    },
+    issueToken: (subject) => issuer.issue([`${namespace}:write`], { subject }),
+    connect() {
+      const operator = { ...access(`${namespace}:write`, 'operator'), address, namespace }
+      return Connection.connect(connectionOptions(operator, readCredentials(operator)))
+    },
+    restart: (graceMs) => temporal.restart(graceMs),
+    async stop() {
+      await stop()
+      await rm(folder, { recursive: true, force: true })
+    },
+  }
+}

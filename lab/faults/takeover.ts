@@ -1,0 +1,104 @@
+import type { BridgeChoice } from '../demo/load.ts'
+import type { Anvil } from '../devnet/chain/anvil.ts'
+import type { LaneKey } from '../devnet/relayer-config.ts'
+import { until } from '../devnet/until.ts'
+import { laneProcess } from './fleet-processes.ts'
+import type { ChainKey, FaultTargets } from './fault-targets.ts'
+import { sendSteadily } from './load.ts'
+
+/** Of a key that two processes have: one is killed, the other goes on. */
+export interface Takeover {
+  readonly chain: string
+  /** Whether the dead one had been granted a nonce that it had not signed for: everything above it waits until its step is given to the other. */
+  readonly owedNonce: boolean
+  /** From the death to when a block has a delivery that the dead one cannot have sent. */
+  readonly ms: number
+}
+
+/** Users' transfers per second meanwhile, over both directions; and about how many each kill uses up. */
+const takeoverLoad = { perSecond: 2, transfersEach: 30 } as const
+/** Of so many kills one finds a nonce that nothing is signed for. */
+const owedEvery = 3
+/** Of a nonce that the doomed process has been granted, the how-maniest kills it. */
+const owed = 'after-grant=kill@2'
+
+/** How many kills a run of so many transfers has, which use up about half of them. */
+export function takeoversOf(transfers: number): number {
+  return Math.floor(transfers / 2 / takeoverLoad.transfersEach)
+}
+
+/**
+ * Kills lane processes one after the other under a steady load, each at another moment, and waits for the other process of the same key. Returns the kills that
+ * were measured, and how many transfers were sent. Throws if the other does not go on.
+ */
+export async function measureTakeovers(
+  targets: FaultTargets,
+  bridge: BridgeChoice,
+  kills: number,
+): Promise<{ readonly takeovers: readonly Takeover[]; readonly sent: number }> {
+  let isOver = false
+  const measure = async () => {
+    const takeovers: Takeover[] = []
+    for (let index = 0; index < kills; index++) takeovers.push(await measureOne(targets, index))
+    return takeovers
+  }
+  // What fails ends the load, too.
+  const [sent, takeovers] = await Promise.all([
+    sendSteadily(targets, bridge, takeoverLoad.perSecond, () => isOver),
+    measure().finally(() => (isOver = true)),
+  ])
+  return { takeovers, sent }
+}
+
+async function measureOne({ devnet, fleet, say, wait }: FaultTargets, index: number): Promise<Takeover> {
+  const lane = devnet.lanes[index % devnet.lanes.length] as LaneKey
+  const { anvil } = devnet.chains[lane.chain as ChainKey]
+  const owedNonce = index % owedEvery === owedEvery - 1
+  await fleet.whole()
+  // Moments of every kind, since nothing ties the kills to blocks.
+  await untilDelivering(anvil, lane)
+  await wait((index * 370) % 1_000)
+  const name = laneProcess(lane, devnet, 1 + (Math.floor(index / devnet.lanes.length) % 2))
+  const died = owedNonce ? await (await fleet.doom(name, owed)).died : await fleet.killOne(name, 1_000)
+  if (died === undefined) throw new Error(`${name} was not up`)
+  const ms = (await nextDelivery(anvil, lane)) - died
+  say(`${name} killed${owedNonce ? ' with a nonce that nothing is signed for' : ''}: the other delivered after ${ms} ms`)
+  return { chain: lane.chain, owedNonce, ms }
+}
+
+/** Waits for a block with a delivery of this lane. */
+async function untilDelivering(anvil: Anvil, lane: LaneKey): Promise<void> {
+  await deliveryAfter(anvil, lane, await height(anvil), new Set())
+}
+
+/** When a block came with a delivery that was not in the pool when this was called, ms since the epoch. */
+async function nextDelivery(anvil: Anvil, lane: LaneKey): Promise<number> {
+  // The pool first: what is in no pool and no block of now was sent by a living process.
+  const pool = await anvil.rpc<Record<'pending' | 'queued', Record<string, Record<string, { hash: string }>>>>('txpool_content')
+  const known = [pool.pending, pool.queued].flatMap((part) => Object.values(part).flatMap((byNonce) => Object.values(byNonce)))
+  return deliveryAfter(anvil, lane, await height(anvil), new Set(known.map(({ hash }) => hash)))
+}
+
+async function deliveryAfter(anvil: Anvil, { address }: LaneKey, from: number, known: ReadonlySet<string>): Promise<number> {
+  let seen = from
+  const look = async () => {
+    const head = await height(anvil)
+    const at = Date.now()
+    for (; seen < head; seen++) {
+      const block = await anvil.rpc<{ transactions: readonly { hash: string; from: string; to: string | null }[] }>(
+        'eth_getBlockByNumber',
+        [`0x${(seen + 1).toString(16)}`, true],
+      )
+      // What a lane sends to itself is a no-op.
+      const isDelivery = (one: (typeof block.transactions)[number]) =>
+        one.from.toLowerCase() === address && one.to?.toLowerCase() !== address && !known.has(one.hash)
+      if (block.transactions.some(isDelivery)) return at
+    }
+    return undefined
+  }
+  return until(look, { timeoutMs: 120_000, everyMs: 20, what: `a delivery by ${address}` })
+}
+
+async function height({ rpc }: Anvil): Promise<number> {
+  return Number(await rpc<string>('eth_blockNumber'))
+}

@@ -1,0 +1,35 @@
+import type { Client } from '@temporalio/client'
+import type { Fleet } from './fleet.ts'
+
+/** Tasks that each process of a fleet has taken, by its name: of workflows and of activities. */
+export type WorkShares = Readonly<Record<string, number>>
+
+const atOnce = 20
+
+/** Reads it from the histories of all workflows, where each task that was started names its worker: its pid, and its host. Only of processes that poll a queue. */
+export async function workShares(client: Client, { processes, byPid }: Fleet): Promise<WorkShares> {
+  const polling = processes.filter(({ role }) => role !== 'intake' && role !== 'api')
+  const shares: Record<string, number> = Object.fromEntries(polling.map(({ name }) => [name, 0]))
+  const count = async ({ workflowId, runId }: { readonly workflowId: string; readonly runId: string }) => {
+    const { events } = await client.workflow.getHandle(workflowId, runId).fetchHistory()
+    for (const { activityTaskStartedEventAttributes, workflowTaskStartedEventAttributes } of events ?? []) {
+      const { identity } = activityTaskStartedEventAttributes ?? workflowTaskStartedEventAttributes ?? {}
+      const name = byPid.get(Number(identity?.split('@')[0]))
+      if (name !== undefined) shares[name] = (shares[name] ?? 0) + 1
+    }
+  }
+  let reading: Promise<void>[] = []
+  for await (const run of client.workflow.list()) {
+    reading.push(count(run))
+    if (reading.length < atOnce) continue
+    await Promise.all(reading)
+    reading = []
+  }
+  await Promise.all(reading)
+  return shares
+}
+
+/** Those that another process could have done all the work of, and did. */
+export function idleMembers(shares: WorkShares): string[] {
+  return Object.keys(shares).filter((name) => shares[name] === 0)
+}

@@ -1,0 +1,95 @@
+import { once } from 'node:events'
+import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { startTcpProxy, type TcpProxy } from '../../../lab/devnet/fault-proxy/tcp-proxy.ts'
+
+let server: Server
+let proxy: TcpProxy
+const opened: Socket[] = []
+/** What the server was told, in all. */
+let heard = ''
+
+beforeEach(async () => {
+  heard = ''
+  server = createServer((socket) => {
+    opened.push(socket)
+    socket.on('error', () => {})
+    socket.on('data', (bytes) => {
+      heard += String(bytes)
+      socket.write(`<${String(bytes)}>`)
+    })
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  proxy = await startTcpProxy({ host: '127.0.0.1', port: (server.address() as AddressInfo).port })
+})
+
+afterEach(async () => {
+  for (const socket of opened.splice(0)) socket.destroy()
+  await proxy.stop()
+  await new Promise((resolve) => server.close(resolve))
+})
+
+/** A connection through the proxy, and what came over it. */
+async function dial(): Promise<{ socket: Socket; told(): string; closed: Promise<unknown> }> {
+  const socket = connect(proxy.port, '127.0.0.1')
+  opened.push(socket)
+  let text = ''
+  socket.on('error', () => {})
+  socket.on('data', (bytes) => (text += String(bytes)))
+  const closed = new Promise((resolve) => socket.once('close', resolve))
+  await once(socket, 'connect')
+  return { socket, told: () => text, closed }
+}
+
+test('passes bytes on both ways, and an end of either', async () => {
+  const { socket, told, closed } = await dial()
+  socket.write('one')
+  await expect.poll(told).toBe('<one>')
+  socket.end()
+  await closed
+  await expect.poll(() => proxy.connections).toBe(0)
+})
+
+test('a cut resets what is open and what comes; then all is well again', async () => {
+  const before = await dial()
+  before.socket.write('one')
+  await expect.poll(before.told).toBe('<one>')
+  proxy.cut()
+  await before.closed
+  // The system accepts it before the proxy can refuse it.
+  await new Promise((resolve) =>
+    connect(proxy.port, '127.0.0.1')
+      .on('error', () => {})
+      .once('close', resolve),
+  )
+  proxy.heal()
+  const after = await dial()
+  after.socket.write('two')
+  await expect.poll(after.told).toBe('<two>')
+})
+
+test('stalled: no byte, no end; what was said meanwhile comes afterwards', async () => {
+  const before = await dial()
+  before.socket.write('one')
+  await expect.poll(before.told).toBe('<one>')
+  proxy.stall()
+  before.socket.write('two')
+  const during = await dial()
+  during.socket.write('three')
+  await expect.poll(() => proxy.connections).toBe(2)
+  // Another way to the same server works meanwhile, and later than what was written: so nothing of that is merely late.
+  const direct = connect((server.address() as AddressInfo).port, '127.0.0.1')
+  opened.push(direct)
+  direct.write('direct')
+  await once(direct, 'data')
+  expect([heard, before.told(), during.told(), before.socket.closed, during.socket.closed]).toEqual([
+    'onedirect',
+    '<one>',
+    '',
+    false,
+    false,
+  ])
+  proxy.heal()
+  await expect.poll(before.told).toBe('<one><two>')
+  await expect.poll(during.told).toBe('<three>')
+})
