@@ -6,11 +6,13 @@ import { type TransferRecord, transferRecord } from './records.ts'
 import type { ArchiveStore } from './store.ts'
 
 /** Closed transfers of so long go into one text, ms. */
-export const sliceMs = 10 * 60_000
+const sliceMs = 10 * 60_000
 /** A run is in the list of closed runs so long after its end, ms: usually within a second. */
-export const listLagMs = 2 * 60_000
+const listLagMs = 2 * 60_000
 /** So far before what is archived already each pass looks again, ms: for runs that the list showed late. */
-export const overlapMs = 60 * 60_000
+const overlapMs = 60 * 60_000
+/** What one question to the list is about, ms: the server allows ten of them per second, and others need some. */
+const listedMs = 60 * 60_000
 const progressName = 'transfers/progress.json'
 /** Histories that are read at a time. */
 const atOnce = 8
@@ -68,19 +70,31 @@ export async function archiveTransfers(
   const end = sliceOf(now - listLagMs)
   let [found, added] = [0, 0]
   const orders: KeptOrders[] = []
-  for (let slice = from; slice < end; slice += sliceMs) {
-    const runs = await listEndedRuns(client, slice, slice + sliceMs)
+  for (let at = from; at < end; at += listedMs) {
+    const until = Math.min(at + listedMs, end)
+    const runs = await listEndedRuns(client, at, until)
     found += runs.length
-    if (runs.length > 0) {
-      const written = await addToSlice(client, store, slice, runs)
+    for (const [slice, ofSlice] of bySlice(runs)) {
+      const written = await addToSlice(client, store, slice, ofSlice)
       added += written.added
       orders.push(...written.records.flatMap(ordersOf))
     }
     // Of a pass that began before the end of the last one, this may be less than is archived.
-    if (slice + sliceMs > (through ?? 0)) await writeProgress(store, slice + sliceMs)
+    if (until > (through ?? 0)) await writeProgress(store, until)
   }
   const reached = Math.max(end, through ?? 0)
   return { from: isoOf(from), through: isoOf(reached), found, added, orders }
+}
+
+function bySlice(runs: readonly EndedRun[]): Map<number, EndedRun[]> {
+  const slices = new Map<number, EndedRun[]>()
+  for (const run of runs) {
+    const slice = sliceOf(Date.parse(run.closedAt))
+    const found = slices.get(slice)
+    if (found) found.push(run)
+    else slices.set(slice, [run])
+  }
+  return slices
 }
 
 /** What is archived of the slice afterwards, and how many lines of it are new. */
@@ -120,7 +134,7 @@ function writeProgress(store: ArchiveStore, through: number): Promise<void> {
 }
 
 /** `transfers/2026/11/22/1720.jsonl`, in UTC. */
-export function sliceName(slice: number): string {
+function sliceName(slice: number): string {
   const [, year, month, day, hour, minute] = /^(\d+)-(\d\d)-(\d\d)T(\d\d):(\d\d)/.exec(isoOf(slice)) ?? []
   return `transfers/${year}/${month}/${day}/${hour}${minute}.jsonl`
 }

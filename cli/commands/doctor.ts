@@ -1,5 +1,6 @@
 import type { CommandSpec } from '../command.ts'
 import { checkAccess } from '../doctor/access.ts'
+import { checkArchive } from '../doctor/archive.ts'
 import { checkChains } from '../doctor/chains.ts'
 import type { Check } from '../doctor/check.ts'
 import { checkFiles } from '../doctor/files.ts'
@@ -9,7 +10,7 @@ import { checkServices } from '../doctor/services.ts'
 import { checkStreams } from '../doctor/streams.ts'
 import { checkTemporal } from '../doctor/temporal.ts'
 
-const checkers = [checkTemporal, checkChains, checkNativeRoutes, checkServices, checkLanes, checkStreams, checkAccess]
+const checkers = [checkTemporal, checkChains, checkNativeRoutes, checkServices, checkLanes, checkStreams, checkAccess, checkArchive]
 
 export const doctorCommand: CommandSpec = {
   description: 'Ask everything that Portage needs whether it is there and is what the config says. Changes nothing.',
@@ -17,7 +18,7 @@ export const doctorCommand: CommandSpec = {
 attributes; each node's network, head and finality; the Wormhole contracts and the guardian set; the native bridges' contracts, pause, budget and roles; the lanes' balances and keys, each of which signs a no-op that is
 thrown away; the guardian spy; the guardian APIs; how many nonces wait for
 finality; whether the streams run by what the config says; the keys of access tokens and
-whether anybody has a token; who else may
+whether anybody has a token; how far the archive is behind, if there is one; who else may
 write the config and the data folder, or read keys. The exit code is 1 if anything failed.`,
   examples: ['portage doctor --json'],
   run: async (call) => {

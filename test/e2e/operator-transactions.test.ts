@@ -1,6 +1,16 @@
+import { readdir, readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { Readable } from 'node:stream'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { stringify } from 'yaml'
+import { createArchiveStore } from '../../archive/create-store.ts'
+import { exportOrders } from '../../archive/orders.ts'
+import type { TransferRecord } from '../../archive/records.ts'
+import { archiveTransfers } from '../../archive/transfers.ts'
+import { main } from '../../cli/main.ts'
 import { freshAddress } from '../../lab/devnet/chain/accounts.ts'
 import type { PortageProcess } from '../../lab/devnet/portage-process.ts'
+import { readKeptOrders } from '../../temporal/client/kept-orders.ts'
 import { until } from '../../lab/devnet/until.ts'
 import { runCli } from '../cli/run-cli.ts'
 import { expectDelivered } from '../helpers/e2e-judge.ts'
@@ -155,5 +165,83 @@ describe('Operator transactions', () => {
     })
     await stage.outcomes(await stage.send('ethereum', [coin, coin, coin]))
     await expectDelivered(stage)
+  })
+
+  test('are archived with the transfers before Temporal forgets them, each once, and with who ordered them', async () => {
+    const dir = join(stage.devnet.dir, 'archive')
+    const store = createArchiveStore({ kind: 'directory', path: dir })
+    const hour = 3_600_000
+    /** As of half an hour later: by then the list has all, and their ten minutes are over. */
+    const pass = async () => {
+      const now = Date.now() + hour / 2
+      const done = await archiveTransfers(stage.client, store, { oldest: Date.now() - hour, ordersThrough: 0, now })
+      return { done, orders: await exportOrders(store, [...(await readKeptOrders(stage.client, 0)), ...done.orders], now) }
+    }
+    const linesIn = async (folder: string) => {
+      const files = (await readdir(join(dir, folder), { recursive: true })).filter((name) => name.endsWith('.jsonl')).toSorted()
+      const texts = await Promise.all(files.map((name) => readFile(join(dir, folder, name), 'utf8')))
+      return { texts, lines: texts.flatMap((one) => one.trim().split('\n')).map((line) => JSON.parse(line) as Record<string, unknown>) }
+    }
+    const archived = async () => {
+      await pass()
+      return (await linesIn('transfers')).lines.length === stage.sent.length
+    }
+    // The list lags behind the ends.
+    await until(archived, { timeoutMs: 60_000, everyMs: 250, what: 'all transfers to be listed as closed' })
+    const { lines, texts } = await linesIn('transfers')
+    expect(new Set(lines.map(({ id }) => id))).toEqual(new Set(stage.sent.map(({ id }) => id)))
+    const [record] = lines as [TransferRecord, ...object[]]
+    const sent = stage.sent.find(({ id }) => id === record.id)!
+    expect(record).toMatchObject({
+      ...{ version: 1, execution: 'COMPLETED', outcome: 'delivered', rounds: 1 },
+      transfer: { sequence: String(sent.sequence), message: Buffer.from(await stage.vaa(sent)).toString('base64') },
+      delivery: { ours: true, gasPaidWei: expect.stringMatching(/^[1-9]\d+$/) as string },
+    })
+    const { attempts = [], delivery } = record
+    expect(attempts.find(({ fate }) => fate === 'mined')?.hash).toBe(delivery?.txHash)
+    expect(attempts[0]).toMatchObject({ maxFeePerGasWei: expect.stringMatching(/^\d+$/) as string, kind: 'call' })
+
+    const { lines: orders } = await linesIn('orders')
+    expect(orders).toEqual(
+      expect.arrayContaining([
+        expect.objectContaining({ subject: 'operator transaction', kind: 'send', by: 'night-shift', reason: 'a mistake' }),
+        expect.objectContaining({ subject: 'operator transaction', kind: 'cancel', by: 'night-shift', reason: 'wrong amount' }),
+        expect.objectContaining({ subject: 'lane', kind: 'forbid', by: 'night-shift', reason: 'a test' }),
+      ]),
+    )
+    const again = await pass()
+    expect([again.done.added, again.orders.added, (await linesIn('transfers')).texts]).toEqual([0, 0, texts])
+
+    // By the command line nothing is due yet: what it looks at ends two minutes ago.
+    const cli = async (...args: string[]) => {
+      const config = join(stage.devnet.dir, 'archive.yaml')
+      await writeFile(config, stringify({ ...stage.devnet.relayerConfig(), archive: { kind: 'directory', path: 'by-hand' } }))
+      const { code, json } = await runCli([...args, '--json', '--config', config], { env: { ...process.env, ...stage.devnet.env } })
+      return [code, json()]
+    }
+    expect(await cli('archive', 'show')).toMatchObject([1, { state: 'losing' }])
+    expect(await cli('archive', 'run')).toMatchObject([
+      0,
+      { transfers: { through: expect.any(String) as string }, orders: { maybeIncomplete: [] } },
+    ])
+    expect(await cli('archive', 'show')).toMatchObject([0, { state: 'fresh' }])
+    // Goes on until it is stopped.
+    const stop: (() => void)[] = []
+    const said: string[] = []
+    const ended = await main(['archive', 'run', '--every', '60', '--config', join(stage.devnet.dir, 'archive.yaml')], {
+      ...{ env: { ...process.env, ...stage.devnet.env }, stdin: Readable.from([]), cwd: () => stage.devnet.dir },
+      stdout: { write: () => true },
+      stderr: {
+        write(line) {
+          said.push(line)
+          for (const one of stop) one()
+        },
+      },
+      on: (_, listener) => stop.push(listener),
+      off: () => {},
+    })
+    expect([ended, said]).toEqual([0, [expect.stringMatching(/^archived +20/)]])
+    const day = new Date().toISOString().slice(0, 10)
+    expect(await cli('archive', 'verify', day)).toMatchObject([0, { day, orders: expect.any(Number) as number }])
   })
 })

@@ -54,7 +54,7 @@ describe.skipIf(registry.code !== 0)('the tarball of a release', () => {
     const sources = maps.flatMap((map) => (JSON.parse(map) as { sources: string[] }).sources)
     expect(sources).toEqual(expect.arrayContaining(['cli/main.ts', 'workflows/index.ts']))
     // What webpack and esbuild make up has no file.
-    expect(sources.filter((source) => !/^(\w[\w.-]*\/|webpack|package:|tracing:)/.test(source))).toEqual([])
+    expect(sources.filter((source) => !/^(\w[\w.-]*\/|webpack|package:|tracing:|aws:)/.test(source))).toEqual([])
   })
 
   test('installs few packages, none of which needs its install script', async () => {

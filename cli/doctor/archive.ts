@@ -1,0 +1,27 @@
+import { createArchiveStore } from '../../archive/create-store.ts'
+import { type Freshness, freshnessOf } from '../../archive/freshness.ts'
+import { readProgress } from '../../archive/transfers.ts'
+import type { Config } from '../../config/schema.ts'
+import type { TemporalAccess } from '../../domain/temporal-access.ts'
+import { withTemporalClient } from '../../temporal/client/connect.ts'
+import { retentionHours } from '../../temporal/client/ended-transfers.ts'
+import { type Check, fail, type Finding, look, warn } from './check.ts'
+
+/** Checks that what Temporal forgets is archived in time; nothing where the config has no archive, and where Temporal does not answer, which checkTemporal reports. */
+export async function checkArchive({ archive }: Config, temporal: TemporalAccess): Promise<Check[]> {
+  if (!archive) return []
+  return withTemporalClient(temporal, async (client) => [
+    await look('archive', archive.kind === 's3' ? `bucket ${archive.bucket}` : archive.path, async () => {
+      const [progress, retention] = await Promise.all([readProgress(createArchiveStore(archive)), retentionHours(client)])
+      return findingOf(freshnessOf(progress, retention, Date.now()))
+    }),
+  ]).catch(() => [])
+}
+
+function findingOf({ through, behindHours, retentionHours: retention, state }: Freshness): Finding {
+  const said = through === undefined ? 'nothing is archived yet' : `has what closed before ${through}, ${behindHours} h ago`
+  const text = `${said}; Temporal keeps closed workflows ${retention} h`
+  if (state === 'fresh') return text
+  const remedy = 'portage archive run, by cron or a CronJob; or a longer retention'
+  return state === 'late' ? warn(text, remedy) : fail(`${text}: what closes now, or has, may be lost`, remedy)
+}
