@@ -1,8 +1,8 @@
 import type { FastifyReply, FastifyRequest, FastifySchema } from 'fastify'
-import { assertLevel, assertNotRevoked, assertScope } from '../access/authorize.ts'
+import { authenticate, bearerOf } from '../access/authenticate.ts'
+import { assertLevel, assertScope } from '../access/authorize.ts'
 import { createKeyRing } from '../access/key-ring.ts'
 import { type Operation, operations } from '../access/operations.ts'
-import { verifyToken } from '../access/tokens.ts'
 import type { OrderSubject, Principal } from '../domain/access/access.ts'
 import { RelayerError } from '../domain/errors.ts'
 import { isUnread } from '../temporal/client/settings-watch.ts'
@@ -27,23 +27,20 @@ declare module 'fastify' {
  * read, and after the rate limit.
  */
 export function guardRoutes(app: Api, deps: Pick<ApiDeps, 'config' | 'access' | 'settings'>): void {
-  const ring = createKeyRing(deps.access)
-  const { namespace } = deps.config.temporal
+  const tokens = () => {
+    const settings = deps.settings()
+    return isUnread(settings) ? undefined : (settings.tokens ?? [])
+  }
+  const check = { ring: createKeyRing(deps.access), audience: deps.config.temporal.namespace, tokens }
   app.decorateRequest('principal', undefined)
 
-  const authenticate = async (request: FastifyRequest): Promise<void> => {
-    const token = bearerOf(request)
-    if (token === undefined) throw new RelayerError('ACCESS_TOKEN_MISSING')
-    const principal = await verifyToken(await ring.keys(), namespace, token)
-    const settings = deps.settings()
-    // A token that was revoked must not be good just because this process has just started.
-    if (isUnread(settings)) throw new RelayerError('SETTINGS_UNREACHABLE', { detail: 'Which tokens are revoked is not known yet.' })
-    assertNotRevoked(principal, settings.tokens)
+  const authenticateRequest = async (request: FastifyRequest): Promise<void> => {
+    const principal = await authenticate(bearerOf(request.headers.authorization), check)
     const { access } = request.routeOptions.config
     if (access && access !== 'read' && access !== 'open') assertLevel(principal, access)
     request.principal = principal
   }
-  const guard = async (request: FastifyRequest, _: FastifyReply) => authenticate(request)
+  const guard = async (request: FastifyRequest, _: FastifyReply) => authenticateRequest(request)
 
   app.addHook('onRoute', (route) => {
     const access = route.config?.access
@@ -71,9 +68,4 @@ export function orderedBy({ principal, routeOptions }: FastifyRequest, about: Or
   if (!principal || access === undefined || access === 'open' || access === 'read') throw new RelayerError('ACCESS_TOKEN_MISSING')
   assertScope(principal, access, about)
   return principal.name
-}
-
-/** RFC 6750, section 2.1. A token in the query would end in logs, so that it is not looked for there. */
-function bearerOf({ headers }: FastifyRequest): string | undefined {
-  return /^Bearer ([A-Za-z0-9._~+/-]+=*)$/i.exec(headers.authorization ?? '')?.[1]
 }

@@ -4,6 +4,7 @@ import { RelayerError } from '../domain/errors.ts'
 import { addCommands, type Commands } from './command.ts'
 import { archiveCommand } from './commands/archive.ts'
 import { auditCommand } from './commands/audit.ts'
+import { codecServerCommand } from './commands/codec-server.ts'
 import { configCommand } from './commands/config.ts'
 import { denyCommands } from './commands/deny.ts'
 import { deployCommand } from './commands/deploy.ts'
@@ -40,6 +41,7 @@ const commands: Commands = {
   deploy: deployCommand,
   keystore: keystoreCommand,
   token: tokenCommand,
+  'codec-server': codecServerCommand,
 }
 
 /** Runs one command line (without `node` and the script). Never throws; the answer is the exit code. */

@@ -47,6 +47,7 @@ function resolvePaths(config: Config, folder: string): Config {
     const file = temporal.tls?.[field]
     if (temporal.tls && file) temporal.tls[field] = resolve(folder, file)
   }
+  for (const key of temporal.encryption?.keys ?? []) if (key.keyFile) key.keyFile = resolve(folder, key.keyFile)
   const { checkpoints } = resolved.streams
   if (checkpoints?.kind === 'directory') checkpoints.path = resolve(folder, checkpoints.path)
   const { archive } = resolved

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { nativeBridgeSchema, wormholeTokenBridgeSchema } from './bridge-schema.ts'
 import { chainSchema } from './chain-schema.ts'
 import { feePolicySchema, type laneSchema, type signerSchema } from './lane-schema.ts'
+import { adminSchema, codecServerSchema, hostName, listenHost } from './server-schema.ts'
 import { temporalSchema } from './temporal-schema.ts'
 import { chainName, url, wei, whole } from './values.ts'
 
@@ -153,8 +154,6 @@ const streamsSchema = z
   .prefault({})
   .describe('The numbered sources of transfers, of which none may be missed.')
 
-const hostName = z.string().regex(/^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$/i, 'must be a host name, without scheme and port')
-
 const accessSchema = z
   .strictObject({
     publicKeys: z
@@ -167,32 +166,6 @@ const accessSchema = z
   })
   .prefault({})
   .describe('Access tokens for the API and for orders on the command line: docs/access.md.')
-
-const listenHost = z.string().regex(/^[A-Za-z0-9._:-]+$/, 'must be a host name or an IP address, without a port')
-
-const adminSchema = z
-  .strictObject({
-    host: listenHost
-      .default('127.0.0.1')
-      .describe(
-        'The address that the admin port listens on. It asks for no token: on another address than loopback let only probes and scrapers reach it.',
-      ),
-    hosts: z
-      .array(hostName)
-      .max(100)
-      .default([])
-      .describe(
-        'Names that it is asked by, beside addresses and localhost: of the service that Prometheus scrapes. A request for any other is refused.',
-      ),
-    port: whole(0)
-      .max(65_535)
-      .default(0)
-      .describe(
-        '0 takes any free port, which the log names, so that several processes share a config. `portage run --admin-port` goes before it.',
-      ),
-  })
-  .prefault({})
-  .describe('Health, readiness and metrics of a process, whatever its role: GET /healthz, /readyz, /metrics.')
 
 /** Where what Temporal forgets at the end of its retention is kept. */
 const archiveSchema = z
@@ -285,6 +258,7 @@ export const configSchema = z.strictObject({
     .prefault({})
     .describe('The REST API.'),
   admin: adminSchema,
+  codecServer: codecServerSchema,
   telemetry: telemetrySchema,
   archive: archiveSchema.optional(),
 })

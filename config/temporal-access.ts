@@ -1,8 +1,10 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { type ClientConfigProfile, loadClientConfigProfile } from '@temporalio/envconfig'
 import { z } from 'zod'
 import type { CredentialSource, TemporalAccess, TlsSettings } from '../domain/temporal-access.ts'
+import { fileSource, textSource, variableSource } from './credential-sources.ts'
+import { payloadEncryption } from './payload-encryption.ts'
 import { invalid } from './problems.ts'
 import type { Config } from './schema.ts'
 import { hostAndPort } from './values.ts'
@@ -45,12 +47,14 @@ export function resolveTemporal(config: TemporalConfig, env: NodeJS.ProcessEnv):
     : fromConfig
   const { address, namespace, apiKey, headers } = merged
   const tls = tlsOf(merged)
+  const encryption = payloadEncryption(config, env)
   return {
     address: address?.value ?? config.address,
     namespace: namespace?.value ?? config.namespace,
     ...(tls && { tls }),
     ...(apiKey && { apiKey }),
     ...(headers && { headers: headers.values }),
+    ...(encryption && { encryption }),
     settings: settingsOf(merged),
   }
 }
@@ -80,10 +84,7 @@ function configLayer({ address, namespace, tls, apiKeyFile, apiKeyVariable }: Te
   if (apiKeyFile !== undefined && apiKeyVariable !== undefined) {
     throw problem('temporal', 'has apiKeyFile and apiKeyVariable', 'Remove one of them.')
   }
-  if (apiKeyVariable !== undefined && !env[apiKeyVariable]) {
-    throw problem('temporal.apiKeyVariable', `needs the environment variable ${apiKeyVariable}, which is not set`, `Set ${apiKeyVariable}.`)
-  }
-  const apiKey = apiKeyVariable === undefined ? file(apiKeyFile) : textSource(String(env[apiKeyVariable]), `the variable ${apiKeyVariable}`)
+  const apiKey = apiKeyVariable === undefined ? file(apiKeyFile) : variableSource('temporal.apiKeyVariable', apiKeyVariable, env)
   return defined({
     address: { value: address, from },
     namespace: { value: namespace, from },
@@ -194,14 +195,6 @@ function layerOf(profile: z.output<typeof profileSchema>, from: (name: keyof Lay
     apiKey: apiKey === undefined ? undefined : textSource(apiKey, from('apiKey')),
     headers: grpcMeta && Object.keys(grpcMeta).length > 0 ? { values: grpcMeta, from: from('headers') } : undefined,
   })
-}
-
-function fileSource(file: string, from: string): CredentialSource {
-  return { from, file, read: () => readFileSync(file, 'utf8') }
-}
-
-function textSource(value: string, from: string): CredentialSource {
-  return { from, read: () => value }
 }
 
 /** Without the names that have no value, so that they replace nothing. */

@@ -11,6 +11,37 @@ const tlsSchema = z.strictObject({
   disabled: z.boolean().default(false).describe('true: plain text, even with an API key, which everybody on the way can then read.'),
 })
 
+const payloadKeySchema = z
+  .strictObject({
+    id: z
+      .string()
+      .regex(/^[A-Za-z0-9._-]{1,64}$/, 'must be letters, digits and . _ -, at most 64')
+      .describe('Its name, which stands in clear beside every payload that it encrypted: never give it to another key.'),
+    keyFile: file
+      .optional()
+      .describe('A file whose only text is the key: 32 bytes in base64 or hex, as `openssl rand -base64 32` makes it.'),
+    keyVariable: variable.optional().describe('The environment variable that holds the key.'),
+  })
+  .refine(
+    ({ keyFile, keyVariable }) => (keyFile === undefined) !== (keyVariable === undefined),
+    'must have keyFile or keyVariable, and not both',
+  )
+
+const encryptionSchema = z.strictObject({
+  keys: z
+    .array(payloadKeySchema)
+    .min(1)
+    .max(20)
+    .refine((keys) => new Set(keys.map(({ id }) => id)).size === keys.length, 'must have an id of its own for each key')
+    .describe('The first encrypts; all of them decrypt. docs/deploying.md, "Encrypted payloads", says how to change keys.'),
+  required: z
+    .boolean()
+    .default(false)
+    .describe(
+      'true: what is not encrypted is refused, so that who reaches Temporal without a key can put nothing in. Only once nothing plain is left there.',
+    ),
+})
+
 export const temporalSchema = z
   .strictObject({
     address: hostAndPort.default('127.0.0.1:7233').describe('host:port of the Temporal frontend.'),
@@ -22,6 +53,11 @@ export const temporalSchema = z
       .optional()
       .describe('A file whose only text is the API key (a JWT, or a key of Temporal Cloud); read again when it changes.'),
     apiKeyVariable: variable.optional().describe('The environment variable that holds the API key.'),
+    encryption: encryptionSchema
+      .optional()
+      .describe(
+        'Everything that Temporal keeps of workflows is encrypted by Portage (AES-256-GCM), but ids, search attributes and trace headers. The same for every process and command. Absent: plain.',
+      ),
     profile: z.string().min(1).optional().describe('The profile of temporal.toml; TEMPORAL_PROFILE goes before it; absent: default.'),
     useEnvironment: z
       .boolean()

@@ -1,4 +1,5 @@
 import { type CatalogueEntry, fatal, retry } from './error-entry.ts'
+import { encryptionErrors } from './encryption-errors.ts'
 import { messageErrors } from './message-errors.ts'
 
 /** The code of an error decides whether a retry can help: a wrong `retry` costs an endless one, a wrong `fatal` parks a transfer that would have healed. */
@@ -194,6 +195,7 @@ export const errorCatalogue = {
     'The Temporal server does not let us do this in the namespace.',
     'Have the API key or certificate permitted: for workers and orders to write, for a look to read, in the namespace that is named; or use another one. An API key that has ended meanwhile is refused in the same way.',
   ),
+  ...encryptionErrors,
   API_LISTEN: fatal(
     'The API cannot listen at its address.',
     'Stop what listens there, or choose another api.host or api.port in the config.',
@@ -201,6 +203,10 @@ export const errorCatalogue = {
   ADMIN_LISTEN: fatal(
     'The admin port, with health and metrics of this process, cannot be listened on.',
     'Stop what listens there (another process of Portage with the same config?), or choose another admin.host or admin.port in the config, or --admin-port; 0 takes any free port.',
+  ),
+  CODEC_LISTEN: fatal(
+    'The codec server cannot listen at its address.',
+    'Stop what listens there, or choose another codecServer.host or codecServer.port in the config, or --port.',
   ),
   API_UNAVAILABLE: retry('The REST API of Portage cannot be reached.', 'Start it (portage run --role api), or name its URL with --api.'),
   // Access.

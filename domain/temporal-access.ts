@@ -17,6 +17,19 @@ export interface TlsSettings {
   readonly key?: CredentialSource | undefined
 }
 
+/** A key of 256 bits for payloads. Its id stands beside what was encrypted with it, for everybody to see. */
+export interface PayloadKeySource {
+  readonly id: string
+  readonly source: CredentialSource
+}
+
+/** What Temporal is given to keep is encrypted with the first key, and read with any of them. */
+export interface PayloadEncryption {
+  readonly keys: readonly PayloadKeySource[]
+  /** What is not encrypted is refused: nobody without a key can put anything in. */
+  readonly required: boolean
+}
+
 /** A Temporal server and what we show it: the result of the config, a profile of temporal.toml and the TEMPORAL_* variables. */
 export interface TemporalAccess {
   /** `host:port` */
@@ -27,6 +40,8 @@ export interface TemporalAccess {
   readonly apiKey?: CredentialSource | undefined
   /** More headers of every call; their values are secrets. */
   readonly headers?: Readonly<Record<string, string>>
+  /** Absent: payloads are plain JSON. */
+  readonly encryption?: PayloadEncryption | undefined
   /** A field of the config's map `temporal`, which is no access yet: it would be a connection without what files and variables say. */
   readonly useEnvironment?: never
 }

@@ -30,6 +30,7 @@ const inner = [
   'lanes',
   'http',
   'admin',
+  'codec',
 ]
 
 export const rooms: readonly Room[] = [
@@ -40,9 +41,10 @@ export const rooms: readonly Room[] = [
     packages: ['@temporalio/common', '@temporalio/workflow'],
     names: { '@temporalio/workflow': /^define/ },
   },
+  { path: 'temporal/encryption', imports: ['domain'], packages: ['@temporalio/common', '@temporalio/proto', 'node:*'] },
   {
     path: 'temporal/client',
-    imports: ['domain', 'temporal/contracts', 'observability'],
+    imports: ['domain', 'temporal/contracts', 'temporal/encryption', 'observability'],
     packages: ['@temporalio/client', '@temporalio/common', 'node:*'],
   },
   { path: 'workflows', imports: ['domain', 'temporal/contracts'], packages: ['@temporalio/workflow', '@temporalio/common'] },
@@ -94,6 +96,7 @@ export const rooms: readonly Room[] = [
   },
   { path: 'recovery', imports: ['domain', 'temporal', 'observability'], packages: ['node:*'] },
   { path: 'admin', imports: ['domain', 'temporal', 'chains/port.ts', 'http', 'observability'], packages: ['node:*'] },
+  { path: 'codec', imports: ['domain', 'access', 'http', 'observability'], packages: ['@temporalio/common', 'zod', 'node:*'] },
   { path: 'lanes', imports: ['domain', 'temporal', 'chains/port.ts', 'chains/signing-port.ts', 'observability'], packages: ['node:*'] },
   {
     path: 'activities',

@@ -25,12 +25,22 @@ export function workflowBundle(logger: Logger, traced = false): Promise<Workflow
   return bundle
 }
 
+/** The same code, whose workflows put the texts of their failures where the codec encrypts them. */
+export function withEncodedFailures(bundle: WorkflowBundle): WorkflowBundle {
+  const [before, after, ...more] = bundle.code.split('FAILURES_PLAIN')
+  if (before === undefined || after === undefined || more.length > 0)
+    throw new Error('workflows/failure-converter.ts is not in the bundle once')
+  // As long as the other, so that stacks are mapped to the same places.
+  return { ...bundle, code: `${before}FAILURES_CODED${after}` }
+}
+
 async function load(logger: Logger, traced: boolean): Promise<WorkflowBundle> {
   const crash = failpointArmed('lane-continue-as-new') ? [path('crash-on-continue-as-new.ts')] : []
   const workflowInterceptorModules = [...(traced ? [path('trace-headers.ts')] : []), ...crash]
   const make = async () => {
     const made = await bundleWorkflowCode({
       workflowsPath: path('index.ts'),
+      failureConverterPath: path('failure-converter.ts'),
       // Evaluated once per thread instead of once per workflow. They keep nothing of a workflow between its calls: test/house/workflow-modules.test.ts.
       preloadModules: [path('index.ts')],
       logger: new DefaultLogger('WARN', ({ message }) => logger.warn(message)),

@@ -14,8 +14,9 @@ import { createLaneStatusCache, type LaneStatusCache } from '../lanes/lane-statu
 import { laneConfigs } from './lane.ts'
 import type { ProcessContext, Service } from './context.ts'
 import type { Logger } from '../observability/logger.ts'
-import { commonOptions, type Hosting, pollers } from './tuning.ts'
-import { Worker } from '@temporalio/worker'
+import { createWorker } from './create-worker.ts'
+import { type Hosting, pollers } from './tuning.ts'
+import type { Worker } from '@temporalio/worker'
 
 /**
  * A transfer or an audit whose history does not replay fails, and is started again: by its stream or the audit, or by the schedule. Such histories come from
@@ -74,8 +75,7 @@ export async function createTransferWorker(
   { logger, activities, nearSlots, ...hosting }: Hosting & { logger: Logger; activities: object; nearSlots: number },
 ): Promise<Worker> {
   const { tuning } = hosting
-  return Worker.create({
-    ...commonOptions(hosting, 'PINNED'),
+  return createWorker(hosting, 'PINNED', {
     taskQueue: chainQueue(name),
     workflowBundle: await workflowBundle(logger, hosting.tracing !== undefined),
     activities,

@@ -19,8 +19,9 @@ import { laneQueue } from '../temporal/contracts/names.ts'
 import type { ProcessContext } from './context.ts'
 import { demandSources } from './network.ts'
 import { openSigner, signingPolicy } from './signer.ts'
-import { commonOptions, type Hosting, pollers } from './tuning.ts'
-import { Worker } from '@temporalio/worker'
+import { createWorker } from './create-worker.ts'
+import { type Hosting, pollers } from './tuning.ts'
+import type { Worker } from '@temporalio/worker'
 import { join } from 'node:path'
 
 /** Steps in memory per nonce of the window: one in flight and one that waits; the others wait in the task queue. */
@@ -107,8 +108,7 @@ export async function createLaneWorker(
   )
   const most = lane.window * slotsPerNonce + largestBatch * batchesOfSlots
   const deps = { ...steps, agents: new Map([[config.lane, agent]]), batchRouting, slots: new BroadcastSlots(most) }
-  const worker = await Worker.create({
-    ...commonOptions(hosting, 'AUTO_UPGRADE'),
+  const worker = await createWorker(hosting, 'AUTO_UPGRADE', {
     taskQueue: laneQueue(config.lane),
     activities: createLaneSteps(deps),
     maxConcurrentActivityTaskExecutions: most,

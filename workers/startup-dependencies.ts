@@ -2,7 +2,7 @@ import type { Chain } from '../chains/port.ts'
 import type { Config } from '../config/schema.ts'
 import { resolveTemporal } from '../config/temporal-access.ts'
 import { type RelayerError, toRelayerError } from '../domain/errors.ts'
-import { openness } from '../temporal/client/openness.ts'
+import { openness, plainPayloads } from '../temporal/client/openness.ts'
 import { type SettingsWatch, watchSettings } from '../temporal/client/settings-watch.ts'
 import type { TemporalAccess } from '../domain/temporal-access.ts'
 import type { Logger } from '../observability/logger.ts'
@@ -76,8 +76,7 @@ export async function awaitStartupDependencies(
 }
 
 function warnOfOpenness(target: TemporalAccess, logger: Logger): void {
-  const open = openness(target)
-  if (open) logger.warn(open.what, { remedy: open.remedy })
+  for (const open of [openness(target), plainPayloads(target)]) if (open) logger.warn(open.what, { remedy: open.remedy })
 }
 
 /** Connects a chain in the background that could not be reached at the start. */

@@ -9,6 +9,7 @@ import { probeTemporal } from '../temporal/client/probe.ts'
 import type { TemporalClient } from '../temporal/client/client.ts'
 import { createTemporalClient } from '../temporal/client/connect.ts'
 import { connectionOptions, readCredentials, type TemporalCredentials } from '../temporal/client/credentials.ts'
+import { createEncryptionCodec, type EncryptionCodec } from '../temporal/encryption/codec.ts'
 import { redactText } from '../observability/redact.ts'
 import { DefaultLogger, NativeConnection, Runtime } from '@temporalio/worker'
 
@@ -18,6 +19,8 @@ export interface Temporal {
   /** Uses the connection as it is at each call. */
   readonly client: TemporalClient
   readonly namespace: string
+  /** Of everything that goes through this connection. */
+  readonly codec: EncryptionCodec
   /** What the connection was made with. */
   readonly credentials: TemporalCredentials
   /** Connects with these and goes on with the new connection; the old one is returned and still open. Throws TEMPORAL_UNAVAILABLE. */
@@ -26,7 +29,7 @@ export interface Temporal {
   replaceApiKey(credentials: TemporalCredentials & { readonly apiKey: string }): Promise<void>
 }
 
-/** Connects to the Temporal server, and checks that it has the namespace and lets us write there. Throws as `probeTemporal`. */
+/** Connects to the Temporal server, and checks that it has the namespace and lets us write there. Throws as `probeTemporal`, and ENCRYPTION_KEY. */
 export async function connectTemporal(
   target: TemporalAccess,
   logger: Logger,
@@ -37,6 +40,7 @@ export async function connectTemporal(
   }: { readonly stopping?: AbortSignal; readonly takeover?: TakeoverSettings; readonly tracing?: ProcessTracing | undefined } = {},
 ): Promise<Temporal> {
   // The native connection has less precise errors, and cannot be stopped while it connects.
+  const codec = createEncryptionCodec(target.encryption)
   await probeTemporal(target, { stopping, writes: true })
   // Only now: without a connection the runtime would keep the process alive; it ends with its last one.
   await installRuntime(logger)
@@ -53,11 +57,11 @@ export async function connectTemporal(
       return credentials
     },
     namespace,
+    codec,
     client: createTemporalClient(
       following(() => connection),
       namespace,
-      takeover,
-      tracing?.client,
+      { codec, takeover, tracing: tracing?.client },
     ),
     async replace(next) {
       const old = connection

@@ -17,7 +17,13 @@ export async function checkFiles(configFile: string, config: Config, temporal: T
   const signers = Object.values(config.chains).flatMap(({ lanes }) =>
     lanes.flatMap(({ signer }) => (signer?.kind === 'keystore' ? [signer] : [])),
   )
-  const secrets = [temporal.tls?.key?.file, temporal.apiKey?.file, ...signers.flatMap(({ file, passwordFile }) => [file, passwordFile])]
+  const payloadKeys = (temporal.encryption?.keys ?? []).map(({ source }) => source.file)
+  const secrets = [
+    temporal.tls?.key?.file,
+    temporal.apiKey?.file,
+    ...payloadKeys,
+    ...signers.flatMap(({ file, passwordFile }) => [file, passwordFile]),
+  ]
   const checks = await Promise.all([
     check('config file', configFile, othersWrite),
     check('data folder', config.dataFolder, othersWrite),

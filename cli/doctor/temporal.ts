@@ -4,8 +4,9 @@ import { RelayerError } from '../../domain/errors.ts'
 import type { TemporalAccess } from '../../domain/temporal-access.ts'
 import { connectServerInfo, type ServerInfo } from '../../temporal/client/connect.ts'
 import { searchAttributes } from '../../temporal/contracts/names.ts'
-import { openness } from '../../temporal/client/openness.ts'
+import { openness, plainPayloads } from '../../temporal/client/openness.ts'
 import { probeTemporal } from '../../temporal/client/probe.ts'
+import { readPayloadKeys } from '../../temporal/encryption/keys.ts'
 import { settingText } from '../temporal-text.ts'
 import { type Check, checkTimeoutMs, fail, type Finding, look, warn } from './check.ts'
 
@@ -15,7 +16,20 @@ const names = Object.values(searchAttributes).map(({ name }) => name)
 /** Checks that the server answers, the namespace exists, and it has our search attributes. Each is checked only if the one before is well. */
 export async function checkTemporal(_: Config, temporal: ResolvedTemporal): Promise<Check[]> {
   const reached = await look(area, 'access', () => Promise.resolve(checkAccess(temporal)))
-  return [reached, ...(await checkServer(temporal))]
+  const payloads = await look(area, 'payloads', () => Promise.resolve(checkPayloads(temporal)))
+  return [reached, payloads, ...(await checkServer(temporal))]
+}
+
+/** With which keys payloads are encrypted, and whether those can be used here. Throws ENCRYPTION_KEY. */
+function checkPayloads(temporal: ResolvedTemporal): Finding {
+  const { encryption } = temporal
+  if (encryption) {
+    const [first, ...others] = readPayloadKeys(encryption).map(({ id }) => id)
+    const reads = others.length > 0 ? `, read also with ${others.join(', ')}` : ''
+    return `encrypted with the key ${first}${reads}; what is not encrypted is ${encryption.required ? 'refused' : 'read, too'}`
+  }
+  const open = plainPayloads(temporal)
+  return open ? warn(open.what, open.remedy) : 'not encrypted; Temporal is on this machine'
 }
 
 /** By which settings the server is reached, and what is open about that. */

@@ -1,4 +1,5 @@
 import { workflowOf } from '../../domain/lane/intent-id.ts'
+import { RelayerError } from '../../domain/errors.ts'
 import type { LaneId } from '../../domain/lane/lane-id.ts'
 import { tombstone } from '../../domain/lane/withdraw.ts'
 import {
@@ -14,6 +15,7 @@ import type { TemporalClient } from './client.ts'
 import { ifGone } from './errors.ts'
 import { listLaneWorkflows } from './lane-workflows.ts'
 import { queryLane, readLane } from './lanes.ts'
+import { unreadableCode } from './memos.ts'
 import { queryOrWake } from './query-or-wake.ts'
 
 /** A batch that holds a nonce which is not final, by its workflow's id. */
@@ -57,9 +59,14 @@ export async function batchEntries(client: TemporalClient, lane: LaneId): Promis
   )
 }
 
-/** The members of a batch as its memo has them; empty if the server knows no such batch. Throws what the Temporal client throws. */
+/**
+ * The members of a batch as its memo has them; empty if the server knows no such batch. Throws what the Temporal client throws, and what the codec throws if
+ * they cannot be read: to take them for none would end a transfer that the batch may deliver.
+ */
 export async function batchMembers(client: TemporalClient, id: string): Promise<readonly string[]> {
   const description = await client.workflow.getHandle(id).describe().catch(ifGone(undefined))
+  const code = unreadableCode(description?.memo?.['members'])
+  if (code) throw new RelayerError(code, { facts: { batch: id } })
   return membersOf(description?.memo)
 }
 

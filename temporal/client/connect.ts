@@ -1,44 +1,55 @@
 import { Client, Connection, type ConnectionLike, type WorkflowClientInterceptor } from '@temporalio/client'
-import { NamespaceNotFoundError } from '@temporalio/common'
+import { NamespaceNotFoundError, type PayloadCodec } from '@temporalio/common'
+import { loadDataConverter } from '@temporalio/common/lib/internal-non-workflow/index.js'
 import { searchAttributes } from '../contracts/names.ts'
 import type { TemporalClient } from './client.ts'
 import type { TemporalAccess } from '../../domain/temporal-access.ts'
 import { RelayerError } from '../../domain/errors.ts'
 import { connectionOptions, readCredentials } from './credentials.ts'
+import { createEncryptionCodec } from '../encryption/codec.ts'
 import { detailOf, isNamespaceMissing, refusalCode } from './errors.ts'
 import { greetServer } from './greeting.ts'
+import { readableMemos, useReadableLists } from './memos.ts'
 import { connectionError, keyRefused } from './probe.ts'
 import { takeoverInterceptor, type TakeoverSettings } from './takeover.ts'
 
 const connectTimeoutMs = 5_000
 
-/**
- * A client over a connection that somebody else opens and closes.
- * @param takeover absent: the workflows that it starts have the default time-outs
- * @param tracing writes the trace of a call into its headers
- */
+interface ClientOptions {
+  readonly codec: PayloadCodec
+  /** Absent: the workflows that it starts have the default time-outs. */
+  readonly takeover?: TakeoverSettings | undefined
+  /** Writes the trace of a call into its headers. */
+  readonly tracing?: WorkflowClientInterceptor | undefined
+}
+
+/** A client over a connection that somebody else opens and closes. */
 export function createTemporalClient(
   connection: ConnectionLike,
   namespace: string,
-  takeover?: TakeoverSettings,
-  tracing?: WorkflowClientInterceptor,
+  { codec, takeover, tracing }: ClientOptions,
 ): TemporalClient {
-  const workflow = [...(tracing ? [tracing] : []), ...(takeover ? [takeoverInterceptor(takeover)] : [])]
-  return new Client({ connection, namespace, ...(workflow.length > 0 && { interceptors: { workflow } }) })
+  const dataConverter = loadDataConverter({ payloadCodecs: [codec] })
+  const memos = readableMemos(dataConverter, namespace)
+  const workflow = [...(tracing ? [tracing] : []), ...(takeover ? [takeoverInterceptor(takeover)] : []), memos]
+  const client = new Client({ connection, namespace, dataConverter, interceptors: { workflow } })
+  useReadableLists(client.workflow, dataConverter, namespace)
+  return client
 }
 
 /**
  * Runs `use` with a client of a connection of its own, and closes the connection. Throws what `probeTemporal` throws, TEMPORAL_PERMISSION also for a call
- * in `use`.
+ * in `use`, and ENCRYPTION_KEY.
  */
 export async function withTemporalClient<Result>(
   target: TemporalAccess & { readonly takeover?: TakeoverSettings },
   use: (client: TemporalClient) => Promise<Result>,
 ): Promise<Result> {
   const { address, namespace, takeover } = target
+  const codec = createEncryptionCodec(target.encryption)
   const connection = await openConnection(target, connectTimeoutMs)
   try {
-    return await use(createTemporalClient(connection, namespace, takeover))
+    return await use(createTemporalClient(connection, namespace, { codec, takeover }))
   } catch (error) {
     if (error instanceof NamespaceNotFoundError)
       throw new RelayerError('TEMPORAL_NAMESPACE', { facts: { address, namespace }, cause: error })

@@ -6,6 +6,15 @@ export interface Openness {
   readonly remedy: string
 }
 
+/** What somebody can read who has Temporal's database, a copy of it, or its network; undefined: nothing, or nobody but this machine has it. */
+export function plainPayloads({ address, encryption }: TemporalAccess): Openness | undefined {
+  if (encryption || /^(127\.|localhost:|\[::1\])/.test(address)) return undefined
+  return {
+    what: `payloads are not encrypted: who keeps ${address}, its database or a copy of it reads every transfer, and every order with its name and reason`,
+    remedy: 'docs/deploying.md, "Encrypted payloads".',
+  }
+}
+
 const remedy = 'docs/operating.md, "Temporal: who may reach it".'
 
 /** What somebody can do because of how Temporal is reached: nothing (undefined), read along, or everything that Portage's orders can. */

@@ -2,6 +2,7 @@ import type { WorkflowHandle } from '@temporalio/client'
 import { searchAttributes } from '../contracts/names.ts'
 import type { TemporalClient } from './client.ts'
 import { ifGone } from './errors.ts'
+import { failureMessage } from './payloads.ts'
 
 export type HistoryEvent = NonNullable<Awaited<ReturnType<WorkflowHandle['fetchHistory']>>['events']>[number]
 
@@ -44,9 +45,11 @@ export async function describeOpenRun(client: TemporalClient, { workflowId, runI
   }
 }
 
-/** All events of a run; none if it is gone. Throws what the Temporal client throws. */
+/** All events of a run, the messages of failed tasks decrypted; none if it is gone. Throws what the Temporal client throws. */
 export async function readHistory(client: TemporalClient, { workflowId, runId }: RunId): Promise<readonly HistoryEvent[]> {
   const history = await client.workflow.getHandle(workflowId, runId).fetchHistory().catch(ifGone(undefined))
+  for (const { workflowTaskFailedEventAttributes: failed } of history?.events ?? [])
+    if (failed?.failure) failed.failure.message = await failureMessage(client, workflowId, failed.failure)
   return history?.events ?? []
 }
 

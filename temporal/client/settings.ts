@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto'
-import { defaultPayloadConverter } from '@temporalio/common'
 import { RelayerError } from '../../domain/errors.ts'
 import { assertKnownNames, type KnownNames } from '../../domain/settings/known-names.ts'
 import { assertSettingsOrders } from '../../domain/settings/request.ts'
@@ -9,6 +8,7 @@ import { ledgerQueue, settingsWorkflowId } from '../contracts/names.ts'
 import { changeSettingsUpdate, type SettingsInput, settingsQuery, type SettingsRequest } from '../contracts/settings.ts'
 import { type TemporalClient, within } from './client.ts'
 import { fromTemporal, ifGone, isAlreadyStarted, rethrowAs } from './errors.ts'
+import { encodeForMany } from './payloads.ts'
 import { queryOrWake } from './query-or-wake.ts'
 import { sendOrder, updateOrStart } from './update-or-start.ts'
 import { retrySignal } from '../contracts/transfer.ts'
@@ -82,6 +82,8 @@ function assertWellFormed(request: SettingsRequest): void {
  * grow to half an hour (a ceiling). Never throws.
  */
 async function wakeAfterOrders(client: TemporalClient, orders: readonly SettingsOrder[]): Promise<void> {
+  // The list lags: a transfer that was parked meanwhile waits for an operator, and `gate` tells it that this signal is not from one.
+  const payloads = await encodeForMany(client, { gate: true })
   for (const visibilityQuery of new Set(orders.flatMap(waitingTransfersOf))) {
     await client.workflowService
       .startBatchOperation({
@@ -89,12 +91,7 @@ async function wakeAfterOrders(client: TemporalClient, orders: readonly Settings
         jobId: randomUUID(),
         visibilityQuery,
         reason: 'the settings have changed',
-        // The list lags: a transfer that was parked meanwhile waits for an operator, and `gate` tells it that this signal is not from one.
-        signalOperation: {
-          signal: retrySignal.name,
-          identity: 'portage',
-          input: { payloads: [defaultPayloadConverter.toPayload({ gate: true })] },
-        },
+        signalOperation: { signal: retrySignal.name, identity: 'portage', input: { payloads } },
       })
       .catch(() => {})
   }

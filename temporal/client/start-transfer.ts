@@ -7,6 +7,7 @@ import { chainQueue, searchAttributes } from '../contracts/names.ts'
 import type { TransferInput } from '../contracts/transfer.ts'
 import type { TemporalClient } from './client.ts'
 import { fromTemporal, isAlreadyStarted } from './errors.ts'
+import { decodeFirst } from './payloads.ts'
 
 /** `known`: its id is taken by a run that goes on or has an outcome. One that closed undone is started again. Throws TEMPORAL_UNAVAILABLE. */
 export async function startTransfer(client: TemporalClient, id: string, input: TransferInput): Promise<'started' | 'known'> {
@@ -93,10 +94,7 @@ async function storedInput(client: TemporalClient, id: string, runId?: string): 
   })
   const [payload] = history?.events?.[0]?.workflowExecutionStartedEventAttributes?.input?.payloads ?? []
   if (!payload) throw new RelayerError('INTERNAL', { detail: 'The first event of this workflow holds no input.', facts: { transfer: id } })
-  const { payloadCodecs, payloadConverter } = client.options.loadedDataConverter
-  let decoded = [payload]
-  for (const codec of [...payloadCodecs].reverse()) decoded = await codec.decode(decoded)
-  return payloadConverter.fromPayload<TransferInput>(decoded[0] ?? payload)
+  return decodeFirst<TransferInput>(client, id, [payload])
 }
 
 /**

@@ -94,6 +94,7 @@ const commands = [
   ['token', 'keys'],
   ['token', 'rotate-key'],
   ['token', 'remove-key'],
+  ['codec-server'],
 ]
 
 test('every operation that needs a token is a command, and all other commands only look, or change nothing but this machine', () => {
@@ -131,6 +132,7 @@ test('every operation that needs a token is a command, and all other commands on
       "keystore import",
       "token list",
       "token keys",
+      "codec-server",
     ]
   `)
 })

@@ -137,3 +137,36 @@ describe('settings that cannot be meant', () => {
     expect(refused({}, { apiKeyVariable: 'K' })).toMatchObject({ message: expect.stringContaining('K, which is not set') })
   })
 })
+
+describe('keys of payloads', () => {
+  const keys = [
+    { id: 'new', keyFile: '/keys/new' },
+    { id: 'old', keyVariable: 'OLD_KEY' },
+  ]
+
+  test("are named in their order and unread, whatever Temporal's own variables say", () => {
+    const env = { OLD_KEY: 'secret-old', TEMPORAL_ADDRESS: 'variable.example:7233' }
+    const { encryption, ...found } = resolveTemporal(config({ encryption: { keys } }), env)
+    expect(encryption).toMatchObject({ required: false, keys: [{ id: 'new', source: { file: '/keys/new' } }, { id: 'old' }] })
+    expect(encryption?.keys[1]?.source.read()).toBe('secret-old')
+    expect(JSON.stringify([found, encryption]) + inspect([found, encryption], { depth: 9 })).not.toContain('secret')
+    expect(resolveTemporal(config({}), env).encryption).toBeUndefined()
+  })
+
+  test('need their variable', () => {
+    expect(() => resolveTemporal(config({ encryption: { keys } }), {})).toThrow(
+      /temporal\.encryption\.keys\[1\]\.keyVariable needs the environment variable OLD_KEY, which is not set/,
+    )
+  })
+
+  test.each([
+    ['none', [], /at least|>=1/],
+    ['one id twice', [keys[0], keys[0]], /an id of its own/],
+    ['a file and a variable', [{ ...keys[0], keyVariable: 'OLD_KEY' }], /keyFile or keyVariable/],
+    ['neither', [{ id: 'new' }], /keyFile or keyVariable/],
+    ['an id with a space', [{ id: 'a b', keyFile: '/k' }], /letters, digits/],
+    ['the key itself', [{ id: 'new', key: 'x' }], /[Uu]nrecognized key/],
+  ])('are refused: %s', (_, bad, why) => {
+    expect(() => config({ encryption: { keys: bad } })).toThrow(why)
+  })
+})

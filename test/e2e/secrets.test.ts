@@ -1,34 +1,50 @@
+import { randomBytes } from 'node:crypto'
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import type { Payload } from '@temporalio/common'
 import { encryptKeystoreJson, Wallet } from 'ethers'
+import { stringify } from 'yaml'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type Child, startChild } from '../../lab/devnet/child.ts'
 import type { PortageProcess } from '../../lab/devnet/portage-process.ts'
 import type { ConfigInput } from '../../lab/devnet/relayer-config.ts'
 import { run } from '../../lab/devnet/run.ts'
 import { until } from '../../lab/devnet/until.ts'
 import { startWeb3Signer, type Web3Signer } from '../../lab/devnet/signing/web3signer.ts'
+import { createEncryptionCodec } from '../../temporal/encryption/codec.ts'
 import { type Stage, startStage } from '../helpers/e2e.ts'
 import { startOtlpReceiver } from '../helpers/otlp-receiver.ts'
 import { type SecretNode, startSecretNode } from '../helpers/secret-node.ts'
 
 const password = 'secret-password-of-the-keystore'
 const signerPassword = 'secret-password-of-the-signer'
+/** Of payloads; test-only. */
+const payloadKeys = { one: randomBytes(32), two: randomBytes(32) }
+type PayloadKeyId = keyof typeof payloadKeys
+const encryption = {
+  keys: (['one', 'two'] as const).map((id) => ({ id, source: { from: 'a test', read: () => payloadKeys[id].toString('base64') } })),
+  required: true,
+}
+const codec = createEncryptionCodec(encryption)
+const ui = 'http://ui.example'
 const launcher = fileURLToPath(new URL('../../bin/portage.js', import.meta.url))
 const chainNames = ['ethereum', 'bsc'] as const
 
 describe('Keys, passwords and what is secret in URLs', { timeout: 600_000 }, () => {
   let stage: Stage
+  let env: NodeJS.ProcessEnv = {}
   let nodes: Record<(typeof chainNames)[number], SecretNode>
   let signer: Web3Signer
   let portage: PortageProcess
+  let codecServer: { child: Child; url: string; logFile: string } | undefined
   /** Of its traces. */
   let receiver: Awaited<ReturnType<typeof startOtlpReceiver>>
   /** All text that can be read outside the process, by its place. */
   const collected = new Map<string, string>()
 
   beforeAll(async () => {
-    stage = await startStage()
+    stage = await startStage({ encryption })
     const { devnet } = stage
     nodes = {
       ethereum: await startSecretNode(devnet.chains.ethereum.anvil.url, 'ethereum'),
@@ -43,16 +59,49 @@ describe('Keys, passwords and what is secret in URLs', { timeout: 600_000 }, () 
     await writeFile(join(devnet.dir, 'lane.password'), password)
     const noKeys = Object.fromEntries(devnet.lanes.map(({ variable }) => [variable, '']))
     receiver = await startOtlpReceiver()
-    const env = { ...noKeys, OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url }
-    portage = await stage.portage({ configure: withSecrets, args: ['--log-level', 'debug'], env })
+    env = { ...noKeys, OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url, PAYLOAD_KEY_ONE: payloadKeys.one.toString('hex') }
+    await writeFile(join(devnet.dir, 'payloads-two.key'), `${payloadKeys.two.toString('base64')}\n`, { mode: 0o600 })
+    portage = await start('one')
+    codecServer = await startCodecServer()
   })
 
   afterAll(async () => {
+    await codecServer?.child.stop()
     await stage?.close()
     await signer?.stop()
     await receiver?.stop()
     for (const node of Object.values(nodes ?? {})) await node.stop()
   })
+
+  /** A process with these keys of payloads, the first of which encrypts. */
+  function start(...keys: readonly PayloadKeyId[]): Promise<PortageProcess> {
+    return stage.portage({ configure: (config) => encrypted(withSecrets(config), keys), args: ['--log-level', 'debug'], env })
+  }
+
+  function encrypted(config: ConfigInput, keys: readonly PayloadKeyId[]): ConfigInput {
+    const places = { one: { id: 'one', keyVariable: 'PAYLOAD_KEY_ONE' }, two: { id: 'two', keyFile: 'payloads-two.key' } }
+    const payloads = { keys: keys.map((id) => places[id]), required: true }
+    return { ...config, temporal: { ...config.temporal, encryption: payloads }, codecServer: { port: 0, origins: [ui] } }
+  }
+
+  /** A command of the config of the process, with these keys. */
+  async function configOf(keys: readonly PayloadKeyId[]): Promise<string> {
+    const file = join(stage.devnet.dir, `keys-${keys.join('-')}.yaml`)
+    await writeFile(file, stringify(encrypted(withSecrets(stage.devnet.relayerConfig()), keys)))
+    return file
+  }
+
+  async function startCodecServer() {
+    const logFile = join(stage.devnet.dir, 'codec-server.log')
+    const args = [launcher, '--config', await configOf(['two', 'one']), 'codec-server', '--log-level', 'debug']
+    const child = await startChild(process.execPath, args, { logFile, env: { ...process.env, ...env } })
+    const port = async () => /"port":(\d+).*"message":"the codec server listens"/.exec(await readFile(logFile, 'utf8').catch(() => ''))?.[1]
+    const url = `http://127.0.0.1:${await until(port, { timeoutMs: 60_000, what: 'the codec server to listen', giveUp: () => child.ended && child.tail() })}`
+    const headers = { ...portage.admin, 'content-type': 'application/json' }
+    const serves = async () => (await fetch(`${url}/decode`, { method: 'POST', headers, body: '{"payloads":[]}' })).ok
+    await until(serves, { timeoutMs: 60_000, what: 'the codec server to know which tokens are revoked' })
+    return { child, url, logFile }
+  }
 
   /** Nodes whose URLs are secrets; ethereum's lane by a keystore, BSC's by a remote signer with a password. */
   function withSecrets(config: ConfigInput): ConfigInput {
@@ -76,13 +125,17 @@ describe('Keys, passwords and what is secret in URLs', { timeout: 600_000 }, () 
     ]
     const urls = Object.values(nodes).flatMap((node) => node.secrets)
     const encoded = credentials.map((text) => Buffer.from(text).toString('base64'))
-    return [...keys, password, 'secret-user-of-the-signer', signerPassword, ...urls, ...encoded].map((text) => text.toLowerCase())
+    const ofPayloads = Object.values(payloadKeys).flatMap((key) => [key.toString('hex'), key.toString('base64'), key.toString('base64url')])
+    return [...keys, ...ofPayloads, password, 'secret-user-of-the-signer', signerPassword, ...urls, ...encoded].map((text) =>
+      text.toLowerCase(),
+    )
   }
 
   const tell = (where: string, text: string) => collected.set(where, `${collected.get(where) ?? ''}\n${text}`)
 
   async function cli(...args: string[]): Promise<void> {
-    const { stdout, stderr } = await run(process.execPath, [launcher, '--config', portage.configPath, ...args], { timeoutMs: 60_000 })
+    const command = [launcher, '--config', portage.configPath, ...args]
+    const { stdout, stderr } = await run(process.execPath, command, { timeoutMs: 60_000, env: { ...process.env, ...env } })
     tell(`portage ${args.join(' ')}`, stdout + stderr)
   }
 
@@ -95,7 +148,7 @@ describe('Keys, passwords and what is secret in URLs', { timeout: 600_000 }, () 
       tell(`the admin port: ${path}`, await (await fetch(portage.adminUrl + path)).text())
   }
 
-  /** Histories, memos, search attributes and the failures of activities that are being tried again. */
+  /** Histories, memos, search attributes and the failures of activities that are being tried again: as they are in Temporal, and decrypted. */
   async function readTemporal(): Promise<number> {
     let read = 0
     for await (const { workflowId, runId } of stage.client.workflow.list()) {
@@ -104,7 +157,14 @@ describe('Keys, passwords and what is secret in URLs', { timeout: 600_000 }, () 
         ['describe', ['--raw']],
       ] as const) {
         const { stdout } = await stage.temporal('workflow', command, '-w', workflowId, '-r', runId, '-o', 'json', ...more)
-        tell(`temporal workflow ${command} ${workflowId}`, `${stdout}\n${strings(JSON.parse(stdout)).map(decoded).join('\n')}`)
+        const raw: unknown = JSON.parse(stdout)
+        tell(`raw ${command} ${workflowId}`, `${stdout}\n${strings(raw).map(decoded).join('\n')}`)
+        tell(
+          `temporal workflow ${command} ${workflowId}`,
+          strings(await decrypted(raw))
+            .map(decoded)
+            .join('\n'),
+        )
       }
       read++
     }
@@ -135,8 +195,12 @@ describe('Keys, passwords and what is secret in URLs', { timeout: 600_000 }, () 
     await cli('doctor', '--json')
     await cli('doctor')
 
-    signer.mode = 'well'
     for (const node of Object.values(nodes)) node.failing = false
+    // What waits for the signer goes on in a process that encrypts with another key.
+    await stage.end(portage)
+    tell('the log of the first process', await readFile(portage.logFile, 'utf8'))
+    portage = await start('two', 'one')
+    signer.mode = 'well'
     const ends = await stage.outcomes(late, 180_000)
     expect(ends.map(({ state }) => state)).toEqual(['delivered', 'delivered'])
     for (const path of [
@@ -162,6 +226,7 @@ describe('Keys, passwords and what is secret in URLs', { timeout: 600_000 }, () 
     await stage.end(portage)
     tell('traces', receiver.bodies.join('\n'))
     tell('the log', await readFile(portage.logFile, 'utf8'))
+    tell('the log of the codec server', await readFile(codecServer?.logFile ?? '', 'utf8'))
 
     const leaks = [...collected].flatMap(([where, text]) =>
       secrets()
@@ -177,8 +242,57 @@ describe('Keys, passwords and what is secret in URLs', { timeout: 600_000 }, () 
     expect(collected.get('the admin port: /metrics')).toContain('temporal_')
     for (const url of [signer.url, ...Object.values(nodes).map((node) => node.url)]) expect(all).toContain(new URL(url).host)
     expect(Object.values(nodes).every(({ served }) => served > 0)).toBe(true)
+
+    // Without a key Temporal shows ids, search attributes, and codes of errors.
+    const raw = [...collected].flatMap(([where, text]) => (where.startsWith('raw ') ? [text] : [])).join('\n')
+    for (const text of ['callHash', 'gasLimit', 'maxFee', 'The signer', 'digest', 'Error:', late[0]?.recipient ?? 'no recipient'])
+      expect(raw.toLowerCase()).not.toContain(text.toLowerCase())
+    expect(raw).toContain('TransferState')
+    expect([raw.includes('SIGNER_OFFLINE'), raw.includes('binary/encrypted')]).toEqual([true, true])
+
+    // With one of several keys, what it encrypted, and an error that names the other.
+    const show = async (id = '', keys: readonly PayloadKeyId[] = ['two']) => {
+      const args = [launcher, '--config', await configOf(keys), '--json', 'transfer', 'show', id]
+      const { code, stdout } = await run(process.execPath, args, { timeoutMs: 60_000, env: { ...process.env, ...env } })
+      return { code, answer: JSON.parse(stdout) as unknown }
+    }
+    const unknown = { error: { code: 'ENCRYPTION_KEY_UNKNOWN', facts: { key: 'one' } } }
+    expect(await show(early[0]?.id)).toMatchObject({ code: 1, answer: unknown })
+    expect(await show(early[0]?.id, ['two', 'one'])).toMatchObject({ code: 0, answer: { state: 'delivered' } })
+    expect(await show(late[0]?.id)).toMatchObject({ code: 0, answer: { state: 'delivered' } })
+  })
+
+  test("are read through the codec server by who has an access token, with Temporal's own command line", async () => {
+    const { url = '', logFile = '' } = codecServer ?? {}
+    const [first] = stage.sent
+    const show = (...more: string[]) =>
+      stage.temporal('workflow', 'show', '-w', first?.id ?? '', '-o', 'json', '--codec-endpoint', url, ...more)
+    const { stdout } = await show('--codec-auth', portage.admin.authorization)
+    expect(strings(JSON.parse(stdout)).map(decoded).join('\n')).toContain('callHash')
+    for (const auth of [[], ['--codec-auth', `${portage.admin.authorization}x`]] as const)
+      expect(await show(...auth).then(({ stdout: text }) => strings(JSON.parse(text)).map(decoded).join('\n'), String)).not.toContain(
+        'callHash',
+      )
+    const log = await readFile(logFile, 'utf8')
+    expect(log).toContain('payloads were decrypted')
+    expect(log).not.toContain('callHash')
+    expect(log).not.toContain(portage.admin.authorization.split(' ')[1])
   })
 })
+
+/** A JSON value in which every encrypted payload is replaced by what was encrypted. Throws if one cannot be. */
+async function decrypted(value: unknown): Promise<unknown> {
+  if (typeof value !== 'object' || value === null) return value
+  if (Array.isArray(value)) return Promise.all(value.map(decrypted))
+  const { metadata, data } = value as { readonly metadata?: Record<string, string>; readonly data?: string }
+  if (typeof metadata === 'object' && typeof data === 'string' && decoded(metadata['encoding'] ?? '') === 'binary/encrypted') {
+    const bytes = Object.entries(metadata).map(([name, text]) => [name, Buffer.from(text, 'base64')] as const)
+    const [plain] = (await codec.decode([{ metadata: Object.fromEntries(bytes), data: Buffer.from(data, 'base64') }])) as [Payload]
+    return Buffer.from(plain.data ?? []).toString()
+  }
+  const entries = Object.entries(value).map(async ([name, one]) => [name, await decrypted(one)] as const)
+  return Object.fromEntries(await Promise.all(entries))
+}
 
 /** Every text in a JSON value. */
 function strings(value: unknown): string[] {

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { setTimeout } from 'node:timers/promises'
-import { Client, Connection } from '@temporalio/client'
+import { type Client, Connection } from '@temporalio/client'
 import { type Devnet, type DevnetOptions, startDevnet } from '../../lab/devnet/index.ts'
 import { quickTakeover } from '../../lab/devnet/relayer-config.ts'
 import { type PortageOptions, type PortageProcess, startPortage } from '../../lab/devnet/portage-process.ts'
@@ -9,6 +9,9 @@ import type { SentTransfer, UserTransfer } from '../../lab/devnet/wormhole/users
 import type { LaneState } from '../../domain/lane/lane.ts'
 import { laneId } from '../../domain/lane/lane-id.ts'
 import type { TransferState } from '../../domain/transfer/transfer.ts'
+import type { PayloadEncryption } from '../../domain/temporal-access.ts'
+import { createTemporalClient } from '../../temporal/client/connect.ts'
+import { createEncryptionCodec } from '../../temporal/encryption/codec.ts'
 import type { TransferStatus } from '../../temporal/contracts/transfer.ts'
 import { laneWorkflowId, transferId } from '../../temporal/contracts/names.ts'
 import { alive } from './alive.ts'
@@ -60,13 +63,18 @@ export interface Stage {
  * Starts a devnet for a test file. With PORTAGE_E2E_NO_CACHE=1 (or `noCache`) workers keep no workflow in memory, so that every task is a
  * replay, which finds what is not deterministic. With PORTAGE_E2E_BROADCAST=queue all broadcasts go through the queues of the lanes.
  */
-export async function startStage(options: DevnetOptions & { readonly noCache?: boolean } = {}): Promise<Stage> {
-  const { noCache = process.env['PORTAGE_E2E_NO_CACHE'] === '1', ...devnetOptions } = options
+export async function startStage(
+  options: DevnetOptions & {
+    readonly noCache?: boolean
+    /** What the stage itself reads payloads with. */ readonly encryption?: PayloadEncryption
+  } = {},
+): Promise<Stage> {
+  const { noCache = process.env['PORTAGE_E2E_NO_CACHE'] === '1', encryption, ...devnetOptions } = options
   const defaults = { blockTimeSeconds: 0.25, inMemory: true, ui: false, log: () => {}, worker: quickTakeover } as const
   const broadcast = process.env['PORTAGE_E2E_BROADCAST'] === 'queue' ? 'queue' : undefined
   const devnet = await startDevnet({ ...defaults, broadcast, ...devnetOptions })
   const connection = await Connection.connect({ address: devnet.temporal.address })
-  const client = new Client({ connection })
+  const client = createTemporalClient(connection, 'default', { codec: createEncryptionCodec(encryption) })
   const processes: PortageProcess[] = []
   const endedOnPurpose = new Set<PortageProcess>()
   const sent: Sent[] = []

@@ -86,6 +86,19 @@ describe('folder rules', () => {
     expect(reaching).toEqual([])
   })
 
+  test('clients and Workers are made in one place each, where they get the codec', () => {
+    const places = [/\bnew Client\(\{ connection/, /\bWorker\.create\(/, /\bdefault(Payload|Failure)Converter\b|\w\??\.payloads\b/]
+    const free = /^(lab|test|scripts)\//
+    const sources = sourceFiles(root).filter((file) => !free.test(file))
+    const found = places.map((place) => sources.filter((file) => place.test(readFileSync(root + file, 'utf8'))))
+    // The codec server gets payloads from others; the first event of a run goes through `payloads.ts`; trace headers are never encrypted.
+    expect(found).toEqual([
+      ['temporal/client/connect.ts'],
+      ['workers/create-worker.ts'],
+      ['codec/decode.ts', 'temporal/client/start-transfer.ts', 'workflows/trace-headers.ts'],
+    ])
+  })
+
   test('every source file of the repo keeps them', () => {
     const files = sourceFiles(root)
     expect(files).toContain('domain/lane/reducer.ts')

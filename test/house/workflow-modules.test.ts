@@ -31,6 +31,8 @@ it.each([
 it('modules of workflows keep nothing of a workflow: they are evaluated once for all workflows of a thread', () => {
   const all = files.flatMap((file) => found(readFileSync(`${root}/${file}`, 'utf8')).map((line) => `${file}: ${line}`))
   expect(all).toEqual([
+    // Holds one setting, and no state.
+    "workflows/failure-converter.ts: export const failureConverter = new DefaultFailureConverter({ encodeCommonAttributes: form.endsWith('CODED') })",
     // `replace` begins at the first character whatever the last search was.
     String.raw`domain/settings/node-url.ts: const variable = /\$\{[A-Za-z_][A-Za-z0-9_]*\}/g`,
     // By a value that is never changed: what is kept follows from the value alone.

@@ -1,19 +1,25 @@
 import { fileURLToPath } from 'node:url'
-import { Client, Connection } from '@temporalio/client'
+import { Connection } from '@temporalio/client'
 import { bundleWorkflowCode, DefaultLogger, NativeConnection, Worker, type WorkflowBundleWithSourceMap } from '@temporalio/worker'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startTemporal, type TemporalServer } from '../../lab/devnet/temporal/temporal.ts'
 import { until } from '../../lab/devnet/until.ts'
 import { recover } from '../../recovery/remedies.ts'
 import { findStuckTransfers } from '../../recovery/stuck-transfers.ts'
+import type { TemporalClient } from '../../temporal/client/client.ts'
+import { createTemporalClient } from '../../temporal/client/connect.ts'
+import { listTransfers } from '../../temporal/client/transfers.ts'
 import { searchAttributes } from '../../temporal/contracts/names.ts'
+import { createEncryptionCodec } from '../../temporal/encryption/codec.ts'
 import { takeAndNeverAnswer } from '../helpers/silent-worker.ts'
 
 const taskQueue = 'waits'
 let native: NativeConnection
 let workflowBundle: WorkflowBundleWithSourceMap
 let server: TemporalServer
-let client: Client
+let client: TemporalClient
+/** Of somebody who writes what nobody can read. */
+let hostile: TemporalClient
 const closing: (() => Promise<void>)[] = []
 
 beforeAll(async () => {
@@ -25,7 +31,10 @@ beforeAll(async () => {
     () => connection.close(),
     () => native.close(),
   )
-  client = new Client({ connection })
+  client = createTemporalClient(connection, 'default', { codec: createEncryptionCodec(undefined) })
+  const strange = { metadata: { encoding: Buffer.from('strange') }, data: Buffer.from('x') }
+  const codec = { encode: async (payloads: unknown[]) => payloads.map(() => strange), decode: async () => [] }
+  hostile = createTemporalClient(connection, 'default', { codec })
   const workflowsPath = fileURLToPath(new URL('idle/index.ts', import.meta.url))
   workflowBundle = await bundleWorkflowCode({ workflowsPath, logger: new DefaultLogger('ERROR', () => {}) })
   let release = () => {}
@@ -66,8 +75,18 @@ test('of all running transfers, the one that waits for nothing is found and rese
   )
   const begun = async () => (await Promise.all(handles.map((one) => one.describe()))).every(({ historyLength }) => historyLength >= 4)
   await until(begun, { timeoutMs: 60_000, what: 'all to wait' })
+  // With a memo that the SDK's own list would end at.
+  await hostile.workflow.start('transfer', {
+    workflowId: 'hostile',
+    taskQueue: 'nobody serves this',
+    memo: { mine: 'to end every list' },
+    typedSearchAttributes: [
+      { key: TargetChain, value: 'bsc' },
+      { key: TransferState, value: 'broadcasting' },
+    ],
+  })
   const count = async (which: string) => (await client.workflow.count(`WorkflowType = 'transfer' AND ${TransferState.name} ${which}`)).count
-  const listed = async () => (await count(`= 'parked'`)) === 1 && (await count(`!= 'parked'`)) === 3
+  const listed = async () => (await count(`= 'parked'`)) === 1 && (await count(`!= 'parked'`)) === 4
   await until(listed, { timeoutMs: 60_000, what: 'the list to know of them' })
 
   // One that may be between two tasks is left alone; so are another chain's, and those that have only just begun.
@@ -77,6 +96,9 @@ test('of all running transfers, the one that waits for nothing is found and rese
   expect(await find('bsc', Date.now() - 600_000)).toEqual([])
   const [found, ...others] = await find('bsc', Date.now() + 1_000)
   expect([found?.workflowId, found?.finding, others]).toEqual(['nothing', 'idle', []])
+
+  expect((await listTransfers(client, { limit: 10 })).map(({ id }) => id).toSorted()).toEqual([...kinds, 'hostile'].toSorted())
+  expect((await client.workflow.getHandle('hostile').describe()).memo).toEqual({ mine: { unreadable: 'INTERNAL' } })
 
   if (found) await recover(client, found, found.finding)
   const { runId, status } = await client.workflow.getHandle('nothing').describe()

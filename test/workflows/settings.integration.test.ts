@@ -1,3 +1,5 @@
+import { randomBytes } from 'node:crypto'
+import { inspect } from 'node:util'
 import { defaultPayloadConverter } from '@temporalio/common'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { changeSettings, readSettings } from '../../temporal/client/settings.ts'
@@ -7,6 +9,13 @@ import { freePort } from '../../lab/devnet/ports.ts'
 import { until } from '../../lab/devnet/until.ts'
 import { type Settings, type SettingsOrder, noSettings } from '../../domain/settings/settings.ts'
 import { type Logger, silentLogger } from '../../observability/logger.ts'
+import { createMetrics } from '../../observability/metrics.ts'
+import { startWorkflowRecovery } from '../../recovery/workflow-recovery.ts'
+import type { PayloadEncryption } from '../../domain/temporal-access.ts'
+import type { TemporalClient } from '../../temporal/client/client.ts'
+import { createLedgerWorker } from '../../workers/ledger.ts'
+import { connectTemporal } from '../../workers/temporal.ts'
+import { defaultTuning } from '../../workers/tuning.ts'
 import { changeSettingsUpdate, type SettingsInput } from '../../temporal/contracts/settings.ts'
 import { ledgerQueue, searchAttributes, settingsWorkflowId } from '../../temporal/contracts/names.ts'
 import { watchSettings } from '../../temporal/client/settings-watch.ts'
@@ -25,7 +34,8 @@ describe('The settings', () => {
 
   beforeAll(async () => {
     known = namesOf(deadConfig(await freePort()))
-    ledgers = await startLedgers()
+    // A worker that has gone is not waited for.
+    ledgers = await startLedgers({ tuning: { stickyMs: 200 } })
   })
   afterAll(() => ledgers?.stop())
 
@@ -187,6 +197,70 @@ describe('The settings', () => {
     expect(unknown.json()).toMatchObject({ error: { message: expect.stringContaining('there is no chain bcs') } })
     await close()
   })
+
+  // The last: it leaves what the others cannot read.
+  test('go on through every change of keys; a process without the key fails their tasks, and nothing else', async () => {
+    const keys = { one: randomBytes(32), two: randomBytes(32) }
+    const encryption = (ids: readonly (keyof typeof keys)[], required = false): PayloadEncryption => ({
+      keys: ids.map((id) => ({ id, source: { from: 'a test', read: () => keys[id].toString('hex') } })),
+      required,
+    })
+    /** A process with these keys serves the settings. */
+    const served = async (given: PayloadEncryption, during: (client: TemporalClient) => Promise<void>) => {
+      const target = { address: ledgers.server.address, namespace: 'default', encryption: given }
+      const temporal = await connectTemporal(target, silentLogger())
+      const worker = await createLedgerWorker({ temporal, logger: silentLogger(), tuning: { ...defaultTuning, graceMs: 0, stickyMs: 200 } })
+      await worker.runUntil(during(temporal.client))
+      await temporal.connection.close()
+    }
+    const order = (client: TemporalClient, chain: string) =>
+      changeSettings(client, known, { by: 'night-shift', reason: 'a secret reason', orders: [halt(chain)] })
+    const halted = async (client: TemporalClient) => (await readSettings(client)).halts.map(({ scope }) => scope.chain)
+    /** All that Temporal has of it, payloads as text. */
+    const written = async () =>
+      inspect(texts((await handle().fetchHistory()).events), { depth: 20, maxArrayLength: null, maxStringLength: null })
+    await change({ kind: 'deny', what: 'recipient', value: `0x${'ab'.repeat(20)}` })
+
+    await ledgers.without(async () => {
+      // The history up to here is plain.
+      await served(encryption(['one']), async (client) => {
+        await order(client, 'bsc')
+        expect(await written()).not.toContain('a secret reason')
+      })
+      await served(encryption(['two', 'one']), async (client) => {
+        expect((await readSettings(client)).denied).toHaveLength(1)
+        await order(client, 'ethereum')
+        expect(await halted(client)).toEqual(['bsc', 'ethereum'])
+      })
+      const ids = await written()
+      expect([ids.includes("'encryption-key-id': 'one'"), ids.includes("'encryption-key-id': 'two'")]).toEqual([true, true])
+
+      const { runId } = await handle().describe()
+      const said: string[] = []
+      const logger: Logger = { ...silentLogger(), error: (text, fields) => void said.push(`${text} ${JSON.stringify(fields)}`) }
+      await served(encryption(['two']), async (client) => {
+        await handle().signal('without a handler')
+        const recovery = startWorkflowRecovery({ client, logger, metrics: createMetrics(), everyMs: 200, restMs: 0, tries: 2 })
+        await until(() => said.length > 0, { timeoutMs: 60_000, what: 'the stuck workflow to be told' })
+        await recovery.stop()
+      })
+      expect(said).toEqual([
+        expect.stringMatching(/fails again and again.*encrypted with a key that this process does not have\. \(key=one/),
+      ])
+      // Neither failed nor reset; and what went wrong is for those with a key alone.
+      expect(await handle().describe()).toMatchObject({ runId, status: { name: 'RUNNING' } })
+      const { events } = await handle().fetchHistory()
+      const failures = (events ?? []).flatMap(({ workflowTaskFailedEventAttributes: failed }) => (failed ? [failed.failure?.message] : []))
+      expect(new Set(failures)).toEqual(new Set(['Encoded failure']))
+      // With the key again it goes on. The task is tried again before long.
+      await served(encryption(['two', 'one']), async (client) => {
+        const goesOn = async () => !(await handle().describe()).raw.pendingWorkflowTask
+        await until(goesOn, { timeoutMs: 120_000, what: 'the task to be done' })
+        expect(await halted(client)).toEqual(['bsc', 'ethereum'])
+      })
+      await handle().terminate('the end of the test')
+    })
+  })
 })
 
 test('What is known of the settings stays while Temporal is away, and is said once; before they are read, everything is halted', async () => {
@@ -210,3 +284,11 @@ test('What is known of the settings stays while Temporal is away, and is said on
   expect(early).toEqual(['the settings cannot be read; nothing is signed before they are'])
   await Promise.all([watch.stop(), fresh.stop(), ledgers.stop()])
 })
+
+/** A value in which bytes are the text that they hold. */
+function texts(value: unknown): unknown {
+  if (value instanceof Uint8Array) return Buffer.from(value).toString()
+  if (Array.isArray(value)) return value.map(texts)
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, texts(one)]))
+}

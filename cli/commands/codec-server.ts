@@ -1,0 +1,77 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { InvalidArgumentError, Option } from 'commander'
+import { createKeyRing } from '../../access/key-ring.ts'
+import { openCodecServer } from '../../codec/server.ts'
+import { accessSource } from '../../config/access.ts'
+import { toRelayerError } from '../../domain/errors.ts'
+import type { IssuedToken } from '../../domain/settings/settings.ts'
+import { createLogger, type Logger, type LogLevel, logLevels } from '../../observability/logger.ts'
+import { readSettings } from '../../temporal/client/settings.ts'
+import { createEncryptionCodec } from '../../temporal/encryption/codec.ts'
+import type { Call, CommandSpec } from '../command.ts'
+import { withInterrupt } from '../context.ts'
+
+/** Between two reads of the list of tokens, ms: a token that was revoked is refused so soon. */
+const everyMs = 10_000
+/** The same before it was read, ms. */
+const firstEveryMs = 1_000
+
+export const codecServerCommand: CommandSpec = {
+  description:
+    "Decrypt payloads for Temporal's Web UI and command line, until SIGINT or SIGTERM. Logs go to stderr, as JSON lines unless --pretty.",
+  options: (command) =>
+    command
+      .option('--port <port>', 'instead of codecServer.port of the config; 0: any free one, which the log names', portOf)
+      .addOption(new Option('--log-level <level>', 'least level that is logged').choices(logLevels).default('info'))
+      .option('--pretty', 'readable log lines'),
+  notes: `Needs the keys of temporal.encryption and of access tokens, and no key of a lane. Every request needs an access token of any level. It speaks plain HTTP:
+on another address than loopback put a proxy with TLS before it. docs/access.md says how the Web UI is set up.`,
+  examples: [
+    'portage codec-server --pretty',
+    'temporal workflow show -w <id> --codec-endpoint http://127.0.0.1:8098 --codec-auth "Bearer $PORTAGE_TOKEN"',
+  ],
+  run: async ({ config, temporalOf, withTemporal, context, options }: Call<{ port?: number; logLevel: LogLevel; pretty?: true }>) => {
+    const loaded = await config()
+    const logger = createLogger({ level: options.logLevel, pretty: options.pretty ?? false })
+    const codec = createEncryptionCodec(temporalOf(loaded).encryption)
+    await withInterrupt(context, async (stopping) => {
+      const tokens = keepTokens(() => withTemporal((client) => readSettings(client)).then((settings) => settings.tokens ?? []), {
+        logger,
+        stopping,
+      })
+      const check = { ring: createKeyRing(accessSource(loaded)), audience: loaded.temporal.namespace, tokens: tokens.current }
+      const { host, port, hosts, origins } = loaded.codecServer
+      const server = await openCodecServer({ host, port: options.port ?? port, hosts, origins, codec, check, logger })
+      logger.info('the codec server listens', { host, port: server.port, encryption: codec.encrypts })
+      await tokens.ended
+      await server.close()
+    })
+  },
+}
+
+/** Reads the list of tokens until it is stopped, each time with a connection of its own, which has the credentials of that moment. Keeps the last one while Temporal is away. */
+function keepTokens(
+  read: () => Promise<readonly IssuedToken[]>,
+  { logger, stopping }: { readonly logger: Logger; readonly stopping: AbortSignal },
+) {
+  let known: readonly IssuedToken[] | undefined
+  let warned = false
+  const keep = async () => {
+    while (!stopping.aborted) {
+      try {
+        known = await read()
+        warned = false
+      } catch (error) {
+        if (!warned) logger.warn('the list of revoked tokens cannot be read', { reason: toRelayerError(error).message })
+        warned = true
+      }
+      await sleep(known ? everyMs : firstEveryMs, undefined, { signal: stopping }).catch(() => {})
+    }
+  }
+  return { current: () => known, ended: keep() }
+}
+
+function portOf(text: string): number {
+  if (/^\d{1,5}$/.test(text) && Number(text) <= 65_535) return Number(text)
+  throw new InvalidArgumentError('It must be a whole number from 0 to 65535.')
+}

@@ -1,0 +1,93 @@
+import { once } from 'node:events'
+import { createServer, type IncomingMessage, type OutgoingHttpHeaders, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { ByteBudget } from './fetch-bounded.ts'
+import { idleTimeoutMs, lateCheckMs, limitConnections, maxRequestsOfConnection, requestTimeoutMs } from './server-limits.ts'
+
+/** Most bytes of the headers of a request: a scraper sends some hundred, a browser with a token some thousand. */
+const mostHeaderBytes = 8 * 1024
+
+export interface Answer {
+  readonly status: number
+  readonly type: string
+  readonly body: string
+  readonly headers?: OutgoingHttpHeaders
+}
+
+export interface SmallServer {
+  /** That it listens on. */
+  readonly port: number
+  close(): Promise<void>
+}
+
+export const plainText = (status: number, text: string): Answer => ({ status, type: 'text/plain; charset=utf-8', body: `${text}\n` })
+
+/**
+ * A server of a few paths, with limits of size, time and connections, for what runs without a web framework. A body that `answer` does not read ends its
+ * connection. Throws what the system says if it cannot listen.
+ * @param answer never throws
+ */
+export async function openSmallServer(
+  { host, port }: { readonly host: string; readonly port: number },
+  answer: (request: IncomingMessage) => Promise<Answer>,
+): Promise<SmallServer> {
+  const limits = { requestTimeout: requestTimeoutMs, headersTimeout: requestTimeoutMs, connectionsCheckingInterval: lateCheckMs }
+  const server = createServer({ ...limits, keepAliveTimeout: idleTimeoutMs, maxHeaderSize: mostHeaderBytes }, (request, response) => {
+    void answer(request).then((said) => send(request, response, said))
+  })
+  server.maxRequestsPerSocket = maxRequestsOfConnection
+  limitConnections(server)
+  await once(server.listen({ host, port }), 'listening')
+  return {
+    port: (server.address() as AddressInfo).port,
+    async close() {
+      if (!server.listening) return
+      const closed = once(server, 'close')
+      server.close()
+      server.closeAllConnections()
+      await closed
+    },
+  }
+}
+
+/** The body of a request has more bytes than it may have, or than there is room for now. */
+export class BodyTooLong extends Error {
+  /** There is no room for it now; a later try may find some. */
+  readonly busy: boolean
+
+  constructor(busy: boolean) {
+    super(busy ? 'There is no room for this body now.' : 'The body is too long.')
+    this.name = 'BodyTooLong'
+    this.busy = busy
+  }
+}
+
+/** Calls `use` with the body of a request. Throws BodyTooLong, what `use` throws, and what the connection throws if it ends before. */
+export async function withBody<Result>(
+  request: IncomingMessage,
+  { mostBytes, budget }: { readonly mostBytes: number; readonly budget: ByteBudget },
+  use: (body: Buffer) => Promise<Result>,
+): Promise<Result> {
+  const chunks: Buffer[] = []
+  let bytes = 0
+  try {
+    // Left early, it would otherwise end the connection before the answer.
+    for await (const chunk of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
+      if (bytes + chunk.length > mostBytes) throw new BodyTooLong(false)
+      if (!budget.take(chunk.length)) throw new BodyTooLong(true)
+      bytes += chunk.length
+      chunks.push(chunk)
+    }
+    return await use(Buffer.concat(chunks))
+  } finally {
+    budget.give(bytes)
+  }
+}
+
+function send(request: IncomingMessage, response: ServerResponse, { status, type, body, headers: own }: Answer): void {
+  const { 'content-length': length = '0', 'transfer-encoding': encoding } = request.headers
+  const isUnread = (length !== '0' || encoding !== undefined) && !request.readableEnded
+  const headers = { 'content-type': type, 'content-length': Buffer.byteLength(body), 'cache-control': 'no-store' }
+  response.writeHead(status, { ...headers, 'x-content-type-options': 'nosniff', ...own, ...(isUnread && { connection: 'close' }) })
+  response.end(request.method === 'HEAD' ? undefined : body, () => isUnread && request.socket.destroy())
+}

@@ -1,0 +1,86 @@
+import type { Payload, PayloadCodec, SerializationContext } from '@temporalio/common'
+import { temporal } from '@temporalio/proto'
+import { RelayerError } from '../../domain/errors.ts'
+import type { PayloadEncryption } from '../../domain/temporal-access.ts'
+import { open, seal } from './cipher.ts'
+import { type PayloadKey, readPayloadKeys } from './keys.ts'
+
+/** As Temporal's own samples call it: their tools show such a payload as encrypted. */
+export const encryptedEncoding = 'binary/encrypted'
+const names = { encoding: 'encoding', key: 'encryption-key-id', workflow: 'encryption-workflow-id' } as const
+/** What a schedule puts after the id of its action: the schedule encrypts for the one, its runs decrypt as the other. */
+const scheduledAt = /-\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/
+
+const { Payload: PayloadMessage } = temporal.api.common.v1
+
+export interface EncryptionCodec extends PayloadCodec {
+  /** It encrypts; false: it only passes on what is plain. */
+  readonly encrypts: boolean
+}
+
+/**
+ * Encrypts every payload with the first key, and decrypts with the one whose id it names. Key, encoding and workflow id are bound to it: it opens under no
+ * other, and as no other workflow's. Without an encryption it passes plain payloads on in both directions. Throws ENCRYPTION_KEY. What `decode` throws:
+ * ENCRYPTION_KEY_UNKNOWN, ENCRYPTION_BROKEN and, where encryption is required, ENCRYPTION_MISSING; in a Worker it fails the task, which is tried again.
+ */
+export function createEncryptionCodec(encryption: PayloadEncryption | undefined): EncryptionCodec {
+  const keys = encryption ? readPayloadKeys(encryption) : []
+  const [current] = keys
+  const byId = new Map(keys.map((one) => [one.id, one]))
+  return {
+    encrypts: current !== undefined,
+    async encode(payloads, context) {
+      return current ? payloads.map((payload) => encrypt(current, payload, workflowOf(context))) : payloads
+    },
+    async decode(payloads, context) {
+      return payloads.map((payload) => {
+        if (textOf(payload, names.encoding) === encryptedEncoding) return decrypt(byId, payload, workflowOf(context))
+        if (encryption?.required) throw new RelayerError('ENCRYPTION_MISSING', { facts: { workflow: context?.workflowId } })
+        return payload
+      })
+    },
+  }
+}
+
+function encrypt({ id, key }: PayloadKey, payload: Payload, workflow: string | undefined): Payload {
+  const plain = PayloadMessage.encode(payload).finish()
+  const metadata = { [names.encoding]: encryptedEncoding, [names.key]: id, ...(workflow !== undefined && { [names.workflow]: workflow }) }
+  return {
+    metadata: Object.fromEntries(Object.entries(metadata).map(([name, text]) => [name, Buffer.from(text)])),
+    data: seal(key, plain, boundTo(id, workflow)),
+  }
+}
+
+function decrypt(keys: ReadonlyMap<string, PayloadKey>, payload: Payload, workflow: string | undefined): Payload {
+  const id = textOf(payload, names.key) ?? ''
+  const own = textOf(payload, names.workflow)
+  // Whoever reaches Temporal may have written the metadata.
+  const facts = { key: id.slice(0, 64), workflow }
+  const known = keys.get(id)
+  if (!known) throw new RelayerError('ENCRYPTION_KEY_UNKNOWN', { facts })
+  let plain: Buffer
+  try {
+    plain = open(known.key, payload.data ?? new Uint8Array(), boundTo(id, own))
+  } catch {
+    throw new RelayerError('ENCRYPTION_BROKEN', { detail: 'it was altered', facts })
+  }
+  // A reader that knows of no workflow, such as the codec server, may read those of all.
+  if (own !== undefined && workflow !== undefined && own !== workflow)
+    throw new RelayerError('ENCRYPTION_BROKEN', { detail: 'it was taken from another workflow', facts })
+  return PayloadMessage.decode(plain)
+}
+
+/** The additional data of the cipher. JSON, so that no two different ones are the same bytes. */
+function boundTo(key: string, workflow: string | undefined): Buffer {
+  return Buffer.from(JSON.stringify([encryptedEncoding, key, workflow ?? null]))
+}
+
+/** The namespace is not bound: histories may be moved to another, or replayed on a machine that has none. */
+function workflowOf(context: SerializationContext | undefined): string | undefined {
+  return context?.workflowId?.replace(scheduledAt, '')
+}
+
+function textOf({ metadata }: Payload, name: string): string | undefined {
+  const value = metadata?.[name]
+  return value ? Buffer.from(value).toString('utf8') : undefined
+}

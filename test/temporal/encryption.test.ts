@@ -1,0 +1,189 @@
+import { randomBytes } from 'node:crypto'
+import { inspect } from 'node:util'
+import { ApplicationFailure, defaultPayloadConverter, type Payload, type SerializationContext } from '@temporalio/common'
+import { encodeErrorToFailure, loadDataConverter } from '@temporalio/common/lib/internal-non-workflow/index.js'
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import type { PayloadEncryption } from '../../domain/temporal-access.ts'
+import { createEncryptionCodec } from '../../temporal/encryption/codec.ts'
+import { encodedFailures } from '../../temporal/encryption/failures.ts'
+import { readPayloadKeys } from '../../temporal/encryption/keys.ts'
+
+const secrets = { one: randomBytes(32), two: randomBytes(32) }
+type KeyId = keyof typeof secrets
+
+const encryption = (keys: readonly KeyId[], required = false): PayloadEncryption => ({
+  keys: keys.map((id) => ({ id, source: { from: 'a test', read: () => secrets[id].toString('base64') } })),
+  required,
+})
+const codec = createEncryptionCodec(encryption(['one']))
+const workflow = (workflowId: string): SerializationContext => ({ type: 'workflow', namespace: 'default', workflowId })
+const ofTransfer = workflow('wormhole-token-bridge:2:00:1:aa')
+const json = (value: unknown) => defaultPayloadConverter.toPayload(value)
+const bytesOf = (payload: Payload) => Buffer.from(payload.data ?? [])
+const textIn = ({ metadata }: Payload, name: string) => Buffer.from(metadata?.[name] ?? []).toString()
+
+const payloads = fc.record({
+  metadata: fc.dictionary(
+    fc.string({ minLength: 1, maxLength: 20 }).filter((name) => name !== '__proto__'),
+    fc.uint8Array({ maxLength: 40 }),
+    { maxKeys: 4 },
+  ),
+  data: fc.uint8Array({ maxLength: 2_000 }),
+})
+
+async function refusal(work: Promise<unknown>): Promise<unknown> {
+  return work.then(
+    () => 'accepted',
+    (error: { code?: string }) => error.code,
+  )
+}
+
+describe('a payload', () => {
+  test('comes back as it was, whatever is in it, and nothing of it is to be seen meanwhile', async () => {
+    await fc.assert(
+      fc.asyncProperty(payloads, fc.option(fc.string({ minLength: 1 })), async (payload, id) => {
+        const context = id === null ? undefined : workflow(id)
+        const [sealed] = (await codec.encode([payload], context)) as [Payload]
+        expect(Object.keys(sealed.metadata ?? {}).every((name) => name.startsWith('enc'))).toBe(true)
+        expect(textIn(sealed, 'encoding')).toBe('binary/encrypted')
+        const { length } = payload.data
+        if (length > 8) expect(bytesOf(sealed).includes(Buffer.from(payload.data))).toBe(false)
+        const [opened] = (await codec.decode([sealed], context)) as [Payload]
+        expect(bytesOf(opened)).toEqual(Buffer.from(payload.data))
+        const plain = (metadata: Payload['metadata']) =>
+          Object.fromEntries(Object.entries(metadata ?? {}).map(([name, value]) => [name, Buffer.from(value).toString('hex')]))
+        expect(plain(opened.metadata)).toEqual(plain(payload.metadata))
+      }),
+    )
+  })
+
+  test('is refused with any bit of it changed: of what is encrypted, of the key id, of the workflow id', async () => {
+    const [sealed] = (await codec.encode([json({ amount: '1' })], ofTransfer)) as [Payload]
+    const parts = ['data', 'encryption-key-id', 'encryption-workflow-id'] as const
+    for (const part of parts) {
+      const bytes = part === 'data' ? bytesOf(sealed) : Buffer.from(sealed.metadata?.[part] ?? [])
+      expect(bytes.length).toBeGreaterThan(2)
+      for (let bit = 0; bit < bytes.length * 8; bit++) {
+        const changed = Buffer.from(bytes)
+        changed[bit >> 3]! ^= 1 << (bit & 7)
+        const forged = part === 'data' ? { ...sealed, data: changed } : { ...sealed, metadata: { ...sealed.metadata, [part]: changed } }
+        // Without a context, as the codec server: nothing but the cipher can find the change.
+        const code = await refusal(codec.decode([forged]))
+        expect(code).toBe(part === 'encryption-key-id' ? 'ENCRYPTION_KEY_UNKNOWN' : 'ENCRYPTION_BROKEN')
+      }
+    }
+  })
+
+  test('is refused cut short, without data, and under the id of another key', async () => {
+    const both = createEncryptionCodec(encryption(['one', 'two']))
+    const [sealed] = (await both.encode([json(1)])) as [Payload]
+    const cut = Array.from({ length: bytesOf(sealed).length }, (_, length) => ({ ...sealed, data: bytesOf(sealed).subarray(0, length) }))
+    for (const one of [...cut, { metadata: sealed.metadata }])
+      expect(await refusal(both.decode([one as Payload]))).toBe('ENCRYPTION_BROKEN')
+    const renamed = { ...sealed, metadata: { ...sealed.metadata, 'encryption-key-id': Buffer.from('two') } }
+    expect(await refusal(both.decode([renamed]))).toBe('ENCRYPTION_BROKEN')
+  })
+
+  test('of one workflow is refused as that of another, or as of none where it was of one', async () => {
+    const [sealed] = (await codec.encode([json({ gate: true })], ofTransfer)) as [Payload]
+    expect(await refusal(codec.decode([sealed], workflow('wormhole-token-bridge:2:00:2:bb')))).toBe('ENCRYPTION_BROKEN')
+    const { 'encryption-workflow-id': _, ...unbound } = sealed.metadata ?? {}
+    expect(await refusal(codec.decode([{ ...sealed, metadata: unbound }], ofTransfer))).toBe('ENCRYPTION_BROKEN')
+    const step: SerializationContext = { ...ofTransfer, type: 'activity', isLocal: false, activityId: '1' }
+    expect(await codec.decode([sealed], step)).toHaveLength(1)
+  })
+
+  test('of a schedule opens in the runs that it starts', async () => {
+    const [sealed] = (await codec.encode([json({ chain: 'bsc' })], workflow('audit:bsc'))) as [Payload]
+    expect(await refusal(codec.decode([sealed], workflow('audit:bsc-2026-11-22T18:20:00Z')))).toBe('accepted')
+    expect(await refusal(codec.decode([sealed], workflow('audit:ethereum-2026-11-22T18:20:00Z')))).toBe('ENCRYPTION_BROKEN')
+  })
+
+  test('is never encrypted with the same IV', async () => {
+    const sealed = await codec.encode(Array.from({ length: 2_000 }, () => json(1)))
+    expect(new Set(sealed.map((one) => bytesOf(one).subarray(0, 12).toString('hex'))).size).toBe(2_000)
+  })
+})
+
+describe('keys', () => {
+  test('change: the first encrypts, all decrypt, and one that is gone is named', async () => {
+    const before = await codec.encode([json('old')])
+    const changed = createEncryptionCodec(encryption(['two', 'one']))
+    expect(await refusal(changed.decode(before))).toBe('accepted')
+    const after = await changed.encode([json('new')])
+    expect(textIn(after[0]!, 'encryption-key-id')).toBe('two')
+    const only = createEncryptionCodec(encryption(['two']))
+    expect(await refusal(only.decode(after))).toBe('accepted')
+    await expect(only.decode(before, ofTransfer)).rejects.toThrow(/does not have.*key=one.*temporal\.encryption\.keys/)
+    // Nor is it read where encryption was never on.
+    expect(await refusal(createEncryptionCodec(undefined).decode(before))).toBe('ENCRYPTION_KEY_UNKNOWN')
+  })
+
+  test('what was written before encryption was on is read, unless encryption is required', async () => {
+    const plain = [json({ old: true })]
+    expect(await codec.decode(plain)).toEqual(plain)
+    const strict = createEncryptionCodec(encryption(['one'], true))
+    expect(await refusal(strict.decode(plain, ofTransfer))).toBe('ENCRYPTION_MISSING')
+    expect(await refusal(strict.decode(await strict.encode(plain)))).toBe('accepted')
+    // One good payload does not let a bad one in.
+    expect(await refusal(strict.decode([...(await strict.encode(plain)), ...plain]))).toBe('ENCRYPTION_MISSING')
+  })
+
+  test('without encryption nothing changes', async () => {
+    const none = createEncryptionCodec(undefined)
+    const plain = [json({ a: 1 })]
+    expect([none.encrypts, await none.encode(plain), await none.decode(plain)]).toEqual([false, plain, plain])
+  })
+
+  const read = (text: string) =>
+    readPayloadKeys({ keys: [{ id: 'k', source: { from: 'a test', file: '/k', read: () => text } }], required: false })
+  const [key] = [secrets.one]
+  test.each([
+    ['base64', key.toString('base64')],
+    ['base64 without padding, with a line end', `${key.toString('base64').replace('=', '')}\n`],
+    ['hex', key.toString('hex')],
+    ['hex in capitals', key.toString('hex').toUpperCase()],
+  ])('are read as %s', (_, text) => {
+    expect(read(text)[0]?.key.export()).toEqual(key)
+  })
+
+  test.each([
+    ['nothing', ''],
+    ['16 bytes', key.subarray(16).toString('base64')],
+    ['16 bytes of hex', key.subarray(16).toString('hex')],
+    ['a digit too many', `${key.toString('hex')}0`],
+    ['a password of the right length', 'correct horse battery staple, correct horse!'],
+    ['two keys', `${key.toString('base64')}\n${key.toString('base64')}`],
+  ])('are refused as %s, which is not quoted', (_, text) => {
+    let told = ''
+    try {
+      read(text)
+    } catch (error) {
+      told = inspect(error)
+      expect(error).toMatchObject({ code: 'ENCRYPTION_KEY', facts: { key: 'k', file: '/k' } })
+    }
+    expect(told).toContain('not 32 bytes')
+    if (text) expect(told).not.toContain(text.slice(0, 12))
+  })
+
+  test('are in nothing that prints them', () => {
+    const printed = inspect([encryption(['one']), readPayloadKeys(encryption(['one'])), codec], { depth: 9, showHidden: true })
+    for (const form of ['base64', 'hex'] as const) expect(printed + JSON.stringify([codec])).not.toContain(secrets.one.toString(form))
+  })
+})
+
+test('the message and the stack of a failure are encrypted, its code is not', async () => {
+  const converter = { ...loadDataConverter({ payloadCodecs: [codec] }), failureConverter: encodedFailures }
+  const failure = await encodeErrorToFailure(
+    converter,
+    ApplicationFailure.create({ type: 'FEE_LIMIT', message: 'to 0xabc', details: ['0xdef'] }),
+  )
+  const written = JSON.stringify(failure)
+  expect(written).toContain('FEE_LIMIT')
+  for (const secret of ['0xabc', '0xdef', 'encryption.test.ts']) {
+    expect(written).not.toContain(secret)
+    expect(written).not.toContain(Buffer.from(secret).toString('base64'))
+  }
+  expect(failure.message).toBe('Encoded failure')
+})
