@@ -39,6 +39,8 @@ export function startWorkflowRecovery(options: WorkflowRecoveryOptions): { stop(
   const logged = new Set<string>()
   const stopping = new AbortController()
   const { signal } = stopping
+  // An alert on their growth does not see a first value of 1.
+  for (const type of types) metrics.portage_workflows_reset_total.inc({ type }, 0)
 
   const look = async () => {
     const stuck = await findStuck(client, tries, signal)

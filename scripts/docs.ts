@@ -1,10 +1,12 @@
 /**
- * Writes the docs that are made from code: docs/errors.md, docs/config.md, docs/metrics.md, and the parts of docs/LIFECYCLE.md and
- * docs/access.md between the `generated` marks. `--check` writes nothing and ends with exit code 1 if one of them is not what it would write.
+ * Writes what is made from code: docs/errors.md, docs/config.md, docs/metrics.md, the dashboards in deploy/grafana, and the parts of docs/LIFECYCLE.md,
+ * docs/access.md and docs/scaling.md between the `generated` marks. `--check` writes nothing and ends with exit code 1 if one of them is not what it would write.
  */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { describeDashboards } from './dashboards/index.ts'
+import { describeScaling } from './scaling.ts'
 import { describeAccess } from './docs/access.ts'
 import { describeConfig } from './docs/config.ts'
 import { describeErrors } from './docs/errors.ts'
@@ -22,6 +24,8 @@ export function generatedDocs(root: string): ReadonlyMap<string, string> {
     ['docs/metrics.md', whole(describeMetrics())],
     ...partly(root, 'docs/LIFECYCLE.md', describeLifecycle()),
     ...partly(root, 'docs/access.md', describeAccess()),
+    ...partly(root, 'docs/scaling.md', describeScaling()),
+    ...describeDashboards(),
   ])
 }
 
@@ -37,7 +41,7 @@ function whole(text: string): string {
 export function between(text: string, part: string): string {
   const begin = text.indexOf(marks.begin)
   const end = text.indexOf(marks.end)
-  if (begin < 0 || end < begin) throw new Error(`docs/LIFECYCLE.md needs the marks "${marks.begin}" and "${marks.end}", in this order.`)
+  if (begin < 0 || end < begin) throw new Error(`the document needs the marks "${marks.begin}" and "${marks.end}", in this order.`)
   return `${text.slice(0, begin + marks.begin.length)}\n\n${part.trim()}\n\n${text.slice(end)}`
 }
 

@@ -11,6 +11,7 @@ import { parseAllDocuments } from 'yaml'
 import { run } from '../lab/devnet/run.ts'
 import type { Document } from './helm/documents.ts'
 import { findHelm } from './helm/find.ts'
+import { monitoringProblems } from './helm/monitoring.ts'
 import { problemsOf } from './helm/rules.ts'
 import { pythonTool } from './python-tool.ts'
 
@@ -43,7 +44,14 @@ async function render(helm: string, file: string): Promise<{ documents: Document
     return document ? [document] : []
   })
   const lint = await run(helm, ['lint', chart, '--strict', '--quiet', '--kube-version', oldest, '--values', file])
-  return { documents, problems: [...problemsOf(documents), ...(lint.code === 0 ? [] : [lint.stdout + lint.stderr])] }
+  return {
+    documents,
+    problems: [
+      ...problemsOf(documents),
+      ...monitoringProblems(documents, join(root, 'deploy')),
+      ...(lint.code === 0 ? [] : [lint.stdout + lint.stderr]),
+    ],
+  }
 }
 
 /** What does not fit the API schemas. */

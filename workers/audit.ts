@@ -46,16 +46,18 @@ const recoveredTexts: Readonly<Record<Found, string>> = {
   idle: 'a transfer made no progress, as after Temporal was set back under its process; it is reset to its first task',
 }
 
-/** Logs and counts what the audits of this process find. */
-export function auditAlarms({ logger, metrics }: Pick<ProcessParts, 'logger' | 'metrics'>) {
+/** Logs and counts what the audits of a chain find in this process. Counters begin at 0: an alert on their growth does not see a first value of 1. */
+export function auditAlarms(audited: ChainName, { logger, metrics }: Pick<ProcessParts, 'logger' | 'metrics'>) {
+  const { portage_effects_undone_total: undone, portage_transfers_reopened_total: reopened, portage_audits_total: audits } = metrics
+  for (const counter of [undone, reopened, audits]) counter.inc({ chain: audited }, 0)
   return {
     onRecovered(found: Found, chain: ChainName, transfer: string) {
-      const metric = found === 'undone' ? metrics.portage_effects_undone_total : metrics.portage_transfers_reopened_total
-      metric.inc({ chain })
+      const counter = found === 'undone' ? undone : reopened
+      counter.inc({ chain })
       logger[found === 'undone' ? 'error' : 'warn'](recoveredTexts[found], { chain, transfer })
     },
     onDone(chain: ChainName) {
-      metrics.portage_audits_total.inc({ chain })
+      audits.inc({ chain })
     },
   }
 }

@@ -60,7 +60,7 @@ export async function createChainWorker(
     heldNonces: createHeldNonces(client, [...ledgers.keys()], batched),
     sharedHeldNonces: createSharedHeldNonces(client, [...ledgers.keys()], batched),
   })
-  const audits = createAuditSteps({ bridges, chains, client, ...auditAlarms(context) })
+  const audits = createAuditSteps({ bridges, chains, client, ...auditAlarms(name, context) })
   const activities = { ...keyless, ...audits, ...createNearSteps(near) }
   const worker = await createTransferWorker(name, { ...hosting, logger, activities, nearSlots })
   return { worker, services: gates ? [gates] : [] }

@@ -2,6 +2,8 @@ import { createLossReports, type LossReports } from '../activities/transfer/loss
 import { configRules, namesOf } from '../config/chains.ts'
 import type { Config } from '../config/schema.ts'
 import { type FeePolicyResolver, resolveFees } from '../domain/fees/policy.ts'
+import type { CatalogueEntry } from '../domain/error-entry.ts'
+import { errorCatalogue } from '../domain/errors.ts'
 import type { Settings } from '../domain/settings/settings.ts'
 import { Losses } from '../domain/transfer/losses.ts'
 import type { HaltRoute, Mismatch } from '../intake/halt-route.ts'
@@ -77,12 +79,25 @@ export function createFeePolicyResolver(config: Config, settings: () => Settings
   }
 }
 
+const haltingCodes = Object.entries<CatalogueEntry>(errorCatalogue).flatMap(([code, { haltRoute }]) => (haltRoute ? [code] : []))
+
+/** From 0: an alert on the growth of a counter does not see a first value of 1. */
+function beginCounting({ portage_bridge_mismatch_total: mismatches }: Metrics, { bridges }: Pick<Network, 'bridges'>): void {
+  for (const { sources } of bridges.values())
+    for (const source of sources) {
+      if (source.kind !== 'scanned') continue
+      const route = `${source.bridge}:${source.sourceChain}:${source.targetChain}`
+      for (const code of haltingCodes) mismatches.inc({ route, code }, 0)
+    }
+}
+
 /** Longest reason of a change of the settings (domain/settings/request.ts). */
 const longestReason = 500
 
 /** Halts routes in the name of `portage`, with the code in the reason. One order is made for all transfers that find the same contradiction at once. */
-function createRouteHalts({ client, config, logger, metrics }: ProcessParts): HaltRoute {
+function createRouteHalts({ client, config, logger, metrics, network }: ProcessParts): HaltRoute {
   const pending = new Map<string, Promise<void>>()
+  beginCounting(metrics, network)
   const order = async ({ bridge, sourceChain, targetChain, code, detail }: Mismatch) => {
     metrics.portage_bridge_mismatch_total.inc({ route: `${bridge}:${sourceChain}:${targetChain}`, code })
     const reason = `${code}: ${redactText(detail)}`.slice(0, longestReason)

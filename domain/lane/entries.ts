@@ -12,7 +12,7 @@ const mostBytes = 1_572_864
 const looseBytes = 600
 
 /** How many nonces wait for finality or for their block, and how many there may be. Fewer where they are large: ids that are no transfers', many attempts. */
-export function kept({ entries, pages = [] }: LaneState): { readonly kept: number; readonly keptLimit: number } {
+export function kept({ entries, pages = [] }: Pick<LaneState, 'entries' | 'pages'>): { readonly kept: number; readonly keptLimit: number } {
   const loose = Object.keys(entries).length
   const many = pages.reduce((sum, { from, to }) => sum + to - from, loose)
   const bytes = pages.reduce((sum, page) => sum + page.bytes, Math.min(loose, farApart) * looseBytes)

@@ -27,7 +27,10 @@ export interface BacklogOptions {
 
 /** What one run of Portage came to. */
 export interface BacklogMeasurement extends Measurement {
-  readonly check: Pick<CheckResult, 'delivered' | 'lost' | 'duplicates' | 'revertedTransactions' | 'maxPerLanePerBlock'>
+  readonly check: Pick<
+    CheckResult,
+    'delivered' | 'lost' | 'duplicates' | 'revertedTransactions' | 'maxPerLanePerBlock' | 'gasPerTransaction'
+  >
   /** Of the whole process, from its start to the last close, by method. */
   readonly rpcCalls: readonly (readonly [string, number])[]
   /** How often it asked the guardians' servers for a signed message: all were in Temporal already, so that each time is one too many. */

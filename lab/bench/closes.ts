@@ -7,6 +7,8 @@ export interface Closed {
   readonly closedAt: number
   readonly stateTransitions: number
   readonly historyEvents: number
+  /** Of its history, as the server counts them. */
+  readonly historyBytes: number
   readonly workflowId: string
 }
 
@@ -26,7 +28,7 @@ export async function allClosed(client: Client, query: string, count: number, gi
 /** Those of the query that are closed now. */
 export async function closedOf(client: Client, query: string): Promise<Closed[]> {
   const all: Closed[] = []
-  for await (const { closeTime, raw, historyLength, workflowId } of client.workflow.list({
+  for await (const { closeTime, raw, historyLength, historySize, workflowId } of client.workflow.list({
     query: `${query} AND ExecutionStatus != 'Running'`,
     pageSize: 1_000,
   }))
@@ -34,6 +36,7 @@ export async function closedOf(client: Client, query: string): Promise<Closed[]>
       closedAt: closeTime?.getTime() ?? Number.NaN,
       stateTransitions: Number(raw.stateTransitionCount ?? 0),
       historyEvents: historyLength,
+      historyBytes: historySize ?? 0,
       workflowId,
     })
   return all

@@ -34,7 +34,11 @@ export async function measure({ client, query, count, measured, giveUp }: Measur
 }
 
 /** Of the workflows themselves, on average. */
-export function perWorkflow(closed: readonly Closed[]): { readonly stateTransitions: number; readonly historyEvents: number } {
+export function perWorkflow(closed: readonly Closed[]): Record<'stateTransitions' | 'historyEvents' | 'historyBytes', number> {
   const mean = (of: (one: Closed) => number) => closed.reduce((sum, one) => sum + of(one), 0) / Math.max(1, closed.length)
-  return { stateTransitions: mean((one) => one.stateTransitions), historyEvents: mean((one) => one.historyEvents) }
+  return {
+    stateTransitions: mean((one) => one.stateTransitions),
+    historyEvents: mean((one) => one.historyEvents),
+    historyBytes: mean((one) => one.historyBytes),
+  }
 }

@@ -25,6 +25,8 @@ export interface OutageOptions {
 
 export interface OutageResult extends OutageOptions, Verdict {
   readonly deliveringTransactions: number
+  /** On average. */
+  readonly gasPerTransaction: number
   /** From when the process is started to when both streams have proved all numbers delivered. */
   readonly seconds: number
   readonly transfersPerSecond: number
@@ -73,6 +75,7 @@ export async function nativeOutage(options: OutageOptions, say: (line: string) =
         ...options,
         ...verdictOf(check, transfers),
         deliveringTransactions: new Set(nativeFindings.flatMap(({ txHashes }) => txHashes)).size,
+        gasPerTransaction: check.gasPerTransaction,
         seconds: round(seconds),
         transfersPerSecond: round(transfers / seconds),
         rpcCalls: { perTransfer: round(calls / transfers), perQuietBlock: round(perQuietBlock) },

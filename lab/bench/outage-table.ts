@@ -12,7 +12,7 @@ export function outageTable(result: OutageResult): string {
       .join(', ')
   const rows = [
     ['seconds', `${seconds}, ${transfersPerSecond} per second`],
-    ['transactions', deliveringTransactions],
+    ['transactions', `${deliveringTransactions}, ${result.gasPerTransaction} gas each`],
     ['RPC calls', `${rpcCalls.perTransfer} per transfer, ${rpcCalls.perQuietBlock} per block of a chain with nothing to do`],
     [
       'state transitions',

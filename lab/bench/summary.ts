@@ -30,6 +30,7 @@ export interface KindSummary {
   readonly rssPeakMiB: Readonly<Record<string, number>>
   readonly stateTransitions: number
   readonly historyEvents: number
+  readonly historyBytes: number
 }
 
 export interface PortageSummary extends KindSummary {
@@ -38,6 +39,8 @@ export interface PortageSummary extends KindSummary {
   readonly startMs: Spread
   /** From the block of the first delivery to the first close. */
   readonly firstCloseMs: Spread
+  /** Of a delivery, on average. */
+  readonly gasPerTransaction: number
   /** Per transfer, what its history is made of. */
   readonly shape: Shape
 }
@@ -87,6 +90,7 @@ export function summarize(
       rpcCalls: rpcCallsOf(portage),
       startMs: spread(portage.map(({ startMs }) => startMs)),
       firstCloseMs: spread(portage.map(({ firstCloseMs }) => firstCloseMs)),
+      gasPerTransaction: checks.at(-1)?.gasPerTransaction ?? 0,
       shape,
     },
     oneActivity: kindOf(rounds.map((one) => one.oneActivity)),
@@ -114,7 +118,7 @@ export function kindOf(all: readonly Measurement[]): KindSummary {
   const names = Object.keys(all[0]?.usage ?? {})
   const eachOf = (of: (one: Measurement) => number) => spread(all.map(of))
   const inWorker = (group: ThreadGroup) => eachOf(({ usage, count }) => (usage[workerName]?.threadMs[group] ?? 0) / count)
-  const { stateTransitions, historyEvents } = perWorkflow(all.flatMap(({ closed }) => closed))
+  const { stateTransitions, historyEvents, historyBytes } = perWorkflow(all.flatMap(({ closed }) => closed))
   return {
     perSecond: eachOf((one) => one.perSecond),
     sustainedPerSecond: eachOf((one) => one.sustainedPerSecond),
@@ -124,6 +128,7 @@ export function kindOf(all: readonly Measurement[]): KindSummary {
     rssPeakMiB: record(names, (name) => Math.max(...all.map(({ usage }) => usage[name]?.rssPeakMiB ?? 0))),
     stateTransitions: round(stateTransitions),
     historyEvents: round(historyEvents),
+    historyBytes: Math.round(historyBytes),
   }
 }
 

@@ -26,6 +26,7 @@ export function benchTable(summary: BenchSummary): string {
     ...['temporal', 'worker'].map((name) => [`memory at most, MiB: ${name}`, ...kinds.map((kind) => String(kind.rssPeakMiB[name] ?? '-'))]),
     ['state transitions', ...kinds.map((kind) => String(kind.stateTransitions))],
     ['history events', ...kinds.map((kind) => String(kind.historyEvents))],
+    ['history bytes', ...kinds.map((kind) => String(kind.historyBytes))],
   ]
   const calls = Object.entries(portage.rpcCalls.byMethod).map(([method, count]) => `${method} ${count}`)
   return [
@@ -36,7 +37,7 @@ export function benchTable(summary: BenchSummary): string {
     `  History: ${Object.entries(portage.shape)
       .map(([type, count]) => `${type} ${count}`)
       .join(', ')}`,
-    `  Delivered ${summary.delivered} of ${summary.of}; lost ${summary.lost}, duplicates ${summary.duplicates}, reverted ${summary.revertedTransactions}, fetched again ${summary.fetchedAgain}; most of a key in a block ${summary.maxPerLanePerBlock}`,
+    `  Delivered ${summary.delivered} of ${summary.of}; lost ${summary.lost}, duplicates ${summary.duplicates}, reverted ${summary.revertedTransactions}, fetched again ${summary.fetchedAgain}; most of a key in a block ${summary.maxPerLanePerBlock}; gas of a delivery ${portage.gasPerTransaction}`,
     `  ${summary.transfers} each, ${summary.rounds} rounds, ${summary.keys} keys, form ${summary.form}; ${machine.cpus} × ${machine.model}, Node ${machine.node}, load ${machine.load.join(', ')}`,
   ].join('\n')
 }

@@ -61,6 +61,8 @@ export interface CheckResult {
   readonly maxPerLanePerBlock: number
   /** Wei paid for gas by the lanes, by chain. */
   readonly gasPaid: Readonly<Record<string, bigint>>
+  /** Gas that a transaction of a lane used, on average; 0 where there is none. */
+  readonly gasPerTransaction: number
   /** Fees that our lanes' deliveries earned, by the token's origin, wei of 18 decimals. */
   readonly feesEarned: Readonly<Record<string, bigint>>
 }
@@ -163,8 +165,15 @@ function summarize(findings: readonly TransferFinding[], native: NativeVerdict, 
     nonceHoles: lanes.reduce((sum, lane) => sum + lane.holes, 0),
     maxPerLanePerBlock: Math.max(0, ...lanes.map((lane) => lane.maxPerBlock)),
     gasPaid,
+    gasPerTransaction: gasPerTransaction(lanes),
     feesEarned,
   }
+}
+
+function gasPerTransaction(lanes: readonly LaneFindings[]): number {
+  const transactions = lanes.reduce((sum, lane) => sum + lane.transactions, 0)
+  const used = lanes.reduce((sum, lane) => sum + lane.gasUsed, 0n)
+  return transactions === 0 ? 0 : Math.round(Number(used) / transactions)
 }
 
 function judgedOf(findings: readonly TransferFinding[]): Judged[] {

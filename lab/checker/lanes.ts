@@ -15,6 +15,7 @@ export interface LaneFindings {
   readonly maxPerBlock: number
   /** Wei. */
   readonly gasPaid: bigint
+  readonly gasUsed: bigint
 }
 
 interface BlockOfTransactions {
@@ -54,6 +55,7 @@ export async function checkLane(node: RpcNode, chain: string, address: string): 
     waiting: pending - latest,
     maxPerBlock: Math.max(0, ...blocks.map((block) => block.transactions.filter(({ from }) => from.toLowerCase() === own).length)),
     gasPaid: receipts.reduce((sum, receipt) => sum + (receipt ? receipt.gasUsed * receipt.gasPrice : 0n), 0n),
+    gasUsed: receipts.reduce((sum, receipt) => sum + (receipt?.gasUsed ?? 0n), 0n),
   }
 }
 

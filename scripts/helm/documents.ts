@@ -2,7 +2,7 @@
 export interface Document {
   readonly apiVersion: string
   readonly kind: string
-  readonly metadata: { readonly name: string }
+  readonly metadata: { readonly name: string; readonly labels?: Labels }
   readonly data?: Readonly<Record<string, string>>
   readonly spec?: {
     readonly template?: { readonly metadata: { readonly labels: Labels }; readonly spec: PodSpec }

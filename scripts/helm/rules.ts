@@ -10,7 +10,7 @@ const laneFolder = '/run/secrets/portage/lane'
 
 /** The `portage.yaml` of what was rendered, read as a process reads it. Throws CONFIG_INVALID, and Error if there is none. */
 export function configOf(documents: readonly Document[]): Config {
-  const text = documents.find(({ kind }) => kind === 'ConfigMap')?.data?.['portage.yaml']
+  const text = documents.find(({ kind, data }) => kind === 'ConfigMap' && data?.['portage.yaml'] !== undefined)?.data?.['portage.yaml']
   if (text === undefined) throw new Error('no ConfigMap has portage.yaml')
   const variables = [...text.matchAll(/\$\{(\w+)\}/g)].map(([, name = '']) => [name, `https://${name.toLowerCase()}.example`])
   return parseConfig(text, Object.fromEntries(variables) as NodeJS.ProcessEnv, 'portage.yaml of the ConfigMap')

@@ -147,6 +147,29 @@ describe('make-secrets.sh', () => {
   })
 })
 
+describe('its Prometheus and Grafana', () => {
+  const mounts = ({ volumes = [] }: Service) => volumes.filter((one) => one.startsWith('./')).map((one) => one.split(':').slice(0, 2))
+
+  test('Prometheus reads all rules of deploy/prometheus, in its own folder', () => {
+    const { rule_files: files } = parse(read('deploy/compose/prometheus.yml')) as { rule_files: string[] }
+    const [mount] = mounts(compose.services['prometheus']!)
+    expect(mount?.[0]).toBe('./deploy/prometheus')
+    expect(files).toEqual([`${mount?.[1]}/*.yml`])
+    expect(readdirSync(join(root, 'deploy/prometheus')).filter((file) => !file.endsWith('.yml'))).toEqual([])
+  })
+
+  test('Grafana finds its source and its dashboards where they are mounted, and keeps a month for the objectives', () => {
+    const { configs = [] } = compose.services['grafana']!
+    expect(configs).toEqual([
+      { source: 'grafana-datasource', target: '/etc/grafana/provisioning/datasources/portage.yaml' },
+      { source: 'grafana-dashboards', target: '/etc/grafana/provisioning/dashboards/portage.yaml' },
+    ])
+    const { providers } = parse(read('deploy/compose/grafana/dashboards.yaml')) as { providers: { options: { path: string } }[] }
+    expect(mounts(compose.services['grafana']!)).toEqual([['./deploy/grafana', providers[0]?.options.path]])
+    expect(compose.services['prometheus']?.command).toContain('--storage.tsdb.retention.time=30d')
+  })
+})
+
 describe('its Portage', () => {
   test('runs every role but `all`, every chain and every lane of the example config', () => {
     expect(new Set(ofPortage.flatMap(([, service]) => option(service, '--role')))).toEqual(new Set(roles.filter((role) => role !== 'all')))

@@ -1,10 +1,11 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { parseConfig } from '../../config/load.ts'
 import type { Document } from '../../scripts/helm/documents.ts'
+import { monitoringProblems } from '../../scripts/helm/monitoring.ts'
 import { problemsOf } from '../../scripts/helm/rules.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
@@ -131,6 +132,40 @@ spec:
     ['temporal:7233', 'other:7233', 'the Temporal of the config'],
   ])('find %s changed to %s', (from, to, problem) => {
     expect(problemsOf(scaled((text) => text.replace(from, to)))).toContainEqual(expect.stringContaining(problem))
+  })
+})
+
+describe('the rules for what watches', () => {
+  const rule = (file: string): Document => ({
+    ...{ apiVersion: 'monitoring.coreos.com/v1', kind: 'PrometheusRule', metadata: { name: file } },
+    spec: parse(read(`deploy/prometheus/${file}`)) as NonNullable<Document['spec']>,
+  })
+  const board = (file: string, labels = { grafana_dashboard: '1' }): Document => ({
+    ...{ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: file, labels } },
+    data: { [`portage-${file}`]: read(`deploy/grafana/${file}`) },
+  })
+  const rules = readdirSync(join(root, 'deploy/prometheus')).map(rule)
+  const boards = readdirSync(join(root, 'deploy/grafana')).map((file) => board(file))
+  const problems = (...documents: Document[]) => monitoringProblems([...rendered(), ...documents], join(root, 'deploy'))
+
+  test('find nothing where all of it is there, or none', () => {
+    expect([problems(), problems(...rules, ...boards)]).toEqual([[], []])
+  })
+
+  test('find what is not there, and what the sidecar would not find', () => {
+    expect(problems(...rules.slice(1))).toEqual(['deploy/prometheus/alerts.yml is not what is rendered'])
+    expect(problems(...boards.slice(1))).toEqual(['deploy/grafana/chains.json is not what is rendered'])
+    const other = { ...board('chains.json'), data: { 'portage-chains.json': '{}' } }
+    expect(problems(...boards.slice(1), other)).toEqual(['deploy/grafana/chains.json is not what is rendered'])
+    expect(problems(...boards, board('fleet.json', { grafana_dashboard: '0' }))).toHaveLength(1)
+  })
+
+  test('the chart has them by links into deploy, which helm package follows', () => {
+    for (const [link, folder] of [
+      ['rules', 'prometheus'],
+      ['dashboards', 'grafana'],
+    ])
+      expect(readlinkSync(join(root, `deploy/helm/portage/${link}`))).toBe(`../../${folder}`)
   })
 })
 

@@ -1,3 +1,5 @@
+import { readFile } from 'node:fs/promises'
+import { fileURLToPath } from 'node:url'
 import { id as keccakText } from 'ethers'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { Script } from '../../lab/devnet/chain/contracts.ts'
@@ -139,6 +141,19 @@ describe('What a native bridge does not let in now', { timeout: 400_000 }, () =>
   afterAll(() => stage?.close())
 
   const held: SentNativeTransfer[] = []
+
+  test('every counter whose growth is an alert is there before anything was counted: a first value of 1 is no growth', async () => {
+    const rules = await readFile(fileURLToPath(new URL('../../deploy/prometheus/alerts.yml', import.meta.url)), 'utf8')
+    const counters = [...new Set([...rules.matchAll(/increase\((\w+_total)\[/g)].map(([, name = '']) => name))]
+    expect(counters.length).toBeGreaterThan(3)
+    const missing = async () => {
+      const text = await metrics()
+      return counters.filter((name) => !new RegExp(`^${name}\\{.*\\} 0$`, 'm').test(text))
+    }
+    // The counters of a key come with the first answer of its ledger.
+    await until(async () => (await missing()).length === 0, { timeoutMs: 60_000, what: `0 of each of ${counters.join(', ')}` })
+    expect(await missing()).toEqual([])
+  })
 
   test('a spent budget: a transfer that does not fit waits, at one gate that is read once per block', async () => {
     const [most] = await send(cap - 1_000n)

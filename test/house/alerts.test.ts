@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
-import { parser } from '@prometheus-io/lezer-promql'
 import { metricDefinitions, type MetricDefinition } from '../../observability/metrics.ts'
+import { readQuery } from '../helpers/promql.ts'
 
 const read = (path: string) => readFileSync(fileURLToPath(new URL(`../../${path}`, import.meta.url)), 'utf8')
 
@@ -24,23 +24,12 @@ const metricsOf = (expr: string) =>
   })
 const words = (text: string) => text.split(',').map((word) => word.trim())
 
-/** The parts of a query that Prometheus's grammar does not accept, with their places. */
-function faults(query: string): string[] {
-  const found: string[] = []
-  parser.parse(query).iterate({
-    enter: ({ type, from, to }) => {
-      if (type.isError) found.push(`${from}: ${query.slice(from, to)}`)
-    },
-  })
-  return found
-}
-
 test.each(rules.map(({ alert, expr }) => [alert, expr] as const))('%s is a query that Prometheus understands', (_, expr) => {
-  expect(faults(expr)).toEqual([])
+  expect(readQuery(expr).faults).toEqual([])
 })
 
 test('a query that it does not understand is found', () => {
-  for (const query of ['max by (lane (a)', 'increase(a[1h) > 0', 'a >', 'nothing(a)']) expect(faults(query)).not.toEqual([])
+  for (const query of ['max by (lane (a)', 'increase(a[1h) > 0', 'a >', 'nothing(a)']) expect(readQuery(query).faults).not.toEqual([])
 })
 
 test.each(rules.map((rule) => [rule.alert, rule] as const))('%s asks for metrics and labels that there are', (_, { expr, annotations }) => {
@@ -81,4 +70,23 @@ test('docs/alerts.md names no alert that there is not', () => {
 test('docs/alerts.md has a row for each rule, and none for a rule that is gone', () => {
   const rows = [...read('docs/alerts.md').matchAll(/^\| `(\w+)` \|/gm)].map(([, name = '']) => name)
   expect(rows).toEqual(rules.map(({ alert }) => alert))
+})
+
+describe('docs/slo.md', () => {
+  const document = read('docs/slo.md')
+  const { groups } = parse(read('deploy/prometheus/objectives.yml')) as { groups: { rules: { record: string; expr: string }[] }[] }
+  const records = groups.flatMap((group) => group.rules)
+
+  test('has the PromQL of each objective as Prometheus records it', () => {
+    const rows = [...document.matchAll(/^\| `(portage:\S+)` \| `(.+)` \|$/gm)].map(([, record, expr]) => ({ record, expr }))
+    expect(rows).toEqual(records.map(({ record, expr }) => ({ record, expr })))
+    for (const { expr } of records) expect(readQuery(expr).faults).toEqual([])
+  })
+
+  test('names no series and no alert that there is not', () => {
+    const series = new Set([...document.matchAll(/portage:\w+(?::\w+)?/g)].map(([name]) => name))
+    expect([...series].filter((name) => !records.some(({ record }) => record === name))).toEqual([])
+    const named = [...document.matchAll(/`(Portage[A-Z]\w+)`/g)].map(([, name = '']) => name)
+    expect(named.filter((name) => !rules.some(({ alert }) => alert === name))).toEqual([])
+  })
 })

@@ -1,19 +1,24 @@
+import { existsSync } from 'node:fs'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { parse, stringify } from 'yaml'
+import { cachedProgram } from '../../lab/alerts/prometheus.ts'
 import { run } from '../../lab/devnet/run.ts'
 
-const promtool = process.env['PROMTOOL'] || 'promtool'
+const cached = cachedProgram('promtool', process.env)
+const promtool = process.env['PROMTOOL'] || (existsSync(cached) ? cached : 'promtool')
 const found = (await run(promtool, ['--version'])).code === 0
 if (!found)
   process.stdout.write(
-    "NOT RUN: test/house/promtool.test.ts (it needs promtool, of Debian's package prometheus, or PROMTOOL that names it)\n",
+    "NOT RUN: test/house/promtool.test.ts (it needs promtool, of Debian's package prometheus, which npm run alerts:live unpacks, or PROMTOOL that names it)\n",
   )
 
 const rulesFile = fileURLToPath(new URL('../../deploy/prometheus/alerts.yml', import.meta.url))
+
+const objectivesFile = fileURLToPath(new URL('../../deploy/prometheus/objectives.yml', import.meta.url))
 
 interface Rule {
   readonly alert: string
@@ -59,6 +64,25 @@ const cases: Readonly<Record<string, Case>> = {
     ...{ at: '5m', labels: { lane, window: 'day' }, value: '90%' },
   },
   PortageLaneWithoutFunds: { series: { [`portage_lane_state{lane="${lane}",state="funds"}`]: '0 0 1x20' }, at: '5m', labels: { lane } },
+  PortageLaneNotServed: {
+    series: { [`portage_lane_state{lane="${lane}",state="active",job="a"}`]: '1 1 1 _x30' },
+    ...{ at: '12m', labels: { lane } },
+  },
+  PortageRoleNotReady: {
+    series: {
+      'portage_process_ready{role="ledger",instance="1"}': '1 1 0x30',
+      'portage_process_ready{role="ledger",instance="2"}': '1 1 _x30',
+    },
+    ...{ at: '12m', labels: { role: 'ledger' } },
+  },
+  PortageProcessNotReady: {
+    series: {
+      'portage_process_ready{role="chain",instance="1"}': '1 1 0x30',
+      'portage_process_ready{role="chain",instance="2"}': '1 1 0x30',
+      'portage_process_ready{role="chain",instance="3"}': '1x31',
+    },
+    ...{ at: '15m', labels: { role: 'chain' }, value: '2' },
+  },
   PortageWorkflowStuck: { series: { 'portage_workflows_stuck{type="lane"}': '0 0 3x20' }, at: '5m', labels: { type: 'lane' }, value: '3' },
   PortageNodesDown: {
     series: { 'portage_node_up{chain="a",node="1",use="all"}': '1 1 0x20', 'portage_node_up{chain="a",node="2",use="all"}': '1 1 0x20' },
@@ -69,7 +93,7 @@ const cases: Readonly<Record<string, Case>> = {
     series: { 'portage_finalized_height{chain="a"}': '1 2 2x80', 'portage_head_height{chain="a"}': '1+1x80' },
     ...{ at: '70m', labels: { chain: 'a' } },
   },
-  PortageChainStands: { series: { 'portage_head_height{chain="a"}': '1 2 2x30' }, at: '15m', labels: { chain: 'a' } },
+  PortageChainStands: { series: { 'portage_head_age_seconds{chain="a"}': '0+60x30' }, at: '15m', labels: { chain: 'a' } },
   PortageStreamForked: streamAlarm('forked', '5m'),
   PortageStreamVanished: streamAlarm('vanished', '5m'),
   PortageStreamUnknownCompletion: streamAlarm('unknown-completion', '40m'),
@@ -86,6 +110,12 @@ const cases: Readonly<Record<string, Case>> = {
     series: { 'portage_node_up{chain="a",node="1",use="all"}': '1 1 0x30', 'portage_node_up{chain="a",node="2",use="all"}': '1x31' },
     ...{ at: '15m', labels: { chain: 'a', node: '1' } },
   },
+  PortageNodeLags: {
+    series: { 'portage_node_lag_blocks{chain="a",node="1"}': '0 0 9x30', 'portage_node_up{chain="a",node="1",use="all"}': '1x31' },
+    ...{ at: '15m', labels: { chain: 'a', node: '1' }, value: '9' },
+  },
+  PortageSpyDisconnected: { series: { 'portage_spy_connected{bridge="w"}': '1 1 0x30' }, at: '10m', labels: { bridge: 'w' } },
+  PortageLanePaused: { series: { [`portage_lane_state{lane="${lane}",state="paused"}`]: '0 0 1x80' }, at: '70m', labels: { lane } },
   PortageLaneUnauthorized: {
     series: { [`portage_lane_unauthorized{lane="${lane}",bridge="native-bridge"}`]: '0 0 1x20' },
     ...{ at: '10m', labels: { lane, bridge: 'native-bridge' } },
@@ -106,6 +136,7 @@ const cases: Readonly<Record<string, Case>> = {
   PortageStreamPaused: { series: { [`portage_stream_paused{stream="${stream}"}`]: '0 0 1x80' }, at: '70m', labels: { stream } },
   PortageStreamCheckpoint: streamAlarm('checkpoint', '5m'),
   PortageStreamRefused: streamAlarm('refused', '10m'),
+  PortageStreamCrowded: streamAlarm('crowded', '10m'),
   PortageStreamCheckpointOld: {
     series: {
       [`portage_stream_checkpoint_age_seconds{stream="${stream}"}`]: '0+60x80',
@@ -145,7 +176,14 @@ const cases: Readonly<Record<string, Case>> = {
 const healthy: Series = {
   'portage_node_up{chain="a",node="1",use="all"}': '1x120',
   'portage_chain_quorum{chain="a"}': '1x120',
+  'portage_node_lag_blocks{chain="a",node="1"}': '1x120',
+  'portage_spy_connected{bridge="w"}': '1x120',
+  'portage_process_ready{role="chain",instance="1"}': '1x120',
+  // Away for a minute, as in an upgrade.
+  'portage_process_ready{role="chain",instance="2"}': '1x20 0 1x98',
+  'portage_process_ready{role="ledger",instance="3"}': '1x20 _ 1x98',
   'portage_head_height{chain="a"}': '1+5x120',
+  'portage_head_age_seconds{chain="a"}': '12x120',
   'portage_finalized_height{chain="a"}': '1+5x120',
   [`portage_lane_in_flight{lane="${lane}"}`]: '3x120',
   [`portage_lane_window{lane="${lane}"}`]: '16x120',
@@ -207,9 +245,64 @@ test.runIf(found)('each alert fires on what it is for, with the text that a pers
 })
 
 test.runIf(found)('none fires while all is well', async () => {
-  const alert_rule_test = rules.flatMap(({ alert }) => ['20m', '119m'].map((eval_time) => ({ eval_time, alertname: alert })))
-  await promtoolAccepts('healthy', [{ interval: '1m', input_series: inputs(healthy), alert_rule_test }])
+  await promtoolAccepts('healthy', [quietly(healthy, '20m', '119m')])
 })
+
+test.runIf(found)('none fires when a process starts, or has ended: its series have few values then', async () => {
+  const hour = 60
+  const of = (process: string, values: (values: string) => string) =>
+    Object.entries(healthy).map(([name, all]) => [named(name, process), values(all)] as const)
+  // What grows goes on where the other process left it; counters, too, which is no worse.
+  const started = of('new', (values) => {
+    const [, from = '', more = '', each = '0'] = /^(\d+)(\+([\d.]+))?x/.exec(values) ?? []
+    return `_x${hour} ${Number(from) + hour * Number(each)}${more}x${hour - 1}`
+  })
+  const ended = of('old', (values) => `${values.replace(/x.*$/, '')}x${hour - 1} stale`)
+  const times = ['60m', '61m', '62m', '65m', '68m', '69m', '70m', '71m', '74m', '75m', '76m', '80m', '100m', '118m', '119m']
+  const both = Object.fromEntries([...started, ...ended])
+  await promtoolAccepts('started', [quietly(Object.fromEntries(started), ...times), quietly(both, ...times)])
+})
+
+test.runIf(found)('the objectives are what docs/slo.md says of them', async () => {
+  const series = {
+    'portage_transfer_seconds_bucket{chain="a",bridge="n",le="300",pod="1"}': '0+8x90',
+    'portage_transfer_seconds_count{chain="a",bridge="n",pod="1"}': '0+10x90',
+    'portage_transfer_seconds_bucket{chain="a",bridge="n",le="300",pod="2"}': '0+10x90',
+    'portage_transfer_seconds_count{chain="a",bridge="n",pod="2"}': '0+10x90',
+    // The second reads nothing; the first has read what was final a minute ago until it stands.
+    [`portage_stream_cursor_height{stream="${stream}",pod="1"}`]: '10+5x30 160x60',
+    [`portage_stream_lag_blocks{stream="${stream}",pod="1"}`]: '5x30 5+5x60',
+    [`portage_stream_cursor_height{stream="${stream}",pod="2"}`]: '10x90',
+    [`portage_stream_lag_blocks{stream="${stream}",pod="2"}`]: '5x90',
+    [`portage_lane_spent_wei{lane="${lane}",window="day",pod="1"}`]: '20x90',
+    [`portage_lane_spent_wei{lane="${lane}",window="day",pod="2"}`]: '30x90',
+    [`portage_lane_spending_limit_wei{lane="${lane}",window="day"}`]: '100x90',
+  }
+  const is = (eval_time: string, expr: string, labels: string, value: number) => ({
+    eval_time,
+    expr,
+    exp_samples: [{ labels: `${expr}${labels}`, value }],
+  })
+  const route = '{bridge="n", chain="a"}'
+  const promql_expr_test = [
+    is('80m', 'portage:transfers_in_time:ratio_1h', route, 0.9),
+    is('80m', 'portage:transfers_in_time:ratio_30d', route, 0.9),
+    is('20m', 'portage:stream_fresh', `{stream="${stream}"}`, 1),
+    is('40m', 'portage:stream_fresh', `{stream="${stream}"}`, 0),
+    is('20m', 'portage:stream_fresh:ratio_30d', `{stream="${stream}"}`, 1),
+    is('80m', 'portage:lane_spent:ratio', `{lane="${lane}", window="day"}`, 0.3),
+  ]
+  await promtoolAccepts('objectives', [{ interval: '1m', input_series: inputs(series), promql_expr_test }])
+})
+
+/** A series of one of several processes. */
+const named = (name: string, process: string) =>
+  name.includes('{') ? name.replace('}', `,pod="${process}"}`) : `${name}{pod="${process}"}`
+
+function quietly(series: Series, ...times: readonly string[]) {
+  const alert_rule_test = rules.flatMap(({ alert }) => times.map((eval_time) => ({ eval_time, alertname: alert })))
+  return { interval: '1m', input_series: inputs(series), alert_rule_test }
+}
 
 function inputs(series: Series) {
   return Object.entries(series).map(([name, values]) => ({ series: name, values }))
@@ -223,7 +316,7 @@ function shown(summary: string, labels: Readonly<Record<string, string>>, value 
 
 async function promtoolAccepts(name: string, tests: readonly object[]): Promise<void> {
   const file = join(dir, `${name}.yml`)
-  await writeFile(file, stringify({ rule_files: [rulesFile], evaluation_interval: '1m', tests }))
+  await writeFile(file, stringify({ rule_files: [rulesFile, objectivesFile], evaluation_interval: '1m', tests }))
   const { code, stdout, stderr } = await run(promtool, ['test', 'rules', file], { timeoutMs: 60_000 })
   expect([code, stdout + stderr]).toEqual([0, expect.stringContaining('SUCCESS')])
 }

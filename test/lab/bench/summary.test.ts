@@ -10,13 +10,20 @@ import { benchTable } from '../../../lab/bench/table.ts'
 const threadMs = { main: 100, workflow: 50, core: 20, gcJit: 20, pool: 10 }
 
 function measurement(perSecond: number, cpuMs: number): Measurement {
-  const closed = [{ closedAt: 1, stateTransitions: 7, historyEvents: 14, workflowId: 'a' }]
+  const closed = [{ closedAt: 1, stateTransitions: 7, historyEvents: 14, historyBytes: 9_000, workflowId: 'a' }]
   const usage = { temporal: { cpuMs, threadMs, rssPeakMiB: 90 }, worker: { cpuMs, threadMs, rssPeakMiB: 300 } }
   return { count: 10, begin: 0, closed, usage, perSecond, sustainedPerSecond: 2 * perSecond }
 }
 
 function round(perSecond: number, one: number): Round {
-  const check = { delivered: 10, lost: 0, duplicates: 0, revertedTransactions: 0, maxPerLanePerBlock: perSecond }
+  const check = {
+    delivered: 10,
+    lost: 0,
+    duplicates: 0,
+    revertedTransactions: 0,
+    maxPerLanePerBlock: perSecond,
+    gasPerTransaction: 200_000,
+  }
   const portage: BacklogMeasurement = {
     ...measurement(perSecond, 400),
     ...{ check, rpcCalls: [['eth_call', 30]], fetchedAgain: 1, startMs: 5_000, firstCloseMs: 2_500 },
@@ -41,6 +48,7 @@ test('each kind has its rates, and its CPU time per workflow, by process and by 
   expect(portage.cpuMsByProcess['worker']?.median).toBe(40)
   expect(portage.cpuMsByThread.main.median).toBe(10)
   expect(portage.rssPeakMiB).toEqual({ temporal: 90, worker: 300 })
+  expect([portage.historyBytes, portage.gasPerTransaction]).toEqual([9_000, 200_000])
   expect(portage.rpcCalls).toEqual({ perTransfer: 3, byMethod: { eth_call: 3 } })
 })
 

@@ -1,0 +1,100 @@
+import { existsSync } from 'node:fs'
+import { mkdir, mkdtemp, readdir, rename, rm, writeFile } from 'node:fs/promises'
+import { delimiter, join } from 'node:path'
+import { type Child, startChild } from '../devnet/child.ts'
+import { freePort } from '../devnet/ports.ts'
+import { run } from '../devnet/run.ts'
+import { lastLine } from '../devnet/temporal/go-install.ts'
+import { programCache } from '../devnet/temporal/temporal-cli.ts'
+import { until } from '../devnet/until.ts'
+
+/** Where a program of Debian's package is in the cache, whether it is there or not. */
+export const cachedProgram = (name: 'prometheus' | 'promtool', env: NodeJS.ProcessEnv) =>
+  join(programCache(env), '..', 'prometheus', 'usr', 'bin', name)
+
+/**
+ * The program: PROMETHEUS, then PATH, then the cache, else unpacked there from Debian's package, so that nothing of the system changes. `why`: it cannot be had.
+ */
+export async function findPrometheus(env: NodeJS.ProcessEnv): Promise<{ readonly path: string } | { readonly why: string }> {
+  const { PROMETHEUS, PATH = '' } = env
+  if (PROMETHEUS) return { path: PROMETHEUS }
+  const cached = cachedProgram('prometheus', env)
+  for (const path of [...PATH.split(delimiter).map((folder) => join(folder, 'prometheus')), cached]) if (existsSync(path)) return { path }
+  const cache = join(programCache(env), '..')
+  await mkdir(cache, { recursive: true })
+  const work = await mkdtemp(join(cache, 'work-'))
+  try {
+    const got = await run('sh', ['-c', 'cd "$0" && apt-get download prometheus', work], { timeoutMs: 300_000 })
+    const [file] = (await readdir(work)).filter((name) => name.endsWith('.deb'))
+    if (got.code !== 0 || file === undefined) return { why: `apt-get download prometheus: ${lastLine(got.stderr)}` }
+    const unpacked = await run('dpkg', ['-x', join(work, file), join(work, 'prometheus')])
+    if (unpacked.code !== 0) return { why: `dpkg: ${lastLine(unpacked.stderr)}` }
+    // Renamed only when complete; whoever was first has the same.
+    await rename(join(work, 'prometheus'), join(cache, 'prometheus')).catch(() => {})
+    return existsSync(cached) ? { path: cached } : { why: 'the package has no program' }
+  } finally {
+    await rm(work, { recursive: true, force: true })
+  }
+}
+
+/** An alert that Prometheus has, waiting for its time or firing. */
+export interface ActiveAlert {
+  readonly labels: Readonly<Record<string, string>> & { readonly alertname: string }
+  readonly state: 'pending' | 'firing'
+}
+
+export interface Prometheus {
+  readonly version: string
+  /** The processes to scrape, from now on. */
+  scrape(targets: readonly string[]): Promise<void>
+  alerts(): Promise<readonly ActiveAlert[]>
+  /** How many series an expression gives now. Throws Error with what Prometheus says of one that it does not take. */
+  count(expr: string): Promise<number>
+  stop(): Promise<void>
+}
+
+/** A real Prometheus that looks every second. @param rules texts of rule files @param dir for its data */
+export async function startPrometheus(path: string, rules: readonly string[], dir: string): Promise<Prometheus> {
+  await mkdir(dir, { recursive: true })
+  const port = await freePort()
+  const [config, targetsFile] = [join(dir, 'prometheus.yml'), join(dir, 'targets.json')]
+  await Promise.all(rules.map((text, index) => writeFile(join(dir, `rules-${index}.yml`), text)))
+  await writeFile(targetsFile, '[]')
+  await writeFile(
+    config,
+    [
+      'global: { scrape_interval: 1s, scrape_timeout: 1s, evaluation_interval: 1s }',
+      `rule_files: ['${join(dir, 'rules-*.yml')}']`,
+      `scrape_configs: [{ job_name: portage, file_sd_configs: [{ files: ['${targetsFile}'], refresh_interval: 1s }] }]`,
+      '',
+    ].join('\n'),
+  )
+  const argv = [`--config.file=${config}`, `--storage.tsdb.path=${join(dir, 'data')}`, `--web.listen-address=127.0.0.1:${port}`]
+  const child: Child = await startChild(path, argv, { logFile: join(dir, 'prometheus.log') })
+  const ask = async (request: string): Promise<unknown> => {
+    const answer = await fetch(`http://127.0.0.1:${port}/api/v1/${request}`, { signal: AbortSignal.timeout(10_000) })
+    const { status, data, error } = (await answer.json()) as { status: string; data: unknown; error?: string }
+    if (status !== 'success') throw new Error(error ?? `Prometheus answered ${answer.status}`)
+    return data
+  }
+  const { version } = (await until(() => ask('status/buildinfo'), {
+    timeoutMs: 60_000,
+    everyMs: 100,
+    what: 'Prometheus to answer',
+    giveUp: () => child.ended && `${child.ended}: ${child.tail()}`,
+  }).catch(async (error: unknown) => {
+    await child.stop()
+    throw error
+  })) as { version: string }
+  return {
+    version,
+    async scrape(targets) {
+      // Whole at once: Prometheus looks whenever it likes.
+      await writeFile(`${targetsFile}.new`, JSON.stringify([{ targets }]))
+      await rename(`${targetsFile}.new`, targetsFile)
+    },
+    alerts: async () => ((await ask('alerts')) as { alerts: ActiveAlert[] }).alerts,
+    count: async (expr) => ((await ask(`query?${new URLSearchParams({ query: expr }).toString()}`)) as { result: unknown[] }).result.length,
+    stop: () => child.stop(),
+  }
+}

@@ -1,0 +1,60 @@
+import type { Devnet } from '../devnet/index.ts'
+import { type PortageOptions, type PortageProcess, startPortage } from '../devnet/portage-process.ts'
+
+/** Processes by role, as a fleet has them: one per chain and per key, a ledger, an intake and an API. */
+export class RoleFleet {
+  readonly #devnet: Devnet
+  readonly #configure: PortageOptions['configure']
+  readonly #running = new Map<string, PortageProcess>()
+  readonly #onChange: (adminAddresses: readonly string[]) => Promise<void>
+
+  /** @param onChange told of the addresses of all admin ports, after each start and each end */
+  constructor(devnet: Devnet, configure: PortageOptions['configure'], onChange: (adminAddresses: readonly string[]) => Promise<void>) {
+    this.#devnet = devnet
+    this.#configure = configure
+    this.#onChange = onChange
+  }
+
+  /** Starts everything that does not run. Throws Error for a process that does not become ready. */
+  async whole(): Promise<void> {
+    const missing = [...this.#all()].filter(([name]) => !this.#running.has(name))
+    await Promise.all(
+      missing.map(async ([name, options]) => {
+        const started = await startPortage(this.#devnet, { ...options, name, ...(this.#configure && { configure: this.#configure }) })
+        this.#running.set(name, started)
+      }),
+    )
+    await this.#changed()
+  }
+
+  /** kill -9. @param name such as `ledger`, or `lane-` with the key's number */
+  async kill(name: string): Promise<void> {
+    const victim = this.#running.get(name)
+    if (!victim) throw new Error(`there is no ${name}: ${[...this.#running.keys()].join(', ')}`)
+    this.#running.delete(name)
+    victim.kill('SIGKILL')
+    await victim.exited
+    await this.#changed()
+  }
+
+  /** Those that ended by themselves, and how. */
+  get ended(): readonly string[] {
+    return [...this.#running].flatMap(([name, one]) => (one.ended === undefined ? [] : [`${name} ${one.ended}`]))
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all([...this.#running.values()].map((one) => one.stop(15_000)))
+    this.#running.clear()
+  }
+
+  #changed(): Promise<void> {
+    return this.#onChange([...this.#running.values()].map(({ adminUrl }) => new URL(adminUrl).host))
+  }
+
+  *#all(): Generator<[name: string, options: PortageOptions]> {
+    for (const chain of Object.keys(this.#devnet.chains)) yield [`chain-${chain}`, { role: 'chain', args: ['--chain', chain] }]
+    for (const [index, { chain, address }] of this.#devnet.lanes.entries())
+      yield [`lane-${index}`, { role: 'lane', args: ['--chain', chain, '--lane', address] }]
+    for (const role of ['ledger', 'intake', 'api'] as const) yield [role, { role }]
+  }
+}

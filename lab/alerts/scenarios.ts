@@ -1,0 +1,157 @@
+import { Wallet } from 'ethers'
+import { namesOf } from '../../config/chains.ts'
+import { configSchema } from '../../config/schema.ts'
+import { laneId } from '../../domain/lane/lane-id.ts'
+import { changeSettings, readSettings } from '../../temporal/client/settings.ts'
+import { type LaneMode, setLaneMode } from '../../temporal/client/lanes.ts'
+import { listStreamNames, sendStreamOrder } from '../../temporal/client/streams.ts'
+import type { TemporalClient } from '../../temporal/client/client.ts'
+import type { Devnet } from '../devnet/index.ts'
+import type { NodeFault } from '../devnet/fault-proxy/rules.ts'
+import type { LaneKey } from '../devnet/relayer-config.ts'
+import type { RoleFleet } from './role-fleet.ts'
+
+export interface AlertScene {
+  readonly devnet: Devnet
+  readonly client: TemporalClient
+  readonly fleet: RoleFleet
+}
+
+/** A fault, the alert that it is for, and what follows from the same fault and may fire as well. */
+export interface Scenario {
+  readonly fault: string
+  readonly alert: string
+  readonly labels?: Readonly<Record<string, string>>
+  readonly consequences?: readonly string[]
+  /** Users send meanwhile. Without it where they could not, or where what waits would be another alert. */
+  readonly traffic: boolean
+  /** Returns what ends the fault. */
+  inject(scene: AlertScene): Promise<() => Promise<unknown>>
+}
+
+const order = { by: 'alerts-live', reason: 'a fault run' }
+const enough = `0x${(10n ** 22n).toString(16)}`
+const laneOf = ({ lanes }: Devnet, chain: string) => lanes.find((lane) => lane.chain === chain) as LaneKey
+const laneIdOf = (devnet: Devnet) => laneId('evm', devnet.chains.bsc.anvil.chainId, laneOf(devnet, 'bsc').address)
+
+function nodes(fault: NodeFault, ...indexes: readonly number[]): Scenario['inject'] {
+  return ({ devnet }) => {
+    const rules = indexes.map((index) => devnet.nodes.bsc[index]?.add({ fault }))
+    return Promise.resolve(async () => rules.forEach((rule) => rule?.end()))
+  }
+}
+
+function laneMode(mode: LaneMode, back: LaneMode): Scenario['inject'] {
+  return async ({ devnet, client }) => {
+    await setLaneMode(client, laneIdOf(devnet), mode, order)
+    return () => setLaneMode(client, laneIdOf(devnet), back, order)
+  }
+}
+
+function missing(name: string): Scenario['inject'] {
+  return async ({ fleet }) => {
+    await fleet.kill(name)
+    return () => fleet.whole()
+  }
+}
+
+const chain = { chain: 'bsc' }
+/** Three nodes for each chain, of which two are a majority, and one key. */
+export const scenarios: readonly Scenario[] = [
+  { fault: 'a node is dead', alert: 'PortageNodeDown', labels: chain, traffic: true, inject: nodes({ kind: 'cut' }, 2) },
+  { fault: 'a node lags', alert: 'PortageNodeLags', labels: chain, traffic: true, inject: nodes({ kind: 'behind', blocks: 12 }, 1) },
+  {
+    ...{ fault: 'most nodes are dead', alert: 'PortageNoQuorum', labels: chain, traffic: false },
+    consequences: ['PortageNodeDown'],
+    inject: nodes({ kind: 'cut' }, 0, 1),
+  },
+  {
+    ...{ fault: 'all nodes are dead', alert: 'PortageNodesDown', labels: chain, traffic: false },
+    consequences: ['PortageNodeDown', 'PortageNoQuorum', 'PortageChainStands', 'PortageRoleNotReady', 'PortageProcessNotReady'],
+    inject: nodes({ kind: 'cut' }, 0, 1, 2),
+  },
+  {
+    ...{ fault: 'the chain stands', alert: 'PortageChainStands', labels: chain, traffic: false },
+    inject: async ({ devnet }) => {
+      const { anvil } = devnet.chains.bsc
+      await anvil.rpc('evm_setIntervalMining', [0])
+      return () => anvil.rpc('evm_setIntervalMining', [1])
+    },
+  },
+  {
+    ...{ fault: 'a lane is out of funds', alert: 'PortageLaneWithoutFunds', traffic: true },
+    inject: async ({ devnet }) => {
+      const { anvil } = devnet.chains.bsc
+      const { address } = laneOf(devnet, 'bsc')
+      await anvil.rpc('anvil_setBalance', [address, '0x1'])
+      return () => anvil.rpc('anvil_setBalance', [address, enough])
+    },
+  },
+  { fault: 'a lane is paused', alert: 'PortageLanePaused', traffic: false, inject: laneMode('pause', 'resume') },
+  {
+    ...{ fault: 'another program uses a key', alert: 'PortageExternalNonce', traffic: true },
+    inject: async ({ devnet }) => {
+      const { anvil } = devnet.chains.bsc
+      const { address, privateKey } = laneOf(devnet, 'bsc')
+      const nonce = Number(await anvil.rpc<string>('eth_getTransactionCount', [address, 'latest']))
+      const fees = { maxFeePerGas: 500_000_000_000n, maxPriorityFeePerGas: 100_000_000_000n }
+      const raw = await new Wallet(privateKey).signTransaction({
+        ...{ type: 2, chainId: anvil.chainId, nonce, to: address, value: 0n, gasLimit: 21_000n, ...fees },
+      })
+      await anvil.rpc('eth_sendRawTransaction', [raw])
+      return () => Promise.resolve()
+    },
+  },
+  {
+    ...{ fault: 'a stream is paused', alert: 'PortageStreamPaused', traffic: false },
+    inject: async ({ client }) => {
+      const [stream = ''] = (await listStreamNames(client)).filter((name) => name.startsWith('native-bridge'))
+      const send = (kind: 'pause' | 'resume') => sendStreamOrder(client, stream, { requests: [{ kind, order }] })
+      await send('pause')
+      return () => send('resume')
+    },
+  },
+  {
+    ...{ fault: 'a route is halted', alert: 'PortageHalted', traffic: false },
+    inject: async ({ client, devnet }) => {
+      const scope = { targetChain: 'bsc' }
+      const known = namesOf(configSchema.parse(devnet.relayerConfig()))
+      const change = (kind: 'halt' | 'unhalt') => changeSettings(client, known, { ...order, orders: [{ kind, scope }] })
+      await change('halt')
+      return async () => {
+        await change('unhalt')
+        if ((await readSettings(client)).halts.length > 0) throw new Error('the halt is still in force')
+      }
+    },
+  },
+  {
+    ...{ fault: 'the spy is away', alert: 'PortageSpyDisconnected', traffic: true },
+    inject: async ({ devnet }) => {
+      await devnet.guardian.spy.stop()
+      return () => devnet.guardian.spy.start()
+    },
+  },
+  {
+    ...{ fault: 'spy and guardians are away', alert: 'PortageStreamGap', traffic: true, consequences: ['PortageSpyDisconnected'] },
+    inject: async ({ devnet: { guardian } }) => {
+      await guardian.spy.stop()
+      for (const server of [guardian.api, guardian.wormholescan]) server.trouble({ refuse: { status: 503 } })
+      return async () => {
+        for (const server of [guardian.api, guardian.wormholescan]) server.trouble()
+        await guardian.spy.start()
+      }
+    },
+  },
+  { fault: 'the process with a key is missing', alert: 'PortageLaneNotServed', traffic: false, inject: missing('lane-1') },
+  {
+    ...{ fault: 'the only process of a role is missing', alert: 'PortageRoleNotReady', labels: { role: 'ledger' }, traffic: false },
+    inject: missing('ledger'),
+  },
+  {
+    ...{ fault: 'Temporal does not answer', alert: 'PortageRoleNotReady', traffic: false, consequences: ['PortageProcessNotReady'] },
+    inject: async ({ devnet }) => {
+      await devnet.temporal.kill('SIGSTOP')
+      return () => devnet.temporal.kill('SIGCONT')
+    },
+  },
+]

@@ -1,0 +1,128 @@
+import type { Filter } from './query.ts'
+
+/** Units of Grafana, as far as we use them. */
+type Unit = 'short' | 'none' | 's' | 'bytes' | 'percentunit' | 'cps' | 'reqps'
+
+export interface Panel {
+  readonly title: string
+  /** What it tells, and what to make of it. */
+  readonly description: string
+  readonly unit: Unit
+  /** Expressions with what their series are called: `{{ label }}` is a label's value. */
+  readonly series: readonly (readonly [expr: string, legend: string])[]
+  /** One figure for each series instead of a graph. */
+  readonly figure?: true
+  /** For on and off, and states: the scale ends here. */
+  readonly most?: number
+}
+
+export interface Row {
+  readonly title: string
+  readonly panels: readonly Panel[]
+}
+
+export interface Dashboard {
+  /** Of the file and the address in Grafana; does not change. */
+  readonly name: string
+  readonly title: string
+  readonly description: string
+  /** Labels by which it can be narrowed, each with a metric that has all its values. */
+  readonly filters: readonly (readonly [label: Filter, metric: string])[]
+  readonly rows: readonly Row[]
+}
+
+const datasource = { type: 'prometheus', uid: '${datasource}' }
+const [columns, height] = [3, 8]
+const width = 24 / columns
+
+/** The dashboard as Grafana imports it. */
+export function grafanaJson(dashboard: Dashboard): string {
+  const { name, title, description, filters, rows } = dashboard
+  return `${JSON.stringify(
+    {
+      ...{ uid: `portage-${name}`, title: `Portage: ${title}`, description, tags: ['portage'] },
+      ...{ editable: false, graphTooltip: 1, refresh: '30s', schemaVersion: 41, timezone: 'browser', version: 1 },
+      time: { from: 'now-6h', to: 'now' },
+      links: [{ asDropdown: true, includeVars: true, keepTime: true, tags: ['portage'], title: 'Portage', type: 'dashboards' }],
+      annotations: { list: [] },
+      templating: { list: [datasourceVariable, ...variables(filters)] },
+      panels: panelsOf(rows),
+    },
+    null,
+    2,
+  )}\n`
+}
+
+const datasourceVariable = {
+  name: 'datasource',
+  label: 'Data source',
+  type: 'datasource',
+  query: 'prometheus',
+  hide: 0,
+  current: {},
+  regex: '',
+}
+
+/** A filter without a choice lets everything through, also what has not the label yet. */
+function variables(filters: Dashboard['filters']): object[] {
+  const ready = 'portage_process_ready'
+  const all: [label: string, query: string][] = [
+    ['job', `label_values(${ready}, job)`],
+    ['instance', `label_values(${ready}{job=~"$job"}, instance)`],
+    ...filters.map(([label, metric]): [string, string] => [label, `label_values(${metric}{job=~"$job", instance=~"$instance"}, ${label})`]),
+  ]
+  return all.map(([name, query]) => ({
+    ...{ name, label: name, type: 'query', datasource, hide: 0 },
+    query: { query, refId: `variable-${name}` },
+    definition: query,
+    ...{ refresh: 2, sort: 1, multi: true, includeAll: true, allValue: '.+' },
+    current: { selected: true, text: ['All'], value: ['$__all'] },
+  }))
+}
+
+function panelsOf(rows: readonly Row[]): object[] {
+  const found: object[] = []
+  let [y, id] = [0, 1]
+  for (const { title, panels } of rows) {
+    found.push({ id: id++, type: 'row', title, collapsed: false, gridPos: { h: 1, w: 24, x: 0, y }, panels: [] })
+    y += 1
+    for (const [index, panel] of panels.entries()) {
+      const gridPos = { h: height, w: width, x: (index % columns) * width, y: y + Math.floor(index / columns) * height }
+      found.push({ id: id++, ...panelOf(panel), gridPos })
+    }
+    y += Math.ceil(panels.length / columns) * height
+  }
+  return found
+}
+
+function panelOf({ title, description, unit, series, figure, most }: Panel): object {
+  const custom = { drawStyle: 'line', lineWidth: 1, fillOpacity: 5, showPoints: 'auto', spanNulls: false }
+  return {
+    ...{ type: figure ? 'stat' : 'timeseries', title, description, datasource },
+    targets: series.map(([expr, legendFormat], index) => ({
+      ...{ datasource, editorMode: 'code', expr, legendFormat, range: !figure, instant: figure ?? false, refId: refIdOf(index) },
+    })),
+    fieldConfig: {
+      defaults: {
+        ...{ unit, min: 0, ...(most !== undefined && { max: most }) },
+        ...(figure
+          ? { color: { mode: 'thresholds' }, thresholds: { mode: 'absolute', steps: [{ color: 'green', value: null }] } }
+          : { custom }),
+      },
+      overrides: [],
+    },
+    options: figure
+      ? {
+          colorMode: 'value',
+          graphMode: 'none',
+          reduceOptions: { calcs: ['lastNotNull'], fields: '', values: false },
+          textMode: 'value_and_name',
+        }
+      : {
+          legend: { calcs: ['lastNotNull', 'max'], displayMode: 'table', placement: 'bottom', showLegend: true },
+          tooltip: { mode: 'multi', sort: 'desc' },
+        },
+  }
+}
+
+const refIdOf = (index: number) => String.fromCodePoint('A'.codePointAt(0)! + index)

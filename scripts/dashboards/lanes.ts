@@ -1,0 +1,122 @@
+import type { Dashboard } from './grafana.ts'
+import { queries } from './query.ts'
+
+const { max, min, sum, rate, increase } = queries('lane')
+const coins = (expr: string) => `${expr} / 1e18`
+
+/** Keys: what they may do, what is on its way, what it costs. */
+export const lanes: Dashboard = {
+  name: 'lanes',
+  title: 'lanes',
+  description: 'Keys: whether they work, what is on its way, what they have and spend.',
+  filters: [['lane', 'portage_lane_state']],
+  rows: [
+    {
+      title: 'Do they work?',
+      panels: [
+        {
+          ...{ title: 'States', unit: 'none', most: 1 },
+          description: 'active is well. funds, paused, draining, forbidden and replaced take no transfers.',
+          series: [[`${max('lane, state', 'portage_lane_state')} == 1`, '{{ lane }}: {{ state }}']],
+        },
+        {
+          ...{ title: 'Lack a role', unit: 'none', most: 1 },
+          description: '1 while the account lacks a role that a bridge requires.',
+          series: [[max('lane, bridge', 'portage_lane_unauthorized'), '{{ lane }} at {{ bridge }}']],
+        },
+        {
+          ...{ title: "Nonces that others' transactions used", unit: 'short' },
+          description: 'Another program has the key: docs/operating.md, "A key may have leaked".',
+          series: [[increase('lane', 'portage_lane_external_nonces_total'), '{{ lane }}']],
+        },
+      ],
+    },
+    {
+      title: 'On its way',
+      panels: [
+        {
+          ...{ title: 'In flight, of the window', unit: 'short' },
+          description: 'Nonces that are granted and not yet mined, beside the most that may be.',
+          series: [
+            [max('lane', 'portage_lane_in_flight'), '{{ lane }}'],
+            [max('lane', 'portage_lane_window'), '{{ lane }}: window'],
+          ],
+        },
+        {
+          ...{ title: 'Wait for a nonce', unit: 'short' },
+          description: 'Calls of this key, over all processes. With a full window: more keys, or a larger window.',
+          series: [[sum('lane', 'portage_lane_waiting'), '{{ lane }}']],
+        },
+        {
+          ...{ title: 'Nonce gap', unit: 'short' },
+          description: 'From the first nonce that is in no block to the next that is granted.',
+          series: [[max('lane', 'portage_lane_nonce_gap'), '{{ lane }}']],
+        },
+        {
+          ...{ title: 'Nonces kept until they are final', unit: 'short' },
+          description: 'At the limit the lane gives none.',
+          series: [
+            [max('lane', 'portage_lane_kept_entries'), '{{ lane }}'],
+            [max('lane', 'portage_lane_kept_entries_limit'), '{{ lane }}: limit'],
+          ],
+        },
+      ],
+    },
+    {
+      title: 'Fees and funds',
+      panels: [
+        {
+          ...{ title: 'Balance', unit: 'short' },
+          description: 'Coins, as the key’s process last read it.',
+          series: [[coins(min('lane', 'portage_lane_balance_wei')), '{{ lane }}']],
+        },
+        {
+          ...{ title: 'Spent', unit: 'short' },
+          description: 'Coins that were signed for within an hour and a day, by the dearest attempt of each nonce.',
+          series: [[coins(max('lane, window', 'portage_lane_spent_wei')), '{{ lane }} ({{ window }})']],
+        },
+        {
+          ...{ title: 'May spend', unit: 'short' },
+          description: 'Coins per hour and day, by the config.',
+          series: [[coins(max('lane, window', 'portage_lane_spending_limit_wei')), '{{ lane }} ({{ window }})']],
+        },
+        {
+          ...{ title: 'Raises', unit: 'short' },
+          description: 'Further attempts: call, the same with a higher fee; noop, in its place.',
+          series: [[increase('lane, kind', 'portage_lane_raises_total'), '{{ lane }}: {{ kind }}']],
+        },
+        {
+          ...{ title: 'Stuck at a limit', unit: 'short' },
+          description: 'Nonces at the highest fee that the policy allows, and nonces whose next attempt the signer refuses.',
+          series: [
+            [sum('lane', 'portage_lane_at_fee_limit'), '{{ lane }}: fee limit'],
+            [sum('lane', 'portage_lane_signing_refused'), '{{ lane }}: signer refuses'],
+          ],
+        },
+      ],
+    },
+    {
+      title: 'Batches',
+      panels: [
+        {
+          ...{ title: 'Batches signed', unit: 'cps' },
+          description: 'Calls for several transfers.',
+          series: [[rate('lane', 'portage_batches_total'), '{{ lane }}']],
+        },
+        {
+          ...{ title: 'Members of a batch, mean', unit: 'short' },
+          description: 'One: batches bring nothing. The most that a route takes: transfers wait for room.',
+          series: [[`${rate('lane', 'portage_batch_members_total')} / ${rate('lane', 'portage_batches_total')}`, '{{ lane }}']],
+        },
+        {
+          ...{ title: 'How batches ended, and splits', unit: 'short' },
+          description: 'reverted: another relayer was first. A split is a simulation that reverted: nothing was sent.',
+          series: [
+            [increase('lane, state', 'portage_batches_ended_total'), '{{ lane }}: {{ state }}'],
+            [increase('lane', 'portage_batches_split_total'), '{{ lane }}: split'],
+          ],
+        },
+      ],
+    },
+  ],
+}

@@ -1,0 +1,130 @@
+import type { Dashboard } from './grafana.ts'
+import { queries } from './query.ts'
+
+const { max, sum, rate, increase, quantile, mean } = queries('chain')
+const coins = (expr: string) => `${expr} / 1e18`
+
+/** From the message to the effect. */
+export const transfers: Dashboard = {
+  name: 'transfers',
+  title: 'transfers',
+  description: 'From the message to the effect: what came in, how far it is, how long each step takes, what waits and why.',
+  filters: [['chain', 'portage_head_height']],
+  rows: [
+    {
+      title: 'What comes in',
+      panels: [
+        {
+          ...{ title: 'Messages', unit: 'cps' },
+          description: 'By source and bridge.',
+          series: [[rate('via, bridge', 'portage_intake_messages_total'), '{{ bridge }} by {{ via }}']],
+        },
+        {
+          ...{ title: 'Became transfers', unit: 'cps' },
+          description: 'status=known: the message was one already.',
+          series: [[rate('via, bridge, status', 'portage_intake_started_total'), '{{ bridge }} by {{ via }}: {{ status }}']],
+        },
+        {
+          ...{ title: 'Refused', unit: 'cps' },
+          description: 'Before an id was taken, by error code (docs/errors.md).',
+          series: [[rate('bridge, code', 'portage_intake_refused_total'), '{{ bridge }}: {{ code }}']],
+        },
+        {
+          ...{ title: 'Guardian spy', unit: 'none', most: 1 },
+          description: 'connected: 1 while a process has a subscription. paused: 1 while one does not read, since too much waits.',
+          series: [
+            [max('bridge', 'portage_spy_connected'), '{{ bridge }} connected'],
+            [max('bridge', 'portage_spy_paused'), '{{ bridge }} paused'],
+          ],
+        },
+        {
+          ...{ title: "Spy's messages that wait", unit: 'short' },
+          description: 'Being submitted, or waiting for that; of these with a guardian set that is not known yet.',
+          series: [
+            [sum('bridge', 'portage_spy_kept'), '{{ bridge }}'],
+            [sum('bridge', 'portage_spy_unknown_sets'), '{{ bridge }}: unknown set'],
+          ],
+        },
+      ],
+    },
+    {
+      title: 'How far they are',
+      panels: [
+        {
+          ...{ title: 'Transfers by state', unit: 'short' },
+          description: 'As Temporal counts them: open ones, and closed ones until their retention ends (docs/LIFECYCLE.md).',
+          series: [[max('state', 'portage_transfers'), '{{ state }}']],
+        },
+        {
+          ...{ title: 'Parked, by code', unit: 'short' },
+          description: 'They wait for an operator: docs/operating.md, "Transfers are parked".',
+          series: [[max('code', 'portage_transfers_parked'), '{{ code }}']],
+        },
+        {
+          ...{ title: 'Wait at a gate', unit: 'short' },
+          description: 'A bridge does not let them in now: budget, pause, role.',
+          series: [[sum('route, code', 'portage_gate_waiting'), '{{ route }}: {{ code }}']],
+        },
+        {
+          ...{ title: 'Set aside', unit: 'short' },
+          description: 'Deliveries that were simulated well and reverted: their recipient, token or batch waits.',
+          series: [[increase('chain, kind', 'portage_set_aside_total'), '{{ chain }}: {{ kind }}']],
+        },
+        {
+          ...{ title: 'Started again', unit: 'short' },
+          description:
+            'undone: a delivered effect was gone, a reorg deeper than finality. reopened: closed without an outcome, or without progress.',
+          series: [
+            [increase('chain', 'portage_effects_undone_total'), '{{ chain }}: undone'],
+            [increase('chain', 'portage_transfers_reopened_total'), '{{ chain }}: reopened'],
+          ],
+        },
+        {
+          ...{ title: 'Contradictions of bridges', unit: 'short' },
+          description: 'Between the two contracts of a route. Each halted its route.',
+          series: [[increase('route, code', 'portage_bridge_mismatch_total'), '{{ route }}: {{ code }}']],
+        },
+      ],
+    },
+    {
+      title: 'How long it takes',
+      panels: [
+        ...[0.5, 0.95, 0.99].map((share) => ({
+          ...{ title: `Seen to delivered, ${share * 100} %`, unit: 's' as const },
+          description: 'From when the message was seen (of a native bridge: its block was seen to be final) until the effect was final.',
+          series: [[quantile(share, 'chain, bridge', 'portage_transfer_seconds'), '{{ bridge }} to {{ chain }}']] as const,
+        })),
+        {
+          ...{ title: 'Steps, mean', unit: 's' },
+          description: 'Stacked they are the whole: the largest is what to look at.',
+          series: [[mean('step', 'portage_transfer_step_seconds'), '{{ step }}']],
+        },
+        {
+          ...{ title: 'Steps, 95 %', unit: 's' },
+          description: 'From the step before to this one; first tries only.',
+          series: [[quantile(0.95, 'step', 'portage_transfer_step_seconds'), '{{ step }}']],
+        },
+        {
+          ...{ title: 'Steps by chain, 95 %', unit: 's' },
+          description: 'The same for each target chain.',
+          series: [[quantile(0.95, 'chain, step', 'portage_transfer_step_seconds'), '{{ chain }}: {{ step }}']],
+        },
+      ],
+    },
+    {
+      title: 'What it brings, and what is checked',
+      panels: [
+        {
+          ...{ title: 'Fees earned', unit: 'short' },
+          description: "Coins of the target chain per second, at the config's prices.",
+          series: [[coins(rate('chain, bridge', 'portage_fees_earned_wei_total')), '{{ bridge }} to {{ chain }}']],
+        },
+        {
+          ...{ title: 'Audits', unit: 'short' },
+          description: 'Of what was delivered, that were finished.',
+          series: [[increase('chain', 'portage_audits_total'), '{{ chain }}']],
+        },
+      ],
+    },
+  ],
+}

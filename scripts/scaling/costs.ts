@@ -1,0 +1,80 @@
+import { perBlockMethods } from '../../lab/bench/rpc-calls.ts'
+import { assumptions } from './assumptions.ts'
+import type { Figures } from './figures.ts'
+
+/** What one transfer takes, as the bench measured it. */
+export interface Costs {
+  /** Of the transfer's own workflow, and with its share of lanes and streams. */
+  readonly transitions: number
+  readonly allTransitions: number
+  readonly historyEvents: number
+  readonly historyBytes: number
+  /** ms of CPU. */
+  readonly relayerMs: number
+  readonly mainThreadMs: number
+  readonly temporalMs: number
+  readonly databaseMs: number
+  /** JSON-RPC calls that come with each transfer, and those that come once per block to a process with nothing to do. */
+  readonly rpcCalls: number
+  readonly rpcPerBlock: number
+  readonly processMiB: number
+  /** Of a delivery: of a Wormhole transfer with as many guardians as the bench has, of a native one, and of one in a full batch. */
+  readonly gas: { readonly wormhole: number; readonly native: number; readonly batched: number }
+  /** Transfers per second of the whole machine that measured. */
+  readonly measuredPerSecond: number
+}
+
+/** Throws Error where a figure is missing that an earlier bench did not write. */
+export function costsOf({ throughput, sizes, outage, nativeSizes, batched, floor }: Figures): Costs {
+  const { portage } = throughput
+  const needed = (value: number | undefined, what: string) => {
+    if (value === undefined) throw new Error(`the figures have no ${what}: measure it with this version's bench`)
+    return value
+  }
+  const allTransitions = portage.stateTransitions + outage.allStateTransitionsPerTransfer - outage.stateTransitionsPerTransfer
+  const { oneActivity } = postgresOf(floor)
+  const ofFloor = (name: string) =>
+    (needed(oneActivity.cpuMsByProcess[name]?.median, `CPU of ${name}`) * allTransitions) / oneActivity.stateTransitions
+  const native = gasOf(nativeSizes)
+  return {
+    transitions: portage.stateTransitions,
+    allTransitions,
+    historyEvents: portage.historyEvents,
+    historyBytes: needed(sizes.portage.historyBytes, 'bytes of histories'),
+    relayerMs: needed(portage.cpuMsByProcess['worker']?.median, 'CPU of the relayer'),
+    mainThreadMs: needed(portage.cpuMsByThread['main']?.median, 'CPU of the main thread'),
+    temporalMs: ofFloor('temporal'),
+    databaseMs: ofFloor('postgres'),
+    rpcCalls: Object.entries(portage.rpcCalls.byMethod).reduce(
+      (sum, [method, count]) => sum + (perBlockMethods.has(method) ? 0 : count),
+      0,
+    ),
+    rpcPerBlock: outage.rpcCalls.perQuietBlock,
+    processMiB: needed(portage.rssPeakMiB['worker'], 'memory of the relayer'),
+    gas: { wormhole: needed(sizes.portage.gasPerTransaction, 'gas of a delivery'), native, batched: gasInFullBatch(native, batched) },
+    measuredPerSecond: portage.sustainedPerSecond.median,
+  }
+}
+
+/** The server of production, with a database that forgets nothing. Throws Error if it was not measured. */
+function postgresOf({ servers }: Figures['floor']) {
+  const found = servers.find(({ server }) => server.includes('PostgreSQL') && !server.endsWith('off'))
+  if (!found) throw new Error(`the figures of the floor have no PostgreSQL: ${servers.map(({ server }) => server).join('; ')}`)
+  return found
+}
+
+function gasOf({ gasPerTransaction }: Figures['outage']): number {
+  if (gasPerTransaction === undefined) throw new Error("the figures have no gas of native deliveries: measure it with this version's bench")
+  return gasPerTransaction
+}
+
+/** Of one of the members, when the batch is full: as much for each beyond the first as in the batches that were measured, which were smaller. */
+function gasInFullBatch(alone: number, batched: Figures['batched']): number {
+  const members = batched.transfers / batched.deliveringTransactions
+  if (members <= 1) throw new Error('the figures of batches have none with two transfers')
+  const more = (gasOf(batched) - alone) / (members - 1)
+  return (alone + (assumptions.batch - 1) * more) / assumptions.batch
+}
+
+/** Transfers per second that one core carries, of what takes so many ms of it per transfer. */
+export const perCore = (ms: number) => (1_000 * assumptions.plannedShare) / ms

@@ -1,0 +1,83 @@
+import { z } from 'zod'
+
+const number = z.number().nonnegative()
+const byProcess = z.record(z.string(), number)
+const spread = z.object({ median: number })
+const spreads = z.record(z.string(), spread)
+const machine = z.object({ cpus: number, model: z.string(), load: z.array(number) })
+/** Of the code that was measured; the bench does not know it. */
+const commit = z.string().optional()
+
+/** `npm run bench -- --json`: a backlog of Wormhole transfers. */
+const throughput = z.object({
+  commit,
+  ...{ form: z.string(), transfers: number, rounds: number, keys: number, machine, delivered: number, of: number },
+  portage: z.object({
+    sustainedPerSecond: spread,
+    cpuMsByProcess: spreads,
+    cpuMsByThread: spreads,
+    rssPeakMiB: byProcess,
+    ...{ stateTransitions: number, historyEvents: number },
+    rpcCalls: z.object({ byMethod: byProcess }),
+    ...{ historyBytes: number.optional(), gasPerTransaction: number.optional() },
+  }),
+})
+
+/** `npm run bench -- --outage N --json`: native transfers, one transaction each, or with `--batch`. */
+const outage = z.object({
+  commit,
+  ...{ transfers: number, batch: number.optional(), deliveringTransactions: number, machine },
+  ...{ stateTransitionsPerTransfer: number, allStateTransitionsPerTransfer: number },
+  rpcCalls: z.object({ perQuietBlock: number }),
+  gasPerTransaction: number.optional(),
+})
+
+/** `npm run bench -- --floor --json`: what a one-activity workflow needs on each Temporal server. */
+const floor = z.object({
+  commit,
+  machine,
+  servers: z.array(z.object({ server: z.string(), oneActivity: z.object({ stateTransitions: number, cpuMsByProcess: spreads }) })).min(1),
+})
+
+const parts = z.strictObject({
+  throughput,
+  /** The same of few transfers: its rates and CPU times say nothing, bytes and gas are what they are. */
+  sizes: throughput,
+  outage,
+  /** The same of few transfers. */
+  nativeSizes: outage,
+  batched: outage,
+  floor,
+})
+
+/** What the bench wrote, by what it measured. */
+export type Figures = z.infer<typeof parts>
+type Part = keyof Figures
+
+/** Fewer transfers are over before the rate is steady. */
+const leastForRates = 500
+
+/** Which part the bench's JSON is. */
+function partOf(json: unknown): Part {
+  const has = (key: string) => typeof json === 'object' && json !== null && key in json
+  if (has('oneActivity') && has('portage')) return throughput.parse(json).transfers < leastForRates ? 'sizes' : 'throughput'
+  if (has('allStateTransitionsPerTransfer')) {
+    if (has('batch')) return 'batched'
+    return outage.parse(json).transfers < leastForRates ? 'nativeSizes' : 'outage'
+  }
+  if (has('servers')) return 'floor'
+  throw new Error('not a JSON of npm run bench: it has none of portage, allStateTransitionsPerTransfer and servers')
+}
+
+/**
+ * Kept figures with new ones in their places, and nothing that the model does not need. Throws Error for what is no JSON of the bench, and for a part that no file has.
+ * @param kept as this function returned them earlier
+ * @param commit of the code that the new ones measured
+ */
+export function mergeFigures(kept: unknown, added: readonly unknown[], commit?: string): Figures {
+  const merged: Record<string, unknown> = { ...(kept as object | undefined) }
+  for (const one of added) merged[partOf(one)] = { ...(one as object), ...(commit !== undefined && { commit }) }
+  const read = parts.safeParse(merged)
+  if (!read.success) throw new Error(`these figures do not do: ${z.prettifyError(read.error)}`)
+  return read.data
+}

@@ -1,0 +1,122 @@
+import { markdownTable } from '../docs/markdown.ts'
+import { assumptions, type ChainKind } from './assumptions.ts'
+import { type Costs, costsOf } from './costs.ts'
+import type { Figures } from './figures.ts'
+import { type ChainNeeds, chainNeeds, type EngineNeeds, engineNeeds, type Limit, limits } from './model.ts'
+
+/** Transfers per second. */
+export const rates = [10, 1_000, 100_000] as const
+
+export interface Scaling {
+  readonly costs: Costs
+  readonly assumptions: typeof assumptions
+  readonly chains: readonly ChainKind[]
+  readonly engine: readonly EngineNeeds[]
+  readonly chainNeeds: readonly ChainNeeds[]
+  readonly limits: readonly Limit[]
+}
+
+/** Throws Error where a figure is missing. */
+export function scalingOf(figures: Figures, chains: readonly ChainKind[]): Scaling {
+  const costs = costsOf(figures)
+  return {
+    ...{ costs, assumptions, chains },
+    engine: rates.map((rate) => engineNeeds(costs, rate)),
+    chainNeeds: chains.flatMap((chain) => rates.map((rate) => chainNeeds(costs, chain, rate))),
+    limits: limits(costs, chains),
+  }
+}
+
+/** The part of docs/scaling.md that is computed. */
+export function scalingTables(figures: Figures, chains: readonly ChainKind[]): string {
+  const scaling = scalingOf(figures, chains)
+  return [
+    ...['### What one transfer takes', costsTable(scaling.costs, figures)],
+    ...['### What a rate needs of Temporal, its database and Portage', engineTable(scaling.engine)],
+    ...['### What a rate needs of a chain, if all of it goes there', chainsTable(scaling)],
+    ...['### Which limit comes first', limitsTable(scaling.limits)],
+  ].join('\n\n')
+}
+
+function costsTable(costs: Costs, { throughput, sizes, outage, nativeSizes, batched, floor }: Figures): string {
+  const { gas } = costs
+  const rows: [
+    what: string,
+    value: string,
+    part: { readonly commit?: string | undefined; readonly machine: { readonly load: readonly number[] } },
+  ][] = [
+    ['state transitions; with its share of lanes and streams', `${costs.transitions}; ${tell(costs.allTransitions)}`, outage],
+    ['history: events, bytes', `${costs.historyEvents}, ${tell(costs.historyBytes)}`, sizes],
+    ['CPU of the relayer; of that its main thread, ms', `${tell(costs.relayerMs)}; ${tell(costs.mainThreadMs)}`, throughput],
+    [
+      'CPU of Temporal and of PostgreSQL, ms, by those of a one-activity workflow for each transition',
+      `${tell(costs.temporalMs)}, ${tell(costs.databaseMs)}`,
+      floor,
+    ],
+    ['RPC calls beside those that come once per block', tell(costs.rpcCalls), throughput],
+    ['RPC calls per block of a chain with nothing to do', tell(costs.rpcPerBlock), outage],
+    ['gas of a Wormhole delivery (one guardian)', tell(gas.wormhole), sizes],
+    ['gas of a native delivery', tell(gas.native), nativeSizes],
+    [
+      `gas of one in a batch of ${assumptions.batch}, by batches of ${tell(batched.transfers / batched.deliveringTransactions)}`,
+      tell(gas.batched),
+      batched,
+    ],
+    ['memory of a process, MiB', tell(costs.processMiB), throughput],
+    [`transfers per second of ${throughput.machine.cpus} cores with everything on them`, tell(costs.measuredPerSecond), throughput],
+  ]
+  return markdownTable(
+    ['measured', 'per transfer', 'commit', 'load'],
+    rows.map(([what, value, { commit = '-', machine }]) => [what, value, commit, machine.load.join(', ')]),
+  )
+}
+
+function engineTable(engine: readonly EngineNeeds[]): string {
+  const row = (what: string, of: (needs: EngineNeeds) => number) => [what, ...engine.map((needs) => tell(of(needs)))]
+  return markdownTable(
+    ['transfers per second', ...rates.map(tell)],
+    [
+      row('state transitions per second', (one) => one.transitionsPerSecond),
+      row('history shards at least', (one) => one.shards),
+      row('cores of PostgreSQL', (one) => one.databaseCores),
+      row('cores of Temporal', (one) => one.temporalCores),
+      row('cores of Portage', (one) => one.relayerCores),
+      row('processes of the role `chain`', (one) => one.relayerProcesses),
+      row('their memory, GiB', (one) => one.relayerGiB),
+      row(`histories of ${assumptions.retentionDays} days, GiB`, (one) => one.historyGiB),
+    ],
+  )
+}
+
+function chainsTable({ chains, chainNeeds: needs }: Scaling): string {
+  const row = (chain: string, what: string, of: (one: ChainNeeds) => string) => [
+    chain,
+    what,
+    ...needs.filter((one) => one.chain === chain).map(of),
+  ]
+  const percent = (share: number) => (share > 1 ? `no: ${tell(share)} chains` : `${tell(share * 100)} %`)
+  return markdownTable(
+    ['chain', 'transfers per second', ...rates.map(tell)],
+    chains.flatMap(({ name }) => [
+      row(name, 'of its gas: Wormhole', (one) => percent(one.gasShare.wormhole)),
+      row(name, 'of its gas: native; in batches', (one) => `${percent(one.gasShare.native)}; ${percent(one.gasShare.batched)}`),
+      row(name, 'keys; for full batches', (one) => `${tell(one.keys)}; ${tell(one.keysBatched)}`),
+      row(name, 'RPC calls per second', (one) => tell(one.rpcPerSecond)),
+      row(name, 'transfers that wait for finality', (one) => tell(one.waiting)),
+      row(name, 'routes, if they are native', (one) => tell(one.nativeRoutes)),
+    ]),
+  )
+}
+
+function limitsTable(all: readonly Limit[]): string {
+  return markdownTable(
+    ['limit', 'one carries, per second', ...rates.map((rate) => `for ${tell(rate)}`), 'then'],
+    all.map(({ what, carries, next }) => [what, tell(carries), ...rates.map((rate) => tell(Math.ceil(rate / carries))), next]),
+  )
+}
+
+/** Three figures are more than any of this is worth; whole numbers stay whole. */
+function tell(value: number): string {
+  const digits = value >= 100 ? 0 : value >= 10 ? 1 : 2
+  return Number(value.toFixed(digits)).toLocaleString('en-US')
+}
