@@ -2,6 +2,7 @@ import { createWriteStream } from 'node:fs'
 import { copyFile, mkdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type Devnet, type DevnetOptions, startDevnet } from '../devnet/index.ts'
+import { quickTakeover } from '../devnet/relayer-config.ts'
 import type { PostgresServerParts } from '../devnet/temporal/on-postgres.ts'
 import { fleetDevnet, startFleetGround } from './fleet-run.ts'
 import { fleetServerParts } from './fleet-server.ts'
@@ -60,9 +61,9 @@ async function report(options: FaultOptions, run: FaultRun, parts?: PostgresServ
   }
 }
 
-function devnetOf({ bridge, batch, window, keep, fleet }: FaultOptions): DevnetOptions {
+function devnetOf({ bridge, batch, window, keep, fleet, quickTakeover: isQuick }: FaultOptions): DevnetOptions {
   const bridges = { wormhole: bridge !== 'native', native: bridge !== 'wormhole' && 'fixed', batch } as const
-  return { ...(fleet ? fleetDevnet : faultDevnet), ...bridges, window, ui: keep }
+  return { ...(fleet ? fleetDevnet : faultDevnet), ...bridges, ...(isQuick && { worker: quickTakeover }), window, ui: keep }
 }
 
 async function interrupted(uiUrl: string | undefined, say: (line: string) => void): Promise<void> {

@@ -16,6 +16,8 @@ export interface FaultOptions {
   /** Seconds without any progress after which the rest counts as stuck. */
   readonly stuckAfter: number
   readonly processes: number
+  /** The waits of `quickTakeover` in place of the config's own. */
+  readonly quickTakeover: boolean
   /** Mean ms between two faults. */
   readonly pause: number
   readonly window: number
@@ -61,6 +63,11 @@ export function parseOptions(args: readonly string[]): FaultOptions {
     .option('--only <kinds>', 'only these kinds, separated by commas', kinds)
     .option('--stuck-after <s>', 'what has not moved for so many seconds after the faults is stuck', whole, 90)
     .option('--processes <n>', 'Portage processes; of a fleet, of each role and for each key', whole, 2)
+    .option(
+      '--quick-takeover',
+      'the work of a dead process waits for a third as long as by default, or less (worker.heartbeatSeconds 5)',
+      false,
+    )
     .option('--pause <ms>', 'mean pause between two faults (default: 700; of a fleet 1000)', whole)
     .option('--window <n>', 'nonces in flight per lane', whole, 64)
     .option('--plan', 'print the plan, do nothing', false)

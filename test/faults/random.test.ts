@@ -1,6 +1,9 @@
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 import { startDevnet } from '../../lab/devnet/index.ts'
 import { faultKinds, fleetFaultKinds, guardianKinds, nodeKinds, planFaults, serverKinds, type FaultKind } from '../../lab/faults/plan.ts'
+import { run as runCommand } from '../../lab/devnet/run.ts'
 import { quickTakeover } from '../../lab/devnet/relayer-config.ts'
 import { faultDevnet, planOf, runFaults, type FaultRun } from '../../lab/faults/run.ts'
 import { fleetFindings, isClean, type FaultSummary } from '../../lab/faults/summary.ts'
@@ -54,6 +57,16 @@ test('a fleet: each process is restarted in turn once, early; nothing wipes Temp
     expect(plan.map(({ atMs }) => atMs)).toEqual(plan.map(({ atMs }) => atMs).toSorted((a, b) => a - b))
   }
   expect(planOf({ ...fleet, kinds: ['kill'] }).every(({ kind }) => kind === 'kill')).toBe(true)
+})
+
+test('a fleet where its server is not: code 3, and what is missing', async () => {
+  const script = fileURLToPath(new URL('../../scripts/faults.ts', import.meta.url))
+  const missing = join(dirname(script), 'no-server-here')
+  const { code, stdout, stderr } = await runCommand(process.execPath, ['--import', 'tsx', script, '--fleet'], {
+    env: { ...process.env, TEMPORAL_SERVER: missing },
+  })
+  expect({ code, stdout }).toEqual({ code: 3, stdout: '' })
+  expect(stderr).toMatch(/NOT RUN: faults --fleet: .+/)
 })
 
 test('a run is clean only if nothing at all is wrong', () => {
