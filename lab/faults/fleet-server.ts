@@ -8,7 +8,9 @@ import { createTestCa, hasOpenssl } from '../devnet/temporal/certificates.ts'
 import { type PostgresServerParts, postgresServerParts, startTemporalOnPostgres } from '../devnet/temporal/on-postgres.ts'
 import type { Postgres } from '../devnet/temporal/postgres.ts'
 import type { TemporalServer } from '../devnet/temporal/temporal.ts'
+import type { SecuredTemporal } from '../devnet/temporal/temporal-server.ts'
 import { createTokenIssuer, keySetOf } from '../devnet/temporal/tokens.ts'
+import { until } from '../devnet/until.ts'
 
 const namespace = 'default'
 
@@ -26,6 +28,8 @@ export interface FleetServer {
   connect(): Promise<Connection>
   /** Ends the server and starts it again, at once (0) or when it has stopped in order. */
   restart(graceMs: number): Promise<void>
+  /** Resolves when it is up. One that ended by itself, as it does where it starts without its database, is started again, as an orchestrator would. */
+  up(): Promise<void>
   stop(): Promise<void>
 }
 
@@ -51,6 +55,7 @@ export async function startFleetServer(parts: PostgresServerParts, dir: string):
     admin: access('temporal-system:admin', 'set-up'),
   })
   const { address } = temporal
+  const supervised = supervise(temporal)
   return {
     ...{ postgres, logFile: temporal.logFile, caFile: ca.file },
     temporal: {
@@ -69,10 +74,43 @@ export async function startFleetServer(parts: PostgresServerParts, dir: string):
       const operator = { ...access(`${namespace}:write`, 'operator'), address, namespace }
       return Connection.connect(connectionOptions(operator, readCredentials(operator)))
     },
-    restart: (graceMs) => temporal.restart(graceMs),
+    restart: (graceMs) => supervised.restart(graceMs),
+    up: () => supervised.up(),
     async stop() {
+      supervised.stop()
       await stop()
       await rm(folder, { recursive: true, force: true })
     },
+  }
+}
+
+/** How often it is looked at, ms; and a pause before the next try, as an orchestrator makes. */
+const lookMs = 1_000
+
+/** Starts the server again when it has ended by itself. */
+function supervise(temporal: SecuredTemporal) {
+  let restarting: Promise<void> | undefined
+  const restart = async (graceMs: number): Promise<void> => {
+    await restarting?.catch(() => {})
+    restarting = temporal.restart(graceMs)
+    try {
+      await restarting
+    } finally {
+      restarting = undefined
+    }
+  }
+  const look = setInterval(() => {
+    // What fails is tried again at the next look.
+    if (temporal.ended !== undefined && !restarting) void restart(0).catch(() => {})
+  }, lookMs)
+  return {
+    restart,
+    up: async () =>
+      void (await until(() => temporal.ended === undefined && !restarting, {
+        timeoutMs: 300_000,
+        everyMs: 100,
+        what: 'the Temporal server to be up',
+      })),
+    stop: () => clearInterval(look),
   }
 }

@@ -82,9 +82,10 @@ function is<K extends FaultKind>(fault: PlannedFault, kinds: readonly K[]): faul
   return (kinds as readonly FaultKind[]).includes(fault.kind)
 }
 
-/** Nodes and guardians answer, no way is cut, blocks come every second, keys have funds, all processes are up. */
+/** Nodes and guardians answer, no way is cut, Temporal is up, blocks come every second, keys have funds, all processes are up. */
 async function heal({ devnet, fleet, ground }: FaultTargets): Promise<void> {
   for (const links of ground?.links.values() ?? []) links.heal()
+  await ground?.server.up()
   devnet.guardian.api.trouble()
   await devnet.guardian.spy.start()
   for (const nodes of Object.values(devnet.nodes)) for (const node of nodes) node.clear()

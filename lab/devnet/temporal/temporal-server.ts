@@ -51,6 +51,8 @@ export interface SecuredTemporal {
   readonly address: string
   /** Of the process that runs now; another one after `restart()`. */
   readonly pid: number
+  /** Undefined while it runs; then how it ended. One that starts without its database ends by itself. */
+  readonly ended: string | undefined
   readonly logFile: string
   /** Other keys by which tokens are checked, within two seconds. */
   useKeySet(keySet: string): Promise<void>
@@ -112,6 +114,9 @@ export async function startSecuredTemporal(options: SecuredTemporalOptions): Pro
     ...{ address, logFile, useKeySet },
     get pid() {
       return child.pid
+    },
+    get ended() {
+      return child.ended
     },
     async restart(graceMs) {
       await child.stop(graceMs)
