@@ -1,0 +1,28 @@
+import { Connection } from '@temporalio/client'
+import { msToTs } from '@temporalio/common/lib/time.js'
+import { expect, test } from 'vitest'
+import { batchMembers } from '../../temporal/client/batches.ts'
+import { createTemporalClient } from '../../temporal/client/connect.ts'
+import { createEncryptionCodec } from '../../temporal/encryption/codec.ts'
+
+const encryption = { keys: [{ id: 'one', source: { from: 'a test', read: () => 'ab'.repeat(32) } }], required: false }
+
+test('members of a batch that this process has no key for are not taken for none', async () => {
+  const writer = createEncryptionCodec(encryption)
+  const encoded = { metadata: { encoding: Buffer.from('json/plain') }, data: Buffer.from('["a"]') }
+  for (const codec of [writer, createEncryptionCodec(undefined)]) {
+    const client = createTemporalClient(Connection.lazy(), 'default', { codec })
+    const [members] = await writer.encode([encoded], { type: 'workflow', namespace: 'default', workflowId: 'batch' })
+    const run = {
+      execution: { workflowId: 'batch', runId: 'r' },
+      ...{ type: { name: 'batch' }, status: 1, taskQueue: 'ledger', historyLength: { toNumber: () => 3 }, startTime: msToTs(1_000) },
+      memo: { fields: { members } },
+    }
+    // What the server says, so that only the connection is not there.
+    Object.defineProperty(client.workflow, 'workflowService', {
+      value: { describeWorkflowExecution: async () => ({ workflowExecutionInfo: run }) },
+    })
+    if (codec === writer) expect(await batchMembers(client, 'batch')).toEqual(['a'])
+    else await expect(batchMembers(client, 'batch')).rejects.toMatchObject({ code: 'ENCRYPTION_KEY_UNKNOWN' })
+  }
+})
