@@ -130,6 +130,19 @@ describe.each(all)('deploy/grafana/%s', (file, dashboard) => {
     }
   })
 
+  test('follows the rules of Grafana’s dashboard-linter: data source, job and instance to choose, in each selector, and rates of a fitting range', () => {
+    const [source, job, instance] = dashboard.templating.list
+    expect(source).toMatchObject({ name: 'datasource', label: 'Data source', type: 'datasource', query: 'prometheus' })
+    for (const [index, variable] of [job, instance].entries())
+      expect(variable).toMatchObject({ name: ['job', 'instance'][index], multi: true, includeAll: true, allValue: '.+', refresh: 2 })
+    for (const { expr } of panelsOf(dashboard).flatMap(({ targets = [] }) => targets)) {
+      for (const { metric, labels } of readQuery(sent(expr)).asked)
+        // Alerts and what rules record are of all processes together.
+        if (metric !== 'ALERTS' && !metric.startsWith('portage:')) expect(labels).toEqual(expect.arrayContaining(['job', 'instance']))
+      expect(expr).not.toMatch(/(rate|increase)\([^[]*\[(?!\$__rate_interval\])/)
+    }
+  })
+
   test('has each panel in a place of its own, under its own number', () => {
     const ids = dashboard.panels.map(({ id }) => id)
     expect(new Set(ids).size).toBe(ids.length)
