@@ -113,6 +113,8 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     ...{ fault: 'a route is halted', alert: 'PortageHalted', traffic: false },
+    // What was under way stays open for as long.
+    consequences: ['PortageStreamWatermarkStands'],
     inject: async ({ client, devnet }) => {
       const scope = { targetChain: 'bsc' }
       const known = namesOf(configSchema.parse(devnet.relayerConfig()))

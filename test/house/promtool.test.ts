@@ -263,6 +263,19 @@ test.runIf(found)('none fires when a process starts, or has ended: its series ha
   await promtoolAccepts('started', [quietly(Object.fromEntries(started), ...times), quietly(both, ...times)])
 })
 
+test.runIf(found)('a stream that is paused has an old checkpoint, and no alert of it: what was read is in it', async () => {
+  const paused = {
+    // The API hears of the last block a little after the checkpoint was written.
+    [`portage_stream_cursor_height{stream="${stream}"}`]: '1+1x22 23x70',
+    [`portage_stream_checkpoint_age_seconds{stream="${stream}"}`]: '30x19 60+60x80',
+  }
+  const alert_rule_test = ['70m', '78m', '79m', '80m', '81m', '85m'].map((eval_time) => ({
+    eval_time,
+    alertname: 'PortageStreamCheckpointOld',
+  }))
+  await promtoolAccepts('paused', [{ interval: '1m', input_series: inputs(paused), alert_rule_test }])
+})
+
 test.runIf(found)('the objectives are what docs/slo.md says of them', async () => {
   const series = {
     'portage_transfer_seconds_bucket{chain="a",bridge="n",le="300",pod="1"}': '0+8x90',
