@@ -1,0 +1,185 @@
+/** Series as promtool writes them, a value a minute: `0+1x5` is 0 1 2 3 4 5. */
+export type Series = Readonly<Record<string, string>>
+
+interface Case {
+  readonly series: Series
+  /** The alert fires then, and not a minute after the start. */
+  readonly at: string
+  readonly labels: Readonly<Record<string, string>>
+  /** What `{{ $value }}` shows. */
+  readonly value?: string
+}
+
+export const lane = 'evm-1:0xaa'
+export const stream = 'native-bridge:a:b'
+const streamAlarm = (kind: string, at = '31m'): Case => ({
+  series: { [`portage_stream_alarm{stream="${stream}",kind="${kind}"}`]: '0 0 1x60' },
+  ...{ at, labels: { stream } },
+})
+
+/** What makes each alert fire: a minute or two of health, then the trouble. */
+export const cases: Readonly<Record<string, Case>> = {
+  PortageEffectUndone: { series: { 'portage_effects_undone_total{chain="a"}': '0 0 1x20' }, at: '5m', labels: { chain: 'a' } },
+  PortageLaneChainReplaced: { series: { [`portage_lane_state{lane="${lane}",state="replaced"}`]: '0 0 1x20' }, at: '5m', labels: { lane } },
+  PortageExternalNonce: { series: { [`portage_lane_external_nonces_total{lane="${lane}"}`]: '0 0 1x20' }, at: '5m', labels: { lane } },
+  PortageBridgeMismatch: {
+    series: { 'portage_bridge_mismatch_total{route="n:a:b",code="X"}': '0 0 1x20' },
+    ...{ at: '5m', labels: { route: 'n:a:b', code: 'X' } },
+  },
+  PortageSigningRefused: { series: { [`portage_lane_signing_refused{lane="${lane}"}`]: '0 0 2x20' }, at: '5m', labels: { lane } },
+  PortageSpendingHigh: {
+    series: {
+      [`portage_lane_spent_wei{lane="${lane}",window="day"}`]: '10 10 90x20',
+      [`portage_lane_spending_limit_wei{lane="${lane}",window="day"}`]: '100x22',
+    },
+    ...{ at: '5m', labels: { lane, window: 'day' }, value: '90%' },
+  },
+  PortageLaneWithoutFunds: { series: { [`portage_lane_state{lane="${lane}",state="funds"}`]: '0 0 1x20' }, at: '5m', labels: { lane } },
+  PortageLaneNotServed: {
+    series: { [`portage_lane_state{lane="${lane}",state="active",job="a"}`]: '1 1 1 _x30' },
+    ...{ at: '12m', labels: { lane } },
+  },
+  PortageRoleNotReady: {
+    series: {
+      'portage_process_ready{role="ledger",instance="1"}': '1 1 0x30',
+      'portage_process_ready{role="ledger",instance="2"}': '1 1 _x30',
+    },
+    ...{ at: '12m', labels: { role: 'ledger' } },
+  },
+  PortageProcessNotReady: {
+    series: {
+      'portage_process_ready{role="chain",instance="1"}': '1 1 0x30',
+      'portage_process_ready{role="chain",instance="2"}': '1 1 0x30',
+      'portage_process_ready{role="chain",instance="3"}': '1x31',
+    },
+    ...{ at: '15m', labels: { role: 'chain' }, value: '2' },
+  },
+  PortageWorkflowStuck: { series: { 'portage_workflows_stuck{type="lane"}': '0 0 3x20' }, at: '5m', labels: { type: 'lane' }, value: '3' },
+  PortageNodesDown: {
+    series: { 'portage_node_up{chain="a",node="1",use="all"}': '1 1 0x20', 'portage_node_up{chain="a",node="2",use="all"}': '1 1 0x20' },
+    ...{ at: '5m', labels: { chain: 'a' } },
+  },
+  PortageNoQuorum: { series: { 'portage_chain_quorum{chain="a"}': '1 1 0x20' }, at: '5m', labels: { chain: 'a' } },
+  PortageFinalityStands: {
+    series: { 'portage_finalized_height{chain="a"}': '1 2 2x80', 'portage_head_height{chain="a"}': '1+1x80' },
+    ...{ at: '70m', labels: { chain: 'a' } },
+  },
+  PortageChainStands: { series: { 'portage_head_age_seconds{chain="a"}': '0+60x30' }, at: '15m', labels: { chain: 'a' } },
+  PortageStreamForked: streamAlarm('forked', '5m'),
+  PortageStreamVanished: streamAlarm('vanished', '5m'),
+  PortageStreamUnknownCompletion: streamAlarm('unknown-completion', '40m'),
+  PortageStreamDistrusted: streamAlarm('distrusted', '5m'),
+  PortageStreamStands: {
+    series: {
+      [`portage_stream_cursor_height{stream="${stream}"}`]: '1 2 2x30',
+      [`portage_stream_lag_blocks{stream="${stream}"}`]: '0+1x30',
+      [`portage_stream_paused{stream="${stream}"}`]: '0x31',
+    },
+    ...{ at: '20m', labels: { stream } },
+  },
+  PortageNodeDown: {
+    series: { 'portage_node_up{chain="a",node="1",use="all"}': '1 1 0x30', 'portage_node_up{chain="a",node="2",use="all"}': '1x31' },
+    ...{ at: '15m', labels: { chain: 'a', node: '1' } },
+  },
+  PortageNodeLags: {
+    series: { 'portage_node_lag_blocks{chain="a",node="1"}': '0 0 9x30', 'portage_node_up{chain="a",node="1",use="all"}': '1x31' },
+    ...{ at: '15m', labels: { chain: 'a', node: '1' }, value: '9' },
+  },
+  PortageSpyDisconnected: { series: { 'portage_spy_connected{bridge="w"}': '1 1 0x30' }, at: '10m', labels: { bridge: 'w' } },
+  PortageLanePaused: { series: { [`portage_lane_state{lane="${lane}",state="paused"}`]: '0 0 1x80' }, at: '70m', labels: { lane } },
+  PortageLaneUnauthorized: {
+    series: { [`portage_lane_unauthorized{lane="${lane}",bridge="native-bridge"}`]: '0 0 1x20' },
+    ...{ at: '10m', labels: { lane, bridge: 'native-bridge' } },
+  },
+  PortageGateClosed: {
+    series: { 'portage_gate_waiting{route="n:a:b",code="BRIDGE_BUDGET"}': '0 0 4x80' },
+    ...{ at: '70m', labels: { route: 'n:a:b', code: 'BRIDGE_BUDGET' }, value: '4' },
+  },
+  PortageStreamHidden: streamAlarm('hidden', '10m'),
+  PortageStreamGap: { series: { [`portage_stream_oldest_gap_seconds{stream="${stream}"}`]: '0+60x80' }, at: '70m', labels: { stream } },
+  PortageStreamWatermarkStands: {
+    series: {
+      [`portage_stream_completed_nonce_height{stream="${stream}"}`]: '1 2 2x80',
+      [`portage_stream_open{stream="${stream}"}`]: '0 1 1x80',
+    },
+    ...{ at: '75m', labels: { stream } },
+  },
+  PortageStreamPaused: { series: { [`portage_stream_paused{stream="${stream}"}`]: '0 0 1x80' }, at: '70m', labels: { stream } },
+  PortageStreamCheckpoint: streamAlarm('checkpoint', '5m'),
+  PortageStreamRefused: streamAlarm('refused', '10m'),
+  PortageStreamCrowded: streamAlarm('crowded', '10m'),
+  PortageStreamCheckpointOld: {
+    series: {
+      [`portage_stream_checkpoint_age_seconds{stream="${stream}"}`]: '0+60x80',
+      [`portage_stream_cursor_height{stream="${stream}"}`]: '1+1x80',
+    },
+    ...{ at: '70m', labels: { stream } },
+  },
+  PortageWorkflowReset: { series: { 'portage_workflows_reset_total{type="lane"}': '0 0 1x20' }, at: '5m', labels: { type: 'lane' } },
+  PortageTransfersParked: {
+    series: { 'portage_transfers{state="parked"}': '0 0 2x20', 'portage_transfers{state="delivered"}': '5x22' },
+    ...{ at: '10m', labels: { state: 'parked' }, value: '2' },
+  },
+  PortageTransfersSlow: {
+    series: {
+      'portage_transfer_seconds_bucket{chain="a",bridge="n",le="300"}': '0+8x90',
+      'portage_transfer_seconds_count{chain="a",bridge="n"}': '0+10x90',
+    },
+    ...{ at: '80m', labels: { chain: 'a', bridge: 'n' }, value: '80%' },
+  },
+  PortageTransfersReopened: { series: { 'portage_transfers_reopened_total{chain="a"}': '0 0 1x20' }, at: '5m', labels: { chain: 'a' } },
+  PortageLaneFull: {
+    series: {
+      [`portage_lane_waiting{lane="${lane}"}`]: '0 0 3x40',
+      [`portage_lane_in_flight{lane="${lane}"}`]: '16x42',
+      [`portage_lane_window{lane="${lane}"}`]: '16x42',
+    },
+    ...{ at: '20m', labels: { lane } },
+  },
+  PortageLaneKeepsTooMany: {
+    series: { [`portage_lane_kept_entries{lane="${lane}"}`]: '0 0 90x20', [`portage_lane_kept_entries_limit{lane="${lane}"}`]: '100x22' },
+    ...{ at: '5m', labels: { lane }, value: '90' },
+  },
+  PortageHalted: { series: { portage_halts: '0 0 1x80' }, at: '70m', labels: {} },
+}
+
+/** A fleet that is well: heights grow, gauges of trouble are 0, counters of trouble stand. */
+export const healthy: Series = {
+  'portage_node_up{chain="a",node="1",use="all"}': '1x120',
+  'portage_chain_quorum{chain="a"}': '1x120',
+  'portage_node_lag_blocks{chain="a",node="1"}': '1x120',
+  'portage_spy_connected{bridge="w"}': '1x120',
+  'portage_process_ready{role="chain",instance="1"}': '1x120',
+  // Away for a minute, as in an upgrade.
+  'portage_process_ready{role="chain",instance="2"}': '1x20 0 1x98',
+  'portage_process_ready{role="ledger",instance="3"}': '1x20 _ 1x98',
+  'portage_head_height{chain="a"}': '1+5x120',
+  'portage_head_age_seconds{chain="a"}': '12x120',
+  'portage_finalized_height{chain="a"}': '1+5x120',
+  [`portage_lane_in_flight{lane="${lane}"}`]: '3x120',
+  [`portage_lane_window{lane="${lane}"}`]: '16x120',
+  [`portage_lane_waiting{lane="${lane}"}`]: '0x120',
+  [`portage_lane_kept_entries{lane="${lane}"}`]: '3x120',
+  [`portage_lane_kept_entries_limit{lane="${lane}"}`]: '100x120',
+  [`portage_lane_spent_wei{lane="${lane}",window="day"}`]: '0+0.1x120',
+  [`portage_lane_spending_limit_wei{lane="${lane}",window="day"}`]: '100x120',
+  [`portage_lane_state{lane="${lane}",state="ready"}`]: '1x120',
+  [`portage_lane_state{lane="${lane}",state="funds"}`]: '0x120',
+  [`portage_lane_state{lane="${lane}",state="replaced"}`]: '0x120',
+  [`portage_lane_external_nonces_total{lane="${lane}"}`]: '1x120',
+  'portage_effects_undone_total{chain="a"}': '2x120',
+  'portage_workflows_reset_total{type="lane"}': '1x120',
+  [`portage_stream_cursor_height{stream="${stream}"}`]: '1+5x120',
+  [`portage_stream_lag_blocks{stream="${stream}"}`]: '2x120',
+  [`portage_stream_open{stream="${stream}"}`]: '4x120',
+  [`portage_stream_completed_nonce_height{stream="${stream}"}`]: '0+1x120',
+  [`portage_stream_oldest_gap_seconds{stream="${stream}"}`]: '0x120',
+  [`portage_stream_checkpoint_age_seconds{stream="${stream}"}`]: '30x120',
+  [`portage_stream_paused{stream="${stream}"}`]: '0x120',
+  [`portage_stream_alarm{stream="${stream}",kind="forked"}`]: '0x120',
+  'portage_transfers{state="parked"}': '0x120',
+  'portage_transfers{state="delivered"}': '0+7x120',
+  'portage_transfer_seconds_bucket{chain="a",bridge="n",le="300"}': '0+7x120',
+  'portage_transfer_seconds_count{chain="a",bridge="n"}': '0+7x120',
+  portage_halts: '0x120',
+}
