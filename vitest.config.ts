@@ -31,8 +31,8 @@ export default defineConfig({
           exclude: integration,
           // Some wait for seconds: for a time-out, or for what comes too slowly.
           maxWorkers: 4,
-          testTimeout: 60_000,
-          hookTimeout: 60_000,
+          testTimeout: 180_000,
+          hookTimeout: 180_000,
           sequence: { groupOrder: 0 },
         },
       },
