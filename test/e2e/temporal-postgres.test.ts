@@ -75,7 +75,10 @@ describe.skipIf(why !== undefined)('Temporal on PostgreSQL', { timeout: 600_000 
     })
     // Only its address is used: the devnet's own server stays out.
     const temporal = { ...server.temporal, namespace: 'default' } as unknown as TemporalServer
-    devnet = await startDevnet({ temporal, blockTimeSeconds: 0.25, worker: quickTakeover })
+    // Only one process dies here. A database that waits for the disk, shards that are loaded anew and versions that hand over make tasks of a busy machine longer than those
+    // of a dev server: what takes longer than its time-out is begun again, and never ends.
+    const worker = { ...quickTakeover, workflowTaskSeconds: 20, heartbeatSeconds: 15 }
+    devnet = await startDevnet({ temporal, blockTimeSeconds: 0.25, worker })
   })
   afterAll(async () => {
     await Promise.all(processes.map((one) => one.stop(15_000)))
