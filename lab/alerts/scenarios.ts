@@ -147,10 +147,13 @@ export const scenarios: readonly Scenario[] = [
   { fault: 'the process with a key is missing', alert: 'PortageLaneNotServed', traffic: false, inject: missing('lane-1') },
   {
     ...{ fault: 'the only process of a role is missing', alert: 'PortageRoleNotReady', labels: { role: 'ledger' }, traffic: false },
+    // Without the ledger no stream takes down what was read.
+    consequences: ['PortageStreamStands'],
     inject: missing('ledger'),
   },
   {
-    ...{ fault: 'Temporal does not answer', alert: 'PortageRoleNotReady', traffic: false, consequences: ['PortageProcessNotReady'] },
+    ...{ fault: 'Temporal does not answer', alert: 'PortageRoleNotReady', traffic: false },
+    consequences: ['PortageProcessNotReady', 'PortageStreamStands'],
     inject: async ({ devnet }) => {
       await devnet.temporal.kill('SIGSTOP')
       return () => devnet.temporal.kill('SIGCONT')

@@ -113,7 +113,7 @@ export const cases: Readonly<Record<string, Case>> = {
       [`portage_stream_checkpoint_age_seconds{stream="${stream}"}`]: '0+60x80',
       [`portage_stream_cursor_height{stream="${stream}"}`]: '1+1x80',
     },
-    ...{ at: '70m', labels: { stream } },
+    ...{ at: '78m', labels: { stream } },
   },
   PortageWorkflowReset: { series: { 'portage_workflows_reset_total{type="lane"}': '0 0 1x20' }, at: '5m', labels: { type: 'lane' } },
   PortageTransfersParked: {

@@ -78,18 +78,24 @@ test.runIf(found)('none fires when a process starts, or has ended: its series ha
   await promtoolAccepts('started', [quietly(Object.fromEntries(started), ...times), quietly(both, ...times)])
 })
 
-test.runIf(found)('a stream that is paused has an old checkpoint, and no alert of it: what was read is in it', async () => {
-  const paused = {
-    // The API hears of the last block a little after the checkpoint was written.
-    [`portage_stream_cursor_height{stream="${stream}"}`]: '1+1x22 23x70',
-    [`portage_stream_checkpoint_age_seconds{stream="${stream}"}`]: '30x19 60+60x80',
-  }
-  const alert_rule_test = ['70m', '78m', '79m', '80m', '81m', '85m'].map((eval_time) => ({
-    eval_time,
-    alertname: 'PortageStreamCheckpointOld',
-  }))
-  await promtoolAccepts('paused', [{ interval: '1m', input_series: inputs(paused), alert_rule_test }])
-})
+test.runIf(found)(
+  'a stream that was paused has an old checkpoint and a cursor that stood, and no alert of it, also when it goes on',
+  async () => {
+    const paused = {
+      // The API hears of the last block a little after the checkpoint was written; after 80 minutes it goes on.
+      [`portage_stream_cursor_height{stream="${stream}"}`]: '1+1x22 23x57 23x2 24+9x40',
+      [`portage_stream_lag_blocks{stream="${stream}"}`]: '1x22 1+1x57 50x2 50-1x40',
+      [`portage_stream_paused{stream="${stream}"}`]: '0x20 1x58 0x45',
+      // And the next checkpoint is written when it has read for a while.
+      [`portage_stream_checkpoint_age_seconds{stream="${stream}"}`]: '30x19 60+60x70 30x40',
+    }
+    const times = ['70m', '78m', '79m', '80m', '81m', '82m', '83m', '85m', '90m', '100m']
+    const alert_rule_test = ['PortageStreamCheckpointOld', 'PortageStreamStands'].flatMap((alertname) =>
+      times.map((eval_time) => ({ eval_time, alertname })),
+    )
+    await promtoolAccepts('paused', [{ interval: '1m', input_series: inputs(paused), alert_rule_test }])
+  },
+)
 
 test.runIf(found)('the objectives are what docs/slo.md says of them', async () => {
   const series = {
