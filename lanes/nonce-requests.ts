@@ -28,7 +28,17 @@ interface Waiter extends Waiting {
   readonly request: NonceRequest
   refusal: { why: Refusal; detail: string }
   readonly wait: Wait<Acquired>
+  /** The ledger was asked for it, and has not answered. */
+  isAsked: boolean
+  /** Its time ended meanwhile: it waits for that answer alone. */
+  isLate: boolean
 }
+
+/**
+ * How long a caller whose time is over still waits for what the ledger was asked for it, ms. Its next try would wait for the same answer; and a nonce that comes when
+ * nobody wants it any more costs a no-op as soon as a higher one is in use.
+ */
+const lateAnswerMs = 10_000
 
 /** The calls of one process that wait for a nonce: asks the ledger for as many as its window has room for, the best first. */
 export class NonceRequests {
@@ -56,9 +66,9 @@ export class NonceRequests {
   acquire(request: NonceRequest, limit: WaitLimit): Promise<Acquired> {
     const { priority, source, deadline } = request
     const waiter: Waiter = {
-      ...{ request, priority, source, deadline, since: Date.now() },
+      ...{ request, priority, source, deadline, since: Date.now(), isAsked: false, isLate: false },
       refusal: { why: 'window', detail: 'no slot came free' },
-      wait: new Wait(limit, () => this.#refuse(waiter, this.#closedFor() ?? waiter.refusal)),
+      wait: new Wait(limit, () => this.#onLimit(waiter, limit)),
     }
     const { promise } = waiter.wait
     if (limit.signal?.aborted) return promise
@@ -107,6 +117,15 @@ export class NonceRequests {
     this.#told = false
   }
 
+  #onLimit(waiter: Waiter, { signal }: WaitLimit): void {
+    const refuse = () => this.#refuse(waiter, this.#closedFor() ?? waiter.refusal)
+    if (!waiter.isAsked || signal?.aborted) return refuse()
+    waiter.isLate = true
+    const timer = setTimeout(refuse, lateAnswerMs)
+    const end = () => clearTimeout(timer)
+    waiter.wait.promise.then(end, end)
+  }
+
   #refuse(waiter: Waiter, refusal: { why: Refusal; detail: string }): void {
     this.#queue.leave(waiter)
     waiter.wait.resolve({ kind: 'refused', ...refusal })
@@ -121,11 +140,13 @@ export class NonceRequests {
 
   async #ask(waiter: Waiter): Promise<void> {
     const { owner, first: attempt, operatorTransaction } = waiter.request
+    waiter.isAsked = true
     this.#asked += 1
     const answer = await this.#deps.ledger
       .ask({ kind: 'grant', owner, attempt, ...(operatorTransaction && { operatorTransaction }) })
       .catch(toRelayerError)
     this.#asked -= 1
+    waiter.isAsked = false
     if (answer instanceof RelayerError) return waiter.wait.reject(answer)
     if (answer.kind === 'granted') {
       const pending = this.#transactions.adopt(answer.entry, waiter.request)
@@ -139,7 +160,8 @@ export class NonceRequests {
     waiter.refusal = answer
     // Asking again before the next block would get the same answer.
     this.#refusedAt = this.#block
-    this.#queue.enter(waiter)
+    if (waiter.isLate) this.#refuse(waiter, answer)
+    else this.#queue.enter(waiter)
   }
 
   /** See `LaneAgent.release`. */

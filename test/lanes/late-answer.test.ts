@@ -1,0 +1,80 @@
+import { describe, expect, test, vi } from 'vitest'
+import type { Entry } from '../../domain/lane/lane.ts'
+import type { Ask, LaneAnswer } from '../../domain/lane/messages.ts'
+import type { LaneDeps } from '../../lanes/deps.ts'
+import { type NonceRequest, NonceRequests } from '../../lanes/nonce-requests.ts'
+import type { PendingTransactions } from '../../lanes/pending-transactions.ts'
+import { fakeTime } from '../helpers/fake-time.ts'
+
+const first = { kind: 'call', gasLimit: '30000', maxFee: '5', tip: '1' } as const
+const request: NonceRequest = {
+  ...{ owner: { intentId: 'one/1', callHash: '0x01' }, intent: { to: '0x02', data: '0x', value: '0' } },
+  ...{ first, priority: 3, source: 'test' },
+}
+const entry: Entry = {
+  ...{ nonce: 7, owner: request.owner, grantedTo: 'x-1', maybeSent: false, sinceBlock: 0, claimedBlock: 0, attempts: [first] },
+}
+
+/** The requests of a process whose ledger answers when a test says so. Only the clock and the server are stand-ins. */
+function setting() {
+  const asked: Ask[] = []
+  let answer = (_: LaneAnswer): void => {}
+  const pending = { nonce: 7, intentId: 'one/1', grantedTo: 'x-1', unsigned: true }
+  const ledger = {
+    view: { synced: true, window: 8, next: 7, latest: 7 },
+    ask: (ask: Ask) => {
+      asked.push(ask)
+      return new Promise<LaneAnswer>((resolve) => (answer = resolve))
+    },
+  }
+  const deps = { ledger, chain: { heads: { current: { latest: { hash: '0xaa' } } } } } as unknown as LaneDeps
+  const transactions = { adopt: () => pending, drop: () => {} } as unknown as PendingTransactions
+  const requests = new NonceRequests(deps, transactions)
+  requests.onTold()
+  return { requests, pending, kinds: () => asked.map(({ kind }) => kind), answer: (given: LaneAnswer) => answer(given) }
+}
+
+const soon = (ms: number) => vi.advanceTimersByTimeAsync(ms)
+
+/** A server that stands for some seconds: the next try of the same call would wait for the same answer. */
+describe('a call whose time ends while the ledger is asked for its nonce', () => {
+  fakeTime()
+
+  test('waits for the answer, and the nonce is its: none goes back to be filled', async () => {
+    const { requests, pending, kinds, answer } = setting()
+    const acquired = requests.acquire(request, { timeoutMs: 5_000 })
+    await soon(9_000)
+    answer({ kind: 'granted', entry })
+    expect(await acquired).toEqual({ kind: 'acquired', pending })
+    await soon(60_000)
+    expect(kinds()).toEqual(['grant'])
+  })
+
+  test('is told at once what the ledger refuses it for, and waits in no queue', async () => {
+    const { requests, answer } = setting()
+    const acquired = requests.acquire(request, { timeoutMs: 5_000 })
+    await soon(9_000)
+    answer({ kind: 'refused', why: 'unsynced', detail: 'the account has not been read yet' })
+    expect(await acquired).toEqual({ kind: 'refused', why: 'unsynced', detail: 'the account has not been read yet' })
+    expect(requests.waiting).toBe(0)
+  })
+
+  test('does not wait for ever; a nonce that comes after that goes back', async () => {
+    const { requests, kinds, answer } = setting()
+    const acquired = requests.acquire(request, { timeoutMs: 5_000 })
+    await soon(15_000)
+    expect(await acquired).toMatchObject({ kind: 'refused', why: 'window' })
+    answer({ kind: 'granted', entry })
+    await soon(0)
+    expect(kinds()).toEqual(['grant', 'release'])
+  })
+
+  test.each([1_000, 9_000])('leaves at once when its step is cancelled (after %i ms)', async (ms) => {
+    const { requests } = setting()
+    const step = new AbortController()
+    const acquired = requests.acquire(request, { timeoutMs: 5_000, signal: step.signal })
+    await soon(ms)
+    step.abort()
+    expect(await acquired).toMatchObject({ kind: 'refused' })
+  })
+})
