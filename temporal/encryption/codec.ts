@@ -1,5 +1,5 @@
 import type { Payload, PayloadCodec, SerializationContext } from '@temporalio/common'
-import { temporal } from '@temporalio/proto'
+import proto from '@temporalio/proto'
 import { RelayerError } from '../../domain/errors.ts'
 import type { PayloadEncryption } from '../../domain/temporal-access.ts'
 import { open, seal } from './cipher.ts'
@@ -11,7 +11,8 @@ const names = { encoding: 'encoding', key: 'encryption-key-id', workflow: 'encry
 /** What a schedule puts after the id of its action: the schedule encrypts for the one, its runs decrypt as the other. */
 const scheduledAt = /-\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/
 
-const { Payload: PayloadMessage } = temporal.api.common.v1
+// A CommonJS module whose names Node does not find by itself (tsx runs these sources as ES modules).
+const { Payload: PayloadMessage } = proto.temporal.api.common.v1
 
 export interface EncryptionCodec extends PayloadCodec {
   /** It encrypts; false: it only passes on what is plain. */
