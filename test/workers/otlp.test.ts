@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { silentLogger } from '../../observability/logger.ts'
 import { inSpan, inTrace, traceFields, useTracing } from '../../observability/tracing.ts'
 import { createTracing } from '../../workers/otlp.ts'
@@ -13,10 +13,8 @@ let receiver: Awaited<ReturnType<typeof startOtlpReceiver>>
 beforeAll(async () => {
   receiver = await startOtlpReceiver()
 })
-afterAll(async () => {
-  useTracing(undefined)
-  await receiver.stop()
-})
+afterEach(() => useTracing(undefined))
+afterAll(() => receiver.stop())
 
 const options = () => ({ endpoint: receiver.url, ratio: 1, role: 'all' as const, logger: silentLogger() })
 
