@@ -97,7 +97,8 @@ async function signIn(
   if (origin !== undefined && !isSecure && origin !== `http://${host}`) return refusal(403, 'This form is of another server.')
   const token = await withBody(request, { mostBytes: mostTokenBytes, budget }, async (body) => tokenOfForm(body))
   try {
-    const { expiresAt } = await authenticate(token, check)
+    const { expiresAt, level } = await authenticate(token, check)
+    if (level !== 'read') return signInPage(403, 'A browser sends this cookie to every port of this host: use a token of level read.')
     // Whoever ends TLS before us passes the origin on.
     return signedIn(token ?? '', expiresAt, isSecure)
   } catch (error) {

@@ -19,7 +19,7 @@ export function signInPage(status = 200, problem = ''): Answer {
   return { status, type: 'text/html; charset=utf-8', body, headers }
 }
 
-/** Keeps the token in the browser, for this server and the pages of its own site alone, and out of reach of their scripts. */
+/** Keeps the token in the browser, for pages of its own site alone and out of reach of their scripts. Cookies know no ports: every server of this host is sent it. */
 export function signedIn(token: string, expiresAt: number, isSecure: boolean): Answer {
   const seconds = Math.max(0, Math.floor((expiresAt - Date.now()) / 1000))
   const set = `${cookie}=${token}; Path=/decode; Max-Age=${seconds}; HttpOnly; SameSite=Strict${isSecure ? '; Secure' : ''}`

@@ -10,6 +10,7 @@ import { readSettings } from '../../temporal/client/settings.ts'
 import { createEncryptionCodec } from '../../temporal/encryption/codec.ts'
 import type { Call, CommandSpec } from '../command.ts'
 import { withInterrupt } from '../context.ts'
+import { invalid } from '../options.ts'
 
 /** Between two reads of the list of tokens, ms: a token that was revoked is refused so soon. */
 const everyMs = 10_000
@@ -34,6 +35,7 @@ on another address than loopback put a proxy with TLS before it. docs/access.md 
     const loaded = await config()
     const logger = createLogger({ level: options.logLevel, pretty: options.pretty ?? false })
     const codec = createEncryptionCodec(temporalOf(loaded).encryption)
+    if (!codec.encrypts) throw invalid('temporal.encryption is not in the config: it has the keys of what is decrypted.')
     await withInterrupt(context, async (stopping) => {
       const tokens = keepTokens(() => withTemporal((client) => readSettings(client)).then((settings) => settings.tokens ?? []), {
         logger,
@@ -42,7 +44,7 @@ on another address than loopback put a proxy with TLS before it. docs/access.md 
       const check = { ring: createKeyRing(accessSource(loaded)), audience: loaded.temporal.namespace, tokens: tokens.current }
       const { host, port, hosts, origins } = loaded.codecServer
       const server = await openCodecServer({ host, port: options.port ?? port, hosts, origins, codec, check, logger })
-      logger.info('the codec server listens', { host, port: server.port, encryption: codec.encrypts })
+      logger.info('the codec server listens', { host, port: server.port })
       await tokens.ended
       await server.close()
     })

@@ -25,6 +25,10 @@ describe('tracked files', () => {
     expect(files).toContain('domain/errors.ts')
   })
 
+  test('are nothing that a tool left', () => {
+    expect(files.filter((file) => /\.(?:orig|rej|bak|swp)$|~$/.test(file))).toEqual([])
+  })
+
   test.each(patterns)('have nowhere %s', (_, pattern) => {
     expect(files.filter((file) => pattern.test(readFileSync(join(root, file), 'utf8')))).toEqual([])
   })
