@@ -48,9 +48,10 @@ interface Rule {
 
 /** A rule file of Prometheus with all its times so many times shorter. Names, labels and texts stay. */
 export function scaleRules(text: string, scale: number): string {
-  const { groups } = parse(text) as { groups: { name: string; rules: Rule[] }[] }
+  const { groups } = parse(text) as { groups: { name: string; interval?: string; rules: Rule[] }[] }
   const scaled = groups.map((group) => ({
     ...group,
+    ...(group.interval !== undefined && { interval: shorter(group.interval, scale, least.for) }),
     rules: group.rules.map((rule) => ({
       ...rule,
       expr: scaleExpression(rule.expr, scale),

@@ -52,8 +52,8 @@ export function queries(...filters: readonly Filter[]) {
     /** Of a histogram. @param share 0.95: 95 % took no longer */
     quantile: (share: number, labels: string, name: string, ...matchers: string[]) =>
       `histogram_quantile(${share}, sum${by(['le', labels].filter((one) => one !== '').join(', '))} (rate(${select(name, { part: 'bucket', matchers })}[${window}])))`,
-    /** Of a histogram: the share of observations within a bucket's bound. */
+    /** Of a histogram: the share of observations within a bucket's bound. @param bound whole: `300`, which Prometheus 3 keeps as `300.0` */
     within: (bound: string, labels: string, name: string) =>
-      `sum${by(labels)} (rate(${select(name, { part: 'bucket', matchers: [`le="${bound}"`] })}[${window}])) / sum${by(labels)} (rate(${select(name, { part: 'count' })}[${window}]))`,
+      `sum${by(labels)} (rate(${select(name, { part: 'bucket', matchers: [`le=~"${bound}(\\\\.0)?"`] })}[${window}])) / sum${by(labels)} (rate(${select(name, { part: 'count' })}[${window}]))`,
   }
 }

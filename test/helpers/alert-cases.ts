@@ -5,6 +5,8 @@ interface Case {
   readonly series: Series
   /** The alert fires then, and not a minute after the start. */
   readonly at: string
+  /** The last minute in which it does not fire yet. */
+  readonly quietAt?: string
   readonly labels: Readonly<Record<string, string>>
   /** What `{{ $value }}` shows. */
   readonly value?: string
@@ -141,6 +143,23 @@ export const cases: Readonly<Record<string, Case>> = {
     ...{ at: '5m', labels: { lane }, value: '90' },
   },
   PortageHalted: { series: { portage_halts: '0 0 1x80' }, at: '70m', labels: {} },
+}
+
+/** What else makes some of them fire. */
+export const moreCases: Readonly<Record<string, Case>> = {
+  // Nothing of this stream was ever resolved, so that it has no watermark.
+  PortageStreamWatermarkStands: {
+    series: { [`portage_stream_open{stream="${stream}"}`]: '1x80' },
+    ...{ quietAt: '64m', at: '65m', labels: { stream } },
+  },
+  // As Prometheus 3 keeps the bound.
+  PortageTransfersSlow: {
+    series: {
+      'portage_transfer_seconds_bucket{chain="a",bridge="n",le="300.0"}': '0+8x90',
+      'portage_transfer_seconds_count{chain="a",bridge="n"}': '0+10x90',
+    },
+    ...{ at: '80m', labels: { chain: 'a', bridge: 'n' }, value: '80%' },
+  },
 }
 
 /** A fleet that is well: heights grow, gauges of trouble are 0, counters of trouble stand. */

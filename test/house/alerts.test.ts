@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
+import { durationSeconds } from '../../lab/alerts/scale-rules.ts'
 import { metricDefinitions, type MetricDefinition } from '../../observability/metrics.ts'
 import { readQuery } from '../helpers/promql.ts'
 
@@ -74,13 +75,25 @@ test('docs/alerts.md has a row for each rule, and none for a rule that is gone',
 
 describe('docs/slo.md', () => {
   const document = read('docs/slo.md')
-  const { groups } = parse(read('deploy/prometheus/objectives.yml')) as { groups: { rules: { record: string; expr: string }[] }[] }
+  const { groups } = parse(read('deploy/prometheus/objectives.yml')) as {
+    groups: { interval?: string; rules: { record: string; expr: string }[] }[]
+  }
   const records = groups.flatMap((group) => group.rules)
 
   test('has the PromQL of each objective as Prometheus records it', () => {
     const rows = [...document.matchAll(/^\| `(portage:\S+)` \| `(.+)` \|$/gm)].map(([, record, expr]) => ({ record, expr }))
     expect(rows).toEqual(records.map(({ record, expr }) => ({ record, expr })))
     for (const { expr } of records) expect(readQuery(expr).faults).toEqual([])
+  })
+
+  test('has a group of its own for what reads a month: seldom, and within the 5 minutes after which Prometheus no longer finds a value', () => {
+    for (const { interval, rules: grouped } of groups) {
+      const seconds = interval === undefined ? 0 : durationSeconds(interval)
+      for (const { record, expr } of grouped) {
+        expect([record, record.endsWith('_30d'), seconds >= 60]).toEqual([record, expr.includes('[30d]'), expr.includes('[30d]')])
+      }
+      expect(seconds).toBeLessThan(300)
+    }
   })
 
   test('names no series and no alert that there is not', () => {

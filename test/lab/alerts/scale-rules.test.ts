@@ -24,8 +24,8 @@ describe('rules with shorter times', () => {
     ['max(a_blocks) > 3600', 'max(a_blocks) > 3600'],
     ['changes(a[2m]) == 0', 'changes(a[6000ms]) == 0'],
     [
-      'increase(a_seconds_bucket{le="300"}[1h]) / increase(a_seconds_count[1h]) < 0.99',
-      'increase(a_seconds_bucket{le="300"}[60000ms]) / increase(a_seconds_count[60000ms]) < 0.99',
+      'increase(a_seconds_bucket{le=~"300(\\\\.0)?"}[1h]) / increase(a_seconds_count[1h]) < 0.99',
+      'increase(a_seconds_bucket{le=~"300(\\\\.0)?"}[60000ms]) / increase(a_seconds_count[60000ms]) < 0.99',
     ],
   ])('%s', (expr, scaled) => {
     expect(scaleExpression(expr, 60)).toBe(scaled)
@@ -43,6 +43,16 @@ describe('rules with shorter times', () => {
       if (rule.for !== undefined && original.for !== undefined)
         expect(durationSeconds(rule.for)).toBe(Math.max(3, durationSeconds(original.for) / 60))
     }
+  })
+
+  test('have a group that is evaluated so many times as often, where it says how often', () => {
+    const text = 'groups: [{ name: a, interval: 4m, rules: [] }, { name: b, rules: [] }]'
+    expect(parse(scaleRules(text, 60))).toEqual({
+      groups: [
+        { name: 'a', interval: '4000ms', rules: [] },
+        { name: 'b', rules: [] },
+      ],
+    })
   })
 
   test('say how long each alert takes', () => {
