@@ -49,7 +49,11 @@ export interface BoundedRequest {
 const idleMs = 4_000
 const options = { keepAlive: true, timeout: idleMs } as const
 const agents = { 'http:': new HttpAgent(options), 'https:': new HttpsAgent(options) } as const
-const decoders: Readonly<Record<string, () => Transform>> = { gzip: createGunzip, br: createBrotliDecompress }
+/** A Map: an object would find `constructor` and `__proto__`, which a server may name, too. */
+const decoders: ReadonlyMap<string, () => Transform> = new Map<string, () => Transform>([
+  ['gzip', createGunzip],
+  ['br', createBrotliDecompress],
+])
 
 /**
  * One HTTP request to a server that may be hostile. A redirect is not followed (it may lead anywhere, and would take what was asked there): it is an
@@ -82,7 +86,7 @@ function exchange(
     const { protocol } = url
     if (protocol !== 'http:' && protocol !== 'https:') throw new TypeError(`${protocol} is not HTTP`)
     const send = protocol === 'https:' ? httpsRequest : httpRequest
-    const asked = { 'user-agent': 'node', 'accept-encoding': Object.keys(decoders).join(', '), ...headers }
+    const asked = { 'user-agent': 'node', 'accept-encoding': [...decoders.keys()].join(', '), ...headers }
     const request = send(url, { method, headers: asked, agent: agents[protocol] })
     const abort = () => request.destroy(late.reason as Error)
     let isAnswered = false
@@ -94,7 +98,12 @@ function exchange(
     })
     request.on('response', (response) => {
       isAnswered = true
-      answerOf(response, limits).then(resolve, (error: unknown) => reject(late.aborted ? (late.reason as Error) : error))
+      answerOf(response, limits).then(resolve, (error: unknown) => {
+        // Wherever it failed: an answer that nobody reads to its end keeps its connection.
+        response.destroy()
+        request.destroy()
+        reject(late.aborted ? (late.reason as Error) : error)
+      })
     })
     if (late.aborted) abort()
     else late.addEventListener('abort', abort)
@@ -128,7 +137,7 @@ export function createByteBudget(most: number): ByteBudget {
 
 /** Ends the connection as soon as it is too long. */
 function readAtMost(response: IncomingMessage, { mostBytes, budget }: Pick<FetchLimits, 'mostBytes' | 'budget'>): Promise<string> {
-  const decoder = decoders[response.headers['content-encoding']?.toLowerCase() ?? '']?.()
+  const decoder = decoders.get(response.headers['content-encoding']?.toLowerCase() ?? '')?.()
   const stream = decoder ? response.pipe(decoder) : response
   const chunks: Buffer[] = []
   let bytes = 0

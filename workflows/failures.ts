@@ -11,7 +11,7 @@ export function failureText(error: unknown): string {
 export function codeOf(error: unknown): ErrorCode {
   const failure = cause(error)
   const type = failure instanceof ApplicationFailure ? failure.type : undefined
-  return type && type in errorCatalogue ? (type as ErrorCode) : 'INTERNAL'
+  return type && Object.hasOwn(errorCatalogue, type) ? (type as ErrorCode) : 'INTERNAL'
 }
 
 /** True if no worker took the activity in the time that it may wait in its queue. */

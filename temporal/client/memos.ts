@@ -73,5 +73,5 @@ export function readableMemos(converter: LoadedDataConverter, namespace: string)
 /** Why a value of a memo could not be read; undefined: it could. */
 export function unreadableCode(value: unknown): ErrorCode | undefined {
   const { unreadable } = Object(value) as { readonly unreadable?: unknown }
-  return typeof unreadable === 'string' && unreadable in errorCatalogue ? (unreadable as ErrorCode) : undefined
+  return typeof unreadable === 'string' && Object.hasOwn(errorCatalogue, unreadable) ? (unreadable as ErrorCode) : undefined
 }

@@ -52,6 +52,18 @@ describe('an answer', () => {
     expect(text).toBe('packed')
   })
 
+  it.each(['constructor', '__proto__', 'hasOwnProperty', 'x'])('in the unknown encoding %s is read as it is, and its connection kept', async (encoding) => {
+    const sockets = new Set<Socket>()
+    const url = await urlOf(
+      createServer(({ socket }, response) => {
+        sockets.add(socket)
+        response.writeHead(200, { 'content-encoding': encoding }).end('plain')
+      }),
+    )
+    for (let count = 0; count < 3; count++) expect((await fetchBounded(url, {}, usual)).text).toBe('plain')
+    expect(sockets.size).toBe(1)
+  })
+
   it('that leads elsewhere is not followed', async () => {
     const asked: unknown[] = []
     const { ok, status } = await ask(({ url }, response) => {
@@ -143,6 +155,18 @@ describe('no answer', () => {
       }),
     )
     await expect(fetchBounded(url, {}, usual)).rejects.toThrow(Error)
+  })
+
+  it('can be made of an answer whose body cannot be unpacked: its connection is closed', async () => {
+    const closed: Promise<unknown>[] = []
+    const asking = ask(({ socket }, response) => {
+      closed.push(once(socket, 'close'))
+      // Never ended: only who asked can end it.
+      response.writeHead(200, { 'content-encoding': 'gzip' }).write('junk')
+    })
+    await expect(asking).rejects.toThrow(Error)
+    await Promise.all(closed)
+    expect(closed).toHaveLength(1)
   })
 
   it('comes of a URL that is not of HTTP', async () => {

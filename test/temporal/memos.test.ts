@@ -3,6 +3,7 @@ import { msToTs } from '@temporalio/common/lib/time.js'
 import { expect, test } from 'vitest'
 import { batchMembers } from '../../temporal/client/batches.ts'
 import { createTemporalClient } from '../../temporal/client/connect.ts'
+import { unreadableCode } from '../../temporal/client/memos.ts'
 import { createEncryptionCodec } from '../../temporal/encryption/codec.ts'
 
 const encryption = { keys: [{ id: 'one', source: { from: 'a test', read: () => 'ab'.repeat(32) } }], required: false }
@@ -25,4 +26,9 @@ test('members of a batch that this process has no key for are not taken for none
     if (codec === writer) expect(await batchMembers(client, 'batch')).toEqual(['a'])
     else await expect(batchMembers(client, 'batch')).rejects.toMatchObject({ code: 'ENCRYPTION_KEY_UNKNOWN' })
   }
+})
+
+test('what stands in a memo is no code of an error, unless the catalogue has it as its own', () => {
+  const codes = ['ENCRYPTION_BROKEN', 'constructor', '__proto__', 'toString', 'X'].map((unreadable) => unreadableCode({ unreadable }))
+  expect(codes).toEqual(['ENCRYPTION_BROKEN', undefined, undefined, undefined, undefined])
 })

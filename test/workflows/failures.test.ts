@@ -1,0 +1,17 @@
+import { ActivityFailure, ApplicationFailure, RetryState } from '@temporalio/common'
+import { expect, test } from 'vitest'
+import { codeOf } from '../../workflows/failures.ts'
+
+const failed = (type: string) =>
+  new ActivityFailure('failed', 'justify', '1', RetryState.NON_RETRYABLE_FAILURE, undefined, ApplicationFailure.nonRetryable('no', type))
+
+// Whoever reaches Temporal may answer a step, with any type of failure.
+test.each([
+  ['FEE_LIMIT', 'FEE_LIMIT'],
+  ['NO_SUCH_CODE', 'INTERNAL'],
+  ['constructor', 'INTERNAL'],
+  ['__proto__', 'INTERNAL'],
+  ['toString', 'INTERNAL'],
+])('a step that failed as %s has the code %s', (type, code) => {
+  expect(codeOf(failed(type))).toBe(code)
+})
