@@ -37,7 +37,10 @@ export interface AuditSteps {
 /** The usual `graceMs`. */
 export const auditGraceMs = 60_000
 
+/** Ids of the schedules of audits, and of their runs, begin so. */
+export const auditPrefix = 'audit:'
+
 /** Id of the schedule of a chain's audits, and of the workflows that it starts (with the time behind it). */
 export function auditId(chain: ChainName): string {
-  return `audit:${chain}`
+  return `${auditPrefix}${chain}`
 }

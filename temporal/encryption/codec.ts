@@ -2,13 +2,14 @@ import type { Payload, PayloadCodec, SerializationContext } from '@temporalio/co
 import proto from '@temporalio/proto'
 import { RelayerError } from '../../domain/errors.ts'
 import type { PayloadEncryption } from '../../domain/temporal-access.ts'
+import { auditPrefix } from '../contracts/audit.ts'
 import { open, seal } from './cipher.ts'
 import { type PayloadKey, readPayloadKeys } from './keys.ts'
 
 /** As Temporal's own samples call it: their tools show such a payload as encrypted. */
 export const encryptedEncoding = 'binary/encrypted'
 const names = { encoding: 'encoding', key: 'encryption-key-id', workflow: 'encryption-workflow-id' } as const
-/** What a schedule puts after the id of its action: the schedule encrypts for the one, its runs decrypt as the other. */
+/** What a schedule puts after the id of its action: the schedule encrypts for the one, its runs decrypt as the other. Portage's only schedules are of audits. */
 const scheduledAt = /-\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/
 
 // A CommonJS module whose names Node does not find by itself (tsx runs these sources as ES modules).
@@ -78,7 +79,9 @@ function boundTo(key: string, workflow: string | undefined): Buffer {
 
 /** The namespace is not bound: histories may be moved to another, or replayed on a machine that has none. */
 function workflowOf(context: SerializationContext | undefined): string | undefined {
-  return context?.workflowId?.replace(scheduledAt, '')
+  const id = context?.workflowId
+  // Of no other: what is of one id would open under any number of ids, each of which may run.
+  return id?.startsWith(auditPrefix) ? id.replace(scheduledAt, '') : id
 }
 
 function textOf({ metadata }: Payload, name: string): string | undefined {
