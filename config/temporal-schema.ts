@@ -38,7 +38,7 @@ const encryptionSchema = z.strictObject({
     .boolean()
     .default(false)
     .describe(
-      'true: what is not encrypted is refused, so that who reaches Temporal without a key can put nothing in. Only once nothing plain is left there.',
+      'true: payloads that are not encrypted are refused. Signals without arguments have none, and are obeyed: docs/deploying.md, "Encrypted payloads". Only once nothing plain is left there.',
     ),
 })
 

@@ -26,7 +26,7 @@ export interface PayloadKeySource {
 /** What Temporal is given to keep is encrypted with the first key, and read with any of them. */
 export interface PayloadEncryption {
   readonly keys: readonly PayloadKeySource[]
-  /** What is not encrypted is refused: nobody without a key can put anything in. */
+  /** Payloads that are not encrypted are refused. What has none, such as a signal without arguments, is not. */
   readonly required: boolean
 }
 
