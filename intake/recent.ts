@@ -1,3 +1,5 @@
+export type Recent = ReturnType<typeof createRecent>
+
 /** Remembers the last `size` keys for `forMs` each, so that repeats need no request. */
 export function createRecent(size: number, forMs: number, clock: () => number = () => performance.now()) {
   const seenAt = new Map<string, number>()

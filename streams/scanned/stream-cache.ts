@@ -1,6 +1,6 @@
 import type { ScannedBlock } from '../../domain/stream/stream.ts'
 import type { Transfer } from '../../domain/transfer/transfer.ts'
-import { createRecent } from '../../intake/recent.ts'
+import { createRecent, type Recent } from '../../intake/recent.ts'
 
 const mostTransfers = 10_000
 /** Ends of ranges, thinned out with age: blocks that a fork may have left in the chain. */
@@ -17,10 +17,19 @@ export function createStreamCache() {
   const transfers = new Map<string, Transfer>()
   const completions = new Map<string, Transfer>()
   const started = createRecent(mostTransfers, startedMs)
+  let startedEra = 0
   let blocks: ScannedBlock[] = []
   return {
-    /** Ids of transfers that were started, while others of their range could not be. */
-    started,
+    /**
+     * Ids of transfers that were started, while others of their range could not be. Those of another era of the stream are forgotten: Temporal may have lost
+     * their workflows.
+     * @param era of the stream's client
+     */
+    started(era: number): Recent {
+      if (era !== startedEra) started.clear()
+      startedEra = era
+      return started
+    },
     transfer: (number: string) => transfers.get(number),
     know(known: readonly Transfer[]): void {
       for (const transfer of known) put(transfers, transfer.sequence, transfer, mostTransfers)

@@ -1,7 +1,9 @@
+import { Client, Connection } from '@temporalio/client'
+import { WorkflowNotFoundError } from '@temporalio/common'
 import { describe, expect, it } from 'vitest'
 import { RelayerError } from '../../domain/errors.ts'
 import type { Transfer } from '../../domain/transfer/transfer.ts'
-import { startAll } from '../../streams/scanned/start-transfers.ts'
+import { startAgain, startAll } from '../../streams/scanned/start-transfers.ts'
 import { createStreamCache } from '../../streams/scanned/stream-cache.ts'
 import { codeOfAsync } from '../helpers/refusals.ts'
 
@@ -10,22 +12,36 @@ const transfers = [1, 2, 3].map((number): Transfer => ({
   ...{ sequence: String(number), digest: `0x${String(number).padStart(64, '0')}`, message: Buffer.from(String(number)).toString('base64') },
 }))
 
+/** A client whose server has no workflow. It connects to none. */
+function emptyTemporal(): Client {
+  const client = new Client({ connection: Connection.lazy() })
+  const describe = (id: string) => Promise.reject(new WorkflowNotFoundError('not found', id, undefined))
+  Object.defineProperty(client.workflow, 'getHandle', { value: (id: string) => ({ describe: () => describe(id) }) })
+  return client
+}
+
 /** A submitter that fails for these. */
 function network() {
   const failing = new Map<string, RelayerError>()
   const submitted: string[] = []
+  const listeners = new Map<string, () => void>()
   const cache = createStreamCache()
   const submitter = {
     async submit(_: string, message: Uint8Array) {
       const number = Buffer.from(message).toString()
       submitted.push(number)
+      listeners.get(number)?.()
       const error = failing.get(number)
       if (error) throw error
       return { id: number, status: 'started' as const }
     },
   }
-  const start = (stopping = new AbortController().signal) => startAll({ submitter, cache, stopping }, transfers)
-  return { start, failing, cache, taken: () => submitted.splice(0) }
+  const streamClient = { era: 0 }
+  const stopping = new AbortController().signal
+  const start = () => startAll({ submitter, cache, stopping, streamClient }, transfers)
+  const again = (transfer: Transfer) => startAgain({ submitter, cache, stopping, streamClient, client: emptyTemporal() }, transfer)
+  const onSubmit = (number: string, listener: () => void) => void listeners.set(number, listener)
+  return { start, again, failing, cache, streamClient, onSubmit, taken: () => submitted.splice(0) }
 }
 
 describe('the transfers of a range', () => {
@@ -57,6 +73,36 @@ describe('the transfers of a range', () => {
     taken()
     await start()
     expect(taken()).toEqual(['1', '2', '3'])
+  })
+
+  it('are all asked for after the stream went back: Temporal may have lost what was started', async () => {
+    const { start, failing, streamClient, taken } = network()
+    failing.set('2', new RelayerError('TEMPORAL_UNAVAILABLE'))
+    await codeOfAsync(start)
+    streamClient.era += 1
+    await codeOfAsync(start)
+    expect(taken()).toEqual(['1', '2', '3', '1', '2', '3'])
+    await codeOfAsync(start)
+    expect(taken()).toEqual(['2'])
+  })
+
+  it('are asked for again, too, where the stream went back while they were started', async () => {
+    const { start, failing, streamClient, taken, onSubmit } = network()
+    failing.set('2', new RelayerError('TEMPORAL_UNAVAILABLE'))
+    onSubmit('3', () => void (streamClient.era += 1))
+    await codeOfAsync(start)
+    taken()
+    await codeOfAsync(start)
+    expect(taken()).toContain('3')
+  })
+
+  it('of which one is gone from Temporal: it is asked for, though it was started a moment ago', async () => {
+    const { start, again, failing, taken } = network()
+    failing.set('2', new RelayerError('TEMPORAL_UNAVAILABLE'))
+    await codeOfAsync(start)
+    taken()
+    for (const transfer of transfers.slice(0, 1)) await again(transfer)
+    expect(taken()).toEqual(['1'])
   })
 
   it('of which one contradicts the source’s table: that is what is thrown, whatever else failed', async () => {
