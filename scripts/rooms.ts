@@ -41,7 +41,11 @@ export const rooms: readonly Room[] = [
     packages: ['@temporalio/common', '@temporalio/workflow'],
     names: { '@temporalio/workflow': /^define/ },
   },
-  { path: 'temporal/encryption', imports: ['domain', 'temporal/contracts'], packages: ['@temporalio/common', '@temporalio/proto', 'node:*'] },
+  {
+    path: 'temporal/encryption',
+    imports: ['domain', 'temporal/contracts'],
+    packages: ['@temporalio/common', '@temporalio/proto', 'node:*'],
+  },
   {
     path: 'temporal/client',
     imports: ['domain', 'temporal/contracts', 'temporal/encryption', 'observability'],

@@ -52,17 +52,20 @@ describe('an answer', () => {
     expect(text).toBe('packed')
   })
 
-  it.each(['constructor', '__proto__', 'hasOwnProperty', 'x'])('in the unknown encoding %s is read as it is, and its connection kept', async (encoding) => {
-    const sockets = new Set<Socket>()
-    const url = await urlOf(
-      createServer(({ socket }, response) => {
-        sockets.add(socket)
-        response.writeHead(200, { 'content-encoding': encoding }).end('plain')
-      }),
-    )
-    for (let count = 0; count < 3; count++) expect((await fetchBounded(url, {}, usual)).text).toBe('plain')
-    expect(sockets.size).toBe(1)
-  })
+  it.each(['constructor', '__proto__', 'hasOwnProperty', 'x'])(
+    'in the unknown encoding %s is read as it is, and its connection kept',
+    async (encoding) => {
+      const sockets = new Set<Socket>()
+      const url = await urlOf(
+        createServer(({ socket }, response) => {
+          sockets.add(socket)
+          response.writeHead(200, { 'content-encoding': encoding }).end('plain')
+        }),
+      )
+      for (let count = 0; count < 3; count++) expect((await fetchBounded(url, {}, usual)).text).toBe('plain')
+      expect(sockets.size).toBe(1)
+    },
+  )
 
   it('that leads elsewhere is not followed', async () => {
     const asked: unknown[] = []

@@ -100,17 +100,20 @@ describe('a payload', () => {
     expect(await refusal(codec.decode([sealed], workflow('audit:ethereum-2026-11-22T18:20:00Z')))).toBe('ENCRYPTION_BROKEN')
   })
 
-  test.each(['operator-transaction:evm:1:0xaa:0011223344556677', 'lane:evm:1:0xaa', 'wormhole-token-bridge:2:00:1:aa', 'settings', 'my-audit:bsc'])(
-    'of %s opens under no other id, also if that ends as a schedule’s run',
-    async (id) => {
-      const dated = `${id}-2026-01-01T00:00:00Z`
-      const [sealed] = (await codec.encode([json({ value: '1' })], workflow(id))) as [Payload]
-      expect(await refusal(codec.decode([sealed], workflow(dated)))).toBe('ENCRYPTION_BROKEN')
-      const [ofDated] = (await codec.encode([json({ value: '1' })], workflow(dated))) as [Payload]
-      expect(await refusal(codec.decode([ofDated], workflow(id)))).toBe('ENCRYPTION_BROKEN')
-      expect(await refusal(codec.decode([ofDated], workflow(dated)))).toBe('accepted')
-    },
-  )
+  test.each([
+    'operator-transaction:evm:1:0xaa:0011223344556677',
+    'lane:evm:1:0xaa',
+    'wormhole-token-bridge:2:00:1:aa',
+    'settings',
+    'my-audit:bsc',
+  ])('of %s opens under no other id, also if that ends as a schedule’s run', async (id) => {
+    const dated = `${id}-2026-01-01T00:00:00Z`
+    const [sealed] = (await codec.encode([json({ value: '1' })], workflow(id))) as [Payload]
+    expect(await refusal(codec.decode([sealed], workflow(dated)))).toBe('ENCRYPTION_BROKEN')
+    const [ofDated] = (await codec.encode([json({ value: '1' })], workflow(dated))) as [Payload]
+    expect(await refusal(codec.decode([ofDated], workflow(id)))).toBe('ENCRYPTION_BROKEN')
+    expect(await refusal(codec.decode([ofDated], workflow(dated)))).toBe('accepted')
+  })
 
   test('is never encrypted with the same IV', async () => {
     const sealed = await codec.encode(Array.from({ length: 2_000 }, () => json(1)))
