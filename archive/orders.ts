@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { RelayerError } from '../domain/errors.ts'
 import type { KeptOrders } from '../temporal/client/kept-orders.ts'
 import type { ArchiveStore } from './store.ts'
+import { linesOf, updateText } from './update.ts'
 
 /** One line of the log of orders. */
 export interface OrderRecord {
@@ -39,9 +40,9 @@ const progressName = 'orders/progress.json'
 
 /**
  * Appends what is not in the log yet, to the text of its day (UTC). The same export again writes nothing. Throws ARCHIVE_UNAVAILABLE, ARCHIVE_INVALID.
- * @param now when the orders were read, ms since the epoch
+ * @param through when the orders were read, ms since the epoch; undefined: some that were given since the last export were not looked for
  */
-export async function exportOrders(store: ArchiveStore, kept: readonly KeptOrders[], now: number): Promise<OrderExport> {
+export async function exportOrders(store: ArchiveStore, kept: readonly KeptOrders[], through: number | undefined): Promise<OrderExport> {
   const last = await lastExport(store)
   const records = kept.flatMap(recordsOf)
   const days = new Map<string, OrderRecord[]>()
@@ -52,16 +53,20 @@ export async function exportOrders(store: ArchiveStore, kept: readonly KeptOrder
   const heads: Record<string, string> = {}
   let added = 0
   for (const [day, ofDay] of days) {
-    const lines = await readDay(store, day)
-    const known = new Set(lines.map((line) => keyOf(parsed(line, nameOf(day)))))
-    const missing = ofDay.filter((record) => !known.has(keyOf(record)))
-    if (missing.length === 0) continue
-    for (const record of missing) lines.push(JSON.stringify({ ...record, previous: hashOf(lines.at(-1), day) } satisfies Chained))
-    await store.put(nameOf(day), `${lines.join('\n')}\n`)
-    heads[day] = hashOf(lines.at(-1), day)
+    let missing: OrderRecord[] = []
+    await updateText(store, nameOf(day), (text) => {
+      const lines = linesOf(text)
+      const known = new Set(lines.map((line) => keyOf(parsed(line, nameOf(day)))))
+      missing = ofDay.filter((record) => !known.has(keyOf(record)))
+      if (missing.length === 0) return undefined
+      for (const record of missing) lines.push(JSON.stringify({ ...record, previous: hashOf(lines.at(-1), day) } satisfies Chained))
+      heads[day] = hashOf(lines.at(-1), day)
+      return `${lines.join('\n')}\n`
+    })
+    if (missing.length === 0) delete heads[day]
     added += missing.length
   }
-  await store.put(progressName, `${JSON.stringify({ through: new Date(now).toISOString() })}\n`)
+  if (through !== undefined) await writeProgress(store, through)
   const maybeIncomplete = kept.filter(({ isFull, orders }) => isFull && (orders[0]?.at ?? 0) > last).map(({ id }) => id)
   return { found: records.length, added, maybeIncomplete, heads }
 }
@@ -80,16 +85,26 @@ export async function verifyDay(store: ArchiveStore, day: string): Promise<{ rea
 }
 
 async function readDay(store: ArchiveStore, day: string): Promise<string[]> {
-  return (await store.get(nameOf(day)))?.split('\n').filter(Boolean) ?? []
+  return linesOf((await store.get(nameOf(day)))?.text)
 }
 
 /** When orders were exported last, ms since the epoch; 0: never. Throws ARCHIVE_UNAVAILABLE, ARCHIVE_INVALID. */
 export async function lastExport(store: ArchiveStore): Promise<number> {
-  const text = await store.get(progressName)
+  return progressIn((await store.get(progressName))?.text)
+}
+
+function progressIn(text: string | undefined): number {
   if (text === undefined) return 0
   const at = Date.parse(String((parsed(text, progressName) as { through?: unknown }).through))
   if (Number.isNaN(at)) throw new RelayerError('ARCHIVE_INVALID', { facts: { name: progressName } })
   return at
+}
+
+/** Another process may have come further: that stays. */
+function writeProgress(store: ArchiveStore, through: number): Promise<void> {
+  return updateText(store, progressName, (text) =>
+    progressIn(text) < through ? `${JSON.stringify({ through: new Date(through).toISOString() })}\n` : undefined,
+  )
 }
 
 function recordsOf({ subject, id, orders }: KeptOrders): OrderRecord[] {

@@ -12,6 +12,11 @@ const mostBytes = 512 * 1024 * 1024
 /** A request is tried so often: a pass that fails is made again later, from where it was. */
 const tries = 4
 const [firstWaitMs, longestWaitMs] = [200, 5_000] as const
+/**
+ * The text is not the one that was read (412), or another is written at this moment (409).
+ * https://docs.aws.amazon.com/AmazonS3/latest/userguide/conditional-writes.html
+ */
+const othersWrote: ReadonlySet<number> = new Set([409, 412])
 
 /**
  * A bucket of S3, or of a server that speaks its protocol (MinIO, R2, Ceph…), with the AWS SDK's own signer and chain of credentials: environment, shared files,
@@ -26,33 +31,41 @@ export function createS3Store(place: S3Place): ArchiveStore {
   const urlOf = (name: string) =>
     new URL(`${base}${[...place.prefix.split('/'), ...name.split('/')].map(encodeURIComponent).filter(Boolean).join('/')}`)
   let signing: ReturnType<typeof createSigner> | undefined
-  const request = async (method: 'GET' | 'PUT', name: string, body?: string) => {
+  const request = async (method: 'GET' | 'PUT', name: string, body?: string, condition: Readonly<Record<string, string>> = {}) => {
     signing ??= createSigner(place.region)
     const sign = await signing
     for (let count = 0; ; count++) {
       const url = urlOf(name)
-      const headers = await sign(method, url, body).catch((error: unknown) => {
+      const headers = await sign(method, url, body, condition).catch((error: unknown) => {
         throw unavailable(name, String(error instanceof Error ? error.message : error))
       })
       const answer = await fetchBounded(url, { method, headers, ...(body !== undefined && { body }) }, { timeoutMs, mostBytes }).catch(
         (error: unknown) => (error instanceof Error ? error : new Error(String(error))),
       )
-      if (!(answer instanceof Error) && (answer.ok || answer.status === 404)) return answer
+      if (!(answer instanceof Error) && (answer.ok || answer.status === 404 || othersWrote.has(answer.status))) return answer
       const isPassing = answer instanceof Error || answer.status >= 500 || answer.status === 429
       if (!isPassing || count + 1 === tries) throw unavailable(name, answer instanceof Error ? answer.message : saysOf(answer))
       await delay(backoffMs(count, firstWaitMs, longestWaitMs))
     }
   }
+  /** A bucket that is not there must not look like one that is empty. */
+  const isMissing = (name: string, { status, text }: { readonly status: number; readonly text: string }) => {
+    if (status === 404 && text.includes('NoSuchBucket')) throw unavailable(name, `there is no bucket ${place.bucket}`)
+    return status === 404
+  }
   return {
     async get(name) {
-      const { status, text } = await request('GET', name)
-      // A bucket that is not there must not look like one that is empty.
-      if (status === 404 && text.includes('NoSuchBucket')) throw unavailable(name, `there is no bucket ${place.bucket}`)
-      return status === 404 ? undefined : text
+      const answer = await request('GET', name)
+      if (isMissing(name, answer)) return undefined
+      const version = answer.headers.get('etag')
+      if (!answer.ok || version === null) throw unavailable(name, answer.ok ? 'an answer without an ETag' : saysOf(answer))
+      return { text: answer.text, version }
     },
-    async put(name, text) {
-      const answer = await request('PUT', name, text)
-      if (!answer.ok) throw unavailable(name, saysOf(answer))
+    async put(name, text, was) {
+      const answer = await request('PUT', name, text, was ? { 'if-match': was.version } : { 'if-none-match': '*' })
+      // Missing: it was removed since it was read.
+      if (isMissing(name, answer) || othersWrote.has(answer.status)) return false
+      return true
     },
   }
 }
@@ -64,9 +77,9 @@ async function createSigner(region: string) {
     import('@aws-sdk/credential-provider-node'),
   ])
   const signer = new SignatureV4({ service: 's3', region, credentials: defaultProvider(), sha256: Sha256, uriEscapePath: false })
-  return async (method: string, url: URL, body: string | undefined): Promise<Record<string, string>> => {
+  return async (method: string, url: URL, body: string | undefined, condition: Readonly<Record<string, string>>) => {
     const { protocol, hostname, port, pathname: path, host } = url
-    const headers = { host, ...(body !== undefined && { 'content-type': 'application/x-ndjson' }) }
+    const headers = { host, ...condition, ...(body !== undefined && { 'content-type': 'application/x-ndjson' }) }
     const signed = await signer.sign({
       method,
       protocol,

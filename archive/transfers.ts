@@ -4,6 +4,7 @@ import { type EndedRun, listEndedRuns, readEndedRun } from '../temporal/client/e
 import type { KeptOrders } from '../temporal/client/kept-orders.ts'
 import { type TransferRecord, transferRecord } from './records.ts'
 import type { ArchiveStore } from './store.ts'
+import { linesOf, updateText } from './update.ts'
 
 /** Closed transfers of so long go into one text, ms. */
 const sliceMs = 10 * 60_000
@@ -24,9 +25,11 @@ export interface ArchiveProgress {
 }
 
 /** What one pass did. */
-export interface ArchivePass extends ArchiveProgress {
+export interface ArchivePass extends Partial<ArchiveProgress> {
   /** Where it began to look, ISO 8601. */
   readonly from: string
+  /** It began after the end of what was archived, so that `through` stays: the next pass begins there. Absent: nothing was left out. */
+  readonly leftOut?: true
   /** Closed runs that it found, and those that were not in the archive. */
   readonly found: number
   readonly added: number
@@ -46,7 +49,10 @@ interface PassOptions {
 
 /** Throws ARCHIVE_UNAVAILABLE, ARCHIVE_INVALID. */
 export async function readProgress(store: ArchiveStore): Promise<ArchiveProgress | undefined> {
-  const text = await store.get(progressName)
+  return progressIn((await store.get(progressName))?.text)
+}
+
+function progressIn(text: string | undefined): ArchiveProgress | undefined {
   if (text === undefined) return undefined
   try {
     const { through } = JSON.parse(text) as Partial<ArchiveProgress>
@@ -68,6 +74,8 @@ export async function archiveTransfers(
   const through = known && Date.parse(known.through)
   const from = sliceOf(since ?? (through === undefined ? oldest : Math.max(oldest, Math.min(through, ordersThrough) - overlapMs)))
   const end = sliceOf(now - listLagMs)
+  // What Temporal has forgotten is not waited for. Of all else, what comes before `from` must be archived.
+  const leftOut = from > Math.max(oldest, through ?? 0)
   let [found, added] = [0, 0]
   const orders: KeptOrders[] = []
   for (let at = from; at < end; at += listedMs) {
@@ -80,10 +88,9 @@ export async function archiveTransfers(
       orders.push(...written.records.flatMap(ordersOf))
     }
     // Of a pass that began before the end of the last one, this may be less than is archived.
-    if (until > (through ?? 0)) await writeProgress(store, until)
+    if (!leftOut && until > (through ?? 0)) await writeProgress(store, until)
   }
-  const reached = Math.max(end, through ?? 0)
-  return { from: isoOf(from), through: isoOf(reached), found, added, orders }
+  return { from: isoOf(from), ...(await readProgress(store)), ...(leftOut && { leftOut }), found, added, orders }
 }
 
 function bySlice(runs: readonly EndedRun[]): Map<number, EndedRun[]> {
@@ -100,8 +107,7 @@ function bySlice(runs: readonly EndedRun[]): Map<number, EndedRun[]> {
 /** What is archived of the slice afterwards, and how many lines of it are new. */
 async function addToSlice(client: TemporalClient, store: ArchiveStore, slice: number, runs: readonly EndedRun[]) {
   const name = sliceName(slice)
-  const lines = (await store.get(name))?.split('\n').filter(Boolean) ?? []
-  const archived = lines.map((line) => parsed(line, name))
+  let archived = linesOf((await store.get(name))?.text).map((line) => parsed(line, name))
   const known = new Set(archived.map(({ runId }) => runId))
   const missing = runs.filter(({ runId }) => !known.has(runId))
   const records: TransferRecord[] = []
@@ -112,8 +118,17 @@ async function addToSlice(client: TemporalClient, store: ArchiveStore, slice: nu
     })
     records.push(...(await Promise.all(read)).flat())
   }
-  if (records.length > 0) await store.put(name, `${[...lines, ...records.map((record) => JSON.stringify(record))].join('\n')}\n`)
-  return { records: [...archived, ...records], added: records.length }
+  let added: TransferRecord[] = []
+  if (records.length > 0) {
+    await updateText(store, name, (text) => {
+      const lines = linesOf(text)
+      archived = lines.map((line) => parsed(line, name))
+      const there = new Set(archived.map(({ runId }) => runId))
+      added = records.filter(({ runId }) => !there.has(runId))
+      return added.length === 0 ? undefined : `${[...lines, ...added.map((record) => JSON.stringify(record))].join('\n')}\n`
+    })
+  }
+  return { records: [...archived, ...added], added: added.length }
 }
 
 function parsed(line: string, name: string): TransferRecord {
@@ -129,8 +144,14 @@ function ordersOf({ id, orders = [] }: TransferRecord): KeptOrders[] {
   return [{ subject: 'transfer', id, orders: orders.map((order) => ({ ...order, at: Date.parse(order.at) })), isFull: false }]
 }
 
+/** Another process may have come further: that stays. */
 function writeProgress(store: ArchiveStore, through: number): Promise<void> {
-  return store.put(progressName, `${JSON.stringify({ through: isoOf(through) } satisfies ArchiveProgress)}\n`)
+  return updateText(store, progressName, (text) => {
+    const known = progressIn(text)
+    return known && Date.parse(known.through) >= through
+      ? undefined
+      : `${JSON.stringify({ through: isoOf(through) } satisfies ArchiveProgress)}\n`
+  })
 }
 
 /** `transfers/2026/11/22/1720.jsonl`, in UTC. */

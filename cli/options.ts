@@ -28,6 +28,28 @@ export function numberWithin(from: number, to: number, rule = `It must be from $
   }
 }
 
+const timePattern = /^(\d{4}-\d\d-\d\d)(T([01]\d|2[0-3]):[0-5]\d(:[0-5]\d(\.\d{1,3})?)?Z)?$/i
+
+/** A parser for commander: a day, as it was given. `Date` takes 31 February for 3 March. */
+export function utcDay(text: string): string {
+  if (/^\d{4}-\d\d-\d\d$/.test(text) && isOfCalendar(text)) return text
+  throw new InvalidArgumentError('It must be a day of the calendar: 2026-11-22.')
+}
+
+/** A parser for commander: a time in UTC that is not in the future, as ms since the epoch. */
+export function pastTime(text: string): number {
+  const [, day] = timePattern.exec(text) ?? []
+  if (day === undefined || !isOfCalendar(day)) throw new InvalidArgumentError('It must be a time in UTC: 2026-11-22 or 2026-11-22T17:00Z.')
+  const at = Date.parse(text.toUpperCase())
+  if (at > Date.now()) throw new InvalidArgumentError('It is in the future.')
+  return at
+}
+
+function isOfCalendar(day: string): boolean {
+  const at = Date.parse(day)
+  return !Number.isNaN(at) && new Date(at).toISOString().startsWith(day)
+}
+
 const fraction = /^[0-9.]+$/
 
 /** Parsers for commander. */

@@ -5,24 +5,22 @@ import { createArchiveStore } from '../../archive/create-store.ts'
 import type { ArchiveStore } from '../../archive/store.ts'
 import { type ArchivePass, archiveTransfers, readProgress } from '../../archive/transfers.ts'
 import type { Config } from '../../config/schema.ts'
-import { toRelayerError } from '../../domain/errors.ts'
 import type { TemporalClient } from '../../temporal/client/client.ts'
 import { retentionHours } from '../../temporal/client/ended-transfers.ts'
 import { readKeptOrders } from '../../temporal/client/kept-orders.ts'
 import type { Call, CommandSpec } from '../command.ts'
 import { withInterrupt } from '../context.ts'
-import { invalid, matching, numberWithin } from '../options.ts'
-import { facts } from '../output.ts'
+import { invalid, numberWithin, pastTime, utcDay } from '../options.ts'
+import { facts, print, printError } from '../output.ts'
 
 interface RunOptions {
-  readonly since?: string
+  /** ms since the epoch. */
+  readonly since?: number
   readonly every?: number
 }
 
 const hourMs = 3_600_000
 const minuteMs = 60_000
-const time = matching(/^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d{1,3})?)?Z)?$/i, 'It must be a time in UTC: 2026-11-22 or 2026-11-22T17:00Z.')
-const day = matching(/^\d{4}-\d\d-\d\d$/, 'It must be a day: 2026-11-22.')
 
 export const archiveCommand: CommandSpec = {
   description: 'Keep what Temporal forgets: the results of closed transfers, and who ordered what (archive of the config).',
@@ -33,12 +31,17 @@ export const archiveCommand: CommandSpec = {
         command
           .option(
             '--since <time>',
-            'look from this time on (default: an hour before the end of the last pass; the first time all that Temporal has)',
-            time,
+            'look from this time on, in UTC (default: an hour before the end of the last pass; the first time all that Temporal has)',
+            pastTime,
           )
-          .option('--every <minutes>', 'go on until SIGTERM or Ctrl-C: a pass every so many minutes', numberWithin(1, 1_440)),
+          .option(
+            '--every <minutes>',
+            'go on until SIGTERM or Ctrl-C: a pass every so many minutes; with --json one object per line on stdout for each pass',
+            numberWithin(1, 1_440),
+          ),
       notes: `For cron, or a CronJob: one pass, exit code 1 if it failed or if orders may be missing. Nothing waits for it: transfers are delivered and
-closed without it, and a pass that failed is made good by the next. Orders that lanes and streams keep need a worker of the ledger.`,
+closed without it, and a pass that failed is made good by the next. Orders that lanes and streams keep need a worker of the ledger. Two
+passes at a time do the work twice, and lose nothing. One with a --since after the end of what is archived does not move that end: the next pass begins there.`,
       examples: ['portage archive run', 'portage archive run --every 10', 'portage archive run --since 2026-11-20 --json'],
       run: (call: Call<RunOptions>) => call.withTemporal((client, config) => run(call, client, config)),
     },
@@ -55,7 +58,7 @@ closed without it, and a pass that failed is made good by the next. Orders that 
     },
     verify: {
       description: 'Check that no line of the log of orders of a day was changed, added or taken out.',
-      options: (command) => command.argument('<day>', 'in UTC: 2026-11-22', day),
+      options: (command) => command.argument('<day>', 'in UTC: 2026-11-22', utcDay),
       notes:
         'The head that it shows is the hash of the last line: compare it with the one that archive run showed, kept elsewhere, to see that no line was cut off at the end.',
       examples: ['portage archive verify 2026-11-22 --json'],
@@ -78,18 +81,18 @@ async function run({ context, globals, options: { since, every } }: Call<RunOpti
   if (every === undefined) return outcome(await pass(client, store, since))
   return withInterrupt(context, async (interrupted) => {
     for (let from = since; !interrupted.aborted;) {
-      const line = await pass(client, store, from).then(
-        (done) => {
-          from = undefined
-          return globals.json ? JSON.stringify(outcome(done).json) : outcome(done).text
-        },
+      try {
+        const done = outcome(await pass(client, store, from))
+        from = undefined
+        if (globals.json) print(context, globals, done)
+        else context.stderr.write(`${done.text}\n`)
+      } catch (error) {
         // It is made again; what it did is kept.
-        (error: unknown) => toRelayerError(error).message,
-      )
-      context.stderr.write(`${line}\n`)
+        printError(context, globals, error)
+      }
       await delay(every * minuteMs, undefined, { signal: interrupted }).catch(() => {})
     }
-    return { json: { ended: true }, text: 'ended' }
+    return globals.json ? undefined : { json: {}, text: 'ended' }
   })
 }
 
@@ -98,21 +101,24 @@ interface Pass {
   readonly orders: OrderExport
 }
 
-async function pass(client: TemporalClient, store: ArchiveStore, since: string | undefined): Promise<Pass> {
+async function pass(client: TemporalClient, store: ArchiveStore, since: number | undefined): Promise<Pass> {
   const now = Date.now()
   const oldest = now - (await retentionHours(client)) * hourMs
-  const from = since === undefined ? undefined : Date.parse(since)
   const ordersThrough = await lastExport(store)
-  const transfers = await archiveTransfers(client, store, { since: from, ordersThrough, oldest, now })
-  const kept = await readKeptOrders(client, from ?? Date.parse(transfers.from))
-  return { transfers, orders: await exportOrders(store, [...kept, ...transfers.orders], now) }
+  const transfers = await archiveTransfers(client, store, { since, ordersThrough, oldest, now })
+  const from = Date.parse(transfers.from)
+  const kept = await readKeptOrders(client, from)
+  // Of what closed between the last export and a later `since` nobody has asked.
+  const through = from > Math.max(oldest, ordersThrough) ? undefined : now
+  return { transfers, orders: await exportOrders(store, [...kept, ...transfers.orders], through) }
 }
 
 function outcome({ transfers: { orders: _, ...transfers }, orders }: Pass) {
-  const { through, found, added } = transfers
+  const { from, through = 'nothing yet', leftOut, found, added } = transfers
   const missing = orders.maybeIncomplete
   const text = facts({
     archived: through,
+    ...(leftOut && { 'left out': `what closed before ${from}: the next pass without --since looks there` }),
     transfers: `${found} closed, ${added} new`,
     orders: `${orders.found} kept, ${orders.added} new`,
     ...(missing.length > 0 && { 'orders may be missing of': missing.join(', ') }),

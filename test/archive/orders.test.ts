@@ -89,6 +89,23 @@ describe('the log of orders', () => {
     expect((await exportOrders(store, [full, settings], now)).maybeIncomplete).toEqual([])
   })
 
+  test('two exports at a time lose no order, and the chain holds', async () => {
+    const ofStream = (n: number): KeptOrders => ({
+      ...{ subject: 'stream', id: `s${n}`, isFull: false },
+      orders: [{ kind: 'pause', by: 'dora', reason: 'a test', at: at('2026-11-22T11:00:00Z') + n }],
+    })
+    await Promise.all([1, 2, 3, 4].map((n) => exportOrders(store, [lane, ofStream(n)], now + n)))
+    expect(await verifyDay(store, '2026-11-22')).toMatchObject({ orders: 5 })
+    expect(await verifyDay(store, '2026-11-23')).toMatchObject({ orders: 1 })
+    expect(await lastExport(store)).toBe(now + 4)
+  })
+
+  test('an export that did not look for all leaves the end of the last one', async () => {
+    await exportOrders(store, [lane], now)
+    expect(await exportOrders(store, [settings], undefined)).toMatchObject({ added: 1 })
+    expect(await lastExport(store)).toBe(now)
+  })
+
   test('what is no log of orders is left as it is', async () => {
     await exportOrders(store, [lane], now)
     await writeFile(file('22'), 'none\n')

@@ -1,11 +1,29 @@
-import { mkdtemp, readdir, rm, stat } from 'node:fs/promises'
+import { mkdtemp, readdir, rm, stat, utimes, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { createArchiveStore } from '../../archive/create-store.ts'
+import type { ArchiveStore } from '../../archive/store.ts'
+import { linesOf, updateText } from '../../archive/update.ts'
 import { s3Credentials, startS3 } from '../helpers/s3-server.ts'
 
 const text = '{"id":"a:ü","n":"1"}\n'
+const append = (store: ArchiveStore, name: string, line: string) =>
+  updateText(store, name, (was) => `${[...linesOf(was), line].join('\n')}\n`)
+
+/** Both kinds must hold it. */
+async function expectNoLostUpdate(store: ArchiveStore) {
+  expect(await store.put('a/b.jsonl', 'old', undefined)).toBe(true)
+  const old = await store.get('a/b.jsonl')
+  expect(await store.put('a/b.jsonl', text, old)).toBe(true)
+  expect(await store.put('a/b.jsonl', 'of one who read before', old)).toBe(false)
+  expect(await store.put('a/b.jsonl', 'of one who found none', undefined)).toBe(false)
+  expect(await store.put('a/none.jsonl', 'of one who saw it removed', old)).toBe(false)
+  expect([(await store.get('a/b.jsonl'))?.text, await store.get('a/none.jsonl')]).toEqual([text, undefined])
+  const lines = ['1', '2', '3', '4']
+  await Promise.all(lines.map((line) => append(store, 'a/lines.jsonl', line)))
+  expect(linesOf((await store.get('a/lines.jsonl'))?.text).toSorted()).toEqual(lines)
+}
 
 describe('an archive in a folder', () => {
   test('has what was written last, whole, for its user alone; what was never written is not there', async () => {
@@ -13,9 +31,9 @@ describe('an archive in a folder', () => {
     try {
       const store = createArchiveStore({ kind: 'directory', path: join(dir, 'kept') })
       expect(await store.get('a/b.jsonl')).toBeUndefined()
-      await store.put('a/b.jsonl', 'old')
-      await store.put('a/b.jsonl', text)
-      expect(await store.get('a/b.jsonl')).toBe(text)
+      await store.put('a/b.jsonl', 'old', undefined)
+      await store.put('a/b.jsonl', text, await store.get('a/b.jsonl'))
+      expect((await store.get('a/b.jsonl'))?.text).toBe(text)
       expect(await readdir(join(dir, 'kept', 'a'))).toEqual(['b.jsonl'])
       const modes = await Promise.all(
         ['', 'a', 'a/b.jsonl'].map(async (path) => ((await stat(join(dir, 'kept', path))).mode & 0o777).toString(8)),
@@ -23,8 +41,26 @@ describe('an archive in a folder', () => {
       expect(modes).toEqual(['700', '700', '600'])
       // A file in the place of the folder.
       const blocked = createArchiveStore({ kind: 'directory', path: join(dir, 'kept', 'a', 'b.jsonl') })
-      await expect(blocked.put('c.jsonl', text)).rejects.toMatchObject({ code: 'ARCHIVE_UNAVAILABLE' })
+      await expect(blocked.put('c.jsonl', text, undefined)).rejects.toMatchObject({ code: 'ARCHIVE_UNAVAILABLE' })
       await expect(blocked.get('c.jsonl')).rejects.toMatchObject({ code: 'ARCHIVE_UNAVAILABLE' })
+    } finally {
+      await rm(dir, { recursive: true })
+    }
+  })
+
+  test('two who write at a time do not overwrite each other; a lock that a crash left is removed once it is old', async () => {
+    const dir = await mkdtemp(join(tmpdir(), 'portage-archive-'))
+    try {
+      const store = createArchiveStore({ kind: 'directory', path: dir })
+      await expectNoLostUpdate(store)
+      const lock = join(dir, 'a', 'b.jsonl.lock')
+      await writeFile(lock, 'of another process')
+      expect(await store.put('a/b.jsonl', 'new', await store.get('a/b.jsonl'))).toBe(false)
+      const before = new Date(Date.now() - 61_000)
+      await utimes(lock, before, before)
+      await append(store, 'a/b.jsonl', 'new')
+      expect((await store.get('a/b.jsonl'))?.text).toBe(`${text}new\n`)
+      expect((await readdir(join(dir, 'a'))).toSorted()).toEqual(['b.jsonl', 'lines.jsonl'])
     } finally {
       await rm(dir, { recursive: true })
     }
@@ -48,9 +84,9 @@ describe('an archive in a bucket', () => {
 
   test('has what was written last; every request is signed, with the hash of its body', async () => {
     expect(await store().get('a/b.jsonl')).toBeUndefined()
-    await store().put('a/b.jsonl', 'old')
-    await store().put('a/b.jsonl', text)
-    expect(await store().get('a/b.jsonl')).toBe(text)
+    await store().put('a/b.jsonl', 'old', undefined)
+    await store().put('a/b.jsonl', text, await store().get('a/b.jsonl'))
+    expect((await store().get('a/b.jsonl'))?.text).toBe(text)
     expect([...s3.objects]).toEqual([['main net/a/b.jsonl', text]])
   })
 
@@ -63,13 +99,20 @@ describe('an archive in a bucket', () => {
     set()
     const refused = { code: 'ARCHIVE_UNAVAILABLE', message: expect.stringContaining(code) as string }
     await expect(store(given).get('a.jsonl')).rejects.toMatchObject(refused)
-    await expect(store(given).put('a.jsonl', text)).rejects.toMatchObject(refused)
+    await expect(store(given).put('a.jsonl', text, undefined)).rejects.toMatchObject(refused)
     expect([s3.seen.length, s3.objects.size]).toEqual([2, 0])
+  })
+
+  test('two who write at a time do not overwrite each other; one whose answer was lost does not write twice', async () => {
+    await expectNoLostUpdate(store())
+    s3.lost.push(true)
+    await append(store(), 'a/b.jsonl', 'new')
+    expect((await store().get('a/b.jsonl'))?.text).toBe(`${text}new\n`)
   })
 
   test('a store that is busy is asked again, a few times', async () => {
     s3.failures.push(503, 500)
-    await store().put('a.jsonl', text)
+    await store().put('a.jsonl', text, undefined)
     expect([s3.seen.length, s3.objects.size]).toEqual([3, 1])
     s3.failures.push(503, 503, 503, 503)
     await expect(store().get('a.jsonl')).rejects.toMatchObject({

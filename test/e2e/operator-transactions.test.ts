@@ -226,21 +226,23 @@ describe('Operator transactions', () => {
     ])
     expect(await cli('archive', 'show')).toMatchObject([0, { state: 'fresh' }])
     // Goes on until it is stopped.
-    const stop: (() => void)[] = []
-    const said: string[] = []
-    const ended = await main(['archive', 'run', '--every', '60', '--config', join(stage.devnet.dir, 'archive.yaml')], {
-      ...{ env: { ...process.env, ...stage.devnet.env }, stdin: Readable.from([]), cwd: () => stage.devnet.dir },
-      stdout: { write: () => true },
-      stderr: {
-        write(line) {
-          said.push(line)
+    const goesOn = async (...args: string[]) => {
+      const stop: (() => void)[] = []
+      const said: string[][] = [[], []]
+      const sayOn = (stream: number) => ({
+        write(line: string) {
+          said[stream]!.push(line)
           for (const one of stop) one()
         },
-      },
-      on: (_, listener) => stop.push(listener),
-      off: () => {},
-    })
-    expect([ended, said]).toEqual([0, [expect.stringMatching(/^archived +20/)]])
+      })
+      const ended = await main(['archive', 'run', '--every', '60', '--config', join(stage.devnet.dir, 'archive.yaml'), ...args], {
+        ...{ env: { ...process.env, ...stage.devnet.env }, stdin: Readable.from([]), cwd: () => stage.devnet.dir },
+        ...{ stdout: sayOn(0), stderr: sayOn(1), on: (_, listener) => stop.push(listener), off: () => {} },
+      })
+      return [ended, ...said]
+    }
+    expect(await goesOn()).toEqual([0, ['ended\n'], [expect.stringMatching(/^archived +20/)]])
+    expect(await goesOn('--json')).toEqual([0, [expect.stringMatching(/^\{"transfers":\{.*\}\n$/)], []])
     const day = new Date().toISOString().slice(0, 10)
     expect(await cli('archive', 'verify', day)).toMatchObject([0, { day, orders: expect.any(Number) as number }])
   })

@@ -9,7 +9,7 @@ export const s3Credentials = {
 } as const
 
 /**
- * Stands in for a bucket of S3: PUT and GET of one bucket by path, with errors as S3 words them. Every signature (AWS Signature Version 4) and every hash of a
+ * Stands in for a bucket of S3: PUT and GET of one bucket by path, on condition (ETag) too, with errors as S3 words them. Every signature (AWS Signature Version 4) and every hash of a
  * body is checked, by code of its own. No more of S3 is here.
  */
 export async function startS3(bucket: string, region: string) {
@@ -17,6 +17,8 @@ export async function startS3(bucket: string, region: string) {
   const seen: string[] = []
   /** Statuses that the next requests get, whatever they ask. */
   const failures: number[] = []
+  /** Whether the answers to the next texts that are written get lost. */
+  const lost: boolean[] = []
   const server = createServer((request, response) => {
     void (async () => {
       const body = await bodyOf(request)
@@ -31,12 +33,19 @@ export async function startS3(bucket: string, region: string) {
       const [, name, ...path] = decodeURI(url).split('/')
       if (name !== bucket) return error(404, 'NoSuchBucket')
       const key = path.join('/')
+      const object = objects.get(key)
       if (method === 'PUT') {
+        const { 'if-match': match, 'if-none-match': noneMatch } = request.headers
+        if (match !== undefined && object === undefined) return error(404, 'NoSuchKey')
+        if (match !== undefined && match !== etagOf(object)) return error(412, 'PreconditionFailed')
+        if (noneMatch === '*' && object !== undefined) return error(412, 'PreconditionFailed')
         objects.set(key, body.toString('utf8'))
+        if (lost.shift() === true) return response.destroy()
         return answer(200)
       }
-      const object = objects.get(key)
-      return object === undefined ? error(404, 'NoSuchKey') : answer(200, object)
+      if (object === undefined) return error(404, 'NoSuchKey')
+      response.setHeader('etag', etagOf(object))
+      return answer(200, object)
     })()
   })
   await new Promise<void>((resolve) => {
@@ -48,6 +57,7 @@ export async function startS3(bucket: string, region: string) {
     objects,
     seen,
     failures,
+    lost,
     async stop() {
       server.closeAllConnections()
       await new Promise((resolve) => server.close(resolve))
@@ -85,6 +95,10 @@ function refusal({ method = '', url = '', headers }: IncomingMessage, body: Buff
   )
   const wanted = createHmac('sha256', key).update(toSign).digest()
   return timingSafeEqual(wanted, Buffer.from(signature, 'hex')) ? undefined : 'SignatureDoesNotMatch'
+}
+
+function etagOf(object = ''): string {
+  return `"${createHash('md5').update(object).digest('hex')}"`
 }
 
 function sha256(data: string | Buffer): string {
