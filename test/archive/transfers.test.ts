@@ -97,12 +97,19 @@ describe('the archive of transfers', () => {
   })
 
   test('two passes at a time, which see different runs, lose none and write none twice', async () => {
-    const [some, others] = [
-      [0.5, 0.51, 0.52, 5],
-      [0.52, 0.53, 0.54, 5],
-    ]
     const options = { since: ago(6), ordersThrough: 0, oldest: ago(6), now }
-    await Promise.all([some, others].map((hours) => archiveTransfers(clientWith(hours), store, options)))
-    expect(await archived()).toEqual([0.5, 0.51, 0.52, 0.53, 0.54, 5].map((at) => `run-${at}`))
+    const [some, others] = [clientWith([0.5, 0.51, 0.52, 5]), clientWith([0.52, 0.53, 0.54, 4.99, 5])]
+    let other: Promise<unknown> | undefined
+    /** The other pass runs after this one has read its first text, and before it writes. */
+    const overtaken: ArchiveStore = {
+      get: (name) => store.get(name),
+      async put(...args) {
+        if (args[0].endsWith('.jsonl')) await (other ??= archiveTransfers(others, store, options))
+        return store.put(...args)
+      },
+    }
+    await archiveTransfers(some, overtaken, options)
+    expect(other).toBeDefined()
+    expect(await archived()).toEqual([0.5, 0.51, 0.52, 0.53, 0.54, 4.99, 5].map((at) => `run-${at}`))
   })
 })
