@@ -1,7 +1,7 @@
 import type { GivenOrder } from '../domain/order.ts'
 import type { Delivery, Transfer } from '../domain/transfer/transfer.ts'
 import type { EndedRun, EndedTransfer } from '../temporal/client/ended-transfers.ts'
-import type { TransferStatus } from '../temporal/contracts/transfer.ts'
+import { type EndedStatus, readStatus, readTransferInput } from './ended-schema.ts'
 
 /** One line of the archive of transfers: a closed run. Amounts are decimal strings, their unit in the field's name; times ISO 8601. */
 export interface TransferRecord {
@@ -37,16 +37,58 @@ export interface TransferRecord {
   /** What was ordered of it, and by whom; the newest 32. */
   readonly orders?: readonly (Omit<GivenOrder, 'at'> & { readonly at: string })[]
   readonly timeline?: readonly { readonly at: string; readonly state: string; readonly note: string }[]
+  /** Why what it was started with, or its result, could not be read: an error code, such as ENCRYPTION_KEY_UNKNOWN. A later pass reads it again. */
+  readonly unreadable?: string
+  /** It ended with what is no result of a transfer: somebody else than Portage wrote it. */
+  readonly invalid?: true
+  /** Entries of its lists that were of another shape, and are left out. */
+  readonly dropped?: number
+  /** It was too long, and is without its lists; if that did not do, or its ten minutes are full, without its message and texts too. */
+  readonly shortened?: true
 }
 
-export function transferRecord(run: EndedRun, { transfer, status }: EndedTransfer): TransferRecord {
+/** Longest line, characters: a transfer with the longest message has some 300,000. */
+export const longestRecord = 400_000
+
+export function transferRecord(run: EndedRun, ended: EndedTransfer): TransferRecord {
   const { workflowId: id, runId, execution, startedAt, closedAt } = run
-  return { version: 1, id, runId, execution, startedAt, closedAt, ...(transfer && { transfer }), ...(status && outcomeOf(status)) }
+  const transfer = readTransferInput(ended.transfer)
+  const status = readStatus(ended.result)
+  const record: TransferRecord = {
+    ...{ version: 1, id, runId, execution, startedAt, closedAt },
+    ...(transfer && { transfer }),
+    ...(status && outcomeOf(status)),
+    ...(ended.unreadable !== undefined && { unreadable: ended.unreadable }),
+    ...(execution === 'COMPLETED' && !status && ended.unreadable === undefined && { invalid: true as const }),
+  }
+  return JSON.stringify(record).length <= longestRecord ? record : shortRecord(record)
 }
 
-/** Whoever reaches Temporal can let a run of this type end with anything: nothing here may fail for it. */
-function outcomeOf(status: TransferStatus): Partial<TransferRecord> {
-  const { state, code, reason, cancelledBy, delivery, lane, nonce, batch, rounds, tried, orders, timeline } = status
+/** The record without its lists; if it is too long even so, without all texts that whoever wrote the result chose. */
+function shortRecord(record: TransferRecord): TransferRecord {
+  const { attempts: _, orders: _orders, timeline: _timeline, ...rest } = record
+  return JSON.stringify(rest).length <= longestRecord ? { ...rest, shortened: true } : shortestRecord(record)
+}
+
+/** At most some 2,000 characters. */
+export function shortestRecord(record: TransferRecord): TransferRecord {
+  const { id, runId, execution, startedAt, closedAt, outcome, unreadable, invalid } = record
+  return {
+    ...{ version: 1, id, runId, execution, startedAt, closedAt },
+    ...(outcome !== undefined && { outcome }),
+    ...(unreadable !== undefined && { unreadable }),
+    ...(invalid && { invalid }),
+    shortened: true,
+  }
+}
+
+/** A key was missing, or the like: it is to be read again. */
+export function isUnreadable({ unreadable }: TransferRecord): boolean {
+  return unreadable !== undefined
+}
+
+function outcomeOf(status: EndedStatus): Partial<TransferRecord> {
+  const { state, code, reason, cancelledBy, delivery, lane, nonce, batch, rounds, tried, orders, timeline, dropped } = status
   return {
     outcome: state,
     ...(code !== undefined && { code }),
@@ -56,8 +98,8 @@ function outcomeOf(status: TransferStatus): Partial<TransferRecord> {
     ...(lane !== undefined && { lane }),
     ...(nonce !== undefined && { nonce }),
     ...(batch !== undefined && { batch }),
-    rounds,
-    ...(Array.isArray(tried) && {
+    ...(rounds !== undefined && { rounds }),
+    ...(tried && {
       attempts: tried.map(({ kind, hash, maxFee, tip, fate }) => ({
         kind,
         hash,
@@ -66,8 +108,9 @@ function outcomeOf(status: TransferStatus): Partial<TransferRecord> {
         fate,
       })),
     }),
-    ...(Array.isArray(orders) && { orders: orders.map((order: GivenOrder) => ({ ...order, at: timeOf(order.at) })) }),
-    ...(Array.isArray(timeline) && { timeline: timeline.map(({ at, state: then, note }) => ({ at: timeOf(at), state: then, note })) }),
+    ...(orders && { orders: orders.map((order) => ({ ...order, at: timeOf(order.at) })) }),
+    ...(timeline && { timeline: timeline.map(({ at, state: then, note }) => ({ at: timeOf(at), state: then, note })) }),
+    ...(dropped > 0 && { dropped }),
   }
 }
 
@@ -76,6 +119,5 @@ function deliveryOf({ gasPaid, ...rest }: Delivery): NonNullable<TransferRecord[
 }
 
 function timeOf(ms: number): string {
-  const date = new Date(ms)
-  return Number.isNaN(date.getTime()) ? String(ms) : date.toISOString()
+  return new Date(ms).toISOString()
 }

@@ -2,7 +2,8 @@ import { RelayerError } from '../domain/errors.ts'
 import type { TemporalClient } from '../temporal/client/client.ts'
 import { type EndedRun, listEndedRuns, readEndedRun } from '../temporal/client/ended-transfers.ts'
 import type { KeptOrders } from '../temporal/client/kept-orders.ts'
-import { type TransferRecord, transferRecord } from './records.ts'
+import { isUnreadable, type TransferRecord, transferRecord } from './records.ts'
+import { newOnes, sliceText } from './slice-text.ts'
 import type { ArchiveStore } from './store.ts'
 import { linesOf, updateText } from './update.ts'
 
@@ -33,6 +34,8 @@ export interface ArchivePass extends Partial<ArchiveProgress> {
   /** Closed runs that it found, and those that were not in the archive. */
   readonly found: number
   readonly added: number
+  /** Of those found, the runs whose result or message could not be read, mostly for want of a key: their lines have no outcome. */
+  readonly unreadable: number
   /** What was ordered of the transfers of that time. */
   readonly orders: readonly KeptOrders[]
 }
@@ -76,7 +79,7 @@ export async function archiveTransfers(
   const end = sliceOf(now - listLagMs)
   // What Temporal has forgotten is not waited for. Of all else, what comes before `from` must be archived.
   const leftOut = from > Math.max(oldest, through ?? 0)
-  let [found, added] = [0, 0]
+  let [found, added, unreadable] = [0, 0, 0]
   const orders: KeptOrders[] = []
   for (let at = from; at < end; at += listedMs) {
     const until = Math.min(at + listedMs, end)
@@ -85,12 +88,13 @@ export async function archiveTransfers(
     for (const [slice, ofSlice] of bySlice(runs)) {
       const written = await addToSlice(client, store, slice, ofSlice)
       added += written.added
-      orders.push(...written.records.flatMap(ordersOf))
+      unreadable += written.unreadable
+      for (const record of written.records) orders.push(...ordersOf(record))
     }
     // Of a pass that began before the end of the last one, this may be less than is archived.
     if (!leftOut && until > (through ?? 0)) await writeProgress(store, until)
   }
-  return { from: isoOf(from), ...(await readProgress(store)), ...(leftOut && { leftOut }), found, added, orders }
+  return { from: isoOf(from), ...(await readProgress(store)), ...(leftOut && { leftOut }), found, added, unreadable, orders }
 }
 
 function bySlice(runs: readonly EndedRun[]): Map<number, EndedRun[]> {
@@ -108,7 +112,7 @@ function bySlice(runs: readonly EndedRun[]): Map<number, EndedRun[]> {
 async function addToSlice(client: TemporalClient, store: ArchiveStore, slice: number, runs: readonly EndedRun[]) {
   const name = sliceName(slice)
   let archived = linesOf((await store.get(name))?.text).map((line) => parsed(line, name))
-  const known = new Set(archived.map(({ runId }) => runId))
+  const known = new Set(archived.filter((record) => !isUnreadable(record)).map(({ runId }) => runId))
   const missing = runs.filter(({ runId }) => !known.has(runId))
   const records: TransferRecord[] = []
   for (let at = 0; at < missing.length; at += atOnce) {
@@ -123,12 +127,11 @@ async function addToSlice(client: TemporalClient, store: ArchiveStore, slice: nu
     await updateText(store, name, (text) => {
       const lines = linesOf(text)
       archived = lines.map((line) => parsed(line, name))
-      const there = new Set(archived.map(({ runId }) => runId))
-      added = records.filter(({ runId }) => !there.has(runId))
-      return added.length === 0 ? undefined : `${[...lines, ...added.map((record) => JSON.stringify(record))].join('\n')}\n`
+      added = newOnes(archived, records)
+      return added.length === 0 ? undefined : sliceText(lines, added)
     })
   }
-  return { records: [...archived, ...added], added: added.length }
+  return { records: [...archived, ...added], added: added.length, unreadable: records.filter(isUnreadable).length }
 }
 
 function parsed(line: string, name: string): TransferRecord {

@@ -96,7 +96,7 @@ export const rooms: readonly Room[] = [
   {
     path: 'archive',
     imports: ['domain', 'temporal', 'http'],
-    packages: ['@smithy/signature-v4', '@aws-sdk/credential-provider-node', 'node:*'],
+    packages: ['@smithy/signature-v4', '@aws-sdk/credential-provider-node', 'zod', 'node:*'],
   },
   { path: 'recovery', imports: ['domain', 'temporal', 'observability'], packages: ['node:*'] },
   { path: 'admin', imports: ['domain', 'temporal', 'chains/port.ts', 'http', 'observability'], packages: ['node:*'] },

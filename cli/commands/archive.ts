@@ -114,14 +114,17 @@ async function pass(client: TemporalClient, store: ArchiveStore, since: number |
 }
 
 function outcome({ transfers: { orders: _, ...transfers }, orders }: Pass) {
-  const { from, through = 'nothing yet', leftOut, found, added } = transfers
+  const { from, through = 'nothing yet', leftOut, found, added, unreadable } = transfers
   const missing = orders.maybeIncomplete
   const text = facts({
     archived: through,
     ...(leftOut && { 'left out': `what closed before ${from}: the next pass without --since looks there` }),
     transfers: `${found} closed, ${added} new`,
     orders: `${orders.found} kept, ${orders.added} new`,
+    ...(unreadable > 0 && {
+      unreadable: `${unreadable} without an outcome: their lines say why (docs/operating.md, "Retention, archive and backup")`,
+    }),
     ...(missing.length > 0 && { 'orders may be missing of': missing.join(', ') }),
   })
-  return { json: { transfers, orders }, text, failed: missing.length > 0 }
+  return { json: { transfers, orders }, text, failed: unreadable > 0 || missing.length > 0 }
 }

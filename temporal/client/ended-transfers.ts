@@ -1,9 +1,9 @@
-import type { Transfer } from '../../domain/transfer/transfer.ts'
-import type { TransferStatus } from '../contracts/transfer.ts'
-import { listWorkflows, type TemporalClient, within } from './client.ts'
-import { fromTemporal, isGone } from './errors.ts'
+import type { WorkflowExecutionInfo } from '@temporalio/client'
+import { type ErrorCode, toRelayerError } from '../../domain/errors.ts'
+import { type TemporalClient, within } from './client.ts'
+import { fromTemporal, isGone, isMissing, isOfServer } from './errors.ts'
 import type { RunId } from './runs.ts'
-import { readableTransfer } from './start-transfer.ts'
+import { storedTransfer } from './start-transfer.ts'
 import { transfersWith } from './transfer-queries.ts'
 
 /** A closed run of a transfer that did not go on in another one. */
@@ -15,14 +15,17 @@ export interface EndedRun extends RunId {
   readonly closedAt: string
 }
 
-/** What a run was for, and how it ended. */
+/** What a run was for, and how it ended: as it stands in its history, where whoever reaches Temporal can write anything. */
 export interface EndedTransfer {
-  /** Undefined: what it was started with is no transfer. */
-  readonly transfer: Transfer | undefined
-  /** Undefined: it has no outcome. */
-  readonly status: TransferStatus | undefined
+  /** Undefined: it cannot be read. */
+  readonly transfer: unknown
+  /** Undefined: it has none, or it cannot be read. */
+  readonly result: unknown
+  /** Why one of them cannot be read. */
+  readonly unreadable?: ErrorCode
 }
 
+/** Of a run, and of a page of the list. */
 const timeoutMs = 30_000
 
 /** The runs that closed at `from` or later and before `to`, ms since the epoch, in order of their end. Throws TEMPORAL_UNAVAILABLE and the like. */
@@ -33,7 +36,14 @@ export async function listEndedRuns(client: TemporalClient, from: number, to: nu
     `ExecutionStatus IN ('Completed', 'Failed', 'Terminated', 'TimedOut', 'Canceled')`,
     `CloseTime >= '${first}' AND CloseTime < '${end}'`,
   )
-  const runs = await within(client, timeoutMs, () => listWorkflows(client, query)).catch(rethrow)
+  const runs: WorkflowExecutionInfo[] = []
+  const rows = client.workflow.list({ query })[Symbol.asyncIterator]()
+  for (;;) {
+    // The call for a page is made by `next`: each has a deadline of its own, and an hour may have many.
+    const row = await within(client, timeoutMs, () => rows.next()).catch(rethrow)
+    if (row.done) break
+    runs.push(row.value)
+  }
   return runs
     .flatMap(({ workflowId, runId, status, startTime, closeTime }) =>
       closeTime
@@ -43,21 +53,47 @@ export async function listEndedRuns(client: TemporalClient, from: number, to: nu
     .toSorted((a, b) => compare(a.closedAt, b.closedAt) || compare(a.runId, b.runId))
 }
 
-/** What became of it: two reads of its history. Undefined: it is gone since it was listed. Throws TEMPORAL_UNAVAILABLE and the like. */
+/** What became of it: two reads of its history. Undefined: it is gone since it was listed. Throws TEMPORAL_UNAVAILABLE and the like, and nothing for what stands there. */
 export async function readEndedRun(client: TemporalClient, { workflowId, runId, execution }: EndedRun): Promise<EndedTransfer | undefined> {
-  const result = () => client.workflow.getHandle(workflowId, runId, { followRuns: false }).result() as Promise<TransferStatus>
+  const result = () => client.workflow.getHandle(workflowId, runId, { followRuns: false }).result() as Promise<unknown>
   try {
     return await within(client, timeoutMs, async () => {
-      const [transfer, status] = await Promise.all([
-        readableTransfer(client, workflowId, runId),
-        execution === 'COMPLETED' ? result() : undefined,
+      const [transfer, ended] = await Promise.all([
+        unlessUnreadable(storedTransfer(client, workflowId, runId)),
+        unlessUnreadable(execution === 'COMPLETED' ? result() : Promise.resolve(undefined)),
       ])
-      return { transfer, status }
+      const unreadable = codeOf(ended) ?? codeOf(transfer, isOfKey)
+      return { transfer: transfer.value, result: ended.value, ...(unreadable && { unreadable }) }
     })
   } catch (error) {
-    if (isGone(error)) return undefined
+    if (isGone(error) || isMissing(error)) return undefined
     throw fromTemporal(error, {}, { transfer: workflowId })
   }
+}
+
+interface Read {
+  readonly value?: unknown
+  readonly code?: ErrorCode
+}
+
+/** What the codec and the converter say against it is the run's own; what the server says is thrown. */
+function unlessUnreadable(reading: Promise<unknown>): Promise<Read> {
+  return reading.then(
+    (value) => ({ value }),
+    (error: unknown) => {
+      if (isOfServer(error)) throw error
+      return { code: toRelayerError(error).code }
+    },
+  )
+}
+
+/** What a run was started with may be no transfer: that alone is no reason. */
+function codeOf({ code }: Read, counts: (code: ErrorCode) => boolean = () => true): ErrorCode | undefined {
+  return code && counts(code) ? code : undefined
+}
+
+function isOfKey(code: ErrorCode): boolean {
+  return code.startsWith('ENCRYPTION_')
 }
 
 /** How long closed workflows are kept in the namespace, hours. Throws TEMPORAL_UNAVAILABLE and the like. */

@@ -51,7 +51,17 @@ export function isQueryRefused(error: unknown): boolean {
 
 /** The server has no such namespace. */
 export function isNamespaceMissing(error: unknown): boolean {
-  return error instanceof NamespaceNotFoundError || (error as { code?: unknown } | undefined)?.code === notFoundCode
+  return error instanceof NamespaceNotFoundError || isMissing(error)
+}
+
+/** The same as `isGone`, of calls past the methods of the SDK. */
+export function isMissing(error: unknown): boolean {
+  return (error as { code?: unknown } | undefined)?.code === notFoundCode
+}
+
+/** The server said it, or did not answer. False: what stands in the history of a workflow, or the answer of its worker, cannot be read. */
+export function isOfServer(error: unknown): boolean {
+  return isGone(error) || isNamespaceMissing(error) || error instanceof ServiceError || isGrpcServiceError(error)
 }
 
 /** `malformed`: the same request is refused again. `full`: this run ends, the next one takes the update. Undefined: it is no refusal of an update. */
