@@ -65,7 +65,7 @@ describe('The archive, where somebody else writes to Temporal', () => {
   test('every run has its line, and the next pass begins behind them', async () => {
     const store = createArchiveStore({ kind: 'directory', path: dir })
     const pass = () => archiveTransfers(client, store, { oldest: at - hour, ordersThrough: 0, now: Date.now() + hour / 2 })
-    const done = await until(async () => ((await pass()).found === 6 ? await pass() : false), {
+    const done = await until(async () => ((await pass()).found === 6 ? pass() : false), {
       timeoutMs: 60_000,
       what: 'all runs to be listed as closed',
     })
