@@ -17,6 +17,7 @@ import type {
   SignedHash,
 } from '../temporal/contracts/operator-transaction.ts'
 import type { Context } from '@temporalio/activity'
+import { FinalNonces } from './final-nonces.ts'
 import { findForgotten } from './forgotten-nonces.ts'
 import { withHeartbeats } from './heartbeats.ts'
 import { priceCall } from './price-call.ts'
@@ -34,10 +35,13 @@ export interface SendOperatorTransactionDeps {
   readonly fees: FeePolicyResolver
 }
 
-type Deps = SendOperatorTransactionDeps
+interface Deps extends SendOperatorTransactionDeps {
+  readonly known: FinalNonces
+}
 
 /** The step of an operator transaction, and of a batch that no process drives; see `OperatorTransactionSteps` and `BatchSteps`. */
-export function createSendOperatorTransaction(deps: Deps): OperatorTransactionSteps['sendOperatorTransaction'] {
+export function createSendOperatorTransaction(given: SendOperatorTransactionDeps): OperatorTransactionSteps['sendOperatorTransaction'] {
+  const deps: Deps = { ...given, known: new FinalNonces() }
   return (input) => withHeartbeats((context) => run(deps, input, context))
 }
 
@@ -46,7 +50,7 @@ async function run(deps: Deps, input: Input, context: Context): Promise<Result> 
   if (!agent) throw new RelayerError('LANE_NOT_FOUND', { facts: { lane: input.lane } })
   const { cancellationSignal: signal } = context
   if (input.cancel && (await agent.cancel(input.intentId)) === 'free')
-    return input.lookUpOnly ? findFinal(deps, input) : ((await madeBefore(deps, agent, input)) ?? { kind: 'withdrawn' })
+    return input.lookUpOnly ? findFinal(deps, input) : ((await madeBefore(deps, agent, input, context)) ?? { kind: 'withdrawn' })
   const acquired = await acquire(deps, agent, input, context)
   if (signal.aborted) await context.cancelled
   if (acquired.kind !== 'acquired') return acquired
@@ -145,7 +149,7 @@ async function acquire(deps: Deps, agent: LaneAgent, input: Input, context: Cont
   const call = { ...laneCall(intentId, intent), tried: held?.tried }
   if (lookUpOnly || info.attempt > 1) {
     const found = await agent.find(call, signal)
-    if (found.kind === 'acquired') return found
+    if (found.kind === 'acquired') return (await madeInstead(deps, agent, input, context, found.pending)) ?? found
     // Also one that was withdrawn, if it held a nonce: that may be final by now, or of a ledger that is gone.
     if (lookUpOnly && (found.why === 'none' || (found.why === 'withdrawn' && found.later === undefined && held)))
       return findFinal(deps, input)
@@ -154,7 +158,7 @@ async function acquire(deps: Deps, agent: LaneAgent, input: Input, context: Cont
     return refused(found)
   }
   if (cancel) return { kind: 'withdrawn' }
-  const made = await madeBefore(deps, agent, input)
+  const made = await madeBefore(deps, agent, input, context)
   if (made) return made
   const heardAt = lastHeardOf(agent)
   const priced = await priceCall(deps, { lane, owner: workflowOf(intentId), intent })
@@ -171,8 +175,33 @@ async function acquire(deps: Deps, agent: LaneAgent, input: Input, context: Cont
 }
 
 /** A payment that a ledger made which is gone is not made again. Of a batch the contract sees to that. */
-async function madeBefore({ chain }: Deps, { view }: LaneAgent, { lane, intent, orderedAt }: Input): Promise<Result | undefined> {
-  return orderedAt === undefined ? undefined : findForgotten(chain, { lane, intent, orderedAt }, view?.forgotten ?? [])
+async function madeBefore(
+  { chain, known }: Deps,
+  { view }: LaneAgent,
+  { lane, intent, orderedAt }: Input,
+  { cancellationSignal: signal }: Context,
+): Promise<Result | undefined> {
+  if (orderedAt === undefined) return undefined
+  return findForgotten({ chain, known, signal, era: view?.era ?? 0 }, { lane, intent, orderedAt }, view?.forgotten ?? [])
+}
+
+/**
+ * The same for a nonce that an earlier try was given, and of which no signature was told: the ledger may have heard of others since that try looked. If one of
+ * them made the payment, or may have, this nonce does not make it: nothing is signed here, and the lane fills it unless a next try goes on with it.
+ */
+async function madeInstead(
+  deps: Deps,
+  agent: LaneAgent,
+  input: Input,
+  context: Context,
+  pending: PendingTransaction,
+): Promise<Result | undefined> {
+  if (!pending.unsigned || input.held?.nonce === pending.nonce) return undefined
+  const made = await madeBefore(deps, agent, input, context)
+  if (!made) return undefined
+  await agent.release(pending)
+  if (made.kind !== 'no-slot') await agent.cancel(input.intentId)
+  return made
 }
 
 function lastHeardOf({ view }: LaneAgent): number | undefined {

@@ -116,9 +116,12 @@ function recordsOf({ subject, id, orders }: KeptOrders): OrderRecord[] {
   }))
 }
 
-/** One order has one key; one that came again has another number of times, and a line of its own. */
+/**
+ * One order has one key; one that came again has another number of times, and a line of its own. An operator's transaction is sent and cancelled once: its
+ * time is none of its key, since it may be told as that of a later run.
+ */
 function keyOf({ at, subject, id, kind, by, reason, facts, times, order }: OrderRecord): string {
-  return JSON.stringify([at, subject, id, kind, by, reason, facts, times, order])
+  return JSON.stringify([subject === 'operator transaction' ? '' : at, subject, id, kind, by, reason, facts, times, order])
 }
 
 function parsed(line: string, name: string): Chained {

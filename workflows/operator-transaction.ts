@@ -27,9 +27,10 @@ const looksPerRun = 200
  * nothing makes the effect of a payment single: where the ledger cannot say what became of it, it is not sent again.
  */
 export async function operatorTransaction(input: OperatorTransactionInput): Promise<OperatorTransactionStatus> {
-  const progress: OperatorTransactionProgress = { ...(input.progress ?? { round: 1, sentBefore: false, waits: 0 }) }
+  const progress: OperatorTransactionProgress = { ...(input.progress ?? begun()) }
   const { lane, intent, by, reason } = input
-  let status: OperatorTransactionStatus = { lane, intent, by, reason, state: 'waiting', detail: 'not sent yet' }
+  const { orderedAt } = progress
+  let status: OperatorTransactionStatus = { lane, intent, by, reason, orderedAt, state: 'waiting', detail: 'not sent yet' }
   setHandler(operatorTransactionStatusQuery, () => status)
   setHandler(cancelOperatorTransactionSignal, (given) => {
     progress.cancelledBy ??= orderOf(given)
@@ -50,6 +51,11 @@ export async function operatorTransaction(input: OperatorTransactionInput): Prom
   }
 }
 
+/** Of the first run: those after it are given the time of the order, not their own. */
+function begun(): OperatorTransactionProgress {
+  return { round: 1, sentBefore: false, waits: 0, orderedAt: workflowInfo().startTime.getTime() }
+}
+
 /** What a run before a reset did is not known. */
 function isAfterReset(): boolean {
   const { runId, originalExecutionRunId } = workflowInfo()
@@ -57,8 +63,9 @@ function isAfterReset(): boolean {
 }
 
 function send({ lane, intent, by, reason }: OperatorTransactionInput, progress: OperatorTransactionProgress): Promise<LaneStepResult> {
-  const { workflowId: owner, startTime } = workflowInfo()
-  const { round, held, earlier, cancelledBy } = progress
+  const { workflowId: owner } = workflowInfo()
+  // An earlier version did not carry it from run to run: then no nonce is too old to have made the payment.
+  const { round, held, earlier, cancelledBy, orderedAt = 0 } = progress
   // Nothing is paid twice: it goes on with the nonce that it holds, and ends `lost` without one if the chain does not tell what became of it.
   const lookUpOnly = progress.sentBefore || isAfterReset()
   progress.sentBefore = true
@@ -69,7 +76,7 @@ function send({ lane, intent, by, reason }: OperatorTransactionInput, progress: 
     lookUpOnly,
     held,
     earlier,
-    orderedAt: startTime.getTime(),
+    orderedAt,
     cancel: cancelledBy !== undefined,
   }
   return laneStep(lane, `${reason} (${by})`, ({ sendOperatorTransaction }) => sendOperatorTransaction(call))

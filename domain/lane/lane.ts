@@ -173,7 +173,7 @@ export interface LaneState {
 }
 
 /**
- * Nonces that this ledger did not give and heard of later: from the chain, or from a process that knows a newer ledger. `from` to one below `to`. A ledger
+ * Nonces that this ledger did not give (or that went back to it unsigned) and heard of later as used: from the chain, or from a process that knows a newer ledger. `from` to one below `to`. A ledger
  * before this one may have given them (Temporal was wiped or restored), or somebody who used the key elsewhere.
  */
 export interface ForgottenNonces {

@@ -59,10 +59,10 @@ async function ofOperators(client: TemporalClient, since: number): Promise<KeptO
     const handle = client.workflow.getHandle(id, runId, { followRuns: false })
     return isOver ? (handle.result() as Promise<OperatorTransactionStatus>) : handle.query(operatorTransactionStatusQuery)
   })
-  return found.map(({ id, startedAt, status: { by, reason, lane, intent, cancelledBy } }) => {
+  return found.map(({ id, startedAt, status: { by, reason, lane, intent, cancelledBy, orderedAt: at = startedAt } }) => {
     const facts = { lane, to: intent.to, valueWei: intent.value, data: intent.data }
-    const cancel = cancelledBy ? [{ kind: 'cancel', ...cancelledBy, at: startedAt }] : []
-    return { subject: 'operator transaction', id, orders: [{ kind: 'send', by, reason, at: startedAt, facts }, ...cancel], isFull: false }
+    const cancel = cancelledBy ? [{ kind: 'cancel', ...cancelledBy, at }] : []
+    return { subject: 'operator transaction', id, orders: [{ kind: 'send', by, reason, at, facts }, ...cancel], isFull: false }
   })
 }
 

@@ -1,7 +1,9 @@
 import { describe, expect, test } from 'vitest'
-import { findForgotten } from '../../activities/forgotten-nonces.ts'
+import { FinalNonces } from '../../activities/final-nonces.ts'
+import { findForgotten, type Look } from '../../activities/forgotten-nonces.ts'
 import type { Chain } from '../../chains/port.ts'
 import { RelayerError } from '../../domain/errors.ts'
+import { until } from '../../lab/devnet/until.ts'
 
 const minuteMs = 60_000
 const orderedAt = 1_000 * minuteMs
@@ -31,47 +33,120 @@ function chainWith(calls: readonly (typeof intent | undefined)[], { agreed = cal
   } as Partial<Chain> as Chain
   return { chain, asked }
 }
+const lookAt = (chain: Chain, more: Partial<Look> = {}): Look => ({
+  ...{ chain, known: new FinalNonces(), era: 1, signal: new AbortController().signal },
+  ...more,
+})
 const heardAt = (from: number, to: number, at = orderedAt + minuteMs) => [{ from, to, at }]
 
 describe('a payment that a ledger made which is gone', () => {
   test('is found by its call among the nonces that this ledger did not give', async () => {
     const { chain } = chainWith([delivery, intent, delivery])
-    expect(await findForgotten(chain, input, heardAt(0, 3))).toEqual({
+    expect(await findForgotten(lookAt(chain), input, heardAt(0, 3))).toEqual({
       ...{ kind: 'final', ok: true, nonce: 1, txHash: '0x1', blockHeight: 1, blockHash: '0xb1', gasPaid: '42000' },
     })
-    expect(await findForgotten(chainWith([intent], { status: 'reverted' }).chain, input, heardAt(0, 1))).toMatchObject({ ok: false })
+    expect(await findForgotten(lookAt(chainWith([intent], { status: 'reverted' }).chain), input, heardAt(0, 1))).toMatchObject({
+      ok: false,
+    })
   })
 
   test('waits until the newest of them is final', async () => {
     const { chain, asked } = chainWith([delivery, intent], { agreed: 1 })
-    expect(await findForgotten(chain, input, heardAt(0, 2))).toMatchObject({ kind: 'no-slot', code: 'NONCE_NOT_FINAL' })
+    expect(await findForgotten(lookAt(chain), input, heardAt(0, 2))).toMatchObject({ kind: 'no-slot', code: 'NONCE_NOT_FINAL' })
     expect(asked).toEqual([])
   })
 
   test('is lost where the nodes no longer tell what used one of them', async () => {
     const { chain } = chainWith([delivery, undefined, delivery])
-    const found = await findForgotten(chain, input, heardAt(0, 3))
+    const found = await findForgotten(lookAt(chain), input, heardAt(0, 3))
     expect(found).toMatchObject({ kind: 'lost', reason: expect.stringContaining('nonce=1') })
   })
 
   test('is none of what was heard of before it was ordered', async () => {
     const { chain, asked } = chainWith([intent])
-    expect(await findForgotten(chain, input, heardAt(0, 1, orderedAt - 1))).toBeUndefined()
+    expect(await findForgotten(lookAt(chain), input, heardAt(0, 1, orderedAt - 1))).toBeUndefined()
     expect(asked).toEqual([])
   })
 
   test('is none of what was mined long before it was ordered: no further back is looked', async () => {
     const calls = [intent, ...Array.from({ length: 50 }, () => delivery)]
     const { chain, asked } = chainWith(calls)
-    expect(await findForgotten(chain, input, heardAt(0, 51))).toBeUndefined()
-    // A minute apart, and ten minutes of slack between the clocks.
-    expect(asked).toEqual(Array.from({ length: 12 }, (_, index) => 50 - index))
+    expect(await findForgotten(lookAt(chain), input, heardAt(0, 51))).toBeUndefined()
+    // A minute apart, and ten minutes of slack between the clocks: the twelfth is too old. Eight are read at a time.
+    expect(asked).toEqual(Array.from({ length: 16 }, (_, index) => 50 - index))
+  })
+
+  test('is no equal one of long before the order, nor is it lost for older ones that nobody tells of', async () => {
+    const deliveries = Array.from({ length: 12 }, () => delivery)
+    expect(await findForgotten(lookAt(chainWith([intent, ...deliveries]).chain), input, heardAt(0, 13))).toBeUndefined()
+    expect(await findForgotten(lookAt(chainWith([undefined, ...deliveries]).chain), input, heardAt(0, 13))).toBeUndefined()
+  })
+
+  test('is looked for from the highest nonce down, whatever was heard of last', async () => {
+    const calls = [delivery, ...Array.from({ length: 49 }, () => delivery), intent]
+    const heard = [...heardAt(49, 51), ...heardAt(1, 2, orderedAt + 2 * minuteMs)]
+    expect(await findForgotten(lookAt(chainWith(calls).chain), input, heard)).toMatchObject({ kind: 'final', nonce: 50 })
+  })
+
+  test('of a ledger that began after the key was in use is lost with that reason', async () => {
+    const { chain } = chainWith([undefined])
+    expect(await findForgotten(lookAt(chain), input, heardAt(0, 1))).toMatchObject({
+      reason: expect.stringContaining('The ledger began after'),
+    })
+    expect(await findForgotten(lookAt(chainWith([delivery, undefined]).chain), input, heardAt(1, 2))).toMatchObject({
+      reason: expect.stringContaining('Temporal was set back'),
+    })
+  })
+
+  test('is waited for where the look takes too long, or its step ends; what was read by then is read once', async () => {
+    const { chain, asked } = chainWith([intent, ...Array.from({ length: 19 }, () => delivery)], { everyMinutes: 0 })
+    const stuck: (() => void)[] = []
+    const slow = (isSlow: (nonce: number) => boolean): Chain => ({
+      ...chain,
+      mined: (address, nonce) => {
+        const answer = chain.mined(address, nonce)
+        return isSlow(nonce) ? new Promise((resolve) => stuck.push(() => resolve(answer))) : answer
+      },
+    })
+    const known = new FinalNonces()
+    const ended = new AbortController()
+    const late = slow((nonce) => nonce < 12)
+    const first = findForgotten(lookAt(late, { known, signal: ended.signal }), input, heardAt(0, 20))
+    await until(() => asked.length === 16, { timeoutMs: 10_000, everyMs: 1, what: 'the second eight to be asked for' })
+    ended.abort()
+    expect(await first).toMatchObject({ code: 'NONCE_NOT_FINAL' })
+    expect(asked).toEqual(Array.from({ length: 16 }, (_, index) => 19 - index))
+    // The next look shares what is being read.
+    expect(await findForgotten(lookAt(late, { known, forMs: 50 }), input, heardAt(0, 20))).toMatchObject({ code: 'NONCE_NOT_FINAL' })
+    expect(asked).toHaveLength(16)
+    for (const answer of stuck) answer()
+    expect(await findForgotten(lookAt(chain, { known }), input, heardAt(0, 20))).toMatchObject({ kind: 'final', nonce: 0 })
+    expect(asked).toEqual(Array.from({ length: 20 }, (_, index) => 19 - index))
+  })
+
+  test('is read anew where the ledger began anew, where the nodes told nothing, and beyond what is kept', async () => {
+    const { chain, asked } = chainWith([delivery, delivery])
+    const known = new FinalNonces(1)
+    await known.user({ chain, era: 1 }, lane, 0)
+    await known.user({ chain, era: 1 }, lane, 0)
+    expect(asked).toEqual([0])
+    await known.user({ chain, era: 2 }, lane, 0)
+    await known.user({ chain, era: 1 }, lane, 0)
+    expect(asked).toEqual([0, 0, 0])
+    await known.user({ chain, era: 1 }, lane, 7)
+    await known.user({ chain, era: 1 }, lane, 7)
+    expect(asked).toEqual([0, 0, 0, 7, 7])
   })
 
   test('waits while the nodes do not agree, and throws what else they throw', async () => {
     const failing = (code: 'NODES_DISAGREE' | 'NODE_UNAVAILABLE') =>
       ({ ...chainWith([]).chain, agreedNonce: () => Promise.reject(new RelayerError(code)) }) as Chain
-    expect(await findForgotten(failing('NODES_DISAGREE'), input, heardAt(0, 1))).toMatchObject({ kind: 'no-slot', code: 'NODES_DISAGREE' })
-    await expect(findForgotten(failing('NODE_UNAVAILABLE'), input, heardAt(0, 1))).rejects.toMatchObject({ code: 'NODE_UNAVAILABLE' })
+    expect(await findForgotten(lookAt(failing('NODES_DISAGREE')), input, heardAt(0, 1))).toMatchObject({
+      kind: 'no-slot',
+      code: 'NODES_DISAGREE',
+    })
+    await expect(findForgotten(lookAt(failing('NODE_UNAVAILABLE')), input, heardAt(0, 1))).rejects.toMatchObject({
+      code: 'NODE_UNAVAILABLE',
+    })
   })
 })

@@ -54,6 +54,20 @@ describe('the log of orders', () => {
     expect(await lastExport(store)).toBe(now + 1)
   })
 
+  test('has what an operator ordered of a transaction once, though a later run tells another time', async () => {
+    const send = { kind: 'send', by: 'dora', reason: 'rent', at: at('2026-11-22T10:00:00Z'), facts: { valueWei: '7' } }
+    const told = (time: number): KeptOrders => ({
+      ...{ subject: 'operator transaction', id: 'operator-transaction:a', isFull: false },
+      orders: [
+        { ...send, at: time },
+        { ...send, kind: 'cancel', at: time },
+      ],
+    })
+    expect(await exportOrders(store, [told(send.at)], now)).toMatchObject({ added: 2 })
+    expect(await exportOrders(store, [told(send.at + 3_600_000)], now)).toMatchObject({ found: 2, added: 0 })
+    expect(await linesOf('22')).toHaveLength(2)
+  })
+
   test('only grows: what is found later comes after what was there, and the chain goes on', async () => {
     const { heads } = await exportOrders(store, [lane], now)
     expect(await verifyDay(store, '2026-11-22')).toEqual({ orders: 1, head: heads['2026-11-22'] })

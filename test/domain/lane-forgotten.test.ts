@@ -35,6 +35,21 @@ describe('nonces that a ledger did not give', () => {
     ])
   })
 
+  test('are those that went back to it, and that others have used since: a newer ledger had given them again', () => {
+    const busy = granted(granted(granted(synced, 'a'), 'b'), 'c')
+    const { grantedTo } = busy.entries[1]!
+    const release = { kind: 'release', id: 'r', intentId: owner('b').intentId, grantedTo } as const
+    const before = apply(busy, { requests: [release] }, 1).state
+    expect(before.entries[1]).toMatchObject({ fill: 'released', attempts: [] })
+    const mined = apply(before, at(3, 2, { pending: 3 }), 7).state
+    expect(view(mined).forgotten).toEqual([{ from: 1, to: 2, at: 7 }])
+    expect(view(apply(mined, at(3, 3), 8).state).forgotten).toEqual([{ from: 1, to: 2, at: 7 }])
+    const { era, granted: count, next, finalized } = view(granted(before, 'd'))
+    expect(view(apply(before, { requests: [], known: { era, granted: count, next, finalized } }, 4).state).forgotten).toEqual([
+      { from: 1, to: 2, at: 4 },
+    ])
+  })
+
   test('are those that a process knows of from a newer ledger', () => {
     const before = granted(synced, 'a')
     const { era, granted: count, next, finalized } = view(granted(granted(before, 'b'), 'c'))

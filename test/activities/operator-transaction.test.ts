@@ -1,0 +1,83 @@
+import { MockActivityEnvironment } from '@temporalio/testing'
+import { DefaultLogger } from '@temporalio/worker'
+import { describe, expect, test } from 'vitest'
+import { createSendOperatorTransaction } from '../../activities/operator-transaction.ts'
+import type { Chain } from '../../chains/port.ts'
+import type { LaneView } from '../../domain/lane/messages.ts'
+import type { LaneAgent } from '../../lanes/agent.ts'
+import type { PendingTransaction } from '../../lanes/transaction/pending-transaction.ts'
+import type { SendOperatorTransactionInput } from '../../temporal/contracts/operator-transaction.ts'
+
+const lane = `evm-1:0x${'11'.repeat(20)}`
+const intent = { to: `0x${'7e'.repeat(20)}`, data: '0x', value: '7' }
+const other = { ...intent, value: '8' }
+const orderedAt = 3_600_000
+const block = { height: 5, hash: '0xb5' }
+
+/**
+ * The second try of a step whose first was given nonce 4 and died; the ledger has heard since of nonces 1 and 2.
+ * @param used calls of these, from nonce 1; undefined: the nodes no longer tell
+ */
+function setting(
+  used: readonly (typeof intent | undefined)[],
+  { agreed = 3, more = {} }: { readonly agreed?: number; readonly more?: Partial<SendOperatorTransactionInput> } = {},
+) {
+  const did: string[] = []
+  const pending: Partial<PendingTransaction> = {
+    ...{ nonce: 4, unsigned: true, tried: [], state: { kind: 'pending', note: '' } },
+    until: async () => false,
+  }
+  const agent: Partial<LaneAgent> = {
+    view: { era: 1, forgotten: [{ from: 1, to: 3, at: orderedAt + 1 }] } as unknown as LaneView,
+    find: async () => ({ kind: 'acquired', pending: pending as PendingTransaction }),
+    release: async () => void did.push('release'),
+    cancel: async () => (did.push('cancel'), 'held'),
+    signAndSend: async () => void did.push('sign'),
+  }
+  const chain: Partial<Chain> = {
+    agreedNonce: async () => agreed,
+    mined: async (_, nonce) => {
+      const call = used[nonce - 1]
+      return call && { hash: `0x${nonce}`, signingHash: '0x', call, block }
+    },
+    block: async () => ({ ...block, parentHash: '0x', timestamp: orderedAt / 1000 }),
+    receipt: async (hash) => ({ hash, status: 'success', block, from: '0x', gasUsed: '1', effectiveGasPrice: '2', logs: [] }),
+  }
+  const send = createSendOperatorTransaction({
+    agents: new Map([[lane, agent as LaneAgent]]),
+    chain: chain as Chain,
+    fees: () => ({}),
+  })
+  const environment = new MockActivityEnvironment({ attempt: 2, heartbeatTimeoutMs: 60_000 }, { logger: new DefaultLogger('ERROR') })
+  const input = { lane, intent, intentId: 'operator-transaction:a/1', lookUpOnly: false, cancel: false, orderedAt, ...more }
+  return { did, result: () => environment.run(send, input) }
+}
+
+describe('A later try of a payment that was given a nonce and signed nothing', () => {
+  test('does not make it where a ledger that is gone has made it meanwhile: its nonce is cancelled', async () => {
+    const { did, result } = setting([intent, other])
+    expect(await result()).toMatchObject({ kind: 'final', nonce: 1, txHash: '0x1' })
+    expect(did).toEqual(['release', 'cancel'])
+  })
+
+  test('nor where nobody tells whether it did', async () => {
+    const { did, result } = setting([undefined, other])
+    expect(await result()).toMatchObject({ kind: 'lost' })
+    expect(did).toEqual(['release', 'cancel'])
+  })
+
+  test('waits until that is known, and keeps its place', async () => {
+    const { did, result } = setting([intent, other], { agreed: 2 })
+    expect(await result()).toMatchObject({ kind: 'no-slot', code: 'NONCE_NOT_FINAL' })
+    expect(did).toEqual(['release'])
+  })
+
+  test('makes it where none of them did, and goes on with what was signed before', async () => {
+    const none = setting([other, other])
+    expect(await none.result()).toMatchObject({ kind: 'pending', held: { nonce: 4 } })
+    expect(none.did).toEqual(['sign'])
+    const signed = setting([intent, other], { more: { held: { nonce: 4, tried: [{ kind: 'call', hash: '0xa' }] } } })
+    expect(await signed.result()).toMatchObject({ kind: 'pending', held: { nonce: 4 } })
+    expect(signed.did).toEqual(['sign'])
+  })
+})

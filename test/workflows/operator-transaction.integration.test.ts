@@ -1,0 +1,65 @@
+import { Worker } from '@temporalio/worker'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { laneQueue, ledgerQueue } from '../../temporal/contracts/names.ts'
+import type {
+  OperatorTransactionInput,
+  OperatorTransactionStatus,
+  SendOperatorTransactionInput,
+  SendOperatorTransactionResult,
+} from '../../temporal/contracts/operator-transaction.ts'
+import { type Ledgers, startLedgers } from '../lanes/setting.ts'
+
+const lane = `evm-1:0x${'11'.repeat(20)}`
+const intent = { to: `0x${'7e'.repeat(20)}`, data: '0x', value: '7' }
+const asked: SendOperatorTransactionInput[] = []
+let ledgers: Ledgers
+let worker: Worker
+let running: Promise<void>
+
+/** The lane takes no work at the first look. */
+async function sendOperatorTransaction(input: SendOperatorTransactionInput): Promise<SendOperatorTransactionResult> {
+  asked.push(input)
+  if (asked.length % 2 === 1) return { kind: 'no-slot', code: 'LANE_NONE', reason: 'a test' }
+  return { kind: 'final', nonce: 0, ok: true, txHash: '0x', blockHeight: 1, blockHash: '0x', gasPaid: '1' }
+}
+
+beforeAll(async () => {
+  // A new run is suggested after the first look.
+  ledgers = await startLedgers({ dynamicConfig: { 'limit.historyCount.suggestContinueAsNew': '8' } })
+  const { connection } = ledgers.temporal
+  worker = await Worker.create({ connection, taskQueue: laneQueue(lane), activities: { sendOperatorTransaction }, shutdownGraceTime: 0 })
+  running = worker.run()
+})
+
+afterAll(async () => {
+  worker?.shutdown()
+  await running
+  await ledgers?.stop()
+})
+
+/** An operator's transaction that has ended in its second run. */
+async function inTwoRuns(workflowId: string, progress?: OperatorTransactionInput['progress']) {
+  asked.splice(0)
+  const input: OperatorTransactionInput = { lane, intent, by: 'a test', reason: 'a test', ...(progress && { progress }) }
+  const handle = await ledgers.temporal.client.workflow.start<(given: OperatorTransactionInput) => Promise<OperatorTransactionStatus>>(
+    'operatorTransaction',
+    { taskQueue: ledgerQueue, workflowId, args: [input] },
+  )
+  const status = await handle.result()
+  const { events } = await ledgers.temporal.client.workflow.getHandle(workflowId, handle.firstExecutionRunId).fetchHistory()
+  expect(events?.at(-1)?.workflowExecutionContinuedAsNewEventAttributes).toBeTruthy()
+  const { seconds, nanos } = events?.[0]?.eventTime ?? {}
+  return { status, startedAt: Number(seconds) * 1000 + Math.floor((nanos ?? 0) / 1e6) }
+}
+
+test('An operator’s transaction is as old as its order, in whichever run: what Temporal has forgotten since is looked at', async () => {
+  const { status, startedAt } = await inTwoRuns('operator-transaction:two-runs')
+  expect(asked.map(({ orderedAt }) => orderedAt)).toEqual([startedAt, startedAt])
+  expect(status).toMatchObject({ state: 'done', orderedAt: startedAt })
+})
+
+test('Of one that an earlier version has continued the time is not known, and no nonce is too old', async () => {
+  const { status } = await inTwoRuns('operator-transaction:earlier', { round: 1, sentBefore: false, waits: 0 })
+  expect(asked.map(({ orderedAt }) => orderedAt)).toEqual([0, 0])
+  expect(status).not.toHaveProperty('orderedAt')
+})
