@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { RelayerError } from '../domain/errors.ts'
 import type { KeptOrders } from '../temporal/client/kept-orders.ts'
+import { orderSchema } from './ended-schema.ts'
 import type { ArchiveStore } from './store.ts'
 import { linesOf, updateText } from './update.ts'
 
@@ -30,12 +31,23 @@ type Chained = OrderRecord & { readonly previous: string }
 export interface OrderExport {
   readonly found: number
   readonly added: number
-  /** Subjects whose oldest kept order is younger than the last export: some between may have been dropped. */
+  /**
+   * Subjects whose oldest kept order is younger than the last export, so that some between may have been dropped, and those that nobody answered for. Of many
+   * the first, and their number.
+   */
   readonly maybeIncomplete: readonly string[]
+  /** Subjects with orders that are none of Portage's (their time or shape), or that found no room in the text of their day: these are not in the log. */
+  readonly skipped: readonly string[]
   /** SHA-256 of the last line of each day that was written. Who keeps them elsewhere can prove that nothing was cut off. */
   readonly heads: Readonly<Record<string, string>>
 }
 
+/** Longest line of what anyone who reaches Temporal can write, characters: the longest transaction that chains take has half of it. */
+const longestOrder = 500_000
+/** From so many characters on a day takes only orders to settings, lanes and streams: V8 has no string of 2^29. */
+const fullDay = 100_000_000
+/** Subjects that are named. */
+const mostNamed = 20
 const progressName = 'orders/progress.json'
 
 /**
@@ -44,7 +56,8 @@ const progressName = 'orders/progress.json'
  */
 export async function exportOrders(store: ArchiveStore, kept: readonly KeptOrders[], through: number | undefined): Promise<OrderExport> {
   const last = await lastExport(store)
-  const records = kept.flatMap(recordsOf)
+  const skipped = new Set<string>()
+  const records = kept.flatMap((one) => recordsOf(one, skipped))
   const days = new Map<string, OrderRecord[]>()
   for (const record of records.toSorted((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0))) {
     const day = record.at.slice(0, 10)
@@ -57,7 +70,11 @@ export async function exportOrders(store: ArchiveStore, kept: readonly KeptOrder
     await updateText(store, nameOf(day), (text) => {
       const lines = linesOf(text)
       const known = new Set(lines.map((line) => keyOf(parsed(line, nameOf(day)))))
-      missing = ofDay.filter((record) => !known.has(keyOf(record)))
+      missing = withRoom(
+        ofDay.filter((record) => !known.has(keyOf(record))),
+        text?.length ?? 0,
+        skipped,
+      )
       if (missing.length === 0) return undefined
       for (const record of missing) lines.push(JSON.stringify({ ...record, previous: hashOf(lines.at(-1), day) } satisfies Chained))
       heads[day] = hashOf(lines.at(-1), day)
@@ -66,9 +83,30 @@ export async function exportOrders(store: ArchiveStore, kept: readonly KeptOrder
     if (missing.length === 0) delete heads[day]
     added += missing.length
   }
-  if (through !== undefined) await writeProgress(store, through)
-  const maybeIncomplete = kept.filter(({ isFull, orders }) => isFull && (orders[0]?.at ?? 0) > last).map(({ id }) => id)
-  return { found: records.length, added, maybeIncomplete, heads }
+  // Of a ledger that was not read, the next export must not take its orders since the last one for known.
+  const isBehind = kept.some(({ unread, subject }) => unread && !isAnyones(subject))
+  if (through !== undefined && !isBehind) await writeProgress(store, through)
+  const maybeIncomplete = kept.filter(({ isFull, orders, unread }) => unread || (isFull && (orders[0]?.at ?? 0) > last)).map(({ id }) => id)
+  return { found: records.length, added, maybeIncomplete: named(maybeIncomplete), skipped: named([...skipped]), heads }
+}
+
+/** Whoever reaches Temporal can start these, as many as he likes. */
+function isAnyones(subject: KeptOrders['subject']): boolean {
+  return subject === 'transfer' || subject === 'operator transaction'
+}
+
+function withRoom(records: readonly OrderRecord[], length: number, skipped: Set<string>): OrderRecord[] {
+  let room = fullDay - length
+  return records.filter((record) => {
+    room -= JSON.stringify(record).length
+    if (room > 0 || !isAnyones(record.subject)) return true
+    skipped.add(record.id)
+    return false
+  })
+}
+
+function named(subjects: readonly string[]): readonly string[] {
+  return subjects.length <= mostNamed ? subjects : [...subjects.slice(0, mostNamed), `and ${subjects.length - mostNamed} more`]
 }
 
 /** The lines of a day in order, after their chain was checked. Throws ARCHIVE_INVALID with the number of the line that does not fit. */
@@ -107,13 +145,24 @@ function writeProgress(store: ArchiveStore, through: number): Promise<void> {
   )
 }
 
-function recordsOf({ subject, id, orders }: KeptOrders): OrderRecord[] {
-  return orders.map(({ kind, by, reason, at, facts, times, order }) => ({
-    ...{ version: 1 as const, at: new Date(at).toISOString(), subject, id, kind, by, reason },
-    ...(facts && { facts }),
-    ...(times !== undefined && { times }),
-    ...(order && { order }),
-  }))
+/** An order that is none is skipped: it must not keep the others out of the log. */
+function recordsOf({ subject, id, orders }: KeptOrders, skipped: Set<string>): OrderRecord[] {
+  return orders.flatMap((one) => {
+    const read = orderSchema.safeParse(one)
+    if (!read.success || (isAnyones(subject) && JSON.stringify(read.data).length > longestOrder)) {
+      skipped.add(id)
+      return []
+    }
+    const { kind, by, reason, at, facts, times } = read.data
+    return [
+      {
+        ...{ version: 1 as const, at: new Date(at).toISOString(), subject, id, kind, by, reason },
+        ...(facts && { facts }),
+        ...(times !== undefined && { times }),
+        ...(one.order && { order: one.order }),
+      },
+    ]
+  })
 }
 
 /**

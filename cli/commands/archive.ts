@@ -115,7 +115,7 @@ async function pass(client: TemporalClient, store: ArchiveStore, since: number |
 
 function outcome({ transfers: { orders: _, ...transfers }, orders }: Pass) {
   const { from, through = 'nothing yet', leftOut, found, added, unreadable } = transfers
-  const missing = orders.maybeIncomplete
+  const { maybeIncomplete: missing, skipped } = orders
   const text = facts({
     archived: through,
     ...(leftOut && { 'left out': `what closed before ${from}: the next pass without --since looks there` }),
@@ -125,6 +125,7 @@ function outcome({ transfers: { orders: _, ...transfers }, orders }: Pass) {
       unreadable: `${unreadable} without an outcome: their lines say why (docs/operating.md, "Retention, archive and backup")`,
     }),
     ...(missing.length > 0 && { 'orders may be missing of': missing.join(', ') }),
+    ...(skipped.length > 0 && { 'orders that are none skipped of': skipped.join(', ') }),
   })
-  return { json: { transfers, orders }, text, failed: unreadable > 0 || missing.length > 0 }
+  return { json: { transfers, orders }, text, failed: unreadable > 0 || missing.length > 0 || skipped.length > 0 }
 }

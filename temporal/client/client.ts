@@ -22,6 +22,19 @@ export async function listWorkflows(
   return found
 }
 
+/**
+ * As `listWorkflows`, all of them: each page has this deadline of its own, ms, since there may be many. A page is asked for by `next`, with the deadline of that call.
+ */
+export async function listByPage(client: TemporalClient, query: string, pageTimeoutMs: number): Promise<WorkflowExecutionInfo[]> {
+  const found: WorkflowExecutionInfo[] = []
+  const rows = client.workflow.list({ query })[Symbol.asyncIterator]()
+  for (;;) {
+    const row = await within(client, pageTimeoutMs, () => rows.next())
+    if (row.done) return found
+    found.push(row.value)
+  }
+}
+
 /** For sorting: the newest first. */
 export function newestFirst(a: WorkflowExecutionInfo, b: WorkflowExecutionInfo): number {
   return b.startTime.getTime() - a.startTime.getTime()

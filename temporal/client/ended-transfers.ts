@@ -1,6 +1,5 @@
-import type { WorkflowExecutionInfo } from '@temporalio/client'
 import { type ErrorCode, toRelayerError } from '../../domain/errors.ts'
-import { type TemporalClient, within } from './client.ts'
+import { listByPage, type TemporalClient, within } from './client.ts'
 import { fromTemporal, isGone, isMissing, isOfServer } from './errors.ts'
 import type { RunId } from './runs.ts'
 import { storedTransfer } from './start-transfer.ts'
@@ -36,14 +35,7 @@ export async function listEndedRuns(client: TemporalClient, from: number, to: nu
     `ExecutionStatus IN ('Completed', 'Failed', 'Terminated', 'TimedOut', 'Canceled')`,
     `CloseTime >= '${first}' AND CloseTime < '${end}'`,
   )
-  const runs: WorkflowExecutionInfo[] = []
-  const rows = client.workflow.list({ query })[Symbol.asyncIterator]()
-  for (;;) {
-    // The call for a page is made by `next`: each has a deadline of its own, and an hour may have many.
-    const row = await within(client, timeoutMs, () => rows.next()).catch(rethrow)
-    if (row.done) break
-    runs.push(row.value)
-  }
+  const runs = await listByPage(client, query, timeoutMs).catch(rethrow)
   return runs
     .flatMap(({ workflowId, runId, status, startTime, closeTime }) =>
       closeTime

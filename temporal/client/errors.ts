@@ -15,6 +15,8 @@ import { malformedUpdate, runIsFull } from '../contracts/update-refusals.ts'
 const unservedCodes = [1, 4, 9]
 /** gRPC: NOT_FOUND, the answer of describeNamespace for a namespace that does not exist. */
 const notFoundCode = 5
+/** gRPC: UNAVAILABLE. */
+const unavailableCode = 14
 
 /** gRPC: PERMISSION_DENIED and UNAUTHENTICATED. */
 const refusals: ReadonlyMap<number, ErrorCode> = new Map([
@@ -57,6 +59,13 @@ export function isNamespaceMissing(error: unknown): boolean {
 /** The same as `isGone`, of calls past the methods of the SDK. */
 export function isMissing(error: unknown): boolean {
   return (error as { code?: unknown } | undefined)?.code === notFoundCode
+}
+
+/** The server is away or refuses us, whatever workflow was asked. False: another workflow may answer. */
+export function isForAll(error: unknown): boolean {
+  const cause = error instanceof RelayerError ? error.cause : error
+  const inner = cause instanceof ServiceError ? cause.cause : cause
+  return refusalCode(cause) !== undefined || (isGrpcServiceError(inner) && inner.code === unavailableCode)
 }
 
 /** The server said it, or did not answer. False: what stands in the history of a workflow, or the answer of its worker, cannot be read. */

@@ -4,12 +4,14 @@ import { join } from 'node:path'
 import { Connection } from '@temporalio/client'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createArchiveStore } from '../../archive/create-store.ts'
+import { exportOrders } from '../../archive/orders.ts'
 import type { TransferRecord } from '../../archive/records.ts'
 import { archiveTransfers } from '../../archive/transfers.ts'
 import { startTemporal, type TemporalServer } from '../../lab/devnet/temporal/temporal.ts'
 import { until } from '../../lab/devnet/until.ts'
 import { type TemporalClient, within } from '../../temporal/client/client.ts'
 import { createTemporalClient } from '../../temporal/client/connect.ts'
+import { readKeptOrders } from '../../temporal/client/kept-orders.ts'
 import { createEncryptionCodec } from '../../temporal/encryption/codec.ts'
 
 /** temporal.api.enums.v1.CommandType.COMMAND_TYPE_COMPLETE_WORKFLOW_EXECUTION */
@@ -88,5 +90,27 @@ describe('The archive, where somebody else writes to Temporal', () => {
         honest: { outcome: 'delivered' },
       },
     ])
+  })
+
+  test('what does not answer, or with junk, is named, and keeps no other order out of the log', async () => {
+    await json('operatorTransaction', 'no transaction', {})
+    await json('operatorTransaction', 'nothing', null)
+    await ended('operatorTransaction', 'sealed', 'binary/encrypted', 'x', { 'encryption-key-id': 'nobody-has-it' })
+    const intent = { to: '0x1', value: '1', data: '0x' }
+    await json('operatorTransaction', 'sent', { state: 'done', by: 'dora', reason: 'a test', lane: 'bsc:0xa', intent })
+    for (const type of ['transfer', 'lane'])
+      await client.workflow.start(type, { workflowId: `${type}:unserved`, taskQueue: 'nobody', args: [] })
+    const kept = await until(
+      async () => {
+        const found = await readKeptOrders(client, at - hour)
+        return found.length === 7 && found
+      },
+      { timeoutMs: 120_000, what: 'all runs to be listed' },
+    )
+    const unread = kept.flatMap(({ id, unread: is }) => (is ? [id] : [])).toSorted()
+    expect(unread).toEqual(['nothing', 'sealed', 'transfer:unserved', 'unserved'])
+    const done = await exportOrders(createArchiveStore({ kind: 'directory', path: join(dir, 'log') }), kept, Date.now())
+    expect(done).toMatchObject({ found: 1, added: 1, skipped: ['no transaction'] })
+    expect(done.maybeIncomplete.toSorted()).toEqual(unread)
   })
 })

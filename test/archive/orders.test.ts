@@ -120,6 +120,31 @@ describe('the log of orders', () => {
     expect(await lastExport(store)).toBe(now)
   })
 
+  test.each<[string, object]>([
+    ['a time that is none', { at: Number.NaN }],
+    ['a text for a time', { at: 'x' }],
+    ['a time of another age', { at: 8.64e15 }],
+    ['no name', { by: undefined }],
+    ['facts that are none', { facts: { to: undefined } }],
+    ['megabytes', { reason: 'x'.repeat(2_000_000) }],
+  ])('skips an order with %s, and has the others', async (_, odd) => {
+    const order = { kind: 'retry', by: 'dora', reason: 'a test', at: at('2026-11-22T10:00:00Z') }
+    const junk = { subject: 'transfer', id: 'junk', isFull: false, orders: [{ ...order, ...odd }, null, order] } as unknown as KeptOrders
+    expect(await exportOrders(store, [junk, lane], now)).toMatchObject({ found: 3, added: 3, skipped: ['junk'] })
+    expect(await lastExport(store)).toBe(now)
+    expect((await exportOrders(store, [junk, lane], now)).added).toBe(0)
+  })
+
+  test('names what nobody answered for; of a ledger, what was given since the last export that read it counts as missing until it is read', async () => {
+    const unread = { orders: [], isFull: false, unread: true } as const
+    const silent = (count: number) =>
+      Array.from({ length: count }, (_, index) => ({ ...unread, subject: 'transfer' as const, id: `t${index}` }))
+    expect((await exportOrders(store, [lane, ...silent(1)], at('2026-11-22T09:30:00Z'))).maybeIncomplete).toEqual(['t0'])
+    expect((await exportOrders(store, [{ ...lane, ...unread }], now)).maybeIncomplete).toEqual([lane.id])
+    expect((await exportOrders(store, [{ ...lane, isFull: true }], now)).maybeIncomplete).toEqual([lane.id])
+    expect((await exportOrders(store, silent(30), now)).maybeIncomplete.slice(-2)).toEqual(['t19', 'and 10 more'])
+  })
+
   test('what is no log of orders is left as it is', async () => {
     await exportOrders(store, [lane], now)
     await writeFile(file('22'), 'none\n')
