@@ -16,7 +16,7 @@ const unservedCodes = [1, 4, 9]
 /** gRPC: NOT_FOUND, the answer of describeNamespace for a namespace that does not exist. */
 const notFoundCode = 5
 /** gRPC: UNAVAILABLE. */
-const unavailableCode = 14
+const unavailableCodes = [14]
 
 /** gRPC: PERMISSION_DENIED and UNAUTHENTICATED. */
 const refusals: ReadonlyMap<number, ErrorCode> = new Map([
@@ -65,7 +65,7 @@ export function isMissing(error: unknown): boolean {
 export function isForAll(error: unknown): boolean {
   const cause = error instanceof RelayerError ? error.cause : error
   const inner = cause instanceof ServiceError ? cause.cause : cause
-  return refusalCode(cause) !== undefined || (isGrpcServiceError(inner) && inner.code === unavailableCode)
+  return refusalCode(cause) !== undefined || (isGrpcServiceError(inner) && unavailableCodes.includes(inner.code))
 }
 
 /** The server said it, or did not answer. False: what stands in the history of a workflow, or the answer of its worker, cannot be read. */

@@ -91,7 +91,7 @@ async function ofOperators(client: TemporalClient, since: number): Promise<KeptO
   const answered = found.map(
     ({ id, startedAt, status: { by, reason, lane, intent, cancelledBy, orderedAt: at = startedAt } }): KeptOrders => {
       // Of a junk run there may be none.
-      const { to, value: valueWei, data } = (intent as typeof intent | undefined) ?? {}
+      const { to, value: valueWei, data }: Partial<typeof intent> = { ...intent }
       const facts = orderFacts({ lane, to, valueWei, data })
       const cancel = cancelledBy ? [{ kind: 'cancel', ...cancelledBy, at }] : []
       return {
