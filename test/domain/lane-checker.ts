@@ -19,6 +19,9 @@ interface Past {
   readonly signal: boolean
 }
 
+/** A height that no process tells of for longer, ms, counts no more. */
+const believedMs = 60_000
+
 /**
  * A ledger that is checked at every step: its state is frozen, goes through JSON, requests one by one give the same as together, and every
  * answer is held against the checker's own books.
@@ -174,7 +177,7 @@ export class CheckedLane {
     const owners = Object.values(after.entries)
       .filter(({ nonce }) => nonce >= latest && nonce < (before.observed?.latest ?? 0) && !seen.claims.includes(nonce))
       .flatMap(({ nonce, owner }) => (owner ? [{ intentId: owner.intentId, nonce }] : []))
-    const isNew = !before.observed || seen.height >= before.observed.height
+    const isNew = !before.observed || seen.height >= before.observed.height || this.now - before.observed.leadAt > believedMs
     assert.deepEqual(rolledBack, isNew ? owners : [], 'owners whose block went away are named, unless the reporting process drives them')
     for (const [intentId, nonce] of this.#books.held) if (nonce < finalized) this.#books.held.delete(intentId)
     for (const nonce of this.#books.costs.keys()) if (nonce < finalized) this.#books.costs.delete(nonce)

@@ -82,6 +82,19 @@ const histories = fc.array(event, { maxLength: 80, size: 'max' })
 
 /** What broke a rule once. */
 const found: [NetworkOptions, Event[]][] = [
+  // All are silent for longer than a height is believed; then a process tells of a lower one, and with it of a block that went away.
+  [
+    { window: 1, fillAfterBlocks: 1, finalDepth: 1, first: 0, minimumBalance: 0 },
+    [
+      ['ask', 10, 0, 1],
+      ['sign', 4, 0, 0],
+      ['mine', 0, 1, 1],
+      ['lookAndObserve', 0, 0, 0],
+      ['time', 0, 0, 11],
+      ['time', 0, 0, 11],
+      ['observe', 2, 0, 0],
+    ],
+  ],
   // A nonce that was given back, in a block meanwhile, is inherited after a reset, and packed before the next observation.
   [
     { window: 1, fillAfterBlocks: 1, finalDepth: 1, first: 0, minimumBalance: 0 },
