@@ -3,6 +3,7 @@ import { type LaneTransaction, laneTransactions } from '../checker/spending.ts'
 import { byBridge } from '../devnet/sent.ts'
 import type { Remains } from '../faults/drain.ts'
 import type { LogFindings } from '../faults/logs.ts'
+import type { FaultSummary } from '../faults/summary.ts'
 import type { DrillCase } from './options.ts'
 import { type DrillScene, type Payment, treasury } from './scene.ts'
 
@@ -17,23 +18,26 @@ export interface DrillTimes {
   all: number
 }
 
-/** What a drill prints. */
-export interface DrillSummary extends LogFindings {
+/** What a fault run is judged by, too. */
+type Judged = Pick<
+  FaultSummary,
+  | 'transfers'
+  | 'delivered'
+  | 'lost'
+  | 'duplicateEffects'
+  | 'wrongBalances'
+  | 'foreignCompletions'
+  | 'nonceHoles'
+  | 'stuck'
+  | 'wastedTransactions'
+  | 'revertedTransactions'
+>
+
+/** What a drill prints. `wastedTransactions` does not count those that paid. */
+export interface DrillSummary extends LogFindings, Judged {
   readonly case: DrillCase
-  readonly transfers: number
-  readonly delivered: number
-  readonly lost: number
-  readonly duplicateEffects: number
-  readonly wrongBalances: number
-  readonly foreignCompletions: number
-  readonly nonceHoles: number
-  /** Transfers, lanes and streams that did not come to an end. */
-  readonly stuck: number
   /** Payments that operators ordered, by how often the chain shows them. */
   readonly payments: { readonly once: number; readonly never: number; readonly again: number }
-  /** Transactions of our lanes that delivered and paid nothing. */
-  readonly wastedTransactions: number
-  readonly revertedTransactions: number
   readonly seconds: DrillTimes
 }
 
