@@ -1,11 +1,12 @@
 /**
- * Writes what is made from code: docs/errors.md, docs/config.md, docs/metrics.md, the dashboards in deploy/grafana, and the parts of docs/LIFECYCLE.md,
- * docs/access.md and docs/scaling.md between the `generated` marks. `--check` writes nothing and ends with exit code 1 if one of them is not what it would write.
+ * Writes what is made from code: docs/errors.md, docs/config.md, docs/metrics.md, the dashboards in deploy/grafana, the JSON Schema of the config, the table of Wormhole's
+ * chains, and the parts of docs/LIFECYCLE.md, docs/access.md and docs/scaling.md between the `generated` marks. `--check` writes nothing and ends with exit code 1 if one of them is not what it would write.
  */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describeDashboards } from './dashboards/index.ts'
+import { configJsonSchema } from '../config/json-schema.ts'
 import { describeScaling } from './scaling.ts'
 import { describeAccess } from './docs/access.ts'
 import { describeConfig } from './docs/config.ts'
@@ -24,6 +25,7 @@ export function generatedDocs(root: string): ReadonlyMap<string, string> {
     ['docs/config.md', whole(describeConfig())],
     ['docs/metrics.md', whole(describeMetrics())],
     ['domain/wormhole-table.ts', describeWormholeTable()],
+    ['config/portage.schema.json', `${JSON.stringify(configJsonSchema(), null, 2)}\n`],
     ...partly(root, 'docs/LIFECYCLE.md', describeLifecycle()),
     ...partly(root, 'docs/access.md', describeAccess()),
     ...partly(root, 'docs/scaling.md', describeScaling()),

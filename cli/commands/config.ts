@@ -1,3 +1,4 @@
+import { configJsonSchema } from '../../config/json-schema.ts'
 import type { CommandSpec } from '../command.ts'
 import { facts } from '../output.ts'
 import { temporalText } from '../temporal-text.ts'
@@ -22,6 +23,16 @@ export const configCommand: CommandSpec = {
           ...temporalText(temporal),
         })
         return { json: { valid: true, file, ...found, temporal }, text }
+      },
+    },
+    schema: {
+      description: 'Print the JSON Schema of the config file, by which editors complete and check it.',
+      notes: `An editor with the YAML language server uses it if the first line of the config is
+  # yaml-language-server: $schema=portage.schema.json`,
+      examples: ['portage config schema > portage.schema.json'],
+      run: async () => {
+        const json = configJsonSchema()
+        return { json, text: JSON.stringify(json, null, 2) }
       },
     },
   },

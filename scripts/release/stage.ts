@@ -33,7 +33,7 @@ const shipped = [
   { name: 'secp256k1', files: ['bindings.js', 'lib', 'prebuilds', 'LICENSE'] },
   { name: 'node-gyp-build', files: ['index.js', 'node-gyp-build.js', 'LICENSE'] },
 ]
-const texts = ['README.md', 'CHANGELOG.md', 'SECURITY.md', 'LICENSE', 'config/portage.example.yaml']
+const texts = ['README.md', 'CHANGELOG.md', 'SECURITY.md', 'LICENSE', 'config/portage.example.yaml', 'config/portage.schema.json']
 /** Read at run time, from beside the source that reads them. */
 const resources = ['intake/protos']
 
