@@ -1,7 +1,7 @@
 /** The parts of the process that a command uses; `process` itself is one. */
 export interface CliContext {
   readonly env: NodeJS.ProcessEnv
-  readonly stdin: NodeJS.ReadableStream
+  readonly stdin: NodeJS.ReadableStream & { readonly isTTY?: boolean }
   readonly stdout: { write(text: string): unknown; readonly isTTY?: boolean }
   readonly stderr: { write(text: string): unknown; readonly isTTY?: boolean }
   cwd(): string

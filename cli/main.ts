@@ -11,6 +11,7 @@ import { deployCommand } from './commands/deploy.ts'
 import { doctorCommand } from './commands/doctor.ts'
 import { feesCommand } from './commands/fees.ts'
 import { haltCommands } from './commands/halt.ts'
+import { initCommand } from './commands/init.ts'
 import { keystoreCommand } from './commands/keystore.ts'
 import { laneCommand } from './commands/lane.ts'
 import { nodeCommand } from './commands/node.ts'
@@ -35,6 +36,7 @@ const commands: Commands = {
   stream: streamCommand,
   audit: auditCommand,
   archive: archiveCommand,
+  init: initCommand,
   config: configCommand,
   doctor: doctorCommand,
   setup: setupCommand,
@@ -100,6 +102,7 @@ Exit codes:
   2  the command line is wrong (with --json: the error is on stdout, too)
 
 Examples:
+  portage init                             write a config for chains of your choice
   portage config check                     is portage.yaml right?
   portage setup temporal                   make Temporal's namespace and search attributes
   portage doctor                           do Temporal, nodes, contracts, keys, spy and guardians answer?

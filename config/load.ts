@@ -14,7 +14,7 @@ import { readYaml } from './yaml.ts'
 export async function loadConfig(path: string, env: NodeJS.ProcessEnv): Promise<Config> {
   const text = await readFile(path, 'utf8').catch((cause: NodeJS.ErrnoException) => {
     const problem = `the file ${cause.code === 'ENOENT' ? 'does not exist' : 'cannot be read'}`
-    throw invalid(path, [{ path: '', problem, remedy: 'Name it with --config, or start from config/portage.example.yaml.' }], cause)
+    throw invalid(path, [{ path: '', problem, remedy: 'Name it with --config, or make one: portage init.' }], cause)
   })
   return resolvePaths(parseConfig(text, env, path), dirname(resolve(path)))
 }
@@ -23,7 +23,7 @@ export async function loadConfig(path: string, env: NodeJS.ProcessEnv): Promise<
 export function parseConfig(text: string, env: NodeJS.ProcessEnv, source: string): Config {
   const raw = readYaml(text, source)
   if (raw === null || raw === undefined) {
-    throw invalid(source, [{ path: '', problem: 'the file is empty', remedy: 'Start from config/portage.example.yaml.' }])
+    throw invalid(source, [{ path: '', problem: 'the file is empty', remedy: 'Make one with portage init, or start from config/portage.example.yaml.' }])
   }
   const { tree, problems: missing } = interpolate(raw, env)
   const parsed = configSchema.safeParse(tree)

@@ -1,5 +1,5 @@
-import { readFile, writeFile } from 'node:fs/promises'
-import { resolve } from 'node:path'
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { dirname, resolve } from 'node:path'
 import { text } from 'node:stream/consumers'
 import type { Command } from 'commander'
 import { Wallet } from 'ethers'
@@ -43,6 +43,7 @@ async function write({ context, options }: Call<KeystoreOptions>, privateKey: st
   const wallet = walletOf(privateKey)
   const file = resolve(context.cwd(), options.out)
   try {
+    await mkdir(dirname(file), { recursive: true, mode: 0o700 })
     await writeFile(file, `${await wallet.encrypt(password)}\n`, { mode: 0o600, flag: 'wx' })
   } catch (cause) {
     const exists = (cause as NodeJS.ErrnoException).code === 'EEXIST'

@@ -14,6 +14,8 @@ export interface CliResult {
 export interface CliSetting {
   readonly env?: NodeJS.ProcessEnv
   readonly stdin?: string
+  /** stdin is a terminal. */
+  readonly terminal?: boolean
   readonly cwd?: string
   /** Called with every text on stderr. */
   readonly onError?: (text: string) => void
@@ -31,14 +33,14 @@ async function tokenFor(argv: readonly string[], env: NodeJS.ProcessEnv): Promis
 /** Runs a command line in this process and collects its output. */
 export async function runCli(
   argv: readonly string[],
-  { env = {}, stdin = '', cwd = process.cwd(), onError = () => {}, asAdministrator = true }: CliSetting = {},
+  { env = {}, stdin = '', terminal = false, cwd = process.cwd(), onError = () => {}, asAdministrator = true }: CliSetting = {},
 ): Promise<CliResult> {
   let out = ''
   let err = ''
   const PORTAGE_TOKEN = env['PORTAGE_TOKEN'] ?? (asAdministrator ? await tokenFor(argv, env) : undefined)
   const code = await main(argv, {
     env: { ...env, PORTAGE_TOKEN },
-    stdin: Readable.from([stdin]),
+    stdin: Object.assign(Readable.from([stdin]), { isTTY: terminal }),
     stdout: { write: (text) => (out += text) },
     stderr: {
       write(text) {

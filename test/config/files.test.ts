@@ -40,7 +40,7 @@ describe('files of the config', () => {
     expect(error).toBeInstanceOf(RelayerError)
     expect((error as RelayerError).message.replace(path, 'absent.yaml')).toMatchInlineSnapshot(`
       "The config has problems. absent.yaml:
-        - the file does not exist. Name it with --config, or start from config/portage.example.yaml.
+        - the file does not exist. Name it with --config, or make one: portage init.
        (problems=1) → Correct the fields that are named."
     `)
   })

@@ -245,7 +245,7 @@ extra: 1
   test('of an empty file', () => {
     expect(problemsOf('')).toMatchInlineSnapshot(`
       "The config has problems. portage.yaml:
-        - the file is empty. Start from config/portage.example.yaml.
+        - the file is empty. Make one with portage init, or start from config/portage.example.yaml.
        (problems=1) → Correct the fields that are named."
     `)
   })

@@ -1,0 +1,78 @@
+import { writeFile } from 'node:fs/promises'
+import { resolve } from 'node:path'
+import { Option } from 'commander'
+import { type WormholeNetworkName, wormholeNetworkNames } from '../../domain/wormhole-networks.ts'
+import type { Call, CommandSpec, Outcome } from '../command.ts'
+import { configText, keystoreOf, variablesOf } from '../init/config-text.ts'
+import { ask, chainsNamed, type Choice } from '../init/choose.ts'
+import { invalid } from '../options.ts'
+import { facts } from '../output.ts'
+
+interface InitOptions {
+  readonly network?: WormholeNetworkName
+  readonly chain?: string[]
+  readonly out: string
+  readonly force?: true
+}
+
+export const initCommand: CommandSpec = {
+  description: 'Write a config, with comments, for chains with a Wormhole token bridge: addresses, ids and finality are filled in.',
+  options: (command) =>
+    command
+      .addOption(new Option('--network <name>', 'which networks (default: mainnet)').choices(wormholeNetworkNames))
+      .option('--chain <name>', 'deliver on this chain: its name or its Wormhole chain id (may be repeated)', collect)
+      .option('--out <file>', 'the file to write', 'portage.yaml')
+      .option('--force', 'overwrite the file if it exists'),
+  notes: `Asks on the terminal where no --chain is given. Addresses and ids are of the tables of the Wormhole SDK, finality of
+docs/chains.md. What is left to fill in is marked FILL IN and printed: the URLs of nodes, as variables of the
+environment; the key of each chain; for what fee which token is delivered.`,
+  examples: ['portage init', 'portage init --network mainnet --chain ethereum --chain bsc --out portage.yaml'],
+  run: async (call: Call<InitOptions>): Promise<Outcome> => {
+    const { network, chains } = await choose(call)
+    const { context, options } = call
+    const file = resolve(context.cwd(), options.out)
+    await write(file, configText(network, chains), options)
+    const variables = variablesOf(chains)
+    const next = [
+      ...chains.map((chain) => `portage keystore new --out ${keystoreOf(chain)}`),
+      ...['portage config check', 'portage setup temporal', 'portage doctor', 'portage run --role all --pretty'],
+    ].map((line) => (options.out === 'portage.yaml' ? line : line.replace(/^portage (?!keystore)/, `portage --config ${options.out} `)))
+    const text = [
+      `${options.out}: ${network}, ${chains.map(({ name }) => name).join(', ')}`,
+      '',
+      'Set these variables:',
+      facts(Object.fromEntries(Object.entries(variables).map(([name, meaning]) => [`  ${name}`, meaning]))),
+      '',
+      "Then, in this order; each key's address goes into the file (FILL IN), and so does for what fee you deliver:",
+      ...next.map((line) => `  ${line}`),
+    ].join('\n')
+    return { json: { file, network, chains: chains.map(({ name }) => name), variables, next }, text }
+  },
+}
+
+/** By the options; else by the answers of the person at the terminal. */
+async function choose({ context, options, misuse }: Call<InitOptions>): Promise<Choice> {
+  const names = options.chain ?? []
+  if (names.length > 0) {
+    const network = options.network ?? 'mainnet'
+    const chains = chainsNamed(network, names)
+    return typeof chains === 'string' ? misuse(chains) : { network, chains }
+  }
+  if (!context.stdin.isTTY) return misuse("required option '--chain <name>' not specified, and there is no terminal to ask at")
+  return (await ask(context, options.network)) ?? misuse('no answer')
+}
+
+/** Throws INPUT_INVALID for a file that is there already, or that cannot be written. */
+async function write(file: string, text: string, { out, force }: InitOptions): Promise<void> {
+  try {
+    await writeFile(file, text, { flag: force ? 'w' : 'wx' })
+  } catch (cause) {
+    const exists = (cause as NodeJS.ErrnoException).code === 'EEXIST'
+    const detail = exists ? 'The file exists already: --force overwrites it, --out names another.' : 'The file cannot be written.'
+    throw invalid(detail, { file: out }, cause)
+  }
+}
+
+function collect(value: string, previous: string[] = []): string[] {
+  return [...previous, value]
+}

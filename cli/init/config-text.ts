@@ -1,0 +1,138 @@
+import type { WormholeChain, WormholeNetworkName } from '../../domain/wormhole-networks.ts'
+import { adviceOf, type ChainAdvice } from './finality.ts'
+
+/** Variable of the environment → what it holds. */
+export type Variables = Readonly<Record<string, string>>
+
+const passwordVariable = 'PORTAGE_KEYSTORE_PASSWORD'
+
+/** From sdk/mainnet_consts.go of wormhole-foundation/wormhole, and the API of Wormholescan that the SDK's config names. */
+const apis = {
+  mainnet: {
+    guardians: [
+      'https://wormhole-v2-mainnet-api.mcf.rocks',
+      'https://wormhole-v2-mainnet-api.chainlayer.network',
+      'https://wormhole-v2-mainnet-api.staking.fund',
+      'https://guardian.mainnet.xlabs.xyz',
+    ],
+    wormholescan: 'https://api.wormholescan.io',
+  },
+  testnet: { guardians: [], wormholescan: 'https://api.testnet.wormholescan.io' },
+} as const satisfies Record<WormholeNetworkName, { guardians: readonly string[]; wormholescan: string }>
+
+/** What has to be set before a config of `configText` can be used. */
+export function variablesOf(chains: readonly WormholeChain[]): Variables {
+  const urls = chains.map((chain) => [urlVariable(chain), `URL of a JSON-RPC node of ${chain.name} (EIP-155 chain id ${chain.nativeId})`])
+  return { ...Object.fromEntries(urls), [passwordVariable]: 'the password of the key files' } as Variables
+}
+
+/** The key file of each chain's lane, relative to the config. */
+export function keystoreOf({ name }: WormholeChain): string {
+  return `keystore/${name}-1.json`
+}
+
+/** A config for these chains of a network, with comments. What must be filled in: the variables, and the address of each lane. */
+export function configText(network: WormholeNetworkName, chains: readonly WormholeChain[]): string {
+  return [
+    '# yaml-language-server: $schema=portage.schema.json',
+    `# Made by \`portage init\` for ${network}, from the tables of the Wormhole SDK. \${NAME} is the environment variable of that name.`,
+    '# FILL IN marks what is yours to say. Then: portage config check, portage doctor. All fields: docs/config.md; portage config schema',
+    '# > portage.schema.json helps editors.',
+    '',
+    ...general,
+    'chains:',
+    ...chains.flatMap((chain) => chainLines(chain, adviceOf(chain))),
+    ...bridgeLines(network, chains),
+    ...ports,
+    '',
+  ].join('\n')
+}
+
+const general = [
+  '# What has to outlive Temporal: keep it on another disk than Temporal, and in a backup. Made at first use.',
+  'dataFolder: portage-data',
+  '',
+  '# Who reaches Temporal can stop deliveries: docs/operating.md, "Temporal: who may reach it". TEMPORAL_* variables go before this file.',
+  'temporal:',
+  '  address: 127.0.0.1:7233',
+  '  namespace: default # portage setup temporal makes it, with its search attributes',
+  '',
+]
+
+const ports = [
+  '# Orders and reads over HTTP, with access tokens: docs/access.md.',
+  'api:',
+  '  host: 127.0.0.1',
+  '  port: 8099',
+  '',
+  '# /healthz, /readyz and /metrics of each process; 0: any free port, which the log names.',
+  'admin:',
+  '  host: 127.0.0.1',
+  '  port: 0',
+]
+
+function chainLines(chain: WormholeChain, { finality, feeModel, blockTimeMs, source }: ChainAdvice): string[] {
+  const { name, nativeId, id, core, tokenBridge } = chain
+  const time = blockTimeMs ?? chain.blockTimeMs
+  return [
+    `  ${name}:`,
+    '    family: evm',
+    `    networkId: ${nativeId}`,
+    `    wormholeChainId: ${id}`,
+    '    # One node, or at least three of different providers: docs/chains.md.',
+    '    nodes:',
+    `      - url: \${${urlVariable(chain)}}`,
+    `    # ${source}.`,
+    '    finality:',
+    `      kind: ${finality.kind}`,
+    ...(finality.kind === 'depth' ? [`      blocks: ${finality.blocks}`] : []),
+    ...(feeModel ? [`    feeModel: ${feeModel}`] : []),
+    time === undefined ? '    blockTimeMs: 2000 # FILL IN: the SDK does not say it' : `    blockTimeMs: ${time}`,
+    '    contracts:',
+    `      core: '${core}'`,
+    `      tokenBridge: '${tokenBridge}'`,
+    '    # The most that the key signs for, whoever asks, in wei. Only this file changes it: docs/signers.md.',
+    '    signing:',
+    "      maxCostPerTransactionWei: '300000000000000000' # 0.3 coins",
+    "      maxSpendingPerHourWei: '3000000000000000000'",
+    "      maxSpendingPerDayWei: '20000000000000000000'",
+    '    lanes:',
+    `      # FILL IN the address that this prints: portage keystore new --out ${keystoreOf(chain)}. It pays the gas: send it coins.`,
+    "      - address: '0x…'",
+    '        signer:',
+    '          kind: keystore',
+    `          file: ${keystoreOf(chain)}`,
+    `          passwordVariable: ${passwordVariable}`,
+    '',
+  ]
+}
+
+function bridgeLines(network: WormholeNetworkName, chains: readonly WormholeChain[]): string[] {
+  const { guardians, wormholescan } = apis[network]
+  const [first] = chains
+  return [
+    'bridges:',
+    '  wormhole-token-bridge:',
+    '    # A guardian spy of this network, which you run beside Portage: docs/operating.md, "The guardian spy".',
+    '    spy:',
+    '      address: 127.0.0.1:7073',
+    '    # Signed messages that the spy missed are fetched here.',
+    ...(guardians.length > 0 ? ['    guardianApis:', ...guardians.map((url) => `      - ${url}`)] : []),
+    '    wormholescanApis:',
+    `      - ${wormholescan}`,
+    '    # FILL IN for what fee you deliver which token: nothing is delivered that is not named here or on a free route. Target chain → origin',
+    "    # token (<wormhole chain id>/<64 hex digits>) → least fee, in the token's units as the message carries them (at most 8 decimals).",
+    '    minimumFees: {}',
+    '    # minimumFees:',
+    `    #   ${first?.name}:`,
+    "    #     2/000000000000000000000000c02aaa39b223fe8d0a0e5c4f27ead9083c756cc2: '200000' # 0.002 WETH of Ethereum",
+    '    # Deliver for nothing: anybody can then make your lanes pay for gas.',
+    '    # freeRoutes:',
+    `    #   - target: ${first?.name}`,
+    '',
+  ]
+}
+
+function urlVariable({ name }: WormholeChain): string {
+  return `${name.toUpperCase().replaceAll('-', '_')}_RPC_URL`
+}
