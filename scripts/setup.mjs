@@ -3,7 +3,7 @@
 // installed. Everything is printed to stderr, so that commands with --json keep stdout for themselves.
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { accessSync, constants, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -112,11 +112,14 @@ function checkAnvil() {
   )
 }
 
+/** Where a Temporal CLI that was downloaded or built is kept. */
+const cacheFolder = () => join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'portage', 'bin')
+
 /** Where an earlier set-up, or the user, has put a Temporal CLI. Whoever starts it looks whether it works, and searches on if it does not. */
 function knownTemporal() {
-  const { TEMPORAL_CLI, PATH = '', XDG_CACHE_HOME } = process.env
+  const { TEMPORAL_CLI, PATH = '' } = process.env
   const name = process.platform === 'win32' ? 'temporal.exe' : 'temporal'
-  const folders = [...PATH.split(delimiter).filter(Boolean), join(XDG_CACHE_HOME || join(homedir(), '.cache'), 'portage', 'bin')]
+  const folders = [...PATH.split(delimiter).filter(Boolean), cacheFolder()]
   return (TEMPORAL_CLI ? [TEMPORAL_CLI] : folders.map((folder) => join(folder, name))).find((path) => existsSync(path))
 }
 
@@ -126,11 +129,26 @@ function findTemporal(installed) {
   if (known) return console.error(`set-up: the Temporal CLI is ${known}`)
   const { status } = run(process.execPath, ['--import', 'tsx', `${root}lab/devnet/temporal/temporal-cli.ts`])
   if (status === 0) return
+  checkCache()
   stop(
     'the Temporal CLI is missing.',
     'it is the Temporal server of the devnet, the demo and the tests.',
     'install it (https://docs.temporal.io/cli#install) and put it in PATH, or set TEMPORAL_CLI to its path, or install Go 1.24 or newer and run this again.',
   )
+}
+
+/** In a home that is read-only neither a download nor Go helps. */
+function checkCache() {
+  try {
+    mkdirSync(cacheFolder(), { recursive: true })
+    accessSync(cacheFolder(), constants.W_OK)
+  } catch (error) {
+    stop(
+      `the Temporal CLI is missing, and the folder to keep one in cannot be written: ${cacheFolder()} (${error.code}).`,
+      'it is downloaded or built there once, as the Temporal server of the devnet, the demo and the tests.',
+      'set XDG_CACHE_HOME to a folder that you may write to, or TEMPORAL_CLI to the path of a Temporal CLI.',
+    )
+  }
 }
 
 /** For tests only, and never a reason to stop: it says itself which tests do not run without it. */

@@ -1,6 +1,7 @@
 import { parseArgs } from 'node:util'
 import { describeDevnet, summarizeDevnet } from './describe.ts'
-import { startDevnet, type DevnetPorts } from './index.ts'
+import { lockFolder } from './folder-lock.ts'
+import { type DevnetOptions, type DevnetPorts, startDevnet } from './index.ts'
 import { accepts, freePort } from './ports.ts'
 import { devnetDir, writeDevnetFiles } from './published-files.ts'
 
@@ -15,7 +16,8 @@ native bridge both ways, a guardian. Every start is a new network: chains and Te
   --keys <n>                   lanes per chain (default 2)
   --native <variant>           of the native bridge's contracts: fixed (default), strict (with the defects of those that were deployed), none
   --batch <n>                  most completions of the native bridge in one transaction (default: each has its own)
-  --in-memory                  Temporal in memory; otherwise a file in ${devnetDir}
+  --in-memory                  Temporal in memory; otherwise a file in the folder of --dir
+  --dir <folder>               for its files (default ${devnetDir}); a second devnet beside the first needs another one
   --json                       what runs, as one JSON object on stdout
   --help                       this text
 `
@@ -34,6 +36,7 @@ async function main(args: readonly string[]): Promise<number> {
       native: { type: 'string', default: 'fixed' },
       batch: { type: 'string' },
       'in-memory': { type: 'boolean', default: false },
+      dir: { type: 'string', default: devnetDir },
       json: { type: 'boolean', default: false },
       help: { type: 'boolean', default: false },
     },
@@ -44,7 +47,7 @@ async function main(args: readonly string[]): Promise<number> {
   }
   const log = (line: string) => void process.stderr.write(`${line}\n`)
   const ended = interrupted()
-  const devnet = await startDevnet({
+  const options = {
     blockTimeSeconds: number('--block-time', values['block-time'], 0.05, 3600),
     slotsInAnEpoch: number('--slots-in-an-epoch', values['slots-in-an-epoch'], 1, 32, true),
     guardians: number('--guardians', values.guardians, 1, 19, true),
@@ -52,19 +55,33 @@ async function main(args: readonly string[]): Promise<number> {
     native: variant(values.native),
     batch: values.batch === undefined ? undefined : number('--batch', values.batch, 2, 100, true),
     inMemory: values['in-memory'],
-    dir: devnetDir,
-    ports: await choosePorts(),
+    dir: values.dir,
     log,
-  })
+  }
+  const unlock = await lockFolder(values.dir)
   try {
-    const files = await writeDevnetFiles(devnet, devnetDir)
-    process.stdout.write(values.json ? `${JSON.stringify(summarizeDevnet(devnet, files))}\n` : describeDevnet(devnet, files))
-    await stayUntil(ended)
+    await keepUp({ ...options, ports: await choosePorts() }, values.json, ended)
   } finally {
-    log('Stopping the devnet…')
-    await devnet.stop()
+    await unlock()
   }
   return 0
+}
+
+/** Runs the devnet until the end that was ordered. */
+async function keepUp(
+  options: DevnetOptions & { readonly dir: string; readonly log: (line: string) => void },
+  json: boolean,
+  ended: Promise<void>,
+) {
+  const devnet = await startDevnet(options)
+  try {
+    const files = await writeDevnetFiles(devnet, options.dir)
+    process.stdout.write(json ? `${JSON.stringify(summarizeDevnet(devnet, files))}\n` : describeDevnet(devnet, files))
+    await stayUntil(ended)
+  } finally {
+    options.log('Stopping the devnet…')
+    await devnet.stop()
+  }
 }
 
 /** Resolves at the first Ctrl-C or SIGTERM, also one that comes while things still start. A second one ends at once. */

@@ -7,13 +7,13 @@ import type { Devnet } from './index.ts'
 import type { NativeSide } from './native/native-users.ts'
 import type { UserSide } from './wormhole/users.ts'
 
-/** Where `npm run devnet` keeps what other commands need. */
+/** Where `npm run devnet` keeps what other commands need, unless its --dir says otherwise. */
 export const devnetDir = join('.portage', 'devnet')
 
 /** The files of a running devnet, paths relative to the working directory. */
 export interface DevnetFiles {
   readonly config: string
-  /** Shell assignments: PORTAGE_CONFIG and the lanes' DEVNET keys. */
+  /** Shell assignments: PORTAGE_CONFIG, PORTAGE_DEVNET (the folder) and the lanes' DEVNET keys. */
   readonly env: string
   /** Chains with their contracts, for `lab/devnet/send.ts` and `lab/devnet/native/native-owner.ts`. */
   readonly chains: string
@@ -35,7 +35,9 @@ export async function writeDevnetFiles(devnet: Devnet, dir: string): Promise<Dev
   const variables = Object.entries(devnet.env).map(([name, value]) => `${name}=${value}`)
   await writeFile(
     files.env,
-    ['# DEVNET keys: never fund them on a real network.', `PORTAGE_CONFIG=${files.config}`, ...variables, ''].join('\n'),
+    ['# DEVNET keys: never fund them on a real network.', `PORTAGE_CONFIG=${files.config}`, `PORTAGE_DEVNET=${dir}`, ...variables, ''].join(
+      '\n',
+    ),
   )
   await chmod(files.env, 0o600)
   const sides = Object.values(devnet.chains).map((chain): PublishedSide => {
@@ -62,7 +64,9 @@ export async function writeDevnetFiles(devnet: Devnet, dir: string): Promise<Dev
 }
 
 /** The chains of a devnet that runs in another process. Throws SETUP_INCOMPLETE if none was started here. */
-export async function readDevnetChains(dir: string = devnetDir): Promise<(UserSide & { readonly native?: NativeSide })[]> {
+export async function readDevnetChains(
+  dir = process.env['PORTAGE_DEVNET'] || devnetDir,
+): Promise<(UserSide & { readonly native?: NativeSide })[]> {
   try {
     const sides = JSON.parse(await readFile(join(dir, 'chains.json'), 'utf8')) as PublishedSide[]
     return sides.map(({ url, chainId, native, ...side }) => {

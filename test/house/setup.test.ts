@@ -74,6 +74,21 @@ describe('npm run setup', { timeout: 120_000 }, () => {
     expect(stdout).toBe('')
   })
 
+  test('a home that is read-only: names the variable, and not Go', () => {
+    depend({ anvil: 'file:anvil' })
+    mkdirSync(join(clone, 'anvil'))
+    writeFileSync(join(clone, 'anvil/package.json'), JSON.stringify({ name: 'anvil', version: '1.0.0', bin: { anvil: 'anvil.js' } }))
+    writeFileSync(join(clone, 'anvil/anvil.js'), '#!/usr/bin/env node\n', { mode: 0o755 })
+    // A file where the home should be: nobody may write below it, not even root.
+    const cache = join(clone, 'package.json')
+    const env = { XDG_CACHE_HOME: cache, TEMPORAL_CLI: join(clone, 'nowhere'), npm_config_cache: join(clone, 'cache') }
+    const { status, stderr } = setup([], { env })
+    expect(status).toBe(1)
+    expect(stderr).toContain(`cannot be written: ${join(cache, 'portage', 'bin')} (ENOTDIR).`)
+    expect(stderr).toContain('what to do: set XDG_CACHE_HOME to a folder that you may write to')
+    expect(stderr).not.toContain('install Go')
+  })
+
   test('needs nothing but node itself', () => {
     const imports = importsOf('scripts/setup.mjs', readFileSync(join(root, 'scripts/setup.mjs'), 'utf8'))
     expect(imports.map(({ specifier }) => specifier).filter((specifier) => !specifier.startsWith('node:'))).toEqual([])

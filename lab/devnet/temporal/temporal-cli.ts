@@ -59,9 +59,8 @@ export async function findTemporalCli(options: FindOptions = {}): Promise<Tempor
     if (found) return announce(found, log)
   }
   tried.push('no `temporal` on PATH')
-  await mkdir(cacheDir, { recursive: true })
   const path = join(cacheDir, program)
-  const work = await mkdtemp(join(cacheDir, 'work-'))
+  const work = await workFolder(cacheDir)
   try {
     const made =
       ((await download(work, options.downloadTimeoutMs ?? 60_000, log, tried)) && 'sdk-download') ||
@@ -75,6 +74,18 @@ export async function findTemporalCli(options: FindOptions = {}): Promise<Tempor
     throw incomplete(tried)
   } finally {
     await rm(work, { recursive: true, force: true })
+  }
+}
+
+/** A new folder in the cache. Throws SETUP_INCOMPLETE for a cache that cannot be written, as in a home that is read-only. */
+async function workFolder(cacheDir: string): Promise<string> {
+  try {
+    await mkdir(cacheDir, { recursive: true })
+    return await mkdtemp(join(cacheDir, 'work-'))
+  } catch (cause) {
+    const { code = 'no reason given' } = cause as NodeJS.ErrnoException
+    const detail = `There is no Temporal CLI, and the folder to keep one in, ${cacheDir}, cannot be written (${code}). Set XDG_CACHE_HOME to a folder that you may write to, or TEMPORAL_CLI to a Temporal CLI.`
+    throw new RelayerError('SETUP_INCOMPLETE', { detail, cause })
   }
 }
 

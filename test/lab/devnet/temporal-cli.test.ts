@@ -67,4 +67,16 @@ describe('the search for the Temporal CLI', () => {
     expect(error).toMatchObject({ code: 'SETUP_INCOMPLETE' })
     expect(String(error)).toMatch(/no `temporal` on PATH; SDK download: .*; go install: Go is not installed\. Three ways/)
   })
+
+  it('names the variable for a cache that cannot be written, as in a home that is read-only, and does not ask for Go', async () => {
+    // A file where a folder should be: nobody may write below it, not even root.
+    await writeFile(join(dir, 'home'), '')
+    const env = { PATH: join(dir, 'none'), XDG_CACHE_HOME: join(dir, 'home') }
+    const error = await findTemporalCli({ env, log, downloadTimeoutMs: 1 }).catch((reason: unknown) => reason)
+    expect(error).toMatchObject({ code: 'SETUP_INCOMPLETE' })
+    expect(String(error)).toMatch(
+      /home\/portage\/bin, cannot be written \(ENOTDIR\)\. Set XDG_CACHE_HOME to a folder that you may write to/,
+    )
+    expect(String(error)).not.toContain('Go 1.24')
+  })
 })

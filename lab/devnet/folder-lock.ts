@@ -1,0 +1,61 @@
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { run } from './run.ts'
+
+/** Which process a lock is of: an id is given again after it ended, and then with another start. */
+interface Owner {
+  readonly pid: number
+  readonly startedAt: string
+}
+
+/**
+ * Takes a folder for the devnet of this process, whose files and database a second one would overwrite. The lock ends with the process, however that ends.
+ * Resolves with what gives it back. Throws Error, which names the process that has it and what to do.
+ */
+export async function lockFolder(dir: string): Promise<() => Promise<void>> {
+  await mkdir(dir, { recursive: true })
+  const file = join(dir, 'running.json')
+  const mine = JSON.stringify({ pid: process.pid, startedAt: await startOf(process.pid) } satisfies Owner)
+  for (;;) {
+    try {
+      await writeFile(file, mine, { flag: 'wx' })
+      return () => rm(file, { force: true })
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+    }
+    const owner = await ownerOf(file)
+    if (owner && (await isRunning(owner))) {
+      const other = `npm run devnet -- --dir ${join('.portage', 'devnet-2')}`
+      throw new Error(
+        `A devnet runs in ${dir} already (process ${owner.pid}). Stop it (Ctrl-C), or give this one a folder of its own: ${other}`,
+      )
+    }
+    await rm(file, { force: true })
+  }
+}
+
+async function ownerOf(file: string): Promise<Owner | undefined> {
+  try {
+    const { pid, startedAt } = JSON.parse(await readFile(file, 'utf8')) as Partial<Owner>
+    return typeof pid === 'number' && typeof startedAt === 'string' ? { pid, startedAt } : undefined
+  } catch {
+    // Gone meanwhile, or cut off by a crash.
+    return undefined
+  }
+}
+
+async function isRunning({ pid, startedAt }: Owner): Promise<boolean> {
+  try {
+    process.kill(pid, 0)
+  } catch (error) {
+    // Another user's process may not be signalled, and runs.
+    if ((error as NodeJS.ErrnoException).code !== 'EPERM') return false
+  }
+  return (await startOf(pid)) === startedAt
+}
+
+/** When a process started, as `ps` says it; empty where there is no `ps`: then the id alone decides. */
+async function startOf(pid: number): Promise<string> {
+  const { stdout } = await run('ps', ['-o', 'lstart=', '-p', String(pid)], { env: { ...process.env, TZ: 'UTC', LC_ALL: 'C' } })
+  return stdout.trim()
+}

@@ -1,0 +1,57 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { lockFolder } from '../../../lab/devnet/folder-lock.ts'
+import { run } from '../../../lab/devnet/run.ts'
+
+const root = fileURLToPath(new URL('../../..', import.meta.url))
+let dir: string
+beforeEach(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'portage-lock-'))
+})
+afterEach(() => rm(dir, { recursive: true, force: true }))
+
+// Each starts node, which takes seconds where the machine is busy.
+describe('two devnets', { timeout: 120_000 }, () => {
+  test('a second one in the same folder is refused, with the process of the first and the way to have both', async () => {
+    const unlock = await lockFolder(dir)
+    const second = await run(process.execPath, ['--import', 'tsx', join(root, 'lab/devnet/main.ts'), '--dir', dir])
+    expect(second.code).toBe(1)
+    expect(second.stderr).toContain(
+      `A devnet runs in ${dir} already (process ${process.pid}). Stop it (Ctrl-C), or give this one a folder of its own`,
+    )
+    expect(second.stderr).toContain('npm run devnet -- --dir')
+    // It touched nothing.
+    expect(JSON.parse(await readFile(join(dir, 'running.json'), 'utf8'))).toMatchObject({ pid: process.pid })
+    await unlock()
+    await (
+      await lockFolder(dir)
+    )()
+  })
+
+  test('the lock of a process that was killed, and one that was cut off, hold nobody back', async () => {
+    const program = `import('${new URL('../../../lab/devnet/folder-lock.ts', import.meta.url).href}').then(async ({ lockFolder }) => {
+      await lockFolder(${JSON.stringify(dir)}); console.log('locked'); setInterval(() => {}, 1000) })`
+    const holder = spawn(process.execPath, ['--import', 'tsx', '-e', program], { cwd: root, stdio: ['ignore', 'pipe', 'inherit'] })
+    await once(holder.stdout, 'data')
+    await expect(lockFolder(dir)).rejects.toThrow(`(process ${holder.pid})`)
+    holder.kill('SIGKILL')
+    await once(holder, 'exit')
+    await (
+      await lockFolder(dir)
+    )()
+    await writeFile(join(dir, 'running.json'), '{"pid":')
+    await (
+      await lockFolder(dir)
+    )()
+    // The id of a process that ended, given again to another: us.
+    await writeFile(join(dir, 'running.json'), JSON.stringify({ pid: process.pid, startedAt: 'Thu Jan  1 00:00:00 1970' }))
+    await (
+      await lockFolder(dir)
+    )()
+  })
+})
