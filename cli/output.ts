@@ -62,7 +62,9 @@ export interface Refusal {
 /** An error for people (code, what happened, what to do) or, with --json, as `{"error":…}` on stdout. The stack only with --verbose. */
 export function printError(context: CliContext, globals: GlobalOptions, thrown: unknown): void {
   const { code, message, remedy, facts: about } = toRelayerError(thrown)
-  printRefusal(context, globals, { code, message: redactText(message), remedy, facts: about })
+  // The remedy is ours and holds no secret, and may look like one (Authorization: Bearer <token>): it is found again at the end of the message.
+  const end = message.endsWith(`→ ${remedy}`) ? message.length - remedy.length : message.length
+  printRefusal(context, globals, { code, message: redactText(message.slice(0, end)) + message.slice(end), remedy, facts: about })
   if (globals.verbose) context.stderr.write(`${redactText(stackOf(thrown))}\n`)
 }
 

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { toRelayerError } from '../../domain/errors.ts'
 import { redactText } from '../../observability/redact.ts'
+import { remedyOf } from './remedies.ts'
 
 /** The result of one check. `warn`: it works, but an operator should know. */
 export interface Check {
@@ -26,7 +27,7 @@ export function warn(detail: string, remedy: string): Finding {
 /** Longest wait for any one answer, ms. */
 export const checkTimeoutMs = 10_000
 
-/** Runs one check. An error, or no answer in time, is a failed check with the error's own remedy. */
+/** Runs one check. An error, or no answer in time, is a failed check with a remedy for it. */
 export async function look(area: string, name: string, at: () => Promise<Finding>): Promise<Check> {
   try {
     const late = delay(checkTimeoutMs, undefined, { ref: false }).then(() => {
@@ -36,7 +37,8 @@ export async function look(area: string, name: string, at: () => Promise<Finding
     return typeof finding === 'string' ? { area, name, status: 'ok', detail: finding } : { area, name, ...finding }
   } catch (thrown) {
     const error = toRelayerError(thrown)
-    const detail = redactText(thrown instanceof Error ? thrown.message : String(thrown)).replace(` → ${error.remedy}`, '')
-    return { area, name, status: 'fail', detail, remedy: error.remedy }
+    // Without the remedy of its own, before anything is redacted: a remedy may look like a secret (Authorization: Bearer <token>).
+    const detail = redactText((thrown instanceof Error ? thrown.message : String(thrown)).replace(` → ${error.remedy}`, ''))
+    return { area, name, status: 'fail', detail, remedy: remedyOf(error) }
   }
 }

@@ -123,11 +123,11 @@ describe('keystore', slow, () => {
     expect(again.code).toBe(1)
   })
 
-  test('new makes a key of its own, with the password of a file', async () => {
+  test('new makes a key of its own, with the password of a file, and the folder that it is to lie in', async () => {
     await writeFile(join(cwd, 'password'), 'from a file\nsecond line')
-    const { code, json } = await runCli(['keystore', 'new', '--out', 'b.json', '--password-file', 'password', '--json'], { cwd })
+    const { code, json } = await runCli(['keystore', 'new', '--out', 'keystore/of/b.json', '--password-file', 'password', '--json'], { cwd })
     expect(code).toBe(0)
-    const wallet = await Wallet.fromEncryptedJson(await readFile(join(cwd, 'b.json'), 'utf8'), 'from a file')
+    const wallet = await Wallet.fromEncryptedJson(await readFile(join(cwd, 'keystore/of/b.json'), 'utf8'), 'from a file')
     expect(json()).toMatchObject({ address: wallet.address.toLowerCase() })
   })
 
@@ -160,7 +160,8 @@ describe.concurrent('where nothing answers', slow, () => {
       'bridge wormhole-token-bridge: guardian API http://127.0.0.1',
       'bridge wormhole-token-bridge: Wormholescan http://127.0.0.1',
     ])
-    expect(failed.filter(({ remedy }) => !remedy)).toEqual([])
+    // A remedy that is the doctor again would lead in a circle.
+    expect(failed.filter(({ remedy }) => !remedy || remedy.includes('doctor'))).toEqual([])
     expect(out).not.toContain('secret-path')
   })
 

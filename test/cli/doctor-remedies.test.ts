@@ -1,0 +1,43 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { look } from '../../cli/doctor/check.ts'
+import { remedyOf } from '../../cli/doctor/remedies.ts'
+import { errorCatalogue, type ErrorCode, RelayerError } from '../../domain/errors.ts'
+import { runCli } from './run-cli.ts'
+
+const codes = Object.keys(errorCatalogue) as ErrorCode[]
+const ofDoctor = codes.filter((code) => errorCatalogue[code].remedy.includes('portage doctor'))
+
+test('no remedy of the doctor is the doctor: each names an act outside of it', async () => {
+  expect(ofDoctor.length).toBeGreaterThan(0)
+  for (const code of codes) {
+    const check = await look('area', 'name', () => Promise.reject(new RelayerError(code, { detail: 'as it was found' })))
+    expect([code, check.remedy]).not.toEqual([code, expect.stringContaining('doctor')])
+    expect(check).toMatchObject({ status: 'fail', detail: expect.stringContaining('as it was found'), remedy: expect.stringMatching(/\w/) })
+    // The catalogue's own remedy ends the message of an error; here it would be said twice, or lead back.
+    expect(check.detail).not.toContain('→')
+  }
+})
+
+test('every other code keeps the remedy of the catalogue', () => {
+  for (const code of codes.filter((one) => !ofDoctor.includes(one)))
+    expect(remedyOf(new RelayerError(code))).toBe(errorCatalogue[code].remedy)
+})
+
+test('an error for people says its remedy once, also one that looks like a secret', async () => {
+  const dir = await mkdtemp(join(tmpdir(), 'portage-remedy-'))
+  await runCli(['init', '--chain', 'bsc'], { cwd: dir })
+  const file = join(dir, 'portage.yaml')
+  await writeFile(file, (await readFile(file, 'utf8')).replaceAll("'0x…'", `'0x${'1'.repeat(40)}'`))
+  const { err, code } = await runCli(['lane', 'pause', `0x${'1'.repeat(40)}`, '--reason', 'none'], {
+    cwd: dir,
+    env: { BSC_RPC_URL: 'http://127.0.0.1:1' },
+  })
+  expect([code, err]).toEqual([
+    1,
+    expect.stringMatching(/^ACCESS_TOKEN_MISSING: This needs an access token\.\n→ Over HTTP send Authorization: Bearer <token>;/),
+  ])
+  await rm(dir, { recursive: true })
+})
