@@ -1,9 +1,10 @@
 import type { IncomingMessage } from 'node:http'
-import { RelayerError, toRelayerError } from '../domain/errors.ts'
+import { RelayerError } from '../domain/errors.ts'
 import { isOwnHost } from '../http/server-limits.ts'
 import { type Answer, openSmallServer, plainText, type SmallServer } from '../http/small-server.ts'
 import type { Logger } from '../observability/logger.ts'
 import { type Check, keptFor } from './checks.ts'
+import { problemOf } from '../observability/severity.ts'
 
 /** One rendering serves all who ask within so long, ms: nobody makes a process count all day. */
 const keepMetricsMs = 500
@@ -42,7 +43,7 @@ export async function openAdminServer({ host, port, hosts, checks, metrics, logg
   try {
     return await openSmallServer({ host, port }, (request) =>
       answer(request).catch((error: unknown) => {
-        logger.error('a request to the admin port failed', { error: toRelayerError(error).message })
+        logger.error('a request to the admin port failed', { ...problemOf(error) })
         return plainText(500, 'The log says why.')
       }),
     )

@@ -7,6 +7,7 @@ import type { SpyFilter } from './spy-stream.ts'
 import { createSpySubscription } from './spy-subscription.ts'
 import type { Submitter } from './submitter.ts'
 import { type Outcome, type Retry, Submissions } from './submissions.ts'
+import { problemOf } from '../observability/severity.ts'
 
 export interface SpyIntakeOptions {
   /** Bridge of the spy's messages. */
@@ -61,7 +62,7 @@ export function createSpyIntake(options: SpyIntakeOptions) {
     },
     onTrouble(error) {
       failure = error?.message
-      if (error) logger.warn('messages cannot be submitted and wait', { code: error.code, error: error.message })
+      if (error) logger.warn('messages cannot be submitted and wait', { address, kept: submissions.size, ...problemOf(error) })
       else logger.info('messages are submitted again', { kept: submissions.size })
     },
   })

@@ -1,6 +1,7 @@
 import type { Account } from '../chains/port.ts'
 import { laneAddress } from '../domain/lane/lane-id.ts'
 import type { LaneDeps } from './deps.ts'
+import { problemOf } from '../observability/severity.ts'
 
 /** Readings of an account that one node must not decide: a replaced chain, final nonces undone, nonces that the ledger never gave. */
 export class AccountChecks {
@@ -29,8 +30,7 @@ export class AccountChecks {
       if (denied) await ledger.ask({ kind: 'replaced', block })
       return denied
     } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error)
-      logger.warn('could not check whether the chain was replaced; again at the next block', { lane: config.lane, reason })
+      logger.warn('could not check whether the chain was replaced; again at the next block', { lane: config.lane, ...problemOf(error) })
       return false
     }
   }
@@ -44,8 +44,8 @@ export class AccountChecks {
     if (this.#identity === 'unsure' || finalizedAt === undefined || finalizedNonce >= finalized || final < finalizedAt) return false
     const agreed = await chain.agreedNonce(laneAddress(config.lane))
     if (agreed >= finalized) return false
-    const counts = { lane: config.lane, final: agreed, was: finalized }
-    logger.error('EFFECT_UNDONE: nonces that were final are not used any more; the lane goes on from what the chain says', counts)
+    const counts = { code: 'EFFECT_UNDONE', lane: config.lane, final: agreed, was: finalized }
+    logger.error('nonces that were final are not used any more; the lane goes on from what the chain says', counts)
     return true
   }
 

@@ -6,6 +6,7 @@ import type { LaneDeps } from './deps.ts'
 import { FinalBlocks } from './final-blocks.ts'
 import type { NonceRequests } from './nonce-requests.ts'
 import type { PendingTransactions } from './pending-transactions.ts'
+import { problemOf } from '../observability/severity.ts'
 
 /** The account of a lane without work is read this seldom, blocks: for funds and for external use of its key. */
 const idleBlocks = 10
@@ -75,8 +76,7 @@ export class AccountObserver {
     try {
       await this.#read()
     } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error)
-      logger.warn('the account could not be read; again at the next block', { lane: config.lane, reason })
+      logger.warn('the account could not be read; again at the next block', { lane: config.lane, ...problemOf(error) })
     } finally {
       this.#reading = false
     }

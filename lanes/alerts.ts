@@ -56,8 +56,8 @@ export class Alerts {
   #logClosed(before: string | undefined, now: LaneView['closed']): void {
     const { logger, config } = this.#deps
     const about = { lane: config.lane, ...(now && { reason: now.detail }) }
-    if (now?.why === 'replaced') logger.error('LANE_CHAIN_REPLACED: the lane is halted; run portage lane reset --chain-replaced', about)
-    else if (now?.why === 'funds') logger.warn('LANE_FUNDS: the lane takes no new work until its account is funded', about)
+    if (now?.why === 'replaced') logger.error('the lane is halted: its chain was replaced', { code: 'LANE_CHAIN_REPLACED', ...about })
+    else if (now?.why === 'funds') logger.warn('the lane takes no new work until its account is funded', { code: 'LANE_FUNDS', ...about })
     else if (now) logger.info(`the lane takes no new work: ${now.why}`, about)
     else if (before) logger.info('the lane takes work again', about)
   }

@@ -5,6 +5,7 @@ import type { Alerts } from './alerts.ts'
 import type { LaneDeps } from './deps.ts'
 import type { LaneCall } from './lane-call.ts'
 import { PendingTransaction } from './transaction/pending-transaction.ts'
+import { problemOf } from '../observability/severity.ts'
 
 /** The nonces of one lane that this process drives, in blocks or not, until their fate is final. */
 export class PendingTransactions {
@@ -99,7 +100,7 @@ export class PendingTransactions {
 
   #inBackground(work: Promise<void>, nonce: number, failure: string): void {
     work.catch((error: unknown) => {
-      this.#deps.logger.warn(failure, { nonce, reason: error instanceof Error ? error.message : String(error) })
+      this.#deps.logger.warn(failure, { nonce, ...problemOf(error) })
     })
   }
 }

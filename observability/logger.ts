@@ -1,12 +1,18 @@
 import { type DestinationStream, type Logger as PinoLogger, pino } from 'pino'
 import { prettyStream } from './pretty.ts'
+import { errorCatalogue } from '../domain/errors.ts'
 import { redactFields, redactText } from './redact.ts'
+import { type Line, RepeatedLines } from './repeated-lines.ts'
+import { isErrorCode } from './severity.ts'
 import { traceFields } from './tracing.ts'
 
 export const logLevels = ['debug', 'info', 'warn', 'error', 'silent'] as const
 export type LogLevel = (typeof logLevels)[number]
 
-/** The logger of all rooms. Fields are redacted; errors go in the field `error`. */
+/**
+ * The logger of all rooms. Fields are redacted; errors go in the field `error`. warn and error are for what needs a person: with a `code` of the catalogue they get
+ * its remedy.
+ */
 export interface Logger {
   debug(message: string, fields?: Record<string, unknown>): void
   info(message: string, fields?: Record<string, unknown>): void
@@ -21,6 +27,8 @@ export interface LoggerOptions {
   readonly level?: LogLevel
   /** One readable line per message instead of JSON. */
   readonly pretty?: boolean
+  /** Warnings and errors that repeat are counted and joined (observability/repeated-lines.ts). Default: each is written. */
+  readonly joined?: boolean
   /** Where lines are written. Default: stderr, so that stdout holds only results. */
   readonly destination?: DestinationStream
 }
@@ -41,7 +49,15 @@ export function createLogger(options: LoggerOptions = {}): Logger {
     },
     options.pretty ? prettyStream(destination) : destination,
   )
-  return wrap(target)
+  const write = ({ level, message, fields }: Line) => target[level](fields, message)
+  return wrap(target, options.joined ? joining(write) : write, {})
+}
+
+/** Counts repeated lines; what was counted last is written when the process ends. */
+function joining(write: (line: Line) => void): (line: Line) => void {
+  const lines = new RepeatedLines(write)
+  process.once('exit', () => lines.flush())
+  return (line) => lines.say(line)
 }
 
 /** A logger that writes nothing, for tools and tests. */
@@ -49,17 +65,36 @@ export function silentLogger(): Logger {
   return createLogger({ level: 'silent' })
 }
 
-function wrap(target: PinoLogger): Logger {
-  const write =
-    (level: 'debug' | 'info' | 'warn' | 'error') =>
-    (message: string, fields: Record<string, unknown> = {}): void => {
-      if (target.isLevelEnabled(level)) target[level](redactFields(fields), redactText(message))
-    }
-  return {
-    debug: write('debug'),
-    info: write('info'),
-    warn: write('warn'),
-    error: write('error'),
-    child: (fields) => wrap(target.child(redactFields(fields))),
+/** @param own the fields of every line: those of a line with the same name go before them, so that no name is in it twice */
+function wrap(target: PinoLogger, tell: (line: Line) => void, own: Record<string, unknown>): Logger {
+  const write = (level: 'debug' | 'info' | 'warn' | 'error', message: string, given: Record<string, unknown> = {}): void => {
+    if (!target.isLevelEnabled(level)) return
+    const fields = { ...own, ...withoutTaken(redactFields(given)) }
+    if (level === 'debug' || level === 'info') target[level](fields, redactText(message))
+    else tell({ level, message: redactText(message), fields: withRemedy(fields) })
   }
+  return {
+    debug: (message, fields) => write('debug', message, fields),
+    info: (message, fields) => write('info', message, fields),
+    warn: (message, fields) => write('warn', message, fields),
+    error: (message, fields) => write('error', message, fields),
+    child: (fields) => wrap(target, tell, { ...own, ...withoutTaken(redactFields(fields)) }),
+  }
+}
+
+/** Names that every line has. */
+const taken = ['level', 'time', 'message'] as const
+
+function withoutTaken(fields: Record<string, unknown>): Record<string, unknown> {
+  if (!taken.some((name) => name in fields)) return fields
+  return Object.fromEntries(
+    Object.entries(fields).map(([name, value]) => [(taken as readonly string[]).includes(name) ? `${name}_` : name, value]),
+  )
+}
+
+/** What a person can do about it, unless the line says it. */
+function withRemedy(fields: Record<string, unknown>): Record<string, unknown> {
+  const { code, remedy, error } = fields
+  const found = code ?? (error as { code?: unknown } | undefined)?.code
+  return remedy === undefined && isErrorCode(found) ? { ...fields, remedy: errorCatalogue[found].remedy } : fields
 }

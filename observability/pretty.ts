@@ -3,7 +3,7 @@ import type { DestinationStream } from 'pino'
 const colours: Record<string, string> = { debug: '\u001b[90m', info: '\u001b[36m', warn: '\u001b[33m', error: '\u001b[31m' }
 const reset = '\u001b[0m'
 
-/** Turns pino's JSON lines into `12:34:56.789 info  message  field=value …`; an error's stack follows on its own lines. */
+/** Turns pino's JSON lines into `12:34:56.789 info  message  field=value …`; an error's stack and the remedy follow on their own lines. */
 export function prettyStream(destination: DestinationStream, colour = process.stderr.isTTY === true): DestinationStream {
   return { write: (line) => destination.write(prettyLine(line, colour)) }
 }
@@ -16,11 +16,16 @@ export function prettyLine(line: string, colour: boolean): string {
   } catch {
     return line
   }
-  const { level, time, message, error, ...fields } = record
+  const { level, time, message, error, remedy, ...fields } = record
   const name = String(level).padEnd(5)
   const about = Object.entries(fields).map(([field, value]) => `${field}=${show(value)}`)
-  const parts = [String(time).slice(11, 23), colour ? `${colours[String(level)] ?? ''}${name}${reset}` : name, String(message), ...about]
-  return `${parts.join(' ')}${showError(error)}\n`
+  const parts = [String(time).slice(11, 23), colour ? `${colours[String(level)] ?? ''}${name}${reset}` : name, visible(String(message))]
+  return `${[...parts, ...about.map(visible)].join(' ')}${visible(showError(error))}${remedy === undefined ? '' : `\n    → ${visible(String(remedy))}`}\n`
+}
+
+/** A stranger's text may hold the control characters by which a terminal is steered. The lines of a stack stay lines. */
+function visible(text: string): string {
+  return text.replace(/[\0-\x09\x0b-\x1f\x7f-\x9f]/g, (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, '0')}`)
 }
 
 function show(value: unknown): string {

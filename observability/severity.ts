@@ -1,4 +1,4 @@
-import { errorCatalogue, type ErrorCode, type RelayerError } from '../domain/errors.ts'
+import { errorCatalogue, type ErrorCode, type RelayerError, toRelayerError } from '../domain/errors.ts'
 
 /** Outages of Portage or of its dependencies: an operator wants to see them, and the text says what they are. */
 const outages: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
@@ -43,7 +43,18 @@ const unexpected: ReadonlySet<ErrorCode> = new Set<ErrorCode>(['INTERNAL', 'LANE
  */
 export function asLogged({ code, message }: Pick<RelayerError, 'code' | 'message'>, thrown: unknown) {
   if (unexpected.has(code)) return { level: 'warn', fields: { error: thrown } } as const
-  return { level: outages.has(code) ? 'warn' : 'debug', fields: { code, reason: message } } as const
+  return { level: outages.has(code) ? 'warn' : 'debug', fields: { code, reason: withoutRemedy(code, message) } } as const
+}
+
+/** What a line says of an error: its code and what happened; the logger adds the remedy. With the stack where the error is unexpected. */
+export function problemOf(thrown: unknown): { readonly code: ErrorCode; readonly reason: string; readonly error?: unknown } {
+  const { code, message } = toRelayerError(thrown)
+  return { code, reason: withoutRemedy(code, message), ...(unexpected.has(code) && { error: thrown }) }
+}
+
+function withoutRemedy(code: ErrorCode, message: string): string {
+  const end = ` → ${errorCatalogue[code].remedy}`
+  return message.endsWith(end) ? message.slice(0, -end.length) : message
 }
 
 /** Whether a text is a code of the catalogue. */

@@ -5,6 +5,7 @@ import type { Logger } from '../observability/logger.ts'
 import type { CheckpointStore } from './checkpoints.ts'
 import type { AgentAlarm } from './report.ts'
 import type { StreamClient } from './stream-client.ts'
+import { problemOf } from '../observability/severity.ts'
 
 export type CheckpointKeeper = ReturnType<typeof createCheckpointKeeper>
 
@@ -19,7 +20,7 @@ export function createCheckpointKeeper(
   let writtenAt: number | undefined
 
   function raise(text: string, error: unknown): void {
-    if (!alarms.has('checkpoint')) logger.error(text, { stream, error: toRelayerError(error).message })
+    if (!alarms.has('checkpoint')) logger.error(text, { stream, ...problemOf(error) })
     alarms.add('checkpoint')
   }
 

@@ -1,9 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { toRelayerError } from '../domain/errors.ts'
 import type { Found } from '../activities/audit.ts'
 import type { ChainName } from '../domain/transfer/transfer.ts'
 import { setAuditSchedule } from '../temporal/client/audits.ts'
 import type { ProcessParts, Service } from './context.ts'
+import { problemOf } from '../observability/severity.ts'
 
 /** Between two tries to set the schedule, and between two checks that it is still there, ms: a wiped Temporal has none. */
 const againMs = 15_000
@@ -25,7 +25,7 @@ export function scheduleAudits(chain: ChainName, { client, config, logger }: Pro
         isLogged = false
       } catch (error) {
         if (!isLogged && !signal.aborted)
-          logger.warn('the schedule of the audits could not be set; trying again', { chain, reason: toRelayerError(error).message })
+          logger.warn('the schedule of the audits could not be set; trying again', { chain, ...problemOf(error) })
         isLogged = true
       }
       await delay(againMs, undefined, { signal }).catch(() => {})

@@ -10,6 +10,7 @@ import type { ChainName } from '../domain/transfer/transfer.ts'
 import type { Logger } from '../observability/logger.ts'
 import type { SettingsWatch } from '../temporal/client/settings-watch.ts'
 import { isDeepStrictEqual } from 'node:util'
+import { problemOf } from '../observability/severity.ts'
 
 /** The chains of a process and the bridges between them. */
 export interface Network {
@@ -93,7 +94,7 @@ export function applyNodeChanges(watch: SettingsWatch, chains: Network['chains']
         chain.adjustNodes(changes)
         logger.info('nodes changed', { chain: name, nodes: changes.map((change) => change.name).join(', ') || 'as configured' })
       } catch (error) {
-        logger.error('nodes could not be changed', { chain: name, error: toRelayerError(error).message })
+        logger.error('nodes could not be changed', { chain: name, ...problemOf(error) })
       }
     }
     applied = nodes

@@ -10,6 +10,9 @@ const byDesign = /^No (activities|workflows) registered, not polling/
 /** The target of the lines about every retry of every call while Temporal is away; the outage itself is logged once (temporal/client/settings-watch.ts). */
 const retries = 'temporalio_client::retry'
 
+/** What the SDK adds to each line of a workflow; the transfer's id is the workflow's. */
+const ofWorkflow = ['namespace', 'taskQueue', 'workflowId', 'workflowType', 'sdkComponent'] as const
+
 /**
  * The SDK warns, with a stack, of every activity that failed. Ours fail with a code, and many of them as designed (a closed gate, a full lane): they are
  * retried, show in their transfer, and are logged at the level of their code.
@@ -18,12 +21,21 @@ export function sdkLine({ level, message, meta = {} }: Pick<LogEntry, 'level' | 
   // The token is long, and says nothing beside the ids.
   const { taskToken: _, ...told } = meta as Record<string, unknown>
   const { error, ...fields } = told
+  if (told['sdkComponent'] === 'workflow' && typeof told['transfer'] === 'string') return transferLine(level, told)
   if (byDesign.test(message) || fields['target'] === retries) return { level: 'debug' as const, fields: told }
   if (error instanceof ApplicationFailure && isErrorCode(error.type)) {
     const logged = asLogged({ code: error.type, message: error.message }, error)
     return { level: logged.level, fields: { ...fields, ...logged.fields } }
   }
   return { level: levels[level], fields: told }
+}
+
+/** A line of a transfer (workflows/transfer/log.ts), at its own level; the logger adds the remedy of its code where it needs a person. */
+function transferLine(level: LogEntry['level'], told: Record<string, unknown>) {
+  const { runId, ...fields } = Object.fromEntries(
+    Object.entries(told).filter(([name]) => !(ofWorkflow as readonly string[]).includes(name)),
+  )
+  return { level: level === 'WARN' ? ('warn' as const) : ('info' as const), fields: { ...fields, run_id: runId } }
 }
 
 /**

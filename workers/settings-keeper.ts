@@ -10,6 +10,7 @@ import type { TemporalClient } from '../temporal/client/client.ts'
 import { changeSettings, readSettings, restoreSettings } from '../temporal/client/settings.ts'
 import type { SettingsWatch } from '../temporal/client/settings-watch.ts'
 import type { Service } from './context.ts'
+import { problemOf } from '../observability/severity.ts'
 
 export interface SettingsKeeperOptions {
   readonly config: Config
@@ -50,7 +51,7 @@ export async function keepSettings({ config, client, namespace, watch, logger, m
         `${JSON.stringify({ version: 1, namespace, at, settings: { ...settings, audit: [] } } satisfies SettingsCheckpoint)}\n`,
       )
     } catch (error) {
-      logger.error('the checkpoint of the settings could not be written', { error: toRelayerError(error).message })
+      logger.error('the checkpoint of the settings could not be written', { ...problemOf(error) })
     }
     kept = { settings, at, refused: 0 }
   }
@@ -71,7 +72,7 @@ export async function keepSettings({ config, client, namespace, watch, logger, m
     const next = () =>
       follow(settings).catch((error: unknown) => {
         if (stopped) return
-        logger.warn('the settings and their checkpoint cannot be compared now', { error: toRelayerError(error).message })
+        logger.warn('the settings and their checkpoint cannot be compared now', { ...problemOf(error) })
         setTimeout(() => !stopped && watch.current().version === settings.version && enqueue(settings), againMs).unref()
       })
     work = work.then(next)
@@ -118,7 +119,7 @@ function createRestorer({ config, client, logger }: Pick<SettingsKeeperOptions, 
         await changeSettings(client, { ...namesOf(config), unlistedTokens: true }, { by, reason, orders: [...orders] }).catch(
           (error: unknown) => {
             if (toRelayerError(error).code !== 'INPUT_INVALID') throw error
-            logger.error('an order of the checkpoint is refused', { by, reason, error: toRelayerError(error).message })
+            logger.error('an order of the checkpoint is refused', { by, ordered: reason, ...problemOf(error) })
           },
         )
       }

@@ -1,9 +1,9 @@
-import { toRelayerError } from '../domain/errors.ts'
 import type { LaneAgent } from '../lanes/agent.ts'
 import type { Logger } from '../observability/logger.ts'
 import type { Service } from './context.ts'
 import { GracefulShutdownPeriodExpiredError, type Worker } from '@temporalio/worker'
 import { once } from 'node:events'
+import { problemOf } from '../observability/severity.ts'
 
 /** What runs in a process. */
 export interface ProcessWork {
@@ -53,7 +53,7 @@ export function supervise({ ledgers, workers, agents, services }: ProcessWork, s
         logger.warn('steps that did not end in time are left to other processes', { taskQueue: worker.options.taskQueue })
         return
       }
-      logger.error('a worker failed; stopping', { error: toRelayerError(error).message })
+      logger.error('a worker failed; stopping', { ...problemOf(error) })
       stopWorkers()
       throw error
     })

@@ -50,6 +50,8 @@ class TraceHeaders implements WorkflowInboundCallsInterceptor, WorkflowOutboundC
   /** As the run was started with: the next run of the same transfer has the same parent. */
   #given: Headers = {}
 
+  #ids: Readonly<Record<string, string>> = {}
+
   execute: NonNullable<WorkflowInboundCallsInterceptor['execute']> = (input, next) => {
     const given = input.headers[traceHeader]
     const parent = parentOf(input.headers)
@@ -60,6 +62,8 @@ class TraceHeaders implements WorkflowInboundCallsInterceptor, WorkflowOutboundC
     const spanId = runId.replaceAll('-', '').slice(-16)
     this.#given = { [traceHeader]: given }
     this.#own = { [traceHeader]: defaultPayloadConverter.toPayload({ traceparent: `00-${traceId}-${spanId}-${flags}` }) }
+    // What is not recorded has no ids in the log either, as in observability/tracing.ts.
+    if (Number.parseInt(flags, 16) & 1) this.#ids = { trace_id: traceId, span_id: spanId }
     const ended = () => traces.ended({ traceId, spanId, parentSpanId, flags, startedAt: runStartTime.getTime(), endedAt: Date.now() })
     const result = next(input)
     // Beside the result, not in it: the workflow ends in the same turn as without.
@@ -73,6 +77,9 @@ class TraceHeaders implements WorkflowInboundCallsInterceptor, WorkflowOutboundC
 
   continueAsNew: NonNullable<WorkflowOutboundCallsInterceptor['continueAsNew']> = (input, next) =>
     next({ ...input, headers: { ...input.headers, ...this.#given } })
+
+  /** Log lines of the run carry its trace, as those of its steps do. */
+  getLogAttributes: NonNullable<WorkflowOutboundCallsInterceptor['getLogAttributes']> = (input, next) => ({ ...next(input), ...this.#ids })
 
   #with<Input extends { readonly headers: Headers }>(input: Input): Input {
     return { ...input, headers: { ...input.headers, ...this.#own } }

@@ -7,6 +7,7 @@ import type { Metrics } from '../../observability/metrics.ts'
 import { transferId } from '../../temporal/contracts/names.ts'
 import type { Endpoint, Gate } from '../port.ts'
 import { type Reserve, withReservation } from './reservation.ts'
+import { problemOf } from '../../observability/severity.ts'
 
 /** Most transfers that are woken at a block, and at a time: lanes take some hundred at a block. */
 const wokenPerBlock = 200
@@ -165,7 +166,7 @@ export class GateWatcher {
       } catch (error) {
         logger.warn('transfers that waited for a gate before this start could not be listed; they look by themselves', {
           chain: chain.name,
-          reason: toRelayerError(error).message,
+          ...problemOf(error),
         })
       }
     }

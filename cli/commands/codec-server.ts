@@ -3,7 +3,6 @@ import { InvalidArgumentError, Option } from 'commander'
 import { createKeyRing } from '../../access/key-ring.ts'
 import { openCodecServer } from '../../codec/server.ts'
 import { accessSource } from '../../config/access.ts'
-import { toRelayerError } from '../../domain/errors.ts'
 import type { IssuedToken } from '../../domain/settings/settings.ts'
 import { createLogger, type Logger, type LogLevel, logLevels } from '../../observability/logger.ts'
 import { readSettings } from '../../temporal/client/settings.ts'
@@ -11,6 +10,7 @@ import { createEncryptionCodec } from '../../temporal/encryption/codec.ts'
 import type { Call, CommandSpec } from '../command.ts'
 import { withInterrupt } from '../context.ts'
 import { invalid } from '../options.ts'
+import { problemOf } from '../../observability/severity.ts'
 
 /** Between two reads of the list of tokens, ms: a token that was revoked is refused so soon. */
 const everyMs = 10_000
@@ -64,7 +64,7 @@ function keepTokens(
         known = await read()
         warned = false
       } catch (error) {
-        if (!warned) logger.warn('the list of revoked tokens cannot be read', { reason: toRelayerError(error).message })
+        if (!warned) logger.warn('the list of revoked tokens cannot be read', { ...problemOf(error) })
         warned = true
       }
       await sleep(known ? everyMs : firstEveryMs, undefined, { signal: stopping }).catch(() => {})

@@ -14,6 +14,7 @@ import { changeSettings } from '../../temporal/client/settings.ts'
 import { type Role, roles } from '../../workers/roles.ts'
 import type { Call, CommandSpec } from '../command.ts'
 import { type CliContext, withInterrupt } from '../context.ts'
+import { problemOf } from '../../observability/severity.ts'
 
 export const runCommand: CommandSpec = {
   description: 'Run a worker until SIGINT or SIGTERM. Logs go to stderr, as JSON lines unless --pretty.',
@@ -48,7 +49,7 @@ export const runCommand: CommandSpec = {
     withTemporal,
   }: Call<{ role: Role; chain?: string[]; lane?: string[]; adminPort?: number; logLevel: LogLevel; pretty?: true }>) => {
     const loaded = withAdminPort(await config(), options.adminPort)
-    const logger = createLogger({ level: options.logLevel, pretty: options.pretty ?? false })
+    const logger = createLogger({ level: options.logLevel, pretty: options.pretty ?? false, joined: true })
     const unlisted = unlistedToken(loaded.dataFolder)
     const first = options.role === 'all' || options.role === 'api' ? await prepareAccess(loaded, unlisted, { context, logger }) : undefined
     // The native parts of a worker load slowly: only the command that needs them pays.
@@ -65,7 +66,7 @@ export const runCommand: CommandSpec = {
         lanes: options.lane?.map(toAddress),
       })
       const stop = () =>
-        void running.stop().catch((error: unknown) => logger.error('stopping failed', { error: toRelayerError(error).message }))
+        void running.stop().catch((error: unknown) => logger.error('stopping failed', { ...problemOf(error) }))
       stopping.addEventListener('abort', stop)
       // A signal that came while the worker started: stop it now.
       if (stopping.aborted) stop()

@@ -7,6 +7,7 @@ import type { SignedHash } from '../../temporal/contracts/operator-transaction.t
 import type { AttemptRecord } from '../../temporal/contracts/transfer-steps.ts'
 import type { LaneDeps } from '../deps.ts'
 import { isLasting, type SigningRefusal, signingRefusal } from './refusals.ts'
+import { problemOf } from '../../observability/severity.ts'
 
 interface SigningCall {
   readonly intentId?: string
@@ -178,7 +179,7 @@ export class Attempts {
       this.watch.add(signed.hash)
     } catch (error) {
       if (!(error instanceof RelayerError) || !signingRefusal(error)) throw error
-      if (!this.#refused.has(place)) this.#deps.logger.warn('the signer refused an attempt', { nonce: this.#nonce, reason: error.message })
+      if (!this.#refused.has(place)) this.#deps.logger.warn('the signer refused an attempt', { nonce: this.#nonce, ...problemOf(error) })
       this.#refused.set(place, error)
     }
   }

@@ -2,6 +2,9 @@ import type { SendErrorClass } from '../../chains/port.ts'
 import type { SignedTransaction } from '../../chains/signing-port.ts'
 import type { LaneDeps } from '../deps.ts'
 
+/** What the next block, or a raise of the fee, answers by itself. */
+const ordinary: ReadonlySet<SendErrorClass> = new Set(['nonce-too-low', 'own-nonce-used', 'underpriced', 'replacement-underpriced'])
+
 /** A transaction that a pool took may have been evicted: it is sent again after so many blocks outside a block. */
 const resendAfterBlocks = 5
 /** Where a higher fee replaces nothing, resending is all that can be done for a stuck one, ms (OpenZeppelin's relayer on Arbitrum: 20 s). */
@@ -61,8 +64,11 @@ export class Broadcaster {
     this.#taken ||= error === undefined
     this.note = outcome.kind === 'refused' ? `${outcome.error}: ${outcome.message}` : `sent, hash ${hash}`
     logger.debug('a transaction was sent', { nonce: this.#nonce, hash, outcome: outcome.kind })
-    if (outcome.kind === 'refused')
-      logger.warn('a node refused a transaction', { nonce: this.#nonce, class: outcome.error, reason: outcome.message })
+    if (outcome.kind === 'refused') {
+      const code = outcome.error === 'insufficient-funds' ? 'LANE_FUNDS' : 'TRANSACTION_REFUSED'
+      const about = { nonce: this.#nonce, class: outcome.error, code, reason: outcome.message }
+      logger[ordinary.has(outcome.error) ? 'debug' : 'warn']('a node refused a transaction', about)
+    }
     return error
   }
 

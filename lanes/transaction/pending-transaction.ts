@@ -15,6 +15,7 @@ import { NonceConflictCheck } from './nonce-conflict-check.ts'
 import { proposeRaise, signLater } from './raise.ts'
 import { signingRefusal } from './refusals.ts'
 import { StuckDetector } from './stuck-detector.ts'
+import { problemOf } from '../../observability/severity.ts'
 
 /** What this process knows of the call of a nonce. Without `intent` only no-ops can be signed. */
 interface KnownCall {
@@ -223,7 +224,7 @@ export class PendingTransaction {
   /** Once per nonce: it stays as it is, and the best that was signed is sent again, until the market falls or the config allows more. */
   #tellRefusal(refusal: RelayerError | undefined): void {
     if (refusal && !this.#refused) {
-      const about = { nonce: this.nonce, code: refusal.code, reason: refusal.message }
+      const about = { nonce: this.nonce, ...problemOf(refusal) }
       this.#deps.logger.error('the signer refuses the next attempt of a nonce; the best one is sent again', about)
     }
     this.#refused = refusal !== undefined
@@ -283,9 +284,11 @@ export class PendingTransaction {
 
   #background(work: Promise<void>): void {
     work.catch((error: unknown) => {
-      const reason = error instanceof Error ? error.message : String(error)
-      this.#broadcaster.note = reason
-      this.#deps.logger.warn('a step of a pending transaction failed; retrying at the next block', { nonce: this.nonce, reason })
+      this.#broadcaster.note = error instanceof Error ? error.message : String(error)
+      this.#deps.logger.warn('a step of a pending transaction failed; retrying at the next block', {
+        nonce: this.nonce,
+        ...problemOf(error),
+      })
     })
   }
 

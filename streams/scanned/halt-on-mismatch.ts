@@ -1,5 +1,6 @@
 import { RelayerError, toRelayerError } from '../../domain/errors.ts'
 import { type FollowedChain, nextHead, type ScannedContext } from './context.ts'
+import { problemOf } from '../../observability/severity.ts'
 
 /**
  * Reads; a contradiction is read again a block later, by quorum: a fork may pass, and one node may be wrong. If it is still there, the route is halted, and
@@ -21,7 +22,7 @@ export async function haltOnMismatch<T>(
   if (!first.haltRoute) throw first
   if (split()) return undefined
   const { source, stopping, logger } = context
-  logger.warn('a contradiction between the contracts of a route; looking again', { stream: source.config.stream, error: first.message })
+  logger.warn('a contradiction between the contracts of a route; looking again', { stream: source.config.stream, ...problemOf(first) })
   await nextHead(chain, stopping)
   try {
     return await read('agreed')

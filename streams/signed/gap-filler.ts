@@ -7,6 +7,7 @@ import { fetchMissing, type FetchOutcome, foundIn } from './fetch-missing.ts'
 import { createPublishedLogs } from './published-logs.ts'
 import { createRetrySchedule } from './retry-schedule.ts'
 import type { UnderWay } from './under-way.ts'
+import { problemOf } from '../../observability/severity.ts'
 
 /** What one look at the gaps came to, in numbers. absent: no server that could be asked has them. */
 export interface GapReport extends Readonly<Record<NumberStatus | 'absent', number>> {
@@ -123,7 +124,7 @@ function createFetchRecorder(deps: GapsDeps, schedule: ReturnType<typeof createR
   function unclassified(thrown: unknown): ClassifiedGaps {
     const error = toRelayerError(thrown)
     if (!error.retriable) throw error
-    logger.warn('missing numbers cannot be classified now', { stream, error: error.message })
+    logger.warn('missing numbers cannot be classified now', { stream, ...problemOf(error) })
     return { ignored: [], delivered: [], classes: new Map() }
   }
 

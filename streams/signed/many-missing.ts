@@ -1,9 +1,9 @@
-import { toRelayerError } from '../../domain/errors.ts'
 import { viewStream } from '../../domain/stream/reducer.ts'
 import type { StreamState } from '../../domain/stream/stream.ts'
 import { missingIn, type NumberStatus } from '../number-status.ts'
 import type { SignedDeps } from './deps.ts'
 import { createLookBack } from './look-back.ts'
+import { problemOf } from '../../observability/severity.ts'
 
 /** So many are asked for one by one, at the network's servers. */
 const few = 100
@@ -43,7 +43,7 @@ export function createManyMissing(deps: SignedDeps) {
         nextAt = Date.now() + afterTroubleMs
         logger.warn('the blocks of the last days cannot be read; missing numbers are fetched one by one', {
           ...about,
-          error: toRelayerError(error).message,
+          ...problemOf(error),
         })
         return { state, counts: none }
       }

@@ -1,8 +1,8 @@
-import { toRelayerError } from '../../domain/errors.ts'
 import { noSettings, type Settings } from '../../domain/settings/settings.ts'
 import type { Logger } from '../../observability/logger.ts'
 import type { TemporalClient } from './client.ts'
 import { readSettings } from './settings.ts'
+import { problemOf } from '../../observability/severity.ts'
 
 /** Between two reads of the settings, ms: each is one query of a few kilobytes. */
 const everyMs = 2_000
@@ -39,7 +39,7 @@ export async function watchSettings({ client, logger }: { client: TemporalClient
     try {
       listener(settings)
     } catch (error) {
-      logger.error('a change of the settings could not be applied', { error: toRelayerError(error).message })
+      logger.error('a change of the settings could not be applied', { ...problemOf(error) })
     }
   }
   const take = (next: Settings) => {
@@ -64,7 +64,7 @@ export async function watchSettings({ client, logger }: { client: TemporalClient
       if (!warned && !stopped && !isEarly)
         logger.warn(`the settings cannot be read; ${known ? 'going on with what is known' : 'nothing is signed before they are'}`, {
           ...(known && { version: known.version }),
-          reason: toRelayerError(error).message,
+          ...problemOf(error),
         })
       warned ||= !isEarly
     }

@@ -125,7 +125,9 @@ describe('keystore', slow, () => {
 
   test('new makes a key of its own, with the password of a file, and the folder that it is to lie in', async () => {
     await writeFile(join(cwd, 'password'), 'from a file\nsecond line')
-    const { code, json } = await runCli(['keystore', 'new', '--out', 'keystore/of/b.json', '--password-file', 'password', '--json'], { cwd })
+    const { code, json } = await runCli(['keystore', 'new', '--out', 'keystore/of/b.json', '--password-file', 'password', '--json'], {
+      cwd,
+    })
     expect(code).toBe(0)
     const wallet = await Wallet.fromEncryptedJson(await readFile(join(cwd, 'keystore/of/b.json'), 'utf8'), 'from a file')
     expect(json()).toMatchObject({ address: wallet.address.toLowerCase() })

@@ -1,5 +1,7 @@
 import { stripVTControlCharacters } from 'node:util'
 import { expect, test } from 'vitest'
+import { parseDocument } from 'yaml'
+import { errorCatalogue, RelayerError } from '../../domain/errors.ts'
 import { createLogger } from '../../observability/logger.ts'
 import { useTracing } from '../../observability/tracing.ts'
 
@@ -34,12 +36,16 @@ test('keeps to its level, children too', () => {
   expect(lines.map((line) => (JSON.parse(line) as { level: string }).level)).toEqual(['warn', 'error'])
 })
 
-test('pretty lines are for people; the stack of an error follows', () => {
+test('pretty lines are for people; the stack of an error and the remedy follow', () => {
   const { lines, destination } = memory()
   const error = Object.assign(new Error('no answer'), { code: 'NODE_UNAVAILABLE', stack: 'Error: no answer\n    at ask' })
   createLogger({ pretty: true, destination }).error('gave up', { chain: 'ethereum', why: 'two words', error })
   const plain = stripVTControlCharacters(lines.join('')).replace(/^\S+/, 'TIME')
-  expect(plain).toBe('TIME error gave up chain=ethereum why="two words"\n    NODE_UNAVAILABLE Error: no answer\n        at ask\n')
+  expect(plain).toBe(
+    'TIME error gave up chain=ethereum why="two words"\n    NODE_UNAVAILABLE Error: no answer\n        at ask\n    → ' +
+      errorCatalogue.NODE_UNAVAILABLE.remedy +
+      '\n',
+  )
 })
 
 test('a line says which trace it belongs to, and has no field of a line before', () => {
@@ -56,4 +62,51 @@ test('a line says which trace it belongs to, and has no field of a line before',
   for (const line of [outside, again]) expect(Object.keys(line!)).not.toContain('trace_id')
   expect(Object.keys(again!)).toEqual(['level', 'time', 'message'])
   expect(Object.keys(inside!)).not.toContain('first')
+})
+
+test('no name is twice in a line: the fields of a line go before those of its logger, and those that every line has are theirs', () => {
+  const { lines, destination } = memory()
+  const logger = createLogger({ destination }).child({ lane: 'a', chain: 'bsc' }).child({ chain: 'ethereum' })
+  logger.info('said', { lane: 'b', message: 'other', level: 1, time: 2 })
+  expect(parseDocument(lines[0]!, { uniqueKeys: true }).errors).toEqual([])
+  expect(JSON.parse(lines[0]!)).toEqual({
+    ...{ level: 'info', time: expect.any(String), message: 'said' },
+    ...{ lane: 'b', chain: 'ethereum', message_: 'other', level_: 1, time_: 2 },
+  })
+  expect(parseDocument('{"a":1,"a":2}', { uniqueKeys: true }).errors).toHaveLength(1)
+})
+
+test('what needs a person has the remedy of its code; what does not, and what says it, has no other', () => {
+  const { lines, destination } = memory()
+  const logger = createLogger({ destination })
+  logger.warn('no work', { code: 'LANE_FUNDS' })
+  logger.error('broken', { error: new RelayerError('NODE_UNAVAILABLE') })
+  logger.info('no work', { code: 'LANE_FUNDS' })
+  logger.warn('no work', { code: 'LANE_FUNDS', remedy: 'wait' })
+  logger.warn('no work', { code: 'ELSE' })
+  expect(lines.map((line) => (JSON.parse(line) as { remedy?: string }).remedy)).toEqual([
+    errorCatalogue.LANE_FUNDS.remedy,
+    errorCatalogue.NODE_UNAVAILABLE.remedy,
+    undefined,
+    'wait',
+    undefined,
+  ])
+})
+
+test('joined: repeated warnings are counted, and information is not', () => {
+  const { lines, destination } = memory()
+  const logger = createLogger({ destination, joined: true }).child({ lane: 'a' })
+  for (let nonce = 0; nonce < 3; nonce++) {
+    logger.warn('refused', { nonce })
+    logger.info('seen', { nonce })
+  }
+  expect(lines.map((line) => (JSON.parse(line) as { message: string }).message)).toEqual(['refused', 'seen', 'seen', 'seen'])
+})
+
+test("a stranger's text steers no terminal", () => {
+  const { lines, destination } = memory()
+  createLogger({ pretty: true, destination }).warn('refused\u001b]0;mine\u0007', { reason: '\u009b2J\u001b[31m' })
+  // Our own colour of the level is all that is left of such characters.
+  expect(lines[0]!.replaceAll(/\u001b\[\d+m/g, '')).not.toMatch(/[\0-\x09\x0b-\x1f\x7f-\x9f]/)
+  expect(lines[0]).toContain(String.raw`refused\u001b]0;mine\u0007`)
 })

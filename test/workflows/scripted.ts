@@ -5,7 +5,7 @@ import { afterAll, beforeAll, beforeEach } from 'vitest'
 import { startTemporal, type TemporalServer } from '../../lab/devnet/temporal/temporal.ts'
 import { until } from '../../lab/devnet/until.ts'
 import type { Transfer } from '../../domain/transfer/transfer.ts'
-import { silentLogger } from '../../observability/logger.ts'
+import { createLogger, silentLogger } from '../../observability/logger.ts'
 import { type TransferInput, type TransferStatus, retrySignal } from '../../temporal/contracts/transfer.ts'
 import { chainQueue, laneQueue } from '../../temporal/contracts/names.ts'
 import type {
@@ -80,6 +80,8 @@ export interface Scripted {
   }
   /** The headers of every step of this test, in order, and the runs that were told as ended parts of a trace. */
   readonly traced: { readonly headers: Headers[]; readonly runs: TracedRun[] }
+  /** The log lines of a transfer, as the process writes them. */
+  logged(handle: WorkflowHandle): Record<string, unknown>[]
   /** @param headers of the start */
   start(options?: Omit<TransferInput, 'transfer'>, headers?: Headers): Promise<WorkflowHandle>
   /**
@@ -107,11 +109,13 @@ export function scriptedTransfers(tracing = false): Scripted {
   const nothing = (): Scripted['asked'] => ({ admit: [], broadcastNear: [], broadcast: [], confirm: [], confirmEnd: [], withdraw: [] })
   let asked = nothing()
   let traced: Scripted['traced'] = { headers: [], runs: [] }
+  const lines: Record<string, unknown>[] = []
+  const logger = createLogger({ destination: { write: (line) => void lines.push(JSON.parse(line) as Record<string, unknown>) } })
 
   beforeAll(async () => {
     // A new run is suggested after a few waits instead of some thousand events.
     server = await startTemporal({ inMemory: true, headless: true, dynamicConfig: { 'limit.historyCount.suggestContinueAsNew': '30' } })
-    temporal = await connectTemporal({ address: server.address, namespace: 'default' }, silentLogger())
+    temporal = await connectTemporal({ address: server.address, namespace: 'default' }, logger)
     const { connection } = temporal
     const activities = {
       admit: async (input: AdmitInput) => (asked.admit.push(input), on.script.admit(input)),
@@ -159,6 +163,7 @@ export function scriptedTransfers(tracing = false): Scripted {
     get traced() {
       return traced
     },
+    logged: ({ workflowId }) => lines.filter((line) => line['transfer'] === workflowId),
     start(options = {}, headers) {
       const given = {
         startWithDetails: (input, next) => next({ ...input, headers: { ...input.headers, ...headers } }),

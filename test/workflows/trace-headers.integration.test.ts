@@ -1,8 +1,12 @@
-import { defaultPayloadConverter, type Payload } from '@temporalio/common'
+import { ApplicationFailure, defaultPayloadConverter, type Payload } from '@temporalio/common'
+import { Worker } from '@temporalio/worker'
 import { describe, expect, test } from 'vitest'
 import { until } from '../../lab/devnet/until.ts'
+import { errorCatalogue } from '../../domain/errors.ts'
+import { silentLogger } from '../../observability/logger.ts'
 import { retrySignal } from '../../temporal/contracts/transfer.ts'
-import { scriptedTransfers, sound, waiting } from './scripted.ts'
+import { workflowBundle } from '../../workers/bundle.ts'
+import { lanes, scriptedTransfers, sound, waiting } from './scripted.ts'
 
 const traceId = '4bf92f3577b34da6a3ce929d0e0e4736'
 const carrier = (traceparent: unknown) => defaultPayloadConverter.toPayload({ traceparent })
@@ -51,5 +55,78 @@ describe('The trace of a transfer', () => {
     expect(on.traced.runs).toEqual([])
     const { events = [] } = await handle.fetchHistory()
     expect(events!.filter(({ workflowTaskFailedEventAttributes }) => workflowTaskFailedEventAttributes)).toEqual([])
+  })
+
+  const ids = {
+    bridge: 'wormhole-token-bridge',
+    source: 'ethereum',
+    target: 'bsc',
+    sequence: '1',
+    run_id: expect.any(String),
+    time: expect.any(String),
+  }
+  /** In the order in which they were written. A task that a machine did too slowly is done again, with its lines: each once. */
+  const said = (handle: Parameters<typeof on.logged>[0]) => {
+    const told = on.logged(handle)
+    return told.filter(({ message, code }, index) => index === told.findIndex((one) => one['message'] === message && one['code'] === code))
+  }
+
+  test('log lines: its start and its end, with the ids of its trace; a replay prints none', async () => {
+    const handle = await on.start({ seenAt: Date.now() - 5_000 }, header(carrier(`00-${traceId}-00f067aa0ba902b7-01`)))
+    expect(await handle.result()).toMatchObject({ state: 'delivered' })
+    await until(() => said(handle).length >= 2, { ...waiting, what: 'both lines' })
+    const { runId } = await handle.describe()
+    const trace = { trace_id: traceId, span_id: runId.replaceAll('-', '').slice(-16) }
+    const about = { ...ids, ...trace, run_id: runId, level: 'info', transfer: handle.workflowId }
+    expect(said(handle)).toEqual([
+      { ...about, message: 'transfer started' },
+      { ...about, message: 'transfer delivered', lane: lanes[0], txHash: '0x07', tookMs: expect.any(Number) },
+    ])
+    expect(said(handle)[1]!['tookMs']).toBeGreaterThanOrEqual(5_000)
+
+    const before = on.logged(handle).length
+    await Worker.runReplayHistory(
+      { workflowBundle: await workflowBundle(silentLogger(), true) },
+      await handle.fetchHistory(),
+      handle.workflowId,
+    )
+    // A transfer after it has its lines: what the replay had printed would be there, too.
+    const next = await on.start()
+    await next.result()
+    await until(() => said(next).length >= 2, { ...waiting, what: 'the lines of the next one' })
+    expect(on.logged(handle)).toHaveLength(before)
+    for (const line of on.logged(next)) expect(Object.keys(line)).not.toContain('trace_id')
+  })
+
+  test('log lines: what it waits for is said once, and a parked one is a warning with code, reason and remedy', async () => {
+    on.script.admit = () => ({ kind: 'waiting', code: 'WRAPPER_MISSING', reason: 'no wrapper of \u009btoken', retryInMs: 60_000 })
+    const handle = await on.start()
+    const waited = (times: number) =>
+      on.reaches(handle, ({ timeline }) => timeline.filter(({ state }) => state === 'waiting').length >= times, `wait ${times}`)
+    await waited(1)
+    await on.retry(handle)
+    await waited(2)
+    on.script.admit = () => {
+      throw ApplicationFailure.nonRetryable('the config has no such chain', 'TARGET_CHAIN_UNSUPPORTED')
+    }
+    await on.retry(handle)
+    await on.reaches(handle, ({ state }) => state === 'parked', 'the transfer to be parked')
+    await until(() => said(handle).some(({ message }) => message === 'transfer parked'), { ...waiting, what: 'its last line' })
+    const about = { ...ids, transfer: handle.workflowId }
+    expect(said(handle)).toEqual([
+      { ...about, level: 'info', message: 'transfer started' },
+      { ...about, level: 'info', message: 'transfer waits', code: 'WRAPPER_MISSING', reason: 'no wrapper of \u009btoken' },
+      {
+        ...{
+          ...about,
+          level: 'warn',
+          message: 'transfer parked',
+          code: 'TARGET_CHAIN_UNSUPPORTED',
+          reason: 'the config has no such chain',
+        },
+        remedy: errorCatalogue.TARGET_CHAIN_UNSUPPORTED.remedy,
+      },
+    ])
+    await handle.terminate()
   })
 })

@@ -5,6 +5,7 @@ import { type Transfer, type TransferState, transitions } from '../../domain/tra
 import { searchAttributes } from '../../temporal/contracts/names.ts'
 import type { TransferInput, TransferProgress, TransferStatus, UnacknowledgedSignals } from '../../temporal/contracts/transfer.ts'
 import { ordinaryPriority, waits } from '../policies.ts'
+import { TransferLog } from './log.ts'
 import { addToTimeline, type Outcome, showTimeline, statusOf } from './status.ts'
 import { condition, makeContinueAsNewFunc, sleep, upsertSearchAttributes, workflowInfo } from '@temporalio/workflow'
 
@@ -19,6 +20,7 @@ export class TransferRun {
   /** When its message was seen, or else when the run began: for the times that metrics show. */
   readonly seenAt: number
   #outcome: Outcome | undefined
+  readonly #log: TransferLog
   readonly #startedAt = Date.now()
 
   constructor({ transfer, priority = ordinaryPriority, deadline, seenAt, orders, progress, unacknowledged }: TransferInput) {
@@ -29,6 +31,7 @@ export class TransferRun {
     if (cancelledBy) this.signals.cancelledBy = orderOf(cancelledBy)
     this.deadline = deadline
     this.seenAt = seenAt ?? workflowInfo().startTime.getTime()
+    this.#log = new TransferLog(this.id, transfer, progress)
     if (progress) showTimeline(transfer.bridge, progress)
     if (deadline !== undefined && !this.overdue) void this.#wakeAt(deadline)
   }
@@ -86,6 +89,7 @@ export class TransferRun {
     progress.reason = facts.reason
     addToTimeline(progress.timeline, { at: Date.now(), state, note })
     showTimeline(this.transfer.bridge, progress)
+    this.#log.entered(state, { ...facts, lane: progress.lane, tookMs: Date.now() - this.seenAt })
     if (before === state && !facts.txHash) return
     upsertSearchAttributes([
       { key: searchAttributes.TransferState, value: state },

@@ -1,0 +1,86 @@
+/** A line that needs a person, before it is written. */
+export interface Line {
+  readonly level: 'warn' | 'error'
+  readonly message: string
+  readonly fields: Record<string, unknown>
+}
+
+/** Fields that tell what a line is about. Two lines with the same text and the same of these are the same; nonces, heights and texts of nodes differ with each. */
+const identity = [
+  ...['code', 'class', 'status', 'field', 'state'],
+  ...['chain', 'node', 'lane', 'stream', 'source', 'target', 'contract', 'taskQueue'],
+  ...['transfer', 'workflow', 'batch', 'id', 'by', 'address', 'file', 'route', 'from', 'to', 'numbers'],
+] as const
+
+/** More kinds of lines than that at a time are written as they come. */
+const mostKinds = 1_000
+
+interface Kind {
+  count: number
+  latest: Line
+  since: number
+  waitMs: number
+}
+
+/**
+ * Writes a line at once, and counts the same lines after it: what came within a minute is one line with `repeated` (how many) and `since`, then what came within
+ * two minutes, and so on up to `longestMs`. A minute without any ends it: the next one is written at once again.
+ */
+export class RepeatedLines {
+  readonly #write: (line: Line) => void
+  readonly #firstMs: number
+  readonly #longestMs: number
+  readonly #kinds = new Map<string, Kind>()
+
+  constructor(write: (line: Line) => void, { firstMs = 60_000, longestMs = 600_000 } = {}) {
+    this.#write = write
+    this.#firstMs = firstMs
+    this.#longestMs = longestMs
+  }
+
+  say(line: Line): void {
+    const key = keyOf(line)
+    const kind = this.#kinds.get(key)
+    if (kind) {
+      kind.count += 1
+      kind.latest = line
+      return
+    }
+    this.#write(line)
+    if (this.#kinds.size >= mostKinds) return
+    this.#kinds.set(key, { count: 0, latest: line, since: Date.now(), waitMs: this.#firstMs })
+    this.#lookLater(key, this.#firstMs)
+  }
+
+  /** Writes what was counted and not said, as a process ends. */
+  flush(): void {
+    for (const kind of this.#kinds.values()) this.#tell(kind)
+  }
+
+  #lookLater(key: string, ms: number): void {
+    setTimeout(() => this.#look(key), ms).unref()
+  }
+
+  #look(key: string): void {
+    const kind = this.#kinds.get(key)
+    if (!kind) return
+    if (kind.count === 0) {
+      this.#kinds.delete(key)
+      return
+    }
+    this.#tell(kind)
+    kind.waitMs = Math.min(2 * kind.waitMs, this.#longestMs)
+    this.#lookLater(key, kind.waitMs)
+  }
+
+  #tell(kind: Kind): void {
+    const { count, latest, since } = kind
+    if (count === 0) return
+    Object.assign(kind, { count: 0, since: Date.now() })
+    this.#write({ ...latest, fields: { ...latest.fields, repeated: count, since: new Date(since).toISOString() } })
+  }
+}
+
+function keyOf({ level, message, fields }: Line): string {
+  return JSON.stringify([level, message, ...identity.map((name) => fields[name] ?? null)])
+}

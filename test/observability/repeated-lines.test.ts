@@ -1,0 +1,56 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { type Line, RepeatedLines } from '../../observability/repeated-lines.ts'
+
+const written: Line[] = []
+let lines: RepeatedLines
+beforeEach(() => {
+  vi.useFakeTimers({ now: Date.parse('2026-11-22T00:00:00Z') })
+  written.length = 0
+  lines = new RepeatedLines((line) => void written.push(line))
+})
+afterEach(() => vi.useRealTimers())
+
+const refused = (nonce: number, lane = 'evm-1:0xa') => lines.say({ level: 'warn', message: 'a node refused', fields: { lane, nonce } })
+
+test('the first of a kind is written at once; those after it are one line with their number, ever more rarely', () => {
+  for (let second = 0; second < 600; second++) {
+    refused(second)
+    vi.advanceTimersByTime(1_000)
+  }
+  // At once, after a minute, then after two, four and eight more; the last is not due yet.
+  expect(written.map(({ fields }) => [fields['nonce'], fields['repeated']])).toEqual([
+    [0, undefined],
+    [59, 59],
+    [179, 120],
+    [419, 240],
+  ])
+  expect(written[1]!.fields['since']).toBe('2026-11-22T00:00:00.000Z')
+  lines.flush()
+  expect(written.at(-1)!.fields).toEqual({ lane: 'evm-1:0xa', nonce: 599, repeated: 180, since: '2026-11-22T00:07:00.000Z' })
+})
+
+test('lines about different things are not the same, whatever their text', () => {
+  refused(1)
+  refused(1, 'evm-1:0xb')
+  lines.say({ level: 'error', message: 'a node refused', fields: { lane: 'evm-1:0xa', nonce: 1 } })
+  for (const transfer of ['x', 'y']) lines.say({ level: 'warn', message: 'transfer parked', fields: { transfer } })
+  expect(written).toHaveLength(5)
+})
+
+test('after a time without any, the next one is written at once again', () => {
+  refused(1)
+  vi.advanceTimersByTime(60_000)
+  refused(2)
+  expect(written.map(({ fields }) => fields)).toEqual([
+    { lane: 'evm-1:0xa', nonce: 1 },
+    { lane: 'evm-1:0xa', nonce: 2 },
+  ])
+  lines.flush()
+  expect(written).toHaveLength(2)
+})
+
+test('kinds without end take bounded room: what is beyond it is written as it comes', () => {
+  for (let id = 0; id < 1_200; id++) lines.say({ level: 'warn', message: 'transfer parked', fields: { transfer: String(id) } })
+  expect(written).toHaveLength(1_200)
+  expect(vi.getTimerCount()).toBeLessThanOrEqual(1_000)
+})
