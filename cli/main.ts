@@ -24,7 +24,8 @@ import { transferCommand } from './commands/transfer.ts'
 import { type CliContext, type ExitCode, exitCodes, type GlobalOptions } from './context.ts'
 import { printError } from './output.ts'
 
-const commands: Commands = {
+/** The whole command tree, in the order of the help. */
+export const commands: Commands = {
   run: runCommand,
   transfer: transferCommand,
   settings: settingsCommand,
@@ -69,8 +70,11 @@ export async function main(argv: readonly string[], context: CliContext): Promis
   }
 }
 
-/** The whole command line. Throws CommanderError instead of ending the process. */
-function createProgram(context: CliContext, ended: (code: ExitCode) => void): Command {
+/**
+ * The whole command line. Throws CommanderError instead of ending the process.
+ * @param tree another one than that of the product: a test parses documented lines without running them
+ */
+export function createProgram(context: CliContext, ended: (code: ExitCode) => void, tree: Commands = commands): Command {
   const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as { version: string }
   const program = new Command('portage')
   program
@@ -91,7 +95,7 @@ function createProgram(context: CliContext, ended: (code: ExitCode) => void): Co
     .exitOverride()
     .showHelpAfterError('(portage <command> --help shows how)')
     .addHelpText('after', footer)
-  addCommands(program, commands, context, ended)
+  addCommands(program, tree, context, ended)
   return program
 }
 

@@ -65,8 +65,7 @@ export const runCommand: CommandSpec = {
         chains: options.chain,
         lanes: options.lane?.map(toAddress),
       })
-      const stop = () =>
-        void running.stop().catch((error: unknown) => logger.error('stopping failed', { ...problemOf(error) }))
+      const stop = () => void running.stop().catch((error: unknown) => logger.error('stopping failed', { ...problemOf(error) }))
       stopping.addEventListener('abort', stop)
       // A signal that came while the worker started: stop it now.
       if (stopping.aborted) stop()

@@ -1,0 +1,86 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { commands, createProgram } from '../../cli/main.ts'
+import type { Commands, CommandSpec } from '../../cli/command.ts'
+
+const root = fileURLToPath(new URL('../..', import.meta.url))
+
+/** What a reader puts in the place of a word in angle brackets. */
+const samples: Readonly<Record<string, string>> = {
+  address: `0x${'b'.repeat(40)}`,
+  block: '5',
+  chain: 'bsc',
+  file: 'settings.json',
+  hex: '0x',
+  id: `wormhole-token-bridge/2/${'0'.repeat(64)}/1/0123456789abcdef`,
+  key: 'abcdefgh',
+  lane: `evm-1397:0x${'a'.repeat(40)}`,
+  level: 'read',
+  n: '8',
+  name: 'me',
+  nonce: '3',
+  number: '7',
+  'other lane': `evm-1397:0x${'c'.repeat(40)}`,
+  stream: `wormhole-token-bridge:2/${'0'.repeat(64)}`,
+  text: 'a reason',
+  vaa: 'AQ==',
+  wei: '1000',
+}
+
+/** A command line of a `sh` block of the README or of docs/, as the shell gives it to the program. */
+export interface DocumentedCommand {
+  readonly document: string
+  readonly line: string
+  readonly argv: readonly string[]
+}
+
+/** Every command line of `portage` in a `sh` block of the README and of docs/. */
+export function documentedCommands(): DocumentedCommand[] {
+  const documents = ['README.md', ...readdirSync(join(root, 'docs')).flatMap((name) => (name.endsWith('.md') ? [`docs/${name}`] : []))]
+  return documents.flatMap((document) =>
+    commandLines(readFileSync(join(root, document), 'utf8')).map((line) => ({ document, line, argv: argvOf(line) })),
+  )
+}
+
+/** The command lines in the `sh` blocks of a document: also within `$(…)`, after variables, and as `node bin/portage.js`. A line that ends with `\` goes on. */
+export function commandLines(text: string): string[] {
+  const blocks = [...text.matchAll(/```sh\n([\s\S]*?)```/g)].map(([, body = '']) => body.replaceAll(/\\\n\s*/g, ''))
+  return blocks
+    .flatMap((body) => body.split('\n'))
+    .flatMap((line) => {
+      const start = /(?:^|\$\()\s*(?:[A-Z_]+=\S* )*(?:npx |node )?(?:bin\/)?portage(?:\.js)? (.*)$/.exec(line.trim())?.[1]
+      return start === undefined ? [] : [`portage ${start}`]
+    })
+}
+
+/** The words of a command line up to a pipe, a redirection, a comment or the end of `$(…)`, with a sample in the place of each `<word>`. Throws Error for one without a sample. */
+export function argvOf(line: string): string[] {
+  const filled = line.replaceAll(/<([a-z][a-z ]*)>/g, (_, name: string) => {
+    if (samples[name] === undefined) throw new Error(`${line}: <${name}> has no sample in test/helpers/documented-commands.ts`)
+    return `"${samples[name]}"`
+  })
+  const words = filled.match(/(?:"[^"]*"|'[^']*'|[^\s"'|<>#)&;]|(?<=\S)#)+|[#|<>)&;]/g) ?? []
+  const end = words.findIndex((word) => /^[#|<>)&;]/.test(word))
+  return (end < 0 ? words : words.slice(0, end)).slice(1).map((word) => word.replaceAll(/"([^"]*)"|'([^']*)'/g, '$1$2'))
+}
+
+/** The same tree, whose commands do nothing. */
+function withoutRuns(tree: Commands): Commands {
+  const inert = ({ run, commands: inner, ...spec }: CommandSpec): CommandSpec => ({
+    ...spec,
+    ...(inner && { commands: withoutRuns(inner) }),
+    ...(run && { run: async () => {} }),
+  })
+  return Object.fromEntries(Object.entries(tree).map(([name, spec]) => [name, inert(spec)]))
+}
+
+/** Parses a command line by the real command tree, and runs nothing. Throws CommanderError as a wrong command line does; resolves with the text of a help that it asks for. */
+export async function parseCommand(argv: readonly string[]): Promise<void> {
+  const program = createProgram(
+    { ...process, stdout: { write: () => true }, stderr: { write: () => true } },
+    () => {},
+    withoutRuns(commands),
+  )
+  await program.parseAsync(argv, { from: 'user' })
+}
