@@ -11,9 +11,9 @@ export function describeConfig(): string {
   return [
     '# Config',
     '',
-    'One YAML file, `portage.yaml` unless `--config` names another; `config/portage.example.yaml` is one to start from.',
+    'One YAML file, `portage.yaml` unless `--config` names another. `portage init` writes one for chains of your choice; `config/portage.example.yaml` shows most fields.',
     '`${NAME}` in a text is replaced by the environment variable of that name. Unknown fields are errors.',
-    '`portage config check` lists all problems at once.',
+    '`portage config check` lists all problems at once. Editors complete and check it by `config/portage.schema.json` (`portage config schema`).',
     '',
     ...table,
     '',

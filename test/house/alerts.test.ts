@@ -62,6 +62,33 @@ test.each(rules.map((rule) => [rule.alert, rule] as const))('%s has a runbook: a
   expect(sections).toContain(annotations.runbook)
 })
 
+/** Heading → text, of the sections of docs/operating.md. */
+const sectionsOf = (document: string) =>
+  new Map(
+    document
+      .split(/^## /m)
+      .slice(1)
+      .map((section) => [anchorOf(section.split('\n')[0]!), section] as const),
+  )
+
+test.each(rules.map((rule) => [rule.alert, rule] as const))(
+  '%s: its runbook names it, and docs/alerts.md links there',
+  (alert, { annotations }) => {
+    const anchor = annotations.runbook.split('#')[1]!
+    expect(sectionsOf(read('docs/operating.md')).get(anchor)).toMatch(new RegExp(`^Alerts: .*\`${alert}\``, 'm'))
+    const row = new RegExp(`^\\| \`${alert}\` .*$`, 'm').exec(read('docs/alerts.md'))?.[0]
+    expect(row).toContain(`](operating.md#${anchor}) |`)
+  },
+)
+
+test('a runbook names no alert that is not its own', () => {
+  for (const [anchor, section] of sectionsOf(read('docs/operating.md'))) {
+    const own = rules.filter(({ annotations }) => annotations.runbook.endsWith(`#${anchor}`)).map(({ alert }) => alert)
+    const line = /^Alerts: (.*)\.$/m.exec(section)?.[1]
+    expect([anchor, (line ?? '').match(/Portage\w+/g) ?? []]).toEqual([anchor, own])
+  }
+})
+
 test('docs/alerts.md names no alert that there is not', () => {
   const named = [...read('docs/alerts.md').matchAll(/`(Portage[A-Z]\w+)`/g)].map(([, name = '']) => name)
   const known = rules.map(({ alert }) => alert)
