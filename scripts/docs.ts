@@ -24,7 +24,7 @@ export function generatedDocs(root: string): ReadonlyMap<string, string> {
     ['docs/errors.md', whole(describeErrors())],
     ['docs/config.md', whole(describeConfig())],
     ['docs/metrics.md', whole(describeMetrics())],
-    ['domain/wormhole-table.ts', describeWormholeTable()],
+    ['cli/init/wormhole-table.ts', describeWormholeTable()],
     ['config/portage.schema.json', `${JSON.stringify(configJsonSchema(), null, 2)}\n`],
     ...partly(root, 'docs/LIFECYCLE.md', describeLifecycle()),
     ...partly(root, 'docs/access.md', describeAccess()),

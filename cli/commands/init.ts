@@ -1,15 +1,15 @@
 import { writeFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { Option } from 'commander'
-import { type WormholeNetworkName, wormholeNetworkNames } from '../../domain/wormhole-networks.ts'
 import type { Call, CommandSpec, Outcome } from '../command.ts'
 import { configText, keystoreOf, variablesOf } from '../init/config-text.ts'
 import { ask, chainsNamed, type Choice } from '../init/choose.ts'
+import { type Network, networks } from '../init/networks.ts'
 import { invalid } from '../options.ts'
 import { facts } from '../output.ts'
 
 interface InitOptions {
-  readonly network?: WormholeNetworkName
+  readonly network?: Network
   readonly chain?: string[]
   readonly out: string
   readonly force?: true
@@ -19,7 +19,7 @@ export const initCommand: CommandSpec = {
   description: 'Write a config, with comments, for chains with a Wormhole token bridge: addresses, ids and finality are filled in.',
   options: (command) =>
     command
-      .addOption(new Option('--network <name>', 'which networks (default: mainnet)').choices(wormholeNetworkNames))
+      .addOption(new Option('--network <name>', 'which networks (default: mainnet)').choices(networks))
       .option('--chain <name>', 'deliver on this chain: its name or its Wormhole chain id (may be repeated)', collect)
       .option('--out <file>', 'the file to write', 'portage.yaml')
       .option('--force', 'overwrite the file if it exists'),

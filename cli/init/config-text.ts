@@ -1,5 +1,5 @@
-import type { WormholeChain, WormholeNetworkName } from '../../domain/wormhole-networks.ts'
 import { adviceOf, type ChainAdvice } from './finality.ts'
+import type { KnownChain, Network } from './networks.ts'
 
 /** Variable of the environment → what it holds. */
 export type Variables = Readonly<Record<string, string>>
@@ -18,21 +18,21 @@ const apis = {
     wormholescan: 'https://api.wormholescan.io',
   },
   testnet: { guardians: [], wormholescan: 'https://api.testnet.wormholescan.io' },
-} as const satisfies Record<WormholeNetworkName, { guardians: readonly string[]; wormholescan: string }>
+} as const satisfies Record<Network, { guardians: readonly string[]; wormholescan: string }>
 
 /** What has to be set before a config of `configText` can be used. */
-export function variablesOf(chains: readonly WormholeChain[]): Variables {
-  const urls = chains.map((chain) => [urlVariable(chain), `URL of a JSON-RPC node of ${chain.name} (EIP-155 chain id ${chain.nativeId})`])
+export function variablesOf(chains: readonly KnownChain[]): Variables {
+  const urls = chains.map((chain) => [urlVariable(chain), `URL of a JSON-RPC node of ${chain.name} (EIP-155 chain id ${chain.networkId})`])
   return { ...Object.fromEntries(urls), [passwordVariable]: 'the password of the key files' } as Variables
 }
 
 /** The key file of each chain's lane, relative to the config. */
-export function keystoreOf({ name }: WormholeChain): string {
+export function keystoreOf({ name }: KnownChain): string {
   return `keystore/${name}-1.json`
 }
 
 /** A config for these chains of a network, with comments. What must be filled in: the variables, and the address of each lane. */
-export function configText(network: WormholeNetworkName, chains: readonly WormholeChain[]): string {
+export function configText(network: Network, chains: readonly KnownChain[]): string {
   return [
     '# yaml-language-server: $schema=portage.schema.json',
     `# Made by \`portage init\` for ${network}, from the tables of the Wormhole SDK. \${NAME} is the environment variable of that name.`,
@@ -71,14 +71,14 @@ const ports = [
   '  port: 0',
 ]
 
-function chainLines(chain: WormholeChain, { finality, feeModel, blockTimeMs, source }: ChainAdvice): string[] {
-  const { name, nativeId, id, core, tokenBridge } = chain
+function chainLines(chain: KnownChain, { finality, feeModel, blockTimeMs, source }: ChainAdvice): string[] {
+  const { name, networkId, wormholeChainId, core, tokenBridge } = chain
   const time = blockTimeMs ?? chain.blockTimeMs
   return [
     `  ${name}:`,
     '    family: evm',
-    `    networkId: ${nativeId}`,
-    `    wormholeChainId: ${id}`,
+    `    networkId: ${networkId}`,
+    `    wormholeChainId: ${wormholeChainId}`,
     '    # One node, or at least three of different providers: docs/chains.md.',
     '    nodes:',
     `      - url: \${${urlVariable(chain)}}`,
@@ -107,7 +107,7 @@ function chainLines(chain: WormholeChain, { finality, feeModel, blockTimeMs, sou
   ]
 }
 
-function bridgeLines(network: WormholeNetworkName, chains: readonly WormholeChain[]): string[] {
+function bridgeLines(network: Network, chains: readonly KnownChain[]): string[] {
   const { guardians, wormholescan } = apis[network]
   const [first] = chains
   return [
@@ -133,6 +133,6 @@ function bridgeLines(network: WormholeNetworkName, chains: readonly WormholeChai
   ]
 }
 
-function urlVariable({ name }: WormholeChain): string {
+function urlVariable({ name }: KnownChain): string {
   return `${name.toUpperCase().replaceAll('-', '_')}_RPC_URL`
 }

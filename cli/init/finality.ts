@@ -1,4 +1,4 @@
-import type { WormholeChain } from '../../domain/wormhole-networks.ts'
+import type { KnownChain } from './networks.ts'
 
 /** What a config says of a chain beside its contracts and nodes, and why. */
 export interface ChainAdvice {
@@ -18,18 +18,18 @@ const bsc: ChainAdvice = { finality: { kind: 'depth', blocks: 50 }, source: "cha
 const avalanche: ChainAdvice = { finality: { kind: 'instant' }, source: 'Snowman accepts a block once' }
 
 /** EIP-155 chain id → advice, as in docs/chains.md ("Finality"); test networks as their main network. */
-const advised: Readonly<Record<string, ChainAdvice>> = {
-  ...{ '1': ethereum, '11155111': ethereum, '17000': ethereum },
-  ...{ '42161': arbitrum, '421614': arbitrum },
-  ...{ '10': opStack, '11155420': opStack, '8453': opStack, '84532': opStack },
-  ...{ '137': polygon, '80002': polygon },
-  ...{ '56': bsc, '97': bsc },
-  ...{ '43114': avalanche, '43113': avalanche },
+const advised: Readonly<Record<number, ChainAdvice>> = {
+  ...{ 1: ethereum, 11155111: ethereum, 17000: ethereum },
+  ...{ 42161: arbitrum, 421614: arbitrum },
+  ...{ 10: opStack, 11155420: opStack, 8453: opStack, 84532: opStack },
+  ...{ 137: polygon, 80002: polygon },
+  ...{ 56: bsc, 97: bsc },
+  ...{ 43114: avalanche, 43113: avalanche },
 }
 
 /** How a chain's finality is configured: by docs/chains.md, else by the node's tag, which is never too early. */
-export function adviceOf({ nativeId, finalityBlocks }: WormholeChain): ChainAdvice {
-  const known = advised[nativeId]
+export function adviceOf({ networkId, finalityBlocks }: KnownChain): ChainAdvice {
+  const known = advised[networkId]
   if (known) return known
   const sdk = finalityBlocks === undefined ? '' : `; the Wormhole SDK counts ${finalityBlocks} blocks`
   return { finality: { kind: 'tag' }, source: `not known here: the tag of the node, if it has one, else a depth${sdk}` }

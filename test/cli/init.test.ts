@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { adviceOf } from '../../cli/init/finality.ts'
 import { parseConfig } from '../../config/load.ts'
-import { wormholeChains, wormholeNetworkNames } from '../../domain/wormhole-networks.ts'
+import { knownChains, networks } from '../../cli/init/networks.ts'
 import { type CliSetting, runCli } from './run-cli.ts'
 
 let cwd = ''
@@ -76,9 +76,9 @@ describe('portage init', () => {
   test('a chain that there is not, one of another kind and no chain at all are misuse', async () => {
     expect(await init('--chain atlantis')).toMatchObject({
       code: 2,
-      err: expect.stringMatching(/no chain of mainnet is called "atlantis"; there are: ethereum, bsc/),
+      err: expect.stringMatching(/no EVM chain of mainnet with a token bridge is called "atlantis"; there are: ethereum, bsc/),
     })
-    expect(await init('--chain solana')).toMatchObject({ code: 2, err: expect.stringContaining('solana is no EVM chain') })
+    expect(await init('--chain solana')).toMatchObject({ code: 2, err: expect.stringContaining('is called "solana"') })
     expect(await init('')).toMatchObject({
       code: 2,
       err: expect.stringContaining("'--chain <name>' not specified, and there is no terminal"),
@@ -98,8 +98,8 @@ describe('portage init', () => {
     })
   })
 
-  test.each(wormholeNetworkNames)('every chain of %s that can be served makes a valid config, all in one', async (network) => {
-    const names = wormholeChains(network).flatMap(({ name, platform }) => (platform === 'Evm' ? [name] : []))
+  test.each(networks)('every chain of %s that can be served makes a valid config, all in one', async (network) => {
+    const names = knownChains(network).map(({ name }) => name)
     const made = await init(`--network ${network} ${names.map((name) => `--chain ${name}`).join(' ')} --out ${network}.yaml --json`)
     const env = Object.fromEntries(Object.keys(made.json()['variables'] as object).map((name) => [name, 'https://node.example']))
     const config = parseConfig(filledIn(await text(`${network}.yaml`)), env, network)
@@ -115,9 +115,7 @@ test('the finality of init is that of docs/chains.md', async () => {
   )
   expect(advised.length).toBeGreaterThan(6)
   for (const [id, configure] of advised) {
-    const { finality, feeModel } = adviceOf(
-      wormholeChains('mainnet').find(({ nativeId, platform }) => nativeId === id && platform === 'Evm')!,
-    )
+    const { finality, feeModel } = adviceOf(knownChains('mainnet').find(({ networkId }) => String(networkId) === id)!)
     expect(configure, id).toContain(finality.kind === 'depth' ? `\`depth\` ${finality.blocks}` : `\`${finality.kind}\``)
     if (feeModel) expect(configure, id).toContain(`\`feeModel: ${feeModel}\``)
     else expect(configure, id).not.toContain('feeModel')

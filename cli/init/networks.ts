@@ -1,0 +1,33 @@
+import { wormholeTable } from './wormhole-table.ts'
+
+export const networks = ['mainnet', 'testnet'] as const
+export type Network = (typeof networks)[number]
+
+/** An EVM chain with a token bridge, as the tables of the Wormhole SDK know it. */
+export interface KnownChain {
+  /** Lower case: `ethereum`, `arbitrum-sepolia`. */
+  readonly name: string
+  /** Wormhole's number of it. */
+  readonly wormholeChainId: number
+  /** The EIP-155 chain id. */
+  readonly networkId: number
+  readonly core: string
+  readonly tokenBridge: string
+  /** After how many blocks guardians sign what asks for finality; 0: at once. Undefined: the SDK does not say. */
+  readonly finalityBlocks?: number
+  readonly blockTimeMs?: number
+}
+
+/** The EVM chains of a network that have a token bridge, in the order of their Wormhole chain ids. */
+export function knownChains(network: Network): readonly KnownChain[] {
+  return wormholeTable[network].trim().split('\n').map(toChain)
+}
+
+function toChain(row: string): KnownChain {
+  const [name = '', wormholeChainId, networkId, core = '', tokenBridge = '', blocks = '-', blockTime = '-'] = row.split(' ')
+  return {
+    ...{ name, wormholeChainId: Number(wormholeChainId), networkId: Number(networkId), core, tokenBridge },
+    ...(blocks !== '-' && { finalityBlocks: Number(blocks) }),
+    ...(blockTime !== '-' && { blockTimeMs: Number(blockTime) }),
+  }
+}

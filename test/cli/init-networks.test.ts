@@ -1,0 +1,36 @@
+import { expect, test } from 'vitest'
+import { knownChains, type Network, networks } from '../../cli/init/networks.ts'
+import { wormholeTable } from '../../cli/init/wormhole-table.ts'
+import { describeWormholeTable } from '../../scripts/docs/wormhole-table.ts'
+
+const find = (network: Network, name: string) => knownChains(network).find((chain) => chain.name === name)
+
+test('the table is what the installed Wormhole SDK says (else: npm run docs)', () => {
+  const generated = describeWormholeTable()
+  for (const network of networks) expect(generated).toContain(wormholeTable[network])
+  expect(knownChains('mainnet').length).toBeGreaterThan(15)
+})
+
+test.each(networks)('%s: names, ids and network ids are of one chain each, and every chain is complete', (network) => {
+  const chains = knownChains(network)
+  for (const field of ['name', 'wormholeChainId', 'networkId'] as const)
+    expect(new Set(chains.map((chain) => chain[field])).size).toBe(chains.length)
+  for (const { name, wormholeChainId, networkId, core, tokenBridge } of chains) {
+    expect(name).toMatch(/^[a-z][a-z0-9-]{0,30}$/)
+    for (const id of [wormholeChainId, networkId]) expect(Number.isInteger(id) && id > 0).toBe(true)
+    for (const contract of [core, tokenBridge]) expect(contract).toMatch(/^0x[0-9a-fA-F]{40}$/)
+  }
+})
+
+test('a chain is read with its times, and without those that the SDK does not have', () => {
+  expect(find('mainnet', 'bsc')).toEqual({
+    name: 'bsc',
+    wormholeChainId: 4,
+    networkId: 56,
+    core: '0x98f3c9e6E3fAce36bAAd05FE09d375Ef1464288B',
+    tokenBridge: '0xB6F6D86a8f9879A9c87f643768d9efc38c1Da6E7',
+    finalityBlocks: 15,
+    blockTimeMs: 750,
+  })
+  expect(Object.keys(find('testnet', 'linea')!)).not.toContain('blockTimeMs')
+})
