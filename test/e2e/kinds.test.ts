@@ -1,11 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { artifact, Script } from '../../lab/devnet/chain/contracts.ts'
 import type { PortageProcess } from '../../lab/devnet/portage-process.ts'
+import { until } from '../../lab/devnet/until.ts'
 import { devnetTokenFeeWei } from '../../lab/devnet/relayer-config.ts'
 import { transferKinds } from '../../lab/devnet/wormhole/users.ts'
 import { toUniversal } from '../../lab/devnet/wormhole/vaa.ts'
 import { published } from '../../lab/devnet/wormhole/wormhole.ts'
 import { expectDelivered, expectNotDelivered } from '../helpers/e2e-judge.ts'
+import { logLines } from '../helpers/log-lines.ts'
 import { activitySummaries, currentDetails } from '../helpers/e2e-web-ui.ts'
 import { type Stage, ledgerId, startStage } from '../helpers/e2e.ts'
 
@@ -59,6 +61,23 @@ describe('Every kind of transfer, both ways', () => {
     await expectNotDelivered(stage, tokens)
     const { status } = await stage.client.workflow.getHandle(tokens[0]!.id).describe()
     expect(status.name).toBe('COMPLETED')
+  })
+
+  test('the log has the start and the end of each with its ids, and every warning says what to do', async () => {
+    const all = async () => (await logLines(portage.logFile)).filter(({ transfer }) => stage.sent.some(({ id }) => id === transfer))
+    const ended = async () => new Set((await all()).filter(({ message }) => /delivered|declined/.test(message)).map(({ transfer }) => transfer))
+    await until(async () => (await ended()).size === stage.sent.length, { timeoutMs: 60_000, what: 'the last lines' })
+    const lines = await all()
+    for (const { id, source, sequence } of stage.sent) {
+      const [first, ...others] = lines.filter(({ transfer }) => transfer === id)
+      const ids = { level: 'info', bridge: 'wormhole-token-bridge', source, target: source === 'ethereum' ? 'bsc' : 'ethereum', sequence }
+      expect(first).toMatchObject({ ...ids, message: 'transfer started' })
+      const { state, code, txHash, lane } = await stage.client.workflow.getHandle(id).result()
+      const about = state === 'delivered' ? { txHash, lane } : { code }
+      expect(others.at(-1)).toMatchObject({ ...ids, ...about, message: `transfer ${state}`, tookMs: expect.any(Number) })
+    }
+    const warnings = (await logLines(portage.logFile)).filter(({ level }) => level === 'warn' || level === 'error')
+    expect(warnings.filter(({ code, remedy }) => !code || !remedy)).toEqual([])
   })
 
   test('a transfer with a call (payload 3) is declined: only its recipient could redeem it', async () => {

@@ -1,0 +1,15 @@
+import { readFile } from 'node:fs/promises'
+import { parseDocument } from 'yaml'
+
+/** A line of a process's log. */
+export type LogLine = Readonly<Record<string, unknown>> & { readonly level: string; readonly message: string }
+
+/** The lines of a log file that are whole. Throws Error for one that is no JSON or has a name twice: JSON.parse would keep the last of the two. */
+export async function logLines(file: string): Promise<LogLine[]> {
+  const texts = (await readFile(file, 'utf8')).split('\n').slice(0, -1)
+  return texts.map((text) => {
+    const [error] = parseDocument(text, { uniqueKeys: true }).errors
+    if (error) throw new Error(`${error.message} in the line ${text}`)
+    return JSON.parse(text) as LogLine
+  })
+}
