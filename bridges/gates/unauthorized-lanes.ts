@@ -44,7 +44,10 @@ export class UnauthorizedLanes {
   add(lane: LaneId): void {
     if (this.#watched.has(lane)) return
     this.#watched.set(lane, -Infinity)
-    this.#options.logger.error('the lane may not deliver for a bridge; its transfers go to other lanes', { code: 'BRIDGE_ROLE_MISSING', lane })
+    this.#options.logger.error('the lane may not deliver for a bridge; its transfers go to other lanes', {
+      code: 'BRIDGE_ROLE_MISSING',
+      lane,
+    })
   }
 
   /** At each block. Never throws. */

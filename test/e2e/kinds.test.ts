@@ -65,7 +65,8 @@ describe('Every kind of transfer, both ways', () => {
 
   test('the log has the start and the end of each with its ids, and every warning says what to do', async () => {
     const all = async () => (await logLines(portage.logFile)).filter(({ transfer }) => stage.sent.some(({ id }) => id === transfer))
-    const ended = async () => new Set((await all()).filter(({ message }) => /delivered|declined/.test(message)).map(({ transfer }) => transfer))
+    const ended = async () =>
+      new Set((await all()).filter(({ message }) => /delivered|declined/.test(message)).map(({ transfer }) => transfer))
     await until(async () => (await ended()).size === stage.sent.length, { timeoutMs: 60_000, what: 'the last lines' })
     const lines = await all()
     for (const { id, source, sequence } of stage.sent) {
