@@ -20,12 +20,12 @@ export function prettyLine(line: string, colour: boolean): string {
   const name = String(level).padEnd(5)
   const about = Object.entries(fields).map(([field, value]) => `${field}=${show(value)}`)
   const parts = [String(time).slice(11, 23), colour ? `${colours[String(level)] ?? ''}${name}${reset}` : name, visible(String(message))]
-  return `${[...parts, ...about.map(visible)].join(' ')}${visible(showError(error))}${remedy === undefined ? '' : `\n    → ${visible(String(remedy))}`}\n`
+  return `${[...parts, ...about.map(visible)].join(' ')}${visible(showError(error))}${typeof remedy !== 'string' ? '' : `\n    → ${visible(remedy)}`}\n`
 }
 
 /** A stranger's text may hold the control characters by which a terminal is steered. The lines of a stack stay lines. */
 function visible(text: string): string {
-  return text.replace(/[\0-\x09\x0b-\x1f\x7f-\x9f]/g, (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, '0')}`)
+  return text.replace(/[^\P{Cc}\n]/gu, (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, '0')}`)
 }
 
 function show(value: unknown): string {
