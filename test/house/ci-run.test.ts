@@ -49,3 +49,28 @@ test('a gate that fails counts, whatever it writes', async () => {
   expect(summary).toContain('NOT RUN: a part')
   expect(code).toBe(1)
 })
+
+const failing = (...files: string[]) =>
+  `test) printf '${files.join('\\n')}\\n' >"$PORTAGE_FAILED_FILES"; echo '899 passed, ${files.length} failed'; exit 1;;`
+
+test('one file with servers that fails among the others and passes twice alone is named, and fails nothing', async () => {
+  const { code, summary } = await gates(`case "$1" in ${failing('integration test/a.test.ts')} ${others} esac`)
+  expect(summary).toContain('UNSTABLE: test/a.test.ts failed in the whole run, and passed twice alone')
+  expect([code, summary.at(-1)]).toEqual([0, '900 passed, 0 failed'])
+})
+
+test.each([
+  ['it fails alone, too', ['integration test/a.test.ts'], 'exit 1'],
+  ['the second of two fails alone, too', ['integration test/b.test.ts', 'costs test/a.test.ts'], 'case "$*" in *a.test.ts) exit 1;; esac'],
+  ['it starts no server', ['unit test/a.test.ts'], 'true'],
+  ['there are three', ['integration test/a.test.ts', 'integration test/b.test.ts', 'integration test/c.test.ts'], 'true'],
+  ['something failed outside the tests', ['unhandled'], 'true'],
+  ['the run broke before it had a list', [], 'true'],
+])('no second look helps where %s', async (_, files, alone) => {
+  const { code, summary } = await gates(
+    `case "$1" in ${failing(...files)} vitest) case "$*" in *--project*.test.ts*.test.ts*) ;; *) ${alone};; esac;; ${others} esac`,
+  )
+  expect(summary.filter((line) => line.startsWith('UNSTABLE'))).toEqual([])
+  expect(summary).toContain('failed: tests')
+  expect(code).toBe(1)
+})
