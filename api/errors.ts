@@ -3,18 +3,35 @@ import { hasZodFastifySchemaValidationErrors } from 'fastify-type-provider-zod'
 import { z } from 'zod'
 import { type ErrorCode, RelayerError, toRelayerError } from '../domain/errors.ts'
 import { redactText } from '../observability/redact.ts'
+import { type FieldError, fieldErrors, fieldErrorsText } from './field-errors.ts'
 
-/** The body of every refusal. */
-export const errorSchema = z
+/** The media type of every refusal: RFC 9457. */
+export const problemType = 'application/problem+json'
+
+/** A refusal: the members of RFC 9457, and beside them what the catalogue of errors says. */
+export const problemSchema = z
   .object({
-    error: z.object({
-      code: z.string().describe('A stable code: docs/errors.md.'),
-      message: z.string(),
-      remedy: z.string(),
-      facts: z.record(z.string(), z.union([z.string(), z.number(), z.boolean()])),
-    }),
+    type: z.string().describe('Names the kind of problem: `urn:portage:error:` and the code.'),
+    title: z.string().describe('What the code means.'),
+    status: z.number().int(),
+    detail: z.string().describe('What happened here.'),
+    code: z.string().describe('A stable code: docs/errors.md.'),
+    remedy: z.string().describe('What the reader can do.'),
+    facts: z.record(z.string(), z.union([z.string(), z.number(), z.boolean()])).describe('What it is about: a transfer, a chain, a lane…'),
+    errors: z
+      .array(z.object({ path: z.string().describe('`body.reason`, `querystring.limit`…'), message: z.string() }))
+      .optional()
+      .describe('Every field of the request that is wrong.'),
   })
   .describe('Why the request was refused, and what to do.')
+
+export type Problem = z.output<typeof problemSchema>
+
+/** For the `response` of a route. */
+export const errorSchema = {
+  description: 'Why the request was refused, and what to do (RFC 9457).',
+  content: { [problemType]: { schema: problemSchema } },
+}
 
 /** Codes with a status of their own. Every other retriable code is 503, and every other code is 422: the message was understood, and refused. */
 const statusByCode: Partial<Record<ErrorCode, number>> = {
@@ -23,6 +40,8 @@ const statusByCode: Partial<Record<ErrorCode, number>> = {
   TRANSFER_NOT_FOUND: 404,
   LANE_NOT_FOUND: 404,
   STREAM_NOT_FOUND: 404,
+  TRANSFER_AMBIGUOUS: 409,
+  IDEMPOTENCY_KEY_BUSY: 409,
   RATE_LIMITED: 429,
   ACCESS_TOKEN_MISSING: 401,
   ACCESS_TOKEN_INVALID: 401,
@@ -43,32 +62,47 @@ const retryAfterSeconds = 10
  * the header www-authenticate.
  */
 export function toErrorAnswer(thrown: unknown) {
-  const error = toRelayerError(thrown instanceof Error ? fromFastify(thrown) : thrown)
+  const { error, errors } = fromFastify(thrown)
   const status = statusByCode[error.code] ?? (error.retriable ? 503 : 422)
   const facts = Object.entries(error.facts).flatMap(([name, value]) =>
     value === undefined ? [] : [[name, typeof value === 'string' ? redactText(value) : value] as const],
   )
+  const body: Problem = {
+    type: `urn:portage:error:${error.code}`,
+    title: error.title,
+    status,
+    detail: redactText(error.about || error.title),
+    code: error.code,
+    remedy: error.remedy,
+    facts: Object.fromEntries(facts),
+    ...(errors && { errors: errors.map(({ path, message }) => ({ path: redactText(path), message: redactText(message) })) }),
+  }
   return {
     status,
-    retryAfter: status === 503 ? retryAfterSeconds : undefined,
+    retryAfter: status === 503 || error.code === 'IDEMPOTENCY_KEY_BUSY' ? retryAfterSeconds : undefined,
     // RFC 9110, section 15.5.2: a 401 names the scheme.
     challenge: status === 401 ? 'Bearer realm="portage"' : undefined,
-    body: { error: { code: error.code, message: redactText(error.message), remedy: error.remedy, facts: Object.fromEntries(facts) } },
+    body,
   }
 }
 
+/** The whole text of a refusal in one line, as the error itself has it. */
+export function textOf({ title, detail, remedy }: Problem): string {
+  return [title, detail === title ? '' : detail, `→ ${remedy}`].filter(Boolean).join(' ')
+}
+
 /** Refusals of fastify and of the schemas as RelayerErrors. */
-function fromFastify(error: Error): Error {
-  if (error instanceof RelayerError) return error
-  if (hasZodFastifySchemaValidationErrors(error)) {
-    const problems = error.validation.map(
-      ({ instancePath, message }) => `${error.validationContext ?? 'request'}${instancePath}: ${message ?? 'is not valid'}`,
-    )
-    return new RelayerError('INPUT_INVALID', { detail: problems.join('; ') })
+function fromFastify(thrown: unknown): { readonly error: RelayerError; readonly errors?: readonly FieldError[] } {
+  if (!(thrown instanceof Error) || thrown instanceof RelayerError) return { error: toRelayerError(thrown) }
+  if (hasZodFastifySchemaValidationErrors(thrown)) {
+    const errors = fieldErrors(thrown.validationContext ?? 'request', thrown.validation)
+    return { error: new RelayerError('INPUT_INVALID', { detail: fieldErrorsText(errors) }), errors }
   }
-  const { statusCode } = error as FastifyError
-  if (statusCode === 429) return new RelayerError('RATE_LIMITED')
+  const { statusCode, code: reason } = thrown as FastifyError
+  if (statusCode === 429) return { error: new RelayerError('RATE_LIMITED') }
   // Malformed JSON, a wrong content type, a body that is too long: fastify's message says which.
-  if (statusCode !== undefined && statusCode >= 400 && statusCode < 500) return new RelayerError('INPUT_INVALID', { detail: error.message })
-  return error
+  if (statusCode !== undefined && statusCode >= 400 && statusCode < 500) {
+    return { error: new RelayerError('INPUT_INVALID', { detail: thrown.message, facts: { reason } }) }
+  }
+  return { error: toRelayerError(thrown) }
 }

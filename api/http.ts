@@ -2,7 +2,7 @@ import type { Socket } from 'node:net'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { RelayerError } from '../domain/errors.ts'
 import { idleTimeoutMs, isOwnHost, lateCheckMs, maxRequestsOfConnection, requestTimeoutMs } from '../http/server-limits.ts'
-import { toErrorAnswer } from './errors.ts'
+import { problemType, toErrorAnswer } from './errors.ts'
 
 /** Far more than the longest VAA, bytes. */
 const bodyLimit = 256 * 1024
@@ -27,7 +27,7 @@ export function sendError(reply: FastifyReply, error: unknown) {
   const { status, retryAfter, challenge, body } = toErrorAnswer(error)
   if (retryAfter !== undefined) void reply.header('retry-after', String(retryAfter))
   if (challenge !== undefined) void reply.header('www-authenticate', challenge)
-  return reply.status(status).send(body)
+  return reply.status(status).header('content-type', problemType).send(body)
 }
 
 interface Listener {
@@ -56,7 +56,7 @@ function clientErrorHandler(error: Error & { code?: string }, socket: Socket): v
   const body = JSON.stringify(toErrorAnswer(new RelayerError('INPUT_INVALID', { detail })).body)
   const head = [
     `HTTP/1.1 ${status} ${phrase}`,
-    'content-type: application/json; charset=utf-8',
+    `content-type: ${problemType}; charset=utf-8`,
     `content-length: ${Buffer.byteLength(body)}`,
     'connection: close',
   ]

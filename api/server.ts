@@ -8,14 +8,21 @@ import { limitConnections } from '../http/server-limits.ts'
 import { asLogged } from '../observability/severity.ts'
 import { guardRoutes } from './access.ts'
 import type { Api, ApiDeps } from './deps.ts'
-import { toErrorAnswer } from './errors.ts'
+import { problemType, toErrorAnswer } from './errors.ts'
 import { assertHost, listen, sendError, serverOptions } from './http.ts'
+import { laneOrderRoutes } from './routes/lane-orders.ts'
+import { laneRoutes } from './routes/lanes.ts'
+import { nodeRoutes } from './routes/nodes.ts'
 import { healthRoutes } from './routes/health.ts'
+import { auditRoute } from './routes/audit.ts'
+import { docsRoutes } from './routes/docs.ts'
+import { eventRoute } from './routes/events.ts'
 import { metricsRoute } from './routes/metrics.ts'
 import { relayVaaRoute } from './routes/relay-vaa.ts'
 import { settingsRoutes } from './routes/settings.ts'
 import { streamRoutes } from './routes/streams.ts'
 import { submitTransferRoute } from './routes/submit-transfer.ts'
+import { transferOrderRoutes } from './routes/transfer-orders.ts'
 import { transferRoutes } from './routes/transfers.ts'
 import { createStartupServer } from './startup-server.ts'
 
@@ -47,8 +54,11 @@ export async function createApi(deps: ApiDeps): Promise<Api> {
     return sendError(reply, error)
   })
   app.setNotFoundHandler((_, reply) => {
-    const { body } = toErrorAnswer(new RelayerError('INPUT_INVALID', { detail: 'There is no such route; GET / lists them.' }))
-    return reply.status(404).send(body)
+    const { body } = toErrorAnswer(new RelayerError('INPUT_INVALID', { detail: 'There is no such route; GET /v1 lists them.' }))
+    return reply
+      .status(404)
+      .type(problemType)
+      .send({ ...body, status: 404 })
   })
   app.addHook('onResponse', async (request, reply) => {
     // The pattern of the route: its values would make a series each.
@@ -59,25 +69,35 @@ export async function createApi(deps: ApiDeps): Promise<Api> {
   app.addHook('onRequest', async ({ headers }) => assertHost(headers.host, deps.config.api.hosts))
   await app.register(rateLimit, { max: deps.config.api.requestsPerMinute, timeWindow: '1 minute' })
   const components = { securitySchemes: { token: { type: 'http' as const, scheme: 'bearer', bearerFormat: 'JWT' } } }
-  await app.register(swagger, { openapi: { info: { title: 'Portage', version: '1' }, components }, transform: jsonSchemaTransform })
+  await app.register(swagger, {
+    openapi: { openapi: '3.1.0', info: { title: 'Portage', version: '1' }, components },
+    transform: jsonSchemaTransform,
+  })
   guardRoutes(app, deps)
 
   submitTransferRoute(app, deps)
   transferRoutes(app, deps)
+  transferOrderRoutes(app, deps)
+  laneRoutes(app, deps)
+  laneOrderRoutes(app, deps)
   streamRoutes(app, deps)
+  nodeRoutes(app, deps)
+  auditRoute(app, deps)
+  eventRoute(app, deps)
   settingsRoutes(app, deps)
   relayVaaRoute(app, deps)
   healthRoutes(app, deps)
   metricsRoute(app, deps)
   indexRoute(app)
+  docsRoutes(app)
   await app.ready()
   return app
 }
 
-/** `GET /` lists the routes that exist so far; `GET /v1/openapi.json` describes them. */
+/** `GET /v1` lists the routes; `GET /v1/openapi.json` describes them. */
 function indexRoute(app: Api): void {
   const config = { access: 'read' } as const
-  app.get('/', { config, schema: { summary: 'The routes', response: { 200: z.object({ routes: z.array(z.string()) }) } } }, () => {
+  app.get('/v1', { config, schema: { summary: 'The routes', response: { 200: z.object({ routes: z.array(z.string()) }) } } }, () => {
     const paths = Object.entries(app.swagger().paths ?? {})
     return { routes: paths.flatMap(([path, methods]) => Object.keys(methods ?? {}).map((method) => `${method.toUpperCase()} ${path}`)) }
   })

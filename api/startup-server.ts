@@ -1,7 +1,7 @@
 import Fastify from 'fastify'
 import { RelayerError } from '../domain/errors.ts'
 import { limitConnections } from '../http/server-limits.ts'
-import { toErrorAnswer } from './errors.ts'
+import { problemType, toErrorAnswer } from './errors.ts'
 import { assertHost, listen, sendError, serverOptions } from './http.ts'
 
 /**
@@ -21,7 +21,11 @@ export function createStartupServer({ hosts, ...at }: { readonly host: string; r
   })
   app.setNotFoundHandler((_, reply) => {
     const { retryAfter = 1, body } = toErrorAnswer(waiting?.error)
-    return reply.status(503).header('retry-after', String(retryAfter)).send(body)
+    return reply
+      .status(503)
+      .type(problemType)
+      .header('retry-after', String(retryAfter))
+      .send({ ...body, status: 503 })
   })
 
   return {

@@ -1,5 +1,6 @@
 import { errorCatalogue } from '../domain/errors.ts'
-import type { TransferReport, TransferRow } from '../temporal/client/transfers.ts'
+import type { TransferRow } from '../temporal/client/transfer-list.ts'
+import type { TransferReport } from '../temporal/client/transfers.ts'
 import { facts, list, ordersSection, section, timeText } from './output.ts'
 
 /** One line per transfer. */

@@ -27,6 +27,11 @@ export function lanesOf(config: Pick<Config, 'chains'>) {
   )
 }
 
+/** The chain of each lane of a config. */
+export function chainsOfLanes(config: Pick<Config, 'chains'>): ReadonlyMap<LaneId, ChainName> {
+  return new Map(lanesOf(config).map(({ id, chain }) => [id, chain]))
+}
+
 /** The names that a change of the settings may use. */
 export function namesOf({ bridges, chains }: Pick<Config, 'bridges' | 'chains'>): KnownNames {
   const named = Object.entries(chains).map(

@@ -1,3 +1,4 @@
+import { apiErrors } from './api-errors.ts'
 import { type CatalogueEntry, fatal, retry } from './error-entry.ts'
 import { encryptionErrors } from './encryption-errors.ts'
 import { messageErrors } from './message-errors.ts'
@@ -233,6 +234,7 @@ export const errorCatalogue = {
   // Input and operation.
   CONFIG_INVALID: fatal('The config has problems.', 'Correct the fields that are named.'),
   INPUT_INVALID: fatal('The request has a problem.', 'Correct the fields that are named.'),
+  ...apiErrors,
   RATE_LIMITED: retry('Too many requests from this address.', 'Wait as long as the Retry-After header says.'),
   TRANSFER_NOT_FOUND: fatal('No transfer has this id.', 'portage transfer list shows the known ids.'),
   LANE_NOT_FOUND: fatal('No lane has this id.', 'portage lane list shows the known lanes.'),

@@ -56,7 +56,16 @@ const ours: {
   readonly workflow_type: Readonly<Record<keyof typeof workflows, true>>
   readonly activity_type: Readonly<Record<keyof Steps, true>>
 } = {
-  workflow_type: { audit: true, batch: true, lane: true, operatorTransaction: true, settings: true, stream: true, transfer: true },
+  workflow_type: {
+    audit: true,
+    batch: true,
+    idempotencyKey: true,
+    lane: true,
+    operatorTransaction: true,
+    settings: true,
+    stream: true,
+    transfer: true,
+  },
   activity_type: {
     ...{
       admit: true,

@@ -1,6 +1,7 @@
 import './stack-traces.ts'
 export { audit } from './audit.ts'
 export { batch } from './batch.ts'
+export { idempotencyKey } from './idempotency-key.ts'
 export { operatorTransaction } from './operator-transaction.ts'
 export { lane } from './lane.ts'
 export { settings } from './settings.ts'

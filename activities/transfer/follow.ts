@@ -43,9 +43,9 @@ export async function resultOf(
   return { kind: 'included', landed, finalInMs: chain.msToFinality(state.receipt.block.height) }
 }
 
-function unincluded({ nonce, attempts }: PendingTransaction, state: Exclude<PendingTransactionState, Included>): BroadcastResult {
-  if (state.kind === 'spent') return { kind: 'spent', nonce, by: state.by }
-  return { kind: 'pending', nonce, attempts, reason: state.note }
+function unincluded({ nonce, attempts, tried }: PendingTransaction, state: Exclude<PendingTransactionState, Included>): BroadcastResult {
+  if (state.kind === 'spent') return { kind: 'spent', nonce, by: state.by, tried }
+  return { kind: 'pending', nonce, attempts, reason: state.note, tried }
 }
 
 /** The transaction is final. Its receipt is one look; a transfer, or a round of it, ends by a look at the effect itself. */

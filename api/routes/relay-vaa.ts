@@ -1,11 +1,17 @@
 import { z } from 'zod'
 import { RelayerError } from '../../domain/errors.ts'
 import type { Api, ApiDeps } from '../deps.ts'
-import { errorSchema, toErrorAnswer } from '../errors.ts'
+import { errorSchema, textOf, toErrorAnswer } from '../errors.ts'
 import { defaultBridge, messageBytes, submit } from '../submit.ts'
 
 /** spy_relayer's body, or ours where the request does not reach the route. */
-const failed = z.union([z.object({ message: z.literal('Request failed'), code: z.string(), error: z.string() }), errorSchema])
+const failed = {
+  description: 'Why the VAA was refused.',
+  content: {
+    'application/json': { schema: z.object({ message: z.literal('Request failed'), code: z.string(), error: z.string() }) },
+    ...errorSchema.content,
+  },
+}
 
 /**
  * `GET /relayvaa/{vaa}`: the route of spy_relayer, for its users. The answers are the same, but "Scheduled" means that the signatures were checked and the
@@ -31,7 +37,7 @@ export function relayVaaRoute(app: Api, deps: ApiDeps): void {
       const { status, retryAfter, body } = toErrorAnswer(error)
       if (retryAfter !== undefined) void reply.header('retry-after', String(retryAfter))
       // spy_relayer's users expect 400. A retriable refusal stays a 503, so that a proxy may try again.
-      return reply.status(status >= 500 ? 503 : 400).send({ message: 'Request failed', code: body.error.code, error: body.error.message })
+      return reply.status(status >= 500 ? 503 : 400).send({ message: 'Request failed', code: body.code, error: textOf(body) })
     }
   })
 }

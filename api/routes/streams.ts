@@ -1,4 +1,6 @@
 import { z } from 'zod'
+import { RelayerError } from '../../domain/errors.ts'
+import { limits } from '../../domain/stream/gaps.ts'
 import type { StreamState } from '../../domain/stream/stream.ts'
 import { viewStream } from '../../domain/stream/reducer.ts'
 import { aboutStream } from '../../access/subjects.ts'
@@ -6,7 +8,7 @@ import { orderedBy } from '../access.ts'
 import { type Api, type ApiDeps, finalizedHeight } from '../deps.ts'
 import { errorSchema } from '../errors.ts'
 import { orderStream, type StreamOrder } from '../../streams/orders.ts'
-import { listStreams, readStream, toReport } from '../../streams/reports.ts'
+import { listStreams, readStream, sourceOf, toReport } from '../../streams/reports.ts'
 import { sequenceSchema } from './submit-transfer.ts'
 
 const author = {
@@ -29,7 +31,20 @@ const orderBodies = {
     height: height.optional().describe('No block up to it has to be read.'),
     ...author,
   }),
+  'set-max-open': z.strictObject({
+    maxOpen: z
+      .number()
+      .int()
+      .min(1)
+      .max(limits.open)
+      .optional()
+      .describe('Most transfers under way at a time; absent: as the config has it.'),
+    ...author,
+  }),
 } as const
+
+/** The order's word in the stream, where it is another one than that of the command. */
+const kinds: Partial<Record<OrderName, StreamOrder['kind']>> = { 'set-max-open': 'setMaxOpen' }
 
 type OrderName = keyof typeof orderBodies
 
@@ -59,7 +74,8 @@ const params = z.object({
 })
 
 /** `GET /v1/streams`, `GET /v1/streams/{stream}`, and the operators' orders: `POST /v1/streams/{stream}/{order}`. */
-export function streamRoutes(app: Api, { client, network }: ApiDeps): void {
+export function streamRoutes(app: Api, deps: ApiDeps): void {
+  const { client, network } = deps
   const heights = (chain: string) => finalizedHeight(network, chain)
   const read = { access: 'read' } as const
   const list = {
@@ -82,11 +98,47 @@ export function streamRoutes(app: Api, { client, network }: ApiDeps): void {
     app.post(`/v1/streams/:stream/${name}`, { config: { access: `stream ${name}` as const }, schema }, async (request) => {
       const { stream } = request.params
       const { reason, ...what } = request.body
-      const order = { ...what, kind: name, order: { by: orderedBy(request, aboutStream(stream)), reason } } as StreamOrder
+      const order = { ...what, kind: kinds[name] ?? name, order: { by: orderedBy(request, aboutStream(stream)), reason } } as StreamOrder
       const { done, view } = await orderStream(client, stream, order)
       return { done, view: { ...toReport(view, heights) } }
     })
   }
+  rereadRoute(app, deps)
+}
+
+/** The block that is gone back to is read by most of the source's nodes: a wrong one would make the stream read another chain. */
+function rereadRoute(app: Api, { client, network }: ApiDeps): void {
+  const schema = {
+    summary: 'Go back to a block that is still in the chain, and read all above it again',
+    params,
+    body: z.strictObject({
+      block: height.describe('Below the cursor.'),
+      hash: z
+        .string()
+        .regex(/^0x[0-9a-fA-F]{64}$/, 'must be the hash of a block')
+        .optional()
+        .describe('If it is given, it has to be that of the block.'),
+      ...author,
+    }),
+    response: { 200: obeyedSchema, 404: errorSchema },
+  }
+  app.post('/v1/streams/:stream/reread', { config: { access: 'stream reread' }, schema }, async (request) => {
+    const { stream } = request.params
+    const { block, hash, reason } = request.body
+    const given = { by: orderedBy(request, aboutStream(stream)), reason }
+    await readStream(client, stream)
+    const chain = network.chains.get(sourceOf(stream))
+    const found = await chain?.block(block, 'agreed')
+    if (!found)
+      throw new RelayerError('INPUT_INVALID', {
+        detail: chain ? 'block: the source has none at this height yet' : 'This process does not read the source of the stream.',
+      })
+    if (hash !== undefined && hash.toLowerCase() !== found.hash.toLowerCase()) {
+      throw new RelayerError('INPUT_INVALID', { detail: `hash: block ${block} of the source is ${found.hash}` })
+    }
+    const { done, view } = await orderStream(client, stream, { kind: 'reread', block: { height: block, hash: found.hash }, order: given })
+    return { done, view: { ...toReport(view, (name) => finalizedHeight(network, name)) } }
+  })
 }
 
 const summaries: Readonly<Record<OrderName, string>> = {
@@ -96,4 +148,5 @@ const summaries: Readonly<Record<OrderName, string>> = {
   pause: 'Move the cursor no further',
   resume: 'End a pause',
   trust: 'Take a watermark from elsewhere: all up to a number is resolved',
+  'set-max-open': 'Change how many transfers of the stream are under way at a time',
 }

@@ -1,11 +1,16 @@
+import type { FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import type { Bridges } from '../../bridges/port.ts'
 import { signedApis } from '../../bridges/registry.ts'
 import { RelayerError } from '../../domain/errors.ts'
 import { fetchSignedVaa } from '../../intake/vaa-lookup.ts'
 import type { Api, ApiDeps } from '../deps.ts'
-import { errorSchema } from '../errors.ts'
+import { errorSchema, problemSchema, toErrorAnswer } from '../errors.ts'
+import { idempotencyHeaders, once } from '../idempotency.ts'
 import { defaultBridge, messageBytes, submit } from '../submit.ts'
+
+/** Submissions of one request, and how many of them are worked on at a time: each may read a chain. */
+const [mostInBulk, atOnce] = [100, 4]
 
 const maxU64 = 2n ** 64n - 1n
 
@@ -69,26 +74,86 @@ const acceptedSchema = z.object({
   halted: z.string().optional().describe('An operator has halted its route: the transfer waits, and goes on when the halt ends.'),
 })
 
+type Submitted = z.output<typeof acceptedSchema>
+
+const bulkSchema = z.strictObject({
+  transfers: z
+    .array(bodySchema)
+    .min(1)
+    .max(mostInBulk)
+    .describe('Each as the body of `POST /v1/transfers`; a signed VAA of the first bridge.'),
+})
+const bulkResultsSchema = z.object({
+  results: z
+    .array(z.union([acceptedSchema.extend({ index: z.number() }), z.object({ index: z.number(), error: problemSchema })]))
+    .describe('One for each, in order.'),
+})
+
 /**
  * `POST /v1/transfers?bridge=`: a signed VAA; the place of one, which is fetched from the guardian APIs; or the place of a transfer in the table of a native
  * bridge's source. 202: its transfer was started. 200: it exists already, and priority and deadline change nothing. The signatures, or the table, are checked
- * before an id is taken.
+ * before an id is taken. `POST /v1/transfers/bulk`: many of them, of which one that is refused does not keep the others out.
  */
 export function submitTransferRoute(app: Api, deps: ApiDeps): void {
+  const config = { access: 'transfer submit' } as const
+  const querystring = z.strictObject({ bridge: z.string().min(1).max(64).optional() })
   const schema = {
     summary: 'Submit a signed message, or a transfer that its source contract has recorded',
-    querystring: z.strictObject({ bridge: z.string().min(1).max(64).optional() }),
+    headers: idempotencyHeaders,
+    querystring,
     body: bodySchema,
-    response: { 200: acceptedSchema, 202: acceptedSchema, 400: errorSchema, 422: errorSchema, 429: errorSchema, 503: errorSchema },
+    response: { 200: acceptedSchema, 202: acceptedSchema, 409: errorSchema, 422: errorSchema },
   }
-  app.post('/v1/transfers', { config: { access: 'transfer submit' }, schema }, async (request, reply) => {
-    const { body } = request
-    const bridge = 'nonce' in body ? body.bridge : (request.query.bridge ?? defaultBridge(deps.network.bridges))
-    const deadline = deadlineOf(body.deadline)
-    const message = await messageOf(body, deps)
-    const answer = await submit(deps, request, { bridge, message, priority: body.priority, deadline, reason: body.reason })
-    return reply.status(answer.status === 'started' ? 202 : 200).send(answer)
+  app.post('/v1/transfers', { config, schema }, async (request, reply) => {
+    const { status, body } = await once(deps, request, reply, async () => {
+      const answer = await submitOne(deps, request, request.body, request.query.bridge)
+      return { status: answer.status === 'started' ? 202 : 200, body: answer }
+    })
+    return reply.status(status === 202 ? 202 : 200).send(body)
   })
+
+  const bulk = {
+    summary: 'Submit many; one that is refused does not keep the others out',
+    headers: idempotencyHeaders,
+    querystring,
+    body: bulkSchema,
+    response: { 200: bulkResultsSchema, 409: errorSchema, 422: errorSchema },
+  }
+  app.post('/v1/transfers/bulk', { config, schema: bulk }, async (request, reply) => {
+    const { body } = await once(deps, request, reply, async () => ({
+      status: 200,
+      body: await submitMany(deps, request, request.body.transfers, request.query.bridge),
+    }))
+    return body
+  })
+}
+
+async function submitOne(deps: ApiDeps, request: FastifyRequest, body: z.output<typeof bodySchema>, given?: string): Promise<Submitted> {
+  const bridge = 'nonce' in body ? body.bridge : (given ?? defaultBridge(deps.network.bridges))
+  const deadline = deadlineOf(body.deadline)
+  const message = await messageOf(body, deps)
+  return submit(deps, request, { bridge, message, priority: body.priority, deadline, reason: body.reason })
+}
+
+async function submitMany(
+  deps: ApiDeps,
+  request: FastifyRequest,
+  bodies: readonly z.output<typeof bodySchema>[],
+  bridge?: string,
+): Promise<z.output<typeof bulkResultsSchema>> {
+  const results: z.output<typeof bulkResultsSchema>['results'] = []
+  for (let at = 0; at < bodies.length; at += atOnce) {
+    const some = bodies.slice(at, at + atOnce).map(async (body, place) => {
+      const index = at + place
+      try {
+        return { index, ...(await submitOne(deps, request, body, bridge)) }
+      } catch (error) {
+        return { index, error: toErrorAnswer(error).body }
+      }
+    })
+    results.push(...(await Promise.all(some)))
+  }
+  return { results }
 }
 
 function messageOf(body: z.output<typeof bodySchema>, { config, network }: ApiDeps): Uint8Array | Promise<Uint8Array> {

@@ -1,8 +1,13 @@
 import { z } from 'zod'
+import { errorCatalogue, type ErrorCode } from '../../domain/errors.ts'
 import { transferStates } from '../../domain/transfer/transfer.ts'
-import { listTransfers, readTransfer } from '../../temporal/client/transfers.ts'
+import { listTransferPage } from '../../temporal/client/transfer-list.ts'
+import { transactionsOf } from '../../temporal/client/transfer-transactions.ts'
+import { readTransfer } from '../../temporal/client/transfers.ts'
 import type { Api, ApiDeps } from '../deps.ts'
 import { errorSchema } from '../errors.ts'
+import { filterFields, toFilter } from '../transfer-filter.ts'
+import { resolveGiven } from '../transfer-id.ts'
 
 const common = {
   id: z.string(),
@@ -11,8 +16,10 @@ const common = {
   execution: z.string().describe("The workflow's own status: RUNNING, COMPLETED, TERMINATED…"),
 }
 
-const row = z.object({
+/** A transfer in a list. */
+export const rowSchema = z.object({
   ...common,
+  code: z.string().optional().describe('Why it waits, is parked, or was refused: docs/errors.md.'),
   bridge: z.string().optional(),
   sourceChain: z.string().optional(),
   targetChain: z.string().optional(),
@@ -22,36 +29,90 @@ const row = z.object({
   closedAt: z.string().optional(),
 })
 
+/** A transfer in a path. */
+export const transferParams = z.object({
+  id: z
+    .string()
+    .min(1)
+    .max(1_000)
+    .describe(
+      'The id, its beginning, its last part, the hash of its transaction on either chain, its digest, or `chain:emitter:sequence` (docs/api.md).',
+    ),
+})
+
+const pageSchema = z.object({
+  transfers: z.array(rowSchema),
+  next: z.string().optional().describe('The `cursor` of the next page; absent: this is the last one.'),
+})
+
+const transactionSchema = z
+  .object({
+    lane: z.string(),
+    nonce: z.number(),
+    round: z.number(),
+    kind: z.enum(['call', 'noop']),
+    hash: z.string().optional().describe('Absent: it is recorded, and no process has told its hash yet.'),
+    maxFee: z.string().describe('Wei per gas.'),
+    tip: z.string().describe('Wei per gas.'),
+    fate: z
+      .enum(['pending', 'mined', 'replaced', 'reorged', 'dropped'])
+      .describe('replaced: another one of ours used its nonce. dropped: given up, or its nonce was used from outside Portage.'),
+    gasPaid: z.string().optional().describe('What it cost, wei; of a batch the share of the transfer.'),
+    at: z.number().optional().describe('When it was first heard of, ms since the epoch.'),
+  })
+  .describe('A transaction that was signed for the transfer, by whichever process.')
+
 /** Loose, so that the fields that a newer workflow adds to its status are shown, too. */
 const reportSchema = z
-  .looseObject({ ...common, partial: z.string().optional().describe('Why only a part of the status is given.') })
+  .looseObject({
+    ...common,
+    partial: z.string().optional().describe('Why only a part of the status is given.'),
+    remedy: z.string().optional().describe('What the code asks of a person, while it waits or is parked.'),
+    transactions: z.array(transactionSchema).optional().describe('Every attempt of every process, in order.'),
+  })
   .describe('Where the transfer is, what happened, and how it ended.')
 
 /**
- * `GET /v1/transfers?state=&chain=&limit=`: newest first, from Temporal's visibility store, without a worker. `GET /v1/transfers/{id}`: by a query of the open
- * workflow, or from the result of the closed one.
+ * `GET /v1/transfers`: by a filter, newest first, from Temporal's visibility store, without a worker. `GET /v1/transfers/{id}`: by a query of the open workflow,
+ * or from the result of the closed one.
  */
-export function transferRoutes(app: Api, { client }: ApiDeps): void {
+export function transferRoutes(app: Api, deps: ApiDeps): void {
   const list = {
-    summary: 'Transfers, newest first',
+    summary: 'Transfers, those that are open first, newest first',
     querystring: z.strictObject({
-      state: z.enum(transferStates).optional(),
-      chain: z
-        .string()
-        .regex(/^[a-z][a-z0-9-]{0,30}$/, 'must be the name of a chain')
-        .optional()
-        .describe('Source or target.'),
-      limit: z.coerce.number().int().min(1).max(1_000).default(50),
+      ...filterFields,
+      limit: z.coerce
+        .number()
+        .int()
+        .min(1)
+        .max(1_000)
+        .default(50)
+        .describe('Most transfers of a page. A page may have fewer, with more to come.'),
+      cursor: z.string().min(1).max(2_000).optional().describe('`next` of the page before, with the same filter.'),
     }),
-    response: { 200: z.object({ transfers: z.array(row) }), 503: errorSchema },
+    response: { 200: pageSchema, 404: errorSchema },
   }
   const config = { access: 'read' } as const
-  app.get('/v1/transfers', { config, schema: list }, async (request) => ({ transfers: await listTransfers(client, request.query) }))
+  app.get('/v1/transfers', { config, schema: list }, async ({ query: { limit, cursor, ...given } }) => {
+    const page = await listTransferPage(deps.client, await toFilter(deps, given), { limit, cursor })
+    return { ...page, transfers: [...page.transfers] }
+  })
 
   const show = {
-    summary: 'The status of a transfer',
-    params: z.object({ id: z.string().min(1).max(1_000) }),
-    response: { 200: reportSchema, 404: errorSchema, 503: errorSchema },
+    summary: 'A transfer: where it is, each of its attempts, what happened, what was ordered',
+    params: transferParams,
+    response: { 200: reportSchema, 404: errorSchema, 409: errorSchema },
   }
-  app.get('/v1/transfers/:id', { config, schema: show }, async (request) => ({ ...(await readTransfer(client, request.params.id)) }))
+  app.get('/v1/transfers/:id', { config, schema: show }, async (request) => {
+    const report = await readTransfer(deps.client, await resolveGiven(deps, request.params.id))
+    if ('partial' in report) return { ...report }
+    const { state, code } = report
+    const remedy = (state === 'waiting' || state === 'parked') && code !== undefined ? remedyOf(code) : undefined
+    return { ...report, ...(remedy !== undefined && { remedy }), transactions: [...(await transactionsOf(deps.client, report))] }
+  })
+}
+
+/** Of what a workflow says, which may be of another version: any text. */
+function remedyOf(code: string): string | undefined {
+  return Object.hasOwn(errorCatalogue, code) ? errorCatalogue[code as ErrorCode].remedy : undefined
 }

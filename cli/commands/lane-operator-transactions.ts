@@ -1,6 +1,7 @@
 import type { Command } from 'commander'
 import { Interface } from 'ethers'
 import { chainOf, lanesOf } from '../../config/chains.ts'
+import { aboutLane, resolveLane } from '../../config/lane-names.ts'
 import type { Config } from '../../config/schema.ts'
 import { RelayerError } from '../../domain/errors.ts'
 import { laneAddress, type LaneId } from '../../domain/lane/lane-id.ts'
@@ -17,7 +18,7 @@ import type { OperatorTransactionInput } from '../../temporal/contracts/operator
 import { type Call, type Commands, type Outcome } from '../command.ts'
 import { type ConfiguredChain, withChain } from '../chains.ts'
 import type { Allow } from '../access.ts'
-import { aboutLane, laneArgument, type LaneOptions, resolveLane, withLane } from '../lanes.ts'
+import { laneArgument, type LaneOptions, withLane } from '../lanes.ts'
 import { type Reasoned, invalid, parse, withReason } from '../options.ts'
 import { type Cell, facts, list, timeText } from '../output.ts'
 

@@ -1,6 +1,7 @@
 import { type LaneMode, setLaneMode } from '../../temporal/client/lanes.ts'
 import type { Call, Commands, CommandSpec } from '../command.ts'
-import { aboutLane, laneArgument, laneOrder, type LaneOptions, resolveLane, sendToLane } from '../lanes.ts'
+import { aboutLane, resolveLane } from '../../config/lane-names.ts'
+import { laneArgument, laneOrder, type LaneOptions, sendToLane } from '../lanes.ts'
 import { type Reasoned, parse, numberWithin, withReason } from '../options.ts'
 import { order } from '../orders.ts'
 

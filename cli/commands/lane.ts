@@ -3,7 +3,9 @@ import type { LaneState } from '../../domain/lane/lane.ts'
 import { listBatches } from '../../temporal/client/batches.ts'
 import { readLane } from '../../temporal/client/lanes.ts'
 import type { Call, CommandSpec } from '../command.ts'
-import { laneArgument, type LaneOptions, listLanes, toRow, withLane } from '../lanes.ts'
+import { laneArgument, type LaneOptions, withLane } from '../lanes.ts'
+import { listLanes, toRow } from '../../lanes/reports.ts'
+import { chainsOfLanes } from '../../config/chains.ts'
 import { parse } from '../options.ts'
 import { facts, list, ordersSection, timeText } from '../output.ts'
 import { modeCommands, nonceCommands } from './lane-orders.ts'
@@ -16,7 +18,7 @@ export const laneCommand: CommandSpec = {
       description: 'All lanes of the config, and every other ledger that runs.',
       examples: ['portage lane list --json'],
       run: async ({ withTemporal }) => {
-        const lanes = await withTemporal(listLanes)
+        const lanes = await withTemporal((client, config) => listLanes(client, chainsOfLanes(config)))
         const rows = lanes.map(({ lane, chain, status, next, latest, finalized, inFlight, window, balance, reason, by }) => [
           lane,
           chain ?? '(not in config)',

@@ -16,7 +16,7 @@ import { changeSettings, readSettings } from '../../temporal/client/settings.ts'
 import { givenToken } from '../access.ts'
 import type { Call, CommandSpec, Outcome } from '../command.ts'
 import type { CliContext } from '../context.ts'
-import { resolveLane } from '../lanes.ts'
+import { resolveLane } from '../../config/lane-names.ts'
 import { invalid, type Reasoned, withReason } from '../options.ts'
 import { facts, list, timeText } from '../output.ts'
 

@@ -97,6 +97,17 @@ type Answer =
   | { readonly id: string; readonly status: string; readonly adopted?: true; readonly halted?: string }
   | { readonly error: Refusal }
 
+/** A refusal as the API answers it: RFC 9457 with a code, a remedy and facts. */
+interface Problem extends Omit<Refusal, 'message'> {
+  readonly title: string
+  readonly detail: string
+}
+
+function refusalOf({ title, detail, ...rest }: Problem): Refusal {
+  const { code, remedy, facts: about } = rest
+  return { code, message: detail === title ? title : `${title} ${detail}`, remedy, facts: about }
+}
+
 async function post(url: URL, token: string, body: object): Promise<Answer> {
   try {
     const response = await fetch(url, {
@@ -107,8 +118,9 @@ async function post(url: URL, token: string, body: object): Promise<Answer> {
       body: JSON.stringify(body),
       signal: AbortSignal.timeout(answerTimeoutMs),
     })
-    const answer = (await response.json()) as Partial<{ id: string; status: string; error: Refusal }>
-    if (answer.error?.code || answer.id) return answer as Answer
+    const answer = (await response.json()) as Partial<{ id: string; status: string } & Problem>
+    if (answer.code !== undefined) return { error: refusalOf(answer as Problem) }
+    if (answer.id !== undefined) return answer as Answer
     throw new RelayerError('API_UNAVAILABLE', { detail: 'Something else than Portage answered.', facts: { status: response.status } })
   } catch (cause) {
     if (cause instanceof RelayerError) throw cause

@@ -13,6 +13,8 @@ import { malformedUpdate, runIsFull } from '../contracts/update-refusals.ts'
 
 /** The server answers, no worker does. gRPC: CANCELLED and DEADLINE_EXCEEDED (our deadline), FAILED_PRECONDITION (no worker polls the queue). */
 const unservedCodes = [1, 4, 9]
+/** gRPC: INVALID_ARGUMENT; UNKNOWN and INTERNAL, which a server on SQL answers to a page token that is none of its own. */
+const unreadableCodes = [2, 3, 13]
 /** gRPC: NOT_FOUND, the answer of describeNamespace for a namespace that does not exist. */
 const notFoundCode = 5
 /** gRPC: UNAVAILABLE. */
@@ -54,6 +56,12 @@ export function isQueryRefused(error: unknown): boolean {
 /** The server has no such namespace. */
 export function isNamespaceMissing(error: unknown): boolean {
   return error instanceof NamespaceNotFoundError || isMissing(error)
+}
+
+/** The server could not read what the call asks for: a visibility query, or the token of a page. */
+export function isRefusedArgument(error: unknown): boolean {
+  const cause = error instanceof ServiceError ? error.cause : error
+  return isGrpcServiceError(cause) && unreadableCodes.includes(cause.code)
 }
 
 /** The same as `isGone`, of calls past the methods of the SDK. */

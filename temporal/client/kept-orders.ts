@@ -9,9 +9,13 @@ import { readSettings } from './settings.ts'
 import { listStreamNames, queryStream } from './streams.ts'
 import { running, transfersWith } from './transfer-queries.ts'
 
+/** What orders are about. */
+export const orderSubjects = ['settings', 'lane', 'stream', 'transfer', 'operator transaction'] as const
+type Subject = (typeof orderSubjects)[number]
+
 /** What keeps orders: the newest of what was ordered of it. */
 export interface KeptOrders {
-  readonly subject: 'settings' | 'lane' | 'stream' | 'transfer' | 'operator transaction'
+  readonly subject: Subject
   /** Of the lane, the stream or the workflow; of the settings `settings`. */
   readonly id: string
   /** The oldest first. */
@@ -33,15 +37,20 @@ const askedMs = 60_000
 /**
  * The orders that lanes, streams and settings keep, those of transfers that run, and operators' transactions that run or closed since then (ms since the epoch).
  * What no worker answers for is `unread`. Throws TEMPORAL_UNAVAILABLE and the like.
+ * @param of what is asked; transfers are asked one by one
  */
-export async function readKeptOrders(client: TemporalClient, since: number): Promise<KeptOrders[]> {
-  const found: KeptOrders[] = [await unlessSilent('settings', 'settings', () => ofSettings(client))]
-  for (const lane of await runningLanes(client))
+export async function readKeptOrders(client: TemporalClient, since: number, of: readonly Subject[] = orderSubjects): Promise<KeptOrders[]> {
+  const found: KeptOrders[] = []
+  const wants = (subject: Subject) => of.includes(subject)
+  if (wants('settings')) found.push(await unlessSilent('settings', 'settings', () => ofSettings(client)))
+  for (const lane of wants('lane') ? await runningLanes(client) : [])
     found.push(await unlessSilent('lane', lane, async () => keptBy('lane', lane, (await readLane(client, lane)).orders)))
-  for (const stream of await listStreamNames(client).catch(rethrow)) {
+  for (const stream of wants('stream') ? await listStreamNames(client).catch(rethrow) : []) {
     found.push(await unlessSilent('stream', stream, async () => keptBy('stream', stream, (await queryStream(client, stream))?.orders)))
   }
-  return [...found, ...(await ofTransfers(client)), ...(await ofOperators(client, since))]
+  if (wants('transfer')) found.push(...(await ofTransfers(client)))
+  if (wants('operator transaction')) found.push(...(await ofOperators(client, since)))
+  return found
 }
 
 async function ofSettings(client: TemporalClient): Promise<KeptOrders> {

@@ -1,4 +1,5 @@
 import {
+  type Client,
   isGrpcServiceError,
   type ListOptions,
   ServiceError,
@@ -57,6 +58,25 @@ async function* listReadable(
     }
     nextPageToken = page.nextPageToken
   } while (nextPageToken.length > 0)
+}
+
+/** One page of runs, and the token of the next one. Throws what the Temporal client throws. */
+export async function listPage(
+  { workflowService, options }: Client,
+  {
+    query,
+    pageSize,
+    token = Buffer.alloc(0),
+  }: { readonly query: string; readonly pageSize: number; readonly token?: Uint8Array | undefined },
+): Promise<{ readonly runs: WorkflowExecutionInfo[]; readonly next: Uint8Array | undefined }> {
+  const { namespace, loadedDataConverter } = options
+  const page = await workflowService.listWorkflowExecutions({ namespace, query, pageSize, nextPageToken: token })
+  const runs: WorkflowExecutionInfo[] = []
+  for (const run of page.executions) {
+    await makeMemoReadable(loadedDataConverter, namespace, run)
+    runs.push(await executionInfoFromRaw(run, loadedDataConverter, run, namespace))
+  }
+  return { runs, next: page.nextPageToken.length > 0 ? page.nextPageToken : undefined }
 }
 
 /** The same for descriptions. */

@@ -8,6 +8,7 @@ import type { TransferInput } from '../contracts/transfer.ts'
 import type { TemporalClient } from './client.ts'
 import { fromTemporal, isAlreadyStarted } from './errors.ts'
 import { decodeFirst } from './payloads.ts'
+import { startedAtMemo } from './transfer-list.ts'
 
 /** `known`: its id is taken by a run that goes on or has an outcome. One that closed undone is started again. Throws TEMPORAL_UNAVAILABLE. */
 export async function startTransfer(client: TemporalClient, id: string, input: TransferInput): Promise<'started' | 'known'> {
@@ -77,6 +78,8 @@ function startOptions(workflowId: string, input: TransferInput, staticSummary: s
     taskQueue: chainQueue(targetChain),
     args: [input],
     staticSummary,
+    // A run that continues it begins later, and keeps the memo.
+    memo: { [startedAtMemo]: new Date().toISOString() },
     typedSearchAttributes: [
       { key: searchAttributes.TransferState, value: 'admitting' },
       { key: searchAttributes.Bridge, value: bridge },

@@ -6,18 +6,23 @@ import { listWorkflows, type TemporalClient, within } from './client.ts'
 export const undone = `ExecutionStatus IN ('Failed', 'Terminated', 'TimedOut', 'Canceled')`
 export const running = `ExecutionStatus = 'Running'`
 
-/** The visibility query of the transfers with these search attributes (undefined: any) and conditions. Schemas have checked the values: nothing to escape. */
+/** A text for a visibility query. The server's parser knows SQL's escapes: a quote and a backslash would end the text, or change it. */
+export function quoted(value: string): string {
+  return `'${value.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`
+}
+
+/** The visibility query of the transfers with these search attributes (undefined: any) and conditions. */
 export function transfersWith(
   values: { readonly [Name in keyof typeof searchAttributes]?: string | undefined },
   ...conditions: readonly string[]
 ): string {
-  const attributes = Object.entries(values).flatMap(([name, value]) => (value === undefined ? [] : [`${name} = '${value}'`]))
+  const attributes = Object.entries(values).flatMap(([name, value]) => (value === undefined ? [] : [`${name} = ${quoted(value)}`]))
   return [`WorkflowType = 'transfer'`, ...attributes, ...conditions].join(' AND ')
 }
 
 /** For `transfersWith`: to or from this chain; nothing for undefined. */
 export function fromOrTo(chain: string | undefined): string[] {
-  return chain === undefined ? [] : [`(SourceChain = '${chain}' OR TargetChain = '${chain}')`]
+  return chain === undefined ? [] : [`(SourceChain = ${quoted(chain)} OR TargetChain = ${quoted(chain)})`]
 }
 
 /** What is counted under which name. Open states count only what runs: a terminated transfer keeps its last state. */

@@ -9,26 +9,8 @@ import { checkedOrder } from './checked-order.ts'
 import { type TemporalClient, within } from './client.ts'
 import { fromTemporal, ifGone, isGone, isQueryRefused, rethrowAs } from './errors.ts'
 import { readableTransfer, restartTransfer, storedTransfer } from './start-transfer.ts'
-import { fromOrTo, running, transfersWith } from './transfer-queries.ts'
-
-/** A transfer as the server's visibility store knows it, read without waking any worker. */
-export interface TransferRow {
-  readonly id: string
-  /** Absent until the workflow's first task. */
-  readonly state?: TransferState
-  /** Of transfers of the native bridge; one whose completion reverted shows as initiated here, since a list knows no codes. */
-  readonly mip61?: Mip61State
-  /** Temporal's word for its workflow: RUNNING, COMPLETED, or TERMINATED, FAILED… (closed without an outcome). */
-  readonly execution: string
-  readonly bridge?: string
-  readonly sourceChain?: string
-  readonly targetChain?: string
-  readonly lane?: string
-  readonly txHash?: string
-  /** ISO 8601, as `closedAt`. */
-  readonly startedAt: string
-  readonly closedAt?: string
-}
+import { type TransferRow, toRow } from './transfer-list.ts'
+import { running, transfersWith } from './transfer-queries.ts'
 
 /** The full status where a worker or the result tells it; `partial` with what the server itself knows where not. */
 export type TransferReport =
@@ -61,46 +43,18 @@ export async function readTransfer(client: TemporalClient, id: string): Promise<
   }
 }
 
+/** What the server itself knows of a transfer, at once and without a worker. Throws TRANSFER_NOT_FOUND, TEMPORAL_UNAVAILABLE. */
+export async function describeTransfer(client: TemporalClient, id: string): Promise<TransferRow> {
+  const info = await within(client, serverTimeoutMs, () => client.workflow.getHandle(id).describe()).catch(
+    rethrowAs({ gone: 'TRANSFER_NOT_FOUND' }, { transfer: id }),
+  )
+  if (info.type !== 'transfer') throw new RelayerError('TRANSFER_NOT_FOUND', { facts: { transfer: id } })
+  return toRow(info)
+}
+
 function toReport(status: TransferStatus, execution: string): TransferReport {
   const { transfer, state, code } = status
   return { ...status, execution, mip61: mip61Of({ bridge: transfer.bridge, state, code }) }
-}
-
-/** Transfers from or to a chain, newest first, one row per id, at most `limit`. Throws TEMPORAL_UNAVAILABLE. */
-export async function listTransfers(
-  client: TemporalClient,
-  { state, chain, limit }: { state?: TransferState | undefined; chain?: string | undefined; limit: number },
-): Promise<TransferRow[]> {
-  const query = transfersWith({ TransferState: state }, `ExecutionStatus != 'ContinuedAsNew'`, ...fromOrTo(chain))
-  const rows = new Map<string, TransferRow>()
-  const collect = async (): Promise<void> => {
-    for await (const info of client.workflow.list({ query, pageSize: Math.min(limit, 1000) })) {
-      // An id that was started again has a run per start: the newest, which comes first, tells how it is.
-      if (!rows.has(info.workflowId)) rows.set(info.workflowId, toRow(info))
-      if (rows.size >= limit) return
-    }
-  }
-  await within(client, serverTimeoutMs, collect).catch(rethrowAs({}))
-  return [...rows.values()]
-}
-
-function toRow(info: Omit<WorkflowExecutionInfo, 'raw'>): TransferRow {
-  const value = (name: keyof typeof searchAttributes) => info.typedSearchAttributes.get(searchAttributes[name])
-  const state = transferStates.find((one) => one === value('TransferState'))
-  const bridge = value('Bridge')
-  return {
-    id: info.workflowId,
-    state,
-    mip61: state && mip61Of({ bridge: bridge ?? '', state }),
-    execution: info.status.name,
-    bridge,
-    sourceChain: value('SourceChain'),
-    targetChain: value('TargetChain'),
-    lane: value('Lane'),
-    txHash: value('TxHash'),
-    startedAt: info.startTime.toISOString(),
-    closedAt: info.closeTime?.toISOString(),
-  }
 }
 
 const codes = { gone: 'TRANSFER_NOT_FOUND' } as const

@@ -2,6 +2,7 @@ import type { ErrorCode } from '../../domain/errors.ts'
 import type { Attempt } from '../../domain/lane/lane.ts'
 import type { LaneStatus } from '../../domain/lane/messages.ts'
 import type { LaneId } from '../../domain/lane/lane-id.ts'
+import type { SignedAttempt } from '../../domain/transfer/attempts.ts'
 import type { ChainName, Delivery, Transfer } from '../../domain/transfer/transfer.ts'
 
 /** Steps that need no key, on the queue of the target chain. */
@@ -89,11 +90,7 @@ export interface BroadcastInput extends Omit<Ready, 'kind' | 'near'>, Pick<Admit
 export type BroadcastMode = 'new' | 'requeued' | 'follow'
 
 /** One transaction that was signed for a nonce, and what became of it. */
-export interface AttemptRecord extends Pick<Attempt, 'kind' | 'maxFee' | 'tip'> {
-  hash: string
-  /** `mined`, `outbid` by a later one or another, or `open` as long as the nonce is in no block. */
-  fate: 'mined' | 'outbid' | 'open'
-}
+export type AttemptRecord = SignedAttempt
 
 /** One transaction of ours in a block. */
 export interface Landed {
@@ -116,14 +113,14 @@ export type BroadcastResult =
   | { kind: 'delivered'; landed: Landed }
   /** In a block, with the effect, that is not final yet. */
   | { kind: 'included'; landed: Landed; finalInMs: number }
-  /** Sent, not in a block: call again later, the same intent. */
-  | { kind: 'pending'; nonce: number; attempts: number; reason: string }
+  /** Sent, not in a block: call again later, the same intent. `tried`: what this process signed; absent in results of earlier versions, as of `spent`. */
+  | { kind: 'pending'; nonce: number; attempts: number; reason: string; tried?: AttemptRecord[] }
   /** No nonce was given: the lane is paused, full, out of funds… */
   | { kind: 'no-slot'; code: ErrorCode; reason: string }
   /** In a final block and reverted (or without the effect). The nonce is used up. */
   | { kind: 'reverted'; landed: Landed; reason: string }
   /** The nonce was used by a no-op of the lane or by a transaction from outside Portage; final. */
-  | { kind: 'spent'; nonce: number; by: 'noop' | 'external' }
+  | { kind: 'spent'; nonce: number; by: 'noop' | 'external'; tried?: AttemptRecord[] }
   /** The lane does not hold the intent any more: it was withdrawn, or its nonce is final and the effect is not there. */
   | { kind: 'withdrawn' }
   /** The effect is there, by someone, and this intent holds no nonce: look again at step 2. */

@@ -1,6 +1,7 @@
 import type { ErrorCode } from '../../domain/errors.ts'
 import type { Order, GivenOrder } from '../../domain/order.ts'
 import type { LaneId } from '../../domain/lane/lane-id.ts'
+import type { TransferTransaction } from '../../domain/transfer/attempts.ts'
 import type { Delivery, Transfer, TransferState } from '../../domain/transfer/transfer.ts'
 import type { LaneNonce, Landed, Ready } from './transfer-steps.ts'
 import { defineQuery, defineSignal } from '@temporalio/workflow'
@@ -61,6 +62,8 @@ export interface TransferProgress {
   code?: ErrorCode
   reason?: string
   timeline: TimelineEntry[]
+  /** What was signed for it, by every process and in every round, the newest 48. Absent: nothing yet. */
+  transactions?: readonly TransferTransaction[]
   /** What was ordered of it, the newest 32. Absent: nothing yet. */
   orders?: readonly GivenOrder[]
 }
@@ -68,7 +71,7 @@ export interface TransferProgress {
 /** Answer of the query `status`, and (closed) the result of the workflow. */
 export interface TransferStatus
   extends
-    Pick<TransferProgress, 'state' | 'lane' | 'code' | 'reason' | 'timeline' | 'orders'>,
+    Pick<TransferProgress, 'state' | 'lane' | 'code' | 'reason' | 'timeline' | 'transactions' | 'orders'>,
     Partial<Pick<Landed, 'nonce' | 'txHash' | 'attempts' | 'tried' | 'batch'>> {
   id: string
   transfer: Omit<Transfer, 'message'>

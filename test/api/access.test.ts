@@ -18,6 +18,8 @@ beforeAll(async () => {
 })
 afterAll(() => setting.close())
 
+const lane = `evm-1337:0x${'a'.repeat(40)}`
+
 interface Route {
   readonly method: 'GET' | 'POST'
   readonly path: string
@@ -31,7 +33,10 @@ async function routes(): Promise<(Route & { isOpen: boolean })[]> {
   return Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, { security }]) => ({
       method: method.toUpperCase() as Route['method'],
-      path: path.replaceAll(/\{stream\}/g, 'native-bridge:ethereum:bsc').replaceAll(/\{[^}]+\}/g, 'AQAA'),
+      path: path
+        .replaceAll(/\{stream\}/g, 'native-bridge:ethereum:bsc')
+        .replaceAll(/\{lane\}/g, lane)
+        .replaceAll(/\{[^}]+\}/g, 'AQAA'),
       isOpen: security === undefined,
     })),
   )
@@ -39,9 +44,8 @@ async function routes(): Promise<(Route & { isOpen: boolean })[]> {
 
 async function ask({ method, path }: Route, headers: Record<string, string> = {}, payload?: object) {
   const response = await setting.bare.inject({ method, url: path, headers, ...(payload && { payload }) })
-  const body = response.body.startsWith('{') ? response.json<{ code?: string; error?: { code?: string } | string }>() : {}
-  const code = typeof body.error === 'object' ? body.error.code : body.code
-  return { status: response.statusCode, code, headers: response.headers }
+  const body = response.body.startsWith('{') ? response.json<{ code?: string }>() : {}
+  return { status: response.statusCode, code: body.code, headers: response.headers }
 }
 
 const write = { method: 'POST', path: '/v1/transfers' } as const
@@ -100,7 +104,8 @@ describe('with a good token', () => {
   test('the level decides: each route refuses the levels below its own', async () => {
     const levels = ['read', 'write', 'sign', 'admin'] as const
     const least: Record<string, (typeof levels)[number]> = {}
-    for (const route of (await routes()).filter(({ isOpen }) => !isOpen)) {
+    // That of events does not end: test/api/events.integration.test.ts.
+    for (const route of (await routes()).filter(({ isOpen, path }) => !isOpen && path !== '/v1/events')) {
       const answers = []
       for (const level of levels) answers.push(await ask(route, bearer(await setting.token({ level })), {}))
       const refused = answers.filter(({ code }) => code === 'ACCESS_LEVEL')
@@ -111,6 +116,16 @@ describe('with a good token', () => {
     const stream = 'POST /v1/streams/native-bridge:ethereum:bsc'
     expect(Object.fromEntries(wanted)).toEqual({
       'POST /v1/transfers': 'write',
+      'POST /v1/transfers/bulk': 'write',
+      ...levelOf(
+        'write',
+        ['retry', 'cancel', 'expedite'].flatMap((name) => [`transfers/${name}`, `transfers/AQAA/${name}`]),
+      ),
+      ...levelOf(
+        'sign',
+        [...modes, ...ledgerOrders, 'send'].map((name) => `lanes/${lane}/${name}`),
+      ),
+      'POST /v1/transactions/AQAA/cancel': 'sign',
       'GET /relayvaa/AQAA': 'write',
       [`${stream}/backfill`]: 'write',
       [`${stream}/unskip`]: 'write',
@@ -118,11 +133,27 @@ describe('with a good token', () => {
       [`${stream}/pause`]: 'sign',
       [`${stream}/resume`]: 'sign',
       [`${stream}/trust`]: 'sign',
+      [`${stream}/reread`]: 'sign',
+      [`${stream}/set-max-open`]: 'sign',
       'POST /v1/settings': 'admin',
     })
   })
 
+  function levelOf(level: string, paths: readonly string[]) {
+    return Object.fromEntries(paths.map((path) => [`POST /v1/${path}`, level]))
+  }
+
   const author = { reason: 'a test' }
+  const modes = ['pause', 'resume', 'drain', 'forbid', 'activate']
+  const ledgerOrders = ['resync', 'fill', 'cancel-nonce', 'replace', 'set-window', 'reset']
+  const bodies: Readonly<Record<string, object>> = {
+    fill: { nonce: 1 },
+    'cancel-nonce': { nonce: 1 },
+    replace: { nonce: 1 },
+    'set-window': { window: 1 },
+    reset: { chainReplaced: true },
+    send: { to: `0x${'b'.repeat(40)}`, value: '1' },
+  }
   test.each<[string, Route, object]>([
     ['a halt of everything', order, halt],
     ['a halt of another chain', order, { ...author, orders: [{ kind: 'halt', scope: { chain: 'ethereum' } }] }],
@@ -138,6 +169,28 @@ describe('with a good token', () => {
       },
     ],
     ['a token', order, { ...author, orders: [{ kind: 'revokeToken', jti: '6d1b4c0c-5f0a-4e21-9c1e-0a2b3c4d5e6f' }] }],
+    ...[...modes, ...ledgerOrders, 'send'].map((name): [string, Route, object] => [
+      `${name} of a lane of another chain`,
+      { method: 'POST', path: `/v1/lanes/${lane}/${name}` },
+      { ...author, ...bodies[name] },
+    ]),
+    [
+      'the end of a transaction of such a lane',
+      { method: 'POST', path: `/v1/transactions/operator-transaction:${lane}:0011223344556677/cancel` },
+      author,
+    ],
+    ...['retry', 'cancel', 'expedite'].flatMap((name): [string, Route, object][] => [
+      [
+        `${name} of what waits, whatever its target`,
+        { method: 'POST', path: `/v1/transfers/${name}` },
+        { ...author, filter: { state: 'waiting' } },
+      ],
+      [
+        `${name} of what goes to another chain`,
+        { method: 'POST', path: `/v1/transfers/${name}` },
+        { ...author, filter: { targetChain: 'ethereum' }, dryRun: true },
+      ],
+    ]),
     ...['skip', 'unskip', 'backfill', 'pause', 'resume', 'trust'].map((name): [string, Route, object] => {
       const body = {
         skip: { number: '1', ...author },
@@ -219,7 +272,7 @@ describe('requests that are not what they should be get our own body', () => {
     ['half an escape', '/v1/streams/%'],
   ])('%s', async (_, path) => {
     const response = await setting.bare.inject({ method: 'GET', url: path, headers: await admin() })
-    expect(response.json()).toMatchObject({ error: { code: 'INPUT_INVALID', remedy: expect.any(String), facts: {} } })
+    expect(response.json()).toMatchObject({ code: 'INPUT_INVALID', remedy: expect.any(String), facts: {} })
     expect(response.statusCode).toBeGreaterThanOrEqual(400)
     expect(response.statusCode).toBeLessThan(500)
   })
@@ -235,7 +288,7 @@ describe('requests that are not what they should be get our own body', () => {
   ])('%s', async (_, type, payload) => {
     const headers = { ...(await admin()), 'content-type': type }
     const response = await setting.bare.inject({ method: 'POST', url: '/v1/transfers', headers, payload })
-    expect([response.statusCode, response.json()]).toMatchObject([400, { error: { code: 'INPUT_INVALID' } }])
+    expect([response.statusCode, response.json()]).toMatchObject([400, { code: 'INPUT_INVALID' }])
   })
 
   /** What the server says until it closes the connection. */
@@ -260,7 +313,7 @@ describe('requests that are not what they should be get our own body', () => {
   ])('%s', async (_, text, status) => {
     const answer = await raw(text)
     expect(answer).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `))
-    expect(JSON.parse(answer.split('\r\n\r\n')[1]!)).toMatchObject({ error: { code: 'INPUT_INVALID' } })
+    expect(JSON.parse(answer.split('\r\n\r\n')[1]!)).toMatchObject({ code: 'INPUT_INVALID' })
   })
 
   test('a body, or headers, that come too slowly end with 408', { timeout: 60_000 }, async () => {
@@ -269,7 +322,7 @@ describe('requests that are not what they should be get our own body', () => {
     const answers = await Promise.all([raw(slowBody), raw('GET /health HTTP/1.1\r\nhost: localhost\r\nx: ')])
     for (const answer of answers) {
       expect(answer).toMatch(/^HTTP\/1\.1 408 /)
-      expect(JSON.parse(answer.split('\r\n\r\n')[1]!)).toMatchObject({ error: { code: 'INPUT_INVALID' } })
+      expect(JSON.parse(answer.split('\r\n\r\n')[1]!)).toMatchObject({ code: 'INPUT_INVALID' })
     }
   })
 })

@@ -73,9 +73,11 @@ describe('POST /v1/transfers', () => {
   ])('%s', async (_, body, status, code) => {
     const response = await post(body)
     expect(response.json()).toMatchObject({
-      error: { code, message: expect.any(String), remedy: expect.any(String), facts: expect.any(Object) },
+      ...{ type: `urn:portage:error:${code}`, status, code },
+      ...{ title: expect.any(String), detail: expect.any(String), remedy: expect.any(String), facts: expect.any(Object) },
     })
     expect(response.statusCode).toBe(status)
+    expect(response.headers['content-type']).toBe('application/problem+json; charset=utf-8')
     expect(response.headers['retry-after'] !== undefined).toBe(status === 503)
     expect(response.body).not.toContain('secret-path')
   })
@@ -84,19 +86,26 @@ describe('POST /v1/transfers', () => {
     const response = await post({ chain: 2, emitter, sequence: '18446744073709551616' })
     expect(response.json()).toMatchInlineSnapshot(`
       {
-        "error": {
-          "code": "INPUT_INVALID",
-          "facts": {},
-          "message": "The request has a problem. body/sequence: must be at most 18446744073709551615 (u64) → Correct the fields that are named.",
-          "remedy": "Correct the fields that are named.",
-        },
+        "code": "INPUT_INVALID",
+        "detail": "body.sequence: must be at most 18446744073709551615 (u64)",
+        "errors": [
+          {
+            "message": "must be at most 18446744073709551615 (u64)",
+            "path": "body.sequence",
+          },
+        ],
+        "facts": {},
+        "remedy": "Correct the fields that are named.",
+        "status": 400,
+        "title": "The request has a problem.",
+        "type": "urn:portage:error:INPUT_INVALID",
       }
     `)
   })
 
   test('refuses a bridge that is not configured, with those that are', async () => {
     const response = await post({ vaa: base64 }, '?bridge=ferry')
-    expect([response.statusCode, response.json<{ error: { message: string } }>().error.message]).toEqual([
+    expect([response.statusCode, response.json<{ detail: string }>().detail]).toEqual([
       400,
       expect.stringContaining('configured: wormhole-token-bridge, native-bridge'),
     ])
@@ -109,9 +118,9 @@ describe('POST /v1/transfers', () => {
       headers: { 'content-type': 'application/json' },
       payload: '{',
     })
-    expect([broken.statusCode, broken.json<{ error: { code: string } }>().error.code]).toEqual([400, 'INPUT_INVALID'])
+    expect([broken.statusCode, broken.json<{ code: string }>().code]).toEqual([400, 'INPUT_INVALID'])
     const long = await post({ vaa: 'A'.repeat(300_000) })
-    expect([long.statusCode, long.json<{ error: { code: string } }>().error.code]).toEqual([400, 'INPUT_INVALID'])
+    expect([long.statusCode, long.json<{ code: string }>().code]).toEqual([400, 'INPUT_INVALID'])
   })
 
   test('counts the messages that came in and those that were refused', async () => {
@@ -158,13 +167,37 @@ describe("GET /relayvaa, spy_relayer's route", () => {
 describe('the rest', () => {
   const get = (url: string) => setting.api.inject({ method: 'GET', url })
 
-  test('GET / lists the routes', async () => {
-    expect((await get('/')).json()).toMatchInlineSnapshot(`
+  test('GET /v1 lists the routes', async () => {
+    expect((await get('/v1')).json()).toMatchInlineSnapshot(`
       {
         "routes": [
           "POST /v1/transfers",
           "GET /v1/transfers",
+          "POST /v1/transfers/bulk",
           "GET /v1/transfers/{id}",
+          "POST /v1/transfers/{id}/retry",
+          "POST /v1/transfers/retry",
+          "POST /v1/transfers/{id}/cancel",
+          "POST /v1/transfers/cancel",
+          "POST /v1/transfers/{id}/expedite",
+          "POST /v1/transfers/expedite",
+          "GET /v1/lanes",
+          "GET /v1/lanes/{lane}",
+          "GET /v1/lanes/{lane}/batches",
+          "GET /v1/lanes/{lane}/transactions",
+          "POST /v1/lanes/{lane}/pause",
+          "POST /v1/lanes/{lane}/resume",
+          "POST /v1/lanes/{lane}/drain",
+          "POST /v1/lanes/{lane}/forbid",
+          "POST /v1/lanes/{lane}/activate",
+          "POST /v1/lanes/{lane}/resync",
+          "POST /v1/lanes/{lane}/fill",
+          "POST /v1/lanes/{lane}/cancel-nonce",
+          "POST /v1/lanes/{lane}/replace",
+          "POST /v1/lanes/{lane}/set-window",
+          "POST /v1/lanes/{lane}/reset",
+          "POST /v1/lanes/{lane}/send",
+          "POST /v1/transactions/{id}/cancel",
           "GET /v1/streams",
           "GET /v1/streams/{stream}",
           "POST /v1/streams/{stream}/skip",
@@ -173,6 +206,11 @@ describe('the rest', () => {
           "POST /v1/streams/{stream}/pause",
           "POST /v1/streams/{stream}/resume",
           "POST /v1/streams/{stream}/trust",
+          "POST /v1/streams/{stream}/set-max-open",
+          "POST /v1/streams/{stream}/reread",
+          "GET /v1/nodes",
+          "GET /v1/audit",
+          "GET /v1/events",
           "GET /v1/settings",
           "POST /v1/settings",
           "GET /v1/settings/audit",
@@ -180,7 +218,7 @@ describe('the rest', () => {
           "GET /health",
           "GET /ready",
           "GET /metrics",
-          "GET /",
+          "GET /v1",
         ],
       }
     `)
@@ -188,13 +226,14 @@ describe('the rest', () => {
 
   test('GET /v1/openapi.json describes them', async () => {
     const document = (await get('/v1/openapi.json')).json<{ openapi: string; paths: Record<string, { post?: { responses: object } }> }>()
-    expect(document.openapi).toMatch(/^3\./)
+    expect(document.openapi).toBe('3.1.0')
     expect(Object.keys(document.paths['/v1/transfers']?.post?.responses ?? {})).toEqual([
       '200',
       '202',
       '400',
       '401',
       '403',
+      '409',
       '422',
       '429',
       '503',
@@ -237,16 +276,29 @@ describe('the rest', () => {
     expect(body).not.toContain(base64.slice(0, 30))
   })
 
+  test('GET /docs shows every route to people, without a token, a script or anything of another origin', async () => {
+    const { headers, statusCode, body } = await setting.bare.inject('/docs')
+    expect([statusCode, headers['content-type']]).toEqual([200, 'text/html; charset=utf-8'])
+    expect(headers['content-security-policy']).toMatch(/^default-src 'none'; style-src 'self';/)
+    const { paths } = (await get('/v1/openapi.json')).json<{ paths: Record<string, Record<string, object>> }>()
+    for (const [path, methods] of Object.entries(paths)) {
+      for (const method of Object.keys(methods)) expect(body).toContain(`${method.toUpperCase()}</span> <code>${path}</code>`)
+    }
+    expect(body).not.toMatch(/<script|style=|\son[a-z]+=|https?:\/\//i)
+    const [, stylesheet] = /<link rel="stylesheet" href="([^"]+)">/.exec(body) ?? []
+    expect((await setting.bare.inject(stylesheet!)).headers['content-type']).toBe('text/css; charset=utf-8')
+  })
+
   test('an unknown route is 404', async () => {
     const response = await get('/v2/transfers')
-    expect([response.statusCode, response.json<{ error: { code: string } }>().error.code]).toEqual([404, 'INPUT_INVALID'])
+    expect([response.statusCode, response.json<{ code: string }>().code]).toEqual([404, 'INPUT_INVALID'])
   })
 
   test.each(['/v1/transfers?state=lost', '/v1/transfers?limit=0', "/v1/transfers?chain=x'%20OR%201=1", '/v1/transfers?what=1'])(
     'GET %s is refused',
     async (url) => {
       const response = await get(url)
-      expect([response.statusCode, response.json<{ error: { code: string } }>().error.code]).toEqual([400, 'INPUT_INVALID'])
+      expect([response.statusCode, response.json<{ code: string }>().code]).toEqual([400, 'INPUT_INVALID'])
     },
   )
 })
@@ -256,9 +308,9 @@ test('an address that asks too often is refused; health and metrics are not limi
   const limited = await openApi({ ...config, api: { ...config.api, requestsPerMinute: 2 } })
   try {
     const get = (url: string) => limited.api.inject({ method: 'GET', url })
-    expect([(await get('/')).statusCode, (await get('/')).statusCode]).toEqual([200, 200])
-    const refused = await get('/')
-    expect([refused.statusCode, refused.json<{ error: { code: string } }>().error.code]).toEqual([429, 'RATE_LIMITED'])
+    expect([(await get('/v1')).statusCode, (await get('/v1')).statusCode]).toEqual([200, 200])
+    const refused = await get('/v1')
+    expect([refused.statusCode, refused.json<{ code: string }>().code]).toEqual([429, 'RATE_LIMITED'])
     expect(Number(refused.headers['retry-after'])).toBeGreaterThan(0)
     expect([(await get('/health')).statusCode, (await get('/metrics')).statusCode]).toEqual([200, 200])
   } finally {

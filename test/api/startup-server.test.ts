@@ -42,7 +42,7 @@ test('it is alive, not ready with the reason, and refuses everything else with t
     expect(refused).toMatchObject({
       status: 503,
       retryAfter: expect.stringMatching(/^\d+$/),
-      body: { error: { code: 'TEMPORAL_NAMESPACE', remedy: expect.stringContaining('portage setup temporal'), facts: {} } },
+      body: { status: 503, code: 'TEMPORAL_NAMESPACE', remedy: expect.stringContaining('portage setup temporal'), facts: {} },
     })
   }
   await startupServer.say('nodes', new RelayerError('NODE_UNAVAILABLE', { detail: 'http://user:secret@node.example/key did not answer' }))

@@ -135,7 +135,7 @@ describe('API and command line on a devnet', () => {
       }),
     ])
     const unknown = await ask('/v1/transfers/nothing')
-    expect([unknown.status, ((await unknown.json()) as { error: { code: string } }).error.code]).toEqual([404, 'TRANSFER_NOT_FOUND'])
+    expect([unknown.status, ((await unknown.json()) as { code: string }).code]).toEqual([404, 'TRANSFER_NOT_FOUND'])
     const notHere = await cli('transfer', 'show', 'nothing')
     expect([notHere.code, notHere.err]).toEqual([1, expect.stringContaining('TRANSFER_NOT_FOUND')])
   })
@@ -181,6 +181,47 @@ describe('API and command line on a devnet', () => {
     }
     await until(async () => (await listed()).length >= 2, { timeoutMs: 60_000, everyMs: 200, what: 'the server to list both as delivered' })
     expect(await listed()).toEqual([cancelled, delivered].toSorted())
+  })
+
+  test('a key has one answer; of many, one that is refused does not keep the others out', async () => {
+    const vaa = await base64(sent[3]!)
+    const headers = { 'content-type': 'application/json', 'idempotency-key': 'order-118' }
+    const send = async (path: string, body: object) => {
+      const response = await ask(path, { method: 'POST', headers, body: JSON.stringify(body) })
+      return {
+        status: response.status,
+        replayed: response.headers.get('idempotency-replayed'),
+        body: (await response.json()) as Record<string, unknown>,
+      }
+    }
+    const first = await send('/v1/transfers', { vaa })
+    expect(first).toMatchObject({ status: 202, replayed: null, body: { status: 'started' } })
+    expect(await send('/v1/transfers', { vaa })).toEqual({ ...first, replayed: 'true' })
+    expect(await send('/v1/transfers', { vaa, priority: 1 })).toMatchObject({ status: 422, body: { code: 'IDEMPOTENCY_KEY_REUSED' } })
+    const bulk = { transfers: [{ vaa }, { vaa: 'AQAA' }, place(sent[0]!)] }
+    const many = await send('/v1/transfers/bulk', bulk)
+    expect(many).toMatchObject({
+      status: 200,
+      body: {
+        results: [
+          { index: 0, id: first.body['id'], status: 'known' },
+          { index: 1, error: { code: 'VAA_TRUNCATED' } },
+          { index: 2, status: 'known' },
+        ],
+      },
+    })
+    expect(await send('/v1/transfers/bulk', bulk)).toEqual({ ...many, replayed: 'true' })
+    const delivered = await cli('transfer', 'watch', String(first.body['id']), '--json')
+    expect(delivered.code).toBe(0)
+    // Found by the transaction that delivered it, and by the one that sent it; with what was signed for it.
+    const { txHash } = delivered.json()['delivery'] as { txHash: string }
+    for (const hash of [txHash, sent[3]!.txHash]) {
+      const found = (await (await ask(`/v1/transfers/${hash}`)).json()) as Record<string, unknown>
+      expect(found).toMatchObject({
+        id: first.body['id'],
+        transactions: [{ kind: 'call', round: 1, hash: txHash, fate: 'mined', gasPaid: expect.stringMatching(/^[1-9][0-9]*$/) }],
+      })
+    }
   })
 
   test('a lane is listed, shown, paused and resumed', async () => {

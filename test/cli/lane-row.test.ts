@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { toRow } from '../../cli/lanes.ts'
+import { toRow } from '../../lanes/reports.ts'
 import { newLane } from '../../domain/lane/lane.ts'
 
 const lane = 'evm-1:0x52908400098527886e0f7030069857d2e4169ee7'

@@ -105,7 +105,7 @@ describe('a process whose dependencies are not there yet', () => {
     await process.waitsFor('Temporal server cannot be reached')
     expect(await process.ask('/health')).toMatchObject({ status: 200 })
     const refused = await process.ask('/v1/transfers', { method: 'POST', body: '{}', headers: { 'content-type': 'application/json' } })
-    expect([refused.status, JSON.parse(refused.text)]).toMatchObject([503, { error: { code: 'TEMPORAL_UNAVAILABLE' } }])
+    expect([refused.status, JSON.parse(refused.text)]).toMatchObject([503, { code: 'TEMPORAL_UNAVAILABLE' }])
 
     const temporal = await temporalAt(at.temporal)
     expect((await process.waitsFor('No node of the chain answered')).text).not.toContain('secret-key')
@@ -121,7 +121,7 @@ describe('a process whose dependencies are not there yet', () => {
 
     await temporal.kill('SIGKILL')
     const away = await process.ask('/v1/transfers', { headers: process.admin })
-    expect([away.status, JSON.parse(away.text)]).toMatchObject([503, { error: { code: 'TEMPORAL_UNAVAILABLE' } }])
+    expect([away.status, JSON.parse(away.text)]).toMatchObject([503, { code: 'TEMPORAL_UNAVAILABLE' }])
     // It keeps its answer for a second.
     await process.waitsFor('Temporal server cannot be reached')
     expect(await process.ask('/health')).toMatchObject({ status: 200 })

@@ -20,6 +20,8 @@ export async function broadcast(run: TransferRun, lane: LaneBroadcast, resumed: 
     if (follow && run.isDue) await run.continueAsNew()
     if (run.state !== 'broadcasting') run.enter('broadcasting', follow ? 'following again' : `through ${ready.lane}`)
     const result = await lane.broadcast(follow)
+    if ('landed' in result) run.heard(ready.lane, result.landed.nonce, result.landed.tried, result.landed)
+    else if ('tried' in result) run.heard(ready.lane, result.nonce, result.tried)
     switch (result.kind) {
       case 'delivered':
         underway.landed = result.landed

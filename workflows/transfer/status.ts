@@ -17,13 +17,13 @@ const timelineLimit = 40
 /** The answer of the query `status`, and the result of the workflow. */
 export function statusOf(id: string, transfer: Transfer, progress: TransferProgress, outcome: Outcome | undefined): TransferStatus {
   const { message: _, ...identity } = transfer
-  const { state, lane, underway, code, reason, round: rounds, timeline, orders } = progress
+  const { state, lane, underway, code, reason, round: rounds, timeline, transactions, orders } = progress
   const { landed, nonce = landed?.nonce } = underway ?? {}
   const { txHash, attempts, tried, batch } = landed ?? {}
   const delivery = outcome?.kind === 'delivered' ? outcome.delivery : undefined
   const cancelledBy = outcome?.kind === 'cancelled' ? outcome.by : undefined
   const facts = { lane, nonce, txHash: delivery?.txHash ?? txHash, attempts, tried, batch, delivery, cancelledBy, code, reason }
-  return { id, transfer: identity, state, ...facts, rounds, timeline, ...(orders && { orders }) }
+  return { id, transfer: identity, state, ...facts, rounds, timeline, ...(transactions && { transactions }), ...(orders && { orders }) }
 }
 
 export function addToTimeline(timeline: TimelineEntry[], entry: TimelineEntry): void {

@@ -1,8 +1,11 @@
 import type { ErrorCode } from '../../domain/errors.ts'
 import { type Order, orderOf, withOrder } from '../../domain/order.ts'
 import { intentIdOf } from '../../domain/lane/intent-id.ts'
+import { giveUp, hearOf, rollBack } from '../../domain/transfer/attempts.ts'
 import { type Transfer, type TransferState, transitions } from '../../domain/transfer/transfer.ts'
 import { searchAttributes } from '../../temporal/contracts/names.ts'
+import type { LaneId } from '../../domain/lane/lane-id.ts'
+import type { AttemptRecord, Landed } from '../../temporal/contracts/transfer-steps.ts'
 import type { TransferInput, TransferProgress, TransferStatus, UnacknowledgedSignals } from '../../temporal/contracts/transfer.ts'
 import { ordinaryPriority, waits } from '../policies.ts'
 import { TransferLog } from './log.ts'
@@ -122,11 +125,26 @@ export class TransferRun {
     return this.status()
   }
 
+  /** Keeps what a step says of the transactions of this round. */
+  heard(lane: LaneId, nonce: number, tried: readonly AttemptRecord[] = [], landed?: Landed): void {
+    const { transactions = [], round } = this.progress
+    if (tried.length > 0)
+      this.progress.transactions = hearOf(transactions, { lane, nonce, round, at: Date.now(), tried, ...(landed && { landed }) })
+  }
+
+  /** Our transaction fell out of its block. */
+  rolledBack(): void {
+    const { transactions, round } = this.progress
+    if (transactions) this.progress.transactions = rollBack(transactions, round)
+  }
+
   /** The intent is not followed any more. Its lane is kept, with the nonce that it is known to have held there. */
   stopFollowing(nonce = this.progress.underway?.nonce): void {
     const { underway, left = [] } = this.progress
     this.progress.underway = undefined
     if (!underway) return
+    const { transactions, round } = this.progress
+    if (transactions) this.progress.transactions = giveUp(transactions, round)
     const { lane } = underway.ready
     const known = left.find((one) => one.lane === lane)?.nonce
     const highest = nonce === undefined || known === undefined ? (nonce ?? known) : Math.max(nonce, known)

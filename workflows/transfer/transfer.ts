@@ -41,6 +41,8 @@ async function tryToDeliver(run: TransferRun): Promise<Outcome | undefined> {
 
   const finality = await awaitFinality(run, included.finalInMs, { lane })
   if (finality.kind === 'reverted') return failRound(run, 'reverted', finality.reason)
+  if (finality.kind !== 'gone') return finality
   // Gone from its block: the next try follows the same nonce.
-  return finality.kind === 'gone' ? undefined : finality
+  run.rolledBack()
+  return undefined
 }

@@ -1,0 +1,94 @@
+import { escaped } from './html.ts'
+import { fieldsHtml, type JsonSchema, typeText } from './schema-text.ts'
+
+/** OpenAPI 3.1 as far as the page shows it. */
+export interface OpenApiDocument {
+  readonly info: { readonly title: string; readonly version: string }
+  readonly paths?: Readonly<Record<string, Readonly<Record<string, OpenApiOperation>>>>
+}
+
+interface Content {
+  readonly [type: string]: { readonly schema?: JsonSchema }
+}
+
+interface OpenApiOperation {
+  readonly summary?: string
+  readonly description?: string
+  readonly security?: readonly object[]
+  readonly parameters?: readonly {
+    readonly name: string
+    readonly in: string
+    readonly required?: boolean
+    readonly description?: string
+    readonly schema?: JsonSchema
+  }[]
+  readonly requestBody?: { readonly content?: Content }
+  readonly responses?: Readonly<Record<string, { readonly description?: string; readonly content?: Content }>>
+}
+
+/** The routes of the document as one page without scripts: what the browser shows is what the process serves. @param stylesheet its path */
+export function docsPage({ info, paths = {} }: OpenApiDocument, stylesheet: string): string {
+  const groups = new Map<string, string[]>()
+  for (const [path, methods] of Object.entries(paths)) {
+    for (const [method, operation] of Object.entries(methods)) {
+      const group = /^\/v1\/([a-z]+)/.exec(path)?.[1] ?? 'other'
+      groups.set(group, [...(groups.get(group) ?? []), operationHtml(method.toUpperCase(), path, operation)])
+    }
+  }
+  const names = [...groups.keys()]
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${escaped(info.title)} API</title>
+<link rel="stylesheet" href="${escaped(stylesheet)}">
+</head>
+<body>
+<header>
+<h1>${escaped(info.title)} API, version ${escaped(info.version)}</h1>
+<p>Every request but those for health, readiness and metrics carries a token: <code>Authorization: Bearer …</code>.
+Refusals are problem details (RFC 9457). The same as OpenAPI 3.1: <code>GET /v1/openapi.json</code>.</p>
+<nav aria-label="Groups">${names.map((name) => `<a href="#${escaped(name)}">${escaped(name)}</a>`).join(' ')}</nav>
+</header>
+<main>
+${[...groups].map(([name, rows]) => `<section id="${escaped(name)}"><h2>${escaped(name)}</h2>\n${rows.join('\n')}\n</section>`).join('\n')}
+</main>
+</body>
+</html>
+`
+}
+
+function operationHtml(method: string, path: string, operation: OpenApiOperation): string {
+  const { summary = '', description, parameters = [], requestBody, responses = {} } = operation
+  const rows = parameters.map(({ name, in: where, required, schema = {}, description: text = schema.description ?? '' }) => {
+    const need = required ? '' : ' <span class="optional">optional</span>'
+    return `<tr><td><code>${escaped(name)}</code>${need}</td><td>${escaped(where)}</td><td class="type">${escaped(typeText(schema))}</td><td>${escaped(text)}</td></tr>`
+  })
+  const head = '<tr><th>name</th><th>in</th><th>type</th><th>what it is</th></tr>'
+  const answers = Object.entries(responses).map(([status, { description: text, content = {} }]) => {
+    const what = contentHtml(content)
+    const said = text && text !== 'Default Response' ? ` ${escaped(text)}` : ''
+    // What every refusal looks like is said once, at the top.
+    return Number(status) >= 400
+      ? `<li><code>${escaped(status)}</code>${said}</li>`
+      : `<li><code>${escaped(status)}</code>${said}${what}</li>`
+  })
+  return `<details id="${escaped(idOf(method, path))}">
+<summary><span class="method">${escaped(method)}</span> <code>${escaped(path)}</code> ${escaped(summary)}</summary>
+${description ? `<p>${escaped(description)}</p>` : ''}
+${rows.length > 0 ? `<div class="scroll"><table>${head}${rows.join('')}</table></div>` : ''}
+${requestBody?.content ? `<h3>Body</h3>${contentHtml(requestBody.content)}` : ''}
+<h3>Answers</h3><ul>${answers.join('')}</ul>
+</details>`
+}
+
+function contentHtml(content: Content): string {
+  return Object.entries(content)
+    .map(([type, { schema = {} }]) => ` <span class="type">${escaped(type)}</span>${fieldsHtml(schema)}`)
+    .join('')
+}
+
+function idOf(method: string, path: string): string {
+  return `${method.toLowerCase()}${path.replaceAll(/[^a-z0-9]+/gi, '-')}`
+}

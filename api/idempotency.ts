@@ -1,0 +1,54 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { z } from 'zod'
+import { toRelayerError } from '../domain/errors.ts'
+import { claimKey } from '../temporal/client/idempotency-key.ts'
+import type { ApiDeps } from './deps.ts'
+
+/** The header of a request that may be repeated (draft-ietf-httpapi-idempotency-key-header). */
+export const idempotencyHeaders = z.object({
+  'idempotency-key': z
+    .string()
+    .regex(/^[\x21-\x7e]{1,200}$/, 'must be 1 to 200 visible characters')
+    .optional()
+    .describe(
+      'The same key with the same body gets the same answer; with another body it is refused. Kept as long as Temporal keeps closed workflows.',
+    ),
+})
+
+interface Answer<Body> {
+  readonly status: number
+  readonly body: Body
+}
+
+/**
+ * Works on a request once for each key: a repeated one gets the first answer, with the header idempotency-replayed. A request that was refused keeps no key: it may be
+ * sent again. Throws IDEMPOTENCY_KEY_*, TEMPORAL_UNAVAILABLE, and what `work` throws.
+ */
+export async function once<Body>(
+  { client, logger }: Pick<ApiDeps, 'client' | 'logger'>,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  work: () => Promise<Answer<Body>>,
+): Promise<Answer<Body>> {
+  const key = request.headers['idempotency-key']
+  if (typeof key !== 'string') return work()
+  const { method, routeOptions, principal, body, query } = request
+  const claim = await claimKey(client, { key: [principal?.name ?? '', method, routeOptions.url ?? '', key], request: { query, body } })
+  if (claim.kind === 'answered') {
+    void reply.header('idempotency-replayed', 'true')
+    return { status: claim.status, body: claim.body as Body }
+  }
+  // What was done stands, whether or not the answer can be kept: the same request again finds its transfers.
+  const keep = (answer: Parameters<typeof claim.answer>[0]) =>
+    claim.answer(answer).catch((error: unknown) => {
+      logger.warn('an answer could not be kept for its idempotency key', { reason: toRelayerError(error).message })
+    })
+  try {
+    const answer = await work()
+    await keep({ kind: 'answered', ...answer })
+    return answer
+  } catch (error) {
+    await keep({ kind: 'released' })
+    throw error
+  }
+}

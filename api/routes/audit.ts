@@ -1,0 +1,81 @@
+import { z } from 'zod'
+import { type KeptOrders, orderSubjects, readKeptOrders } from '../../temporal/client/kept-orders.ts'
+import type { Api, ApiDeps } from '../deps.ts'
+
+/** Orders are looked for this far back unless the request says otherwise, days. */
+const usualDays = 7
+/** One reading serves all that ask within this time, ms: it asks every lane and every stream. */
+const maxAgeMs = 3_000
+
+const orderSchema = z.object({
+  at: z.string().describe('When it was obeyed.'),
+  subject: z.enum(orderSubjects),
+  id: z.string().describe('Of the lane, the stream, the transfer or the transaction; of the settings `settings`.'),
+  kind: z.string(),
+  by: z.string().describe('The name of the token; `portage`: by itself; `unnamed`: by a hand that went past the API and the command line.'),
+  reason: z.string(),
+  facts: z
+    .record(z.string(), z.union([z.string(), z.number()]))
+    .optional()
+    .describe('What it named: a nonce, a window, fees.'),
+  times: z.number().optional().describe('How often it came one after the other; absent: once.'),
+})
+
+/** Whoever reaches Temporal can have a run answer with anything: what is no order is left out. */
+const keptSchema = orderSchema.omit({ subject: true, id: true }).extend({ at: z.number().min(Date.UTC(2020)).lt(Date.UTC(2100)) })
+
+const schema = {
+  summary: 'What was ordered, by whom and why, newest first',
+  description:
+    'As lanes, streams, settings and operators’ transactions keep it now; those of transfers are asked one by one, only if `subject` names them. The whole log, also of what has ended, is in the archive.',
+  querystring: z.strictObject({
+    subject: z
+      .union([z.enum(orderSubjects), z.array(z.enum(orderSubjects)).min(1)])
+      .optional()
+      .describe('Any of these; absent: all but transfers.'),
+    by: z.string().min(1).max(100).optional(),
+    id: z.string().min(1).max(1_000).optional().describe('Of what was ordered about.'),
+    since: z.iso.datetime({ offset: true }).optional().describe(`Absent: the last ${usualDays} days.`),
+    limit: z.coerce.number().int().min(1).max(1_000).default(200),
+  }),
+  response: {
+    200: z.object({
+      asOf: z.string(),
+      orders: z.array(orderSchema),
+      more: z.boolean().describe('There are more than `limit`.'),
+      incomplete: z.array(z.string()).describe('Of these, older orders may have been dropped, or no worker answered.'),
+    }),
+  },
+}
+
+/** `GET /v1/audit`: the orders that are kept. */
+export function auditRoute(app: Api, { client }: ApiDeps): void {
+  const readings = new Map<string, { readonly at: number; readonly kept: Promise<KeptOrders[]> }>()
+  const read = (subjects: readonly (typeof orderSubjects)[number][], since: number): Promise<KeptOrders[]> => {
+    const key = `${[...subjects].toSorted().join(',')} ${Math.floor(since / 60_000)}`
+    const last = readings.get(key)
+    if (last && Date.now() - last.at < maxAgeMs) return last.kept
+    for (const [other, { at }] of readings) if (Date.now() - at >= maxAgeMs) readings.delete(other)
+    const kept = readKeptOrders(client, since, subjects)
+    readings.set(key, { at: Date.now(), kept })
+    // One that failed serves nobody else.
+    kept.catch(() => readings.delete(key))
+    return kept
+  }
+  app.get('/v1/audit', { config: { access: 'read' }, schema }, async ({ query: { subject, by, id, since, limit } }) => {
+    const from = since === undefined ? Date.now() - usualDays * 86_400_000 : Date.parse(since)
+    const subjects = subject === undefined ? orderSubjects.filter((one) => one !== 'transfer') : [subject].flat()
+    const kept = (await read(subjects, from)).filter((one) => id === undefined || one.id === id)
+    const orders = kept
+      .flatMap((one) => one.orders.map((given) => ({ ...keptSchema.safeParse(given).data, subject: one.subject, id: one.id })))
+      .filter((one): one is typeof one & z.output<typeof keptSchema> => one.at !== undefined)
+      .filter((one) => one.at >= from && (by === undefined || one.by === by))
+      .toSorted((a, b) => b.at - a.at)
+    return {
+      asOf: new Date().toISOString(),
+      orders: orders.slice(0, limit).map(({ at, ...one }) => ({ ...one, at: new Date(at).toISOString() })),
+      more: orders.length > limit,
+      incomplete: kept.filter((one) => one.unread || (one.isFull && (one.orders[0]?.at ?? 0) > from)).map((one) => one.id),
+    }
+  })
+}

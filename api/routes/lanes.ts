@@ -1,0 +1,74 @@
+import { z } from 'zod'
+import { chainsOfLanes } from '../../config/chains.ts'
+import { resolveLane } from '../../config/lane-names.ts'
+import { listLanes } from '../../lanes/reports.ts'
+import { listBatches } from '../../temporal/client/batches.ts'
+import { readLane } from '../../temporal/client/lanes.ts'
+import { listOperatorTransactions } from '../../temporal/client/operator-transactions.ts'
+import type { Api, ApiDeps } from '../deps.ts'
+import { errorSchema } from '../errors.ts'
+
+/** A lane in a path. */
+export const laneParams = z.object({
+  lane: z.string().min(1).max(200).describe('The id of a lane (`evm-1:0x…`), or the address of a configured one.'),
+})
+
+const rowSchema = z.object({
+  lane: z.string(),
+  chain: z.string().optional().describe('Absent: not in this config, but its ledger runs.'),
+  status: z.string().describe('active, syncing, paused, draining, forbidden, broke, chain replaced, unserved, no ledger yet, no answer.'),
+  reason: z.string().optional().describe('Why it takes no work.'),
+  by: z.string().optional().describe('Who ordered that.'),
+  next: z.number().optional().describe('The next nonce that it gives out.'),
+  latest: z.number().optional().describe('Nonces that are in a block.'),
+  finalized: z.number().optional(),
+  inFlight: z.number().optional().describe('Nonces that are given out and in no block.'),
+  window: z.number().optional().describe('Most nonces in flight.'),
+  balance: z.string().optional().describe('Wei, decimal.'),
+  observedAt: z.string().optional().describe('When the figures were read from the chain.'),
+})
+
+/** Loose, so that the fields that a newer ledger adds are shown, too. */
+const stateSchema = z
+  .looseObject({ synced: z.boolean(), next: z.number(), era: z.number() })
+  .describe('The nonce ledger: every nonce that is not final.')
+const workflowSchema = z.looseObject({ startedAt: z.string() })
+
+const closed = z.strictObject({
+  closed: z.coerce.number().int().min(0).max(200).default(0).describe('So many of those that have ended, too.'),
+})
+
+/** `GET /v1/lanes`, `GET /v1/lanes/{lane}`, and the batches and the operators' own transactions of a lane. */
+export function laneRoutes(app: Api, { client, config }: ApiDeps): void {
+  const access = { config: { access: 'read' } } as const
+  const list = {
+    summary: 'The lanes of the config, and every other ledger that runs',
+    response: { 200: z.object({ lanes: z.array(rowSchema) }) },
+  }
+  app.get('/v1/lanes', { ...access, schema: list }, async () => ({ lanes: await listLanes(client, chainsOfLanes(config)) }))
+
+  const show = { summary: 'The ledger of a lane', params: laneParams, response: { 200: stateSchema, 404: errorSchema } }
+  app.get('/v1/lanes/:lane', { ...access, schema: show }, async (request) => ({
+    ...(await readLane(client, resolveLane(config, request.params.lane))),
+  }))
+
+  const batches = {
+    summary: 'The calls of a lane that deliver several transfers each, newest first',
+    params: laneParams,
+    querystring: closed,
+    response: { 200: z.object({ batches: z.array(workflowSchema) }), 404: errorSchema },
+  }
+  app.get('/v1/lanes/:lane/batches', { ...access, schema: batches }, async ({ params: { lane }, query }) => ({
+    batches: (await listBatches(client, resolveLane(config, lane), query.closed)).map((row) => ({ ...row })),
+  }))
+
+  const transactions = {
+    summary: "The operators' own transactions with the key of a lane, newest first",
+    params: laneParams,
+    querystring: closed,
+    response: { 200: z.object({ transactions: z.array(workflowSchema) }), 404: errorSchema },
+  }
+  app.get('/v1/lanes/:lane/transactions', { ...access, schema: transactions }, async ({ params: { lane }, query }) => ({
+    transactions: (await listOperatorTransactions(client, resolveLane(config, lane), query.closed)).map((row) => ({ ...row })),
+  }))
+}

@@ -1,0 +1,46 @@
+import { z } from 'zod'
+import type { Api, ApiDeps } from '../deps.ts'
+
+const nodeSchema = z.object({
+  chain: z.string(),
+  name: z.string(),
+  origin: z.string().describe('Scheme, host and port: the rest of a URL may hold a key.'),
+  use: z.enum(['all', 'read', 'send', 'private']),
+  state: z
+    .enum(['unknown', 'up', 'open', 'half-open', 'wrong-network', 'disabled'])
+    .describe('open: it failed too often, and is asked again later.'),
+  lag: z.number().optional().describe('Blocks behind the head of the majority.'),
+  latencyMs: z.number().optional().describe('Of its latest answers, ms.'),
+  failures: z.number(),
+  added: z.boolean().optional().describe('By an operator; it counts in no majority.'),
+})
+
+const chainSchema = z.object({
+  chain: z.string(),
+  latest: z.number().optional().describe('Height of its head; absent: no block was read yet.'),
+  latestAt: z.string().optional().describe('Time of that block.'),
+  finalized: z.number().optional(),
+})
+
+/** `GET /v1/nodes`: the chains that the process of the API reads, and their nodes, as it sees them now. */
+export function nodeRoutes(app: Api, { network }: ApiDeps): void {
+  const schema = {
+    summary: 'The chains that this process reads, and their nodes',
+    response: { 200: z.object({ asOf: z.string(), chains: z.array(chainSchema), nodes: z.array(nodeSchema) }) },
+  }
+  app.get('/v1/nodes', { config: { access: 'read' }, schema }, () => {
+    const chains = [...network.chains.values()]
+    return {
+      asOf: new Date().toISOString(),
+      chains: chains.map(({ name, heads: { current } }) => ({
+        chain: name,
+        ...(current && {
+          latest: current.latest.height,
+          latestAt: new Date(current.latest.timestamp * 1_000).toISOString(),
+          finalized: current.finalized,
+        }),
+      })),
+      nodes: chains.flatMap((chain) => chain.nodes().map((node) => ({ chain: chain.name, ...node }))),
+    }
+  })
+}

@@ -1,0 +1,112 @@
+import { z } from 'zod'
+import { aboutTransfer } from '../../access/subjects.ts'
+import { RelayerError } from '../../domain/errors.ts'
+import {
+  orderTransfer,
+  orderTransfers,
+  selectTransfers,
+  type TransferOrder,
+  transferOrders,
+} from '../../temporal/client/transfer-orders.ts'
+import type { TransferRow } from '../../temporal/client/transfer-list.ts'
+import { describeTransfer } from '../../temporal/client/transfers.ts'
+import { orderedBy } from '../access.ts'
+import type { Api, ApiDeps } from '../deps.ts'
+import { errorSchema, problemSchema, toErrorAnswer } from '../errors.ts'
+import { filterFields, toFilter } from '../transfer-filter.ts'
+import { resolveGiven } from '../transfer-id.ts'
+import { rowSchema, transferParams } from './transfers.ts'
+
+const reason = z.string().trim().min(1).max(500).describe('Why; each transfer keeps it with the name of the token.')
+/** Most transfers of one request: each is a call of the server, and who asks waits for all of them. */
+const mostOrdered = 500
+/** Most that are named by their ids. */
+const mostNamed = 100
+
+const doneSchema = z.object({
+  id: z.string(),
+  result: z.enum(['woken', 'started again', 'asked']).describe('asked: the transfer was told; its timeline shows what becomes of it.'),
+})
+
+const manySchema = z.strictObject({
+  reason,
+  ids: z.array(z.string().min(1).max(1_000)).min(1).max(mostNamed).optional().describe('These transfers; or `filter`.'),
+  filter: z
+    .strictObject(filterFields)
+    .refine((given) => Object.values(given).some((value) => value !== undefined), 'must select by something')
+    .optional()
+    .describe('Those that match. A token with a scope has to name `targetChain`.'),
+  dryRun: z.boolean().default(true).describe('true: says which and how many, and orders nothing.'),
+  limit: z.number().int().min(1).max(mostOrdered).default(100).describe('Most transfers that this request orders.'),
+})
+
+const resultsSchema = z.object({
+  dryRun: z.boolean(),
+  matched: z.number().describe('How many `transfers` names: those to which the order does something.'),
+  more: z.boolean().describe('More match than `limit`: send the request again.'),
+  transfers: z.array(rowSchema),
+  results: z
+    .array(z.union([doneSchema, z.object({ id: z.string(), error: problemSchema })]))
+    .optional()
+    .describe('What became of each; absent in a dry run.'),
+})
+
+/** `POST /v1/transfers/{id}/{retry|cancel|expedite}`, and `POST /v1/transfers/{retry|cancel|expedite}` for many. */
+export function transferOrderRoutes(app: Api, deps: ApiDeps): void {
+  for (const kind of transferOrders) {
+    oneRoute(app, deps, kind)
+    manyRoute(app, deps, kind)
+  }
+}
+
+function oneRoute(app: Api, deps: ApiDeps, kind: TransferOrder): void {
+  const schema = {
+    summary: summaries[kind],
+    params: transferParams,
+    body: z.strictObject({ reason }),
+    response: { 200: doneSchema, 404: errorSchema, 409: errorSchema },
+  }
+  app.post(`/v1/transfers/:id/${kind}`, { config: { access: `transfer ${kind}` as const }, schema }, async (request) => {
+    const transfer = await describeTransfer(deps.client, await resolveGiven(deps, request.params.id))
+    const by = orderedBy(request, aboutTransfer(transfer.targetChain))
+    return { id: transfer.id, result: await orderTransfer(deps.client, transfer, kind, { by, reason: request.body.reason }) }
+  })
+}
+
+function manyRoute(app: Api, deps: ApiDeps, kind: TransferOrder): void {
+  const schema = {
+    summary: `${summaries[kind]} (many: by their ids, or by a filter)`,
+    body: manySchema,
+    response: { 200: resultsSchema, 404: errorSchema, 409: errorSchema, 422: errorSchema },
+  }
+  app.post(`/v1/transfers/${kind}`, { config: { access: `transfer ${kind}` as const }, schema }, async (request) => {
+    const { ids, filter, limit, dryRun, reason: why } = request.body
+    if ((ids === undefined) === (filter === undefined))
+      throw new RelayerError('INPUT_INVALID', { detail: 'body: give either `ids` or `filter`' })
+    // Before anything is asked of Temporal: a token with a scope must not learn by orders what it may not order.
+    const by = filter ? orderedBy(request, aboutTransfer(filter.targetChain)) : (request.principal?.name ?? '')
+    const found = filter
+      ? await selectTransfers(deps.client, kind, await toFilter(deps, filter), limit)
+      : { transfers: await named(deps, ids ?? []), more: false }
+    if (!filter) for (const { targetChain } of found.transfers) orderedBy(request, aboutTransfer(targetChain))
+    const answer = { dryRun, matched: found.transfers.length, more: found.more, transfers: [...found.transfers] }
+    if (dryRun) return answer
+    const results = await orderTransfers(deps.client, found.transfers, kind, { by, reason: why })
+    return { ...answer, results: results.map((one) => ('error' in one ? { id: one.id, error: toErrorAnswer(one.error).body } : one)) }
+  })
+}
+
+async function named(deps: ApiDeps, given: readonly string[]): Promise<TransferRow[]> {
+  const rows = new Map<string, TransferRow>()
+  for (const text of given) {
+    const row = await describeTransfer(deps.client, await resolveGiven(deps, text))
+    rows.set(row.id, row)
+  }
+  return [...rows.values()]
+}
+
+const summaries: Readonly<Record<TransferOrder, string>> = {
+  retry: 'Try now: wakes a transfer that waits or is parked, starts one again that is closed and not delivered',
+  cancel: 'End a transfer that is open. A nonce in flight gets a no-op of the lane; if the call wins, the transfer is delivered',
+  expedite: 'Raise the fee of the transaction of a transfer now, and let the transfer go first',
+}

@@ -1,0 +1,67 @@
+import type { LaneState } from '../domain/lane/lane.ts'
+import type { LaneStatus, LaneView } from '../domain/lane/messages.ts'
+import type { LaneId } from '../domain/lane/lane-id.ts'
+import { view } from '../domain/lane/view.ts'
+import type { ChainName } from '../domain/transfer/transfer.ts'
+import type { TemporalClient } from '../temporal/client/client.ts'
+import { readLane, runningLanes } from '../temporal/client/lanes.ts'
+import { createLaneStatusCache } from './lane-status-cache.ts'
+
+/** A lane, as its config and its ledger describe it. */
+export interface LaneRow extends Partial<Pick<LaneView, 'next' | 'latest' | 'finalized' | 'inFlight' | 'window'>> {
+  readonly lane: LaneId
+  /** Absent: not in this config, but its ledger runs. */
+  readonly chain: string | undefined
+  /** active, syncing, paused, draining, forbidden, broke (without funds), chain replaced, unserved (no worker has its key), no ledger yet or no answer. */
+  readonly status: string
+  /** wei, decimal. */
+  readonly balance?: string
+  /** When the figures were read from the chain, ISO 8601. */
+  readonly observedAt?: string
+  /** Why it takes no work. */
+  readonly reason?: string
+  /** Who ordered that, if somebody did. */
+  readonly by?: string
+}
+
+/**
+ * The lanes of the config with the state of their ledgers, and every other ledger that runs. Throws TEMPORAL_UNAVAILABLE.
+ * @param chains of the lanes of the config
+ */
+export async function listLanes(client: TemporalClient, chains: ReadonlyMap<LaneId, ChainName>): Promise<LaneRow[]> {
+  const running = await runningLanes(client)
+  const lanes = [...new Set([...chains.keys(), ...running])]
+  const statuses = createLaneStatusCache(client, lanes)
+  return Promise.all(
+    lanes.map(async (lane) => {
+      // A lane that does not answer must not hide the others; its row says so.
+      const state = running.has(lane) ? await readLane(client, lane).catch(() => undefined) : undefined
+      return toRow(lane, chains.get(lane), running.has(lane), state, state && (await statuses.status(lane)))
+    }),
+  )
+}
+
+/** @param status as workers see the lane: it also says whether any worker serves it */
+export function toRow(lane: LaneId, chain: string | undefined, running: boolean, state?: LaneState, status?: LaneStatus): LaneRow {
+  if (!state) return { lane, chain, status: running ? 'no answer' : 'no ledger yet' }
+  const { next, latest, finalized, inFlight, window, closed } = view(state)
+  const why = closed ?? (status?.why && { why: status.why, detail: status.detail ?? '' })
+  return {
+    lane,
+    chain,
+    status: why ? (words[why.why] ?? why.why) : state.synced ? 'active' : 'syncing',
+    next,
+    latest,
+    finalized,
+    inFlight,
+    window,
+    balance: state.observed?.balance,
+    ...(state.observed && { observedAt: new Date(state.observed.at).toISOString() }),
+    ...(why ? { reason: why.detail, ...(closed?.by !== undefined && { by: closed.by }) } : window === 0 && { reason: noWindow }),
+  }
+}
+
+/** `set-window 0` is no state of the ledger: without a reason the lane would look as if it worked. */
+const noWindow = 'its window is 0, and it gives no nonces before portage lane set-window'
+
+const words: Readonly<Record<string, string>> = { funds: 'broke', replaced: 'chain replaced' }

@@ -1,0 +1,115 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { bearer } from '../../lab/devnet/access.ts'
+import { freePort } from '../../lab/devnet/ports.ts'
+import { noSettings } from '../../domain/settings/settings.ts'
+import { startTransfer } from '../../temporal/client/start-transfer.ts'
+import { transferId } from '../../temporal/contracts/names.ts'
+import { type Ledgers, startLedgers } from '../lanes/setting.ts'
+import { deadConfig, openApi, type OpenApi } from './setting.ts'
+
+const transferOf = (sequence: string) => ({
+  ...{ bridge: 'wormhole-token-bridge', sourceChain: 'ethereum', sourceId: '2', targetChain: 'bsc', emitter: 'e'.repeat(64), sequence },
+  ...{ digest: `0x${sequence.padStart(64, '0')}`, message: 'AQ==' },
+})
+
+interface Event {
+  readonly id?: string
+  readonly type: string
+  readonly data: { readonly id?: string; readonly reason?: string; readonly execution?: string }
+}
+
+/** A listener as a browser is one: the events of its connection so far. */
+async function listen(url: string, headers: Record<string, string>) {
+  const closing = new AbortController()
+  const response = await fetch(url, { headers, signal: closing.signal })
+  const events: Event[] = []
+  let text = ''
+  const reading = (async () => {
+    for await (const part of response.body!.pipeThrough(new TextDecoderStream())) {
+      text += part
+      for (let end = text.indexOf('\n\n'); end >= 0; end = text.indexOf('\n\n')) {
+        const lines = Object.fromEntries(
+          text
+            .slice(0, end)
+            .split('\n')
+            .map((line) => line.split(/: (.*)/s).slice(0, 2) as [string, string]),
+        )
+        text = text.slice(end + 2)
+        if (lines['event'] !== undefined)
+          events.push({ ...(lines['id'] && { id: lines['id'] }), type: lines['event'], data: JSON.parse(lines['data']!) as Event['data'] })
+      }
+    }
+    return 'ended' as const
+  })().catch(() => 'closed' as const)
+  return { response, events, reading, close: () => closing.abort() }
+}
+
+describe('GET /v1/events', () => {
+  let ledgers: Ledgers
+  let setting: OpenApi
+  let url = ''
+  beforeAll(async () => {
+    ledgers = await startLedgers()
+    const config = deadConfig(1)
+    setting = await openApi({ ...config, temporal: { ...config.temporal, address: ledgers.server.address } })
+    const port = await freePort()
+    await setting.bare.listen({ host: '127.0.0.1', port })
+    url = `http://127.0.0.1:${port}/v1/events`
+  })
+  afterAll(async () => {
+    await setting?.close()
+    await ledgers?.stop()
+  })
+
+  test('tells what becomes of transfers, and goes on after a lost connection', async () => {
+    const { client } = ledgers.temporal
+    const headers = bearer(await setting.token({ level: 'read' }))
+    const first = await listen(url, headers)
+    expect([first.response.status, first.response.headers.get('content-type')]).toEqual([200, 'text/event-stream; charset=utf-8'])
+    await expect.poll(() => first.events.map(({ type }) => type), { timeout: 20_000 }).toEqual(['ready'])
+    const id = transferId(transferOf('1'))
+    await startTransfer(client, id, { transfer: transferOf('1') })
+    const ofTransfer = (events: readonly Event[]) =>
+      events.filter(({ type }) => type === 'transfer').map(({ data }) => [data.id, data.execution])
+    await expect.poll(() => ofTransfer(first.events), { timeout: 30_000 }).toEqual([[id, 'RUNNING']])
+    first.close()
+
+    await client.workflow.getHandle(id).terminate('a test')
+    const again = await listen(url, { ...headers, 'last-event-id': first.events.at(-1)!.id! })
+    await expect.poll(() => ofTransfer(again.events), { timeout: 30_000 }).toEqual([[id, 'TERMINATED']])
+    const elsewhere = await listen(url, { ...headers, 'last-event-id': 'of-another-process-1' })
+    await expect.poll(() => elsewhere.events.map(({ type }) => type), { timeout: 20_000 }).toEqual(['reset', 'ready'])
+    again.close()
+    elsewhere.close()
+  })
+
+  test('needs a good token, and ends with it', async () => {
+    expect((await fetch(url)).status).toBe(401)
+    const short = await listen(url, bearer(await setting.token({ level: 'read', expiresAt: Date.now() + 3_000 })))
+    expect(short.response.status).toBe(200)
+    expect(await short.reading).toBe('ended')
+    expect(short.events.at(-1)).toMatchObject({ type: 'end', data: { reason: 'ACCESS_TOKEN_EXPIRED' } })
+  })
+
+  test('takes so many listeners of one name, and gives the place of one that leaves to the next', async () => {
+    setting.settings.now = noSettings
+    const headers = bearer(await setting.token({ level: 'read', name: 'crowd' }))
+    const crowd = await Promise.all(Array.from({ length: 8 }, () => listen(url, headers)))
+    expect(crowd.map(({ response }) => response.status)).toEqual(Array.from({ length: 8 }, () => 200))
+    const refused = await fetch(url, { headers })
+    expect([refused.status, refused.headers.get('content-type'), await refused.json()]).toMatchObject([
+      503,
+      'application/problem+json; charset=utf-8',
+      { code: 'EVENTS_FULL', facts: { ofName: 8 } },
+    ])
+    crowd[0]!.close()
+    await expect
+      .poll(async () => {
+        const next = await listen(url, headers)
+        next.close()
+        return next.response.status
+      })
+      .toBe(200)
+    for (const one of crowd) one.close()
+  })
+})

@@ -1,0 +1,223 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { until } from '../../lab/devnet/until.ts'
+import { sourceIdsOf } from '../../config/transfer-sources.ts'
+import { bearer } from '../../lab/devnet/access.ts'
+import { claimKey } from '../../temporal/client/idempotency-key.ts'
+import { resolveTransfer } from '../../temporal/client/resolve-transfer.ts'
+import { startTransfer } from '../../temporal/client/start-transfer.ts'
+import { transferId } from '../../temporal/contracts/names.ts'
+import { type Ledgers, startLedgers } from '../lanes/setting.ts'
+import { deadConfig, openApi, type OpenApi } from './setting.ts'
+
+const emitter = 'e'.repeat(64)
+/** A digest whose first half, which ids have, begins like that of no other. */
+const digestOf = (sequence: number) => `0x${String(sequence).padStart(4, '0')}${'ab'.repeat(30)}`
+const transferOf = (sequence: number, to: 'bsc' | 'ethereum' = 'bsc') => ({
+  ...{ bridge: 'wormhole-token-bridge', emitter, sequence: String(sequence), digest: digestOf(sequence), message: 'AQ==' },
+  ...(to === 'bsc'
+    ? { sourceChain: 'ethereum', sourceId: '2', targetChain: 'bsc' }
+    : { sourceChain: 'bsc', sourceId: '4', targetChain: 'ethereum' }),
+})
+
+/** Transfers that no worker serves: all that is asked is answered by the server, and what is ordered is in its histories. */
+describe('transfers over HTTP', () => {
+  let ledgers: Ledgers
+  let setting: OpenApi
+  const ids = [1, 2, 3, 4, 5].map((sequence) => transferId(transferOf(sequence)))
+  const back = transferId(transferOf(7, 'ethereum'))
+
+  const get = async (url: string) => {
+    const response = await setting.api.inject(url)
+    return { status: response.statusCode, body: response.json<Record<string, unknown>>() }
+  }
+  const post = async (url: string, payload: object, token?: string) => {
+    const response = await setting.api.inject({ method: 'POST', url, payload, ...(token !== undefined && { headers: bearer(token) }) })
+    return { status: response.statusCode, body: response.json<Record<string, unknown>>() }
+  }
+  const listed = async (query: string) => {
+    const { status, body } = await get(`/v1/transfers?${query}`)
+    if (status !== 200) throw new Error(JSON.stringify(body))
+    return { ids: (body['transfers'] as { id: string }[]).map(({ id }) => id), next: body['next'] as string | undefined }
+  }
+  const signals = async (id: string) => {
+    const { events } = await ledgers.temporal.client.workflow.getHandle(id).fetchHistory()
+    return (events ?? []).flatMap(({ workflowExecutionSignaledEventAttributes: signal }) => signal?.signalName ?? [])
+  }
+
+  beforeAll(async () => {
+    ledgers = await startLedgers()
+    const config = deadConfig(1)
+    setting = await openApi({ ...config, temporal: { ...config.temporal, address: ledgers.server.address } })
+    for (const sequence of [1, 2, 3, 4, 5]) {
+      await startTransfer(ledgers.temporal.client, transferId(transferOf(sequence)), { transfer: transferOf(sequence) })
+    }
+    await startTransfer(ledgers.temporal.client, back, { transfer: transferOf(7, 'ethereum') })
+    await until(async () => (await listed('limit=10')).ids.length === 6, {
+      timeoutMs: 60_000,
+      everyMs: 100,
+      what: 'the server to list all',
+    })
+  })
+  afterAll(async () => {
+    await setting?.close()
+    await ledgers?.stop()
+  })
+
+  test('are listed by what they are, page by page', async () => {
+    expect((await listed('targetChain=bsc&state=admitting')).ids.toSorted()).toEqual(ids.toSorted())
+    expect((await listed('chain=ethereum&execution=open')).ids).toHaveLength(6)
+    expect((await listed('sourceChain=bsc')).ids).toEqual([back])
+    expect((await listed('bridge=native-bridge')).ids).toEqual([])
+    expect((await listed('state=parked&state=waiting')).ids).toEqual([])
+    expect((await listed('olderThan=1d')).ids).toEqual([])
+    expect((await listed('youngerThan=1d&startedAfter=2020-01-01T00:00:00Z')).ids).toHaveLength(6)
+    expect((await listed(`lane=evm-1397:0x${'A'.repeat(40)}`)).ids).toEqual([])
+    expect((await listed(`sender=0x${'a'.repeat(40)}`)).ids).toEqual([])
+
+    const found: string[] = []
+    let page = await listed('targetChain=bsc&limit=2')
+    for (; page.next; page = await listed(`targetChain=bsc&limit=2&cursor=${page.next}`)) found.push(...page.ids)
+    expect([...found, ...page.ids].toSorted()).toEqual(ids.toSorted())
+  })
+
+  test.each([
+    ['a cursor of another filter', async () => `cursor=${(await listed('targetChain=bsc&limit=2')).next}&limit=2`],
+    ['a cursor that is none', async () => 'cursor=abc'],
+    [
+      'one whose end was changed',
+      async () => `targetChain=bsc&limit=2&cursor=${(await listed('targetChain=bsc&limit=2')).next!.slice(0, 12)}bm90aGluZw`,
+    ],
+    ['a nonce without its lane', async () => 'nonce=1'],
+  ])('%s is refused', async (_, query) => {
+    expect(await get(`/v1/transfers?${await query()}`)).toMatchObject({ status: 400, body: { code: 'INPUT_INVALID' } })
+  })
+
+  test('every wrong field of a request is named', async () => {
+    const { status, body } = await get('/v1/transfers?state=lost&limit=0&colour=red&lane=x')
+    expect([status, (body['errors'] as { path: string }[]).map(({ path }) => path).toSorted()]).toEqual([
+      400,
+      ['querystring.colour', 'querystring.lane', 'querystring.limit', 'querystring.state'],
+    ])
+    const bulk = await post('/v1/transfers/retry', { filter: { state: 'lost', nonce: -1 }, limit: 0 })
+    expect((bulk.body['errors'] as { path: string }[]).map(({ path }) => path).toSorted()).toEqual([
+      'body.filter.nonce',
+      'body.filter.state',
+      'body.limit',
+      'body.reason',
+    ])
+  })
+
+  test.each<[string, string]>([
+    ['its id', ids[2]!],
+    ['the beginning of its id', ids[2]!.slice(0, -12)],
+    ['its last part', ids[2]!.split(':').at(-1)!],
+    ['the beginning of that', '0003'],
+    ['its sequence and digest', ids[2]!.split(':').slice(-2).join(':')],
+    ['its digest', digestOf(3)],
+    ['its digest in capitals, without 0x', digestOf(3).slice(2).toUpperCase()],
+    ['chain, emitter and sequence', `2/${emitter}/3`],
+    ['the same with the name of the chain', `ethereum:0x${emitter}:3`],
+    ['source, target and number', 'ethereum:bsc:3'],
+  ])('one is found by %s', async (_, text) => {
+    const sourceIds = (chain: string) => sourceIdsOf(deadConfig(1), chain)
+    expect(await resolveTransfer(ledgers.temporal.client, text, { sourceIds })).toBe(ids[2])
+  })
+
+  test('and is shown as far as the server knows it, if no worker answers', async () => {
+    const { status, body } = await get('/v1/transfers/ethereum:bsc:3')
+    expect([status, body]).toMatchObject([200, { id: ids[2], state: 'admitting', partial: 'no worker of the target chain answered' }])
+  })
+
+  test('what several have is refused with the candidates; what none has is not found, whatever it is', async () => {
+    const { status, body } = await get('/v1/transfers/wormhole-token-bridge:2')
+    expect([status, body['code'], body['facts']]).toMatchObject([
+      409,
+      'TRANSFER_AMBIGUOUS',
+      { count: 5, candidates: expect.stringContaining(ids[0]!) },
+    ])
+    for (const text of ['nothing', `0x${'9'.repeat(64)}`, "x' OR '1'='1", '\u001b[31m', `2/${emitter}/99`, 'lane:x', '%25', '-1']) {
+      expect(await get(`/v1/transfers/${encodeURIComponent(text)}`)).toMatchObject({ status: 404, body: { code: 'TRANSFER_NOT_FOUND' } })
+    }
+  })
+
+  test('one is ordered, by the name of the token', async () => {
+    const answer = await post(`/v1/transfers/0001/expedite`, { reason: 'it waits' })
+    expect(answer).toEqual({ status: 200, body: { id: ids[0], result: 'asked' } })
+    expect(await signals(ids[0]!)).toEqual(['expedite'])
+    expect(await post(`/v1/transfers/nothing/retry`, { reason: 'x' })).toMatchObject({ status: 404 })
+    const bsc = await setting.token({ chains: ['bsc'], level: 'write' })
+    const refused = await post(`/v1/transfers/${encodeURIComponent(back)}/cancel`, { reason: 'x' }, bsc)
+    expect(refused).toMatchObject({ status: 403, body: { code: 'ACCESS_SCOPE' } })
+    expect(await signals(back)).toEqual([])
+  })
+
+  test('many are ordered by a filter: first said which, then done, never more than the limit', async () => {
+    const order = { reason: 'the node is back', filter: { targetChain: 'bsc', state: ['admitting'] }, limit: 4 }
+    const dry = await post('/v1/transfers/retry', order)
+    expect(dry).toMatchObject({ status: 200, body: { dryRun: true, matched: 4, more: true } })
+    expect(dry.body).not.toHaveProperty('results')
+    expect((await Promise.all(ids.map(signals))).flat()).toEqual(['expedite'])
+
+    const bsc = await setting.token({ chains: ['bsc'], level: 'write' })
+    const done = await post('/v1/transfers/retry', { ...order, limit: 100, dryRun: false }, bsc)
+    const results = done.body['results'] as { id: string; result: string }[]
+    expect([done.status, results.map(({ id }) => id).toSorted(), new Set(results.map(({ result }) => result))]).toEqual([
+      200,
+      ids.toSorted(),
+      new Set(['woken']),
+    ])
+    expect(await Promise.all(ids.slice(1).map(signals))).toEqual([['retry'], ['retry'], ['retry'], ['retry']])
+    expect(await signals(back)).toEqual([])
+
+    const both = await post('/v1/transfers/cancel', { reason: 'x', ids: ['0002', '0002', back], dryRun: true }, bsc)
+    expect(both).toMatchObject({ status: 403, body: { code: 'ACCESS_SCOPE' } })
+    const one = await post('/v1/transfers/cancel', { reason: 'a test', ids: ['0002', ids[1]!], dryRun: false }, bsc)
+    expect(one.body).toMatchObject({ matched: 1, results: [{ id: ids[1], result: 'asked' }] })
+    for (const body of [{}, { ids: ['0002'], filter: { state: 'parked' } }, { filter: {} }]) {
+      expect(await post('/v1/transfers/cancel', { reason: 'x', ...body })).toMatchObject({ status: 400, body: { code: 'INPUT_INVALID' } })
+    }
+  })
+
+  test('a key has one answer, for one request; who comes meanwhile waits, and a refused one leaves it free', async () => {
+    const { client } = ledgers.temporal
+    const claim = (key: string, request: object, waitMs?: number) => claimKey(client, { key: ['night-shift', key], request }, waitMs)
+    const body = { status: 202, body: { id: 'x' } }
+    const begun = await claim('one', { vaa: 'AQ' })
+    await expect(claim('one', { vaa: 'AQ' }, 100)).rejects.toMatchObject({ code: 'IDEMPOTENCY_KEY_BUSY' })
+    await expect(claim('one', { vaa: 'AR' })).rejects.toMatchObject({ code: 'IDEMPOTENCY_KEY_REUSED' })
+    const waiting = claim('one', { vaa: 'AQ' }, 30_000)
+    if (begun.kind !== 'first') throw new Error(begun.kind)
+    await begun.answer({ kind: 'answered', ...body })
+    expect(await waiting).toEqual({ kind: 'answered', ...body })
+    expect(await claim('one', { vaa: 'AQ' }, 30_000)).toEqual({ kind: 'answered', ...body })
+    await expect(claim('one', { vaa: 'AR' })).rejects.toMatchObject({ code: 'IDEMPOTENCY_KEY_REUSED' })
+    expect(await claim('two', { vaa: 'AR' })).toMatchObject({ kind: 'first' })
+
+    // No node answers here, so that the request is refused each time, and never busy.
+    for (let times = 0; times < 2; times++) {
+      const { statusCode, body: refused } = await setting.api.inject({
+        ...{ method: 'POST', url: '/v1/transfers', headers: { 'idempotency-key': 'again' } },
+        payload: { bridge: 'native-bridge', source: 'ethereum', target: 'bsc', nonce: '1' },
+      })
+      expect([statusCode, JSON.parse(refused)]).toMatchObject([503, { code: 'NODE_UNAVAILABLE' }])
+    }
+    const empty = await setting.api.inject({
+      method: 'POST',
+      url: '/v1/transfers',
+      headers: { 'idempotency-key': 'a b' },
+      payload: { vaa: 'AQ' },
+    })
+    expect([empty.statusCode, empty.json()]).toMatchObject([400, { errors: [{ path: 'headers.idempotency-key' }] }])
+  })
+
+  test('orders are told with who gave them and why', async () => {
+    const changed = await post('/v1/settings', { reason: 'a look', orders: [{ kind: 'halt', scope: { chain: 'bsc' } }] })
+    expect(changed.status).toBe(200)
+    const audit = await get('/v1/audit?subject=settings&limit=1')
+    expect(audit.body).toMatchObject({
+      orders: [{ subject: 'settings', kind: 'halt', by: 'night-shift', reason: 'a look' }],
+      incomplete: [],
+    })
+    expect((await get('/v1/audit?by=nobody')).body).toMatchObject({ orders: [] })
+  })
+})
