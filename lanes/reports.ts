@@ -8,7 +8,7 @@ import { readLane, runningLanes } from '../temporal/client/lanes.ts'
 import { createLaneStatusCache } from './lane-status-cache.ts'
 
 /** A lane, as its config and its ledger describe it. */
-export interface LaneRow extends Partial<Pick<LaneView, 'next' | 'latest' | 'finalized' | 'inFlight' | 'window'>> {
+export interface LaneReport extends Partial<Pick<LaneView, 'next' | 'latest' | 'finalized' | 'inFlight' | 'window'>> {
   readonly lane: LaneId
   /** Absent: not in this config, but its ledger runs. */
   readonly chain: string | undefined
@@ -28,7 +28,7 @@ export interface LaneRow extends Partial<Pick<LaneView, 'next' | 'latest' | 'fin
  * The lanes of the config with the state of their ledgers, and every other ledger that runs. Throws TEMPORAL_UNAVAILABLE.
  * @param chains of the lanes of the config
  */
-export async function listLanes(client: TemporalClient, chains: ReadonlyMap<LaneId, ChainName>): Promise<LaneRow[]> {
+export async function listLanes(client: TemporalClient, chains: ReadonlyMap<LaneId, ChainName>): Promise<LaneReport[]> {
   const running = await runningLanes(client)
   const lanes = [...new Set([...chains.keys(), ...running])]
   const statuses = createLaneStatusCache(client, lanes)
@@ -42,7 +42,7 @@ export async function listLanes(client: TemporalClient, chains: ReadonlyMap<Lane
 }
 
 /** @param status as workers see the lane: it also says whether any worker serves it */
-export function toRow(lane: LaneId, chain: string | undefined, running: boolean, state?: LaneState, status?: LaneStatus): LaneRow {
+export function toRow(lane: LaneId, chain: string | undefined, running: boolean, state?: LaneState, status?: LaneStatus): LaneReport {
   if (!state) return { lane, chain, status: running ? 'no answer' : 'no ledger yet' }
   const { next, latest, finalized, inFlight, window, closed } = view(state)
   const why = closed ?? (status?.why && { why: status.why, detail: status.detail ?? '' })
