@@ -3,6 +3,7 @@ import { emitterStreamSchema } from '../config/bridge-schema.ts'
 import type { ChainConfig, Config } from '../config/schema.ts'
 import { RelayerError } from '../domain/errors.ts'
 import type { BridgeName, ChainName } from '../domain/transfer/transfer.ts'
+import { numberOfUnconfigured } from '../domain/transfer/unconfigured-source.ts'
 import { createBridge } from './common/bridge.ts'
 import { createGoodMessages } from './common/good-messages.ts'
 import { createEvmEndpoint as createNativeEndpoint } from './native-bridge/evm.ts'
@@ -10,6 +11,8 @@ import { createNativeBridge } from './native-bridge/index.ts'
 import { createNativeSource } from './native-bridge/streams.ts'
 import type { Bridge, Bridges } from './port.ts'
 import { createEvmEndpoint as createTokenBridgeEndpoint } from './wormhole-token-bridge/evm.ts'
+import { tokenBridgeEmitters } from './wormhole-token-bridge/emitters.ts'
+import { createHeardSource, type HeardEmitter, heardEmitters } from './wormhole-token-bridge/heard.ts'
 import { createDecode, signedBy, wormholeTokenBridge } from './wormhole-token-bridge/message.ts'
 import { createTokenBridgeSource } from './wormhole-token-bridge/streams.ts'
 
@@ -31,7 +34,8 @@ type Settings<Name extends keyof Config['bridges']> = NonNullable<Config['bridge
 const makers: {
   readonly [Name in keyof Required<Config['bridges']>]: (settings: Settings<Name>, options: BridgesOptions, chains: Connections) => Bridge
 } = {
-  'wormhole-token-bridge': ({ assets, minimumFees, prices, freeRoutes, calls, streams }, { chains }, { served }) => {
+  'wormhole-token-bridge': (settings, { chains }, { served }) => {
+    const { assets, minimumFees, prices, freeRoutes, calls, streams } = settings
     const all = Object.entries(chains).map(([name, chain]) => ({ name, ...wormholeOf(name, chain) }))
     const chainNames = new Map(all.map(({ wormholeChainId, name }) => [wormholeChainId, name]))
     const ours = all.flatMap((end) => {
@@ -52,10 +56,16 @@ const makers: {
       })
       return [name, endpoint] as const
     })
-    const sources = ours.map((end) => {
-      const { first, startBlock: block, maxOpen } = streams[end.name] ?? emitterStreamSchema.parse({})
+    const streamOptions = (source: ChainName) => streams[source] ?? emitterStreamSchema.parse({})
+    const counted = ours.map((end) => {
+      const { first, startBlock: block, maxOpen } = streamOptions(end.name)
       return createTokenBridgeSource({ ...end, targets, begins: { first, block }, maxOpen })
     })
+    const heard = heardEmitters(settings, new Set(chainNames.keys())).map((end) => {
+      const { first, maxOpen } = streamOptions(end.sourceChain)
+      return createHeardSource({ ...end, targets, first, maxOpen })
+    })
+    const sources = [...counted, ...heard]
     return createBridge({ name: wormholeTokenBridge, decode: createDecode(chainNames), signedBy, endpoints: new Map(endpoints), sources })
   },
   'native-bridge': ({ routes }, { chains }, { connected, served }) => {
@@ -109,15 +119,29 @@ export function signedApis({ bridges }: Pick<BridgesOptions, 'bridges'>) {
   return new Map<BridgeName, Apis>(settings ? [[wormholeTokenBridge, settings]] : [])
 }
 
-/** The guardian spies of the config (host:port), and the emitters to ask them for: the token bridges of all its chains. */
+/** The token bridges that the config has no node of, and is to deliver from. */
+export function heardSources({ chains, bridges }: BridgesOptions): readonly HeardEmitter[] {
+  const settings = bridges[wormholeTokenBridge]
+  const own = Object.values(chains).flatMap(({ wormholeChainId }) => wormholeChainId ?? [])
+  return settings ? heardEmitters(settings, new Set(own)) : []
+}
+
+/** The guardian spies of the config (host:port), and the emitters to ask them for: the token bridges of all its chains, and of sources without a node. */
 export function spySources({ chains, bridges }: BridgesOptions) {
   const address = bridges[wormholeTokenBridge]?.spy?.address
   if (address === undefined) return []
-  const filters = Object.entries(chains).map(([name, chain]) => {
-    const { emitterChain, emitter } = wormholeOf(name, chain)
-    return { chain: emitterChain, emitter }
-  })
+  const own = Object.entries(chains).map(([name, chain]) => wormholeOf(name, chain))
+  const filters = [...own, ...heardSources({ chains, bridges })].map(({ emitterChain, emitter }) => ({ chain: emitterChain, emitter }))
   return [{ bridge: wormholeTokenBridge, address, filters }]
+}
+
+/** A source chain for people: one that the config does not have, by the name that Wormhole's SDK knows it by. */
+export function sourceTitle(sourceChain: ChainName): string {
+  const id = numberOfUnconfigured(sourceChain)
+  const known = Object.values(tokenBridgeEmitters)
+    .flat()
+    .find(([chain]) => String(chain) === id)
+  return known ? `${known[1]} (${sourceChain})` : sourceChain
 }
 
 /** What Wormhole's bridge needs of a chain, and how Wormhole names its emitter. Throws CONFIG_INVALID; a loaded config has it (config/cross-checks.ts). */

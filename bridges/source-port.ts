@@ -60,6 +60,11 @@ export interface SignedSource extends SourceBase {
   readonly emitterChain: number
   /** 64 lower-case hex digits. */
   readonly emitter: string
+  /**
+   * The config has no node of the source: nothing counts its messages (`highest` finds none), and no block is read (`published` has none). Whether a message that
+   * goes to none of our chains is signed, these chains say, in this order, as the first that can: their core contracts know the same guardians. Absent: the source says.
+   */
+  readonly withoutNode?: { readonly judges: readonly ChainName[] }
   /** From the config; absent: the stream agent decides. Numbers from `first` on are in blocks from `block` on; `first` of `config` is the lowest there can be. */
   readonly begins: { readonly first?: string; readonly block?: number }
   /**

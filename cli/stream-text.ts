@@ -1,4 +1,5 @@
-import type { StreamReport, StreamRow } from '../streams/reports.ts'
+import { sourceTitle } from '../bridges/registry.ts'
+import { sourceOf, type StreamReport, type StreamRow } from '../streams/reports.ts'
 import { countAside, intervalsOf } from '../domain/stream/aside.ts'
 import { countNumbers, type IntervalSet } from '../domain/stream/interval-set.ts'
 import type { OpenNumber, StreamState, StreamView } from '../domain/stream/stream.ts'
@@ -18,11 +19,12 @@ function toCells(row: StreamRow): Cell[] {
 }
 
 /** What an operator who looks at many streams should see. */
-function notesOf({ alarms, paused, full, backfill }: StreamView): string[] {
+function notesOf({ stream, alarms, paused, full, backfill, unproved }: StreamReport): string[] {
   return [
     ...(alarms.length > 0 ? [`ALARM ${alarms.join(', ')}`] : []),
     ...(paused ? [`paused by ${paused.by}: ${paused.reason}`] : full ? ['full: the cursor waits'] : []),
     ...(backfill.left > 0 ? [`backfill: ${backfill.left} blocks left`] : []),
+    ...(unproved ? [`no node of ${sourceTitle(sourceOf(stream))}`] : []),
   ]
 }
 
@@ -44,7 +46,9 @@ export function stateText(state: StreamState, report: StreamReport, now: number)
       cursor === undefined
         ? scanned
           ? 'none: no block was scanned yet'
-          : 'none: its numbers are counted, no blocks are scanned'
+          : report.unproved
+            ? `none: the config has no node of ${sourceTitle(sourceOf(report.stream))}; its numbers are known from signed messages`
+            : 'none: its numbers are counted, no blocks are scanned'
         : `block ${cursor}${lag === undefined ? '' : `, ${lag} behind the finalized head`}`,
     'next number': next,
     completed_nonce_height: report.completed_nonce_height ?? 'none yet',
@@ -55,7 +59,8 @@ export function stateText(state: StreamState, report: StreamReport, now: number)
     backfill: backfillText(backfill, state),
     ...counts,
   })
-  return [head, ...details(state, now)].join('\n\n')
+  const unproved = report.unproved && ['not proved without a node of its source:', ...report.unproved.map((one) => `  ${one}`)].join('\n')
+  return [head, ...(unproved ? [unproved] : []), ...details(state, now)].join('\n\n')
 }
 
 /** @param now ms since the epoch; absent: the text says no age */

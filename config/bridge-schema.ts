@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { limits } from '../domain/stream/gaps.ts'
-import { address, chainName, decimal, hostAndPort, sequence, url, whole } from './values.ts'
+import { address, chainName, decimal, hostAndPort, sequence, sourceName, url, whole } from './values.ts'
 
 /** An asset by where it is native; after parsing always `<wormhole chain id>/<64 lower-case hex digits>`, so that keys can be compared. */
 const originToken = z
@@ -10,6 +10,16 @@ const originToken = z
   .refine((value) => Number(value.split('/')[0]) <= 65_535, 'must begin with a wormhole chain id of at most 65535')
   .transform((value) => value.toLowerCase().replace('/0x', '/'))
 
+/** Wormhole's number of a chain, as the name of a field. */
+const wormholeChainNumber = z
+  .string()
+  .regex(/^[1-9][0-9]{0,4}$/, "must be Wormhole's number of a chain")
+  .refine((value) => Number(value) <= 65_535, 'must be at most 65535')
+const emitter = z
+  .string()
+  .regex(/^(0x)?[0-9a-fA-F]{64}$/, 'must be an emitter: 64 hex digits (20 bytes of an address have 24 zeros before them)')
+  .transform((value) => value.toLowerCase().replace('0x', ''))
+
 /** Ends the description of every field that a running stream takes over. */
 const changing = 'A stream that runs takes a change over when an intake starts, unless an operator ordered another number.'
 
@@ -17,7 +27,7 @@ export const emitterStreamSchema = z.strictObject({
   first: sequence
     .optional()
     .describe(
-      'Lowest sequence that is delivered; has an effect only where the stream begins. Absent: the first of the last `streams.lookBackDays`, and at least the latest 1,000.',
+      'Lowest sequence that is delivered; has an effect only where the stream begins. Absent: the first of the last `streams.lookBackDays`, and at least the latest 1,000; of a source without a node the first that is heard.',
     ),
   startBlock: whole(0).optional().describe('Block of its sequence `first`. Absent: only the latest blocks are read for the names of gaps.'),
   maxOpen: whole(1).max(limits.open).default(200).describe(`Most transfers of this emitter that are under way at a time. ${changing}`),
@@ -30,10 +40,24 @@ export const wormholeTokenBridgeSchema = z.strictObject({
     .describe('The guardian spy that the intake listens to; absent: transfers come by API and CLI only.'),
   guardianApis: z.array(url).default([]).describe('Guardian REST APIs that signed VAAs are fetched from.'),
   wormholescanApis: z.array(url).default([]).describe('Wormholescan APIs (https://api.wormholescan.io): asked after the guardians.'),
+  everySource: z
+    .enum(['mainnet', 'testnet'])
+    .optional()
+    .describe(
+      "Deliver from every source: the spy is asked for all token bridges that Wormhole's SDK knows on this network, and a source needs no entry in `chains` and no node. Its transfers name it `wormhole-<Wormhole's number>`. docs/streams.md says what is proved without a node. Absent: only the chains of this config.",
+    ),
+  emitters: z
+    .record(wormholeChainNumber, emitter)
+    .prefault({})
+    .describe(
+      "Wormhole's number of a chain without a node → the emitter of its token bridge (64 hex digits): beside `everySource`, or in place of it. It outranks the SDK's.",
+    ),
   streams: z
-    .record(chainName, emitterStreamSchema)
+    .record(sourceName, emitterStreamSchema)
     .default({})
-    .describe("Source chain → how its token bridge's messages are counted. Chains that are not named are counted by the defaults."),
+    .describe(
+      "Source chain (without a node: `wormhole-<Wormhole's number>`) → how its token bridge's messages are counted. Chains that are not named are counted by the defaults.",
+    ),
   minimumFees: z
     .record(chainName, z.record(originToken, decimal))
     .prefault({})
@@ -49,7 +73,9 @@ export const wormholeTokenBridgeSchema = z.strictObject({
   freeRoutes: z
     .array(
       z.strictObject({
-        source: chainName.optional().describe('The chain on which its transfers start; absent: any.'),
+        source: sourceName
+          .optional()
+          .describe("The chain on which its transfers start (without a node: `wormhole-<Wormhole's number>`); absent: any."),
         target: chainName.describe('The chain on which they end.'),
       }),
     )

@@ -17,6 +17,7 @@ export function crossCheck(raw: unknown): Problem[] {
     ...chains.flatMap(([name, chain]) => checkLanes(`chains.${name}.lanes`, maps(chain['lanes']))),
     ...(wormhole === undefined ? [] : chains.flatMap(([name, chain]) => checkWormhole(`chains.${name}`, chain))),
     ...checkFeesAndCalls('bridges.wormhole-token-bridge', map(wormhole), names),
+    ...checkEmitters('bridges.wormhole-token-bridge.emitters', map(map(wormhole)['emitters']), chains),
     ...checkFreeRoutes('bridges.wormhole-token-bridge.freeRoutes', maps(map(wormhole)['freeRoutes']), names),
     ...checkRoutes('bridges.native-bridge.routes', maps(map(native)['routes']), names),
     ...checkPorts(map(api)['port'] ?? defaultApiPort, map(admin)['port']),
@@ -139,6 +140,21 @@ function repeatedTokens(path: string, table: Fields): Problem[] {
   const tokens = Object.keys(table).map((token) => token.toLowerCase().replace('/0x', '/'))
   const [[twice] = []] = repeated(tokens)
   return twice === undefined ? [] : [{ path, problem: `names the token ${tokens[twice]} twice`, remedy: 'Keep one of the two fees.' }]
+}
+
+/** A chain of the config has its token bridge in `contracts`: which of the two counts would be unclear. */
+function checkEmitters(path: string, emitters: Fields, chains: readonly (readonly [string, Fields])[]): Problem[] {
+  return chains.flatMap(([name, { wormholeChainId }]) =>
+    typeof wormholeChainId === 'number' && Object.hasOwn(emitters, String(wormholeChainId))
+      ? [
+          {
+            path: `${path}.${wormholeChainId}`,
+            problem: `is the chain ${name} of this config`,
+            remedy: `Remove it: chains.${name}.contracts has its token bridge.`,
+          },
+        ]
+      : [],
+  )
 }
 
 /** The target is a chain of the config; messages may come from chains that are not. */

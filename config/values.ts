@@ -27,6 +27,11 @@ export const name = z
   .refine((value) => value !== 'constructor', 'is a word of JavaScript')
 /** Sources that the config does not have are called `wormhole-<number>`. */
 export const chainName = name.refine((value) => !/^wormhole-[0-9]+$/.test(value), 'means a chain that is not in the config')
+/** A chain of the config, or such a source. */
+export const sourceName = name.refine(
+  (value) => !/^wormhole-0|^wormhole-[0-9]{6,}$/.test(value),
+  'must be wormhole-<number> with a number of Wormhole',
+)
 /** How the data of a call begins: a selector, and the first arguments. */
 export const callStart = z
   .string()

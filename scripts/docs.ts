@@ -1,6 +1,6 @@
 /**
- * Writes what is made from code: docs/errors.md, docs/config.md, docs/metrics.md, the dashboards in deploy/grafana, the JSON Schema of the config, the table of Wormhole's
- * chains, and the parts of docs/LIFECYCLE.md, docs/access.md and docs/scaling.md between the `generated` marks. `--check` writes nothing and ends with exit code 1 if one of them is not what it would write.
+ * Writes what is made from code: docs/errors.md, docs/config.md, docs/metrics.md, the dashboards in deploy/grafana, the JSON Schema of the config, the tables of Wormhole's
+ * chains and token bridges, and the parts of docs/LIFECYCLE.md, docs/access.md and docs/scaling.md between the `generated` marks. `--check` writes nothing and ends with exit code 1 if one of them is not what it would write.
  */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -10,6 +10,7 @@ import { configJsonSchema } from '../config/json-schema.ts'
 import { describeScaling } from './scaling.ts'
 import { describeAccess } from './docs/access.ts'
 import { describeConfig } from './docs/config.ts'
+import { describeEmitters } from './docs/emitters.ts'
 import { describeErrors } from './docs/errors.ts'
 import { describeMetrics } from './docs/metrics.ts'
 import { describeLifecycle } from './docs/lifecycle.ts'
@@ -29,6 +30,7 @@ export function generatedDocs(root: string): ReadonlyMap<string, string> {
     ...partly(root, 'docs/LIFECYCLE.md', describeLifecycle()),
     ...partly(root, 'docs/access.md', describeAccess()),
     ...partly(root, 'docs/scaling.md', describeScaling()),
+    ['bridges/wormhole-token-bridge/emitters.ts', describeEmitters()],
     ...describeDashboards(),
   ])
 }

@@ -4,6 +4,7 @@ import { viewStream } from '../domain/stream/reducer.ts'
 import type { TemporalClient } from '../temporal/client/client.ts'
 import { fromTemporal } from '../temporal/client/errors.ts'
 import { listStreamNames, queryStream } from '../temporal/client/streams.ts'
+import { unprovedOf } from './unproved.ts'
 
 /** A stream for people: its view, with the words of MIP-61 beside ours. */
 export interface StreamReport extends StreamView {
@@ -13,6 +14,8 @@ export interface StreamReport extends StreamView {
   readonly lag?: number
   readonly completed_nonce_height?: string
   readonly completed_block_height?: number
+  /** What it cannot prove, for want of a node of its source; absent: nothing. */
+  readonly unproved?: readonly string[]
 }
 
 /** One row of a list; with a problem instead of a report: the stream did not answer. */
@@ -52,11 +55,13 @@ export function toReport(view: StreamView, heights: Heights): StreamReport {
   const { nextHeight, completedNumber, completedHeight, stream } = view
   const cursor = nextHeight === undefined ? undefined : nextHeight - 1
   const head = heights(sourceOf(stream))
+  const unproved = unprovedOf(view, sourceOf(stream))
   return {
     ...view,
     ...(cursor !== undefined && { cursor, ...(head !== undefined && { lag: Math.max(0, head - cursor) }) }),
     ...(completedNumber !== undefined && { completed_nonce_height: completedNumber }),
     ...(completedHeight !== undefined && { completed_block_height: completedHeight }),
+    ...(unproved && { unproved }),
   }
 }
 

@@ -8,6 +8,7 @@ import { createVaaLookup } from '../intake/vaa-lookup.ts'
 import { createCheckpointStore } from '../streams/checkpoints.ts'
 import { createScannedAgent, type ScannedAgentOptions } from '../streams/scanned/agent.ts'
 import { createSignedAgent, type SignedAgentOptions } from '../streams/signed/agent.ts'
+import { chainWithoutNode } from '../streams/signed/without-node.ts'
 import type { Metrics } from '../observability/metrics.ts'
 import type { ProcessContext, Service } from './context.ts'
 
@@ -72,8 +73,11 @@ export function signedOptions(context: ProcessContext): SignedAgentOptions[] {
   return [...bridges.values()].flatMap((bridge) => {
     const lookup = createVaaLookup(apis.get(bridge.name) ?? { guardianApis: [], wormholescanApis: [] })
     return bridge.sources.flatMap((source) => {
+      if (source.kind !== 'signed') return []
+      const common = { ...commonOptions(context), source, bridge, lookup }
+      if (source.withoutNode) return [{ ...common, chain: chainWithoutNode(source.sourceChain), lookBackMs: 0 }]
       const chain = chains.get(source.sourceChain)
-      return chain && source.kind === 'signed' ? [{ ...commonOptions(context), source, chain, bridge, lookup }] : []
+      return chain ? [{ ...common, chain }] : []
     })
   })
 }

@@ -57,6 +57,11 @@ const reportSchema = z
     lag: z.number().optional().describe("Blocks from the cursor to the source's finalized head, where this process reads it."),
     completed_nonce_height: z.string().optional().describe('MIP-61: every number up to it is resolved.'),
     completed_block_height: z.number().optional().describe('MIP-61: no block up to it can hold an unresolved number.'),
+    unproved: z
+      .array(z.string())
+      .readonly()
+      .optional()
+      .describe('What it cannot prove, since the config has no node of its source; absent: nothing.'),
   })
   .describe('The present state of a stream: docs/streams.md.')
 

@@ -2,6 +2,7 @@ import { type BytesLike, decodeBase64, encodeBase64, keccak256 } from 'ethers'
 import { boundedMemo } from '../../domain/bounded-memo.ts'
 import { RelayerError } from '../../domain/errors.ts'
 import { type BridgeName, type ChainName, mostMessageBytes, type Transfer } from '../../domain/transfer/transfer.ts'
+import { unconfiguredSource } from '../../domain/transfer/unconfigured-source.ts'
 import { parseVaa, type Vaa } from '../../domain/vaa.ts'
 import { parseTokenTransfer, type TokenTransfer } from './payload.ts'
 
@@ -48,8 +49,7 @@ export function contractOf(recipient: string): string {
   return `0x${recipient.slice(24)}`
 }
 
-/** The transfer that a message describes. A source need not be configured: it is then called `wormhole-<id>`. */
-/** Throws what `readMessage` throws, MESSAGE_TOO_LARGE, TARGET_CHAIN_UNSUPPORTED. */
+/** The transfer that a message describes. A source need not be configured: it is then called `wormhole-<id>`. Throws what `readMessage` throws, MESSAGE_TOO_LARGE, TARGET_CHAIN_UNSUPPORTED. */
 export function createDecode(chainNames: ReadonlyMap<number, ChainName>) {
   return function decode(bytes: Uint8Array): Transfer {
     const { vaa, transfer, digest } = readMessage(bytes)
@@ -59,7 +59,7 @@ export function createDecode(chainNames: ReadonlyMap<number, ChainName>) {
     if (targetChain === undefined) throw new RelayerError('TARGET_CHAIN_UNSUPPORTED', { facts: { wormholeChainId: transfer.targetChain } })
     return {
       bridge: wormholeTokenBridge,
-      sourceChain: chainNames.get(vaa.emitterChain) ?? `wormhole-${vaa.emitterChain}`,
+      sourceChain: chainNames.get(vaa.emitterChain) ?? unconfiguredSource(vaa.emitterChain),
       sourceId: String(vaa.emitterChain),
       targetChain,
       emitter: vaa.emitter,

@@ -18,15 +18,10 @@ export function createTokenBridgeSource(options: TokenBridgeSourceOptions): Sign
   const { chain, core, sourceChain, emitterChain, emitter, targets, begins, maxOpen } = options
   const account = `0x${emitter.slice(24)}`
 
-  async function isDelivered({ targetChain, digest }: Pick<Transfer, 'targetChain' | 'digest'>, at: Finality): Promise<boolean> {
-    const target = targets.get(targetChain)
-    return target !== undefined && isCompleted(target.chain, target.tokenBridge, digest, at)
-  }
-
   return {
     kind: 'signed',
     config: {
-      stream: `${wormholeTokenBridge}:${sourceChain}:${emitter}`,
+      stream: streamOf(sourceChain, emitter),
       // The emitter is in the name; the core contract counts.
       origin: `${chain.networkId}/${core.toLowerCase()}`,
       first: begins.first ?? '0',
@@ -42,10 +37,24 @@ export function createTokenBridgeSource(options: TokenBridgeSourceOptions): Sign
       return next === 0n ? undefined : String(BigInt(next) - 1n)
     },
     published: (range, wanted = () => true, at) => publishedIn(chain, options, range, wanted, at),
-    async delivered(transfers) {
-      // What a node says is asked of the others before it stands: the number is then never started.
-      const shown = await askMostIf(transfers, isDelivered, (delivered) => delivered)
-      return shown.map((delivered) => delivered === true)
-    },
+    delivered: createDelivered(targets),
+  }
+}
+
+/** The id of the stream of an emitter. */
+export function streamOf(sourceChain: ChainName, emitter: string): string {
+  return `${wormholeTokenBridge}:${sourceChain}:${emitter}`
+}
+
+/** As `SignedSource.delivered`, by the token bridges of the targets. */
+export function createDelivered(targets: TokenBridgeSourceOptions['targets']): SignedSource['delivered'] {
+  async function isDelivered({ targetChain, digest }: Pick<Transfer, 'targetChain' | 'digest'>, at: Finality): Promise<boolean> {
+    const target = targets.get(targetChain)
+    return target !== undefined && isCompleted(target.chain, target.tokenBridge, digest, at)
+  }
+  return async (transfers) => {
+    // What a node says is asked of the others before it stands: the number is then never started.
+    const shown = await askMostIf(transfers, isDelivered, (delivered) => delivered)
+    return shown.map((delivered) => delivered === true)
   }
 }

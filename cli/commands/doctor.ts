@@ -7,15 +7,26 @@ import { checkFiles } from '../doctor/files.ts'
 import { checkLanes } from '../doctor/lanes.ts'
 import { checkNativeRoutes } from '../doctor/native.ts'
 import { checkServices } from '../doctor/services.ts'
+import { checkSources } from '../doctor/sources.ts'
 import { checkStreams } from '../doctor/streams.ts'
 import { checkTemporal } from '../doctor/temporal.ts'
 
-const checkers = [checkTemporal, checkChains, checkNativeRoutes, checkServices, checkLanes, checkStreams, checkAccess, checkArchive]
+const checkers = [
+  checkTemporal,
+  checkChains,
+  checkSources,
+  checkNativeRoutes,
+  checkServices,
+  checkLanes,
+  checkStreams,
+  checkAccess,
+  checkArchive,
+]
 
 export const doctorCommand: CommandSpec = {
   description: 'Ask everything that Portage needs whether it is there and is what the config says. Changes nothing.',
   notes: `Looks at: the Temporal server, by which settings and how openly it is reached, its namespace, our permission there and its search
-attributes; each node's network, head and finality; the Wormhole contracts and the guardian set; the native bridges' contracts, pause, budget and roles; the lanes' balances and keys, each of which signs a no-op that is
+attributes; each node's network, head and finality; the Wormhole contracts and the guardian set; the token bridges of sources without a node; the native bridges' contracts, pause, budget and roles; the lanes' balances and keys, each of which signs a no-op that is
 thrown away; the guardian spy; the guardian APIs; how many nonces wait for
 finality; whether the streams run by what the config says; the keys of access tokens and
 whether anybody has a token; how far the archive is behind, if there is one; who else may

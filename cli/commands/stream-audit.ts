@@ -1,5 +1,7 @@
 import { aboutStream } from '../../access/subjects.ts'
+import { numberOfUnconfigured } from '../../domain/transfer/unconfigured-source.ts'
 import { createLogger } from '../../observability/logger.ts'
+import { sourceOf } from '../../streams/reports.ts'
 import type { Call, CommandSpec } from '../command.ts'
 import { facts } from '../output.ts'
 import { streamArgument } from '../streams.ts'
@@ -20,10 +22,12 @@ Ends with 1 if something that was delivered is no longer so.`,
       return auditNow(client, config, stream, logger)
     })
     const { upTo, height, gaps, completed, started, closed, undone } = found
+    const withoutNode = numberOfUnconfigured(sourceOf(stream)) !== undefined
     const at = height === undefined ? '' : `, at block ${height}`
     const text = facts({
       stream,
-      'source counts up to': upTo === undefined ? 'nothing yet, or not readable' : `${upTo}${at}`,
+      'source counts up to':
+        upTo === undefined ? (withoutNode ? 'not known: the config has no node of it' : 'nothing yet, or not readable') : `${upTo}${at}`,
       'numbers in gaps': gaps,
       'found delivered': completed,
       'started, or started again': started,

@@ -1,5 +1,6 @@
 import { RelayerError } from '../errors.ts'
 import type { FeeScope } from '../fees/policy.ts'
+import { numberOfUnconfigured } from '../transfer/unconfigured-source.ts'
 import { applySettingsOrders } from './reducer.ts'
 import type { HaltScope, Settings, SettingsOrder } from './settings.ts'
 
@@ -16,9 +17,6 @@ export interface KnownNames {
   /** Revocations of tokens that are not listed are taken, too: they come from settings that had them. Absent: they are refused. */
   readonly unlistedTokens?: true
 }
-
-/** A source chain that the config does not have is called so (bridges/wormhole-token-bridge/message.ts). It may be halted, too. */
-const unconfiguredSource = /^wormhole-([1-9][0-9]{0,4})$/
 
 /**
  * Refuses an order with a name that the config does not have: a misspelt one would seem to be obeyed. One that removes an existing row is accepted, since
@@ -94,8 +92,9 @@ function assertScope({ bridge, chain, sourceChain, targetChain }: HaltScope, pat
   if (bridge !== undefined) one(bridge, bridges, 'bridge', `${path}.bridge`)
   if (targetChain !== undefined) one(targetChain, chains, 'chain', `${path}.targetChain`)
   for (const [field, name] of Object.entries({ chain, sourceChain })) {
-    const [, number] = unconfiguredSource.exec(name ?? '') ?? []
     if (name === undefined) continue
+    // A source that the config does not have may be halted, too.
+    const number = numberOfUnconfigured(name)
     if (number === undefined || Number(number) > 65_535) one(name, chains, 'chain', `${path}.${field}`)
     const [configured] = Object.entries(wormholeChainIds).find(([, id]) => String(id) === number) ?? []
     if (configured !== undefined) fail(`${path}.${field}: Wormhole's chain ${number} is called ${configured} in the config`)

@@ -9,10 +9,11 @@ import { createAuditSchedule } from './audit-schedule.ts'
 import { createSignedAuditor } from './audit.ts'
 import { bootstrapSigned } from './bootstrap.ts'
 import type { SignedDeps } from './deps.ts'
-import { isIgnorable } from './fetch-missing.ts'
+import { isIgnorable, isUntaken } from './fetch-missing.ts'
 import { createLookBack } from './look-back.ts'
 import { createRecorder } from './recorder.ts'
 import { createTailProof } from './tail-proof.ts'
+import { bootstrapWithoutNode, firstWithoutNode, mayBegin } from './without-node.ts'
 
 export interface SignedAgentOptions extends Omit<SignedDeps, 'streamClient'>, Omit<AgentLoopsOptions, 'source'> {
   /** How often the stream is held against its source, ms. */
@@ -23,6 +24,8 @@ export interface SignedAgentOptions extends Omit<SignedDeps, 'streamClient'>, Om
 
 /** Pauses, ms. A tick only looks whether something is due. */
 const every = { tickMs: 500, outcomesMs: 3_000 } as const
+/** Most messages of a source without a node go where we deliver nothing: many of them are recorded together, ms. */
+const quietMs = 15_000
 /** Longest wait for the last record when the agent stops, ms. */
 const flushMs = 2_000
 
@@ -31,16 +34,23 @@ export function createSignedAgent(options: SignedAgentOptions) {
   const { source, chain, logger } = options
   const { stream } = source.config
   const lookBack = createLookBack(options)
-  const begin = () => bootstrapSigned(source, keeper.read, keeper.complain, lookBack.firstNumber)
+  const begin = () =>
+    source.withoutNode
+      ? bootstrapWithoutNode(source, keeper.read, keeper.complain, () => recorder.lowest)
+      : bootstrapSigned(source, keeper.read, keeper.complain, lookBack.firstNumber)
   const loops = createAgentLoops(options, begin, checkpointKey)
   const { streamClient, keeper, alarms } = loops
-  const recorder = createRecorder({ streamClient })
-  const auditor = createSignedAuditor({ ...options, streamClient, isHeard: recorder.has }, options.auditMs)
+  const recorder = createRecorder({ streamClient, ...(source.withoutNode && { quietMs }) })
+  const auditor = createSignedAuditor({ ...options, streamClient, isHeard: recorder.has }, options.auditMs, () =>
+    firstWithoutNode(source, keeper),
+  )
   const tail = createTailProof(chain.heads)
   const schedule = createAuditSchedule({ ...options, streamClient, auditor, recorder, tail })
 
   async function reportOutcomes(): Promise<boolean> {
     const { view } = streamClient
+    // One without a node may never begin: the audits ask whether it has.
+    if (!view && source.withoutNode) return false
     if (view && view.open === 0 && missingIn(view) === 0) return false
     const state = await streamClient.state()
     if (state) await auditor.reportOutcomes(state)
@@ -48,10 +58,11 @@ export function createSignedAgent(options: SignedAgentOptions) {
   }
 
   async function hear(sequence: string, vaa: Uint8Array, outcome: Outcome): Promise<void> {
-    if (outcome.kind !== 'refused') {
-      auditor.know(outcome.id, options.bridge.decode(vaa))
-      recorder.add(sequence, 'started')
-    } else if (await isIgnorable(options, vaa)) recorder.add(sequence, 'ignored')
+    if (outcome.kind !== 'refused') auditor.know(outcome.id, options.bridge.decode(vaa))
+    // If the stream runs after all, and has not answered yet, the number is found as a gap.
+    if (source.withoutNode && !streamClient.view && !mayBegin(vaa)) return
+    if (outcome.kind !== 'refused') recorder.add(sequence, 'started')
+    else if (isUntaken(source, outcome.error) || (await isIgnorable(options, vaa))) recorder.add(sequence, 'ignored')
   }
 
   return {

@@ -6,6 +6,7 @@ import { createOutcomeReporter } from '../transfer-outcomes.ts'
 import type { GapReport, GapsDeps } from './gap-filler.ts'
 import { createGaps } from './gaps.ts'
 import { createProvedTransfers } from './proved-transfers.ts'
+import { createSourceCount } from './source-count.ts'
 import { createLostTransfers, graceMs, type LostTransfersDeps, reopenUndone, restartLost } from './lost-transfers.ts'
 
 /** What an audit came to, in numbers. */
@@ -28,36 +29,28 @@ export type SignedAuditor = ReturnType<typeof createSignedAuditor>
 const marginMs = 500
 const nothing: GapReport = { started: 0, delivered: 0, ignored: 0, absent: 0 }
 
-/** @param auditMs how often it audits: the measure of how often an absent number is asked for */
-export function createSignedAuditor(given: GapsDeps & Omit<LostTransfersDeps, 'proved'>, auditMs: number) {
-  const { source, chain, streamClient, logger } = given
+/**
+ * @param auditMs how often it audits: the measure of how often an absent number is asked for
+ * @param begins as `createSourceCount`
+ */
+export function createSignedAuditor(
+  given: GapsDeps & Omit<LostTransfersDeps, 'proved'>,
+  auditMs: number,
+  begins: () => Promise<string | undefined> = async () => given.source.begins.first,
+) {
+  const { streamClient } = given
   const proved = createProvedTransfers(given)
   const deps = { ...given, proved }
   const outcomes = createOutcomeReporter(deps, endedSince, proved.outcomes)
   const lost = createLostTransfers(deps)
   const gaps = createGaps(deps, auditMs)
-  let upTo: string | undefined
-
-  async function count(): Promise<{ height?: number }> {
-    // Read before the count: the count is that of this block or of a later one.
-    const height = chain.heads.current?.finalized
-    upTo = await source.highest(upTo)
-    if (upTo === undefined || height === undefined) return {}
-    await streamClient.apply([{ kind: 'audited', upTo, height, present: [] }])
-    return { height }
-  }
+  const counted = createSourceCount(given, begins)
 
   async function fillGaps(): Promise<GapReport> {
     const state = await streamClient.state()
     if (!state || state.paused || state.gaps.length === 0) return nothing
     // To classify a gap the count must not be older than the gap; to fetch its numbers no count is needed.
-    if (upTo === undefined || BigInt(state.gaps.at(-1)?.to ?? 0) > BigInt(upTo)) {
-      upTo = await source.highest(upTo).catch((error: unknown) => {
-        logger.debug('the source was not counted', { stream: source.config.stream, error: String(error) })
-        return upTo
-      })
-    }
-    return gaps.look(state, upTo)
+    return gaps.look(state, await counted.atLeast(state.gaps.at(-1)?.to ?? '0'))
   }
 
   async function auditTransfers(audit: { restarted: number; closed: number; undone: number }): Promise<void> {
@@ -95,10 +88,15 @@ export function createSignedAuditor(given: GapsDeps & Omit<LostTransfersDeps, 'p
     async audit(): Promise<SignedAudit> {
       const audit = { ...nothing, restarted: 0, closed: 0, undone: 0 }
       await runAll(
-        async () => void Object.assign(audit, await count()),
-        async () => void Object.assign(audit, await fillGaps()),
+        async () => void Object.assign(audit, await counted.take()),
+        async () => {
+          const probed = { ...audit }
+          Object.assign(audit, await fillGaps())
+          for (const status of ['started', 'delivered', 'ignored'] as const) audit[status] += probed[status]
+        },
         () => auditTransfers(audit),
       )
+      const { upTo } = counted
       return { ...audit, ...(upTo !== undefined && { upTo }) }
     },
   }

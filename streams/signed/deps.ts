@@ -9,7 +9,7 @@ import type { StreamClient } from '../stream-client.ts'
 /** What the parts of an emitter's agent share. */
 export interface SignedDeps {
   readonly source: SignedSource
-  /** The chain that the emitter is on. */
+  /** The chain that the emitter is on; without a node of it, `chainWithoutNode`. */
   readonly chain: Pick<Chain, 'name' | 'block'> & { readonly heads: Pick<Heads, 'current' | 'subscribe'> }
   readonly bridge: Pick<Bridge, 'name' | 'decode' | 'endpoint'>
   readonly streamClient: Pick<StreamClient, 'apply' | 'state' | 'view'>

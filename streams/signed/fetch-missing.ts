@@ -1,6 +1,7 @@
-import { type ErrorCode, toRelayerError } from '../../domain/errors.ts'
+import { type ErrorCode, type RelayerError, toRelayerError } from '../../domain/errors.ts'
 import type { Transfer } from '../../domain/transfer/transfer.ts'
 import type { SubmitResult } from '../../intake/submitter.ts'
+import type { Verdict } from '../../bridges/port.ts'
 import type { SignedSource } from '../../bridges/source-port.ts'
 import type { NumberStatus } from '../number-status.ts'
 import { deliveredByTarget } from './delivered-by-target.ts'
@@ -38,7 +39,7 @@ interface Copy {
 }
 
 type Deps = Pick<SignedDeps, 'bridge' | 'submitter' | 'lookup'> & {
-  readonly source: Pick<SignedSource, 'emitterChain' | 'emitter' | 'sourceChain' | 'delivered'>
+  readonly source: Pick<SignedSource, 'emitterChain' | 'emitter' | 'sourceChain' | 'withoutNode' | 'delivered'>
 }
 
 /**
@@ -98,8 +99,8 @@ function read(bridge: Deps['bridge'], number: string, vaa: Uint8Array): Omit<Cop
 async function enter({ source, bridge, submitter }: Deps, copy: Copy): Promise<FetchOutcome | { readonly refusedAs: ErrorCode }> {
   try {
     if (!copy.transfer) {
-      // By the source's own core contract, the only proof that lets a number be ignored.
-      const verdict = await bridge.endpoint(source.sourceChain).verify(copy.vaa)
+      // The only proof that lets a number be ignored.
+      const verdict = await judge({ source, bridge }, copy.vaa)
       if (verdict.kind === 'valid') return { kind: 'ignored' }
       if (verdict.kind === 'wait') return { kind: 'unknown', againInMs: afterTroubleMs, why: verdict.reason }
       return { refusedAs: verdict.code }
@@ -109,11 +110,40 @@ async function enter({ source, bridge, submitter }: Deps, copy: Copy): Promise<F
   } catch (thrown) {
     const error = toRelayerError(thrown)
     if (error.retriable) return { kind: 'unknown', againInMs: afterTroubleMs, why: error.message }
+    if (isUntaken(source, error)) return { kind: 'ignored' }
     return { refusedAs: error.code }
   }
 }
 
 /** Whether a refused message can be ignored for good: by its bytes it is not for Portage, and its signatures are good. */
 export async function isIgnorable({ source, bridge }: Pick<Deps, 'source' | 'bridge'>, vaa: Uint8Array): Promise<boolean> {
-  return !read(bridge, '', vaa).transfer && (await bridge.endpoint(source.sourceChain).verify(vaa)).kind === 'valid'
+  return !read(bridge, '', vaa).transfer && (await judge({ source, bridge }, vaa)).kind === 'valid'
+}
+
+/**
+ * Whether a message with good signatures was refused since its target has not registered the source, by the word of most of its nodes: nobody can deliver it. Of
+ * a source with a node that is a gap, since both are chains of the config; of all others there are many such routes, and anybody may send to them.
+ */
+export function isUntaken({ withoutNode }: Pick<SignedSource, 'withoutNode'>, { code }: Pick<RelayerError, 'code'>): boolean {
+  return withoutNode !== undefined && code === 'EMITTER_UNKNOWN'
+}
+
+/**
+ * Whether the guardians signed it: by the source's own core contract, and where we have no node of it, by that of the first of our chains that can say. One
+ * whose nodes do not answer, or that does not know the guardian set yet, leaves it to the next. Throws what the last one throws.
+ */
+async function judge({ source, bridge }: Pick<Deps, 'source' | 'bridge'>, vaa: Uint8Array): Promise<Verdict> {
+  const { sourceChain, withoutNode } = source
+  const [first = sourceChain, ...others] = withoutNode?.judges ?? []
+  let verdict = () => bridge.endpoint(first).verify(vaa)
+  for (const next of others) {
+    try {
+      const said = await verdict()
+      if (said.kind !== 'wait') return said
+    } catch (error) {
+      if (!toRelayerError(error).retriable) throw error
+    }
+    verdict = () => bridge.endpoint(next).verify(vaa)
+  }
+  return verdict()
 }

@@ -1,4 +1,5 @@
 import { toRelayerError } from '../../domain/errors.ts'
+import { addInterval, type IntervalSet } from '../../domain/stream/interval-set.ts'
 import type { StreamRequest, StreamState } from '../../domain/stream/stream.ts'
 import { type NumberStatus, seenRequests, withStatus } from '../number-status.ts'
 import { type ClassifiedGaps, classifications, classifyGaps } from './classify-gaps.ts'
@@ -19,6 +20,11 @@ export interface GapReport extends Readonly<Record<NumberStatus | 'absent', numb
 const atOnce = 50
 /** In one look; the next one goes on above. */
 const mostPerLook = 2_000
+/**
+ * At each end of a gap: what is found there brings those between nearer. A number that a source gives out far above the others (its contract is broken, or
+ * not its own any more) makes a gap that no server can be asked through, and that must not keep the servers busy for ever.
+ */
+const mostOfEnd = 5_000n
 /** Messages of one block come in any order, and together: a gap is given so long to close by itself, ms. */
 export const settleMs = 2_000
 /** What the spy told is recorded when there is room; so long after a look that left it out comes the next, ms, should it be forgotten. */
@@ -49,10 +55,10 @@ export function createGapFiller(deps: GapsDeps, auditMs: number) {
 
   function* due({ gaps, open }: StreamState): Generator<string> {
     const taken = new Set(open.map(({ number }) => number))
-    for (const { from, to, at: since } of gaps) {
-      if (isFresh(since)) continue
-      for (let at = BigInt(from) > above ? BigInt(from) : above + 1n; at <= BigInt(to); at++) {
-        const number = String(at)
+    // Neighbours of different states are one: its ends were looked at, and not what lies between.
+    const stretches = gaps.filter(({ at }) => !isFresh(at)).reduce<IntervalSet>((all, { from, to }) => addInterval(all, from, to), [])
+    for (const [from, to] of stretches) {
+      for (const number of endsOf(BigInt(from), BigInt(to), above)) {
         if (!schedule.isDue(number) || taken.has(number)) continue
         if (isHeard(number)) heardAgainAt = Date.now() + heardMs
         else yield number
@@ -150,6 +156,14 @@ function createFetchRecorder(deps: GapsDeps, schedule: ReturnType<typeof createR
       logger.warn('numbers are missing', { stream, from, to, state: name, refused: refusalCodes(absent, from, to) })
     return isRecorded ? seen.map(([, status]) => status) : []
   }
+}
+
+/** The numbers above `above` at both ends of a gap, ascending. */
+function* endsOf(from: bigint, to: bigint, above: bigint): Generator<string> {
+  const lowEnd = from + mostOfEnd < to ? from + mostOfEnd : to
+  const highStart = to - mostOfEnd > lowEnd ? to - mostOfEnd : lowEnd + 1n
+  for (const [start, end] of [[from, lowEnd] as const, [highStart, to] as const])
+    for (let at = start > above ? start : above + 1n; at <= end; at++) yield String(at)
 }
 
 function take(numbers: Generator<string>, count: number): string[] {

@@ -13,7 +13,7 @@ const afterTroubleMs = 60_000
 
 /**
  * Where many numbers are missing, as after Temporal was wiped, the blocks of the last days tell which of them the target has already: by a read of logs for
- * many of them, where the servers would be asked for each. What is left is fetched as ever.
+ * many of them, where the servers would be asked for each. What is left is fetched as ever. A source without a node shows no blocks.
  */
 export function createManyMissing(deps: SignedDeps) {
   const { source, streamClient, logger } = deps
@@ -30,7 +30,7 @@ export function createManyMissing(deps: SignedDeps) {
     ): Promise<{ readonly state: StreamState; readonly counts: Readonly<Record<NumberStatus, number>> }> {
       const none = { started: 0, delivered: 0, ignored: 0 }
       const all = missingIn(viewStream(state))
-      if (all <= few || Date.now() < nextAt) return { state, counts: none }
+      if (all <= few || Date.now() < nextAt || source.withoutNode) return { state, counts: none }
       const missing = all - (await started())
       if (missing <= few) return { state, counts: none }
       const about = { stream: source.config.stream, missing }

@@ -6,6 +6,8 @@ export interface RecorderOptions {
   /** Recorded together after this at the latest, ms, or as soon as there are so many. */
   readonly everyMs?: number
   readonly many?: number
+  /** The same while all that is kept needs no delivery, ms. Default `everyMs`. */
+  readonly quietMs?: number
 }
 
 export type Recorder = ReturnType<typeof createRecorder>
@@ -15,14 +17,17 @@ const mostRecorded = 1_000
 const mostKept = 20_000
 
 /** Numbers on their way to the stream: one update for many, however fast they come. */
-export function createRecorder({ streamClient, everyMs = 1_000, many = 100 }: RecorderOptions) {
+export function createRecorder({ streamClient, everyMs = 1_000, many = 100, quietMs = everyMs }: RecorderOptions) {
   const kept = new Map<string, NumberStatus>()
-  let timer: NodeJS.Timeout | undefined
   let recording: Promise<void> | undefined
   let closed = false
+  const timer = createTimer(() => void flush().catch(() => {}))
 
-  function later(): void {
-    if (!closed && kept.size > 0) timer ??= setTimeout(() => void flush().catch(() => {}), everyMs)
+  /** @param seen what has just come; absent: any of what is kept */
+  function later(seen?: NumberStatus): void {
+    if (closed || kept.size === 0) return
+    const mayWait = quietMs > everyMs && (seen === 'ignored' || [...kept.values()].every((each) => each === 'ignored'))
+    timer.within(mayWait ? quietMs : everyMs)
   }
 
   async function record(): Promise<void> {
@@ -44,8 +49,7 @@ export function createRecorder({ streamClient, everyMs = 1_000, many = 100 }: Re
   }
 
   async function flush(): Promise<void> {
-    clearTimeout(timer)
-    timer = undefined
+    timer.clear()
     // At most one at a time: numbers that come meanwhile go with the next.
     while (recording) await recording.catch(() => {})
     recording = record()
@@ -72,13 +76,40 @@ export function createRecorder({ streamClient, everyMs = 1_000, many = 100 }: Re
         kept.delete(oldest)
       }
       if (kept.size === many && !recording) void flush().catch(() => {})
-      else later()
+      else later(seen)
+    },
+    /** The lowest number that is not recorded yet. */
+    get lowest(): string | undefined {
+      return [...kept.keys()].sort(compareNumbers)[0]
     },
     /** Records all that there is room for; resolves when it was answered. Throws STREAM_UNREACHABLE after the client is closed. */
     flush,
     close(): void {
       closed = true
-      clearTimeout(timer)
+      timer.clear()
+    },
+  }
+}
+
+/** Calls once, after the shortest of the times that it was given since the last call. */
+function createTimer(call: () => void) {
+  let timer: NodeJS.Timeout | undefined
+  let dueAt = Infinity
+  const clear = () => {
+    clearTimeout(timer)
+    dueAt = Infinity
+  }
+  return {
+    clear,
+    within(ms: number): void {
+      const at = performance.now() + ms
+      if (at >= dueAt) return
+      clear()
+      dueAt = at
+      timer = setTimeout(() => {
+        dueAt = Infinity
+        call()
+      }, ms)
     },
   }
 }

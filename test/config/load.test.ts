@@ -53,6 +53,7 @@ describe('a good config', () => {
         "bridges": {
           "wormhole-token-bridge": {
             "calls": {},
+            "emitters": {},
             "freeRoutes": [],
             "guardianApis": [],
             "minimumFees": {},

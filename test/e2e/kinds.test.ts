@@ -4,14 +4,23 @@ import type { PortageProcess } from '../../lab/devnet/portage-process.ts'
 import { until } from '../../lab/devnet/until.ts'
 import { devnetTokenFeeWei } from '../../lab/devnet/relayer-config.ts'
 import { transferKinds } from '../../lab/devnet/wormhole/users.ts'
-import { toUniversal } from '../../lab/devnet/wormhole/vaa.ts'
+import { type Message, toUniversal } from '../../lab/devnet/wormhole/vaa.ts'
+import { until } from '../../lab/devnet/until.ts'
 import { published } from '../../lab/devnet/wormhole/wormhole.ts'
+import { tokenBridgeEmitters } from '../../bridges/wormhole-token-bridge/emitters.ts'
+import type { StreamView } from '../../domain/stream/stream.ts'
+import { streamViewQuery, streamWorkflowId } from '../../temporal/contracts/stream.ts'
+import { runCli } from '../cli/run-cli.ts'
+import { registerForeign } from '../helpers/e2e-foreign.ts'
 import { expectDelivered, expectNotDelivered } from '../helpers/e2e-judge.ts'
 import { logLines } from '../helpers/log-lines.ts'
 import { activitySummaries, currentDetails } from '../helpers/e2e-web-ui.ts'
 import { type Stage, ledgerId, startStage } from '../helpers/e2e.ts'
+import { transferPayload } from '../helpers/vaa.ts'
 
 const amount = 10n ** 18n
+/** Where the stream of Solana's token bridge begins. That of Sui's begins with the first message that is heard. */
+const first = '1000000'
 
 const bridgeAbi = artifact('BridgeImplementation').abi
 
@@ -21,10 +30,27 @@ describe('Every kind of transfer, both ways', () => {
 
   beforeAll(async () => {
     stage = await startStage()
-    portage = await stage.portage()
+    portage = await stage.portage({
+      configure: (config) => ({
+        ...config,
+        bridges: {
+          'wormhole-token-bridge': {
+            ...config.bridges['wormhole-token-bridge'],
+            everySource: 'mainnet',
+            streams: { 'wormhole-1': { first } },
+          },
+        },
+      }),
+    })
   })
 
   afterAll(() => stage?.close())
+
+  /** How many messages of the spy were refused for their emitter. */
+  const metrics = async () => {
+    const text = await (await fetch(`${portage.apiUrl}/metrics`)).text()
+    return { refused: Number(text.match(/portage_intake_refused_total\{[^}]*code="EMITTER_UNKNOWN"[^}]*\} (\d+)/)?.[1] ?? 0) }
+  }
 
   test("all four kinds are delivered once from both chains, and the fee is the lane's", async () => {
     const transfers = transferKinds.map((kind) => ({ kind, amount, fee: devnetTokenFeeWei }))
@@ -120,5 +146,76 @@ describe('Every kind of transfer, both ways', () => {
       expect(await summary(workflowId)).toBe(`numbered source ${workflowId.slice('stream:'.length)}`)
       expect(await currentDetails(client, workflowId)).not.toBe('')
     }
+  })
+
+  describe('from chains that we have no node of', () => {
+    const view = (stream: string): Promise<StreamView> => stage.client.workflow.getHandle(streamWorkflowId(stream)).query(streamViewQuery)
+    /** The stream, once every number below this one is resolved. */
+    const isProved = (stream: string, next: bigint) =>
+      until(
+        async () => {
+          const now = await view(stream)
+          return now.completedNumber === String(next - 1n) && now.next === String(next) && now
+        },
+        { timeoutMs: 120_000, everyMs: 100, what: `${stream} to be proved below ${next}` },
+      )
+    /** Guardians see these messages; the spy does not tell those of `mute`. */
+    const observe = (messages: readonly Message[], mute: readonly Message[] = []) => {
+      stage.devnet.guardian.treat((one) => (mute.includes(one) ? 'mute' : 'sign'))
+      for (const one of messages) stage.devnet.guardian.observe(one)
+      stage.devnet.guardian.treat(() => 'sign')
+    }
+    const cli = (...argv: string[]) => runCli([...argv, '--config', portage.configPath], { env: stage.devnet.env })
+
+    test('from Solana: what the spy tells, and what it left out, is delivered once; what goes elsewhere is passed over', async () => {
+      const solana = await registerForeign(stage, 'bsc', 1)
+      await until(() => stage.devnet.guardian.spy.subscribers === 1, { timeoutMs: 60_000, what: 'the subscription' })
+      const messages = [0n, 1n, 2n, 3n, 4n].map((above) => solana.message(BigInt(first) + above, above % 3n === 0n ? 30 : undefined))
+      const [, , muted, mutedElsewhere] = messages
+      observe(messages, [muted!, mutedElsewhere!])
+      const sent = await stage.identify(messages.filter((_, index) => index % 3 !== 0).map(solana.sent))
+      const ends = await stage.outcomes(sent)
+      expect(ends.map(({ state, delivery }) => [state, delivery?.ours])).toEqual(sent.map(() => ['delivered', true]))
+      expect(sent.map(({ id }) => id.split(':').slice(0, 4).join(':'))).toEqual(
+        [1n, 2n, 4n].map((above) => `wormhole-token-bridge:1:${solana.emitter}:${BigInt(first) + above}`),
+      )
+      await expectDelivered(stage, sent)
+      const { counts, gaps, alarms } = await isProved(solana.stream, BigInt(first) + 5n)
+      expect({ ...counts, gaps, alarms }).toMatchObject({ completed: 3, ignored: 2, gaps: {}, alarms: [] })
+      const shown = await cli('stream', 'show', solana.stream)
+      expect(shown.out).toContain('the config has no node of Solana (wormhole-1)')
+      for (const what of ['head: ', 'finality: ', 'unobserved: ']) expect(shown.out).toContain(`\n  ${what}`)
+      expect((await cli('stream', 'list')).out).toMatch(/wormhole-1:ec7372.*no node of Solana/)
+    })
+
+    test('from Sui: a message that the spy never told, with none above it, is found by an audit', async () => {
+      const sui = await registerForeign(stage, 'bsc', 21)
+      const [heard, muted] = [sui.message(7n), sui.message(8n)]
+      observe([heard, muted], [muted])
+      const [before] = await stage.identify([sui.sent(heard)])
+      await stage.outcomes([before!])
+      await isProved(sui.stream, 8n)
+      expect(await cli('stream', 'audit', sui.stream)).toMatchObject({ code: 0 })
+      const sent = [before!, ...(await stage.identify([sui.sent(muted)]))]
+      await stage.outcomes(sent)
+      await isProved(sui.stream, 9n)
+      await expectDelivered(stage, sent)
+    })
+
+    test('not from an emitter that the target does not know: of another chain, or of a stranger', async () => {
+      const { guardian } = stage.devnet
+      const sui = tokenBridgeEmitters.mainnet.find(([id]) => id === 21)![2]
+      const strangers = [
+        { emitterChain: 22, emitter: sui },
+        { emitterChain: 21, emitter: 'ff'.repeat(32) },
+      ]
+      const before = (await metrics()).refused
+      const payload = transferPayload({ toChain: stage.devnet.chains.bsc.wormholeChainId })
+      const message = { timestamp: Math.floor(Date.now() / 1_000), vaaNonce: 0, sequence: 9n, consistencyLevel: 1, payload }
+      // A spy that lies about whose messages it sends.
+      for (const stranger of strangers) guardian.spy.publish(guardian.sign({ ...message, ...stranger }).bytes, 21, sui)
+      await until(async () => (await metrics()).refused === before + 2, { timeoutMs: 60_000, what: 'both to be refused' })
+      expect((await view(`wormhole-token-bridge:wormhole-21:${sui}`)).next).toBe('9')
+    })
   })
 })

@@ -96,4 +96,16 @@ describe('what a spy tells, on its way to the stream', () => {
     expect(state()).toMatchObject({ next: '2', open: [], gaps: [], counts: { completed: 1, ignored: 1 } })
     recorder.close()
   })
+
+  it('may leave later, where nothing of it is to be delivered; and with what is', async () => {
+    const { recorder, updates, state } = network(200, { everyMs: 20, quietMs: 60_000 })
+    recorder.add('0', 'ignored')
+    recorder.add('1', 'ignored')
+    expect(recorder.lowest).toBe('0')
+    recorder.add('2', 'started')
+    // Without the transfer it would have waited for a minute.
+    await until(() => recorder.size === 0, { timeoutMs: 40_000, what: 'all to be told' })
+    expect([updates.length, state().next, state().counts.ignored]).toEqual([1, '3', 2])
+    recorder.close()
+  })
 })

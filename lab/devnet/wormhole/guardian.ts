@@ -27,6 +27,8 @@ export interface Guardian {
   readonly apiUrl: string
   /** Wormholescan: it has what the guardians have signed. */
   readonly wormholescan: VaaServer
+  /** A message of a chain that is not in this devnet, as a guardian that watches that chain sees it: signed, gossiped and kept as `treat` says. */
+  observe(message: Message): void
   /** How messages are treated from now on. */
   treat(how: (message: Message) => Treatment): void
   /**
@@ -79,6 +81,7 @@ export async function startGuardian(chains: readonly WormholeChain[], options: G
     api,
     apiUrl: api.url,
     wormholescan,
+    observe: observed.observe,
     treat: observed.treat,
     renew(index) {
       setIndex = index

@@ -1,0 +1,41 @@
+import { heardSources, sourceTitle } from '../../bridges/registry.ts'
+import type { HeardEmitter } from '../../bridges/wormhole-token-bridge/heard.ts'
+import { createTokenBridgeReads, unregistered } from '../../bridges/wormhole-token-bridge/contracts.ts'
+import type { Config } from '../../config/schema.ts'
+import { type ConfiguredChain as Reader, createConfiguredChain } from '../chains.ts'
+import { type Check, checkTimeoutMs, type Finding, look, warn } from './check.ts'
+
+/** Checks for each target that its token bridge has registered the sources that the config has no node of: it takes messages of no others. */
+export async function checkSources(config: Config): Promise<Check[]> {
+  const heard = heardSources(config)
+  if (heard.length === 0) return []
+  return Promise.all(
+    Object.entries(config.chains).map(async ([name, chain]) => {
+      const { contracts } = chain
+      const reader = createConfiguredChain(name, chain, { timeoutMs: checkTimeoutMs / 2 })
+      try {
+        const check = () => reader.connect().then(() => checkRegistered(reader, contracts?.tokenBridge ?? '', heard))
+        return await look(`chain ${name}`, 'sources without a node', check)
+      } finally {
+        reader.close()
+      }
+    }),
+  )
+}
+
+/** @param tokenBridge of the target */
+export async function checkRegistered(
+  reader: Pick<Reader, 'name' | 'call'>,
+  tokenBridge: string,
+  heard: readonly HeardEmitter[],
+): Promise<Finding> {
+  const { emitter: registered } = createTokenBridgeReads(reader, tokenBridge)
+  const found = await Promise.all(heard.map(async (one) => ({ ...one, registered: await registered(one.emitterChain) })))
+  const titles = (some: typeof found) => some.map(({ sourceChain }) => sourceTitle(sourceChain)).join(', ')
+  const others = found.filter((one) => one.registered !== one.emitter && one.registered !== unregistered)
+  const none = found.filter((one) => one.registered === unregistered)
+  const detail = `${found.length - others.length - none.length} of ${found.length} are registered${none.length > 0 ? `; none for ${titles(none)}` : ''}`
+  if (others.length === 0) return detail
+  const remedy = 'Their transfers are refused here (EMITTER_UNKNOWN): correct everySource or emitters of bridges.wormhole-token-bridge.'
+  return warn(`${detail}; another emitter than ours for ${titles(others)}`, remedy)
+}

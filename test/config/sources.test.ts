@@ -1,0 +1,58 @@
+import { expect, test } from 'vitest'
+import { crossCheck } from '../../config/cross-checks.ts'
+import { parseConfig } from '../../config/load.ts'
+
+const base = `
+temporal: {}
+chains:
+  ethereum:
+    family: evm
+    networkId: 1
+    wormholeChainId: 2
+    nodes: [{ url: http://127.0.0.1:8545 }]
+    finality: { kind: tag }
+    blockTimeMs: 12000
+    contracts: { core: '0x98f3c9e6E3fAce36bAAd05FE09d375Ef1464288B', tokenBridge: '0x3ee18B2214AFF97000D974cf647E7C347E8fa585' }
+    lanes: []
+bridges:
+  wormhole-token-bridge:
+`
+const settings = (...lines: string[]) =>
+  parseConfig(`${base}${lines.map((line) => `    ${line}\n`).join('')}`, {}, 'portage.yaml').bridges['wormhole-token-bridge']
+const emitter = 'Cc'.repeat(32)
+
+test('sources without a node: all that are known, others by their number, and how their streams begin', () => {
+  const parsed = settings(
+    'everySource: testnet',
+    `emitters: { 34: '0x${emitter}' }`,
+    "streams: { wormhole-34: { first: '17' } }",
+    'freeRoutes: [{ source: wormhole-34, target: ethereum }]',
+  )
+  expect(parsed).toMatchObject({
+    everySource: 'testnet',
+    emitters: { 34: 'cc'.repeat(32) },
+    streams: { 'wormhole-34': { first: '17' } },
+    freeRoutes: [{ source: 'wormhole-34', target: 'ethereum' }],
+  })
+})
+
+test.each([
+  ['a network that there is not', 'everySource: devnet'],
+  ['a number that is none of Wormhole', `emitters: { 65536: '${emitter}' }`],
+  ['a name in place of the number', `emitters: { solana: '${emitter}' }`],
+  ['an address in place of an emitter', "emitters: { 34: '0x24850c6f61C438823F01B7A3BF2B89B72174Fa9d' }"],
+  ['a chain of the config, whose contracts have its token bridge', `emitters: { 2: '${emitter}' }`],
+])('sources without a node: not %s', (_, line) => {
+  expect(() => settings(line)).toThrow(/bridges\.wormhole-token-bridge\.(everySource|emitters)/)
+})
+
+test('a chain of the config has its token bridge in one place', () => {
+  const raw = { chains: { ethereum: { wormholeChainId: 2, contracts: {} } }, bridges: { 'wormhole-token-bridge': { emitters: { 2: '' } } } }
+  expect(crossCheck(raw)).toEqual([
+    {
+      path: 'bridges.wormhole-token-bridge.emitters.2',
+      problem: 'is the chain ethereum of this config',
+      remedy: 'Remove it: chains.ethereum.contracts has its token bridge.',
+    },
+  ])
+})
