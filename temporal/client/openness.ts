@@ -26,7 +26,7 @@ export function openness({ address, tls, apiKey, headers }: TemporalAccess): Ope
   if (tls && (named || tls.certificate)) return undefined
   const plain = tls ? '' : ' in plain text and'
   return {
-    what: `Temporal is reached${plain} without a client certificate or API key: whoever reaches ${address} can read all transfers, and pause, cancel and order in anybody's name`,
+    what: `Temporal is reached${plain} without a client certificate or API key; whoever reaches ${address} can read all transfers, and pause, cancel and order in anybody's name`,
     remedy,
   }
 }

@@ -9,8 +9,9 @@ import { documentedCommands } from '../helpers/documented-commands.ts'
 import { type Ledgers, startLedgers } from '../lanes/setting.ts'
 import { runCli } from './run-cli.ts'
 
-/** These run until they are stopped, or write where the test runs: others start them (test/e2e, test/workers, test/cli). */
-const elsewhere = /^(run|codec-server|doctor|init|transfer watch|keystore|archive run --every|completion)\b/
+/** These run until they are stopped, wait for a chain, or write where the test runs: others run them (test/e2e, test/workers, test/cli). */
+const elsewhere =
+  /^(run|codec-server|doctor|init|transfer watch|audit run|lane (top-up|sweep|send)|keystore|archive run --every|completion)\b/
 
 /** What a ledger worker, a Temporal and one lane answer: these succeed. All others may say why they do not, by a code of the catalogue. */
 const succeeds =
@@ -24,9 +25,15 @@ beforeAll(async () => {
   file = join(folder, 'portage.yaml')
   ledgers = await startLedgers()
   const { chains, bridges } = deadConfig(await freePort())
+  const bsc = chains['bsc']!
   const lane = { address: `0x${'a'.repeat(40)}` }
   const temporal = { address: ledgers.server.address }
-  const raw = { temporal, chains: { ...chains, bsc: { ...chains['bsc'], lanes: [lane] } }, bridges, api: { port: await freePort() } }
+  const raw = {
+    temporal,
+    chains: { ...chains, bsc: { ...bsc, nodes: bsc.nodes.map((node) => ({ ...node, name: 'bsc' })), lanes: [lane] } },
+    bridges,
+    api: { port: await freePort() },
+  }
   // Without the fields that a config has by default.
   await writeFile(file, stringify(JSON.parse(JSON.stringify(raw))))
   await ledgers.client({ lane: `evm-1397:${lane.address}`, window: 8, fillAfterBlocks: 3 }).introduce()

@@ -6,7 +6,7 @@ import { errorCatalogue } from '../../domain/errors.ts'
 import { silentLogger } from '../../observability/logger.ts'
 import { retrySignal } from '../../temporal/contracts/transfer.ts'
 import { workflowBundle } from '../../workers/bundle.ts'
-import { lanes, scriptedTransfers, sound, waiting } from './scripted.ts'
+import { landed, lanes, scriptedTransfers, sound, waiting } from './scripted.ts'
 
 const traceId = '4bf92f3577b34da6a3ce929d0e0e4736'
 const carrier = (traceparent: unknown) => defaultPayloadConverter.toPayload({ traceparent })
@@ -106,7 +106,9 @@ describe('The trace of a transfer', () => {
     await waited(1)
     await on.retry(handle)
     await waited(2)
-    on.script.admit = () => {
+    on.script.admit = sound.admit
+    on.script.broadcast = () => ({ kind: 'included', landed, finalInMs: 0 })
+    on.script.confirm = () => {
       throw ApplicationFailure.nonRetryable('the config has no such chain', 'TARGET_CHAIN_UNSUPPORTED')
     }
     await on.retry(handle)
@@ -124,6 +126,7 @@ describe('The trace of a transfer', () => {
           code: 'TARGET_CHAIN_UNSUPPORTED',
           reason: 'the config has no such chain',
         },
+        lane: lanes[0],
         remedy: errorCatalogue.TARGET_CHAIN_UNSUPPORTED.remedy,
       },
     ])
