@@ -1,3 +1,5 @@
+import { foreign, timeText } from './web-ui-text.ts'
+
 /** Who ordered something, and why. Every order of a person, or of Portage itself (`portage`), has both; both stay in the history of what it changed. */
 export interface Order {
   readonly by: string
@@ -66,10 +68,10 @@ export function orderText(given: GivenOrder): string {
   return `${kind} by ${by}: ${reason}${named.length > 0 ? ` (${named.join(', ')})` : ''}`
 }
 
-/** For the details in the Web UI, newest first: a line for each of the newest orders. */
+/** For the details in the Web UI, newest first: a line of Markdown for each of the newest orders. */
 export function orderLines(orders: readonly GivenOrder[] = []): string[] {
   const newest = orders.slice(-linesShown).toReversed()
-  return newest.map((order) => `- ${new Date(order.at).toISOString()} ${orderText(order)}`)
+  return newest.map((order) => `- ${timeText(order.at)} ${foreign(orderText(order))}`)
 }
 
 /** The fields that are there, as the facts of a record. */

@@ -8,6 +8,7 @@ import { recordStreams } from '../test/replay/record-stream.ts'
 import { recordOperatorTransactions } from '../test/replay/record-operator-transaction.ts'
 import { recordLaneReset } from '../test/replay/record-lane.ts'
 import { recordCancelled, recordRefused, recordStreamAside } from '../test/replay/record-patches.ts'
+import { recordCancelByTemporal, recordCode } from '../test/replay/record-transfer.ts'
 import { type Keep, recordDear, recordFar, recordNear, recordStuck } from '../test/replay/record.ts'
 
 const help = `Usage: npx tsx scripts/record-histories.ts [<name>…]
@@ -36,6 +37,9 @@ const recorders: readonly (readonly [readonly FixtureName[], (keep: Keep) => Pro
   [['far-finality-with-confirm'], recordFar],
   [['stream-aside'], recordStreamAside],
   [['cancelled-by-nonces'], recordCancelled],
+  [['waiting-with-code'], recordCode],
+  [['ended-by-temporal'], recordCancelByTemporal('ended-by-temporal')],
+  [['cancelled-by-temporal'], recordCancelByTemporal('cancelled-by-temporal')],
   [['operator-transaction-refused'], recordRefused('operator-transaction-refused')],
   [['operator-transaction-refused-later'], recordRefused('operator-transaction-refused-later')],
 ]

@@ -8,6 +8,7 @@ import { startWorkflowRecovery } from '../recovery/workflow-recovery.ts'
 import { type Admin, openAdmin } from './admin.ts'
 import { scheduleAudits } from './audit.ts'
 import { createChainWorker } from './chain.ts'
+import { watchCodeAttribute } from './code-attribute.ts'
 import { createContext } from './context.ts'
 import { beginVersion, deploymentOf, watchDeployment } from './deployment.ts'
 import { startIntake } from './intake.ts'
@@ -102,8 +103,11 @@ async function startRole(
     for (const { agent, near } of started) if (near) nearLanes.set(agent.lane, near)
   }
   if (serves('chain')) {
+    const codeAttribute = await watchCodeAttribute({ client, logger })
+    services.push(codeAttribute)
+    const { activates } = codeAttribute
     for (const name of network.served) {
-      const served = await createChainWorker(name, context, hosting, nearLanes)
+      const served = await createChainWorker(name, context, { ...hosting, activates }, nearLanes)
       workers.push(served.worker)
       services.push(...served.services, scheduleAudits(name, context))
     }

@@ -8,9 +8,11 @@ import {
   batchStatusQuery,
 } from '../temporal/contracts/batch.ts'
 import { rolledBackSignal } from '../temporal/contracts/transfer.ts'
-import { batchIntentId } from '../temporal/contracts/names.ts'
+import { batchIntentId, laneWorkflowId } from '../temporal/contracts/names.ts'
+import { durationText, foreign, paragraphs, summaryText, workflowLink } from '../domain/web-ui-text.ts'
+import { workflowOf } from '../domain/lane/intent-id.ts'
 import { laneStep, type LaneStepResult } from './lane-step.ts'
-import { condition, makeContinueAsNewFunc, setHandler, workflowInfo } from '@temporalio/workflow'
+import { condition, makeContinueAsNewFunc, setCurrentDetails, setHandler, workflowInfo } from '@temporalio/workflow'
 
 /** First and longest wait between two looks, ms: longer than a process takes to get the nonce of the batch, so that a batch without one is over. */
 const firstWaitMs = 60_000
@@ -30,21 +32,25 @@ export async function batch(input: BatchInput): Promise<BatchStatus> {
   setHandler(batchClearedSignal, () => void (cleared = true))
   setHandler(batchOverSignal, (reported) => void (end ??= reported))
   setHandler(rolledBackSignal, () => void (rolledBack = true))
+  show(input, held, end)
   for (let looks = input.looks ?? 0; ; looks++) {
     const { continueAsNewSuggested, memo } = workflowInfo()
     if (continueAsNewSuggested) await makeContinueAsNewFunc<typeof batch>({ memo })({ ...input, looks, cleared, held })
-    await condition(() => end !== undefined || rolledBack, backoffMs(looks, firstWaitMs, longestWaitMs))
+    const waitMs = backoffMs(looks, firstWaitMs, longestWaitMs)
+    const summary = summaryText(`the process of ${lane} drives it; looks itself in ${durationText(waitMs)}`)
+    await condition(() => end !== undefined || rolledBack, waitMs, { summary })
     if (!end) {
       rolledBack = false
       const call = { lane, intentId: batchIntentId(workflowId), intent, members: cleared ? undefined : members, held }
       // Where the lane has no worker, the process that drove the batch may report its end first.
       const result = await Promise.race([
-        laneStep(lane, `${members.length} transfers`, ({ broadcastBatch }) => broadcastBatch(call)),
+        laneStep(lane, `${members.length} transfers in one call of ${lane}`, ({ broadcastBatch }) => broadcastBatch(call)),
         condition(() => end !== undefined).then(() => undefined),
       ])
       if (result?.kind === 'pending') held = result.held
       else if (result) end ??= endOf(result)
     }
+    show(input, held, end)
     if (end) return { lane, intent, members, cleared, ...end }
   }
 }
@@ -66,4 +72,20 @@ function endOf(result: LaneStepResult): BatchEnd | undefined {
     default:
       return undefined
   }
+}
+
+/** Most members that are named in the details; the memo has all. */
+const membersShown = 20
+
+/** What the Web UI shows of it. */
+function show({ lane, members }: BatchInput, held: BatchInput['held'], end: BatchEnd | undefined): void {
+  const { namespace } = workflowInfo()
+  const named = members.slice(0, membersShown).map((intent) => `- ${workflowLink(namespace, workflowOf(intent), workflowOf(intent))}`)
+  setCurrentDetails(
+    paragraphs(
+      `**${end?.state ?? 'underway'}**${end ? ` ${foreign(end.detail)}` : ''}`,
+      `${members.length} transfers in one call of ${workflowLink(namespace, laneWorkflowId(lane), `lane ${lane}`)}${held ? `, nonce ${held.nonce}` : ''}`,
+      [...named, ...(members.length > membersShown ? [`- and ${members.length - membersShown} more`] : [])].join('\n'),
+    ),
+  )
 }

@@ -32,6 +32,6 @@ export async function entityWorkflow<Request, Response>(
   setHandler(update, handler, { validator })
   await condition(isFull)
   // A task that answers an update must not close the run: the answer would be lost to its caller.
-  do await sleep(1)
+  do await sleep(1, { summary: 'the run is full: its last answers go out before the next run takes over' })
   while (lengthAtLastUpdate === workflowInfo().historyLength || !allHandlersFinished())
 }

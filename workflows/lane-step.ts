@@ -1,4 +1,5 @@
 import type { LaneId } from '../domain/lane/lane-id.ts'
+import { summaryText } from '../domain/web-ui-text.ts'
 import type { BatchSteps } from '../temporal/contracts/batch.ts'
 import { laneQueue } from '../temporal/contracts/names.ts'
 import type { OperatorTransactionSteps, SendOperatorTransactionResult } from '../temporal/contracts/operator-transaction.ts'
@@ -16,7 +17,7 @@ export async function laneStep(
   call: (steps: OperatorTransactionSteps & BatchSteps) => Promise<SendOperatorTransactionResult>,
 ): Promise<LaneStepResult> {
   try {
-    return await call(proxyActivities({ ...laneStepPolicy(), taskQueue: laneQueue(lane), summary }))
+    return await call(proxyActivities({ ...laneStepPolicy(), taskQueue: laneQueue(lane), summary: summaryText(summary) }))
   } catch (error) {
     if (isCancellation(error) || !(error instanceof ActivityFailure)) throw error
     return { kind: 'refused', reason: failureText(error) }

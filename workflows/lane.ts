@@ -1,11 +1,15 @@
 import { type Order, orderLines, orderOf } from '../domain/order.ts'
+import { errorCatalogue } from '../domain/errors.ts'
 import { workflowOf } from '../domain/lane/intent-id.ts'
+import type { LaneId } from '../domain/lane/lane-id.ts'
 import { type LaneState, newLane } from '../domain/lane/lane.ts'
-import type { ApplyRequest, OperatorAsk, RolledBack } from '../domain/lane/messages.ts'
+import type { ApplyRequest, Closed, OperatorAsk, RolledBack } from '../domain/lane/messages.ts'
 import { assertApplyRequest } from '../domain/lane/request.ts'
 import { carried, paged } from '../domain/lane/pages.ts'
 import { apply } from '../domain/lane/reducer.ts'
+import { refusalCodes } from '../domain/lane/refusal-codes.ts'
 import { view } from '../domain/lane/view.ts'
+import { code as asCode, foreign, paragraphs } from '../domain/web-ui-text.ts'
 import {
   type LaneInput,
   activateSignal,
@@ -80,10 +84,22 @@ function tell({ intentId, nonce }: RolledBack): void {
 function details(state: LaneState): string {
   const { inFlight, next, latest, window, closed } = view(state)
   const { granted, filled, external, rolledBack } = state.counts
-  return [
-    `**${state.config.lane}** ${closed ? `${closed.why}: ${closed.detail}` : state.synced ? 'active' : 'not synced'}`,
+  const { lane } = state.config
+  return paragraphs(
+    `**${lane}** ${closed ? `takes no new work: ${closed.why}` : state.synced ? 'active' : 'not synced: it has not read its account yet'}`,
+    ...(closed ? whyClosed(lane, closed) : []),
     `next nonce ${next}, on chain ${latest}, in flight ${inFlight} of ${window}`,
     `granted ${granted}, filled ${filled}, external ${external}, rolled back ${rolledBack}`,
-    ...orderLines(state.orders),
-  ].join('\n\n')
+    state.orders && state.orders.length > 0 && `Orders:\n\n${orderLines(state.orders).join('\n')}`,
+  )
+}
+
+/** Code, reason and remedy, as docs/errors.md has them. */
+function whyClosed(lane: LaneId, { why, detail, by }: Closed): string[] {
+  const code = refusalCodes[why]
+  const { title, remedy } = errorCatalogue[code]
+  return [
+    `${asCode(code)} ${title} Here: ${foreign(detail)}${by === undefined ? '' : ` (by ${foreign(by)})`}`,
+    `**What to do:** ${foreign(remedy)} To look: ${asCode(`portage lane show ${lane}`)}`,
+  ]
 }

@@ -1,4 +1,5 @@
-import { orderOf } from '../domain/order.ts'
+import { type Order, orderOf } from '../domain/order.ts'
+import { errorCatalogue } from '../domain/errors.ts'
 import { backoffMs } from '../domain/backoff.ts'
 import { intentIdOf, roundOf } from '../domain/lane/intent-id.ts'
 import {
@@ -11,8 +12,11 @@ import {
   operatorTransactionStatusQuery,
   type SignedHash,
 } from '../temporal/contracts/operator-transaction.ts'
+import { code as asCode, durationText, foreign, paragraphs, summaryText, timeText, workflowLink } from '../domain/web-ui-text.ts'
+import { laneWorkflowId } from '../temporal/contracts/names.ts'
+import { obeyingTemporalCancel } from './temporal-cancel.ts'
 import { laneStep, type LaneStepResult } from './lane-step.ts'
-import { condition, continueAsNew, patched, setHandler, workflowInfo } from '@temporalio/workflow'
+import { condition, continueAsNew, patched, setCurrentDetails, setHandler, workflowInfo } from '@temporalio/workflow'
 
 type SignedRecord = SignedHash & { intentId: string; nonce: number }
 
@@ -26,28 +30,49 @@ const looksPerRun = 200
  * One intent of an operator (a payment, a sweep to the treasury, a top-up), sent through the ledger of a lane until it is final. Unlike a delivery,
  * nothing makes the effect of a payment single: where the ledger cannot say what became of it, it is not sent again.
  */
-export async function operatorTransaction(input: OperatorTransactionInput): Promise<OperatorTransactionStatus> {
+export function operatorTransaction(input: OperatorTransactionInput): Promise<OperatorTransactionStatus> {
+  let cancel: ((order: Order) => void) | undefined
+  return obeyingTemporalCancel(
+    (order) => cancel?.(order),
+    () => sendUntilFinal(input, (obey) => (cancel = obey)),
+  )
+}
+
+/** @param onReady is given what ends it in order */
+async function sendUntilFinal(
+  input: OperatorTransactionInput,
+  onReady: (cancel: (order: Order) => void) => void,
+): Promise<OperatorTransactionStatus> {
   const progress: OperatorTransactionProgress = { ...(input.progress ?? begun()) }
   const { lane, intent, by, reason } = input
   const { orderedAt } = progress
-  let status: OperatorTransactionStatus = { lane, intent, by, reason, orderedAt, state: 'waiting', detail: 'not sent yet' }
+  const { cancelledBy: before } = progress
+  let status: OperatorTransactionStatus = {
+    ...{ lane, intent, by, reason, orderedAt, state: 'waiting', detail: 'not sent yet' },
+    ...(before && { cancelledBy: before }),
+  }
   setHandler(operatorTransactionStatusQuery, () => status)
-  setHandler(cancelOperatorTransactionSignal, (given) => {
-    progress.cancelledBy ??= orderOf(given)
+  const cancel = (order: Order) => {
+    progress.cancelledBy ??= order
     status = { ...status, cancelledBy: progress.cancelledBy }
-  })
+    show(status)
+  }
+  setHandler(cancelOperatorTransactionSignal, (given) => cancel(orderOf(given)))
+  onReady(cancel)
   setHandler(operatorTransactionSignedSignal, (signed) => recordSigned(progress, signed))
+  show(status)
   for (let looks = 0; ; looks++) {
     if (looks >= looksPerRun || workflowInfo().continueAsNewSuggested)
       await continueAsNew<typeof operatorTransaction>({ ...input, progress })
     const { cancelledBy, sentBefore } = progress
     const result = await send(input, progress)
     status = { ...status, ...applyResult(result, progress, sentBefore || isAfterReset()) }
+    show(status)
     if (status.state !== 'waiting' && status.state !== 'pending') return status
     const waitMs = backoffMs(progress.waits++, firstWaitMs, longestWaitMs)
     if (result.kind === 'spent' || result.kind === 'superseded') continue
     // A cancel that came meanwhile ends the wait at once.
-    await condition(() => progress.cancelledBy !== cancelledBy, waitMs)
+    await condition(() => progress.cancelledBy !== cancelledBy, waitMs, { summary: waitText(status, waitMs) })
   }
 }
 
@@ -169,4 +194,24 @@ function applySpent({ nonce, by }: Extract<LaneStepResult, { kind: 'spent' }>, p
 
 function cancelledText({ cancelledBy }: OperatorTransactionProgress, what: string): string {
   return `cancelled by ${cancelledBy?.by ?? 'the lane'}: ${cancelledBy?.reason ?? ''}; ${what}`
+}
+
+function waitText({ state, detail }: OperatorTransactionStatus, waitMs: number): string {
+  return summaryText(`${state}: ${detail}; looks again in ${durationText(waitMs)}`)
+}
+
+/** What the Web UI shows of it. */
+function show({ lane, intent, by, reason, orderedAt, state, detail, nonce, cancelledBy }: OperatorTransactionStatus): void {
+  const { namespace, workflowId } = workflowInfo()
+  const isOpen = state === 'waiting' || state === 'pending'
+  setCurrentDetails(
+    paragraphs(
+      `**${state}** ${foreign(detail)}`,
+      state === 'lost' && `\`TRANSACTION_LOST\` **What to do:** ${foreign(errorCatalogue.TRANSACTION_LOST.remedy)}`,
+      cancelledBy && `cancel ordered by ${foreign(cancelledBy.by)}: ${foreign(cancelledBy.reason)}`,
+      isOpen && !cancelledBy && `- to end it: ${asCode(`portage lane cancel-transaction ${workflowId} --reason "…"`)}`,
+      `${foreign(reason)}, by ${foreign(by)}${orderedAt === undefined ? '' : `, ${timeText(orderedAt)}`}`,
+      `to ${foreign(intent.to)}, value ${foreign(intent.value)}, through ${workflowLink(namespace, laneWorkflowId(lane), `lane ${lane}`)}${nonce === undefined ? '' : `, nonce ${nonce}`}`,
+    ),
+  )
 }

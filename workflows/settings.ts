@@ -1,6 +1,7 @@
 import { applySettingsOrders } from '../domain/settings/reducer.ts'
 import { assertSettingsFit, assertSettingsOrders } from '../domain/settings/request.ts'
 import { noSettings, type Settings } from '../domain/settings/settings.ts'
+import { code as asCode, foreign, paragraphs } from '../domain/web-ui-text.ts'
 import { changeSettingsUpdate, type SettingsInput, settingsQuery, type SettingsRequest } from '../temporal/contracts/settings.ts'
 import { entityWorkflow } from './entity-workflow.ts'
 import { continueAsNew, setCurrentDetails, setHandler } from '@temporalio/workflow'
@@ -29,10 +30,13 @@ export async function settings(input: SettingsInput): Promise<void> {
 
 function details({ version, halts, denied, fees, nodes, audit }: Settings): string {
   const last = audit.at(-1)
-  return [
-    `**version ${version}**${halts.length > 0 ? `, ${halts.length} halts` : ''}`,
-    ...halts.map((halt) => `halted: ${JSON.stringify(halt.scope)} by ${halt.by}: ${halt.reason}`),
-    `${denied.length} denied, ${fees.length} fee rules, ${nodes.length} changed nodes`,
-    ...(last ? [`last change: ${last.order.kind} by ${last.by}: ${last.reason}`] : []),
-  ].join('\n\n')
+  const haltLine = ({ scope, by, reason }: Settings['halts'][number]) =>
+    `- ${foreign(JSON.stringify(scope))} by ${foreign(by)}: ${foreign(reason)}`
+  return paragraphs(
+    `**version ${version}**`,
+    halts.length > 0 &&
+      `**${halts.length} halted** (to end one: ${asCode('portage unhalt')}, with the same scope):\n\n${halts.map(haltLine).join('\n')}`,
+    last && `last change: ${last.order.kind} by ${foreign(last.by)}: ${foreign(last.reason)}`,
+    `${denied.length} denied, ${fees.length} fee rules, ${nodes.length} changed nodes; all of it: ${asCode('portage settings')}`,
+  )
 }

@@ -3,6 +3,7 @@ import { fromCheckpoint } from '../domain/stream/checkpoint.ts'
 import { applyToStream, initialStream, viewStream } from '../domain/stream/reducer.ts'
 import { assertStreamUpdate } from '../domain/stream/request.ts'
 import type { StreamRequest, StreamResponse, StreamState, StreamUpdate } from '../domain/stream/stream.ts'
+import { code as asCode, foreign, paragraphs } from '../domain/web-ui-text.ts'
 import {
   type StreamInput,
   pauseStreamSignal,
@@ -61,13 +62,16 @@ function begin({ config, checkpoint, distrusted }: StreamInput): StreamState {
 function details(state: StreamState): string {
   const { stream, nextHeight, next, completedNumber, completedHeight, blockedBy, backfill, alarms, paused, ...view } = viewStream(state)
   const gaps = Object.entries(view.gaps).map(([name, count]) => `${count} ${name}`)
-  return [
-    `**${stream}**${paused ? ` paused by ${paused.by}: ${paused.reason}` : ''}${alarms.length > 0 ? ` alarms: ${alarms.join(', ')}` : ''}`,
+  const blocking = blockedBy && `${blockedBy.number}: ${blockedBy.why}${blockedBy.code ? ` ${asCode(blockedBy.code)}` : ''}`
+  return paragraphs(
+    `**${foreign(stream)}**${alarms.length > 0 ? ` alarms: ${foreign(alarms.join(', '))}` : ''}`,
+    paused &&
+      `**paused** by ${foreign(paused.by)}: ${foreign(paused.reason)}. To go on: ${asCode(`portage stream resume ${stream} --reason "…"`)}`,
+    blocking && `the watermark waits for ${blocking}. To look: ${asCode(`portage stream show ${stream}`)}`,
+    `open ${view.open} (${view.parked} parked, room for ${view.room}), gaps: ${gaps.join(', ') || 'none'}`,
+    backfill.left > 0 && `backfill: ${backfill.left} of ${backfill.ordered} blocks left`,
     `next number ${next}, next block ${nextHeight ?? 'none yet'}, target followed to block ${view.targetHeight ?? 'none yet'}`,
     `completed_nonce_height ${completedNumber ?? 'none'}, completed_block_height ${completedHeight ?? 'none'}`,
-    `open ${view.open} (${view.parked} parked, room for ${view.room}), gaps: ${gaps.join(', ') || 'none'}`,
-    ...(blockedBy ? [`the watermark waits for ${blockedBy.number}: ${blockedBy.why}${blockedBy.code ? ` (${blockedBy.code})` : ''}`] : []),
-    ...(backfill.left > 0 ? [`backfill: ${backfill.left} of ${backfill.ordered} blocks left`] : []),
-    ...orderLines(state.orders),
-  ].join('\n\n')
+    state.orders && state.orders.length > 0 && `Orders:\n\n${orderLines(state.orders).join('\n')}`,
+  )
 }

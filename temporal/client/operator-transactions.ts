@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { RelayerError } from '../../domain/errors.ts'
 import type { Order } from '../../domain/order.ts'
 import type { LaneId } from '../../domain/lane/lane-id.ts'
+import { summaryText } from '../../domain/web-ui-text.ts'
 import { ledgerQueue, operatorTransactionPrefix } from '../contracts/names.ts'
 import {
   cancelOperatorTransactionSignal,
@@ -34,7 +35,7 @@ export async function startOperatorTransaction(
 ): Promise<string> {
   const input: OperatorTransactionInput = { lane, intent, ...checkedOrder(order) }
   const id = `${operatorTransactionPrefix}${lane}:${randomBytes(8).toString('hex')}`
-  const options = { workflowId: id, taskQueue: ledgerQueue, args: [input], staticSummary: `${input.reason} (${lane})` }
+  const options = { workflowId: id, taskQueue: ledgerQueue, args: [input], staticSummary: summaryText(`${lane}: ${input.reason}`) }
   await client.workflow.start('operatorTransaction', options).catch(rethrowAs({}, { lane }))
   return id
 }

@@ -3,6 +3,7 @@ import { isGrpcServiceError } from '@temporalio/client'
 import { toRelayerError, RelayerError } from '../../domain/errors.ts'
 import type { GivenOrder } from '../../domain/order.ts'
 import type { Transfer } from '../../domain/transfer/transfer.ts'
+import { summaryText } from '../../domain/web-ui-text.ts'
 import { chainQueue, searchAttributes } from '../contracts/names.ts'
 import type { TransferInput } from '../contracts/transfer.ts'
 import type { TemporalClient } from './client.ts'
@@ -77,9 +78,9 @@ function startOptions(workflowId: string, input: TransferInput, staticSummary: s
     workflowId,
     taskQueue: chainQueue(targetChain),
     args: [input],
-    staticSummary,
     // A run that continues it begins later, and keeps the memo.
     memo: { [startedAtMemo]: new Date().toISOString() },
+    staticSummary: summaryText(staticSummary),
     typedSearchAttributes: [
       { key: searchAttributes.TransferState, value: 'admitting' },
       { key: searchAttributes.Bridge, value: bridge },

@@ -2,6 +2,7 @@ import type { UpdateDefinition } from '@temporalio/common'
 import { WithStartWorkflowOperation } from '@temporalio/client'
 import { setTimeout as delay } from 'node:timers/promises'
 import { type Facts, RelayerError } from '../../domain/errors.ts'
+import { summaryText } from '../../domain/web-ui-text.ts'
 import { ledgerQueue } from '../contracts/names.ts'
 import { type TemporalClient, within } from './client.ts'
 import { fromTemporal, isGone, type TemporalErrorCodes, updateRefusal } from './errors.ts'
@@ -44,7 +45,7 @@ export async function updateOrStart<Result, Args extends [unknown]>(
     workflowIdConflictPolicy: 'USE_EXISTING',
     workflowIdReusePolicy: 'ALLOW_DUPLICATE',
     args: [await begin()],
-    staticSummary: summary,
+    staticSummary: summaryText(summary),
   })
   return client.workflow.executeUpdateWithStart(update, { ...options, startWorkflowOperation })
 }

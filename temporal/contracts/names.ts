@@ -52,4 +52,12 @@ export const searchAttributes = {
   TargetChain: defineSearchAttributeKey('TargetChain', 'KEYWORD'),
   Lane: defineSearchAttributeKey('Lane', 'KEYWORD'),
   TxHash: defineSearchAttributeKey('TxHash', 'KEYWORD'),
+  /** Why a transfer waits, is parked or was refused: a code of docs/errors.md. None while it goes on. */
+  PortageCode: defineSearchAttributeKey('PortageCode', 'KEYWORD'),
 } as const
+
+/**
+ * Patch: a transfer writes its code into `PortageCode`. Releases before did not, and their namespaces may lack the attribute: a server fails each task that
+ * writes an unknown one, so that a Worker activates the patch only where the namespace has it (workers/code-attribute.ts).
+ */
+export const codeAttributePatch = 'code-attribute'

@@ -120,21 +120,27 @@ describe('Operation with the plain temporal CLI', { timeout: 300_000 }, () => {
     await expectDelivered(stage, delivered())
   })
 
-  test('cancelled with its transaction stuck in the pool: the lane mines a no-op in its place', async () => {
+  test.each([
+    { by: 'the signal', filled: 1, reason: 'wrong recipient', act: (id: string) => signal(id, 'cancel', cancel) },
+    {
+      ...{ by: "Temporal's own cancel", filled: 2, reason: 'cancelled through Temporal' },
+      act: (id: string) => stage.temporal('workflow', 'cancel', '--workflow-id', id),
+    },
+  ])('cancelled by $by with its transaction stuck in the pool: the lane mines a no-op in its place', async ({ filled, reason, act }) => {
     await stopMining(anvil())
     const [sent] = (await stage.send('ethereum', [coin])) as [Sent]
     cancelled.push(sent)
     const [call] = await inPool(anvil(), lane, 1)
-    await signal(sent.id, 'cancel', cancel)
+    await act(sent.id)
     await untilWithdrawn(stage, 'bsc', call!.nonce)
     // Blocks too dear for the call, so that the no-op is not too late.
     await mineDearUntil(anvil(), call!.maxFeePerGas * 3n, lane, call!.nonce + 1)
     await startMining(anvil())
     await mine(anvil(), 3)
     const [end] = await stage.outcomes([sent])
-    expect(end).toMatchObject({ state: 'cancelled', reason: 'wrong recipient' })
+    expect(end).toMatchObject({ state: 'cancelled', reason })
     await expectNotDelivered(stage, [sent])
-    expect((await stage.lane('bsc')).counts.filled).toBe(1)
+    expect((await stage.lane('bsc')).counts.filled).toBe(filled)
   })
 
   test('cancelled too late, when the call is mined: delivered', async () => {
@@ -144,6 +150,21 @@ describe('Operation with the plain temporal CLI', { timeout: 300_000 }, () => {
     await signal(sent.id, 'cancel', cancel)
     await startMining(anvil())
     expect(await stage.outcomes([sent])).toMatchObject([{ state: 'delivered', delivery: { by: lane, ours: true } }])
+    await expectDelivered(stage, delivered())
+  })
+
+  test('reset with its call in the pool, and again once it is delivered: paid once', async () => {
+    await stopMining(anvil())
+    const [sent] = (await stage.send('ethereum', [coin])) as [Sent]
+    await inPool(anvil(), lane, 1)
+    const reset = () => stage.temporal('workflow', 'reset', '--workflow-id', sent.id, '--type', 'FirstWorkflowTask', '--reason', 'a test')
+    await reset()
+    await startMining(anvil())
+    expect(await stage.outcomes([sent])).toMatchObject([{ state: 'delivered', delivery: { by: lane, ours: true } }])
+    const { execution } = (await stage.client.workflow.getHandle(sent.id).describe()).raw.workflowExecutionInfo ?? {}
+    await reset()
+    expect(await stage.outcomes([sent])).toMatchObject([{ state: 'delivered', delivery: { by: lane, ours: true } }])
+    expect((await stage.client.workflow.getHandle(sent.id).describe()).runId).not.toBe(execution?.runId)
     await expectDelivered(stage, delivered())
   })
 

@@ -174,7 +174,7 @@ describe.skipIf(why !== undefined)('Temporal on PostgreSQL', { timeout: 600_000 
   test('portage setup temporal makes namespace and search attributes once, and says what it did; it needs the role admin', async () => {
     const refused = await cli(['setup', 'temporal'], tokens.relayer)
     expect([refused.code, refused.json()]).toMatchObject([1, { error: { code: 'TEMPORAL_PERMISSION' } }])
-    const names = ['TransferState', 'Bridge', 'SourceChain', 'TargetChain', 'Lane', 'TxHash']
+    const names = ['TransferState', 'Bridge', 'SourceChain', 'TargetChain', 'Lane', 'TxHash', 'PortageCode']
     const first = await cli(['setup', 'temporal', '--retention', '48'], tokens.admin)
     expect([first.code, first.json()]).toMatchObject([
       0,

@@ -14,3 +14,12 @@ export async function activitySummaries({ workflow }: Client, id: string): Promi
     userMetadata?.summary ? [defaultPayloadConverter.fromPayload<string>(userMetadata.summary)] : [],
   )
 }
+
+/** The summaries of the timers of a run, or of its timers and steps, in their order; empty: it has none. */
+export async function summaries({ workflow }: Client, id: string, of: 'timer' | 'any', runId?: string): Promise<string[]> {
+  const { events } = await workflow.getHandle(id, runId).fetchHistory()
+  return (events ?? []).flatMap(({ userMetadata, timerStartedEventAttributes: timer, activityTaskScheduledEventAttributes: step }) => {
+    if (!timer && !(of === 'any' && step)) return []
+    return [userMetadata?.summary ? defaultPayloadConverter.fromPayload<string>(userMetadata.summary) : '']
+  })
+}

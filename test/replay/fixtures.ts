@@ -53,6 +53,15 @@ export const fixtures = {
     workflow: 'transfer',
     shows: (history) => ends(history, 'cancelled') && signals(history).includes('cancel') && steps(history).includes('broadcast'),
   },
+  /** As releases before `cancel-by-temporal` recorded it. */
+  'ended-by-temporal': {
+    workflow: 'transfer',
+    shows: (history) => has(history, 'WORKFLOW_EXECUTION_CANCEL_REQUESTED') && has(history, 'WORKFLOW_EXECUTION_CANCELED'),
+  },
+  'cancelled-by-temporal': {
+    workflow: 'transfer',
+    shows: (history) => has(history, 'WORKFLOW_EXECUTION_CANCEL_REQUESTED') && ends(history, 'cancelled'),
+  },
   'retried-after-crash': {
     workflow: 'transfer',
     shows: (history) =>
@@ -75,6 +84,10 @@ export const fixtures = {
     workflow: 'transfer',
     shows: (history) =>
       ends(history, 'delivered') && passes(history, 'waiting') && has(history, 'TIMER_STARTED') && signals(history).length === 0,
+  },
+  'waiting-with-code': {
+    workflow: 'transfer',
+    shows: (history) => ends(history, 'delivered') && passes(history, 'waiting') && JSON.stringify(history).includes('"PortageCode"'),
   },
   'parked-by-deadline': {
     workflow: 'transfer',

@@ -14,11 +14,23 @@ interface Patch {
 
 export const patches: Readonly<Record<string, Patch>> = {
   'stream-aside': { with: 'stream-aside', without: 'stream-first-run', after: ['started'], instead: 'update accepted' },
+  'code-attribute': {
+    with: 'waiting-with-code',
+    without: 'waiting-for-fees',
+    after: ['started', 'local admit'],
+    instead: 'timer started',
+  },
   'ends-by-nonces': {
     with: 'cancelled-by-nonces',
     without: 'cancelled-with-noop',
     after: ['broadcast scheduled', 'signal cancel', 'withdraw completed', 'broadcast completed'],
     instead: 'local confirm',
+  },
+  'cancel-by-temporal': {
+    with: 'cancelled-by-temporal',
+    without: 'ended-by-temporal',
+    after: ['broadcast scheduled', 'broadcast completed', 'cancel requested'],
+    instead: 'ended',
   },
   'refused-after-sent': {
     with: 'operator-transaction-refused-later',
@@ -65,6 +77,8 @@ const plain: Readonly<Record<string, string>> = {
   EVENT_TYPE_WORKFLOW_EXECUTION_UPDATE_ACCEPTED: 'update accepted',
   EVENT_TYPE_TIMER_STARTED: 'timer started',
   EVENT_TYPE_WORKFLOW_EXECUTION_COMPLETED: 'ended',
+  EVENT_TYPE_WORKFLOW_EXECUTION_CANCEL_REQUESTED: 'cancel requested',
+  EVENT_TYPE_WORKFLOW_EXECUTION_CANCELED: 'ended',
 }
 
 function markerOf({ markerRecordedEventAttributes: marker }: RecordedEvent): string | undefined {

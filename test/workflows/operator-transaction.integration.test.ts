@@ -7,6 +7,9 @@ import type {
   SendOperatorTransactionInput,
   SendOperatorTransactionResult,
 } from '../../temporal/contracts/operator-transaction.ts'
+import { until } from '../../lab/devnet/until.ts'
+import { operatorTransactionResult, startOperatorTransaction } from '../../temporal/client/operator-transactions.ts'
+import { currentDetails } from '../helpers/e2e-web-ui.ts'
 import { type Ledgers, startLedgers } from '../lanes/setting.ts'
 
 const lane = `evm-1:0x${'11'.repeat(20)}`
@@ -16,11 +19,15 @@ let ledgers: Ledgers
 let worker: Worker
 let running: Promise<void>
 
+const noSlot: SendOperatorTransactionResult = { kind: 'no-slot', code: 'LANE_NONE', reason: 'a test' }
 /** The lane takes no work at the first look. */
+const atSecondLook = (): SendOperatorTransactionResult =>
+  asked.length % 2 === 1 ? noSlot : { kind: 'final', nonce: 0, ok: true, txHash: '0x', blockHeight: 1, blockHash: '0x', gasPaid: '1' }
+let answer: (input: SendOperatorTransactionInput) => SendOperatorTransactionResult = atSecondLook
+
 async function sendOperatorTransaction(input: SendOperatorTransactionInput): Promise<SendOperatorTransactionResult> {
   asked.push(input)
-  if (asked.length % 2 === 1) return { kind: 'no-slot', code: 'LANE_NONE', reason: 'a test' }
-  return { kind: 'final', nonce: 0, ok: true, txHash: '0x', blockHeight: 1, blockHash: '0x', gasPaid: '1' }
+  return answer(input)
 }
 
 beforeAll(async () => {
@@ -62,4 +69,23 @@ test('Of one that an earlier version has continued the time is not known, and no
   const { status } = await inTwoRuns('operator-transaction:earlier', { round: 1, sentBefore: false, waits: 0 })
   expect(asked.map(({ orderedAt }) => orderedAt)).toEqual([0, 0])
   expect(status).not.toHaveProperty('orderedAt')
+})
+
+test("Temporal's own cancel is an order to end it, which no reason of any length keeps from being started, shown and obeyed", async () => {
+  const { client } = ledgers.temporal
+  asked.splice(0)
+  answer = ({ cancel }) => (cancel ? { kind: 'withdrawn' } : noSlot)
+  const reason = '[漢](https://evil.test) '.repeat(20).slice(0, 500)
+  const id = await startOperatorTransaction(client, { lane, intent }, { by: 'a test', reason })
+  await until(() => asked.length > 0, { timeoutMs: 60_000, what: 'the first look' })
+  await client.workflow.getHandle(id).cancel()
+  const ended = { state: 'cancelled', cancelledBy: { by: 'unnamed', reason: 'cancelled through Temporal' } }
+  expect(await operatorTransactionResult(client, id)).toMatchObject(ended)
+  expect(asked.at(-1)?.cancel).toBe(true)
+  const { raw } = await client.workflow.getHandle(id).describe()
+  expect(raw.workflowExecutionInfo?.status).toBe(2 /* WORKFLOW_EXECUTION_STATUS_COMPLETED */)
+  const details = await currentDetails(client, id)
+  expect(details).toContain('**cancelled** cancelled by unnamed: cancelled through Temporal; nothing was sent')
+  expect(details).toContain('\\[漢\\](https\\[:\\]//evil.test)')
+  expect(details).toContain(`[lane ${lane}](/namespaces/default/workflows/lane%3A${lane.replace(':', '%3A')})`)
 })

@@ -77,6 +77,7 @@ export interface Scripted {
     confirm: ConfirmInput[]
     confirmEnd: ConfirmEndInput[]
     withdraw: WithdrawInput[]
+    expedite: { lane: string; intentId: string }[]
   }
   /** The headers of every step of this test, in order, and the runs that were told as ended parts of a trace. */
   readonly traced: { readonly headers: Headers[]; readonly runs: TracedRun[] }
@@ -93,6 +94,9 @@ export interface Scripted {
   retry(handle: WorkflowHandle): Promise<void>
   status(handle: WorkflowHandle): Promise<TransferStatus>
   reaches(handle: WorkflowHandle, look: (status: TransferStatus) => boolean, what: string): Promise<unknown>
+  /** The server that they run on, and a connection to it. */
+  readonly server: TemporalServer
+  readonly temporal: Temporal
   /** How many runs have gone on as new ones. */
   runs(handle: WorkflowHandle): Promise<number>
   /** Ends one wait after the other until a second run goes on. */
@@ -106,7 +110,15 @@ export function scriptedTransfers(tracing = false): Scripted {
   const workers: Worker[] = []
   let running: Promise<void>[] = []
   let count = 0
-  const nothing = (): Scripted['asked'] => ({ admit: [], broadcastNear: [], broadcast: [], confirm: [], confirmEnd: [], withdraw: [] })
+  const nothing = (): Scripted['asked'] => ({
+    admit: [],
+    broadcastNear: [],
+    broadcast: [],
+    confirm: [],
+    confirmEnd: [],
+    withdraw: [],
+    expedite: [],
+  })
   let asked = nothing()
   let traced: Scripted['traced'] = { headers: [], runs: [] }
   const lines: Record<string, unknown>[] = []
@@ -125,6 +137,7 @@ export function scriptedTransfers(tracing = false): Scripted {
       confirmEnd: async (input: ConfirmEndInput) => (asked.confirmEnd.push(input), on.script.confirmEnd(input)),
       getLaneStatus: async () => on.script.getLaneStatus(),
       withdraw: async (input: WithdrawInput) => (asked.withdraw.push(input), on.script.withdraw(input)),
+      expedite: async (input: Scripted['asked']['expedite'][number]) => void asked.expedite.push(input),
     }
     const queues = [chainQueue('bsc'), ...lanes.map(laneQueue)]
     for (const taskQueue of queues) {
@@ -164,6 +177,12 @@ export function scriptedTransfers(tracing = false): Scripted {
       return traced
     },
     logged: ({ workflowId }) => lines.filter((line) => line['transfer'] === workflowId),
+    get server() {
+      return server
+    },
+    get temporal() {
+      return temporal
+    },
     start(options = {}, headers) {
       const given = {
         startWithDetails: (input, next) => next({ ...input, headers: { ...input.headers, ...headers } }),

@@ -1,3 +1,4 @@
+import type { WorkflowHandle } from '@temporalio/client'
 import { ApplicationFailure } from '@temporalio/common'
 import { describe, expect, test } from 'vitest'
 import { until } from '../../lab/devnet/until.ts'
@@ -9,6 +10,7 @@ import {
   rolledBackSignal,
   type TransferStatus,
 } from '../../temporal/contracts/transfer.ts'
+import { searchAttributes } from '../../temporal/contracts/names.ts'
 import type { Admission, AdmitInput, Ready } from '../../temporal/contracts/transfer-steps.ts'
 import { landed, lanes, waiting, ready, scriptedTransfers, sound, transfer } from './scripted.ts'
 
@@ -52,6 +54,37 @@ describe('The transfer workflow', () => {
       ],
     })
     expect(on.asked.withdraw.every(({ how }) => how === 'cancel')).toBe(true)
+  })
+
+  test('its code is a search attribute from its first wait to the try that goes on, and again once it is parked; across runs', async () => {
+    const shows = (handle: WorkflowHandle, state: string, code?: string) => {
+      const { TransferState, PortageCode } = searchAttributes
+      const asked = async () => {
+        const { typedSearchAttributes: shown } = await handle.describe()
+        return shown.get(TransferState) === state && shown.get(PortageCode) === code
+      }
+      return until(asked, { ...waiting, what: `the search attributes to be ${state}, ${code}` })
+    }
+    on.script.admit = () => ({ kind: 'waiting', code: 'LANE_NONE', reason: 'both lanes are paused', retryInMs: 60_000 })
+    const handle = await on.start()
+    await on.reaches(handle, ({ state }) => state === 'waiting', 'the transfer to wait')
+    await shows(handle, 'waiting', 'LANE_NONE')
+    await on.nextRun(handle)
+    await shows(handle, 'waiting', 'LANE_NONE')
+    on.script.admit = ready
+    on.script.broadcast = () => ({ kind: 'pending', nonce: 7, attempts: 1, reason: 'blocks are full' })
+    await on.retry(handle)
+    await on.reaches(handle, ({ state }) => state === 'pending', 'the transfer to be pending')
+    await shows(handle, 'pending')
+    on.script.confirm = () => {
+      throw ApplicationFailure.nonRetryable('the config has no such chain', 'TARGET_CHAIN_UNSUPPORTED')
+    }
+    on.script.broadcast = () => ({ kind: 'included', landed, finalInMs: 0 })
+    await on.retry(handle)
+    await on.reaches(handle, ({ state }) => state === 'parked', 'the transfer to be parked')
+    await shows(handle, 'parked', 'TARGET_CHAIN_UNSUPPORTED')
+    expect(await on.status(handle)).toMatchObject({ state: 'parked', code: 'TARGET_CHAIN_UNSUPPORTED' })
+    await handle.terminate()
   })
 
   test('reverted in a block that was not final yet: backs off, and is simulated again in another round', async () => {
@@ -150,12 +183,16 @@ describe('The transfer workflow', () => {
     expect(on.asked.admit.map((input) => input.transfer.message)).toEqual([transfer.message, 'dHdv', 'dHdv', transfer.message])
   })
 
-  test('cancelled as a workflow, by Temporal itself, it ends', async () => {
+  test('cancelled as a workflow, by Temporal itself, it ends as cancelled, and no task fails', async () => {
     on.script.broadcast = () => ({ kind: 'pending', nonce: 7, attempts: 1, reason: 'blocks are full' })
     const handle = await on.start()
     await on.reaches(handle, ({ state }) => state === 'pending', 'the transfer to be pending')
+    on.script.broadcast = () => ({ kind: 'spent', nonce: 7, by: 'noop' })
     await handle.cancel()
-    await until(async () => (await handle.describe()).status.name === 'CANCELLED', { ...waiting, what: 'the workflow to end' })
+    expect(await handle.result()).toMatchObject({
+      state: 'cancelled',
+      cancelledBy: { by: 'unnamed', reason: 'cancelled through Temporal' },
+    })
     expect((await handle.fetchHistory()).events?.filter(({ workflowTaskFailedEventAttributes: failed }) => failed)).toEqual([])
   })
 
@@ -167,7 +204,7 @@ describe('The transfer workflow', () => {
     expect(trace).toMatch(/TransferRun\.pause .*\/workflows\/transfer\/transfer-run\.ts:\d+/)
     expect(trace).toMatch(/\/workflows\/transfer\/broadcast\.ts:\d+/)
     expect(trace).toMatch(/\/workflows\/transfer\/transfer\.ts:\d+/)
-    await handle.cancel()
+    await handle.terminate()
   })
 
   describe('broadcast near at hand', () => {

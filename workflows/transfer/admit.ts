@@ -74,6 +74,6 @@ async function wait(run: TransferRun, { code, reason, retryInMs }: Waiting): Pro
   const why = (code === 'LANE_NONE' && progress.turnedAway) || { code, reason }
   run.enter('waiting', why.reason, { code: why.code, reason: why.reason })
   const longestMs = passing.includes(code) ? waits.longestLaneBackoffMs : waits.longestBackoffMs
-  await run.pause(Math.max(retryInMs, backoffMs(progress.waits++, waits.firstBackoffMs, longestMs)))
+  await run.pause(Math.max(retryInMs, backoffMs(progress.waits++, waits.firstBackoffMs, longestMs)), `${why.code}: ${why.reason}`)
   progress.turnedAway = undefined
 }

@@ -17,7 +17,7 @@ export async function awaitFinality(
 ): Promise<Exclude<Confirmation, { kind: 'unsettled' }>> {
   let waitMs = finalInMs
   for (let looks = 0; ; looks++) {
-    if (waitMs > 0) await run.pause(waitMs)
+    if (waitMs > 0) await run.pause(waitMs, looks === 0 ? 'in a block that is not final' : 'the nodes do not agree that it is final')
     if (run.ending) lane?.askToLetGo()
     const { underway } = run.progress
     const input = { transfer: run.transfer, waitMs: waits.confirmMs, landed: underway?.landed, requireAgreement, seenAt: run.seenAt }

@@ -37,7 +37,7 @@ export async function broadcast(run: TransferRun, lane: LaneBroadcast, resumed: 
         run.enter('pending', `nonce ${result.nonce}, ${result.attempts} attempts: ${result.reason}`, endingBy(run, lane, result.nonce))
         const abandoned = await lane.abandon()
         if (abandoned) return leaveLane(run, lane, abandoned, `nonce ${result.nonce} was left to its lane; ${abandoned.reason}`)
-        await run.pause(waits.pendingMs)
+        await run.pause(waits.pendingMs, `nonce ${result.nonce} of ${lane.ready.lane} is in no block: ${result.reason}`)
         break
       }
       case 'no-slot':
@@ -86,7 +86,7 @@ export async function failRound(run: TransferRun, how: 'reverted' | 'spent', rea
   const code = 'DELIVERY_REVERTED'
   if (failures >= roundsBeforeParking || spent >= spentBeforeParking) return run.park(code, reason)
   run.enter('waiting', reason, { code, reason })
-  await run.pause(backoffMs(failures + spent - 1, waits.firstBackoffMs, waits.longestBackoffMs))
+  await run.pause(backoffMs(failures + spent - 1, waits.firstBackoffMs, waits.longestBackoffMs), `${code}: ${reason}`)
 }
 
 /** The ledger holds nothing for the intent. If it did, that nonce was used without the effect. */

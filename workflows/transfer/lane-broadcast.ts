@@ -85,7 +85,8 @@ export class LaneBroadcast {
    */
   async freeIfEnding(): Promise<void> {
     if (!this.#run.ending || (this.#run.signals.cancelledBy && patched(endsByNonces))) return
-    while ((await this.#withdraw('cancel')).kind === 'held') await this.#run.pause(waits.pendingMs)
+    const what = `ends once ${this.ready.lane} has let it go`
+    while ((await this.#withdraw('cancel')).kind === 'held') await this.#run.pause(waits.pendingMs, what)
   }
 
   async #broadcastUnlessLetGo(mode: BroadcastMode): Promise<LaneBroadcastResult> {

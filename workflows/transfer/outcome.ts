@@ -42,7 +42,8 @@ async function endOnceFree(run: TransferRun, outcome: Outcome): Promise<Outcome 
   if (answer.kind === 'free') return outcome
   if (answer.kind === 'held') enterHeld(run, outcome, answer.nonces)
   const finalInMs = answer.kind === 'unsettled' ? answer.finalInMs : 0
-  await run.pause(Math.max(finalInMs, backoffMs(progress.waits++, waits.firstLookMs, waits.longestLookMs)))
+  const waitMs = Math.max(finalInMs, backoffMs(progress.waits++, waits.firstLookMs, waits.longestLookMs))
+  await run.pause(waitMs, `${outcome.kind}, once nothing of it can be mined`)
   return undefined
 }
 
@@ -57,7 +58,9 @@ function enterHeld(run: TransferRun, outcome: Outcome, nonces: readonly LaneNonc
 
 /** A parked transfer is still watched: once an hour the chain is asked whether someone delivered it. */
 export async function watchWhileParked(run: TransferRun): Promise<Outcome | undefined> {
-  if (await run.pause(waits.continueAsNewMs)) return undefined
+  const { code, reason } = run.progress
+  const what = `parked: ${code}: ${reason}. It waits for a person`
+  if (await run.pause(waits.continueAsNewMs, what)) return undefined
   const result = await confirm({ transfer: run.transfer, waitMs: 0 }, run.label)
   return result.kind === 'delivered' ? result : undefined
 }

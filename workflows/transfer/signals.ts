@@ -14,11 +14,7 @@ export function receiveSignals(run: TransferRun): void {
     if (!isGate) run.note('retry', orderOf(given))
     run.retry(isGate)
   })
-  setHandler(cancelSignal, (given) => {
-    signals.cancelledBy = orderOf(given)
-    signals.woken = true
-    run.note('cancel', signals.cancelledBy)
-  })
+  setHandler(cancelSignal, (given) => run.cancel(orderOf(given)))
   setHandler(expediteSignal, (given) => {
     run.note('expedite', orderOf(given))
     signals.priority = expeditedPriority

@@ -1,9 +1,7 @@
-import { mip61Of } from '../../domain/stream/mip61-state.ts'
 import type { ErrorCode } from '../../domain/errors.ts'
-import type { BridgeName, Delivery, Transfer } from '../../domain/transfer/transfer.ts'
-import { type Order, orderLines } from '../../domain/order.ts'
+import type { Delivery, Transfer } from '../../domain/transfer/transfer.ts'
+import type { Order } from '../../domain/order.ts'
 import type { TimelineEntry, TransferProgress, TransferStatus } from '../../temporal/contracts/transfer.ts'
-import { setCurrentDetails } from '@temporalio/workflow'
 
 /** How a transfer ends. */
 export type Outcome =
@@ -29,13 +27,4 @@ export function statusOf(id: string, transfer: Transfer, progress: TransferProgr
 export function addToTimeline(timeline: TimelineEntry[], entry: TimelineEntry): void {
   timeline.push(entry)
   if (timeline.length > timelineLimit) timeline.splice(1, 1)
-}
-
-/** Shows the timeline, and what was ordered, in the Web UI. */
-export function showTimeline(bridge: BridgeName, { timeline, orders, state: now, code }: TransferProgress): void {
-  const mip61 = mip61Of({ bridge, state: now, code })
-  const lines = timeline.map(({ at, state, note }) => `- ${new Date(at).toISOString()} **${state}** ${note}`)
-  setCurrentDetails(
-    [...(mip61 ? [`MIP-61: **${mip61}**\n`] : []), ...lines, ...(orders ? ['\nOrders:\n', ...orderLines(orders)] : [])].join('\n'),
-  )
 }

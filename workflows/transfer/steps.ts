@@ -1,4 +1,5 @@
 import type { LaneId } from '../../domain/lane/lane-id.ts'
+import { summaryText } from '../../domain/web-ui-text.ts'
 import { laneQueue } from '../../temporal/contracts/names.ts'
 import type * as contract from '../../temporal/contracts/transfer-steps.ts'
 import { broadcastNearPolicy, broadcastPolicy, policies } from '../policies.ts'
@@ -17,7 +18,7 @@ const durable = proxyActivities<contract.KeylessSteps>(policies.keyless)
 export async function admit(input: contract.AdmitInput, label: string): Promise<contract.Admission> {
   const admission = await tryLocal(local.admit, input, `admit ${label}`)
   if (admission) return admission
-  const options = (step: string) => ({ ...policies.keyless, summary: `${step} ${label}` })
+  const options = (step: string) => ({ ...policies.keyless, summary: summaryText(`${step} ${label}`) })
   const validated = await durable.validate.executeWithOptions(options('validate'), [input])
   if (validated.kind !== 'passed') return validated
   const checked = await durable.checkDelivered.executeWithOptions(options('check delivered'), [input])
@@ -28,26 +29,26 @@ export async function admit(input: contract.AdmitInput, label: string): Promise<
 /** Step 4, on the lane's queue. Cancelling it abandons the task at once: the ledger was asked before, and gives the intent no nonce any more. */
 export function broadcast(input: contract.BroadcastInput, label: string): Promise<contract.BroadcastResult> {
   const cancellationType = ActivityCancellationType.TRY_CANCEL
-  const options = { ...broadcastPolicy(), cancellationType, summary: `broadcast ${label} by ${input.lane}` }
+  const options = { ...broadcastPolicy(), cancellationType, summary: summaryText(`broadcast ${label} by ${input.lane}`) }
   return proxyActivities<contract.LaneSteps>({ ...options, taskQueue: laneQueue(input.lane) }).broadcast(input)
 }
 
 /** Step 4 in the process of this workflow, once. */
 export function broadcastNear(input: contract.BroadcastInput, label: string): ReturnType<contract.NearSteps['broadcastNear']> {
   const cancellationType = ActivityCancellationType.TRY_CANCEL
-  const options = { ...broadcastNearPolicy(), cancellationType, summary: `broadcast ${label} by ${input.lane}, near at hand` }
+  const options = { ...broadcastNearPolicy(), cancellationType, summary: summaryText(`broadcast ${label} by ${input.lane}, near at hand`) }
   return proxyActivities<contract.NearSteps>(options).broadcastNear(input)
 }
 
 /** Step 5, local first. */
 export async function confirm(input: contract.ConfirmInput, label: string): Promise<contract.Confirmation> {
-  const summary = `confirm ${label}`
+  const summary = summaryText(`confirm ${label}`)
   return (await tryLocal(local.confirm, input, summary)) ?? durable.confirm.executeWithOptions({ ...policies.keyless, summary }, [input])
 }
 
 /** Before the transfer ends undelivered; local first. */
 export async function confirmEnd(input: contract.ConfirmEndInput, label: string): Promise<contract.EndConfirmation> {
-  const summary = `confirm the end of ${label}`
+  const summary = summaryText(`confirm the end of ${label}`)
   const options = { ...policies.keyless, summary }
   return (await tryLocal(local.confirmEnd, input, summary)) ?? durable.confirmEnd.executeWithOptions(options, [input])
 }
@@ -59,8 +60,16 @@ export function getLaneStatus(
   return tryLocal(local.getLaneStatus, input, `status of ${input.lane}`)
 }
 
+/** What each kind of withdrawal asks of a ledger. */
+const withdrawals: Readonly<Record<contract.WithdrawInput['how'], string>> = {
+  leave: 'take another lane, if no nonce is held of',
+  cancel: 'let go, with a no-op in the place of a nonce of',
+  abandon: 'leave the nonce to its lane:',
+}
+
 export function withdraw(input: contract.WithdrawInput): Promise<contract.Withdrawal> {
-  return durable.withdraw.executeWithOptions({ ...policies.keyless, summary: `${input.how} ${input.lane}` }, [input])
+  const summary = summaryText(`${withdrawals[input.how]} ${input.lane}`)
+  return durable.withdraw.executeWithOptions({ ...policies.keyless, summary }, [input])
 }
 
 export function expedite(lane: LaneId, intentId: string): Promise<void> {
@@ -75,7 +84,7 @@ async function tryLocal<Input, Result>(
   summary: string,
 ): Promise<Result | undefined> {
   try {
-    return await step.executeWithOptions({ ...policies.local, summary }, [input])
+    return await step.executeWithOptions({ ...policies.local, summary: summaryText(summary) }, [input])
   } catch (error) {
     if (isCancellation(error)) throw error
     return undefined

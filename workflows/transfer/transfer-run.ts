@@ -2,15 +2,17 @@ import type { ErrorCode } from '../../domain/errors.ts'
 import { type Order, orderOf, withOrder } from '../../domain/order.ts'
 import { intentIdOf } from '../../domain/lane/intent-id.ts'
 import { giveUp, hearOf, rollBack } from '../../domain/transfer/attempts.ts'
+import { durationText, summaryText, timeText } from '../../domain/web-ui-text.ts'
 import { type Transfer, type TransferState, transitions } from '../../domain/transfer/transfer.ts'
-import { searchAttributes } from '../../temporal/contracts/names.ts'
+import { codeAttributePatch, searchAttributes } from '../../temporal/contracts/names.ts'
 import type { LaneId } from '../../domain/lane/lane-id.ts'
 import type { AttemptRecord, Landed } from '../../temporal/contracts/transfer-steps.ts'
 import type { TransferInput, TransferProgress, TransferStatus, UnacknowledgedSignals } from '../../temporal/contracts/transfer.ts'
 import { ordinaryPriority, waits } from '../policies.ts'
+import { showTransfer } from './details.ts'
 import { TransferLog } from './log.ts'
-import { addToTimeline, type Outcome, showTimeline, statusOf } from './status.ts'
-import { condition, makeContinueAsNewFunc, sleep, upsertSearchAttributes, workflowInfo } from '@temporalio/workflow'
+import { addToTimeline, type Outcome, statusOf } from './status.ts'
+import { condition, makeContinueAsNewFunc, patched, sleep, upsertSearchAttributes, workflowInfo } from '@temporalio/workflow'
 
 /** What all steps of a transfer share: its message, its progress, the signals that it has not acted upon, how it waits and goes on in a new run. */
 export class TransferRun {
@@ -35,7 +37,7 @@ export class TransferRun {
     this.deadline = deadline
     this.seenAt = seenAt ?? workflowInfo().startTime.getTime()
     this.#log = new TransferLog(this.id, transfer, progress)
-    if (progress) showTimeline(transfer.bridge, progress)
+    if (progress) this.#show()
     if (deadline !== undefined && !this.overdue) void this.#wakeAt(deadline)
   }
 
@@ -91,11 +93,13 @@ export class TransferRun {
     progress.code = facts.code
     progress.reason = facts.reason
     addToTimeline(progress.timeline, { at: Date.now(), state, note })
-    showTimeline(this.transfer.bridge, progress)
+    this.#show()
     this.#log.entered(state, { ...facts, lane: progress.lane, tookMs: Date.now() - this.seenAt })
-    if (before === state && !facts.txHash) return
+    const changedCode = changeOfCode(facts.code)
+    if (before === state && !facts.txHash && changedCode.length === 0) return
     upsertSearchAttributes([
       { key: searchAttributes.TransferState, value: state },
+      ...changedCode,
       ...(state === 'broadcasting' && progress.lane ? [{ key: searchAttributes.Lane, value: progress.lane }] : []),
       ...(facts.txHash ? [{ key: searchAttributes.TxHash, value: facts.txHash }] : []),
     ])
@@ -160,7 +164,14 @@ export class TransferRun {
   /** Keeps who ordered something, and why. */
   note(kind: 'retry' | 'cancel' | 'expedite' | 'adopt', order: Order): void {
     this.progress.orders = withOrder(this.progress.orders, { kind, ...order, at: Date.now() })
-    showTimeline(this.transfer.bridge, this.progress)
+    this.#show()
+  }
+
+  /** An operator ends it: once nothing of it can be mined. */
+  cancel(order: Order): void {
+    this.signals.cancelledBy = order
+    this.signals.woken = true
+    this.note('cancel', order)
   }
 
   /** An operator's word, or that of its gate (`onlyIfWaiting`: it has opened, which ends a wait and nothing else). */
@@ -173,10 +184,12 @@ export class TransferRun {
     this.signals.woken = true
   }
 
-  /** Waits `ms` unless a signal, or the deadline, ends the wait. True if one did. */
-  async pause(ms: number): Promise<boolean> {
+  /** Waits `ms` unless a signal, or the deadline, ends the wait. True if one did. @param what it waits for, for the Web UI */
+  async pause(ms: number, what: string): Promise<boolean> {
     const { signals } = this
-    const woken = signals.woken || (await condition(() => signals.woken, ms))
+    this.#show(Date.now() + ms)
+    const summary = summaryText(`${what}; looks again in ${durationText(ms)}`)
+    const woken = signals.woken || (await condition(() => signals.woken, ms, { summary }))
     if (this.state !== 'parked') signals.woken = false
     return woken
   }
@@ -194,13 +207,25 @@ export class TransferRun {
     await goOn({ transfer, progress, unacknowledged, deadline, seenAt })
   }
 
+  #show(nextLook?: number): void {
+    showTransfer(this.transfer, this.progress, nextLook)
+  }
+
   async #wakeAt(deadline: number): Promise<void> {
+    const summary = `deadline ${timeText(deadline)}: what is not delivered by then is parked`
     try {
-      while (Date.now() < deadline) await sleep(deadline - Date.now())
+      while (Date.now() < deadline) await sleep(deadline - Date.now(), { summary })
       // What is parked waits for an operator, deadline or not.
       if (this.overdue && this.state !== 'parked') this.signals.woken = true
     } catch {
       // The workflow was cancelled: all that waits in it was told.
     }
   }
+}
+
+/** What makes the attribute of the code show this one; nothing where it does already, as it does on the way of a transfer that never waits. */
+function changeOfCode(code: ErrorCode | undefined) {
+  const key = searchAttributes.PortageCode
+  if (workflowInfo().typedSearchAttributes.get(key) === code || !patched(codeAttributePatch)) return []
+  return [{ key, value: code ?? null }]
 }

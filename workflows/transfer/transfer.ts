@@ -1,4 +1,5 @@
 import type { TransferInput, TransferStatus } from '../../temporal/contracts/transfer.ts'
+import { obeyingTemporalCancel } from '../temporal-cancel.ts'
 import { admit } from './admit.ts'
 import { awaitFinality } from './await-finality.ts'
 import { broadcast, failRound } from './broadcast.ts'
@@ -9,8 +10,15 @@ import type { Outcome } from './status.ts'
 import { TransferRun } from './transfer-run.ts'
 
 /** One transfer (docs/LIFECYCLE.md): it is tried until it is delivered, rejected, declined or cancelled. Until then it waits or is parked here. */
-export async function transfer(input: TransferInput): Promise<TransferStatus> {
-  const run = new TransferRun(input)
+export function transfer(input: TransferInput): Promise<TransferStatus> {
+  let run: TransferRun | undefined
+  return obeyingTemporalCancel(
+    (order) => run?.cancel(order),
+    () => tryUntilDone((run = new TransferRun(input))),
+  )
+}
+
+async function tryUntilDone(run: TransferRun): Promise<TransferStatus> {
   receiveSignals(run)
   for (;;) {
     try {

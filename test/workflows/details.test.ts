@@ -1,0 +1,74 @@
+import { expect, it } from 'vitest'
+import type { TimelineEntry, TransferProgress } from '../../temporal/contracts/transfer.ts'
+import { detailsOf, joined } from '../../workflows/transfer/details.ts'
+
+const transfer = {
+  ...{ bridge: 'wormhole-token-bridge', sourceChain: 'ethereum', targetChain: 'bsc', emitter: '00'.repeat(32), sequence: '12' },
+  ...{ digest: `0x${'00'.repeat(32)}`, message: 'b3du' },
+}
+const here = { namespace: 'default', workflowId: 'wormhole-token-bridge:2:00:12:00' }
+const at = (second: number) => Date.UTC(2026, 0, 1, 0, 0, second)
+const entry = (second: number, state: TimelineEntry['state'], note: string): TimelineEntry => ({ at: at(second), state, note })
+const progress = (given: Partial<TransferProgress>): TransferProgress => ({
+  ...{ state: 'waiting', round: 1, failures: 0, spent: 0, waits: 0, timeline: [] },
+  ...given,
+})
+
+it('what waits: state, code, reason, remedy, the next look, the commands, the lane; the newest first, and what was said again is counted', () => {
+  const timeline = [
+    entry(1, 'broadcasting', 'through evm-56:0xab'),
+    ...[2, 4, 6].flatMap((second) => [entry(second, 'admitting', 'round 2'), entry(second, 'waiting', 'both bsc lanes are paused')]),
+  ]
+  const orders = [{ kind: 'retry', by: 'night-shift', reason: 'see [here](https://evil.test)', at: at(5) }]
+  const given = progress({ code: 'LANE_NONE', reason: 'both bsc lanes are paused', lane: 'evm-56:0xab', timeline, orders })
+  expect(detailsOf(transfer, given, at(66), here).split('\n')).toEqual([
+    '**waiting** `LANE_NONE` since 2026-01-01T00:00:02.000Z',
+    '',
+    'No lane of the target chain accepts work. Here: both bsc lanes are paused',
+    '',
+    '**What to do:** Resume or activate a lane, or add a key for this chain.',
+    '',
+    'It tries again by itself at 2026-01-01T00:01:06.000Z:',
+    '',
+    '- to try now: `portage transfer retry wormhole-token-bridge:2:00:12:00 --reason "the cause is gone"`',
+    '- to end it: `portage transfer cancel wormhole-token-bridge:2:00:12:00 --reason "…"`',
+    '',
+    'wormhole-token-bridge: ethereum → bsc, sequence 12 · [lane evm-56:0xab](/namespaces/default/workflows/lane%3Aevm-56%3A0xab)',
+    '',
+    '- 2026-01-01T00:00:06.000Z **waiting** both bsc lanes are paused (3 times since 2026-01-01T00:00:02.000Z)',
+    '- 2026-01-01T00:00:02.000Z **admitting** round 2',
+    '- 2026-01-01T00:00:01.000Z **broadcasting** through evm-56:0xab',
+    '',
+    'Orders:',
+    '',
+    '- 2026-01-01T00:00:05.000Z retry by night-shift: see \\[here\\](https\\[:\\]//evil.test)',
+  ])
+})
+
+it('what a person has to act on says so, and nothing of a strange id gets into a command that people copy', () => {
+  const given = progress({
+    state: 'parked',
+    code: 'DELIVERY_IMPOSSIBLE',
+    reason: 'reverted: <script>',
+    timeline: [entry(1, 'parked', 'x')],
+  })
+  const details = detailsOf(transfer, given, undefined, { ...here, workflowId: 'x; rm -rf ~ #`' })
+  expect(details).toContain('It waits for a person:')
+  expect(details).toContain('`portage transfer retry … --reason "the cause is gone"`')
+  expect(details).toContain('The delivering call can never succeed. Here: reverted: \\<script\\>')
+  expect(details).not.toContain('rm -rf')
+})
+
+it('what has ended asks for nothing', () => {
+  const given = progress({ state: 'delivered', timeline: [entry(1, 'delivered', 'by our 0xab in block 9')] })
+  expect(detailsOf(transfer, given, undefined, here)).not.toMatch(/portage transfer|What to do/)
+})
+
+it('entries that were dropped in between change nothing: repetitions are still one line', () => {
+  const waits = [entry(1, 'waiting', 'a'), entry(2, 'waiting', 'a'), entry(3, 'admitting', 'round 1'), entry(3, 'waiting', 'a')]
+  expect(joined([...waits, entry(4, 'admitting', 'round 1'), entry(4, 'waiting', 'b')])).toEqual([
+    { ...entry(3, 'waiting', 'a'), since: at(1), times: 3 },
+    { ...entry(4, 'admitting', 'round 1'), since: at(4), times: 1 },
+    { ...entry(4, 'waiting', 'b'), since: at(4), times: 1 },
+  ])
+})

@@ -1,0 +1,88 @@
+import { type ErrorCode, errorCatalogue } from '../../domain/errors.ts'
+import { orderLines } from '../../domain/order.ts'
+import { mip61Of } from '../../domain/stream/mip61-state.ts'
+import { isOutcome, type Transfer } from '../../domain/transfer/transfer.ts'
+import { code as asCode, foreign, paragraphs, timeText, workflowLink } from '../../domain/web-ui-text.ts'
+import { laneWorkflowId } from '../../temporal/contracts/names.ts'
+import type { TimelineEntry, TransferProgress } from '../../temporal/contracts/transfer.ts'
+import { setCurrentDetails, workflowInfo } from '@temporalio/workflow'
+
+/** Most lines of the timeline that are shown: the Web UI passes the details on in a URL. */
+const linesShown = 20
+
+/** Shows in the Web UI what a person asks of a transfer: where it is, why, what to do, and how it came there. @param nextLook when it tries by itself, ms since the epoch */
+export function showTransfer(transfer: Transfer, progress: TransferProgress, nextLook: number | undefined): void {
+  setCurrentDetails(detailsOf(transfer, progress, nextLook, workflowInfo()))
+}
+
+/** The same as Markdown, the newest first. */
+export function detailsOf(
+  transfer: Transfer,
+  progress: TransferProgress,
+  nextLook: number | undefined,
+  { namespace, workflowId }: { readonly namespace: string; readonly workflowId: string },
+): string {
+  const { state, code, reason, lane, underway, timeline, orders } = progress
+  const { bridge, sourceChain, targetChain, sequence } = transfer
+  const mip61 = mip61Of({ bridge, state, code })
+  const nonce = underway?.landed?.nonce ?? underway?.nonce
+  const events = joined(timeline)
+  const latest = events.at(-1)
+  const since = latest && latest.state === state ? ` since ${timeText(latest.since)}` : ''
+  const about = [
+    `${foreign(bridge)}: ${foreign(sourceChain)} → ${foreign(targetChain)}, sequence ${foreign(sequence)}`,
+    lane && workflowLink(namespace, laneWorkflowId(lane), `lane ${lane}`),
+    nonce !== undefined && `nonce ${nonce}`,
+  ]
+  return paragraphs(
+    `**${state}**${code ? ` ${asCode(code)}` : ''}${since}`,
+    mip61 && `MIP-61: **${mip61}**`,
+    ...(code ? explained(code, reason) : []),
+    !isOutcome(state) && whatToDo(progress, nextLook, workflowId),
+    about.filter(Boolean).join(' · '),
+    events.slice(-linesShown).toReversed().map(lineOf).join('\n'),
+    orders && `Orders:\n\n${orderLines(orders).join('\n')}`,
+  )
+}
+
+function explained(code: ErrorCode, reason: string | undefined): string[] {
+  const { title, remedy } = errorCatalogue[code]
+  return [`${title}${reason ? ` Here: ${foreign(reason)}` : ''}`, `**What to do:** ${foreign(remedy)}`]
+}
+
+/** The commands that act on it now. */
+function whatToDo({ state, code }: TransferProgress, nextLook: number | undefined, workflowId: string): string | undefined {
+  // Whoever reaches Temporal chooses the ids of his runs: nothing of a shell's in what people copy.
+  const id = /^\w[\w:.-]*$/.test(workflowId) ? workflowId : '…'
+  const command = (order: string, why: string) => asCode(`portage transfer ${order} ${id} --reason "${why}"`)
+  const cancel = `- to end it: ${command('cancel', '…')}`
+  if (state === 'parked') return `It waits for a person:\n\n- to try again: ${command('retry', 'the cause is gone')}\n${cancel}`
+  if (state === 'waiting' || code)
+    return `It tries again by itself${nextLook === undefined ? '' : ` at ${timeText(nextLook)}`}:\n\n- to try now: ${command('retry', 'the cause is gone')}\n${cancel}`
+  if (state === 'pending' || state === 'broadcasting') return `- to raise its fee now: ${command('expedite', '…')}\n${cancel}`
+  return undefined
+}
+
+/** One or several entries of a timeline that say the same. */
+interface Joined extends TimelineEntry {
+  readonly since: number
+  readonly times: number
+}
+
+/** The timeline without the repetitions of a transfer that looks, waits for the same, and looks again. */
+export function joined(timeline: readonly TimelineEntry[]): Joined[] {
+  const events: Joined[] = []
+  for (const entry of timeline) {
+    const looks = events.at(-1)?.state === 'admitting' ? 1 : 0
+    const before = events.at(-1 - looks)
+    const isAgain = before && before.state === 'waiting' && before.state === entry.state && before.note === entry.note
+    if (isAgain) events.splice(-1 - looks, 1 + looks, { ...before, at: entry.at, times: before.times + 1 })
+    else events.push({ ...entry, since: entry.at, times: 1 })
+  }
+  return events
+}
+
+function lineOf({ at, state, note, since, times }: Joined): string {
+  const again = times > 1 ? ` (${times} times since ${timeText(since)})` : ''
+  return `- ${timeText(at)} **${state}** ${foreign(note)}${again}`
+}
