@@ -42,7 +42,7 @@ export async function watchCodeAttribute({
     if (isThere && misses > 1) logger.info('the namespace has the search attribute now: transfers write their code into it', { name })
     if (isThere || ++misses !== 2) return
     logger.warn('the namespace lacks a search attribute: transfers cannot be found by their code until it is there', {
-      ...{ name, namespace: client.options.namespace, remedy: 'portage setup temporal' },
+      ...{ name, remedy: 'portage setup temporal' },
     })
   }
   const watch = async () => {
