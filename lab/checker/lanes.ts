@@ -1,4 +1,5 @@
-import type { Provider } from 'ethers'
+import type { Provider, TransactionReceipt } from 'ethers'
+import { until } from '../devnet/until.ts'
 
 /** What one lane's account did, read from blocks and receipts. */
 export interface LaneFindings {
@@ -8,6 +9,7 @@ export interface LaneFindings {
   /** Mined transactions sent by it. */
   readonly transactions: number
   readonly reverted: number
+  readonly revertedHashes: readonly string[]
   /** Nonces that are missing: between mined ones, below the account's count, or between it and what waits in the pool. */
   readonly holes: number
   /** Transactions in the node's pool: 0 after a drain. */
@@ -38,7 +40,8 @@ export async function checkLane(node: RpcNode, chain: string, address: string): 
   const own = address.toLowerCase()
   const { head, blocks } = await allBlocks(node)
   const mined = blocks.flatMap((block) => block.transactions.filter(({ from }) => from.toLowerCase() === own))
-  const receipts = await Promise.all(mined.map(({ hash }) => node.getTransactionReceipt(hash)))
+  const receipts = await Promise.all(mined.map(({ hash }) => receiptOf(node, hash)))
+  const reverted = receipts.filter(({ status }) => status !== 1)
   // As of the last block that was read: a block that came since would leave holes that are none.
   const used = await node.getTransactionCount(own, head)
   const inPool = await poolHoles(node, own)
@@ -50,13 +53,20 @@ export async function checkLane(node: RpcNode, chain: string, address: string): 
     chain,
     address: own,
     transactions: mined.length,
-    reverted: receipts.filter((receipt) => receipt?.status !== 1).length,
+    reverted: reverted.length,
+    revertedHashes: reverted.map(({ hash }) => hash),
     holes: missing.length + inPool,
     waiting: pending - latest,
     maxPerBlock: Math.max(0, ...blocks.map((block) => block.transactions.filter(({ from }) => from.toLowerCase() === own).length)),
-    gasPaid: receipts.reduce((sum, receipt) => sum + (receipt ? receipt.gasUsed * receipt.gasPrice : 0n), 0n),
-    gasUsed: receipts.reduce((sum, receipt) => sum + (receipt?.gasUsed ?? 0n), 0n),
+    gasPaid: receipts.reduce((sum, receipt) => sum + receipt.gasUsed * receipt.gasPrice, 0n),
+    gasUsed: receipts.reduce((sum, receipt) => sum + receipt.gasUsed, 0n),
   }
+}
+
+/** Of a mined transaction. A node may show the block before the receipt: that says nothing of how the transaction ended. Throws Error if none comes. */
+function receiptOf(node: RpcNode, hash: string): Promise<TransactionReceipt> {
+  const look = async () => (await node.getTransactionReceipt(hash)) ?? undefined
+  return until(look, { timeoutMs: 30_000, everyMs: 100, what: `the receipt of ${hash}, which is in a block` })
 }
 
 /** Nonces that the pool would need before its highest transaction of this account could be mined. */

@@ -30,6 +30,7 @@ export async function allDeliveredOnce(stage: Stage, sent: readonly Sent[] = sta
   const ends = await stage.outcomes(sent, timeoutMs)
   expect(ends.map(({ state, delivery }) => [state, delivery?.ours])).toEqual(sent.map(() => ['delivered', true]))
   const result = await expectDelivered(stage)
+  expect(result.lanes.flatMap(({ revertedHashes }) => revertedHashes)).toEqual([])
   expect(result).toMatchObject({ nonceHoles: 0, revertedTransactions: 0 })
   const [lane] = result.lanes.filter(({ chain }) => chain === 'bsc')
   expect(lane?.transactions).toBe(stage.sent.length)
