@@ -54,11 +54,13 @@ describe('Orders to a lane', () => {
       const [raised, cancelled] = [entries[next]?.attempts, entries[next + 1]?.attempts]
       const recorded = raised?.some(({ maxFee }) => maxFee === '90000000000') && cancelled?.at(-1)?.kind === 'noop'
       // Recorded first, then sent: a block that comes in between would still take what was there before.
-      const sent = await pooled(anvil, address)
-      return recorded && sent.some(({ nonce, to }) => nonce === next + 1 && to === address)
+      const inPoolNow = await pooled(anvil, address)
+      if (recorded && inPoolNow.some(({ nonce, to }) => nonce === next + 1 && to === address)) return true
+      throw new Error(JSON.stringify({ raised, cancelled, inPoolNow }, (_, value: unknown) => (typeof value === 'bigint' ? String(value) : value)))
     }
     try {
-      await until(obeyed, { timeoutMs: 60_000, everyMs: 200, what: 'both orders to be obeyed' })
+      // Two blocks a second: with more, fees rise faster than a busy machine signs.
+      await until(obeyed, { timeoutMs: 90_000, everyMs: 500, what: 'both orders to be obeyed' })
     } finally {
       await pool.end()
     }

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { type ConfigInput, withBroadcast } from '../../lab/devnet/relayer-config.ts'
 import { until } from '../../lab/devnet/until.ts'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import type { Failpoint } from '../../observability/failpoints.ts'
 import { inPool, pooled, startMining, stopMining } from '../helpers/e2e-chain.ts'
 import { type Stage, startStage } from '../helpers/e2e.ts'
@@ -38,6 +38,7 @@ describe('kill -9 of a worker process', { timeout: 400_000 }, () => {
     stage = await startStage({ window })
   })
 
+  afterEach(() => stage.killAll())
   afterAll(() => stage?.close())
 
   // PORTAGE_E2E_BROADCAST=queue runs all of them through the queues, =auto none.

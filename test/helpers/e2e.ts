@@ -37,6 +37,8 @@ export interface Stage {
   portage(options?: PortageOptions): Promise<PortageProcess>
   /** Ends a Portage process at once (SIGKILL) or in order (SIGTERM), on purpose: it is no failure that it ended. */
   end(process: PortageProcess, signal?: 'SIGKILL' | 'SIGTERM'): Promise<void>
+  /** Kills what still runs: a test that failed leaves no process to the next one. */
+  killAll(): Promise<void>
   /** Users' transfers; resolves when the guardian has signed them all. */
   send(source: ChainKey, transfers: readonly UserTransfer[]): Promise<Sent[]>
   /** The same transfers with the ids of their workflows; resolves when the guardian has signed them. They do not count as `sent`. */
@@ -81,6 +83,13 @@ export async function startStage(
 
   const identify = (transfers: readonly SentTransfer[]) => Promise.all(transfers.map((one) => identified(devnet, one)))
 
+  async function end(portage: PortageProcess, signal: 'SIGKILL' | 'SIGTERM' = 'SIGTERM'): Promise<void> {
+    endedOnPurpose.add(portage)
+    if (signal === 'SIGTERM') return portage.stop(stopMs)
+    portage.kill('SIGKILL')
+    await portage.exited
+  }
+
   async function status(id: string): Promise<TransferStatus> {
     const handle = client.workflow.getHandle(id)
     const { status: execution } = await handle.describe()
@@ -119,11 +128,9 @@ export async function startStage(
       processes.push(started)
       return started
     },
-    async end(portage, signal = 'SIGTERM') {
-      endedOnPurpose.add(portage)
-      if (signal === 'SIGTERM') return portage.stop(stopMs)
-      portage.kill('SIGKILL')
-      await portage.exited
+    end,
+    async killAll() {
+      for (const portage of processes.filter(({ ended }) => ended === undefined)) await end(portage, 'SIGKILL')
     },
     identify,
     async send(source, transfers) {
