@@ -56,7 +56,9 @@ describe('Orders to a lane', () => {
       // Recorded first, then sent: a block that comes in between would still take what was there before.
       const inPoolNow = await pooled(anvil, address)
       if (recorded && inPoolNow.some(({ nonce, to }) => nonce === next + 1 && to === address)) return true
-      throw new Error(JSON.stringify({ raised, cancelled, inPoolNow }, (_, value: unknown) => (typeof value === 'bigint' ? String(value) : value)))
+      throw new Error(
+        JSON.stringify({ raised, cancelled, inPoolNow }, (_, value: unknown) => (typeof value === 'bigint' ? String(value) : value)),
+      )
     }
     try {
       // Two blocks a second: with more, fees rise faster than a busy machine signs.
