@@ -3,6 +3,7 @@ import type { ZodTypeProvider } from 'fastify-type-provider-zod'
 import type { AccessSource } from '../access/key-ring.ts'
 import type { Bridges } from '../bridges/port.ts'
 import type { Chain } from '../chains/port.ts'
+import type { LaneSpending } from '../chains/signing-port.ts'
 import type { Config } from '../config/schema.ts'
 import type { Settings } from '../domain/settings/settings.ts'
 import type { ChainName } from '../domain/transfer/transfer.ts'
@@ -27,6 +28,8 @@ export interface ApiDeps {
   readonly feedsStreams: boolean
   /** The subscriptions of this process to guardian spies; absent: it has none. */
   readonly spies?: (() => readonly SpyHealth[]) | undefined
+  /** What the keys that this process holds have signed for lately; absent: it holds none. */
+  readonly spending?: (() => readonly LaneSpending[]) | undefined
 }
 
 /** Finalized height of a chain; undefined for one that this process does not read. */

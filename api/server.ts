@@ -24,6 +24,10 @@ import { streamRoutes } from './routes/streams.ts'
 import { submitTransferRoute } from './routes/submit-transfer.ts'
 import { transferOrderRoutes } from './routes/transfer-orders.ts'
 import { transferRoutes } from './routes/transfers.ts'
+import { pageRoutes } from './page.ts'
+import { flowRoute } from './routes/flow.ts'
+import { linksRoute } from './routes/links.ts'
+import { spendingRoute } from './routes/spending.ts'
 import { createStartupServer } from './startup-server.ts'
 
 /** The API as a process starts it. */
@@ -88,6 +92,10 @@ export async function createApi(deps: ApiDeps): Promise<Api> {
   relayVaaRoute(app, deps)
   healthRoutes(app, deps)
   metricsRoute(app, deps)
+  flowRoute(app, deps)
+  spendingRoute(app, deps)
+  linksRoute(app, deps)
+  pageRoutes(app)
   indexRoute(app)
   docsRoutes(app)
   await app.ready()

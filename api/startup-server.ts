@@ -3,9 +3,10 @@ import { RelayerError } from '../domain/errors.ts'
 import { limitConnections } from '../http/server-limits.ts'
 import { problemType, toErrorAnswer } from './errors.ts'
 import { assertHost, listen, sendError, serverOptions } from './http.ts'
+import { pageRoutes } from './page.ts'
 
 /**
- * Answers in the place of the API while the process waits for what it cannot start without: `/health` is 200, `/ready` is 503 with the reason, and everything else is
+ * Answers in the place of the API while the process waits for what it cannot start without: `/health` is 200, `/ready` is 503 with the reason, `/` is the page, and everything else is
  * refused with the error that the start waits with. Nobody has shown a token: he gets the code and what it means, no address and no detail, which are in the log.
  */
 export function createStartupServer({ hosts, ...at }: { readonly host: string; readonly port: number; readonly hosts: readonly string[] }) {
@@ -19,6 +20,8 @@ export function createStartupServer({ hosts, ...at }: { readonly host: string; r
     const problem = waiting?.error.message ?? 'starting'
     return reply.status(503).send({ ready: false, checks: [{ name: waiting?.what ?? 'start', ok: false, vital: true, problem }] })
   })
+  // Its requests are refused with the reason, which it shows.
+  pageRoutes(app)
   app.setNotFoundHandler((_, reply) => {
     const { retryAfter = 1, body } = toErrorAnswer(waiting?.error)
     return reply

@@ -70,6 +70,12 @@ export interface Spending {
   readonly limit: bigint
 }
 
+/** Of the key of one lane; empty: it has no limit. */
+export interface LaneSpending {
+  readonly lane: string
+  readonly spending: readonly Spending[]
+}
+
 /** The only holder of key material. */
 export interface Signer {
   /** 0x address, lower case. */

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { feePolicySchema, laneSchema, signingLimitsSchema } from './lane-schema.ts'
-import { address, milliseconds, name, selector, url, whole } from './values.ts'
+import { address, linkUrl, milliseconds, name, selector, url, whole } from './values.ts'
 
 const finalitySchema = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('tag') }).describe('The node tags the finalized block.'),
@@ -42,6 +42,9 @@ export const chainSchema = z.strictObject({
   networkId: whole(1).describe('EIP-155 chain id; checked against every node.'),
   wormholeChainId: whole(1).max(65_535).optional().describe("Wormhole's number of the chain (2 is Ethereum). Wormhole's bridge needs it."),
   nodes: z.array(nodeSchema).min(1).describe('The nodes of the chain, at least one that reads.'),
+  explorer: linkUrl
+    .optional()
+    .describe('Base URL of a block explorer, for links of the page: tx/<hash> is added. Absent: that of Wormhole\'s SDK for this network, if it has one.'),
   urlVariables: z
     .array(z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/))
     .max(100)

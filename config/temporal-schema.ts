@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { hostAndPort, variable } from './values.ts'
+import { hostAndPort, linkUrl, variable } from './values.ts'
 
 const file = z.string().min(1)
 
@@ -46,6 +46,7 @@ export const temporalSchema = z
   .strictObject({
     address: hostAndPort.default('127.0.0.1:7233').describe('host:port of the Temporal frontend.'),
     namespace: z.string().min(1).default('default').describe('The Temporal namespace that holds the workflows.'),
+    webUi: linkUrl.optional().describe("Base URL of Temporal's Web UI, for links of the page. Absent: no links."),
     tls: tlsSchema
       .optional()
       .describe('TLS to Temporal. {} is TLS without a certificate of ours; absent: TLS only where there is an API key.'),

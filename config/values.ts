@@ -51,6 +51,15 @@ export const variable = z.string().regex(/^[A-Za-z_][A-Za-z0-9_]{0,254}$/, 'must
 
 const isPort = (text: string) => Number(text) >= 1 && Number(text) <= 65_535
 export const url = z.url({ protocol: /^https?$/ })
+/** What a person's browser is sent to: https, or http on this machine. */
+export const linkUrl = url.refine(isLink, 'must be https, or http on loopback, without a name or password in it')
+
+function isLink(text: string): boolean {
+  if (!URL.canParse(text)) return false
+  const { protocol, hostname, username, password } = new URL(text)
+  const isLoopback = hostname === 'localhost' || hostname === '[::1]' || /^127\.\d+\.\d+\.\d+$/.test(hostname)
+  return username === '' && password === '' && (protocol === 'https:' || isLoopback)
+}
 
 export const selector = z
   .string()

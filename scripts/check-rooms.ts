@@ -43,7 +43,7 @@ export function sourceFiles(root: string): string[] {
           )
         : [entry.name],
     )
-    .filter((name) => /\.(ts|mts|js|mjs)$/.test(name))
+    .filter((name) => /\.(ts|tsx|mts|js|mjs)$/.test(name))
 }
 
 function main(): void {

@@ -116,6 +116,8 @@ export const rooms: readonly Room[] = [
     packages: ['@opentelemetry/*', '@temporalio/interceptors-opentelemetry', '@temporalio/worker'],
   },
   { path: 'api', imports: inner, packages: ['fastify', 'fastify-type-provider-zod', '@fastify/*', 'zod', 'node:*'] },
+  // It runs in a browser, and is no part of any process: bin/page.js builds it.
+  { path: 'page', imports: ['domain'], packages: ['preact', 'uplot'] },
   { path: 'cli', imports: [...inner, 'archive'], packages: ['commander', evmLibrary, '@grpc/*', 'node:*'] },
   // These two commands do the work of workers in their own process.
   ...['cli/commands/run.ts', 'cli/commands/stream-audit.ts'].map((path): Room => ({

@@ -117,7 +117,15 @@ async function startRole(
   if (intake) services.push(intake)
   await startupServer?.close()
   if (serves('api'))
-    services.push(await api.start({ ...context, access: accessSource(config), feedsStreams: serves('intake'), spies: intake?.spies }))
+    services.push(
+      await api.start({
+        ...context,
+        access: accessSource(config),
+        feedsStreams: serves('intake'),
+        spies: intake?.spies,
+        spending: () => agents.map(({ lane, spending }) => ({ lane, spending })),
+      }),
+    )
   options.admin.started({ client, network, agents, spies: intake?.spies })
   logger.info('running', { role, chains: network.served, lanes: agents.length, workers: ledgers.length + workers.length })
 }

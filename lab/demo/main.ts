@@ -2,6 +2,7 @@ import { mkdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Client, Connection } from '@temporalio/client'
 import { type Devnet, startDevnet } from '../devnet/index.ts'
+import { makeToken } from '../devnet/access.ts'
 import { type PortageProcess, startPortage } from '../devnet/portage-process.ts'
 import { until } from '../devnet/until.ts'
 import { byBridge, keyOf, type AnySent } from '../devnet/sent.ts'
@@ -40,6 +41,8 @@ export async function demo(options: DemoOptions): Promise<number> {
     const portage = await startPortage(devnet)
     say(`Portage runs, after ${seconds()} s (log: ${portage.logFile}).`)
     const ends = options.keep ? '' : ' (until the demo ends; --keep leaves everything running until Ctrl-C)'
+    say(`Its page: ${portage.apiUrl}/`)
+    say(`  with this access token, of the demo alone and of level write: ${await pageToken(devnet)}`)
     say(`Temporal Web UI: ${devnet.temporal.uiUrl}/namespaces/default/workflows${ends}\n`)
     const summary = await run(devnet, portage, options)
     if (options.json) process.stdout.write(`${JSON.stringify(summary)}\n`)
@@ -54,6 +57,12 @@ export async function demo(options: DemoOptions): Promise<number> {
     if (clean) await rm(dir, { recursive: true, force: true })
     else say(`Logs: ${dir}`)
   }
+}
+
+/** What the page of the demo asks for. It is good for nothing else: the keys are made and removed with the demo. */
+function pageToken(devnet: Devnet): Promise<string> {
+  const { dataFolder = devnet.dir, temporal } = devnet.relayerConfig()
+  return makeToken({ dataFolder, temporal }, { name: 'demo', level: 'write' })
 }
 
 async function run(devnet: Devnet, portage: PortageProcess, options: DemoOptions): Promise<Summary> {
@@ -107,7 +116,7 @@ async function rpcCalls(portage: PortageProcess): Promise<number> {
 }
 
 async function stayUp(devnet: Devnet, portage: PortageProcess, say: (line: string) => void): Promise<void> {
-  say(`\nStaying up. Web UI: ${devnet.temporal.uiUrl}/namespaces/default/workflows  API: ${portage.apiUrl}  Ctrl-C ends it.`)
+  say(`\nStaying up. Page: ${portage.apiUrl}/  Web UI: ${devnet.temporal.uiUrl}/namespaces/default/workflows  Ctrl-C ends it.`)
   const forever = setInterval(() => {}, 60_000)
   await new Promise<void>((resolve) => {
     process.once('SIGINT', resolve)

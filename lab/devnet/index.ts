@@ -192,6 +192,7 @@ function devnetOf(parts: Parts, options: DevnetOptions, dir: string, stop: () =>
         lanes,
         dataFolder: resolve(dir, 'portage-data'),
         temporalAddress: temporal.address,
+        temporalWebUi: temporal.uiUrl,
         spyAddress: guardian.spy.address,
         guardianApi: guardian.apiUrl,
         wormholescanApi: guardian.wormholescan.url,

@@ -25,6 +25,8 @@ export interface RelayerConfigInput {
   /** Absolute: a config in a file means a path that is relative to that file. */
   readonly dataFolder: string
   readonly temporalAddress: string
+  /** Of its Web UI; undefined: it has none. */
+  readonly temporalWebUi?: string | undefined
   readonly spyAddress: string
   readonly guardianApi: string
   readonly wormholescanApi: string
@@ -77,7 +79,10 @@ export function relayerConfig(input: RelayerConfigInput): ConfigInput {
   }
   return {
     dataFolder,
-    temporal: { address: input.temporalAddress, namespace: 'default', useEnvironment: false },
+    temporal: {
+      ...{ address: input.temporalAddress, namespace: 'default', useEnvironment: false },
+      ...(input.temporalWebUi !== undefined && { webUi: input.temporalWebUi }),
+    },
     ...(worker && { worker }),
     chains: Object.fromEntries(
       chains.map(({ name, wormholeChainId, anvil, core, tokenBridge }) => [

@@ -3,6 +3,7 @@ import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { compileAll } from '../../bin/compile.js'
+import { buildPage } from '../../bin/page.js'
 import { run } from '../../lab/devnet/run.ts'
 import { silentLogger } from '../../observability/logger.ts'
 import { workflowBundle } from '../../workers/bundle.ts'
@@ -37,7 +38,7 @@ const texts = ['README.md', 'CHANGELOG.md', 'SECURITY.md', 'LICENSE', 'config/po
 /** Read at run time, from beside the source that reads them. */
 const resources = ['intake/protos']
 
-/** Puts a release together: compiled code, the workflow bundle, resources and texts. Throws Error for a licence that is not on the list. */
+/** Puts a release together: compiled code, the workflow bundle, the page, resources and texts. Throws Error for a licence that is not on the list. */
 export async function stage(folder: string): Promise<Staged> {
   await rm(folder, { recursive: true, force: true })
   await mkdir(join(folder, 'bin'), { recursive: true })
@@ -46,11 +47,12 @@ export async function stage(folder: string): Promise<Staged> {
     const { code } = await workflowBundle(silentLogger(), traced)
     await writeFile(join(folder, 'dist', traced ? 'workflows-traced.js' : 'workflows.js'), keptCode(withPlainPlaces(code)))
   }
+  const ofPage = await buildPage(join(folder, 'dist/page'))
   for (const name of ['portage.js', 'compiled.js']) await cp(join(root, 'bin', name), join(folder, 'bin', name))
   for (const name of [...texts, ...resources]) await cp(join(root, name), join(folder, name), { recursive: true })
   for (const one of shipped) await ship(one, folder)
   const inside = [
-    ...packagesOf(files),
+    ...packagesOf([...files, ...ofPage]),
     ...withDependencies(['@temporalio/workflow'], root),
     ...shipped.map(({ name }) => packagesOf([resolve(`${name}/package.json`)])).flat(),
   ]

@@ -41,9 +41,9 @@ describe.skipIf(registry.code !== 0)('the tarball of a release', () => {
 
   test('has compiled code, and neither sources nor tests', () => {
     const allowed =
-      /^package\/(bin\/(portage|compiled)\.js|dist\/[\w-]+\.(cjs|js|json|map|wasm|cjs\.map)|intake\/protos\/.*\.proto|node_modules\/(secp256k1|node-gyp-build)\/.*|config\/portage\.example\.yaml|package\.json|[A-Z-]+(\.md|\.txt)?)$/
+      /^package\/(bin\/(portage|compiled)\.js|dist\/[\w-]+\.(cjs|js|json|map|wasm|cjs\.map)|dist\/page\/(index\.html|icon\.svg|page\.(js|css))|intake\/protos\/.*\.proto|node_modules\/(secp256k1|node-gyp-build)\/.*|config\/portage\.example\.yaml|package\.json|[A-Z-]+(\.md|\.txt)?)$/
     expect(inside.filter((name) => !allowed.test(name))).toEqual([])
-    for (const name of ['workflows.js', 'workflows-traced.js', 'otlp.cjs']) expect(inside).toContain(`package/dist/${name}`)
+    for (const name of ['workflows.js', 'workflows-traced.js', 'otlp.cjs', 'page/index.html', 'page/page.js', 'page/page.css']) expect(inside).toContain(`package/dist/${name}`)
     expect(inside.filter((name) => name.endsWith('.ts'))).toEqual([])
   })
 
@@ -94,6 +94,9 @@ describe.skipIf(registry.code !== 0)('the tarball of a release', () => {
       ...{ timeoutMs: 120_000, what: 'the installed Portage to be ready' },
       giveUp: () => portage.ended && `${portage.ended}: ${portage.tail()}`,
     })
+    // The page for people is in the tarball, too.
+    const page = await fetch(`http://127.0.0.1:${port}/`)
+    expect([page.status, await page.text()]).toEqual([200, expect.stringContaining('page/page.js')])
     // The native build that the tarball carries.
     expect(portage.tail()).not.toContain('secp256k1')
     const doctor = await npx('doctor', '--json')

@@ -1,0 +1,101 @@
+import { execFile } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { access, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { gzip } from 'node:zlib'
+import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify'
+
+const root = fileURLToPath(new URL('../', import.meta.url))
+/** A build takes a tenth of a second; on a machine that stands, more. */
+const buildTimeoutMs = 60_000
+/** After a build that failed, so long until the next try, ms. */
+const retryMs = 10_000
+
+/** Nothing from elsewhere, no inline script or style, in no frame. Links to Temporal's Web UI and to explorers tell them nothing of us. */
+const headers = {
+  'content-security-policy': [
+    ...["default-src 'none'", "script-src 'self'", "style-src 'self'", "connect-src 'self'", "img-src 'self' data:"],
+    ...["frame-ancestors 'none'", "base-uri 'none'", "form-action 'none'"],
+  ].join('; '),
+  'x-content-type-options': 'nosniff',
+  'referrer-policy': 'no-referrer',
+  'cross-origin-opener-policy': 'same-origin',
+  'cross-origin-resource-policy': 'same-origin',
+  'cache-control': 'no-cache',
+} as const
+
+/** Each is asked for by its own path: no path of a request ever becomes a path of a file. */
+const served = [
+  { path: '/', file: 'index.html', type: 'text/html; charset=utf-8' },
+  { path: '/page/page.js', file: 'page.js', type: 'text/javascript; charset=utf-8' },
+  { path: '/page/page.css', file: 'page.css', type: 'text/css; charset=utf-8' },
+  { path: '/page/icon.svg', file: 'icon.svg', type: 'image/svg+xml' },
+] as const
+
+interface PageFile {
+  readonly type: string
+  readonly etag: string
+  readonly plain: Buffer
+  readonly zipped: Buffer
+}
+
+/** Options of the routes of the page: open, since it holds nothing but code; what it shows, it asks `/v1` for, with a token. */
+const open: Pick<RouteOptions, 'config' | 'schema'> = { config: { access: 'open' }, schema: { hide: true } }
+
+/** `GET /`: the page for people, and its files. */
+export function pageRoutes(app: Pick<FastifyInstance, 'get'>): void {
+  for (const { path, file } of served)
+    app.get(path, open, async (request, reply) => {
+      const files = await pageFiles().catch(() => undefined)
+      const found = files?.get(file)
+      return found ? sendFile(request, reply, found) : sendUnbuilt(reply)
+    })
+}
+
+function sendFile({ headers: asked }: FastifyRequest, reply: FastifyReply, { type, etag, plain, zipped }: PageFile) {
+  void reply.headers({ ...headers, etag, vary: 'accept-encoding' })
+  if (asked['if-none-match'] === etag) return reply.status(304).send()
+  const isZipped = /\bgzip\b/.test(String(asked['accept-encoding'] ?? ''))
+  if (isZipped) void reply.header('content-encoding', 'gzip')
+  return reply.type(type).send(isZipped ? zipped : plain)
+}
+
+function sendUnbuilt(reply: FastifyReply) {
+  const text = 'The page of Portage is not built, and could not be built now: npm run setup builds it. The API works without it: docs/page.md.\n'
+  return reply.status(503).headers(headers).type('text/plain; charset=utf-8').send(text)
+}
+
+let loading: Promise<ReadonlyMap<string, PageFile>> | undefined
+
+/** The files of the page, read at the first request: a start pays nothing for them. */
+function pageFiles(): Promise<ReadonlyMap<string, PageFile>> {
+  loading ??= load()
+  const mine = loading
+  mine.catch(() => setTimeout(() => loading === mine && (loading = undefined), retryMs).unref())
+  return mine
+}
+
+async function load(): Promise<ReadonlyMap<string, PageFile>> {
+  const folder = await builtFolder()
+  const zip = promisify(gzip)
+  const files = served.map(async ({ file, type }) => {
+    const plain = await readFile(join(folder, file))
+    const etag = `"${createHash('sha256').update(plain).digest('base64url').slice(0, 27)}"`
+    return [file, { type, etag, plain, zipped: await zip(plain, { level: 9 }) }] as const
+  })
+  return new Map(await Promise.all(files))
+}
+
+/** Beside the code of a release; else built from the sources, in a process of its own: the builder is no part of the compiled code. */
+async function builtFolder(): Promise<string> {
+  const released = join(root, 'dist/page')
+  const isReleased = await access(released).then(
+    () => true,
+    () => false,
+  )
+  if (isReleased) return released
+  const { stdout } = await promisify(execFile)(process.execPath, [join(root, 'bin/page.js')], { timeout: buildTimeoutMs })
+  return stdout.trim()
+}

@@ -1,0 +1,63 @@
+// Builds the page that the API serves at /: page/ into three files. Run by itself, it builds what is not built yet and prints the folder.
+import { createHash, randomUUID } from 'node:crypto'
+import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { dropOld } from './compiled.js'
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+/** Only code whose author may write to node_modules is found here, and such an author may change the packages anyway. */
+const cache = join(root, 'node_modules/.cache/portage/page')
+
+/**
+ * The page in a folder: index.html, icon.svg, page.js and page.css, with what they need of preact and uPlot inside.
+ * @returns the packages' files that are inside
+ */
+export async function buildPage(folder) {
+  const { build } = await import('esbuild')
+  mkdirSync(folder, { recursive: true })
+  const { metafile } = await build({
+    entryPoints: { page: join(root, 'page/main.tsx') },
+    outdir: folder,
+    bundle: true,
+    minify: true,
+    format: 'esm',
+    target: ['chrome109', 'firefox115', 'safari16.4'],
+    jsx: 'automatic',
+    jsxImportSource: 'preact',
+    legalComments: 'none',
+    logLevel: 'silent',
+    metafile: true,
+    absWorkingDir: root,
+  })
+  for (const name of ['index.html', 'icon.svg']) copyFileSync(join(root, 'page', name), join(folder, name))
+  return Object.keys(metafile.inputs).map((file) => join(root, file))
+}
+
+/** A digest of everything that the page is made of. */
+function keyOf() {
+  const hash = createHash('sha256')
+  const files = readdirSync(join(root, 'page'), { recursive: true, encoding: 'utf8' }).filter((name) => /\.\w+$/.test(name))
+  const places = [...files.sort().map((name) => join('page', name)), 'bin/page.js', 'node_modules/.package-lock.json']
+  for (const place of places) hash.update(`${place}\n`).update(readFileSync(join(root, place)))
+  return hash.digest('hex').slice(0, 32)
+}
+
+/** Folder of the built page, built now if it is not there: a tenth of a second after a change. */
+export async function pageFolder() {
+  const folder = join(cache, keyOf())
+  if (existsSync(folder)) return folder
+  // Other processes, which may do the same, see all of it or nothing.
+  const made = `${folder}.${randomUUID()}`
+  await buildPage(made)
+  try {
+    renameSync(made, folder)
+  } catch (error) {
+    rmSync(made, { recursive: true, force: true })
+    if (!existsSync(folder)) throw error
+  }
+  dropOld(cache)
+  return folder
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) process.stdout.write(`${await pageFolder()}\n`)

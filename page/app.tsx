@@ -1,0 +1,66 @@
+import { useEffect } from 'preact/hooks'
+import { tokenProblem } from './data/api.ts'
+import { useReading } from './data/readings.ts'
+import { route } from './data/route.ts'
+import { session } from './data/session.ts'
+import { useStore } from './data/store.ts'
+import type { Links } from './format/links.ts'
+import { Head } from './parts/head.tsx'
+import { OrderDialog } from './parts/order.tsx'
+import { Flow } from './views/flow.tsx'
+import { Lanes } from './views/lanes.tsx'
+import { Nodes } from './views/nodes.tsx'
+import { Parked } from './views/parked.tsx'
+import { SignIn } from './views/sign-in.tsx'
+import { Streams } from './views/streams.tsx'
+import { Stuck } from './views/stuck.tsx'
+import { Transfer } from './views/transfer.tsx'
+
+/** The whole page. */
+export function App() {
+  const held = useStore(session)
+  const problem = useStore(tokenProblem)
+  const links = useReading<Links>('v1/links', 60_000)
+  const shown = useStore(route)
+  return (
+    <>
+      <a class="skip" href="#main">
+        Skip to the content
+      </a>
+      <Head namespace={links.data?.namespace} />
+      <main id="main" tabIndex={-1}>
+        {!held || problem ? (
+          <SignIn problem={problem} />
+        ) : shown.view === 'transfer' ? (
+          <Transfer id={shown.id} links={links.data} key={shown.id} />
+        ) : (
+          <Overview links={links.data} />
+        )}
+      </main>
+      <footer>
+        Portage. {links.data?.temporalWebUi === undefined && held && 'For links to Temporal: temporal.webUi in the config. '}
+        <a href="v1/docs">API</a>
+      </footer>
+      <OrderDialog />
+    </>
+  )
+}
+
+/** What is wrong comes first. */
+function Overview({ links }: { readonly links: Links | undefined }) {
+  useEffect(() => {
+    // A link of the head that was followed from another view.
+    const [, part] = /^#([a-z]+)$/.exec(location.hash) ?? []
+    if (part !== undefined) document.getElementById(part)?.scrollIntoView()
+  }, [])
+  return (
+    <>
+      <Stuck />
+      <Flow />
+      <Parked />
+      <Lanes links={links} />
+      <Streams links={links} />
+      <Nodes />
+    </>
+  )
+}

@@ -1,0 +1,28 @@
+import { createStore } from './store.ts'
+
+/** connecting: nothing was answered yet. live: told of changes. polling: asks every few seconds. lost: the last request was not answered. */
+export type ConnectionState = 'connecting' | 'live' | 'polling' | 'lost'
+
+export interface Connection {
+  readonly state: ConnectionState
+  /** When something was answered last, ms since the epoch by the server's clock; undefined: never. */
+  readonly answeredAt?: number
+  readonly isStreaming: boolean
+}
+
+const store = createStore<Connection>({ state: 'connecting', isStreaming: false })
+
+function change(part: Partial<Connection>, isLost: boolean): void {
+  const next = { ...store.get(), ...part }
+  const state = isLost ? 'lost' : next.answeredAt === undefined ? 'connecting' : next.isStreaming ? 'live' : 'polling'
+  store.set({ ...next, state })
+}
+
+/** How the page stands to its server. */
+export const connection = {
+  store,
+  answered: (at: number) => change({ answeredAt: at }, false),
+  failed: (at: number) => change({ answeredAt: store.get().answeredAt ?? at }, true),
+  /** The stream of events was opened, or has ended. */
+  streaming: (isStreaming: boolean) => change({ isStreaming }, store.get().state === 'lost' && !isStreaming),
+}

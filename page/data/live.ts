@@ -1,0 +1,65 @@
+import { problemOf } from './api.ts'
+import { connection } from './connection.ts'
+import { createEventParser } from './event-stream.ts'
+import { refreshAll } from './readings.ts'
+import { session } from './session.ts'
+
+/** Between two tries to open the stream, ms: doubled up to the second. */
+const [firstPauseMs, longestPauseMs] = [1_000, 30_000]
+/** The server says something at least so often, ms; a stream that says nothing for longer is dead. */
+const silentMs = 60_000
+
+/** Follows the server's events as long as the page is open: each makes the page read again what it shows. Without them it asks by itself every few seconds. */
+export async function followEvents(): Promise<never> {
+  let pauseMs = firstPauseMs
+  let lastId = ''
+  for (;;) {
+    await signedIn()
+    const began = Date.now()
+    const abort = new AbortController()
+    const unsubscribe = session.subscribe(() => abort.abort())
+    lastId = await readStream(lastId, abort).catch(() => lastId)
+    unsubscribe()
+    connection.streaming(false)
+    pauseMs = Date.now() - began > longestPauseMs ? firstPauseMs : Math.min(longestPauseMs, pauseMs * 2)
+    await new Promise((resolve) => setTimeout(resolve, pauseMs))
+  }
+}
+
+function signedIn(): Promise<void> {
+  return new Promise((resolve) => {
+    if (session.get()) return resolve()
+    const end = session.subscribe(() => {
+      if (!session.get()) return
+      end()
+      resolve()
+    })
+  })
+}
+
+/** Resolves with the id of the last event, when the stream ends. Throws if it cannot be opened. */
+async function readStream(lastId: string, abort: AbortController): Promise<string> {
+  let id = lastId
+  const parse = createEventParser((event) => {
+    if (event.id !== '') id = event.id
+    refreshAll()
+  })
+  let timer = setTimeout(() => abort.abort(), silentMs)
+  try {
+    const headers = { accept: 'text/event-stream', authorization: `Bearer ${session.get()?.token ?? ''}`, ...(lastId && { 'last-event-id': lastId }) }
+    const response = await fetch('v1/events', { headers, credentials: 'omit', cache: 'no-store', redirect: 'error', signal: abort.signal })
+    if (!response.ok || !response.body) throw new Error((await problemOf(response)).title)
+    connection.streaming(true)
+    refreshAll()
+    const reader = response.body.pipeThrough(new TextDecoderStream()).getReader()
+    for (;;) {
+      const { done, value } = await reader.read()
+      if (done) return id
+      clearTimeout(timer)
+      timer = setTimeout(() => abort.abort(), silentMs)
+      parse(value)
+    }
+  } finally {
+    clearTimeout(timer)
+  }
+}

@@ -1,0 +1,24 @@
+/** What a token says of itself. The server alone decides what it is good for: this only tells the reader beforehand. */
+export interface Claims {
+  readonly name: string
+  readonly level: string
+  readonly expiresAt: number
+  readonly chains?: readonly string[]
+  readonly lanes?: readonly string[]
+}
+
+const levels = ['read', 'write', 'sign', 'admin']
+
+/**
+ * What is missing of a token for an order about a transfer, in a sentence; undefined: nothing that can be seen from here.
+ * @param chain the target of the transfer
+ */
+export function missingFor(claims: Claims | undefined, needed: 'write' | 'sign' | 'admin', chain: string | undefined, now: number): string | undefined {
+  if (!claims) return `This needs an access token of level ${needed}, and none was entered.`
+  if (claims.expiresAt <= now) return `This needs an access token of level ${needed}, and that of ${claims.name} has expired.`
+  if (levels.indexOf(claims.level) < levels.indexOf(needed))
+    return `This needs an access token of level ${needed}, and that of ${claims.name} is of level ${claims.level}.`
+  if (chain !== undefined && claims.chains && !claims.chains.includes(chain))
+    return `This is about ${chain}, and the token of ${claims.name} is only for ${claims.chains.join(', ')}.`
+  return undefined
+}

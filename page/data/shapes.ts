@@ -1,0 +1,139 @@
+/** What the routes of the API answer, as far as the page shows it: docs/page.md. Everything may be absent in a newer or older API. */
+
+export interface Cause {
+  readonly code: string
+  readonly what: string
+  readonly where: { readonly kind: string; readonly id: string }
+  readonly since?: string
+  readonly asOf: string
+  readonly count: number
+  readonly oldest?: string
+  readonly examples: readonly string[]
+  readonly next: readonly string[]
+}
+
+export interface Causes {
+  readonly asOf: string
+  readonly causes: readonly Cause[]
+}
+
+export interface TransferRow {
+  readonly id: string
+  readonly state?: string
+  readonly execution: string
+  readonly bridge?: string
+  readonly sourceChain?: string
+  readonly targetChain?: string
+  readonly lane?: string
+  readonly txHash?: string
+  readonly code?: string
+  readonly reason?: string
+  readonly startedAt: string
+  readonly closedAt?: string
+}
+
+export interface TransferPage {
+  readonly transfers: readonly TransferRow[]
+  /** Where the next page begins; absent: these are all. */
+  readonly next?: string
+}
+
+/** Of the keys that the process of the API holds. */
+export interface LaneSpending {
+  readonly lanes: readonly {
+    readonly lane: string
+    /** wei. Empty: there is no limit. */
+    readonly spending: readonly { readonly window: string; readonly spent: string; readonly limit: string }[]
+  }[]
+}
+
+export interface LaneRow {
+  readonly lane: string
+  readonly chain?: string
+  readonly status: string
+  readonly next?: number
+  readonly latest?: number
+  readonly finalized?: number
+  readonly inFlight?: number
+  readonly window?: number
+  /** wei. */
+  readonly balance?: string
+  readonly reason?: string
+  readonly by?: string
+  /** When its account was read, ISO 8601 or ms since the epoch. */
+  readonly observedAt?: string | number
+}
+
+export interface Lanes {
+  readonly asOf?: string
+  readonly lanes: readonly LaneRow[]
+}
+
+export interface StreamRow {
+  readonly stream: string
+  readonly problem?: string
+  readonly cursor?: number
+  readonly lag?: number
+  readonly next?: string
+  readonly completedNumber?: string
+  readonly open?: number
+  readonly parked?: number
+  readonly full?: boolean
+  readonly paused?: { readonly by: string; readonly reason: string }
+  readonly gaps?: Readonly<Record<string, string>>
+  readonly oldestGapAt?: number
+  readonly blockedBy?: { readonly number: string; readonly why: string; readonly code?: string }
+  readonly backfill?: { readonly left: number }
+  readonly alarms?: readonly string[]
+}
+
+export interface Streams {
+  readonly asOf?: string
+  readonly streams: readonly StreamRow[]
+}
+
+export interface NodeRow {
+  readonly chain: string
+  readonly name: string
+  readonly origin?: string
+  readonly use?: string
+  readonly state: string
+  readonly lag?: number
+  readonly latencyMs?: number
+  readonly failures?: number
+  readonly added?: boolean
+}
+
+export interface Nodes {
+  readonly asOf?: string
+  readonly nodes: readonly NodeRow[]
+}
+
+export interface AttemptRow {
+  readonly kind: string
+  readonly hash?: string
+  readonly nonce?: number
+  readonly lane?: string
+  /** wei per unit of gas, as `tip`. */
+  readonly maxFee?: string
+  readonly tip?: string
+  readonly fate?: string
+}
+
+/** `partial`: only what the server's list says is known. */
+export interface TransferReport extends Partial<TransferRow> {
+  readonly id: string
+  readonly state?: string
+  readonly execution: string
+  readonly partial?: string
+  readonly mip61?: string
+  readonly transfer?: { readonly bridge: string; readonly sourceChain: string; readonly targetChain: string; readonly emitter: string; readonly sequence: string; readonly digest: string }
+  readonly nonce?: number
+  readonly batch?: string
+  readonly rounds?: number
+  readonly remedy?: string
+  readonly delivery?: { readonly by?: string; readonly ours: boolean; readonly txHash?: string; readonly blockHeight?: number; readonly gasPaid?: string }
+  readonly tried?: readonly AttemptRow[]
+  readonly timeline?: readonly { readonly at: number; readonly state: string; readonly note: string }[]
+  readonly orders?: readonly { readonly kind: string; readonly by: string; readonly reason: string; readonly at: number; readonly times?: number }[]
+}

@@ -1,0 +1,22 @@
+/** What a browser keeps, where it lets a page: without it everything works until the tab is closed. */
+export function kept(where: 'session' | 'local', key: string): string {
+  try {
+    return storage(where).getItem(key) ?? ''
+  } catch {
+    return ''
+  }
+}
+
+/** Keeps a text; an empty one is forgotten. */
+export function keep(where: 'session' | 'local', key: string, text: string): void {
+  try {
+    if (text === '') storage(where).removeItem(key)
+    else storage(where).setItem(key, text)
+  } catch {
+    // A browser that keeps nothing: the value stays in memory.
+  }
+}
+
+function storage(where: 'session' | 'local'): Storage {
+  return where === 'session' ? sessionStorage : localStorage
+}

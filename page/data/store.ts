@@ -1,0 +1,37 @@
+import { useEffect, useState } from 'preact/hooks'
+
+/** A value that several parts of the page show. */
+export interface Store<T> {
+  get(): T
+  set(value: T): void
+  /** Returns the end of it. */
+  subscribe(listener: () => void): () => void
+}
+
+export function createStore<T>(initial: T): Store<T> {
+  let value = initial
+  const listeners = new Set<() => void>()
+  return {
+    get: () => value,
+    set(next) {
+      if (Object.is(next, value)) return
+      value = next
+      for (const listener of [...listeners]) listener()
+    },
+    subscribe(listener) {
+      listeners.add(listener)
+      return () => void listeners.delete(listener)
+    },
+  }
+}
+
+/** The value, now and whenever it changes. */
+export function useStore<T>(store: Store<T>): T {
+  const [value, setValue] = useState(store.get())
+  useEffect(() => {
+    const take = () => setValue(() => store.get())
+    take()
+    return store.subscribe(take)
+  }, [store])
+  return value
+}

@@ -1,0 +1,38 @@
+import { keep, kept } from './storage.ts'
+import { createStore } from './store.ts'
+
+export type Theme = 'light' | 'dark'
+/** What the reader chose; system: as the browser says. */
+export type ThemeChoice = Theme | 'system'
+
+const key = 'portage-theme'
+const system = matchMedia('(prefers-color-scheme: dark)')
+
+export const themeChoice = createStore<ThemeChoice>(stored())
+/** What is shown. */
+export const theme = createStore<Theme>('light')
+
+/** Kept for the next time: it is no secret. */
+export function chooseTheme(choice: ThemeChoice): void {
+  keep('local', key, choice)
+  themeChoice.set(choice)
+  show()
+}
+
+/** Puts the theme on the page, now and when the system's changes. */
+export function startTheme(): void {
+  show()
+  system.addEventListener('change', show)
+}
+
+function show(): void {
+  const choice = themeChoice.get()
+  const shown = choice === 'system' ? (system.matches ? 'dark' : 'light') : choice
+  document.documentElement.dataset['theme'] = shown
+  theme.set(shown)
+}
+
+function stored(): ThemeChoice {
+  const text = kept('local', key)
+  return text === 'light' || text === 'dark' ? text : 'system'
+}

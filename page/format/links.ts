@@ -1,0 +1,38 @@
+/** What the API says of other places: Temporal's Web UI and block explorers. */
+export interface Links {
+  readonly namespace: string
+  readonly temporalWebUi?: string
+  readonly chains: Readonly<Record<string, { readonly networkId: number; readonly explorer?: string }>>
+}
+
+/** An address that a link may lead to: https, or http on this machine. Undefined for any other, such as `javascript:`. */
+export function safeUrl(text: string | undefined): string | undefined {
+  if (text === undefined || !URL.canParse(text)) return undefined
+  const { protocol, hostname, username, password, href } = new URL(text)
+  if (username !== '' || password !== '') return undefined
+  const isLoopback = hostname === 'localhost' || hostname === '[::1]' || /^127\.\d+\.\d+\.\d+$/.test(hostname)
+  return protocol === 'https:' || (protocol === 'http:' && isLoopback) ? href : undefined
+}
+
+/** A transaction in the explorer of its chain; undefined: no explorer is known, or it is no hash. */
+export function transactionUrl(links: Links | undefined, chain: string | undefined, hash: string | undefined): string | undefined {
+  return /^0x[0-9a-f]{64}$/i.test(hash ?? '') ? inExplorer(links, chain, `tx/${hash}`) : undefined
+}
+
+/** An account in the explorer of its chain. */
+export function accountUrl(links: Links | undefined, chain: string | undefined, address: string | undefined): string | undefined {
+  return /^0x[0-9a-f]{40}$/i.test(address ?? '') ? inExplorer(links, chain, `address/${address}`) : undefined
+}
+
+function inExplorer(links: Links | undefined, chain: string | undefined, path: string): string | undefined {
+  if (!links || chain === undefined || !Object.hasOwn(links.chains, chain)) return undefined
+  const base = links.chains[chain]?.explorer
+  return base && safeUrl(`${base.replace(/\/+$/, '')}/${path}`)
+}
+
+/** A workflow in Temporal's Web UI. */
+export function workflowUrl(links: Links | undefined, id: string): string | undefined {
+  const base = links?.temporalWebUi
+  if (!links || !base) return undefined
+  return safeUrl(`${base.replace(/\/+$/, '')}/namespaces/${encodeURIComponent(links.namespace)}/workflows/${encodeURIComponent(id)}`)
+}

@@ -1,0 +1,47 @@
+/** How long ago, for people: `now`, `8 s`, `3 min`, `5 h`, `4 d`. Never negative. */
+export function ageText(ms: number): string {
+  const seconds = Math.floor(Math.max(0, ms) / 1_000)
+  if (seconds < 1) return 'now'
+  if (seconds < 60) return `${seconds} s`
+  const minutes = Math.floor(seconds / 60)
+  if (minutes < 60) return `${minutes} min`
+  const hours = Math.floor(minutes / 60)
+  if (hours < 48) return `${hours} h`
+  return `${Math.floor(hours / 24)} d`
+}
+
+/** The same as a sentence's part: `now`, `8 s ago`. */
+export function agoText(ms: number): string {
+  const text = ageText(ms)
+  return text === 'now' ? text : `${text} ago`
+}
+
+/** A span of time: `640 ms`, `6.2 s`, `1 min 20 s`, `2 h 5 min`. */
+export function spanText(ms: number): string {
+  if (ms < 1_000) return `${Math.round(ms)} ms`
+  if (ms < 59_950) return `${(ms / 1_000).toFixed(1)} s`
+  const seconds = Math.round(ms / 1_000)
+  if (seconds < 3_600) return pair(Math.floor(seconds / 60), 'min', seconds % 60, 's')
+  const minutes = Math.round(seconds / 60)
+  if (minutes < 2_880) return pair(Math.floor(minutes / 60), 'h', minutes % 60, 'min')
+  return pair(Math.floor(minutes / 1_440), 'd', Math.floor((minutes % 1_440) / 60), 'h')
+}
+
+function pair(large: number, unit: string, small: number, smallUnit: string): string {
+  return small === 0 ? `${large} ${unit}` : `${large} ${unit} ${small} ${smallUnit}`
+}
+
+/** Date and time in the reader's own time zone, to the second: `2026-11-22 21:18:05`. Empty for what is no time. */
+export function clockText(at: number): string {
+  if (!Number.isFinite(at)) return ''
+  const date = new Date(at)
+  const two = (value: number) => String(value).padStart(2, '0')
+  const day = `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`
+  return `${day} ${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}`
+}
+
+/** ms since the epoch of ISO 8601 or of a number of ms; undefined for anything else. */
+export function timeOf(value: unknown): number | undefined {
+  const at = typeof value === 'number' ? value : typeof value === 'string' ? Date.parse(value) : Number.NaN
+  return Number.isFinite(at) ? at : undefined
+}

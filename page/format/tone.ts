@@ -1,0 +1,45 @@
+/** How a state looks. Never by colour alone: each has a mark of its own shape, and the word stands beside it. */
+export type Tone = 'good' | 'busy' | 'wait' | 'bad' | 'off'
+
+const tones: Readonly<Record<string, Tone>> = {
+  // Transfers.
+  admitting: 'busy',
+  waiting: 'wait',
+  broadcasting: 'busy',
+  pending: 'busy',
+  included: 'busy',
+  parked: 'bad',
+  delivered: 'good',
+  rejected: 'off',
+  declined: 'off',
+  cancelled: 'off',
+  undone: 'bad',
+  terminated: 'bad',
+  failed: 'bad',
+  // Lanes.
+  active: 'good',
+  syncing: 'busy',
+  paused: 'wait',
+  draining: 'wait',
+  forbidden: 'bad',
+  broke: 'bad',
+  'chain replaced': 'bad',
+  unserved: 'bad',
+  'no answer': 'bad',
+  'no ledger yet': 'off',
+  // Nodes.
+  up: 'good',
+  unknown: 'busy',
+  open: 'bad',
+  'half-open': 'wait',
+  'wrong-network': 'bad',
+  disabled: 'off',
+  // Transactions.
+  mined: 'good',
+  outbid: 'off',
+}
+
+/** One that this table does not know is neither good nor bad. */
+export function toneOf(state: string): Tone {
+  return Object.hasOwn(tones, state) ? (tones[state] ?? 'off') : 'off'
+}

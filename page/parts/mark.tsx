@@ -1,0 +1,31 @@
+import { type Tone, toneOf } from '../format/tone.ts'
+
+/** One shape for each tone, so that none is known by its colour alone. */
+const shapes: Readonly<Record<Tone, string>> = {
+  good: 'M2.500 6.500 5 9l4.500-6',
+  busy: 'M6 1.500a4.500 4.500 0 1 1-4.500 4.500',
+  wait: 'M4 2.500v7M8 2.500v7',
+  bad: 'M6 1.500 11 10.500H1ZM6 5v2.400M6 9v.1',
+  off: 'M2.500 6h7',
+}
+
+/** The mark of a tone. It says nothing to a screen reader: the word beside it does. */
+export function Mark({ tone }: { readonly tone: Tone }) {
+  return (
+    <svg class={`mark ${tone}`} viewBox="0 0 12 12" width="12" height="12" aria-hidden="true">
+      <path d={shapes[tone]} fill="none" stroke="currentColor" stroke-width="1.600" stroke-linecap="round" stroke-linejoin="round" />
+    </svg>
+  )
+}
+
+/** A state: its mark and its word. */
+export function State({ state }: { readonly state: string | undefined }) {
+  const word = state ?? 'unknown'
+  const tone = toneOf(word)
+  return (
+    <span class={`state ${tone}`}>
+      <Mark tone={tone} />
+      {word}
+    </span>
+  )
+}

@@ -1,0 +1,125 @@
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { ask, type Problem, Refused, unreachable } from '../data/api.ts'
+import { serverNow } from '../data/clock.ts'
+import { refreshAll } from '../data/readings.ts'
+import { missingFor } from '../data/rights.ts'
+import { session } from '../data/session.ts'
+import { createStore, useStore } from '../data/store.ts'
+import { shortTransfer } from '../format/ids.ts'
+import { ProblemNote } from './section.tsx'
+
+export type OrderKind = 'retry' | 'cancel' | 'expedite'
+
+interface Wanted {
+  readonly kind: OrderKind
+  readonly id: string
+  readonly chain: string | undefined
+}
+
+const words: Readonly<Record<OrderKind, { readonly verb: string; readonly does: string; readonly done: string }>> = {
+  retry: { verb: 'Retry', does: 'The transfer is tried again now, also past its deadline.', done: 'Asked for: it is tried again now.' },
+  cancel: {
+    verb: 'Cancel',
+    does: 'The transfer is ended. A transaction that is on its way is replaced by one that does nothing; if it is mined first, the transfer is delivered.',
+    done: 'Asked for: the page of the transfer shows how it ends.',
+  },
+  expedite: { verb: 'Expedite', does: 'The fee of its transaction is raised now.', done: 'Asked for: its fee is raised now.' },
+}
+
+/** The order that is being given; undefined: none. */
+const wanted = createStore<Wanted | undefined>(undefined)
+
+/** The orders that can be given of a transfer. Without the right, the dialog says what is missing. */
+export function OrderButtons({ id, chain, kinds }: { readonly id: string; readonly chain: string | undefined; readonly kinds: readonly OrderKind[] }) {
+  return (
+    <span class="buttons">
+      {kinds.map((kind) => (
+        <button
+          type="button"
+          class={kind === 'cancel' ? 'danger' : undefined}
+          key={kind}
+          aria-label={`${words[kind].verb} ${shortTransfer(id)}`}
+          onClick={() => wanted.set({ kind, id, chain })}
+        >
+          {words[kind].verb}
+        </button>
+      ))}
+    </span>
+  )
+}
+
+/** The dialog in which an order gets its reason. One for the whole page. */
+export function OrderDialog() {
+  const order = useStore(wanted)
+  const dialog = useRef<HTMLDialogElement>(null)
+  useEffect(() => {
+    if (order) dialog.current?.showModal()
+    else dialog.current?.close()
+  }, [order])
+  return (
+    <dialog ref={dialog} aria-labelledby="order-title" onClose={() => wanted.set(undefined)}>
+      {order && <OrderForm order={order} key={`${order.kind} ${order.id}`} />}
+    </dialog>
+  )
+}
+
+function OrderForm({ order: { kind, id, chain } }: { readonly order: Wanted }) {
+  const held = useStore(session)
+  const [reason, setReason] = useState('')
+  const [state, setState] = useState<'asking' | 'sending' | 'done' | Problem>('asking')
+  const { verb, does, done } = words[kind]
+  const missing = missingFor(held?.claims, 'write', chain, serverNow())
+  const close = () => wanted.set(undefined)
+  const send = async () => {
+    setState('sending')
+    try {
+      await ask(`v1/transfers/${encodeURIComponent(id)}/${kind}`, { reason: reason.trim() })
+      setState('done')
+      refreshAll()
+    } catch (error) {
+      setState(error instanceof Refused ? error.problem : unreachable)
+    }
+  }
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault()
+        if (state !== 'sending' && reason.trim() !== '') void send()
+      }}
+    >
+      <h2 id="order-title">
+        {verb} {kind === 'retry' ? 'now' : 'this transfer'}
+      </h2>
+      <p class="mono wrap">{id}</p>
+      <p>{does}</p>
+      {missing !== undefined && (
+        <p class="note wait" role="status">
+          {missing} Enter another token at the top of the page; portage token create --name &lt;name&gt; --level write makes one.
+        </p>
+      )}
+      {typeof state === 'object' && <ProblemNote problem={state} />}
+      {state === 'done' ? (
+        <p class="note good" role="status">
+          {done}
+        </p>
+      ) : (
+        missing === undefined && (
+          <label class="field">
+            Reason, kept with your name{held && ` (${held.claims.name})`}
+            <input type="text" required maxLength={500} value={reason} onInput={({ currentTarget }) => setReason(currentTarget.value)} autoFocus />
+          </label>
+        )
+      )}
+      <p class="buttons end">
+        <button type="button" onClick={close}>
+          {state === 'done' || missing !== undefined ? 'Close' : 'Back'}
+        </button>
+        {state !== 'done' && missing === undefined && (
+          <button type="submit" class={kind === 'cancel' ? 'danger strong' : 'strong'} disabled={state === 'sending' || reason.trim() === ''}>
+            {state === 'sending' ? 'Sending…' : verb}
+          </button>
+        )}
+      </p>
+    </form>
+  )
+}

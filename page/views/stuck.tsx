@@ -1,0 +1,79 @@
+import { useReading } from '../data/readings.ts'
+import type { Cause, Causes } from '../data/shapes.ts'
+import { countText } from '../format/amounts.ts'
+import { timeOf } from '../format/time.ts'
+import { Ago } from '../parts/age.tsx'
+import { Command } from '../parts/command.tsx'
+import { TransferLink } from '../parts/link.tsx'
+import { Mark } from '../parts/mark.tsx'
+import { Section } from '../parts/section.tsx'
+
+/** What stands, why, and what to do: one row for each cause, the most harmful first. */
+export function Stuck() {
+  const reading = useReading<Causes>('v1/stuck', 5_000)
+  return (
+    <Section id="stuck" title="What is stuck" reading={reading} asOf={timeOf(reading.data?.asOf)}>
+      {({ causes }) =>
+        causes.length === 0 ? (
+          <p class="all-well">
+            <Mark tone="good" /> Nothing is stuck.
+          </p>
+        ) : (
+          <ol class="causes">
+            {causes.map((cause) => (
+              <CauseRow cause={cause} key={`${cause.code} ${cause.where.kind} ${cause.where.id}`} />
+            ))}
+          </ol>
+        )
+      }
+    </Section>
+  )
+}
+
+function CauseRow({ cause }: { readonly cause: Cause }) {
+  const { code, what, where, since, count, oldest, examples, next } = cause
+  return (
+    <li class="cause">
+      <Mark tone={count > 0 ? 'bad' : 'wait'} />
+      <div class="cause-body">
+        <p class="what">{what}</p>
+        <p class="facts">
+          <code class="code">{code}</code>
+          <span>
+            {where.kind} <b class="mono wrap">{where.id}</b>
+          </span>
+          {since !== undefined && (
+            <span>
+              since <Ago at={timeOf(since)} />
+            </span>
+          )}
+          <span>
+            holds up <b class="figure">{countText(count)}</b> {where.kind === 'stream' ? 'numbers' : count === 1 ? 'transfer' : 'transfers'}
+          </span>
+          {oldest !== undefined && (
+            <span>
+              oldest <Ago at={timeOf(oldest)} />
+            </span>
+          )}
+        </p>
+        {examples.length > 0 && (
+          <p class="facts">
+            <span>for example</span>
+            {examples.map((id) => (
+              <TransferLink id={id} key={id} />
+            ))}
+          </p>
+        )}
+        {next.length > 0 && (
+          <ul class="next" aria-label="What to do">
+            {next.map((command) => (
+              <li key={command}>
+                <Command text={command} />
+              </li>
+            ))}
+          </ul>
+        )}
+      </div>
+    </li>
+  )
+}

@@ -1,0 +1,205 @@
+import { useReading } from '../data/readings.ts'
+import type { AttemptRow, TransferReport } from '../data/shapes.ts'
+import { coinText, countText, gasPriceText } from '../format/amounts.ts'
+import { shortHex, shortTransfer } from '../format/ids.ts'
+import { accountUrl, type Links, transactionUrl, workflowUrl } from '../format/links.ts'
+import { clockText, spanText, timeOf } from '../format/time.ts'
+import { toneOf } from '../format/tone.ts'
+import { Ago } from '../parts/age.tsx'
+import { Out } from '../parts/link.tsx'
+import { Mark, State } from '../parts/mark.tsx'
+import { OrderButtons, type OrderKind } from '../parts/order.tsx'
+import { Empty, Section } from '../parts/section.tsx'
+import { Table } from '../parts/table.tsx'
+
+interface Shown {
+  readonly report: TransferReport
+  readonly links: Links | undefined
+}
+
+/** One transfer: where it is, what happened, what was signed for it and what was ordered of it. */
+export function Transfer({ id, links }: { readonly id: string; readonly links: Links | undefined }) {
+  const reading = useReading<TransferReport>(`v1/transfers/${encodeURIComponent(id)}`, 3_000)
+  return (
+    <>
+      <p>
+        <a href="#/">← All</a>
+      </p>
+      <Section id="transfer" title={`Transfer ${shortTransfer(reading.data?.id ?? id)}`} reading={reading}>
+        {(report) => (
+          <>
+            <Facts report={report} links={links} />
+            <Timeline report={report} />
+            <Attempts report={report} links={links} />
+            <Orders report={report} />
+          </>
+        )}
+      </Section>
+    </>
+  )
+}
+
+/** What can still be ordered of it. */
+function ordersOf({ execution, state }: TransferReport): readonly OrderKind[] {
+  if (execution === 'RUNNING') return state === 'broadcasting' || state === 'pending' ? ['expedite', 'retry', 'cancel'] : ['retry', 'cancel']
+  return execution === 'COMPLETED' && state === 'delivered' ? [] : ['retry']
+}
+
+function Facts({ report, links }: Shown) {
+  const { id, state, execution, partial, mip61, transfer, lane, nonce, txHash, delivery, batch, code, reason, remedy, rounds } = report
+  const source = transfer?.sourceChain ?? report.sourceChain
+  const target = transfer?.targetChain ?? report.targetChain
+  const hash = delivery?.txHash ?? txHash
+  const address = lane?.split(':')[1]
+  return (
+    <>
+      <div class="transfer-head">
+        <State state={state ?? execution.toLowerCase()} />
+        {mip61 !== undefined && <span class="quiet-text">MIP-61: {mip61}</span>}
+        {workflowUrl(links, id) && <Out to={workflowUrl(links, id)}>Temporal</Out>}
+        <OrderButtons id={id} chain={target} kinds={ordersOf(report)} />
+      </div>
+      {(code !== undefined || reason !== undefined) && (
+        <div class={`note ${state === 'delivered' ? 'good' : 'wait'}`}>
+          <Mark tone="wait" />
+          <div>
+            {code !== undefined && <code class="code">{code}</code>} {reason}
+            {remedy !== undefined && <p>{remedy}</p>}
+          </div>
+        </div>
+      )}
+      {partial !== undefined && <p class="note wait">Only a part is known: {partial}.</p>}
+      <dl class="details">
+        <Detail name="Id">
+          <span class="mono wrap">{id}</span>
+        </Detail>
+        <Detail name="Route">{`${source ?? 'unknown'} → ${target ?? 'unknown'}`}</Detail>
+        <Detail name="Bridge">{transfer?.bridge ?? report.bridge}</Detail>
+        <Detail name="Emitter">{transfer && <span class="mono wrap">{transfer.emitter}</span>}</Detail>
+        <Detail name="Sequence">{transfer && countText(transfer.sequence)}</Detail>
+        <Detail name="Lane">
+          {lane && (
+            <span class="mono wrap">
+              <Out to={accountUrl(links, target, address)}>{lane}</Out>
+            </span>
+          )}
+        </Detail>
+        <Detail name="Nonce">{nonce !== undefined && countText(nonce)}</Detail>
+        <Detail name="Batch">{batch && <span class="mono wrap">{batch}</span>}</Detail>
+        <Detail name="Transaction">
+          {hash && (
+            <span class="mono wrap">
+              <Out to={transactionUrl(links, target, hash)}>{hash}</Out>
+            </span>
+          )}
+        </Detail>
+        <Detail name="Delivered by">
+          {delivery && (
+            <span class="mono wrap">
+              <Out to={accountUrl(links, target, delivery.by)}>{delivery.by ?? 'unknown'}</Out>
+              {delivery.ours && ' (ours)'}
+            </span>
+          )}
+        </Detail>
+        <Detail name="Block">{delivery?.blockHeight !== undefined && countText(delivery.blockHeight)}</Detail>
+        <Detail name="Gas paid">{delivery?.gasPaid !== undefined && <span title={`${delivery.gasPaid} wei`}>{coinText(delivery.gasPaid)} coins</span>}</Detail>
+        <Detail name="Rounds">{rounds !== undefined && rounds > 1 && countText(rounds)}</Detail>
+      </dl>
+    </>
+  )
+}
+
+/** A fact that is known. */
+function Detail({ name, children }: { readonly name: string; readonly children?: preact.ComponentChildren }) {
+  if (children === undefined || children === null || children === false || children === '') return null
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd>{children}</dd>
+    </div>
+  )
+}
+
+function Timeline({ report: { timeline = [] } }: { readonly report: TransferReport }) {
+  if (timeline.length === 0) return null
+  return (
+    <>
+      <h3>Timeline</h3>
+      <ol class="timeline">
+        {timeline.map(({ at, state, note }, index) => {
+          const before = timeline[index - 1]?.at
+          return (
+            // Lines are only ever added.
+            <li key={index}>
+              <Mark tone={toneOf(state)} />
+              <time dateTime={new Date(at).toISOString()} class="figure">
+                {clockText(at)}
+              </time>
+              <span class="figure quiet-text">{before === undefined ? '' : `+${spanText(at - before)}`}</span>
+              <b>{state}</b>
+              <span class="wrap">{note}</span>
+            </li>
+          )
+        })}
+      </ol>
+    </>
+  )
+}
+
+function Attempts({ report, links }: Shown) {
+  const { tried = [], transfer, targetChain } = report
+  if (tried.length === 0) return null
+  const chain = transfer?.targetChain ?? targetChain
+  return (
+    <>
+      <h3>Attempts</h3>
+      <Table
+        caption="Transactions that were signed for it"
+        rows={tried}
+        keyOf={({ hash, nonce, maxFee, kind }: AttemptRow) => hash ?? `${kind} ${nonce} ${maxFee}`}
+        columns={[
+          {
+            label: 'Transaction',
+            cell: ({ hash }) => (
+              <span class="mono" title={hash}>
+                <Out to={transactionUrl(links, chain, hash)}>{hash === undefined ? 'not known' : shortHex(hash)}</Out>
+              </span>
+            ),
+          },
+          { label: 'Kind', cell: ({ kind }) => kind },
+          { label: 'Highest fee', cell: ({ maxFee }) => gasPriceText(maxFee) || '–', isFigure: true },
+          { label: 'Tip', cell: ({ tip }) => gasPriceText(tip) || '–', isFigure: true },
+          { label: 'Fate', cell: ({ fate }) => (fate === undefined ? '–' : <Fate fate={fate} />) },
+        ]}
+      />
+    </>
+  )
+}
+
+/** `open` of a transaction is no alarm, as that of a node is. */
+function Fate({ fate }: { readonly fate: string }) {
+  const tone = fate === 'open' ? 'busy' : toneOf(fate)
+  return (
+    <span class={`state ${tone}`}>
+      <Mark tone={tone} />
+      {fate}
+    </span>
+  )
+}
+
+function Orders({ report: { orders = [], timeline } }: { readonly report: TransferReport }) {
+  if (orders.length === 0) return timeline ? <Empty>Nobody has ordered anything of it.</Empty> : null
+  return (
+    <>
+      <h3>Orders</h3>
+      <ul class="orders">
+        {orders.map(({ kind, by, reason, at, times }) => (
+          <li key={`${kind} ${at}`}>
+            <b>{kind}</b> by {by}, <Ago at={timeOf(at)} />
+            {times !== undefined && ` (${times} times)`}: {reason}
+          </li>
+        ))}
+      </ul>
+    </>
+  )
+}
