@@ -57,13 +57,14 @@ export function pageRoutes(app: Pick<FastifyInstance, 'get'>): void {
 function sendFile({ headers: asked }: FastifyRequest, reply: FastifyReply, { type, etag, plain, zipped }: PageFile) {
   void reply.headers({ ...headers, etag, vary: 'accept-encoding' })
   if (asked['if-none-match'] === etag) return reply.status(304).send()
-  const isZipped = /\bgzip\b/.test(String(asked['accept-encoding'] ?? ''))
+  const isZipped = /\bgzip\b/.test(asked['accept-encoding'] ?? '')
   if (isZipped) void reply.header('content-encoding', 'gzip')
   return reply.type(type).send(isZipped ? zipped : plain)
 }
 
 function sendUnbuilt(reply: FastifyReply) {
-  const text = 'The page of Portage is not built, and could not be built now: npm run setup builds it. The API works without it: docs/page.md.\n'
+  const text =
+    'The page of Portage is not built, and could not be built now: npm run setup builds it. The API works without it: docs/page.md.\n'
   return reply.status(503).headers(headers).type('text/plain; charset=utf-8').send(text)
 }
 

@@ -44,7 +44,9 @@ export const chainSchema = z.strictObject({
   nodes: z.array(nodeSchema).min(1).describe('The nodes of the chain, at least one that reads.'),
   explorer: linkUrl
     .optional()
-    .describe('Base URL of a block explorer, for links of the page: tx/<hash> is added. Absent: that of Wormhole\'s SDK for this network, if it has one.'),
+    .describe(
+      "Base URL of a block explorer, for links of the page: tx/<hash> is added. Absent: that of Wormhole's SDK for this network, if it has one.",
+    ),
   urlVariables: z
     .array(z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/))
     .max(100)

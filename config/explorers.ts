@@ -24,7 +24,13 @@ const known: Readonly<Record<string, string>> = {
 }
 
 /** Base URL of a chain's block explorer, to which `tx/<hash>` and `address/<address>` are added; undefined: none is known. */
-export function explorerOf({ networkId, explorer }: { readonly networkId: number; readonly explorer?: string | undefined }): string | undefined {
+export function explorerOf({
+  networkId,
+  explorer,
+}: {
+  readonly networkId: number
+  readonly explorer?: string | undefined
+}): string | undefined {
   return explorer ?? known[String(networkId)]
 }
 

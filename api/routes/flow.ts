@@ -36,7 +36,10 @@ export function flowRoute(app: Api, { client }: ApiDeps): void {
   const schema = {
     summary: 'Transfers between the chains: open ones by state, deliveries and their times over a window',
     querystring: z.strictObject({
-      minutes: z.enum(flowMinutes.map(String) as [string, ...string[]]).default('60').describe('Length of the window.'),
+      minutes: z
+        .enum(flowMinutes.map(String) as [string, ...string[]])
+        .default('60')
+        .describe('Length of the window.'),
     }),
     response: { 200: flowSchema, 503: errorSchema },
   }

@@ -79,10 +79,7 @@ export function relayerConfig(input: RelayerConfigInput): ConfigInput {
   }
   return {
     dataFolder,
-    temporal: {
-      ...{ address: input.temporalAddress, namespace: 'default', useEnvironment: false },
-      ...(input.temporalWebUi !== undefined && { webUi: input.temporalWebUi }),
-    },
+    temporal: { address: input.temporalAddress, webUi: input.temporalWebUi, namespace: 'default', useEnvironment: false },
     ...(worker && { worker }),
     chains: Object.fromEntries(
       chains.map(({ name, wormholeChainId, anvil, core, tokenBridge }) => [

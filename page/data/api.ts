@@ -58,7 +58,14 @@ async function send(path: string, body: object | undefined): Promise<Response> {
   const payload = body && { method: 'POST', body: JSON.stringify(body) }
   try {
     // No cookies, and nothing of it in the browser's cache.
-    return await fetch(path, { ...payload, headers, credentials: 'omit', cache: 'no-store', redirect: 'error', signal: AbortSignal.timeout(timeoutMs) })
+    return await fetch(path, {
+      ...payload,
+      headers,
+      credentials: 'omit',
+      cache: 'no-store',
+      redirect: 'error',
+      signal: AbortSignal.timeout(timeoutMs),
+    })
   } catch {
     connection.failed(serverNow())
     throw new Refused(unreachable)
@@ -74,6 +81,12 @@ export async function problemOf(response: Response): Promise<Problem> {
     return typeof value === 'string' ? value : ''
   }
   if (text('code') === '')
-    return { status, code: `HTTP_${status}`, title: `The API answered with status ${status}.`, detail: '', remedy: 'Look what stands between this browser and Portage: a proxy may have answered.' }
+    return {
+      status,
+      code: `HTTP_${status}`,
+      title: `The API answered with status ${status}.`,
+      detail: '',
+      remedy: 'Look what stands between this browser and Portage: a proxy may have answered.',
+    }
   return { status, code: text('code'), title: text('title'), detail: text('detail'), remedy: text('remedy') }
 }

@@ -46,7 +46,11 @@ async function readStream(lastId: string, abort: AbortController): Promise<strin
   })
   let timer = setTimeout(() => abort.abort(), silentMs)
   try {
-    const headers = { accept: 'text/event-stream', authorization: `Bearer ${session.get()?.token ?? ''}`, ...(lastId && { 'last-event-id': lastId }) }
+    const headers = {
+      accept: 'text/event-stream',
+      authorization: `Bearer ${session.get()?.token ?? ''}`,
+      ...(lastId && { 'last-event-id': lastId }),
+    }
     const response = await fetch('v1/events', { headers, credentials: 'omit', cache: 'no-store', redirect: 'error', signal: abort.signal })
     if (!response.ok || !response.body) throw new Error((await problemOf(response)).title)
     connection.streaming(true)

@@ -67,7 +67,15 @@ session.subscribe(() => {
 function entryOf(path: string, everyMs: number): Entry {
   const found = entries.get(path)
   if (found) return found
-  const made: Entry = { store: createStore<Reading<unknown>>({}), everyMs, users: 0, readAt: 0, timer: undefined, isReading: false, isStale: false }
+  const made: Entry = {
+    store: createStore<Reading<unknown>>({}),
+    everyMs,
+    users: 0,
+    readAt: 0,
+    timer: undefined,
+    isReading: false,
+    isStale: false,
+  }
   entries.set(path, made)
   return made
 }

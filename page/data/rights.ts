@@ -13,7 +13,12 @@ const levels = ['read', 'write', 'sign', 'admin']
  * What is missing of a token for an order about a transfer, in a sentence; undefined: nothing that can be seen from here.
  * @param chain the target of the transfer
  */
-export function missingFor(claims: Claims | undefined, needed: 'write' | 'sign' | 'admin', chain: string | undefined, now: number): string | undefined {
+export function missingFor(
+  claims: Claims | undefined,
+  needed: 'write' | 'sign' | 'admin',
+  chain: string | undefined,
+  now: number,
+): string | undefined {
   if (!claims) return `This needs an access token of level ${needed}, and none was entered.`
   if (claims.expiresAt <= now) return `This needs an access token of level ${needed}, and that of ${claims.name} has expired.`
   if (levels.indexOf(claims.level) < levels.indexOf(needed))

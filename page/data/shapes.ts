@@ -127,13 +127,32 @@ export interface TransferReport extends Partial<TransferRow> {
   readonly execution: string
   readonly partial?: string
   readonly mip61?: string
-  readonly transfer?: { readonly bridge: string; readonly sourceChain: string; readonly targetChain: string; readonly emitter: string; readonly sequence: string; readonly digest: string }
+  readonly transfer?: {
+    readonly bridge: string
+    readonly sourceChain: string
+    readonly targetChain: string
+    readonly emitter: string
+    readonly sequence: string
+    readonly digest: string
+  }
   readonly nonce?: number
   readonly batch?: string
   readonly rounds?: number
   readonly remedy?: string
-  readonly delivery?: { readonly by?: string; readonly ours: boolean; readonly txHash?: string; readonly blockHeight?: number; readonly gasPaid?: string }
+  readonly delivery?: {
+    readonly by?: string
+    readonly ours: boolean
+    readonly txHash?: string
+    readonly blockHeight?: number
+    readonly gasPaid?: string
+  }
   readonly tried?: readonly AttemptRow[]
   readonly timeline?: readonly { readonly at: number; readonly state: string; readonly note: string }[]
-  readonly orders?: readonly { readonly kind: string; readonly by: string; readonly reason: string; readonly at: number; readonly times?: number }[]
+  readonly orders?: readonly {
+    readonly kind: string
+    readonly by: string
+    readonly reason: string
+    readonly at: number
+    readonly times?: number
+  }[]
 }

@@ -54,7 +54,9 @@ export function Chart({ times, lines, textOf, summary }: ChartProps) {
     <div class="chart">
       <div class="plot" ref={place} role="img" aria-label={summary} />
       <ul class="key">
-        <li class="figure">{time === undefined ? '' : new Date(time).toLocaleTimeString([], { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' })}</li>
+        <li class="figure">
+          {time === undefined ? '' : new Date(time).toLocaleTimeString([], { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' })}
+        </li>
         {lines.map(({ label, colour, dash, isBars, values }) => (
           <li key={label}>
             <svg class={`swatch ${colour}`} viewBox="0 0 18 8" width="18" height="8" aria-hidden="true">
@@ -94,7 +96,16 @@ function optionsOf(
     cursor: { y: false, drag: { x: false, y: false }, points: { size: 6 } },
     scales: { y: { range: (_, __, most) => [0, Math.max(1, most * 1.1)] } },
     axes: [
-      { ...axis, grid: { show: false }, space: 64, values: [[3_600, '{HH}:{mm}'], [60, '{HH}:{mm}'], [1, '{HH}:{mm}:{ss}']].map(([size, text]) => [size, text, null, null, null, null, null, null, 1]) as uPlot.Axis.Values },
+      {
+        ...axis,
+        grid: { show: false },
+        space: 64,
+        values: [
+          [3_600, '{HH}:{mm}'],
+          [60, '{HH}:{mm}'],
+          [1, '{HH}:{mm}:{ss}'],
+        ].map(([size, text]) => [size, text, null, null, null, null, null, null, 1]) as uPlot.Axis.Values,
+      },
       { ...axis, size: 56, space: 32, values: (_, splits) => splits.map((value) => textOf(value)) },
     ],
     series: [

@@ -90,8 +90,8 @@ function LostBanner() {
   if (state !== 'lost') return null
   return (
     <div class="banner" role="alert">
-      Connection lost: the API answered last <Since ms={answeredAt === undefined ? 0 : now - answeredAt} />. All figures are from then. This page tries again by
-      itself; if it stays so, look whether portage run is alive, and its log.
+      Connection lost: the API answered last <Since ms={answeredAt === undefined ? 0 : now - answeredAt} />. All figures are from then. This
+      page tries again by itself; if it stays so, look whether portage run is alive, and its log.
     </div>
   )
 }

@@ -3,7 +3,15 @@ import { safeUrl } from '../format/links.ts'
 import { shortTransfer } from '../format/ids.ts'
 
 /** A link out of the page, in a tab of its own; the text alone where the address is none that may be linked to. */
-export function Out({ to, children, title }: { readonly to: string | undefined; readonly children: ComponentChildren; readonly title?: string }) {
+export function Out({
+  to,
+  children,
+  title,
+}: {
+  readonly to: string | undefined
+  readonly children: ComponentChildren
+  readonly title?: string
+}) {
   const href = safeUrl(to)
   if (href === undefined) return <span title={title}>{children}</span>
   return (

@@ -30,7 +30,15 @@ const words: Readonly<Record<OrderKind, { readonly verb: string; readonly does: 
 const wanted = createStore<Wanted | undefined>(undefined)
 
 /** The orders that can be given of a transfer. Without the right, the dialog says what is missing. */
-export function OrderButtons({ id, chain, kinds }: { readonly id: string; readonly chain: string | undefined; readonly kinds: readonly OrderKind[] }) {
+export function OrderButtons({
+  id,
+  chain,
+  kinds,
+}: {
+  readonly id: string
+  readonly chain: string | undefined
+  readonly kinds: readonly OrderKind[]
+}) {
   return (
     <span class="buttons">
       {kinds.map((kind) => (
@@ -63,13 +71,14 @@ export function OrderDialog() {
   )
 }
 
+type SendState = 'asking' | 'sending' | 'done' | Problem
+
 function OrderForm({ order: { kind, id, chain } }: { readonly order: Wanted }) {
   const held = useStore(session)
   const [reason, setReason] = useState('')
-  const [state, setState] = useState<'asking' | 'sending' | 'done' | Problem>('asking')
+  const [state, setState] = useState<SendState>('asking')
   const { verb, does, done } = words[kind]
   const missing = missingFor(held?.claims, 'write', chain, serverNow())
-  const close = () => wanted.set(undefined)
   const send = async () => {
     setState('sending')
     try {
@@ -84,7 +93,7 @@ function OrderForm({ order: { kind, id, chain } }: { readonly order: Wanted }) {
     <form
       onSubmit={(event) => {
         event.preventDefault()
-        if (state !== 'sending' && reason.trim() !== '') void send()
+        if (missing === undefined && state !== 'sending' && state !== 'done' && reason.trim() !== '') void send()
       }}
     >
       <h2 id="order-title">
@@ -92,34 +101,70 @@ function OrderForm({ order: { kind, id, chain } }: { readonly order: Wanted }) {
       </h2>
       <p class="mono wrap">{id}</p>
       <p>{does}</p>
-      {missing !== undefined && (
-        <p class="note wait" role="status">
-          {missing} Enter another token at the top of the page; portage token create --name &lt;name&gt; --level write makes one.
-        </p>
-      )}
+      {missing !== undefined && <Missing what={missing} />}
       {typeof state === 'object' && <ProblemNote problem={state} />}
-      {state === 'done' ? (
+      {state === 'done' && (
         <p class="note good" role="status">
           {done}
         </p>
-      ) : (
-        missing === undefined && (
-          <label class="field">
-            Reason, kept with your name{held && ` (${held.claims.name})`}
-            <input type="text" required maxLength={500} value={reason} onInput={({ currentTarget }) => setReason(currentTarget.value)} autoFocus />
-          </label>
-        )
       )}
-      <p class="buttons end">
-        <button type="button" onClick={close}>
-          {state === 'done' || missing !== undefined ? 'Close' : 'Back'}
-        </button>
-        {state !== 'done' && missing === undefined && (
-          <button type="submit" class={kind === 'cancel' ? 'danger strong' : 'strong'} disabled={state === 'sending' || reason.trim() === ''}>
-            {state === 'sending' ? 'Sending…' : verb}
-          </button>
-        )}
-      </p>
+      {state !== 'done' && missing === undefined && <ReasonField name={held?.claims.name ?? ''} reason={reason} onReason={setReason} />}
+      <OrderEnd kind={kind} state={state} canSend={missing === undefined} hasReason={reason.trim() !== ''} />
     </form>
+  )
+}
+
+function Missing({ what }: { readonly what: string }) {
+  return (
+    <p class="note wait" role="status">
+      {what} Enter another token at the top of the page; portage token create --name &lt;name&gt; --level write makes one.
+    </p>
+  )
+}
+
+interface ReasonProps {
+  readonly name: string
+  readonly reason: string
+  readonly onReason: (reason: string) => void
+}
+
+function ReasonField({ name, reason, onReason }: ReasonProps) {
+  const field = useRef<HTMLInputElement>(null)
+  useEffect(() => field.current?.focus(), [])
+  return (
+    <label class="field">
+      Reason, kept with your name ({name})
+      <input
+        ref={field}
+        type="text"
+        required
+        maxLength={500}
+        value={reason}
+        onInput={({ currentTarget }) => onReason(currentTarget.value)}
+      />
+    </label>
+  )
+}
+
+interface EndProps {
+  readonly kind: OrderKind
+  readonly state: SendState
+  readonly canSend: boolean
+  readonly hasReason: boolean
+}
+
+function OrderEnd({ kind, state, canSend, hasReason }: EndProps) {
+  const isOver = state === 'done' || !canSend
+  return (
+    <p class="buttons end">
+      <button type="button" onClick={() => wanted.set(undefined)}>
+        {isOver ? 'Close' : 'Back'}
+      </button>
+      {!isOver && (
+        <button type="submit" class={kind === 'cancel' ? 'danger strong' : 'strong'} disabled={state === 'sending' || !hasReason}>
+          {state === 'sending' ? 'Sending…' : words[kind].verb}
+        </button>
+      )}
+    </p>
   )
 }

@@ -100,7 +100,12 @@ function Figures({ flow, words }: Shown) {
 function Charts({ flow, words }: Shown) {
   const { steps, stepMs, delivered, medianMs, p95Ms } = flow
   const times = useMemo(() => steps.map(({ at }) => at), [steps])
-  const counts = useMemo((): Line[] => [{ label: `delivered in ${spanText(stepMs)}`, colour: 'series-1', values: steps.map((one) => one.delivered), isBars: true }], [steps, stepMs])
+  const counts = useMemo(
+    (): Line[] => [
+      { label: `delivered in ${spanText(stepMs)}`, colour: 'series-1', values: steps.map((one) => one.delivered), isBars: true },
+    ],
+    [steps, stepMs],
+  )
   const spans = useMemo(
     (): Line[] => [
       { label: 'median', colour: 'series-1', values: steps.map((one) => one.medianMs ?? null) },
@@ -118,7 +123,12 @@ function Charts({ flow, words }: Shown) {
       </figure>
       <figure>
         <figcaption>Time from start to delivery</figcaption>
-        <Chart times={times} lines={spans} textOf={axisSpan} summary={`Time to delivery over the last ${words}: median ${median}, 95 of 100 within ${p95}.`} />
+        <Chart
+          times={times}
+          lines={spans}
+          textOf={axisSpan}
+          summary={`Time to delivery over the last ${words}: median ${median}, 95 of 100 within ${p95}.`}
+        />
       </figure>
     </div>
   )
@@ -129,7 +139,8 @@ const wholeText = (value: number) => (Number.isInteger(value) ? countText(value)
 const axisSpan = (ms: number) => (ms === 0 ? '0' : spanText(ms))
 
 function Routes({ flow, words }: Shown) {
-  if (flow.routes.length === 0) return <Empty>No transfer is open, and none ended in the last {words}. Portage starts one as soon as a source has it.</Empty>
+  if (flow.routes.length === 0)
+    return <Empty>No transfer is open, and none ended in the last {words}. Portage starts one as soon as a source has it.</Empty>
   return (
     <Table
       caption={`Transfers by route: open now, and ended in the last ${words}`}
@@ -139,7 +150,11 @@ function Routes({ flow, words }: Shown) {
         { label: 'Route', cell: ({ source, target }) => <RouteName source={source} target={target} /> },
         { label: 'Bridge', cell: ({ bridge }) => bridge || 'unknown' },
         { label: 'Open', cell: ({ open }) => <Counts counts={open} none="none" /> },
-        { label: 'Oldest open', cell: ({ oldestOpenAt }) => (oldestOpenAt === undefined ? '–' : <Ago at={oldestOpenAt} bare />), isFigure: true },
+        {
+          label: 'Oldest open',
+          cell: ({ oldestOpenAt }) => (oldestOpenAt === undefined ? '–' : <Ago at={oldestOpenAt} bare />),
+          isFigure: true,
+        },
         { label: 'Ended', cell: ({ ended }) => <Counts counts={ended} none="none" /> },
         { label: 'Median', cell: ({ medianMs }: FlowRoute) => (medianMs === undefined ? '–' : spanText(medianMs)), isFigure: true },
         { label: '95 of 100', cell: ({ p95Ms }) => (p95Ms === undefined ? '–' : spanText(p95Ms)), isFigure: true },

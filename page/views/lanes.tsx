@@ -30,8 +30,16 @@ export function Lanes({ links }: { readonly links: Links | undefined }) {
               { label: 'State', cell: (row) => <LaneState row={row} /> },
               { label: 'In flight', cell: (row) => <Window row={row} />, isFigure: true },
               { label: 'Nonce: next, mined, final', cell: (row) => <Nonces row={row} />, isFigure: true },
-              { label: 'Balance, coins', cell: ({ balance }) => <span title={balance && `${balance} wei`}>{coinText(balance) || '–'}</span>, isFigure: true },
-              { label: 'Spent of limit, coins', cell: ({ lane }) => <Spent spending={spending?.find((one) => one.lane === lane)?.spending} />, isFigure: true },
+              {
+                label: 'Balance, coins',
+                cell: ({ balance }) => <span title={balance && `${balance} wei`}>{coinText(balance) || '–'}</span>,
+                isFigure: true,
+              },
+              {
+                label: 'Spent of limit, coins',
+                cell: ({ lane }) => <Spent spending={spending?.find((one) => one.lane === lane)?.spending} />,
+                isFigure: true,
+              },
               { label: 'Heard', cell: (row) => <Ago at={timeOf(row.observedAt)} bare />, isFigure: true },
             ]}
           />
@@ -95,7 +103,12 @@ function Nonces({ row: { next, latest, finalized } }: Row) {
 }
 
 function Spent({ spending }: { readonly spending: LaneSpending['lanes'][number]['spending'] | undefined }) {
-  if (!spending) return <span class="quiet-text" title="The metrics of the process with the key tell it: portage_lane_spent_wei.">told by another process</span>
+  if (!spending)
+    return (
+      <span class="quiet-text" title="The metrics of the process with the key tell it: portage_lane_spent_wei.">
+        told by another process
+      </span>
+    )
   if (spending.length === 0) return <span class="quiet-text">no limit</span>
   return (
     <span class="stack end">

@@ -17,7 +17,10 @@ export function Parked() {
     <Section id="parked" title="Parked transfers" reading={reading}>
       {({ transfers, next }) =>
         transfers.length === 0 ? (
-          <Empty>No transfer is parked. One is parked when its tries are used up, or when only a person can decide: it is then listed here with its reason.</Empty>
+          <Empty>
+            No transfer is parked. One is parked when its tries are used up, or when only a person can decide: it is then listed here with
+            its reason.
+          </Empty>
         ) : (
           <>
             <Table
@@ -29,10 +32,15 @@ export function Parked() {
                 { label: 'Route', cell: ({ sourceChain, targetChain }) => `${sourceChain ?? 'unknown'} → ${targetChain ?? 'unknown'}` },
                 { label: 'Reason', cell: (row) => <Reason row={row} /> },
                 { label: 'Started', cell: ({ startedAt }) => <Ago at={timeOf(startedAt)} />, isFigure: true },
-                { label: 'Orders', cell: ({ id, targetChain }) => <OrderButtons id={id} chain={targetChain} kinds={['retry', 'cancel']} /> },
+                {
+                  label: 'Orders',
+                  cell: ({ id, targetChain }) => <OrderButtons id={id} chain={targetChain} kinds={['retry', 'cancel']} />,
+                },
               ]}
             />
-            {next !== undefined && <Empty>More are parked than these {transfers.length}: portage transfer list --state parked --limit 1000.</Empty>}
+            {next !== undefined && (
+              <Empty>More are parked than these {transfers.length}: portage transfer list --state parked --limit 1000.</Empty>
+            )}
           </>
         )
       }

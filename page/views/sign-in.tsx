@@ -11,7 +11,10 @@ export function SignIn({ problem }: { readonly problem: Problem | undefined }) {
   return (
     <section id="sign-in" class="sign-in" aria-labelledby="sign-in-title">
       <h2 id="sign-in-title">Enter an access token</h2>
-      <p>What Portage tells names recipients, amounts and balances, so that reading needs a token of level read. The buttons of this page need one of level write.</p>
+      <p>
+        What Portage tells names recipients, amounts and balances, so that reading needs a token of level read. The buttons of this page
+        need one of level write.
+      </p>
       {problem && <ProblemNote problem={problem} />}
       <form
         onSubmit={(event) => {
@@ -41,7 +44,9 @@ export function SignIn({ problem }: { readonly problem: Problem | undefined }) {
           Show
         </button>
       </form>
-      <p class="quiet-text">It is kept in this tab until it is closed, and sent to this server alone. Where the keys are, this makes one:</p>
+      <p class="quiet-text">
+        It is kept in this tab until it is closed, and sent to this server alone. Where the keys are, this makes one:
+      </p>
       <Command text="portage token create --name <name> --level read --expires 8h" />
     </section>
   )

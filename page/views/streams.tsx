@@ -27,7 +27,11 @@ export function Streams({ links }: { readonly links: Links | undefined }) {
               { label: 'Stream', cell: (row) => <Stream row={row} links={links} /> },
               { label: 'State', cell: (row) => <StreamState row={row} /> },
               { label: 'Cursor', cell: ({ cursor }) => heightText(cursor), isFigure: true },
-              { label: 'Head', cell: ({ cursor, lag }) => heightText(cursor !== undefined && lag !== undefined ? cursor + lag : undefined), isFigure: true },
+              {
+                label: 'Head',
+                cell: ({ cursor, lag }) => heightText(cursor !== undefined && lag !== undefined ? cursor + lag : undefined),
+                isFigure: true,
+              },
               { label: 'Watermark', cell: (row) => <Watermark row={row} />, isFigure: true },
               { label: 'Open', cell: ({ open, parked }) => <OpenNumbers open={open} parked={parked} />, isFigure: true },
               { label: 'Gaps', cell: (row) => <Gaps row={row} /> },

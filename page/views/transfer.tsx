@@ -41,16 +41,14 @@ export function Transfer({ id, links }: { readonly id: string; readonly links: L
 
 /** What can still be ordered of it. */
 function ordersOf({ execution, state }: TransferReport): readonly OrderKind[] {
-  if (execution === 'RUNNING') return state === 'broadcasting' || state === 'pending' ? ['expedite', 'retry', 'cancel'] : ['retry', 'cancel']
+  if (execution === 'RUNNING')
+    return state === 'broadcasting' || state === 'pending' ? ['expedite', 'retry', 'cancel'] : ['retry', 'cancel']
   return execution === 'COMPLETED' && state === 'delivered' ? [] : ['retry']
 }
 
 function Facts({ report, links }: Shown) {
-  const { id, state, execution, partial, mip61, transfer, lane, nonce, txHash, delivery, batch, code, reason, remedy, rounds } = report
-  const source = transfer?.sourceChain ?? report.sourceChain
+  const { id, state, execution, mip61, transfer } = report
   const target = transfer?.targetChain ?? report.targetChain
-  const hash = delivery?.txHash ?? txHash
-  const address = lane?.split(':')[1]
   return (
     <>
       <div class="transfer-head">
@@ -59,6 +57,16 @@ function Facts({ report, links }: Shown) {
         {workflowUrl(links, id) && <Out to={workflowUrl(links, id)}>Temporal</Out>}
         <OrderButtons id={id} chain={target} kinds={ordersOf(report)} />
       </div>
+      <Why report={report} />
+      <Details report={report} links={links} />
+    </>
+  )
+}
+
+/** Why it waits, is parked or was refused, and what can be done. */
+function Why({ report: { state, code, reason, remedy, partial } }: Pick<Shown, 'report'>) {
+  return (
+    <>
       {(code !== undefined || reason !== undefined) && (
         <div class={`note ${state === 'delivered' ? 'good' : 'wait'}`}>
           <Mark tone="wait" />
@@ -69,43 +77,55 @@ function Facts({ report, links }: Shown) {
         </div>
       )}
       {partial !== undefined && <p class="note wait">Only a part is known: {partial}.</p>}
-      <dl class="details">
-        <Detail name="Id">
-          <span class="mono wrap">{id}</span>
-        </Detail>
-        <Detail name="Route">{`${source ?? 'unknown'} → ${target ?? 'unknown'}`}</Detail>
-        <Detail name="Bridge">{transfer?.bridge ?? report.bridge}</Detail>
-        <Detail name="Emitter">{transfer && <span class="mono wrap">{transfer.emitter}</span>}</Detail>
-        <Detail name="Sequence">{transfer && countText(transfer.sequence)}</Detail>
-        <Detail name="Lane">
-          {lane && (
-            <span class="mono wrap">
-              <Out to={accountUrl(links, target, address)}>{lane}</Out>
-            </span>
-          )}
-        </Detail>
-        <Detail name="Nonce">{nonce !== undefined && countText(nonce)}</Detail>
-        <Detail name="Batch">{batch && <span class="mono wrap">{batch}</span>}</Detail>
-        <Detail name="Transaction">
-          {hash && (
-            <span class="mono wrap">
-              <Out to={transactionUrl(links, target, hash)}>{hash}</Out>
-            </span>
-          )}
-        </Detail>
-        <Detail name="Delivered by">
-          {delivery && (
-            <span class="mono wrap">
-              <Out to={accountUrl(links, target, delivery.by)}>{delivery.by ?? 'unknown'}</Out>
-              {delivery.ours && ' (ours)'}
-            </span>
-          )}
-        </Detail>
-        <Detail name="Block">{delivery?.blockHeight !== undefined && countText(delivery.blockHeight)}</Detail>
-        <Detail name="Gas paid">{delivery?.gasPaid !== undefined && <span title={`${delivery.gasPaid} wei`}>{coinText(delivery.gasPaid)} coins</span>}</Detail>
-        <Detail name="Rounds">{rounds !== undefined && rounds > 1 && countText(rounds)}</Detail>
-      </dl>
     </>
+  )
+}
+
+function Details({ report, links }: Shown) {
+  const { id, transfer, lane, nonce, txHash, delivery, batch, rounds } = report
+  const source = transfer?.sourceChain ?? report.sourceChain
+  const target = transfer?.targetChain ?? report.targetChain
+  const hash = delivery?.txHash ?? txHash
+  const address = lane?.split(':')[1]
+  return (
+    <dl class="details">
+      <Detail name="Id">
+        <span class="mono wrap">{id}</span>
+      </Detail>
+      <Detail name="Route">{`${source ?? 'unknown'} → ${target ?? 'unknown'}`}</Detail>
+      <Detail name="Bridge">{transfer?.bridge ?? report.bridge}</Detail>
+      <Detail name="Emitter">{transfer && <span class="mono wrap">{transfer.emitter}</span>}</Detail>
+      <Detail name="Sequence">{transfer && countText(transfer.sequence)}</Detail>
+      <Detail name="Lane">
+        {lane && (
+          <span class="mono wrap">
+            <Out to={accountUrl(links, target, address)}>{lane}</Out>
+          </span>
+        )}
+      </Detail>
+      <Detail name="Nonce">{nonce !== undefined && countText(nonce)}</Detail>
+      <Detail name="Batch">{batch && <span class="mono wrap">{batch}</span>}</Detail>
+      <Detail name="Transaction">
+        {hash && (
+          <span class="mono wrap">
+            <Out to={transactionUrl(links, target, hash)}>{hash}</Out>
+          </span>
+        )}
+      </Detail>
+      <Detail name="Delivered by">
+        {delivery && (
+          <span class="mono wrap">
+            <Out to={accountUrl(links, target, delivery.by)}>{delivery.by ?? 'unknown'}</Out>
+            {delivery.ours && ' (ours)'}
+          </span>
+        )}
+      </Detail>
+      <Detail name="Block">{delivery?.blockHeight !== undefined && countText(delivery.blockHeight)}</Detail>
+      <Detail name="Gas paid">
+        {delivery?.gasPaid !== undefined && <span title={`${delivery.gasPaid} wei`}>{coinText(delivery.gasPaid)} coins</span>}
+      </Detail>
+      <Detail name="Rounds">{rounds !== undefined && rounds > 1 && countText(rounds)}</Detail>
+    </dl>
   )
 }
 

@@ -28,7 +28,11 @@ describe('the page at /', () => {
     })
     // Nothing in the document runs or looks by itself, and nothing comes from elsewhere.
     expect(body).not.toMatch(/<style|style=|\son\w+=|<script(?![^>]*src=)/)
-    expect([...body.matchAll(/(?:src|href)="([^"]*)"/g)].map(([, url]) => url).sort()).toEqual(['page/icon.svg', 'page/page.css', 'page/page.js'])
+    expect([...body.matchAll(/(?:src|href)="([^"]*)"/g)].map(([, url = '']) => url).toSorted((a, b) => a.localeCompare(b))).toEqual([
+      'page/icon.svg',
+      'page/page.css',
+      'page/page.js',
+    ])
   })
 
   test.each([
@@ -42,12 +46,18 @@ describe('the page at /', () => {
     expect(gunzipSync(packed.rawPayload).equals(plain.rawPayload)).toBe(true)
     const etag = String(plain.headers['etag'])
     const again = await get(url, { 'if-none-match': etag })
-    expect([again.statusCode, again.body, again.headers['content-security-policy']]).toEqual([304, '', expect.stringContaining("default-src 'none'")])
+    expect([again.statusCode, again.body, again.headers['content-security-policy']]).toEqual([
+      304,
+      '',
+      expect.stringContaining("default-src 'none'"),
+    ])
   })
 
   test('is small: all of it in less than 64 kB on the way', async () => {
     const sizes = await Promise.all(
-      ['/', '/page/page.js', '/page/page.css', '/page/icon.svg'].map(async (url) => (await get(url, { 'accept-encoding': 'gzip' })).rawPayload.length),
+      ['/', '/page/page.js', '/page/page.css', '/page/icon.svg'].map(
+        async (url) => (await get(url, { 'accept-encoding': 'gzip' })).rawPayload.length,
+      ),
     )
     expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThan(64_000)
   })
@@ -96,7 +106,10 @@ describe('GET /v1/links', () => {
     'the config refuses to send people to %s',
     async (explorer) => {
       const { success, error } = await config({}, { explorer })
-      expect([success, error?.issues.map(({ path }) => path.join('.'))]).toEqual([false, expect.arrayContaining(['chains.ethereum.explorer'])])
+      expect([success, error?.issues.map(({ path }) => path.join('.'))]).toEqual([
+        false,
+        expect.arrayContaining(['chains.ethereum.explorer']),
+      ])
     },
   )
 

@@ -218,6 +218,9 @@ describe('the rest', () => {
           "GET /health",
           "GET /ready",
           "GET /metrics",
+          "GET /v1/flow",
+          "GET /v1/spending",
+          "GET /v1/links",
           "GET /v1",
         ],
       }

@@ -46,7 +46,10 @@ describe('flow', () => {
     const times = [1_000, 2_000, 3_000, 40_000]
     const closedAt = 50 * minute
     const flow = flowOf(
-      [...times.map((ms) => sample({ startedAt: closedAt - ms, closedAt })), sample({ closedAt: now + 10 * minute, startedAt: now + 9 * minute })],
+      [
+        ...times.map((ms) => sample({ startedAt: closedAt - ms, closedAt })),
+        sample({ closedAt: now + 10 * minute, startedAt: now + 9 * minute }),
+      ],
       window,
     )
     expect(flow.steps).toHaveLength(60)
@@ -61,7 +64,11 @@ describe('flow', () => {
 
   test('routes that somebody made up do not fill the answer', () => {
     const flow = flowOf(
-      Array.from({ length: 500 }, (_, index) => sample({ bridge: `b${index}`, state: 'pending' })).concat(sample({}), sample({}), sample({ state: 'waiting' })),
+      Array.from({ length: 500 }, (_, index) => sample({ bridge: `b${index}`, state: 'pending' })).concat(
+        sample({}),
+        sample({}),
+        sample({ state: 'waiting' }),
+      ),
       window,
     )
     expect(flow.routes.length).toBe(100)

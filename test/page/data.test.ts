@@ -19,8 +19,8 @@ describe('server-sent events', () => {
 
   test('are read whole, in pieces of one character, and with any line ends', () => {
     expect(eventsOf(stream)).toEqual(expected)
-    expect(eventsOf(...stream)).toEqual(expected)
-    expect(eventsOf(...stream.replaceAll('\n', '\r\n'))).toEqual(expected)
+    expect(eventsOf(...stream.split(''))).toEqual(expected)
+    expect(eventsOf(...stream.replaceAll('\n', '\r\n').split(''))).toEqual(expected)
     expect(eventsOf(stream.replaceAll('\n', '\r'), 'x: 1\n')).toEqual(expected)
   })
 
@@ -30,7 +30,9 @@ describe('server-sent events', () => {
   })
 
   test('a line without an end does not fill the memory', () => {
-    expect(eventsOf(...Array.from({ length: 11 }, () => 'x'.repeat(100_000)), '\n\ndata: y\n\n')).toEqual([{ name: 'message', data: 'y', id: '' }])
+    expect(eventsOf(...Array.from({ length: 11 }, () => 'x'.repeat(100_000)), '\n\ndata: y\n\n')).toEqual([
+      { name: 'message', data: 'y', id: '' },
+    ])
   })
 })
 

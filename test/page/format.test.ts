@@ -66,16 +66,17 @@ describe('amounts', () => {
   })
 
   test('prices of gas are in gwei', () => {
-    expect([gasPriceText('5000000000'), gasPriceText('1250000000'), gasPriceText('7'), gasPriceText(undefined), gasPriceText('x')]).toEqual([
-      '5 gwei',
-      '1.25 gwei',
-      '7 wei',
-      ...['', ''],
-    ])
+    expect([gasPriceText('5000000000'), gasPriceText('1250000000'), gasPriceText('7'), gasPriceText(undefined), gasPriceText('x')]).toEqual(
+      ['5 gwei', '1.25 gwei', '7 wei', ...['', '']],
+    )
   })
 
   test('a share is between 0 and 1, and none of nothing', () => {
-    expect([shareOf(1, 4), shareOf('8', 4), shareOf(1, 0), shareOf(undefined, 4), shareOf('x', 4)]).toEqual([0.25, 1, ...[undefined, undefined, undefined]])
+    expect([shareOf(1, 4), shareOf('8', 4), shareOf(1, 0), shareOf(undefined, 4), shareOf('x', 4)]).toEqual([
+      0.25,
+      1,
+      ...[undefined, undefined, undefined],
+    ])
   })
 })
 
@@ -101,7 +102,11 @@ describe('links', () => {
   const links: Links = {
     namespace: 'a b',
     temporalWebUi: 'http://127.0.0.1:8233',
-    chains: { ethereum: { networkId: 1, explorer: 'https://etherscan.io/' }, bad: { networkId: 2, explorer: 'javascript:alert(1)//' }, bare: { networkId: 3 } },
+    chains: {
+      ethereum: { networkId: 1, explorer: 'https://etherscan.io/' },
+      bad: { networkId: 2, explorer: 'javascript:alert(1)//' },
+      bare: { networkId: 3 },
+    },
   }
   const hash = `0x${'a'.repeat(64)}`
 
