@@ -39,7 +39,7 @@ export function App() {
       </main>
       <footer>
         Portage. {links.data?.temporalWebUi === undefined && held && 'For links to Temporal: temporal.webUi in the config. '}
-        <a href="v1/docs">API</a>
+        <a href="docs">API</a>
       </footer>
       <OrderDialog />
     </>
