@@ -46,7 +46,11 @@ export function createSignedAuditor(
   const gaps = createGaps(deps, auditMs)
   const counted = createSourceCount(given, begins)
 
+  /** Most streams of sources without a node never begin: the count has just asked for them. */
+  const mayBeThere = () => !given.source.withoutNode || streamClient.view !== undefined
+
   async function fillGaps(): Promise<GapReport> {
+    if (!mayBeThere()) return nothing
     const state = await streamClient.state()
     if (!state || state.paused || state.gaps.length === 0) return nothing
     // To classify a gap the count must not be older than the gap; to fetch its numbers no count is needed.
@@ -54,6 +58,7 @@ export function createSignedAuditor(
   }
 
   async function auditTransfers(audit: { restarted: number; closed: number; undone: number }): Promise<void> {
+    if (!mayBeThere()) return
     const state = await streamClient.state()
     if (!state) return
     let missing: readonly string[] = []

@@ -196,6 +196,11 @@ export const healthy: Series = {
   [`portage_stream_checkpoint_age_seconds{stream="${stream}"}`]: '30x120',
   [`portage_stream_paused{stream="${stream}"}`]: '0x120',
   [`portage_stream_alarm{stream="${stream}",kind="forked"}`]: '0x120',
+  // A source without a node, of which nothing was heard for hours.
+  'portage_stream_open{stream="w:wormhole-1:e"}': '0x120',
+  'portage_stream_completed_nonce_height{stream="w:wormhole-1:e"}': '1000000x120',
+  'portage_stream_oldest_gap_seconds{stream="w:wormhole-1:e"}': '0x120',
+  'portage_stream_checkpoint_age_seconds{stream="w:wormhole-1:e"}': '0+60x120',
   'portage_transfers{state="parked"}': '0x120',
   'portage_transfers{state="delivered"}': '0+7x120',
   'portage_transfer_seconds_bucket{chain="a",bridge="n",le="300"}': '0+7x120',

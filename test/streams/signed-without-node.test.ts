@@ -6,6 +6,7 @@ import { createDecode } from '../../bridges/wormhole-token-bridge/message.ts'
 import { RelayerError } from '../../domain/errors.ts'
 import type { StreamCheckpoint } from '../../domain/stream/checkpoint.ts'
 import { silentLogger } from '../../observability/logger.ts'
+import { createSignedAuditor } from '../../streams/signed/audit.ts'
 import { createGapFiller } from '../../streams/signed/gap-filler.ts'
 import { isIgnorable } from '../../streams/signed/fetch-missing.ts'
 import { createTailProbe } from '../../streams/signed/tail-probe.ts'
@@ -125,6 +126,16 @@ describe('what nobody counts', () => {
     deps.streamClient.now = undefined
     await createTailProbe(deps)(undefined)
     expect(asked).toHaveLength(3)
+  })
+
+  it('an audit of a stream that has not begun asks Temporal once, and no server', async () => {
+    const { deps, asked } = network(() => true)
+    let questions = 0
+    const streamClient = { ...deps.streamClient, view: undefined, state: async () => void questions++ }
+    const client = unused('client') as never
+    const auditor = createSignedAuditor({ ...deps, streamClient, client }, 60_000)
+    expect(await auditor.audit()).toMatchObject({ started: 0, delivered: 0, ignored: 0, absent: 0 })
+    expect([questions, asked]).toEqual([1, []])
   })
 
   it('a transfer to a chain of ours whose token bridge has not registered the source is passed over: nobody can deliver it', async () => {
