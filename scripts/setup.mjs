@@ -35,9 +35,12 @@ function stop(what, why, todo) {
   process.exit(1)
 }
 
-/** Runs a command with its output on our stderr. `shell` only on Windows, where npm and tsx are .cmd files. */
-function run(command, args, env = process.env) {
-  return spawnSync(command, args, { cwd: root, stdio: ['ignore', 2, 2], env, shell: process.platform === 'win32' })
+/**
+ * Runs a command with its output on our stderr. `shell` only on Windows, where npm and tsx are .cmd files.
+ * @param out where its stdout goes: a program that says the same on stderr is heard once
+ */
+function run(command, args, out = 2) {
+  return spawnSync(command, args, { cwd: root, stdio: ['ignore', out, 2], shell: process.platform === 'win32' })
 }
 
 /** A hash of everything that decides which packages are installed: both package files, and the Node version and platform of native packages. */
@@ -127,7 +130,7 @@ function knownTemporal() {
 function findTemporal(installed) {
   const known = installed ? undefined : knownTemporal()
   if (known) return console.error(`set-up: the Temporal CLI is ${known}`)
-  const { status } = run(process.execPath, ['--import', 'tsx', `${root}lab/devnet/temporal/temporal-cli.ts`])
+  const { status } = run(process.execPath, ['--import', 'tsx', `${root}lab/devnet/temporal/temporal-cli.ts`], 'ignore')
   if (status === 0) return
   checkCache()
   stop(

@@ -14,6 +14,7 @@ import { freePort } from '../../lab/devnet/ports.ts'
 import { until } from '../../lab/devnet/until.ts'
 import { readSettings } from '../../temporal/client/settings.ts'
 import { deadConfig } from '../api/setting.ts'
+import { documentedCommands } from '../helpers/documented-commands.ts'
 import { type Ledgers, startLedgers } from '../lanes/setting.ts'
 import { runCli } from './run-cli.ts'
 
@@ -247,3 +248,41 @@ test('the first start shows the first token on a terminal, and never in the log;
   await rm(dataFolder, { recursive: true })
   expect(await start(false)).toBe('')
 })
+
+/** These run until they are stopped, wait for a chain, or write where the test runs: others run them (test/e2e, test/workers, test/cli). */
+const elsewhere =
+  /^(run|codec-server|doctor|init|transfer watch|audit run|lane (top-up|sweep|send)|keystore|archive run --every|completion)\b/
+
+/** What a ledger worker, a Temporal and one lane answer: these succeed. All others may say why they do not, by a code of the catalogue. */
+const succeeds =
+  /^(settings|halt|unhalt|deny|fees|node disable|setup temporal|config|token (create|list|keys|rotate-key)|transfer list|stream list|lane (show|pause|resume|drain|forbid|set-window|batches|transactions)|audit show)\b/
+
+test('every command line of the README and of docs/ runs: done, or refused with a code of the catalogue, and never by a fault of ours', async () => {
+  const { bsc } = config.chains
+  const lane = { address: `0x${'a'.repeat(40)}` }
+  const chains = { ...config.chains, bsc: { ...bsc!, nodes: bsc!.nodes.map((node) => ({ ...node, name: 'bsc' })), lanes: [lane] } }
+  const documented = join(folder, 'documented.yaml')
+  await writeFile(documented, stringify(JSON.parse(JSON.stringify({ ...config, chains, dataFolder: join(folder, 'documented-data') }))))
+  await ledgers.client({ lane: `evm-1397:${lane.address}`, window: 8, fillAfterBlocks: 3 }).introduce()
+  const lines = [...new Map(documentedCommands().map(({ argv }) => [argv.join(' '), argv])).values()].filter(
+    (argv) => !elsewhere.test(argv.join(' ')) && !argv.includes('--config') && !argv.includes('--help'),
+  )
+  expect(lines.length).toBeGreaterThan(60)
+  const faults: unknown[] = []
+  for (const argv of lines) {
+    const { code, out, err } = await runCli([...argv, '--json', '--config', documented], { cwd: folder })
+    const line = argv.join(' ')
+    const answer = parsed(out)
+    const isGood = code === 0 || (code === 1 && !succeeds.test(line) && answer?.error?.code !== 'INTERNAL')
+    if (!isGood || answer === undefined) faults.push({ line, code, out: out.slice(0, 300), err: err.slice(0, 300) })
+  }
+  expect(faults).toEqual([])
+}, 120_000)
+
+function parsed(out: string): { readonly error?: { readonly code: string } } | undefined {
+  try {
+    return JSON.parse(out) as { readonly error?: { readonly code: string } }
+  } catch {
+    return undefined
+  }
+}
