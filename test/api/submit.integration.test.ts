@@ -1,4 +1,6 @@
-import { writeFile } from 'node:fs/promises'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { stringify } from 'yaml'
@@ -183,9 +185,47 @@ describe('API and command line on a devnet', () => {
     expect(await listed()).toEqual([cancelled, delivered].toSorted())
   })
 
+  test('a lane is listed, shown, paused and resumed', async () => {
+    const lane = `evm-1397:${devnet.lanes.find(({ chain }) => chain === 'bsc')!.address.toLowerCase()}`
+    const { lanes } = (await cli('lane', 'list', '--json')).json() as { lanes: { lane: string; status: string; next?: number }[] }
+    expect(lanes.find((row) => row.lane === lane)).toMatchObject({ chain: 'bsc', status: 'active', next: 2 })
+    expect((await cli('lane', 'pause', lane, '--reason', 'key rotation')).code).toBe(0)
+    const shown = async () => (await cli('lane', 'show', lane, '--json')).json()
+    await expect.poll(shown).toMatchObject({ paused: { reason: 'key rotation' } })
+    expect((await cli('lane', 'show', lane)).out).toMatch(/^status +paused\nreason +key rotation$/m)
+    // By its address: only one chain has it.
+    expect((await cli('lane', 'resume', lane.split(':')[1]!, '--reason', 'a test')).code).toBe(0)
+    await expect.poll(shown).not.toHaveProperty('paused')
+    const unknown = await cli('lane', 'show', `evm-1:0x${'0'.repeat(40)}`)
+    expect([unknown.code, unknown.err]).toEqual([1, expect.stringContaining('LANE_NOT_FOUND')])
+  })
+
+  test('metrics show what the API did, and how many transfers are in each state', async () => {
+    const scrape = async () => (await fetch(`${url}/metrics`)).text()
+    const countsIn = (metrics: string) =>
+      Array.from(
+        metrics.matchAll(/^portage_transfers\{state="(.*)"\} (\d+)$/gm),
+        ([, state = '', count]) => [state, Number(count)] as const,
+      )
+    // Counted every 30 seconds, and not longer than two: the server may list late, or be too slow for all counts at once.
+    const isCounted = async () => {
+      const { delivered, undone } = Object.fromEntries(countsIn(await scrape()))
+      return delivered === 2 && undone !== undefined
+    }
+    await until(isCounted, { timeoutMs: 150_000, everyMs: 500, what: 'two transfers to be counted as delivered' })
+    const text = await scrape()
+    const counts = countsIn(text)
+    expect(counts).toHaveLength(11)
+    // One was cancelled, then started again: both of its runs are counted.
+    expect(Object.fromEntries(counts)).toMatchObject({ delivered: 2, cancelled: 1, parked: 0, undone: 0 })
+    expect(text).toMatch(/^portage_intake_started_total\{via="api",bridge="wormhole-token-bridge",status="started"\} 2$/m)
+    expect(text).toMatch(/^portage_head_height\{chain="bsc"\} [1-9]/m)
+    expect(text).toMatch(/^portage_rpc_calls_total\{chain="bsc",method="eth_call",node="node-1"\} [1-9]/m)
+  })
+
   test('a key has one answer; of many, one that is refused does not keep the others out', async () => {
     const vaa = await base64(sent[3]!)
-    const headers = { 'content-type': 'application/json', 'idempotency-key': 'order-118' }
+    const headers = { 'content-type': 'application/json', 'idempotency-key': 'order-117' }
     const send = async (path: string, body: object) => {
       const response = await ask(path, { method: 'POST', headers, body: JSON.stringify(body) })
       return {
@@ -224,41 +264,33 @@ describe('API and command line on a devnet', () => {
     }
   })
 
-  test('a lane is listed, shown, paused and resumed', async () => {
-    const lane = `evm-1397:${devnet.lanes.find(({ chain }) => chain === 'bsc')!.address.toLowerCase()}`
-    const { lanes } = (await cli('lane', 'list', '--json')).json() as { lanes: { lane: string; status: string; next?: number }[] }
-    expect(lanes.find((row) => row.lane === lane)).toMatchObject({ chain: 'bsc', status: 'active', next: 2 })
-    expect((await cli('lane', 'pause', lane, '--reason', 'key rotation')).code).toBe(0)
-    const shown = async () => (await cli('lane', 'show', lane, '--json')).json()
-    await expect.poll(shown).toMatchObject({ paused: { reason: 'key rotation' } })
-    expect((await cli('lane', 'show', lane)).out).toMatch(/^status +paused\nreason +key rotation$/m)
-    // By its address: only one chain has it.
-    expect((await cli('lane', 'resume', lane.split(':')[1]!, '--reason', 'a test')).code).toBe(0)
-    await expect.poll(shown).not.toHaveProperty('paused')
-    const unknown = await cli('lane', 'show', `evm-1:0x${'0'.repeat(40)}`)
-    expect([unknown.code, unknown.err]).toEqual([1, expect.stringContaining('LANE_NOT_FOUND')])
-  })
-
-  test('metrics show what the API did, and how many transfers are in each state', async () => {
-    const scrape = async () => (await fetch(`${url}/metrics`)).text()
-    const countsIn = (metrics: string) =>
-      Array.from(
-        metrics.matchAll(/^portage_transfers\{state="(.*)"\} (\d+)$/gm),
-        ([, state = '', count]) => [state, Number(count)] as const,
-      )
-    // Counted every 30 seconds, and not longer than two: the server may list late, or be too slow for all counts at once.
-    const isCounted = async () => {
-      const { delivered, undone } = Object.fromEntries(countsIn(await scrape()))
-      return delivered === 2 && undone !== undefined
+  test('the examples of docs/api.md run as they stand', async () => {
+    const blocks = [...(await readFile('docs/api.md', 'utf8')).matchAll(/^```sh\n(.*?)^```$/gms)].map(([, block = '']) => block)
+    const examples = blocks.flatMap((block) => block.split(/^(?=curl )/m)).filter((example) => example.startsWith('curl '))
+    expect(examples.length).toBeGreaterThan(8)
+    const known = ((await (await ask('/v1/transfers?state=delivered')).json()) as { transfers: { id: string }[] }).transfers[0]!.id
+    const vaa = await base64(sent[2]!)
+    for (const example of examples) {
+      const script = example
+        .replace('AQAAAAABAA…', vaa)
+        .replace('269170:6d1b4c0c5f0a3e21', known.split(':').slice(-2).join(':'))
+        .replace('--max-time 5', '--max-time 1')
+      const { code, out } = await shell(script, { PORTAGE_API: url, PORTAGE_TOKEN: token })
+      // That of the events is ended by its own limit.
+      expect([example, code]).toEqual([example, example.includes('/v1/events') ? 28 : 0])
+      if (example.includes('/v1/events')) continue
+      const answer = JSON.parse(out) as { code?: string; detail?: string }
+      const isNothingToDo = example.includes('/retry"') && answer.detail?.includes('there is nothing to retry')
+      expect([example, isNothingToDo ? undefined : answer.code]).toEqual([example, undefined])
     }
-    await until(isCounted, { timeoutMs: 150_000, everyMs: 500, what: 'two transfers to be counted as delivered' })
-    const text = await scrape()
-    const counts = countsIn(text)
-    expect(counts).toHaveLength(11)
-    // One was cancelled, then started again: both of its runs are counted.
-    expect(Object.fromEntries(counts)).toMatchObject({ delivered: 2, cancelled: 1, parked: 0, undone: 0 })
-    expect(text).toMatch(/^portage_intake_started_total\{via="api",bridge="wormhole-token-bridge",status="started"\} 2$/m)
-    expect(text).toMatch(/^portage_head_height\{chain="bsc"\} [1-9]/m)
-    expect(text).toMatch(/^portage_rpc_calls_total\{chain="bsc",method="eth_call",node="node-1"\} [1-9]/m)
   })
 })
+
+/** What a user's shell says to a script. */
+async function shell(script: string, env: Record<string, string>): Promise<{ code: number | null; out: string }> {
+  const child = spawn('sh', ['-c', script], { env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'inherit'] })
+  let out = ''
+  child.stdout.setEncoding('utf8').on('data', (part: string) => (out += part))
+  const [code] = (await once(child, 'close')) as [number | null]
+  return { code, out }
+}
