@@ -7,6 +7,7 @@ import { until } from '../../lab/devnet/until.ts'
 import type { Transfer } from '../../domain/transfer/transfer.ts'
 import { createLogger, silentLogger } from '../../observability/logger.ts'
 import { type TransferInput, type TransferStatus, retrySignal } from '../../temporal/contracts/transfer.ts'
+import { startedAtMemo } from '../../temporal/client/transfer-list.ts'
 import { chainQueue, laneQueue } from '../../temporal/contracts/names.ts'
 import type {
   Admission,
@@ -191,6 +192,7 @@ export function scriptedTransfers(tracing = false): Scripted {
         workflowId: `transfer-${++count}`,
         taskQueue: chainQueue('bsc'),
         args: [{ transfer, ...options } satisfies TransferInput],
+        memo: { [startedAtMemo]: new Date().toISOString() },
       })
     },
     async startWithDeadline(isAsked) {
