@@ -82,7 +82,8 @@ export async function listTransferPage(
   for (let pages = 1; ; pages++) {
     const page = await within(client, serverTimeoutMs, () => listPage(client, { query, pageSize: limit, token })).catch(
       (error: unknown) => {
-        throw cursor !== undefined && isRefusedArgument(error) ? unknownCursor() : rethrowAs({})(error)
+        if (isRefusedArgument(error) && filter.code !== undefined) throw unknownCode()
+        throw isRefusedArgument(error) && cursor !== undefined ? unknownCursor() : rethrowAs({})(error)
       },
     )
     const transfers = distinct(page.runs.map(toRow).filter((row) => isOfAge(row, filter)))
@@ -123,6 +124,7 @@ export function toRow(info: Omit<WorkflowExecutionInfo, 'raw'>): TransferRow {
     targetChain: value('TargetChain'),
     lane: value('Lane'),
     txHash: value('TxHash'),
+    code: value('PortageCode'),
     startedAt: startOf(info),
     closedAt: info.closeTime?.toISOString(),
   }
@@ -199,4 +201,10 @@ function markOf({ startedBefore: _, startedAfter: __, ...filter }: TransferFilte
 
 function unknownCursor(): RelayerError {
   return new RelayerError('INPUT_INVALID', { detail: 'cursor: it is not the `next` of a page with the same filter' })
+}
+
+function unknownCode(): RelayerError {
+  return new RelayerError('INPUT_INVALID', {
+    detail: 'code: the namespace has no search attribute PortageCode: portage setup temporal makes it',
+  })
 }

@@ -69,6 +69,7 @@ describe('transfers over HTTP', () => {
     expect((await listed('sourceChain=bsc')).ids).toEqual([back])
     expect((await listed('bridge=native-bridge')).ids).toEqual([])
     expect((await listed('state=parked&state=waiting')).ids).toEqual([])
+    expect((await listed('code=LANE_NONE')).ids).toEqual([])
     expect((await listed('olderThan=1d')).ids).toEqual([])
     expect((await listed('youngerThan=1d&startedAfter=2020-01-01T00:00:00Z')).ids).toHaveLength(6)
     expect((await listed(`lane=evm-1397:0x${'A'.repeat(40)}`)).ids).toEqual([])
