@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { until } from '../../lab/devnet/until.ts'
 import { cancelSignal, retrySignal, rolledBackSignal, type TransferStatus } from '../../temporal/contracts/transfer.ts'
 import type { BroadcastInput, LaneStatusAnswer } from '../../temporal/contracts/transfer-steps.ts'
-import { lanes, waiting, scriptedTransfers, sound, type Script, type Scripted } from './scripted.ts'
+import { landed, lanes, waiting, scriptedTransfers, sound, type Script, type Scripted } from './scripted.ts'
 
 /** When a transfer gives up, or leaves its lane, with a nonce and without one. */
 describe('A transfer', () => {
@@ -202,6 +202,55 @@ describe('A transfer', () => {
         await on.retry(handle)
         expect(await handle.result()).toMatchObject({ state: 'declined', code: 'TOKEN_DENIED' })
       })
+    })
+  })
+
+  test('what was signed stays in sight: of every process, in every round, past a new run', async () => {
+    const signed = (hash: string, fate: 'open' | 'outbid' | 'mined', kind: 'call' | 'noop' = 'call') => ({
+      kind,
+      hash,
+      maxFee: '2',
+      tip: '1',
+      fate,
+    })
+    let isOver = false
+    on.script.broadcast = ({ intentId }) => {
+      if (intentId.endsWith('/2'))
+        return { kind: 'delivered', landed: { ...landed, nonce: 8, txHash: '0xd', tried: [signed('0xd', 'mined')] } }
+      if (!isOver)
+        return { kind: 'pending', nonce: 7, attempts: 2, reason: 'blocks are full', tried: [signed('0xa', 'open'), signed('0xb', 'open')] }
+      // Another process, whose signer makes other hashes: what it does not know of is not forgotten.
+      return { kind: 'spent', nonce: 7, by: 'noop', tried: [signed('0xb', 'outbid'), signed('0xc', 'mined', 'noop')] }
+    }
+    const handle = await on.start()
+    const shown = ({ transactions = [] }: TransferStatus) => transactions.map(({ round, nonce, hash, fate }) => [round, nonce, hash, fate])
+    await on.reaches(handle, (now) => shown(now).length === 2, 'two transactions to be shown')
+    expect(shown(await on.status(handle))).toEqual([
+      [1, 7, '0xa', 'pending'],
+      [1, 7, '0xb', 'pending'],
+    ])
+    await on.nextRun(handle)
+    isOver = true
+    const ended = handle.result() as Promise<TransferStatus>
+    await until(async () => (await on.retry(handle), (await handle.describe()).status.name === 'COMPLETED'), {
+      ...waiting,
+      everyMs: 100,
+      what: 'its end',
+    })
+    const status = await ended
+    expect(shown(status)).toEqual([
+      [1, 7, '0xa', 'dropped'],
+      [1, 7, '0xb', 'replaced'],
+      [1, 7, '0xc', 'mined'],
+      [2, 8, '0xd', 'mined'],
+    ])
+    expect(status.transactions?.at(-1)).toMatchObject({
+      lane: lanes[0],
+      kind: 'call',
+      maxFee: '2',
+      tip: '1',
+      gasPaid: '1',
+      at: expect.any(Number),
     })
   })
 })
