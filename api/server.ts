@@ -21,6 +21,7 @@ import { metricsRoute } from './routes/metrics.ts'
 import { relayVaaRoute } from './routes/relay-vaa.ts'
 import { settingsRoutes } from './routes/settings.ts'
 import { streamRoutes } from './routes/streams.ts'
+import { stuckRoute } from './routes/stuck.ts'
 import { submitTransferRoute } from './routes/submit-transfer.ts'
 import { transferOrderRoutes } from './routes/transfer-orders.ts'
 import { transferRoutes } from './routes/transfers.ts'
@@ -79,6 +80,7 @@ export async function createApi(deps: ApiDeps): Promise<Api> {
   })
   guardRoutes(app, deps)
 
+  stuckRoute(app, deps)
   submitTransferRoute(app, deps)
   transferRoutes(app, deps)
   transferOrderRoutes(app, deps)

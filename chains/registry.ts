@@ -1,4 +1,5 @@
 import type { ChainConfig } from '../config/schema.ts'
+import type { ChainName } from '../domain/transfer/transfer.ts'
 import { createEvmChain, createSigner } from './evm/index.ts'
 import type { Chain } from './port.ts'
 import type { Signer, SigningPolicy } from './signing-port.ts'
@@ -13,3 +14,18 @@ interface Family {
 export const chainFamilies = {
   evm: { createChain: createEvmChain, createSigner },
 } satisfies Record<ChainConfig['family'], Family>
+
+type Options = Partial<
+  Pick<Parameters<(typeof chainFamilies)[ChainConfig['family']]['createChain']>[0], 'nodes' | 'timeoutMs' | 'environment'>
+>
+
+/** A chain of the config, not connected yet; the caller closes it. `options` replace what the config says. */
+export function createConfiguredChain(name: ChainName, chain: ChainConfig, options: Options = {}) {
+  const { family, networkId, nodes, finality, blockTimeMs } = chain
+  return chainFamilies[family].createChain({ name, networkId, nodes, finality, blockTimeMs, ...options })
+}
+
+export type ConfiguredChain = ReturnType<typeof createConfiguredChain>
+
+/** What replaces values of the config. */
+export type ConfiguredChainOptions = Options

@@ -19,6 +19,7 @@ import { runCommand } from './commands/run.ts'
 import { settingsCommand } from './commands/settings.ts'
 import { setupCommand } from './commands/setup.ts'
 import { streamCommand } from './commands/stream.ts'
+import { stuckCommand } from './commands/stuck.ts'
 import { tokenCommand } from './commands/token.ts'
 import { transferCommand } from './commands/transfer.ts'
 import { type CliContext, type ExitCode, exitCodes, type GlobalOptions } from './context.ts'
@@ -27,6 +28,7 @@ import { printError } from './output.ts'
 /** The whole command tree, in the order of the help. */
 export const commands: Commands = {
   run: runCommand,
+  stuck: stuckCommand,
   transfer: transferCommand,
   settings: settingsCommand,
   ...haltCommands,
@@ -111,4 +113,5 @@ Examples:
   portage setup temporal                   make Temporal's namespace and search attributes
   portage doctor                           do Temporal, nodes, contracts, keys, spy and guardians answer?
   portage run --role all                   the whole relayer in one process
+  portage stuck                            what stands, why, and what to do
   portage transfer list --state parked     what waits for an operator`

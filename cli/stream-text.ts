@@ -1,5 +1,6 @@
 import { sourceTitle } from '../bridges/registry.ts'
 import { sourceOf, type StreamReport, type StreamRow } from '../streams/reports.ts'
+import { ageText } from '../domain/age.ts'
 import { countAside, intervalsOf } from '../domain/stream/aside.ts'
 import { countNumbers, type IntervalSet } from '../domain/stream/interval-set.ts'
 import type { OpenNumber, StreamState, StreamView } from '../domain/stream/stream.ts'
@@ -133,10 +134,6 @@ function rangeText([from, to]: readonly [string, string]): string {
   return from === to ? from : `${from}-${to}`
 }
 
-/** In the largest unit that gives a whole number above 1. */
 function age(at: number, now: number): string {
-  const seconds = Math.max(0, Math.round((now - at) / 1000))
-  if (seconds < 120) return `${seconds} s`
-  if (seconds < 7_200) return `${Math.round(seconds / 60)} min`
-  return seconds < 172_800 ? `${Math.round(seconds / 3600)} h` : `${Math.round(seconds / 86_400)} days`
+  return ageText(now - at)
 }

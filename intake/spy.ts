@@ -37,7 +37,7 @@ export interface SpyListener {
 
 export type SpyIntake = ReturnType<typeof createSpyIntake>
 /** Of one subscription: does it stand, is it read, and what waits. */
-export type SpyHealth = Pick<SpyIntake, 'address'> & Pick<SpyIntake['health'], 'connected' | 'paused' | 'problem' | 'kept'>
+export type SpyHealth = Pick<SpyIntake, 'address'> & Pick<SpyIntake['health'], 'connected' | 'paused' | 'problem' | 'kept' | 'unknownSets'>
 
 /** Refusals of messages that Portage does not deliver: normal on a bridge that carries other traffic too. */
 const expectedRefusals = new Set(['PAYLOAD_KIND', 'TARGET_CHAIN_UNSUPPORTED'])

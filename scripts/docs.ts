@@ -1,6 +1,6 @@
 /**
  * Writes what is made from code: docs/errors.md, docs/config.md, docs/metrics.md, the dashboards in deploy/grafana, the JSON Schema of the config, the tables of Wormhole's
- * chains and token bridges, and the parts of docs/LIFECYCLE.md, docs/access.md and docs/scaling.md between the `generated` marks. `--check` writes nothing and ends with exit code 1 if one of them is not what it would write.
+ * chains and token bridges, and the parts of docs/LIFECYCLE.md, docs/access.md, docs/operating.md and docs/scaling.md between the `generated` marks. `--check` writes nothing and ends with exit code 1 if one of them is not what it would write.
  */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -9,6 +9,7 @@ import { describeDashboards } from './dashboards/index.ts'
 import { configJsonSchema } from '../config/json-schema.ts'
 import { describeScaling } from './scaling.ts'
 import { describeAccess } from './docs/access.ts'
+import { describeCauses } from './docs/causes.ts'
 import { describeConfig } from './docs/config.ts'
 import { describeEmitters } from './docs/emitters.ts'
 import { describeErrors } from './docs/errors.ts'
@@ -29,6 +30,7 @@ export function generatedDocs(root: string): ReadonlyMap<string, string> {
     ['config/portage.schema.json', `${JSON.stringify(configJsonSchema(), null, 2)}\n`],
     ...partly(root, 'docs/LIFECYCLE.md', describeLifecycle()),
     ...partly(root, 'docs/access.md', describeAccess()),
+    ...partly(root, 'docs/operating.md', describeCauses()),
     ...partly(root, 'docs/scaling.md', describeScaling()),
     ['bridges/wormhole-token-bridge/emitters.ts', describeEmitters()],
     ...describeDashboards(),

@@ -31,6 +31,7 @@ const inner = [
   'http',
   'admin',
   'codec',
+  'causes',
 ]
 
 export const rooms: readonly Room[] = [
@@ -100,6 +101,11 @@ export const rooms: readonly Room[] = [
   },
   { path: 'recovery', imports: ['domain', 'temporal', 'observability'], packages: ['node:*'] },
   { path: 'admin', imports: ['domain', 'temporal', 'chains/port.ts', 'http', 'observability'], packages: ['node:*'] },
+  {
+    path: 'causes',
+    imports: ['domain', 'temporal', 'config', 'chains/registry.ts', 'bridges/registry.ts', 'intake', 'streams', 'observability'],
+    packages: ['@grpc/*', 'zod', 'node:*'],
+  },
   { path: 'codec', imports: ['domain', 'access', 'http', 'observability'], packages: ['@temporalio/common', 'zod', 'node:*'] },
   { path: 'lanes', imports: ['domain', 'temporal', 'chains/port.ts', 'chains/signing-port.ts', 'observability'], packages: ['node:*'] },
   {

@@ -8,7 +8,7 @@ import { ignoredChanges } from '../../streams/config-changes.ts'
 import type { TemporalClient } from '../../temporal/client/client.ts'
 import { withTemporalClient } from '../../temporal/client/connect.ts'
 import { queryStream } from '../../temporal/client/streams.ts'
-import { createConfiguredChain } from '../chains.ts'
+import { createConfiguredChain } from '../../chains/registry.ts'
 import { maxOpenText } from '../stream-text.ts'
 import { type Check, type Finding, look, warn } from './check.ts'
 

@@ -21,14 +21,11 @@ import { fromTemporal, isGone, rethrowAs } from './errors.ts'
 import { checkedOrder } from './checked-order.ts'
 import { queryOrWake } from './query-or-wake.ts'
 import { running } from './transfer-queries.ts'
+import { describeQueue } from './task-queues.ts'
 import { updateOrStart } from './update-or-start.ts'
 
 const queryTimeoutMs = 5_000
 const orderTimeoutMs = 10_000
-/** A worker polls at least once a minute (Temporal's matching.longPollExpirationInterval): one that has not for longer is gone, ms. */
-const pollerGoneMs = 75_000
-/** temporal.api.enums.v1.TaskQueueType.TASK_QUEUE_TYPE_ACTIVITY */
-const activityQueue = 2
 
 /**
  * One update of a lane's ledger. A ledger comes into being only here: with `start`, its first update starts it. Throws what the Temporal client throws:
@@ -109,12 +106,5 @@ export async function orderOfLane(client: TemporalClient, lane: LaneId, ask: Led
 
 /** Whether a worker with the lane's key polls its queue. Throws what the Temporal client throws. */
 export async function isLanePolled(client: TemporalClient, lane: LaneId): Promise<boolean> {
-  const { pollers } = await client.workflowService.describeTaskQueue({
-    namespace: client.options.namespace,
-    taskQueue: { name: laneQueue(lane) },
-    // The enum itself is in a package that is no dependency.
-    // oxlint-disable-next-line typescript/no-unsafe-enum-assignment
-    taskQueueType: activityQueue,
-  })
-  return (pollers ?? []).some(({ lastAccessTime }) => Date.now() - Number(lastAccessTime?.seconds ?? 0) * 1_000 < pollerGoneMs)
+  return (await describeQueue(client, laneQueue(lane), 'activity')).isPolled
 }

@@ -10,6 +10,7 @@ import { runCli } from './run-cli.ts'
 const commands = [
   [],
   ['run'],
+  ['stuck'],
   ['transfer'],
   ['transfer', 'submit'],
   ['transfer', 'show'],

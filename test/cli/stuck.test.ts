@@ -1,0 +1,87 @@
+import { expect, test } from 'vitest'
+import { stuckText } from '../../cli/stuck-text.ts'
+import { type Cause } from '../../domain/cause.ts'
+import { causeCatalogue, type CauseRow } from '../../domain/cause-catalogue.ts'
+import { runCli } from './run-cli.ts'
+
+const now = Date.parse('2026-11-22T12:00:00Z')
+const asOf = '2026-11-22T11:59:59.000Z'
+const id = `wormhole-token-bridge:2:${'0'.repeat(24)}${'a'.repeat(40)}:269170:6d1b4c0c5f0a3e21`
+
+function cause(changes: Partial<Cause>): Cause {
+  return {
+    code: 'HALTED',
+    what: 'Everything is halted.',
+    where: { kind: 'settings', id: '--all' },
+    asOf,
+    count: 0,
+    examples: [],
+    next: [],
+    ...changes,
+  }
+}
+
+test('the table of portage stuck fits 80 columns, whatever the ids; ids and commands below it are whole', () => {
+  const lane = { kind: 'lane', id: 'evm-1397:0x52908400098527886e0f7030069857d2e4169ee7' } as const
+  const what = 'The account of the lane cannot pay, as its ledger was told a moment ago: balance 1 wei, needed 2000000000000000 wei'
+  const rows = Object.keys(causeCatalogue).map((code) =>
+    cause({
+      code,
+      where: lane,
+      what,
+      count: 123_456,
+      since: '2026-11-20T00:00:00.000Z',
+      oldest: '2026-11-21T00:00:00.000Z',
+      examples: [id],
+      next: ['portage stuck'],
+    }),
+  )
+  const text = stuckText({ asOf, stuck: true, causes: rows }, now)
+  const table = text.split('\n').filter((line) => /^(\d+|  ) /.test(line))
+  expect(table.length).toBeGreaterThan(2 * rows.length)
+  expect(text.split('\n').filter((line) => line.length > 80 && !line.includes(id) && !line.includes(lane.id))).toEqual([])
+  expect(text).toContain(`\n    ${id}\n  → portage stuck`)
+  expect(text).toContain(' 36 h ')
+})
+
+test('portage stuck says that nothing is stuck, and when that was read', () => {
+  expect(stuckText({ asOf, stuck: false, causes: [] }, now)).toBe('Nothing is stuck (read 2026-11-22T11:59:59Z).')
+})
+
+test('one cause as an operator sees it', () => {
+  const one = cause({
+    count: 2,
+    since: '2026-11-22T11:57:00.000Z',
+    examples: ['a', 'b'],
+    next: ['portage settings', 'portage unhalt --all --reason "<text>"'],
+  })
+  expect(stuckText({ asOf, stuck: true, causes: [one] }, now)).toBe(`1 cause, the most harmful first (read 2026-11-22T11:59:59Z)
+
+   cause   holds  since  oldest  where
+1  HALTED  2      3 min  -       settings --all
+
+1 HALTED, settings --all: Everything is halted.
+    a
+    b
+  → portage settings
+  → portage unhalt --all --reason "<text>"`)
+})
+
+const commands = [...new Set(Object.values<CauseRow>(causeCatalogue).flatMap(({ next }) => next))].filter((line) =>
+  line.startsWith('portage '),
+)
+
+test.each(commands)('%s is a command, with these arguments and options', async (line) => {
+  const words = line
+    .replaceAll(/"[^"]*"/g, 'text')
+    .split(' ')
+    .slice(1)
+  const path = words.slice(0, words.findIndex((word, index) => index > 0 && (word.startsWith('<') || word.startsWith('-'))) >>> 0)
+  const help = (await runCli([...path, '--help'], { asAdministrator: false })).out
+  expect(help).toContain(`Usage: portage ${path.join(' ')} `)
+  for (const option of line.match(/--[a-z-]+/g) ?? []) expect(help).toContain(option)
+  // Arguments come first; the value of an option stands behind it, and `<scope>` stands for the options of a scope.
+  const names = line.replaceAll(/--[a-z-]+ (?!--)(\S*<[^>]*>|"<text>"|\S+)/g, '').match(/<[a-z ]+>/g) ?? []
+  const arguments_ = help.slice(0, help.indexOf('\n')).match(/<[^>]+>/g) ?? []
+  expect(names.filter((name) => name !== '<scope>').length).toBe(arguments_.length)
+})
