@@ -12,6 +12,8 @@ const lagging = { blocks: 20, ms: 60_000 } as const
 const youngMs = 5_000
 
 const gapRows: Readonly<Record<GapState, CauseCode>> = {
+  unasked: 'GAP_UNASKED',
+  unstarted: 'GAP_UNSTARTED',
   'not-final': 'GAP_NOT_FINAL',
   held: 'GAP_HELD',
   unobserved: 'GAP_UNOBSERVED',
@@ -20,6 +22,8 @@ const gapRows: Readonly<Record<GapState, CauseCode>> = {
 }
 
 const gapTexts: Readonly<Record<GapState, string>> = {
+  unasked: 'are known to exist, and nobody was asked for them yet, or nobody could be',
+  unstarted: 'are here, and their transfers cannot be started',
   'not-final': 'are not final at the source yet',
   held: 'are held by the Governor',
   unobserved: 'are final at the source, and no server that was asked has them signed',
@@ -100,14 +104,18 @@ function lagOf({ stream }: StreamFacts, { cursor, paused }: StreamState, chains:
 function gapsOf({ gaps }: StreamState, at: number): Part[] {
   const groups = new Map<string, Gap[]>()
   for (const gap of gaps) {
-    if (at - gap.at < youngMs) continue
-    groups.set(gap.state, [...(groups.get(gap.state) ?? []), gap])
+    if (at - gap.at < youngMs && gap.state !== 'unstarted') continue
+    const key = JSON.stringify([gap.state, gap.code, gap.chain])
+    groups.set(key, [...(groups.get(key) ?? []), gap])
   }
   return [...groups.values()].map((group): Part => {
-    const [{ state, from }] = group as [Gap]
+    const [{ state, from, code, chain }] = group as [Gap]
     const count = group.reduce((total, one) => total + Number(BigInt(one.to) - BigInt(one.from) + 1n), 0)
     const oldest = Math.min(...group.map((one) => one.at))
     const numbers = { count, oldest, examples: group.map((one) => one.from) }
-    return { row: gapRows[state], since: oldest, what: `${count} numbers ${gapTexts[state]}.`, numbers, values: { number: from } }
+    const why = code === undefined ? '' : `: ${code}${chain === undefined ? '' : ` (${chain})`}`
+    const row = code === 'GUARDIAN_SET_UNKNOWN' ? code : gapRows[state]
+    const part = { row, since: oldest, what: `${count} numbers ${gapTexts[state]}${why}.`, numbers, values: { number: from } }
+    return chain === undefined ? part : { ...part, partOf: { rows: chainRows, id: chain } }
   })
 }

@@ -96,8 +96,9 @@ function details(state: StreamState, now: number): string[] {
       `distrusted: ${distrusted.by} gave ${distrusted.number}${distrusted.height === undefined ? '' : ` at block ${distrusted.height}`} as watermark ${age(distrusted.at, now)} ago, which is above what is known`,
     unknownCompletions.length > 0 &&
       `completed on the target and never seen at the source: ${unknownCompletions.map(rangeText).join(', ')}`,
-    section(gaps, ['gap', 'numbers', 'state', 'known for', 'from block'], ({ from, to, state: why, at, height }) => {
-      return [rangeText([from, to]), String(countNumbers([[from, to]])), why, age(at, now), height]
+    section(gaps, ['gap', 'numbers', 'state', 'known for', 'from block'], ({ from, to, state: why, code, chain, at, height }) => {
+      const reason = code === undefined ? why : `${why} (${code}${chain === undefined ? '' : ` of ${chain}`})`
+      return [rangeText([from, to]), String(countNumbers([[from, to]])), reason, age(at, now), height]
     }),
     section(asideList, ['aside', 'numbers', 'code', 'ranges'], ({ count, why }) => {
       return [why.waits ? 'waiting' : 'parked', String(count), why.code, rangesText(intervalsOf(why))]

@@ -24,8 +24,13 @@ type Unsigned<One> = One extends unknown ? Omit<One, 'order'> : never
 /** Gives an order to a stream. Throws INPUT_INVALID, STREAM_NOT_FOUND, STREAM_UNREACHABLE, ACCESS_*, TEMPORAL_UNAVAILABLE. */
 export function sendToStream(call: Call<Reasoned>, stream: string, words: Words, request: Unsigned<StreamOrder>): Promise<Outcome> {
   return order(call, words, async (client, _, allow) => {
-    const { done, view } = await orderStream(client, stream, { ...request, order: allow(aboutStream(stream)) })
-    return { result: done ? 'done' : 'unchanged', json: { done, view: plainReport(view) }, about: { stream, ...watermark(view) } }
+    const { done, view, warning } = await orderStream(client, stream, { ...request, order: allow(aboutStream(stream)) })
+    const warned = warning === undefined ? {} : { warning }
+    return {
+      result: done ? 'done' : 'unchanged',
+      json: { done, view: plainReport(view), ...warned },
+      about: { ...warned, stream, ...watermark(view) },
+    }
   })
 }
 

@@ -1,5 +1,5 @@
 /** A kind of cause. */
-export interface CauseRow {
+export type CauseRow = {
   /** What it means, for every cause of this kind. */
   readonly means: string
   /** What Portage does meanwhile. */

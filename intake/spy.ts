@@ -33,6 +33,8 @@ export interface SpyIntakeOptions {
 export interface SpyListener {
   listening(): void
   heard(vaa: Uint8Array, outcome: Outcome): void
+  /** It cannot be submitted now, and is tried again. */
+  delayed?(vaa: Uint8Array, error: RelayerError): void
 }
 
 export type SpyIntake = ReturnType<typeof createSpyIntake>
@@ -56,6 +58,7 @@ export function createSpyIntake(options: SpyIntakeOptions) {
       listener?.heard(message, outcome)
       counts.outcome(outcome)
     },
+    onDelay: (error, message) => listener?.delayed?.(message, error),
     onFull(full) {
       subscription.pause(full)
       logger.warn(full ? 'too many messages wait: the spy is not read' : 'the spy is read again', { address, kept: submissions.size })

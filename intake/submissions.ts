@@ -12,6 +12,8 @@ export interface SubmissionsOptions {
   /** @param since when the message came, ms since the epoch */
   readonly submit: (message: Uint8Array, since: number) => Promise<SubmitResult>
   readonly onOutcome: (outcome: Outcome, message: Uint8Array) => void
+  /** Called when a try of a message has failed and another follows. */
+  readonly onDelay?: (error: RelayerError, message: Uint8Array) => void
   /** Called at each change. True: no more messages can be kept. */
   readonly onFull: (full: boolean) => void
   /** Called at each change: the retriable failure, or undefined when submitting works again. */
@@ -132,6 +134,7 @@ export class Submissions {
       if (!error.retriable || isTooOld(entry, error)) return this.#end(entry, { kind: 'refused', error })
       if (entry.isOver) return
       this.#reportTrouble(error)
+      this.#options.onDelay?.(error, entry.message)
       const again = () => this.#enqueue(entry)
       this.#delayed.set(entry, this.#closing ? undefined : setTimeout(again, retryWaitMs(entry.tries++, retry)))
       for (const dropped of this.#unknown.note(entry, error)) this.#end(dropped, { kind: 'refused', error })

@@ -187,7 +187,7 @@ export const metricDefinitions = {
   }),
   ...define('gauge', ['stream', 'state'], {
     portage_stream_gaps:
-      'Numbers in gaps by state (not-final, held, unobserved, hidden, undone): known to exist, and not seen or to be started again.',
+      'Numbers in gaps by state (unasked, unstarted, not-final, held, unobserved, hidden, undone): known to exist, and not seen or to be started again.',
   }),
   ...define('gauge', ['stream', 'kind'], {
     portage_stream_alarm:

@@ -1,7 +1,7 @@
 import { RelayerError } from '../domain/errors.ts'
 import { assertStreamRequest } from '../domain/stream/request.ts'
 import type { StreamOrder as StreamOrderRequest } from '../domain/stream/orders.ts'
-import type { StreamState, StreamView } from '../domain/stream/stream.ts'
+import type { GapState, StreamState, StreamView } from '../domain/stream/stream.ts'
 import type { Order } from '../domain/order.ts'
 import { checkedOrder } from '../temporal/client/checked-order.ts'
 import type { TemporalClient } from '../temporal/client/client.ts'
@@ -15,6 +15,8 @@ export interface StreamOrderResult {
   /** False: it changed nothing (the number is resolved already, the trusted number is no higher). */
   readonly done: boolean
   readonly view: StreamView
+  /** What the person should know who gave it, though it was obeyed. */
+  readonly warning?: string
 }
 
 /** Gives an order to a stream that is there; safe to repeat. Throws INPUT_INVALID with the field or with the stream's reason, and as `readStream`. */
@@ -26,12 +28,35 @@ export async function orderStream(client: TemporalClient, stream: string, order:
   } catch (error) {
     throw new RelayerError('INPUT_INVALID', { detail: error instanceof Error ? error.message : String(error) })
   }
-  const detail = misfit(await readStream(client, stream), order)
+  const state = await readStream(client, stream)
+  const detail = misfit(state, order)
   if (detail !== undefined) throw new RelayerError('INPUT_INVALID', { detail, facts: { stream } })
   const { answers, view } = await sendStreamOrder(client, stream, { requests: [request] })
   const [answer] = answers
   if (answer?.kind === 'refused') throw new RelayerError('INPUT_INVALID', { detail: answer.detail, facts: { stream } })
-  return { done: answer?.kind === 'done', view }
+  const warning = warningOf(state, order)
+  return { done: answer?.kind === 'done', view, ...(warning !== undefined && { warning }) }
+}
+
+const skippedStates: Readonly<Partial<Record<GapState, string>>> = {
+  unasked: 'nobody was asked for its message yet, or nobody could be',
+  unstarted: 'its message is here, and its transfer only waits to be started',
+  hidden: "the source's table has it",
+  undone: 'it was to be started again',
+}
+
+/** A number that nobody has found to be without a message may be a good transfer. */
+function warningOf({ gaps, open }: StreamState, order: StreamOrder): string | undefined {
+  if (order.kind !== 'skip') return undefined
+  const number = BigInt(order.number)
+  const gap = gaps.find(({ from, to }) => BigInt(from) <= number && number <= BigInt(to))
+  const why = gap
+    ? skippedStates[gap.state]
+    : open.some((one) => one.number === order.number)
+      ? 'its transfer is under way, and goes on'
+      : undefined
+  const code = gap?.code === undefined ? '' : ` (${gap.code}${gap.chain === undefined ? '' : ` of ${gap.chain}`})`
+  return why && `${order.number} may be a good transfer: ${why}${code}. portage stream unskip takes it up again.`
 }
 
 /** Why an order would seem to be obeyed and change nothing. */

@@ -1,4 +1,4 @@
-import type { GapState, StreamAlarm, StreamView } from '../domain/stream/stream.ts'
+import { gapStates, type StreamAlarm, type StreamView } from '../domain/stream/stream.ts'
 import type { Metrics } from '../observability/metrics.ts'
 
 /** Alarms of an agent, beside those of its stream. checkpoint: broken, denied, or not kept. mismatch: of ids or tables. refused: a single block's logs. */
@@ -13,7 +13,6 @@ interface StreamFacts {
   readonly checkpointAt?: number | undefined
 }
 
-const gapStates: readonly GapState[] = ['not-final', 'held', 'unobserved', 'hidden', 'undone']
 const alarmKinds: readonly (StreamAlarm | AgentAlarm)[] = [
   'forked',
   'vanished',

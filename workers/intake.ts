@@ -21,18 +21,21 @@ export function startIntake(context: ProcessContext): Service & { spies(): reado
   const agents = [...signed.values(), ...scanned]
   const reports = agents.map((agent) => metrics.onCollect((all) => agent.report(all)))
   for (const agent of agents) agent.start()
+  const ofStream = (bytes: Uint8Array, tell: (agent: ReturnType<typeof createSignedAgent>, sequence: string) => void) => {
+    try {
+      const vaa = parseVaa(bytes)
+      const agent = signed.get(keyOf(vaa))
+      if (agent) tell(agent, vaa.sequence)
+    } catch {
+      // The submitter has refused it, too.
+    }
+  }
   const listener: SpyListener = {
     listening() {
       for (const agent of signed.values()) agent.listening()
     },
-    heard(bytes, outcome) {
-      try {
-        const vaa = parseVaa(bytes)
-        signed.get(keyOf(vaa))?.heard(vaa.sequence, bytes, outcome)
-      } catch {
-        // The submitter has refused it, too.
-      }
-    },
+    heard: (bytes, outcome) => ofStream(bytes, (agent, sequence) => agent.heard(sequence, bytes, outcome)),
+    delayed: (bytes, error) => ofStream(bytes, (agent, sequence) => agent.delayed(sequence, bytes, error)),
   }
   const spies = spySources(config).map((source) => createSpyIntake({ ...source, submitter, logger, metrics, listener }))
   for (const spy of spies) spy.start()

@@ -71,6 +71,7 @@ const shownSchema = z
 
 const obeyedSchema = z.object({
   done: z.boolean().describe('False: the order changed nothing.'),
+  warning: z.string().optional().describe('What the person should know who gave the order, though it was obeyed.'),
   view: reportSchema,
 })
 
@@ -104,8 +105,8 @@ export function streamRoutes(app: Api, deps: ApiDeps): void {
       const { stream } = request.params
       const { reason, ...what } = request.body
       const order = { ...what, kind: kinds[name] ?? name, order: { by: orderedBy(request, aboutStream(stream)), reason } } as StreamOrder
-      const { done, view } = await orderStream(client, stream, order)
-      return { done, view: { ...toReport(view, heights) } }
+      const { view, ...answer } = await orderStream(client, stream, order)
+      return { ...answer, view: { ...toReport(view, heights) } }
     })
   }
   rereadRoute(app, deps)

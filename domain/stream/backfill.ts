@@ -19,7 +19,7 @@ export function backfill(state: StreamState, from: number, to: number, by: strin
 export function backfilled(state: StreamState, request: RequestOf<'backfilled'>, at: number): StreamStep {
   if (state.paused) return { state, answer: { kind: 'paused' } }
   if (isAnyWanted(state, request.passed)) return present(state)
-  const learnt = learn(state, withPassed(state, request), 'unobserved', at)
+  const learnt = learn(state, withPassed(state, request), at)
   if (!learnt) return { state, answer: { kind: 'full', room: room(state) } }
   const left = fewer(without(learnt.backfill.left, String(request.from), String(request.to)))
   return done({ ...learnt, backfill: { ...learnt.backfill, left } })

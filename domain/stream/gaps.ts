@@ -43,16 +43,18 @@ export function bounded(state: StreamState): StreamState {
     if (!low || !high) break
     open = open.filter(({ number }) => BigInt(number) < BigInt(low.from) || BigInt(number) > BigInt(high.to))
     kept = takeBack(kept, low.from, high.to)
-    gaps = [...gaps.slice(0, at - 1), { ...low, to: high.to, state: 'unobserved' }, ...gaps.slice(at + 1)]
+    const { code: _, chain: __, ...lower } = low
+    gaps = [...gaps.slice(0, at - 1), { ...lower, to: high.to, state: 'unasked' }, ...gaps.slice(at + 1)]
   }
   return { ...kept, gaps, open, unknownCompletions: state.unknownCompletions.slice(0, limits.unknownCompletions) }
 }
 
-/** Neighbours of one state are one gap, as old as the older. */
+/** Neighbours of one state, for one reason, are one gap, as old as the older. */
 function joined(gaps: readonly Gap[]): readonly Gap[] {
   return gaps.reduce<Gap[]>((list, one) => {
     const last = list.at(-1)
-    if (!last || last.state !== one.state || BigInt(last.to) + 1n !== BigInt(one.from)) return [...list, one]
+    const isAlike = last && last.state === one.state && last.code === one.code && last.chain === one.chain
+    if (!isAlike || BigInt(last.to) + 1n !== BigInt(one.from)) return [...list, one]
     return [...list.slice(0, -1), { ...last, to: one.to, at: Math.min(last.at, one.at) }]
   }, [])
 }

@@ -1,5 +1,5 @@
 import { hasNumber, type IntervalSet, missingBetween } from './interval-set.ts'
-import type { Finding, Gap, Reading, StreamAnswer, StreamCount, StreamException, StreamState } from './stream.ts'
+import type { Finding, Reading, StreamAnswer, StreamCount, StreamException, StreamState } from './stream.ts'
 import { asideOf, intervalsOf, isAnyAside, takeBack } from './aside.ts'
 import { bounded, clip, compare, hasGap, interval, limits, mark, max, min, punch, without, newGap } from './gaps.ts'
 
@@ -53,8 +53,8 @@ export function isAnyWanted(state: StreamState, numbers: IntervalSet): boolean {
   })
 }
 
-/** The numbers of the finding are open, or resolved if delivered or ignored; what lies between becomes gaps. Undefined: no room for all, nothing is changed. */
-export function learn(state: StreamState, finding: Finding, jump: Gap['state'], at: number): StreamState | undefined {
+/** The numbers of the finding are open, or resolved if delivered or ignored; what lies between becomes gaps that nobody was asked for yet. Undefined: no room for all, nothing is changed. */
+export function learn(state: StreamState, finding: Finding, at: number): StreamState | undefined {
   const open = new Map(state.open.map((one) => [one.number, one]))
   let { gaps, unknownCompletions, counts, marks } = state
   let next = BigInt(state.next)
@@ -65,7 +65,7 @@ export function learn(state: StreamState, finding: Finding, jump: Gap['state'], 
     const isNew = wanted >= next || hasGap(gaps, wanted)
     const isAside = asideOf(left, number) !== undefined
     if (!isNew && !known && !isAside) continue
-    if (wanted > next) gaps = [...gaps, newGap({ ...state, marks }, next, wanted - 1n, jump, at)]
+    if (wanted > next) gaps = [...gaps, newGap({ ...state, marks }, next, wanted - 1n, 'unasked', at)]
     if (wanted < next && isNew) gaps = punch(gaps, number, number)
     if (wanted >= next) next = wanted + 1n
     const over = endOf(finding, number)

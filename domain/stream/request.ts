@@ -21,6 +21,9 @@ const reading = { ...range, ...finding, passed: intervals }
 const named = { order: optional(fields({ by: words, reason: words })), by: optional(words), reason: optional(words) }
 const decision = { number: u64, ...named }
 
+const errorCode = pattern(/^[A-Z_]{1,32}$/, 'an error code')
+const chainName = pattern(/^[a-z][a-z0-9-]{0,30}$/, 'the name of a chain')
+
 /** The fields of each request. */
 const table: { readonly [Kind in StreamRequest['kind']]: { readonly [Field in Exclude<keyof RequestOf<Kind>, 'kind'>]-?: Check } } = {
   scanned: { parentHash: hash, hash, ...reading },
@@ -28,11 +31,17 @@ const table: { readonly [Kind in StreamRequest['kind']]: { readonly [Field in Ex
   backfilled: reading,
   reread: { block: fields({ height: whole, hash }), ...named },
   audited: { upTo: u64, height: whole, present: intervals },
-  classified: { from: u64, to: u64, state: oneOf('not-final', 'held', 'unobserved') },
+  classified: {
+    from: u64,
+    to: u64,
+    state: oneOf('not-final', 'held', 'unobserved'),
+    code: optional(errorCode),
+    chain: optional(chainName),
+  },
   completed: { ...range, numbers: intervals },
   undone: { numbers: intervals },
   closed: { number: u64, outcome: oneOf('rejected', 'declined', 'cancelled'), by: optional(words), reason: words },
-  parked: { number: u64, code: pattern(/^[A-Z_]{1,32}$/, 'an error code'), waits: optional(rule((value) => value === true, 'true')) },
+  parked: { number: u64, code: errorCode, waits: optional(rule((value) => value === true, 'true')) },
   unparked: { number: u64 },
   skip: decision,
   unskip: decision,

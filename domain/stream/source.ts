@@ -1,5 +1,5 @@
 import { orderOf } from '../order.ts'
-import type { Gap, RequestOf, StreamState } from './stream.ts'
+import type { Gap, GapState, RequestOf, StreamState } from './stream.ts'
 import { takeBack } from './aside.ts'
 import { backfill } from './backfill.ts'
 import { bounded, max, newGap, punch, without } from './gaps.ts'
@@ -20,7 +20,7 @@ export function scanned(state: StreamState, request: RequestOf<'scanned'>, at: n
     return { state: alarmed, answer: { kind: 'forked' } }
   }
   if (isAnyWanted(state, request.passed)) return present(state)
-  const learnt = learn(state, withPassed(state, request), 'unobserved', at)
+  const learnt = learn(state, withPassed(state, request), at)
   if (!learnt) return { state, answer: { kind: 'full', room: room(state) } }
   const { fork: _, base: __, ...rest } = learnt
   const moved: StreamState = { ...rest, start: start ?? request.from, cursor: { height: request.to, hash: request.hash } }
@@ -32,7 +32,7 @@ export function scanned(state: StreamState, request: RequestOf<'scanned'>, at: n
 }
 
 export function seen(state: StreamState, request: RequestOf<'seen'>, at: number): StreamStep {
-  const learnt = learn(state, request, 'not-final', at)
+  const learnt = learn(state, request, at)
   return learnt ? done(learnt) : { state, answer: { kind: 'full', room: room(state) } }
 }
 
@@ -77,14 +77,22 @@ export function audited(state: StreamState, request: RequestOf<'audited'>, at: n
   const { cursor, start, backfill: unread } = state
   const { upTo, height, present: table } = request
   const isBehind = cursor !== undefined && height <= cursor.height
-  const found: Gap['state'] = isBehind && unread.left.length === 0 ? 'hidden' : 'unobserved'
+  const found: Gap['state'] = isBehind && unread.left.length === 0 ? 'hidden' : 'unasked'
   // Above the cursor the scan has yet to come; without blocks nothing else shows what exists.
   const isTail = (isBehind || start === undefined) && BigInt(upTo) >= BigInt(state.next)
   const tail = isTail ? [newGap(state, BigInt(state.next), BigInt(upTo), found, at)] : []
   const next = isTail ? String(BigInt(upTo) + 1n) : state.next
-  const named = (part: Gap): Gap => (part.state === 'not-final' || part.state === 'unobserved' ? { ...part, state: found } : part)
+  const named = (part: Gap): Gap => (nameable.has(part.state) ? renamed(part, found) : part)
   const gaps = table.reduce((list, [from, to]) => punch(list, from, to, named), state.gaps)
   return done(bounded({ ...counted(state, request, at), next, gaps: [...gaps, ...tail] }))
+}
+
+/** States that say less than that the source's table has it. */
+const nameable: ReadonlySet<GapState> = new Set<GapState>(['unasked', 'not-final', 'unobserved'])
+
+/** Without the reason of another state. */
+function renamed({ code: _, chain: __, ...gap }: Gap, state: GapState): Gap {
+  return { ...gap, state }
 }
 
 /** At a block the source's count is at least the highest number that a log showed up to there; otherwise logs or count are wrong. */
@@ -95,8 +103,12 @@ function counted(state: StreamState, { upTo, height }: RequestOf<'audited'>, at:
   return vanished && height < vanished.height ? state : rest
 }
 
-/** Why no server has these numbers. Hidden and undone ones are known better. */
-export function classified(state: StreamState, { from, to, state: name }: RequestOf<'classified'>): StreamStep {
-  const named = (part: Gap): Gap => (part.state === 'hidden' || part.state === 'undone' ? part : { ...part, state: name })
+/** Why these numbers are missing. Hidden and undone ones are known better. */
+export function classified(state: StreamState, { from, to, state: name, code, chain }: RequestOf<'classified'>): StreamStep {
+  const reason = code === undefined ? {} : { code, ...(chain !== undefined && { chain }) }
+  const named = (part: Gap): Gap => {
+    if (part.state === 'hidden' || part.state === 'undone') return part
+    return { ...renamed(part, code === undefined ? name : 'unstarted'), ...reason }
+  }
   return done(bounded({ ...state, gaps: punch(state.gaps, from, to, named) }))
 }

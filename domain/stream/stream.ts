@@ -96,15 +96,20 @@ export interface AsideNumbers {
 }
 
 /**
- * not-final: later numbers were seen earlier (several consistency levels). held: by the Governor. unobserved: nobody has it. hidden: the source's table has
- * it, the logs did not show it. undone: its completion was reorganised away, or an operator wants it again.
+ * unasked: known to exist, and nobody was asked for it yet, or nobody could be. unstarted: a process of ours has its message, and cannot start its transfer.
+ * not-final: later numbers were seen earlier (several consistency levels). held: by the Governor. unobserved: it is final, and no server that was asked has it.
+ * hidden: the source's table has it, the logs did not show it. undone: its completion was reorganised away, or an operator wants it again.
  */
-export type GapState = 'not-final' | 'held' | 'unobserved' | 'hidden' | 'undone'
+export const gapStates = ['unasked', 'unstarted', 'not-final', 'held', 'unobserved', 'hidden', 'undone'] as const
+export type GapState = (typeof gapStates)[number]
 
 export interface Gap {
   readonly from: string
   readonly to: string
   readonly state: GapState
+  /** Of an `unstarted` one: why, and the chain that is in the way, if one is. */
+  readonly code?: string
+  readonly chain?: string
   /** Not before this block. */
   readonly height?: number
   /** Known since. */
@@ -176,8 +181,18 @@ export type StreamRequest =
   | (Named & { readonly kind: 'reread'; readonly block: ScannedBlock })
   /** The source's own count: at the final block `height` its highest number is `upTo`; `present` is what its table was seen to have. */
   | { readonly kind: 'audited'; readonly upTo: string; readonly height: number; readonly present: IntervalSet }
-  /** Why the gaps in `from` … `to` are there. */
-  | { readonly kind: 'classified'; readonly from: string; readonly to: string; readonly state: 'not-final' | 'held' | 'unobserved' }
+  /**
+   * Why the gaps in `from` … `to` are there. With a code they are `unstarted`, whatever the state, which releases that knew no such gaps take. `chain`: the one
+   * that is in the way.
+   */
+  | {
+      readonly kind: 'classified'
+      readonly from: string
+      readonly to: string
+      readonly state: 'not-final' | 'held' | 'unobserved'
+      readonly code?: string
+      readonly chain?: string
+    }
   /** Completed on the target, by whomever, in its final blocks `from` … `to`; the agent has compared ids where it knows them. */
   | { readonly kind: 'completed'; readonly numbers: IntervalSet; readonly from: number; readonly to: number }
   /** The target's finalized state no longer shows them. */

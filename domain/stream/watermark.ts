@@ -36,7 +36,7 @@ type Unresolved = NonNullable<StreamView['blockedBy']> & { readonly height?: num
 function lowestUnresolved(state: StreamState): Unresolved | undefined {
   const [[open], [gap], aside] = [state.open, state.gaps, lowestAside(state)]
   const found: Unresolved[] = []
-  if (gap) found.push({ number: gap.from, height: gap.height, why: gap.state })
+  if (gap) found.push({ number: gap.from, height: gap.height, why: gap.state, ...(gap.code !== undefined && { code: gap.code }) })
   if (open?.parked !== undefined) found.push({ number: open.number, height: open.height, why: 'parked', code: open.parked })
   else if (open) found.push({ number: open.number, height: open.height, why: 'open' })
   if (aside) found.push({ number: aside.number, why: aside.why.waits ? 'waiting' : 'parked', code: aside.why.code })

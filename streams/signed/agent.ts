@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { RelayerError } from '../../domain/errors.ts'
 import type { StreamView } from '../../domain/stream/stream.ts'
 import type { Outcome } from '../../intake/submissions.ts'
 import type { Metrics } from '../../observability/metrics.ts'
@@ -7,6 +8,7 @@ import { reportStream } from '../report.ts'
 import { missingIn } from '../number-status.ts'
 import { createAuditSchedule } from './audit-schedule.ts'
 import { createSignedAuditor } from './audit.ts'
+import { createDelayedMessages } from './blocked.ts'
 import { bootstrapSigned } from './bootstrap.ts'
 import type { SignedDeps } from './deps.ts'
 import { isIgnorable, isUntaken } from './fetch-missing.ts'
@@ -26,6 +28,8 @@ export interface SignedAgentOptions extends Omit<SignedDeps, 'streamClient'>, Om
 const every = { tickMs: 500, outcomesMs: 3_000 } as const
 /** Most messages of a source without a node go where we deliver nothing: many of them are recorded together, ms. */
 const quietMs = 15_000
+/** Messages that cannot be submitted have the source counted at most so often, ms: many come at once. */
+const hurryMs = 5_000
 /** Longest wait for the last record when the agent stops, ms. */
 const flushMs = 2_000
 
@@ -41,7 +45,9 @@ export function createSignedAgent(options: SignedAgentOptions) {
   const loops = createAgentLoops(options, begin, checkpointKey)
   const { streamClient, keeper, alarms } = loops
   const recorder = createRecorder({ streamClient, ...(source.withoutNode && { quietMs }) })
-  const auditor = createSignedAuditor({ ...options, streamClient, isHeard: recorder.has }, options.auditMs, () =>
+  const delayed = createDelayedMessages(options.bridge)
+  let hurriedAt = -Infinity
+  const auditor = createSignedAuditor({ ...options, streamClient, isHeard: recorder.has, delayed: delayed.of }, options.auditMs, () =>
     firstWithoutNode(source, keeper),
   )
   const tail = createTailProof(chain.heads)
@@ -88,8 +94,15 @@ export function createSignedAgent(options: SignedAgentOptions) {
       tail.begin()
       schedule.hurry()
     },
+    /** A message of a spy cannot be submitted now. If the source counts it, its number is a gap, which says why. */
+    delayed(sequence: string, vaa: Uint8Array, error: RelayerError): void {
+      if (!delayed.add(sequence, vaa, error) || Date.now() - hurriedAt < hurryMs) return
+      hurriedAt = Date.now()
+      schedule.hurry()
+    },
     /** The outcome of a message of a spy. */
     heard(sequence: string, vaa: Uint8Array, outcome: Outcome): void {
+      delayed.delete(sequence)
       // A message that cannot be classified now is a gap, which the audit fills or ignores.
       hear(sequence, vaa, outcome).catch((error: unknown) =>
         logger.debug('a message was not recorded in its stream', { stream, error: String(error) }),

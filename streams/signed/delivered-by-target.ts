@@ -1,16 +1,16 @@
 import type { SignedSource } from '../../bridges/source-port.ts'
-import { toRelayerError } from '../../domain/errors.ts'
+import { type RelayerError, toRelayerError } from '../../domain/errors.ts'
 import type { Transfer } from '../../domain/transfer/transfer.ts'
 
 /**
- * The numbers that are delivered for good, and those that are not known now, with the reason. By target: one whose nodes are down does not hold up the
+ * The numbers that are delivered for good, and those that are not known now, with the error. By target: one whose nodes are down does not hold up the
  * others. Throws errors that are no outage.
  */
 export async function deliveredByTarget(
   { delivered }: Pick<SignedSource, 'delivered'>,
   transfers: readonly Omit<Transfer, 'message'>[],
-): Promise<{ readonly done: ReadonlySet<string>; readonly unread: ReadonlyMap<string, string> }> {
-  const [done, unread] = [new Set<string>(), new Map<string, string>()]
+): Promise<{ readonly done: ReadonlySet<string>; readonly unread: ReadonlyMap<string, RelayerError> }> {
+  const [done, unread] = [new Set<string>(), new Map<string, RelayerError>()]
   const targets = new Set(transfers.map(({ targetChain }) => targetChain))
   await Promise.all(
     [...targets].map(async (target) => {
@@ -21,7 +21,7 @@ export async function deliveredByTarget(
       } catch (thrown) {
         const error = toRelayerError(thrown)
         if (!error.retriable) throw error
-        for (const { sequence } of some) unread.set(sequence, error.message)
+        for (const { sequence } of some) unread.set(sequence, error)
       }
     }),
   )

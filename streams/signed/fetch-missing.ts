@@ -1,21 +1,23 @@
 import { type ErrorCode, type RelayerError, toRelayerError } from '../../domain/errors.ts'
-import type { Transfer } from '../../domain/transfer/transfer.ts'
+import type { ChainName, Transfer } from '../../domain/transfer/transfer.ts'
 import type { SubmitResult } from '../../intake/submitter.ts'
 import type { Verdict } from '../../bridges/port.ts'
 import type { SignedSource } from '../../bridges/source-port.ts'
 import type { NumberStatus } from '../number-status.ts'
+import { type Blocked, blockedBy } from './blocked.ts'
 import { deliveredByTarget } from './delivered-by-target.ts'
 import type { SignedDeps } from './deps.ts'
 
 /**
  * The result for one missing number. started: its transfer runs, or was done, also long ago (`known`). delivered: the target shows it. ignored: a signed
- * message that Portage does not deliver. absent: no server that could be asked has a valid copy; `code` is that of the last refused copy. unknown: ask again.
+ * message that Portage does not deliver. absent: no server that could be asked has a valid copy; `code` is that of the last refused copy. unknown: ask again;
+ * `blocked`: its message is here, and this is why its transfer cannot be started.
  */
 export type FetchOutcome =
   | { readonly kind: 'started'; readonly id: string; readonly status: SubmitResult['status'] }
   | { readonly kind: 'delivered' | 'ignored' }
   | { readonly kind: 'absent'; readonly againInMs: number | undefined; readonly code: ErrorCode | undefined }
-  | { readonly kind: 'unknown'; readonly againInMs: number; readonly why: string }
+  | { readonly kind: 'unknown'; readonly againInMs: number; readonly why: string; readonly blocked?: Blocked }
 
 /** The numbers that were found, with what is recorded of them. */
 export function foundIn(outcomes: ReadonlyMap<string, FetchOutcome>): readonly (readonly [string, NumberStatus])[] {
@@ -56,7 +58,10 @@ export async function fetchMissing(deps: Deps, numbers: readonly string[]): Prom
     const transfers = copies.flatMap(({ transfer }) => (transfer ? [transfer] : []))
     const { done, unread } = await deliveredByTarget(deps.source, transfers)
     for (const number of done) outcomes.set(number, { kind: 'delivered' })
-    for (const [number, why] of unread) outcomes.set(number, { kind: 'unknown', againInMs: afterTroubleMs, why })
+    for (const { sequence, targetChain } of transfers) {
+      const error = unread.get(sequence)
+      if (error) outcomes.set(sequence, waiting(error, targetChain))
+    }
     const entering = copies.filter(({ number }) => !done.has(number) && !unread.has(number))
     const results = await Promise.all(entering.map(async (copy) => [copy, await enter(deps, copy)] as const))
     for (const [{ number, api }, result] of results)
@@ -102,17 +107,25 @@ async function enter({ source, bridge, submitter }: Deps, copy: Copy): Promise<F
       // The only proof that lets a number be ignored.
       const verdict = await judge({ source, bridge }, copy.vaa)
       if (verdict.kind === 'valid') return { kind: 'ignored' }
-      if (verdict.kind === 'wait') return { kind: 'unknown', againInMs: afterTroubleMs, why: verdict.reason }
+      if (verdict.kind === 'wait') {
+        const blocked = { code: verdict.code, chain: source.sourceChain }
+        return { kind: 'unknown', againInMs: afterTroubleMs, why: verdict.reason, blocked }
+      }
       return { refusedAs: verdict.code }
     }
     const { id, status } = await submitter.submit(bridge.name, copy.vaa)
     return { kind: 'started', id, status }
   } catch (thrown) {
     const error = toRelayerError(thrown)
-    if (error.retriable) return { kind: 'unknown', againInMs: afterTroubleMs, why: error.message }
+    if (error.retriable) return waiting(error, copy.transfer?.targetChain ?? source.sourceChain)
     if (isUntaken(source, error)) return { kind: 'ignored' }
     return { refusedAs: error.code }
   }
+}
+
+/** Its message is here, and this passes. */
+function waiting(error: RelayerError, target: ChainName): FetchOutcome {
+  return { kind: 'unknown', againInMs: afterTroubleMs, why: error.message, blocked: blockedBy(error, target) }
 }
 
 /** Whether a refused message can be ignored for good: by its bytes it is not for Portage, and its signatures are good. */

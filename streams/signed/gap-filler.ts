@@ -2,6 +2,7 @@ import { toRelayerError } from '../../domain/errors.ts'
 import { addInterval, type IntervalSet } from '../../domain/stream/interval-set.ts'
 import type { StreamRequest, StreamState } from '../../domain/stream/stream.ts'
 import { type NumberStatus, seenRequests, withStatus } from '../number-status.ts'
+import { type Blocked, unstartedRequests } from './blocked.ts'
 import { type ClassifiedGaps, classifications, classifyGaps } from './classify-gaps.ts'
 import type { SignedDeps } from './deps.ts'
 import { fetchMissing, type FetchOutcome, foundIn } from './fetch-missing.ts'
@@ -35,6 +36,8 @@ export interface GapsDeps extends SignedDeps {
   readonly freshMs?: number
   /** Whether this process started the number's transfer by the spy and is about to record it. Default: never. */
   readonly isHeard?: (number: string) => boolean
+  /** Why what this process heard by the spy cannot be started; undefined: it has not heard it, or has started it. Default: never heard. */
+  readonly delayed?: (number: string) => Blocked | undefined
 }
 
 const nothingRuns: Pick<UnderWay, 'of'> = { of: async () => new Map() }
@@ -122,7 +125,7 @@ async function findAll(
 
 /** Records what a search for missing numbers found, and classifies the rest. Answers with the statuses that the stream has taken. */
 function createFetchRecorder(deps: GapsDeps, schedule: ReturnType<typeof createRetrySchedule>) {
-  const { source, streamClient, logger } = deps
+  const { source, streamClient, logger, delayed = () => undefined } = deps
   const { stream } = source.config
   const logs = createPublishedLogs(deps)
 
@@ -136,10 +139,13 @@ function createFetchRecorder(deps: GapsDeps, schedule: ReturnType<typeof createR
 
   return async (outcomes: ReadonlyMap<string, FetchOutcome>, upTo: string | undefined, state: StreamState): Promise<NumberStatus[]> => {
     const absent = new Map([...outcomes].flatMap(([number, one]) => (one.kind === 'absent' ? [[number, one] as const] : [])))
-    const { ignored, delivered, classes } = await classifyGaps(deps, logs, [...absent.keys()], upTo).catch(unclassified)
+    const blocked = blockedOf(outcomes, delayed)
+    // What is here is not missing: nobody else has to say why.
+    const unknown = [...absent.keys()].filter((number) => !blocked.has(number))
+    const { ignored, delivered, classes } = await classifyGaps(deps, logs, unknown, upTo).catch(unclassified)
     const resolved = [...withStatus('ignored', ignored), ...withStatus('delivered', delivered)]
     const seen = [...foundIn(outcomes), ...resolved]
-    const named = classifications(classes, state.gaps)
+    const named = [...classifications(classes, state.gaps), ...unstartedRequests(blocked, state.gaps)]
     const requests: StreamRequest[] = [...seenRequests(seen), ...named]
     const response = requests.length > 0 ? await streamClient.apply(requests) : undefined
     // Full: recorded with the next look, as their transfers run.
@@ -152,8 +158,10 @@ function createFetchRecorder(deps: GapsDeps, schedule: ReturnType<typeof createR
       const numbers = seen.filter(([, each]) => each === status).map(([number]) => number)
       logger.info('missing numbers are found', { stream, status, numbers: numbers.join(', ') })
     }
-    for (const { from, to, state: name } of named)
-      logger.warn('numbers are missing', { stream, from, to, state: name, refused: refusalCodes(absent, from, to) })
+    for (const { from, to, state: name, code, chain } of named) {
+      if (code !== undefined) logger.warn('messages are here, and their transfers cannot be started now', { stream, from, to, code, chain })
+      else logger.warn('numbers are missing', { stream, from, to, state: name, refused: refusalCodes(absent, from, to) })
+    }
     return isRecorded ? seen.map(([, status]) => status) : []
   }
 }
@@ -164,6 +172,17 @@ function* endsOf(from: bigint, to: bigint, above: bigint): Generator<string> {
   const highStart = to - mostOfEnd > lowEnd ? to - mostOfEnd : lowEnd + 1n
   for (const [start, end] of [[from, lowEnd] as const, [highStart, to] as const])
     for (let at = start > above ? start : above + 1n; at <= end; at++) yield String(at)
+}
+
+/** Those of these numbers whose messages are here: fetched now, or heard by this process. */
+function blockedOf(outcomes: ReadonlyMap<string, FetchOutcome>, delayed: NonNullable<GapsDeps['delayed']>): ReadonlyMap<string, Blocked> {
+  const blocked = new Map<string, Blocked>()
+  for (const [number, one] of outcomes) {
+    if (one.kind !== 'absent' && one.kind !== 'unknown') continue
+    const why = (one.kind === 'unknown' ? one.blocked : undefined) ?? delayed(number)
+    if (why) blocked.set(number, why)
+  }
+  return blocked
 }
 
 function take(numbers: Generator<string>, count: number): string[] {

@@ -47,7 +47,7 @@ describe('/v1/streams', () => {
   test('lists them, and shows one whole', async () => {
     const listed = async () => (await get()).json<{ streams: object[] }>().streams
     await until(async () => (await listed()).length === 1, { timeoutMs: 60_000, what: 'the server to list the stream' })
-    const report = { stream, cursor: 20, open: 2, gaps: { unobserved: '1' }, completed_nonce_height: '1', completed_block_height: 4 }
+    const report = { stream, cursor: 20, open: 2, gaps: { unasked: '1' }, completed_nonce_height: '1', completed_block_height: 4 }
     expect(await listed()).toEqual([expect.objectContaining(report)])
     const shown = await get(`/${encodeURIComponent(stream)}`)
     expect(shown.statusCode).toBe(200)

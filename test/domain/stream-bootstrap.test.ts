@@ -8,10 +8,10 @@ import { answered, block, completed, config, tell } from './stream-requests.ts'
 describe('BOOTSTRAP', () => {
   it('begins at the head and reads the rest beside it, in chunks, in any order', () => {
     const begun = tell(initialStream(config), block(100, 8))
-    expect(viewStream(begun)).toMatchObject({ nextHeight: 101, backfill: { left: 100, ordered: 100 }, gaps: { unobserved: '7' } })
+    expect(viewStream(begun)).toMatchObject({ nextHeight: 101, backfill: { left: 100, ordered: 100 }, gaps: { unasked: '7' } })
     const chunk: StreamRequest = { kind: 'backfilled', from: 40, to: 59, numbers: [['3', 45]], passed: [], delivered: [['3', '3']] }
     const some = tell(begun, chunk, chunk, block(101, 9))
-    expect(viewStream(some)).toMatchObject({ nextHeight: 102, backfill: { left: 80, ordered: 100 }, open: 2, gaps: { unobserved: '6' } })
+    expect(viewStream(some)).toMatchObject({ nextHeight: 102, backfill: { left: 80, ordered: 100 }, open: 2, gaps: { unasked: '6' } })
     expect(viewStream(tell(some, { kind: 'backfill', from: 30, to: 49, by: 'ops' })).backfill).toEqual({ left: 90, ordered: 110 })
   })
 
@@ -83,7 +83,7 @@ describe('BOOTSTRAP', () => {
 
   it('takes a watermark from elsewhere, which raises only and never hides what was undone', () => {
     const trusting = tell(initialStream(config), block(100, 8), { kind: 'trust', number: '5', height: 60, by: 'chain' })
-    expect(viewStream(trusting)).toMatchObject({ completedNumber: '5', backfill: { left: 39 }, gaps: { unobserved: '2' } })
+    expect(viewStream(trusting)).toMatchObject({ completedNumber: '5', backfill: { left: 39 }, gaps: { unasked: '2' } })
     expect(answered(trusting, { kind: 'trust', number: '4', height: 90, by: 'chain' })).toEqual({ kind: 'present' })
     const undone = tell(trusting, { kind: 'undone', numbers: [['3', '3']] }, { kind: 'trust', number: '6', by: 'chain' })
     expect(viewStream(undone)).toMatchObject({ completedNumber: '2', blockedBy: { number: '3', why: 'undone' } })
@@ -94,7 +94,7 @@ describe('BOOTSTRAP', () => {
     const beyond: StreamRequest = { kind: 'trust', number: '4', by: 'chain' }
     expect(answered(state, beyond)).toEqual({ kind: 'refused', detail: 'number: 4 is not known to exist: the highest number is below 4' })
     const alarmed = tell(state, beyond)
-    expect(viewStream(alarmed)).toMatchObject({ alarms: ['distrusted'], next: '4', gaps: { unobserved: '2' }, open: 1 })
+    expect(viewStream(alarmed)).toMatchObject({ alarms: ['distrusted'], next: '4', gaps: { unasked: '2' }, open: 1 })
     expect(alarmed.distrusted).toEqual({ number: '4', by: 'chain', at: 1_000 })
     const high: StreamRequest = { kind: 'trust', number: '2', height: 10, by: 'chain' }
     expect(answered(alarmed, high)).toEqual({ kind: 'refused', detail: 'height: above the cursor (9)' })

@@ -2,6 +2,7 @@ import { ordersKept } from '../../domain/order.ts'
 import { limits } from '../../domain/stream/gaps.ts'
 import { isResolved, isWanted } from '../../domain/stream/numbers.ts'
 import { applyToStream, initialStream, viewStream } from '../../domain/stream/reducer.ts'
+import { assertStreamUpdate } from '../../domain/stream/request.ts'
 import type { StreamConfig, StreamRequest, StreamState } from '../../domain/stream/stream.ts'
 import { describe, expect, it } from 'vitest'
 import { answered, block, completed, config, tell } from './stream-requests.ts'
@@ -93,11 +94,11 @@ describe('gaps', () => {
   const jumped = tell(initialStream(config), block(0), block(1, 1), block(2, 4))
 
   it('are what lies between and was not seen, not before the block below', () => {
-    expect(jumped.gaps).toEqual([{ from: '2', to: '3', state: 'unobserved', height: 1, at: 1_000 }])
+    expect(jumped.gaps).toEqual([{ from: '2', to: '3', state: 'unasked', height: 1, at: 1_000 }])
     expect(viewStream(tell(jumped, completed(1), completed(4)))).toMatchObject({
       completedNumber: '1',
       completedHeight: 0,
-      gaps: { unobserved: '2' },
+      gaps: { unasked: '2' },
     })
   })
 
@@ -110,7 +111,7 @@ describe('gaps', () => {
   it('include the tail that the count has and no log showed, but not what the scan has yet to reach', () => {
     expect(viewStream(tell(jumped, { kind: 'audited', upTo: '6', height: 2, present: [] }))).toMatchObject({
       next: '7',
-      gaps: { unobserved: '2', hidden: '2' },
+      gaps: { unasked: '2', hidden: '2' },
     })
     expect(tell(jumped, { kind: 'audited', upTo: '6', height: 3, present: [] })).toEqual(jumped)
   })
@@ -118,13 +119,32 @@ describe('gaps', () => {
   it('of an emitter without blocks come from the count alone, and are named by the Governor', () => {
     const { start: _, ...blockless } = config
     const spied = tell(initialStream({ ...blockless, first: '0' }), { kind: 'seen', numbers: [['0'], ['2'], ['3']], ignored: [['3', '3']] })
-    expect(viewStream(spied)).toMatchObject({ open: 2, gaps: { 'not-final': '1' }, counts: { ignored: 1 } })
+    expect(viewStream(spied)).toMatchObject({ open: 2, gaps: { unasked: '1' }, counts: { ignored: 1 } })
     const held = tell(
       spied,
       { kind: 'audited', upTo: '5', height: 9, present: [] },
       { kind: 'classified', from: '0', to: '4', state: 'held' },
     )
-    expect(viewStream(held)).toMatchObject({ next: '6', gaps: { held: '2', unobserved: '1' } })
+    expect(viewStream(held)).toMatchObject({ next: '6', gaps: { held: '2', unasked: '1' } })
+  })
+
+  it('whose message is here and cannot be started say why, until they are something else', () => {
+    const { start: _, ...blockless } = config
+    const counted = tell(initialStream({ ...blockless, first: '0' }), { kind: 'audited', upTo: '3', height: 9, present: [] })
+    const name = (from: string, to: string, code?: string) =>
+      ({ kind: 'classified', from, to, state: 'unobserved', ...(code && { code, chain: 'bsc' }) }) as const
+    const unstarted = tell(counted, name('0', '1', 'NODE_UNAVAILABLE'), name('2', '2', 'GUARDIAN_SET_UNKNOWN'))
+    expect(unstarted.gaps).toEqual([
+      { from: '0', to: '1', state: 'unstarted', code: 'NODE_UNAVAILABLE', chain: 'bsc', at: 1_000 },
+      { from: '2', to: '2', state: 'unstarted', code: 'GUARDIAN_SET_UNKNOWN', chain: 'bsc', at: 1_000 },
+      { from: '3', to: '3', state: 'unasked', at: 1_000 },
+    ])
+    expect(viewStream(unstarted)).toMatchObject({
+      gaps: { unstarted: '3', unasked: '1' },
+      blockedBy: { number: '0', why: 'unstarted', code: 'NODE_UNAVAILABLE' },
+    })
+    expect(tell(unstarted, name('0', '2')).gaps[0]).toEqual({ from: '0', to: '2', state: 'unobserved', at: 1_000 })
+    expect(() => assertStreamUpdate({ requests: [name('0', '0', 'no code')] })).toThrow('code')
   })
 
   it('alarm when the count is below what logs had shown', () => {

@@ -100,24 +100,24 @@ describe('portage stream', () => {
     await until(async () => (await listed()).length === 1, { timeoutMs: 90_000, what: 'the server to list the stream' })
     expect(await listed()).toEqual([
       expect.objectContaining({
-        ...{ stream, cursor: scanned, lag: 10, open: 3, parked: 1, gaps: { unobserved: '1' }, alarms: [], completed_nonce_height: '1' },
+        ...{ stream, cursor: scanned, lag: 10, open: 3, parked: 1, gaps: { unasked: '1' }, alarms: [], completed_nonce_height: '1' },
       }),
     ])
     const people = await cli('list')
     expect(people.out).toMatch(/^stream +cursor +lag +open +parked +gaps +completed_nonce_height +completed_block_height +notes$/m)
-    expect(people.out).toMatch(/^native-bridge:ethereum:bsc +20 +10 +3 +1 +1 unobserved +1 +\S+ +backfill: 10 blocks left$/m)
+    expect(people.out).toMatch(/^native-bridge:ethereum:bsc +20 +10 +3 +1 +1 unasked +1 +\S+ +backfill: 10 blocks left$/m)
 
     const shown = await state()
     expect(shown).toMatchObject({
       next: '6',
-      gaps: [{ from: '3', to: '3', state: 'unobserved' }],
+      gaps: [{ from: '3', to: '3', state: 'unasked' }],
       view: { lag: 10, blockedBy: { number: '2', why: 'parked' } },
     })
     const { out, code } = await cli('show', stream)
     expect(code).toBe(0)
     expect(out).toMatch(/^waits for +2, parked \(FEE_CEILING\)$/m)
     expect(out).toMatch(/^backfill +10 of 10 blocks left, ordered by bootstrap$/m)
-    expect(out).toMatch(/^3 +1 +unobserved +\d+ s +12$/m)
+    expect(out).toMatch(/^3 +1 +unasked +\d+ s +12$/m)
     expect(out).toMatch(/^parked +1 +FEE_CEILING +2$/m)
     expect(out).toMatch(/^under way: 4-5$/m)
   })

@@ -102,7 +102,15 @@ describe('a target whose nodes are down', () => {
     const sorted = [...found].sort(([a], [b]) => Number(a) - Number(b))
     expect(sorted).toEqual([
       ['1', { kind: 'started', id: 'it', status: 'started' }],
-      ['2', { kind: 'unknown', againInMs: 5_000, why: expect.stringContaining('No node') }],
+      [
+        '2',
+        {
+          kind: 'unknown',
+          againInMs: 5_000,
+          why: expect.stringContaining('No node'),
+          blocked: { code: 'NODE_UNAVAILABLE', chain: 'dead' },
+        },
+      ],
       ['3', { kind: 'delivered' }],
     ])
     const transfers = [2, 3, 5].map((number) => nativeTransfer(number, { targetChain: number === 2 ? 'dead' : 'alive' }))
