@@ -42,12 +42,10 @@ export async function collectCauses(temporal: TemporalClient | RelayerError, opt
   const { config } = options
   const at = Date.now()
   const problem = temporal instanceof RelayerError ? Promise.resolve(temporal) : temporalProblem(temporal)
-  const settings = problem.then((error): Promise<Read<Settings>> =>
-    read(limits.temporalMs + 500, async () => {
-      if (error || temporal instanceof RelayerError) throw error ?? temporal
-      return readSettings(temporal)
-    }),
-  )
+  const settings = problem.then((error): Promise<Read<Settings>> | Read<Settings> => {
+    if (temporal instanceof RelayerError) return { asOf: at, error: temporal }
+    return error ? { asOf: Date.now(), error } : read(limits.temporalMs + 500, () => readSettings(temporal))
+  })
   const [told, chains, spies] = await Promise.all([
     problem.then((error) => {
       if (temporal instanceof RelayerError) return withoutTemporal(temporal)
