@@ -4,27 +4,25 @@ import type { ChainName } from '../../domain/transfer/transfer.ts'
 import type { Bridge } from '../../bridges/port.ts'
 
 /** Why a message that this process has cannot be started as a transfer. */
-export interface Blocked {
+export interface BlockedTransfer {
   readonly code: string
   /** The chain that is in the way. */
   readonly chain?: ChainName
 }
 
 /** @param target of the message */
-export function blockedBy({ code, facts }: RelayerError, target: ChainName): Blocked {
+export function blockedBy({ code, facts }: RelayerError, target: ChainName): BlockedTransfer {
   return { code, chain: typeof facts['chain'] === 'string' ? facts['chain'] : target }
 }
 
 /** Most numbers whose messages wait that are kept: the oldest gives way. */
 const mostDelayed = 10_000
 
-export type DelayedMessages = ReturnType<typeof createDelayedMessages>
-
 /** What the spy told and could not be submitted yet, by number. */
 export function createDelayedMessages(bridge: Pick<Bridge, 'decode'>) {
-  const blocked = new Map<string, Blocked>()
+  const blocked = new Map<string, BlockedTransfer>()
   return {
-    of: (number: string): Blocked | undefined => blocked.get(number),
+    of: (number: string): BlockedTransfer | undefined => blocked.get(number),
     /** True: it is the first that is heard of it, or for another reason. */
     add(number: string, vaa: Uint8Array, error: RelayerError): boolean {
       const before = blocked.get(number)
@@ -50,7 +48,7 @@ function targetOf(bridge: Pick<Bridge, 'decode'>, vaa: Uint8Array): ChainName {
 }
 
 /** The reasons as requests, without those that the gaps have already. */
-export function unstartedRequests(blocked: ReadonlyMap<string, Blocked>, gaps: readonly Gap[]): readonly RequestOf<'classified'>[] {
+export function unstartedRequests(blocked: ReadonlyMap<string, BlockedTransfer>, gaps: readonly Gap[]): readonly RequestOf<'classified'>[] {
   return [...blocked].flatMap(([number, { code, chain }]): RequestOf<'classified'>[] => {
     const at = BigInt(number)
     const gap = gaps.find(({ from, to }) => BigInt(from) <= at && at <= BigInt(to))

@@ -4,7 +4,7 @@ import type { SubmitResult } from '../../intake/submitter.ts'
 import type { Verdict } from '../../bridges/port.ts'
 import type { SignedSource } from '../../bridges/source-port.ts'
 import type { NumberStatus } from '../number-status.ts'
-import { type Blocked, blockedBy } from './blocked.ts'
+import { type BlockedTransfer, blockedBy } from './blocked.ts'
 import { deliveredByTarget } from './delivered-by-target.ts'
 import type { SignedDeps } from './deps.ts'
 
@@ -17,7 +17,7 @@ export type FetchOutcome =
   | { readonly kind: 'started'; readonly id: string; readonly status: SubmitResult['status'] }
   | { readonly kind: 'delivered' | 'ignored' }
   | { readonly kind: 'absent'; readonly againInMs: number | undefined; readonly code: ErrorCode | undefined }
-  | { readonly kind: 'unknown'; readonly againInMs: number; readonly why: string; readonly blocked?: Blocked }
+  | { readonly kind: 'unknown'; readonly againInMs: number; readonly why: string; readonly blocked?: BlockedTransfer }
 
 /** The numbers that were found, with what is recorded of them. */
 export function foundIn(outcomes: ReadonlyMap<string, FetchOutcome>): readonly (readonly [string, NumberStatus])[] {

@@ -2,7 +2,7 @@ import { toRelayerError } from '../../domain/errors.ts'
 import { addInterval, type IntervalSet } from '../../domain/stream/interval-set.ts'
 import type { StreamRequest, StreamState } from '../../domain/stream/stream.ts'
 import { type NumberStatus, seenRequests, withStatus } from '../number-status.ts'
-import { type Blocked, unstartedRequests } from './blocked.ts'
+import { type BlockedTransfer, unstartedRequests } from './blocked.ts'
 import { type ClassifiedGaps, classifications, classifyGaps } from './classify-gaps.ts'
 import type { SignedDeps } from './deps.ts'
 import { fetchMissing, type FetchOutcome, foundIn } from './fetch-missing.ts'
@@ -37,7 +37,7 @@ export interface GapsDeps extends SignedDeps {
   /** Whether this process started the number's transfer by the spy and is about to record it. Default: never. */
   readonly isHeard?: (number: string) => boolean
   /** Why what this process heard by the spy cannot be started; undefined: it has not heard it, or has started it. Default: never heard. */
-  readonly delayed?: (number: string) => Blocked | undefined
+  readonly delayed?: (number: string) => BlockedTransfer | undefined
 }
 
 const nothingRuns: Pick<UnderWay, 'of'> = { of: async () => new Map() }
@@ -175,8 +175,11 @@ function* endsOf(from: bigint, to: bigint, above: bigint): Generator<string> {
 }
 
 /** Those of these numbers whose messages are here: fetched now, or heard by this process. */
-function blockedOf(outcomes: ReadonlyMap<string, FetchOutcome>, delayed: NonNullable<GapsDeps['delayed']>): ReadonlyMap<string, Blocked> {
-  const blocked = new Map<string, Blocked>()
+function blockedOf(
+  outcomes: ReadonlyMap<string, FetchOutcome>,
+  delayed: NonNullable<GapsDeps['delayed']>,
+): ReadonlyMap<string, BlockedTransfer> {
+  const blocked = new Map<string, BlockedTransfer>()
   for (const [number, one] of outcomes) {
     if (one.kind !== 'absent' && one.kind !== 'unknown') continue
     const why = (one.kind === 'unknown' ? one.blocked : undefined) ?? delayed(number)
