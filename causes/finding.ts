@@ -62,7 +62,7 @@ export function causeOf(finding: Finding, transfers: readonly TransferFacts[]): 
   const held = holds ? transfers.filter(holds).toSorted((a, b) => a.startedAt - b.startedAt) : []
   const examples = [...held.map(({ workflowId }) => workflowId), ...(numbers?.examples ?? [])].slice(0, mostExamples).map(printable)
   const begun = [held[0]?.startedAt, numbers?.oldest].filter((at) => at !== undefined)
-  const transfer = held[0] && printable(held[0].workflowId)
+  const id = held[0] && printable(held[0].workflowId)
   return {
     code,
     what: printable(what),
@@ -72,7 +72,7 @@ export function causeOf(finding: Finding, transfers: readonly TransferFacts[]): 
     count: held.length + (numbers?.count ?? 0),
     ...(begun.length > 0 && { oldest: new Date(Math.min(...begun)).toISOString() }),
     examples,
-    next: commandsOf(row, { ...(transfer !== undefined && { transfer }), ...values }),
+    next: commandsOf(row, { ...(id !== undefined && { id }), ...values }),
   }
 }
 

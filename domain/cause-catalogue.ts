@@ -13,8 +13,8 @@ export type CauseRow = {
 }
 
 const reason = '--reason "<text>"'
-const show = 'portage transfer show <transfer>'
-const retry = `portage transfer retry <transfer> ${reason}`
+const show = 'portage transfer show <id>'
+const retry = `portage transfer retry <id> ${reason}`
 const showLane = 'portage lane show <lane>'
 const activate = `portage lane activate <lane> ${reason}`
 const nodes = 'portage node list --chain <chain>'
@@ -111,7 +111,7 @@ export const causeCatalogue = {
   NONCE_STUCK: row(
     'The lowest nonce of the lane is not mined for many blocks: all above it wait for it.',
     'It raises the fee of that nonce, up to its limits, and sends it to every node.',
-    [showLane, `portage lane replace <lane> <nonce> --max-fee <fee> ${reason}`],
+    [showLane, `portage lane replace <lane> <nonce> --max-fee <wei> ${reason}`],
   ),
   LANE_UNREACHABLE: row('The ledger of the lane does not answer, though others do.', 'It asks again and again.', [showLane]),
   LANE_UNSYNCED: row(
@@ -268,7 +268,7 @@ export const causeCatalogue = {
   TRANSFERS_PARKED: row(
     'Transfers are parked, out of automatic tries: they wait for you.',
     'They are still watched: one that somebody else delivers ends as delivered.',
-    [show, retry, `portage transfer cancel <transfer> ${reason}`],
+    [show, retry, `portage transfer cancel <id> ${reason}`],
     'The code says why: [errors.md](errors.md). Retry once the cause is gone.',
   ),
   TRANSFERS_WAIT: row('Transfers wait for something that passes.', looksAgain, [show], 'The code says what for: [errors.md](errors.md).'),

@@ -29,19 +29,7 @@ export type CauseCode = keyof typeof causeCatalogue
 /** The names that commands of the catalogue have in `<…>`. */
 export type CauseValues = Partial<
   Record<
-    | 'scope'
-    | 'chain'
-    | 'node'
-    | 'lane'
-    | 'address'
-    | 'other lane'
-    | 'stream'
-    | 'number'
-    | 'transfer'
-    | 'workflow'
-    | 'kind'
-    | 'party'
-    | 'nonce',
+    'scope' | 'chain' | 'node' | 'lane' | 'address' | 'other lane' | 'stream' | 'number' | 'id' | 'workflow' | 'kind' | 'party' | 'nonce',
     string
   >
 >

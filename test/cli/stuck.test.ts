@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest'
 import { stuckText } from '../../cli/stuck-text.ts'
 import { type Cause } from '../../domain/cause.ts'
-import { causeCatalogue, type CauseRow } from '../../domain/cause-catalogue.ts'
-import { runCli } from './run-cli.ts'
+import { causeCatalogue } from '../../domain/cause-catalogue.ts'
 
 const now = Date.parse('2026-11-22T12:00:00Z')
 const asOf = '2026-11-22T11:59:59.000Z'
@@ -65,23 +64,4 @@ test('one cause as an operator sees it', () => {
     b
   → portage settings
   → portage unhalt --all --reason "<text>"`)
-})
-
-const commands = [...new Set(Object.values<CauseRow>(causeCatalogue).flatMap(({ next }) => next))].filter((line) =>
-  line.startsWith('portage '),
-)
-
-test.each(commands)('%s is a command, with these arguments and options', async (line) => {
-  const words = line
-    .replaceAll(/"[^"]*"/g, 'text')
-    .split(' ')
-    .slice(1)
-  const path = words.slice(0, words.findIndex((word, index) => index > 0 && (word.startsWith('<') || word.startsWith('-'))) >>> 0)
-  const help = (await runCli([...path, '--help'], { asAdministrator: false })).out
-  expect(help).toContain(`Usage: portage ${path.join(' ')} `)
-  for (const option of line.match(/--[a-z-]+/g) ?? []) expect(help).toContain(option)
-  // Arguments come first; the value of an option stands behind it, and `<scope>` stands for the options of a scope.
-  const names = line.replaceAll(/--[a-z-]+ (?!--)(\S*<[^>]*>|"<text>"|\S+)/g, '').match(/<[a-z ]+>/g) ?? []
-  const arguments_ = help.slice(0, help.indexOf('\n')).match(/<[^>]+>/g) ?? []
-  expect(names.filter((name) => name !== '<scope>').length).toBe(arguments_.length)
 })

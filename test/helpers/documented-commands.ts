@@ -11,10 +11,12 @@ const samples: Readonly<Record<string, string>> = {
   address: `0x${'b'.repeat(40)}`,
   block: '5',
   chain: 'bsc',
+  fee: '80gwei',
   file: 'settings.json',
   hex: '0x',
   id: `wormhole-token-bridge:2:${'0'.repeat(64)}:1:0123456789abcdef`,
   key: 'abcdefgh',
+  kind: 'recipient',
   lane: `evm-1397:0x${'a'.repeat(40)}`,
   level: 'read',
   n: '8',
@@ -24,7 +26,11 @@ const samples: Readonly<Record<string, string>> = {
   number: '7',
   'other lane': `evm-1397:0x${'c'.repeat(40)}`,
   stream: `wormhole-token-bridge:ethereum:${'0'.repeat(64)}`,
+  node: 'node-2',
+  party: `0x${'d'.repeat(40)}`,
+  scope: '--all',
   text: 'a reason',
+  url: 'http://10.0.0.7:8545',
   vaa: 'AQ==',
   wei: '1000',
 }
@@ -57,7 +63,7 @@ export function commandLines(text: string): string[] {
 
 /** The words of a command line up to a pipe, a redirection, a comment or the end of `$(…)`, with a sample in the place of each `<word>`. Throws Error for one without a sample. */
 export function argvOf(line: string): string[] {
-  const filled = line.replaceAll(/<([a-z][a-z ]*)>/g, (_, name: string) => {
+  const filled = line.replaceAll(/"?<([a-z][a-z ]*)>"?/g, (_, name: string) => {
     if (samples[name] === undefined) throw new Error(`${line}: <${name}> has no sample in test/helpers/documented-commands.ts`)
     return `"${samples[name]}"`
   })
