@@ -28,8 +28,6 @@ export interface SignedAgentOptions extends Omit<SignedDeps, 'streamClient'>, Om
 const every = { tickMs: 500, outcomesMs: 3_000 } as const
 /** Most messages of a source without a node go where we deliver nothing: many of them are recorded together, ms. */
 const quietMs = 15_000
-/** Messages that cannot be submitted have the source counted at most so often, ms: many come at once. */
-const hurryMs = 5_000
 /** Longest wait for the last record when the agent stops, ms. */
 const flushMs = 2_000
 
@@ -45,8 +43,7 @@ export function createSignedAgent(options: SignedAgentOptions) {
   const loops = createAgentLoops(options, begin, checkpointKey)
   const { streamClient, keeper, alarms } = loops
   const recorder = createRecorder({ streamClient, ...(source.withoutNode && { quietMs }) })
-  const delayed = createDelayedMessages(options.bridge)
-  let hurriedAt = -Infinity
+  const delayed = createDelayedMessages(options.bridge, () => schedule.hurry())
   const auditor = createSignedAuditor({ ...options, streamClient, isHeard: recorder.has, delayed: delayed.of }, options.auditMs, () =>
     firstWithoutNode(source, keeper),
   )
@@ -95,11 +92,7 @@ export function createSignedAgent(options: SignedAgentOptions) {
       schedule.hurry()
     },
     /** A message of a spy cannot be submitted now. If the source counts it, its number is a gap, which says why. */
-    delayed(sequence: string, vaa: Uint8Array, error: RelayerError): void {
-      if (!delayed.add(sequence, vaa, error) || Date.now() - hurriedAt < hurryMs) return
-      hurriedAt = Date.now()
-      schedule.hurry()
-    },
+    delayed: (sequence: string, vaa: Uint8Array, error: RelayerError) => delayed.add(sequence, vaa, error),
     /** The outcome of a message of a spy. */
     heard(sequence: string, vaa: Uint8Array, outcome: Outcome): void {
       delayed.delete(sequence)

@@ -18,21 +18,26 @@ export function blockedBy({ code, facts }: RelayerError, target: ChainName): Blo
 /** Most numbers whose messages wait that are kept: the oldest gives way. */
 const mostDelayed = 10_000
 
-/** What the spy told and could not be submitted yet, by number. */
-export function createDelayedMessages(bridge: Pick<Bridge, 'decode'>) {
+/** `onNew` is called at most so often, ms: many come at once. */
+const newEveryMs = 5_000
+
+/** What the spy told and could not be submitted yet, by number. @param onNew there is one more, or for another reason */
+export function createDelayedMessages(bridge: Pick<Bridge, 'decode'>, onNew: () => void) {
   const blocked = new Map<string, BlockedTransfer>()
+  let toldAt = -Infinity
   return {
     of: (number: string): BlockedTransfer | undefined => blocked.get(number),
-    /** True: it is the first that is heard of it, or for another reason. */
-    add(number: string, vaa: Uint8Array, error: RelayerError): boolean {
-      const before = blocked.get(number)
-      if (before?.code === error.code) return false
+    add(number: string, vaa: Uint8Array, error: RelayerError): void {
+      if (blocked.get(number)?.code === error.code) return
       blocked.set(number, blockedBy(error, targetOf(bridge, vaa)))
       for (const oldest of blocked.keys()) {
         if (blocked.size <= mostDelayed) break
         blocked.delete(oldest)
       }
-      return true
+      const now = performance.now()
+      if (now - toldAt < newEveryMs) return
+      toldAt = now
+      onNew()
     },
     delete: (number: string) => void blocked.delete(number),
   }
