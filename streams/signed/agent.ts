@@ -1,5 +1,4 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { RelayerError } from '../../domain/errors.ts'
 import type { StreamView } from '../../domain/stream/stream.ts'
 import type { Outcome } from '../../intake/submissions.ts'
 import type { Metrics } from '../../observability/metrics.ts'
@@ -44,9 +43,8 @@ export function createSignedAgent(options: SignedAgentOptions) {
   const { streamClient, keeper, alarms } = loops
   const recorder = createRecorder({ streamClient, ...(source.withoutNode && { quietMs }) })
   const delayed = createDelayedMessages(options.bridge, () => schedule.hurry())
-  const auditor = createSignedAuditor({ ...options, streamClient, isHeard: recorder.has, delayed: delayed.of }, options.auditMs, () =>
-    firstWithoutNode(source, keeper),
-  )
+  const given = { ...options, streamClient, isHeard: recorder.has, delayed: delayed.of }
+  const auditor = createSignedAuditor(given, options.auditMs, () => firstWithoutNode(source, keeper))
   const tail = createTailProof(chain.heads)
   const schedule = createAuditSchedule({ ...options, streamClient, auditor, recorder, tail })
 
@@ -92,7 +90,7 @@ export function createSignedAgent(options: SignedAgentOptions) {
       schedule.hurry()
     },
     /** A message of a spy cannot be submitted now. If the source counts it, its number is a gap, which says why. */
-    delayed: (sequence: string, vaa: Uint8Array, error: RelayerError) => delayed.add(sequence, vaa, error),
+    delayed: delayed.add,
     /** The outcome of a message of a spy. */
     heard(sequence: string, vaa: Uint8Array, outcome: Outcome): void {
       delayed.delete(sequence)
