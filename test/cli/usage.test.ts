@@ -108,6 +108,7 @@ test('every operation that needs a token is a command, and all other commands on
   expect(others).toMatchInlineSnapshot(`
     [
       "run",
+      "stuck",
       "transfer show",
       "transfer list",
       "transfer watch",
