@@ -22,7 +22,8 @@ Makes this clone ready to run. When nothing changed, it takes a second.
   4. after 2: compiles the command line and the workflows, so that the first start is as quick as the next
 
 Options:
-  --tests   also builds the Temporal server with which TLS and authorization are tested, once, where Go is installed; without it those tests do not run
+  --tests   also, once, for tests that do not run without it: builds the Temporal server with which TLS and authorization are tested, where Go is installed; and
+            installs the browser of the page's tests by apt (Debian's package chromium, 100 MB), where this is root's and there is none
   --force   install the packages even if nothing changed
   --help    this text
 
@@ -159,6 +160,11 @@ function findTemporalServer() {
   run(process.execPath, ['--import', 'tsx', `${root}lab/devnet/temporal/find-temporal-server.ts`])
 }
 
+/** As findTemporalServer. */
+function findBrowser() {
+  run(process.execPath, ['--import', 'tsx', `${root}lab/browser/find-chromium.ts`])
+}
+
 const args = process.argv.slice(2)
 if (args.includes('--help')) {
   console.log(help)
@@ -167,5 +173,8 @@ if (args.includes('--help')) {
   const installed = installPackages(args.includes('--force'))
   findTemporal(installed)
   if (installed) precompile()
-  if (args.includes('--tests')) findTemporalServer()
+  if (args.includes('--tests')) {
+    findTemporalServer()
+    findBrowser()
+  }
 }

@@ -108,4 +108,7 @@ function pauseOf({ everyMs }: Entry): number {
   return connection.store.get().isStreaming ? everyMs * 2 : everyMs
 }
 
+// What the browser knows of its network is known at once.
+for (const name of ['online', 'offline']) window.addEventListener(name, refreshAll)
+
 document.addEventListener('visibilitychange', () => !document.hidden && refreshAll())

@@ -100,6 +100,7 @@ function optionsOf(
         ...axis,
         grid: { show: false },
         space: 64,
+        size: 30,
         values: [
           [3_600, '{HH}:{mm}'],
           [60, '{HH}:{mm}'],

@@ -102,7 +102,12 @@ function Charts({ flow, words }: Shown) {
   const times = useMemo(() => steps.map(({ at }) => at), [steps])
   const counts = useMemo(
     (): Line[] => [
-      { label: `delivered in ${spanText(stepMs)}`, colour: 'series-1', values: steps.map((one) => one.delivered), isBars: true },
+      {
+        label: `delivered in ${stepMs < 60_000 ? `${stepMs / 1_000} s` : spanText(stepMs)}`,
+        colour: 'series-1',
+        values: steps.map((one) => one.delivered),
+        isBars: true,
+      },
     ],
     [steps, stepMs],
   )

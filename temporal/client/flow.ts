@@ -1,8 +1,8 @@
 import type { WorkflowExecutionInfo } from '@temporalio/client'
 import { type Flow, flowOf, type FlowTransfer, flowWindow } from '../../domain/flow.ts'
-import { searchAttributes } from '../contracts/names.ts'
 import { listWorkflows, type TemporalClient, within } from './client.ts'
 import { rethrowAs } from './errors.ts'
+import { toRow } from './transfer-list.ts'
 import { running, transfersWith } from './transfer-queries.ts'
 
 /** The windows that can be asked for, minutes. */
@@ -116,16 +116,21 @@ function listed(client: TemporalClient, query: string): Promise<WorkflowExecutio
   return within(client, timeoutMs, () => listWorkflows(client, query, { most: mostListed }))
 }
 
-function toSample({ typedSearchAttributes, status, startTime, closeTime }: WorkflowExecutionInfo): FlowTransfer {
-  // Names of chains and bridges are shorter; a longer one is somebody's own.
-  const value = (name: keyof typeof searchAttributes) => (typedSearchAttributes.get(searchAttributes[name]) ?? '').slice(0, 64)
+function toSample(info: WorkflowExecutionInfo): FlowTransfer {
+  const { bridge, sourceChain, targetChain, state, startedAt } = toRow(info)
+  const { status, closeTime } = info
   const isUndone = closeTime !== undefined && status.name !== 'COMPLETED'
   return {
-    bridge: value('Bridge'),
-    source: value('SourceChain'),
-    target: value('TargetChain'),
-    state: isUndone ? 'undone' : value('TransferState') || 'admitting',
-    startedAt: startTime.getTime(),
+    bridge: nameOf(bridge),
+    source: nameOf(sourceChain),
+    target: nameOf(targetChain),
+    state: isUndone ? 'undone' : (state ?? 'admitting'),
+    startedAt: Date.parse(startedAt),
     ...(closeTime && { closedAt: closeTime.getTime() }),
   }
+}
+
+/** Names of chains and bridges are shorter; a longer one is somebody's own. */
+function nameOf(text: string | undefined): string {
+  return (text ?? '').slice(0, 64)
 }

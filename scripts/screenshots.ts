@@ -1,0 +1,75 @@
+/** Takes the pictures of the page that the README shows, with the traffic of the demo. Needs Chromium. Writes docs/images. */
+import { mkdir, mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { knownChromium } from '../lab/browser/find-chromium.ts'
+import { openBrowser, openPage } from '../lab/browser/open-page.ts'
+import { sendTransfers } from '../lab/demo/load.ts'
+import { makeToken } from '../lab/devnet/access.ts'
+import { type Devnet, startDevnet } from '../lab/devnet/index.ts'
+import { type PortageProcess, startPortage } from '../lab/devnet/portage-process.ts'
+import { until } from '../lab/devnet/until.ts'
+
+const images = fileURLToPath(new URL('../docs/images', import.meta.url))
+const shots = [
+  { name: 'page-light', colorScheme: 'light', viewport: { width: 1280, height: 1180 } },
+  { name: 'page-dark', colorScheme: 'dark', viewport: { width: 1280, height: 1180 } },
+  { name: 'page-375', colorScheme: 'light', viewport: { width: 375, height: 812 } },
+] as const
+
+async function main(): Promise<void> {
+  const chromium = knownChromium()
+  if (chromium === undefined) throw new Error('There is no Chromium: apt-get install chromium, or CHROMIUM names one.')
+  const dir = await mkdtemp(join(tmpdir(), 'portage-screenshots-'))
+  const devnet = await startDevnet({ native: 'fixed', keysPerChain: 2, blockTimeSeconds: 0.5, dir, auditMinutes: 0.1, inMemory: true })
+  try {
+    const portage = await startPortage(devnet)
+    try {
+      await showTraffic(devnet, portage)
+      await takeAll(devnet, portage, chromium)
+    } finally {
+      await portage.stop(15_000)
+    }
+  } finally {
+    await devnet.stop()
+    await rm(dir, { recursive: true, force: true })
+  }
+}
+
+/** Transfers of both bridges over a minute; a lane of bsc is paused on the way. */
+async function showTraffic(devnet: Devnet, portage: PortageProcess): Promise<void> {
+  const plan = { transfers: 120, rate: 2, bridge: 'both' } as const
+  const sending = sendTransfers(devnet, plan, () => {})
+  await new Promise((later) => setTimeout(later, 35_000))
+  const lane = devnet.lanes.find(({ chain }) => chain === 'bsc')
+  const paused = await fetch(`${portage.apiUrl}/v1/lanes/evm-1397:${lane?.address ?? ''}/pause`, {
+    ...{ method: 'POST', headers: { 'content-type': 'application/json', ...portage.admin } },
+    body: JSON.stringify({ reason: 'the key moves to another machine' }),
+  })
+  if (!paused.ok) throw new Error(await paused.text())
+  await sending
+}
+
+async function takeAll(devnet: Devnet, portage: PortageProcess, chromium: string): Promise<void> {
+  const { dataFolder = '', temporal } = devnet.relayerConfig()
+  const token = await makeToken({ dataFolder: resolve(devnet.dir, dataFolder), temporal }, { name: 'night-shift', level: 'write' })
+  await mkdir(images, { recursive: true })
+  const browser = await openBrowser(chromium)
+  try {
+    for (const { name, ...options } of shots) {
+      const { page, faults, close } = await openPage(browser, `${portage.apiUrl}/`, { token, ...options })
+      await page.getByRole('radio', { name: '5 min' }).check()
+      await page.getByText('LANE_PAUSED').first().waitFor()
+      await until(async () => (await page.locator('#lanes tbody tr').count()) === 4, { timeoutMs: 30_000, what: 'all lanes' })
+      await page.locator('#connection').getByText('live').waitFor()
+      await page.screenshot({ path: join(images, `${name}.png`) })
+      if (faults.length > 0) throw new Error(faults.join('\n'))
+      await close()
+    }
+  } finally {
+    await browser.close()
+  }
+}
+
+await main()

@@ -1,0 +1,258 @@
+import { resolve } from 'node:path'
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { knownChromium } from '../../lab/browser/find-chromium.ts'
+import { openBrowser, openPage, type WatchedPage } from '../../lab/browser/open-page.ts'
+import { makeToken } from '../../lab/devnet/access.ts'
+import { errorCatalogue } from '../../domain/errors.ts'
+import type { PortageOptions, PortageProcess } from '../../lab/devnet/portage-process.ts'
+import { freePort } from '../../lab/devnet/ports.ts'
+import { pauseSignal, resumeSignal } from '../../temporal/contracts/lane.ts'
+import { deadConfig, openApi } from '../api/setting.ts'
+import { inaccessible, overflow } from '../helpers/page-checks.ts'
+import { ledgerId, type Sent, type Stage, startStage } from '../helpers/e2e.ts'
+
+const chromium = knownChromium()
+if (chromium === undefined)
+  process.stderr.write('NOT RUN: test/e2e/page.test.ts (it needs Chromium: apt-get install chromium, or CHROMIUM names one)\n')
+
+const coin = { kind: 'coin', amount: 10n ** 17n } as const
+/** What an attacker may have written into a reason. */
+const hostile = '<img src=x onerror=alert(1)><b>rotate</b>'
+const narrow = { viewport: { width: 375, height: 800 } }
+/** As long as a machine with eight other suites may need for what a person sees at once, ms. */
+const patience = { timeout: 30_000 }
+
+/** The page at / in a browser, as an operator has it: one network for all. Transfers go to bsc, whose lane is paused at first. */
+describe.skipIf(chromium === undefined)('The page', { timeout: 240_000 }, () => {
+  let stage: Stage
+  let portage: PortageProcess
+  let browser: Browser
+  let parked: Sent
+  const opened: WatchedPage[] = []
+
+  // Messages are handed in by hand: who hears them elsewhere starts them without their deadline.
+  const configure: PortageOptions['configure'] = ({ bridges: { 'wormhole-token-bridge': wormhole, ...bridges }, ...config }) => ({
+    ...config,
+    bridges: { ...bridges, 'wormhole-token-bridge': { ...wormhole, spy: undefined, guardianApis: [], wormholescanApis: [] } },
+  })
+  const token = (level: 'read' | 'write' | 'admin', name = `the-${level}`) => {
+    const { dataFolder = '', temporal } = stage.devnet.relayerConfig()
+    return makeToken({ dataFolder: resolve(stage.devnet.dir, dataFolder), temporal }, { level, name })
+  }
+  const open = async (options: Parameters<typeof openPage>[2] = {}, url = `${portage.apiUrl}/`): Promise<Page> => {
+    const watched = await openPage(browser, url, options)
+    watched.page.setDefaultTimeout(patience.timeout)
+    opened.push(watched)
+    return watched.page
+  }
+  const part = (page: Page, name: string) => page.getByRole('region', { name, exact: true })
+  const ledger = () => stage.client.workflow.getHandle(ledgerId(stage.devnet, 'bsc'))
+  /** Handed in by a person, with a deadline of so many minutes. */
+  async function handIn(deadline?: number): Promise<Sent> {
+    const [sent] = (await stage.send('ethereum', [coin])) as [Sent]
+    const response = await fetch(`${portage.apiUrl}/v1/transfers`, {
+      ...{ method: 'POST', headers: { 'content-type': 'application/json', ...portage.admin } },
+      body: JSON.stringify({ vaa: Buffer.from(await stage.vaa(sent)).toString('base64'), ...(deadline !== undefined && { deadline }) }),
+    })
+    expect(response.status).toBe(202)
+    return sent
+  }
+
+  beforeAll(async () => {
+    ;[stage, browser] = await Promise.all([startStage({ consistencyLevel: 200 }), openBrowser(chromium ?? '')])
+    portage = await stage.portage({ configure })
+  })
+  afterEach(async () => {
+    const faults = opened.flatMap((one) => one.faults)
+    for (const one of opened.splice(0)) await one.close()
+    // Also of a test that has passed: what its page did wrong beside it.
+    if (faults.length > 0) throw new Error(faults.join('\n'))
+  })
+  afterAll(async () => {
+    await browser?.close()
+    await stage?.close()
+  })
+
+  test('asks for a token, and says what is wrong with one that is none, or that is not taken', async () => {
+    const page = await open()
+    const field = page.getByRole('textbox', { name: 'Token' })
+    await field.fill('not a token')
+    await page.getByRole('button', { name: 'Show' }).click()
+    await page.getByText('This is not a token of Portage').waitFor()
+    expect(await inaccessible(page)).toEqual([])
+    const expired = await makeToken({ dataFolder: resolve(stage.devnet.dir, 'other-keys') }, { level: 'read' })
+    await field.fill(expired)
+    await field.press('Enter')
+    await page.getByText('ACCESS_TOKEN_INVALID').waitFor()
+    await field.fill(await token('read'))
+    await field.press('Enter')
+    await part(page, 'What is stuck').waitFor()
+    // The token is nowhere that outlives the tab.
+    expect(await page.evaluate(`[localStorage.length, document.cookie, location.href.includes('eyJ')]`)).toEqual([0, '', false])
+    await page.getByRole('button', { name: 'Forget token' }).click()
+    await field.waitFor()
+    expect(await page.evaluate('sessionStorage.length')).toBe(0)
+  })
+
+  test('says of each part that there is nothing, while there is nothing', async () => {
+    const page = await open({ token: await token('read') })
+    await part(page, 'Parked transfers').getByText('No transfer is parked').waitFor()
+    await part(page, 'Flow between chains').getByText('No transfer is open').waitFor()
+    await page.locator('#connection').getByText('live').waitFor()
+    // Causes come first.
+    const titles = await page.getByRole('heading', { level: 2 }).allTextContents()
+    expect(titles).toEqual(['What is stuck', 'Flow between chains', 'Parked transfers', 'Lanes', 'Streams', 'Nodes'])
+    // Each part says how old its figures are.
+    for (const title of titles.slice(1))
+      await part(page, title)
+        .getByText(/^read (now|\d+ s ago)$/)
+        .waitFor()
+  })
+
+  test('shows a lane that is paused, and text of others as text', async () => {
+    const page = await open({ token: await token('read') })
+    await ledger().signal(pauseSignal, { order: { by: 'night-shift', reason: hostile } })
+    parked = await handIn(0.001)
+    await stage.reaches(parked.id, 'parked')
+    const lanes = part(page, 'Lanes')
+    await lanes.getByText('paused', { exact: true }).waitFor()
+    // Text of others is text.
+    await lanes.getByText(hostile).waitFor()
+    expect(await page.locator('img, b:text-is("rotate")').count()).toBe(0)
+  })
+
+  test('lists what is parked with its reason; a token that may not order is told what is missing', async () => {
+    const page = await open({ token: await token('read') })
+    const row = part(page, 'Parked transfers').getByRole('row', { name: /ethereum → bsc/ })
+    await row.getByRole('button', { name: /^Retry/ }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByText('that of the-read is of level read').waitFor()
+    expect(await dialog.getByLabel(/^Reason/).count()).toBe(0)
+    await dialog.getByRole('button', { name: 'Close' }).click()
+    await dialog.waitFor({ state: 'hidden' })
+  })
+
+  test('orders with a name and a reason by keys alone, and shows what becomes of it without a reload', async () => {
+    const page = await open({ token: await token('write') })
+    await ledger().signal(resumeSignal, { order: { by: 'night-shift', reason: 'keys are in place' } })
+    const button = part(page, 'Parked transfers').getByRole('button', { name: /^Retry/ })
+    await button.focus()
+    await page.keyboard.press('Enter')
+    const dialog = page.getByRole('dialog')
+    await dialog.waitFor()
+    await page.keyboard.press('Escape')
+    await dialog.waitFor({ state: 'hidden' })
+    expect(await page.evaluate<string>('document.activeElement.textContent')).toBe('Retry')
+    await page.keyboard.press('Enter')
+    await dialog.getByLabel(/^Reason/).waitFor()
+    expect(await inaccessible(page)).toEqual([])
+    await page.keyboard.type(hostile)
+    await page.keyboard.press('Enter')
+    await dialog.getByText('Asked for').waitFor()
+    await page.keyboard.press('Escape')
+    expect(await stage.outcomes([parked])).toMatchObject([
+      {
+        state: 'delivered',
+        orders: expect.arrayContaining([expect.objectContaining({ kind: 'retry', by: 'the-write', reason: hostile })]),
+      },
+    ])
+    await part(page, 'Parked transfers').getByText('No transfer is parked').waitFor()
+    await part(page, 'Flow between chains')
+      .getByRole('row', { name: /ethereum to bsc.*1 delivered/ })
+      .waitFor()
+  })
+
+  test('shows a transfer whole: facts, timeline, attempts, orders; found by a part of its id', async () => {
+    const page = await open({ token: await token('read') })
+    const { delivery, timeline } = await stage.status(parked.id)
+    await page.getByRole('searchbox').fill(parked.id)
+    await page.keyboard.press('Enter')
+    const transfer = page.locator('#transfer')
+    for (const text of [parked.id, delivery?.txHash ?? 'no hash', timeline[0]?.note ?? 'no note', hostile])
+      await transfer.getByText(text, { exact: false }).first().waitFor()
+    await transfer.getByRole('table', { name: 'Transactions that were signed for it' }).getByText('mined').waitFor()
+    expect(await transfer.getByRole('listitem').count()).toBeGreaterThanOrEqual(timeline.length)
+    // Its chain has no explorer, and this Temporal no Web UI.
+    expect(await transfer.getByRole('link', { name: /opens another site/ }).count()).toBe(0)
+    expect(await page.locator('#transfer img').count()).toBe(0)
+    await page.goBack()
+    await part(page, 'What is stuck').waitFor()
+    await page.goto(`${portage.apiUrl}/#/transfer/nothing`)
+    await transfer.getByText('TRANSFER_NOT_FOUND').waitFor()
+  })
+
+  test('cancels what is open, with a reason', async () => {
+    await ledger().signal(pauseSignal, { order: { by: 'night-shift', reason: 'again' } })
+    const open1 = await handIn()
+    await stage.reaches(open1.id, 'waiting')
+    const page = await open({ token: await token('write') }, `${portage.apiUrl}/#/transfer/${encodeURIComponent(open1.id)}`)
+    await page.getByRole('button', { name: /^Cancel/ }).click()
+    await page.getByLabel(/^Reason/).fill('wrong recipient')
+    await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click()
+    await page.locator('.transfer-head').getByText('cancelled').waitFor()
+    await ledger().signal(resumeSignal)
+  })
+
+  test('says that it has lost its connection, from when its figures are, and goes on when it is back', async () => {
+    const page = await open({ token: await token('read') })
+    await part(page, 'Lanes').getByRole('row').nth(1).waitFor()
+    await page.context().setOffline(true)
+    await page.getByRole('alert').getByText('Connection lost').waitFor()
+    await page.locator('#connection').getByText('connection lost').waitFor()
+    await part(page, 'Lanes').getByText('What is shown below is from before.').waitFor()
+    await page.context().setOffline(false)
+    await page.locator('#connection').getByText('live').waitFor()
+    await page.getByRole('alert').waitFor({ state: 'detached' })
+    await expect.poll(() => page.getByText('What is shown below is from before.').count()).toBe(0)
+  })
+
+  test('says what is wrong and what to do where Temporal does not answer', async () => {
+    const config = deadConfig(await freePort())
+    const dead = await openApi(config)
+    try {
+      const url = `${await dead.bare.listen({ host: '127.0.0.1', port: 0 })}/`
+      const page = await open({ token: await dead.token({ level: 'read' }) }, url)
+      const lanes = part(page, 'Lanes')
+      await lanes.getByText('TEMPORAL_UNAVAILABLE').waitFor()
+      await lanes.getByText(errorCatalogue.TEMPORAL_UNAVAILABLE.remedy).waitFor()
+      // It is the server that is told of, and not the connection to it.
+      expect(await page.getByRole('alert').count()).toBe(0)
+    } finally {
+      await dead.close()
+    }
+  })
+
+  test.each(['light', 'dark'] as const)(
+    'in its %s colours is as accessible as axe can tell, wide and narrow, and scrolls to no side',
+    async (colorScheme) => {
+      const page = await open({ token: await token('read'), colorScheme, ...narrow })
+      await part(page, 'Lanes').getByRole('row').nth(1).waitFor()
+      expect(await page.evaluate('document.documentElement.dataset.theme')).toBe(colorScheme)
+      expect([await overflow(page), await inaccessible(page)]).toEqual([0, []])
+      await page.setViewportSize({ width: 1280, height: 900 })
+      expect([await overflow(page), await inaccessible(page)]).toEqual([0, []])
+      await page.goto(`${portage.apiUrl}/#/transfer/${encodeURIComponent(parked.id)}`)
+      await page.getByRole('heading', { name: 'Timeline' }).waitFor()
+      expect([await overflow(page), await inaccessible(page)]).toEqual([0, []])
+      await page.setViewportSize(narrow.viewport)
+      expect(await overflow(page)).toBe(0)
+      // The reader's choice goes before the system's, and is kept.
+      await page.getByRole('radio', { name: colorScheme === 'light' ? 'Dark' : 'Light' }).check()
+      await page.reload()
+      expect(await page.evaluate('document.documentElement.dataset.theme')).toBe(colorScheme === 'light' ? 'dark' : 'light')
+    },
+  )
+
+  test('is walked through by keys, from the link that skips its head', async () => {
+    const page = await open({ token: await token('read') })
+    await part(page, 'Lanes').getByRole('row').nth(1).waitFor()
+    await page.keyboard.press('Tab')
+    expect(await page.evaluate('document.activeElement.textContent')).toBe('Skip to the content')
+    await page.keyboard.press('Enter')
+    expect(await page.evaluate('document.activeElement.id')).toBe('main')
+    // Whatever has the focus shows it.
+    await page.keyboard.press('Tab')
+    expect(await page.evaluate('getComputedStyle(document.activeElement).outlineStyle')).not.toBe('none')
+  })
+})
