@@ -17,6 +17,8 @@ import { createExpedite } from './transfer/expedite.ts'
 import { createPrepare } from './transfer/prepare.ts'
 import { createGetLaneStatus } from './transfer/get-lane-status.ts'
 import { createRefuse, type RefuseDeps } from './transfer/refuse.ts'
+import type { NotifierSteps } from '../temporal/contracts/notifier.ts'
+import { createNotify, type NotifyDeps } from './notify.ts'
 import { guarded } from './to-failure.ts'
 import { createValidate } from './transfer/validate.ts'
 
@@ -60,4 +62,9 @@ export function createNearSteps(near: NearLanes): NearSteps {
 /** The step that looks again at what was delivered, for the queue of a chain. */
 export function createAuditSteps(deps: AuditDeps): AuditSteps {
   return { auditDelivered: guarded(createAuditDelivered(deps)) }
+}
+
+/** The step that tells the receivers of notifications, for the queue of notifications. */
+export function createNotifierSteps(deps: NotifyDeps): NotifierSteps {
+  return { notify: guarded(createNotify(deps)) }
 }

@@ -15,7 +15,7 @@ import type { TemporalClient } from '../temporal/client/client.ts'
 
 /** What the API needs of its process. */
 export interface ApiDeps {
-  readonly config: Pick<Config, 'api' | 'bridges' | 'chains' | 'temporal'>
+  readonly config: Pick<Config, 'api' | 'bridges' | 'chains' | 'notifications' | 'temporal'>
   readonly access: AccessSource
   /** As they are now. */
   readonly settings: () => Settings

@@ -18,6 +18,7 @@ import { auditRoute } from './routes/audit.ts'
 import { docsRoutes } from './routes/docs.ts'
 import { eventRoute } from './routes/events.ts'
 import { metricsRoute } from './routes/metrics.ts'
+import { notificationRoutes } from './routes/notifications.ts'
 import { relayVaaRoute } from './routes/relay-vaa.ts'
 import { settingsRoutes } from './routes/settings.ts'
 import { streamRoutes } from './routes/streams.ts'
@@ -91,6 +92,7 @@ export async function createApi(deps: ApiDeps): Promise<Api> {
   auditRoute(app, deps)
   eventRoute(app, deps)
   settingsRoutes(app, deps)
+  notificationRoutes(app, deps)
   relayVaaRoute(app, deps)
   healthRoutes(app, deps)
   metricsRoute(app, deps)

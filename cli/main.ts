@@ -15,6 +15,7 @@ import { initCommand } from './commands/init.ts'
 import { keystoreCommand } from './commands/keystore.ts'
 import { laneCommand } from './commands/lane.ts'
 import { nodeCommand } from './commands/node.ts'
+import { notificationsCommand } from './commands/notifications.ts'
 import { runCommand } from './commands/run.ts'
 import { settingsCommand } from './commands/settings.ts'
 import { setupCommand } from './commands/setup.ts'
@@ -38,6 +39,7 @@ export const commands: Commands = {
   lane: laneCommand,
   stream: streamCommand,
   audit: auditCommand,
+  notifications: notificationsCommand,
   archive: archiveCommand,
   init: initCommand,
   config: configCommand,

@@ -12,10 +12,10 @@ export function textSource(value: string, from: string): CredentialSource {
   return { from, read: () => value }
 }
 
-/** A secret in an environment variable that the field `path` names. Throws CONFIG_INVALID if it is not set. */
-export function variableSource(path: string, variable: string, env: NodeJS.ProcessEnv): CredentialSource {
+/** A secret in an environment variable that the field `path` names. Throws CONFIG_INVALID, which names `source`, if it is not set. */
+export function variableSource(path: string, variable: string, env: NodeJS.ProcessEnv, source = 'Temporal'): CredentialSource {
   const value = env[variable]
   if (value) return textSource(value, `the variable ${variable}`)
   const problem = `needs the environment variable ${variable}, which is not set`
-  throw invalid('Temporal', [{ path, problem, remedy: `Set ${variable}.` }])
+  throw invalid(source, [{ path, problem, remedy: `Set ${variable}.` }])
 }

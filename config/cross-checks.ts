@@ -5,7 +5,7 @@ import type { Problem } from './problems.ts'
  * form is skipped here, because its own field reports it.
  */
 export function crossCheck(raw: unknown): Problem[] {
-  const { chains: named, bridges, api, admin } = map(raw)
+  const { chains: named, bridges, api, admin, notifications } = map(raw)
   const chains = Object.entries(map(named)).map(([name, chain]) => [name, map(chain)] as const)
   const { 'wormhole-token-bridge': wormhole, 'native-bridge': native } = map(bridges)
   const names = chains.map(([name]) => name)
@@ -20,6 +20,7 @@ export function crossCheck(raw: unknown): Problem[] {
     ...checkEmitters('bridges.wormhole-token-bridge.emitters', map(map(wormhole)['emitters']), chains),
     ...checkFreeRoutes('bridges.wormhole-token-bridge.freeRoutes', maps(map(wormhole)['freeRoutes']), names),
     ...checkRoutes('bridges.native-bridge.routes', maps(map(native)['routes']), names),
+    ...checkReceivers(maps(notifications), names, Object.keys(map(bridges))),
     ...checkPorts(map(api)['port'] ?? defaultApiPort, map(admin)['port']),
   ]
 }
@@ -33,6 +34,29 @@ function checkPorts(api: unknown, admin: unknown): Problem[] {
 }
 
 type Fields = Record<string, unknown>
+
+/** A name of its own for each receiver; and none that would be told of nothing, since it names what is not there. */
+function checkReceivers(receivers: readonly Fields[], chains: readonly string[], bridges: readonly string[]): Problem[] {
+  const names = repeated(receivers.map(({ name }) => name)).map(([index, first]) => ({
+    path: `notifications[${index}].name`,
+    problem: `is that of notifications[${first}], too`,
+    remedy: 'Give every receiver a name of its own.',
+  }))
+  const unknown = (receiver: Fields, index: number, field: 'chains' | 'bridges', known: readonly string[]) =>
+    list(receiver[field]).flatMap((one, place) => {
+      if (typeof one !== 'string' || known.includes(one) || (field === 'chains' && /^wormhole-[0-9]+$/.test(one))) return []
+      const remedy = `Use one of: ${known.join(', ') || '(none is configured)'}.`
+      return [{ path: `notifications[${index}].${field}[${place}]`, problem: `is not one of the ${field} of this config`, remedy }]
+    })
+  return [
+    ...names,
+    ...receivers.flatMap((one, index) => [...unknown(one, index, 'chains', chains), ...unknown(one, index, 'bridges', bridges)]),
+  ]
+}
+
+function list(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : []
+}
 
 /** A value that is no map, or no list, counts as an empty one. */
 function map(value: unknown): Fields {

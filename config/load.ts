@@ -8,7 +8,7 @@ import { readYaml } from './yaml.ts'
 
 /**
  * The config of a YAML file, with defaults and with `${VAR}` replaced from the environment. Paths of the data folder, keystores, password files,
- * Temporal's credentials and checkpoints become absolute, relative to the file's folder. Throws CONFIG_INVALID that lists every problem with its field
+ * Temporal's credentials, checkpoints and secrets of receivers become absolute, relative to the file's folder. Throws CONFIG_INVALID that lists every problem with its field
  * and what to do.
  */
 export async function loadConfig(path: string, env: NodeJS.ProcessEnv): Promise<Config> {
@@ -54,5 +54,7 @@ function resolvePaths(config: Config, folder: string): Config {
   if (checkpoints?.kind === 'directory') checkpoints.path = resolve(folder, checkpoints.path)
   const { archive } = resolved
   if (archive?.kind === 'directory') archive.path = resolve(folder, archive.path)
+  for (const secret of resolved.notifications.flatMap(({ secrets }) => secrets))
+    if (secret.secretFile) secret.secretFile = resolve(folder, secret.secretFile)
   return resolved
 }

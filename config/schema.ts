@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { nativeBridgeSchema, wormholeTokenBridgeSchema } from './bridge-schema.ts'
 import { chainSchema } from './chain-schema.ts'
 import { feePolicySchema, type laneSchema, type signerSchema } from './lane-schema.ts'
+import { notificationsSchema } from './notification-schema.ts'
 import { adminSchema, codecServerSchema, hostName, listenHost } from './server-schema.ts'
 import { temporalSchema } from './temporal-schema.ts'
 import { chainName, url, wei, whole } from './values.ts'
@@ -261,6 +262,7 @@ export const configSchema = z.strictObject({
   codecServer: codecServerSchema,
   telemetry: telemetrySchema,
   archive: archiveSchema.optional(),
+  notifications: notificationsSchema,
 })
 
 /** The config after defaults. */

@@ -160,6 +160,7 @@ export const errorCatalogue = {
     'What the key spends could not be recorded, so that nothing is signed.',
     'Check the folder and its rights, and the space on its disk.',
   ),
+  NOTIFIER_UNREACHABLE: retry('The notifier of this receiver did not answer.', 'Check that a worker serves the queue ledger.'),
   SETTINGS_UNREACHABLE: retry('The settings workflow did not answer.', 'Check that a worker serves the queue ledger.'),
   SPY_UNAVAILABLE: retry('The guardian spy cannot be reached.', 'Check bridges.wormhole-token-bridge.spy.address.'),
   VAA_NOT_FOUND: retry('No guardian API has a signed VAA for this sequence.', 'Wait for finality on the source chain, then ask again.'),
@@ -238,6 +239,10 @@ export const errorCatalogue = {
   RATE_LIMITED: retry('Too many requests from this address.', 'Wait as long as the Retry-After header says.'),
   TRANSFER_NOT_FOUND: fatal('No transfer has this id.', 'portage transfer list shows the known ids.'),
   LANE_NOT_FOUND: fatal('No lane has this id.', 'portage lane list shows the known lanes.'),
+  RECEIVER_NOT_FOUND: fatal(
+    'No receiver of notifications has this name, or its notifier has not begun.',
+    'portage notifications list shows those of the config; a process of the role ledger with the same config begins their notifiers.',
+  ),
   STREAM_NOT_FOUND: fatal(
     'No stream has this id.',
     'portage stream list shows the known streams. A stream is started when the intake first reads its source.',

@@ -1,4 +1,5 @@
 import { backoffMs } from '../domain/backoff.ts'
+import { retryAfterMs } from '../http/retry-after.ts'
 import { httpJson } from './http.ts'
 
 export interface VaaHostOptions {
@@ -22,8 +23,6 @@ type HostAnswer =
 const mostAnswerBytes = 2_000_000
 /** When an API that failed is worth another question, ms. */
 const afterFailureMs = 5_000
-/** Longest pause that a server may ask for, ms: one that wants more is asked again after this. */
-const longestPauseMs = 3_600_000
 
 /** One HTTP API. Its limits (requests at a time, Retry-After) hold for all requests of this process. */
 export function createVaaHost({ url, timeoutMs, parallel, pause }: VaaHostOptions) {
@@ -76,14 +75,4 @@ export function createVaaHost({ url, timeoutMs, parallel, pause }: VaaHostOption
 
 function resting(againInMs: number): HostAnswer {
   return { kind: 'failed', why: 'asked to wait', againInMs }
-}
-
-/** How long a server wants to be left alone, ms: Retry-After in seconds or as an HTTP date (RFC 9110 §10.2.3); undefined: none that can be read. */
-export function retryAfterMs(value: string | null, now: number): number | undefined {
-  const text = value?.trim() ?? ''
-  if (/^\d{1,10}$/.test(text)) return Math.min(Number(text) * 1_000, longestPauseMs)
-  // Only the date forms that HTTP has: Date.parse takes much more.
-  if (!/^[A-Z][a-z]{2,8},? /.test(text)) return undefined
-  const at = Date.parse(text)
-  return Number.isNaN(at) ? undefined : Math.min(Math.max(0, at - now), longestPauseMs)
 }

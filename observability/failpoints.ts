@@ -9,6 +9,7 @@ export type Failpoint =
   | 'after-bump-recorded'
   | 'lane-continue-as-new'
   | 'activity-done-unreported'
+  | 'notified'
 
 const armed = parse(process.env['PORTAGE_FAILPOINTS'])
 const hits = new Map<string, number>()

@@ -164,7 +164,7 @@ export const metricDefinitions = {
   }),
   ...define('gauge', ['type'], {
     portage_workflows_stuck:
-      'Open workflows of the queue ledger, by type (lane, stream, settings, batch, operatorTransaction), whose workflow task fails or times out repeatedly. Only from processes with the role ledger; the same in each of them.',
+      'Open workflows of the queue ledger, by type (lane, stream, settings, batch, operatorTransaction, notifier), whose workflow task fails or times out repeatedly. Only from processes with the role ledger; the same in each of them.',
   }),
   ...define('counter', ['type'], {
     portage_workflows_reset_total:
@@ -192,6 +192,21 @@ export const metricDefinitions = {
   ...define('gauge', ['stream', 'kind'], {
     portage_stream_alarm:
       '1 while the stream raises this alarm (forked, vanished, hidden, unknown-completion, distrusted, and those of its agent), else 0; docs/streams.md says what to do.',
+  }),
+  ...define('counter', ['receiver', 'type'], {
+    portage_notifications_sent_total: 'Notifications that the receiver took, by type, in the process that sent them.',
+  }),
+  ...define('counter', ['receiver', 'kind'], {
+    portage_notifications_failed_total:
+      'Tries that the receiver did not take: refused (it answers, and does not take this one), failed (it does not answer, or asks to wait), gone (410: it wants no more).',
+  }),
+  ...define('gauge', ['receiver'], {
+    portage_notification_oldest_unsent_seconds:
+      'Since when the oldest notification waits that the receiver did not take; 0: none. Only from processes with the role ledger; the same in each of them.',
+  }),
+  ...define('gauge', ['receiver', 'why'], {
+    portage_notification_receiver_disabled:
+      '1 while a receiver is told nothing, by why: gone (it answered 410), ordered (by an operator). Only from processes with the role ledger.',
   }),
   ...define('gauge', ['role'], {
     portage_process_ready: '1 while the process has started and nothing vital is missing, as GET /readyz of its admin port tells; else 0.',

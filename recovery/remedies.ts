@@ -1,5 +1,6 @@
 import type { TemporalClient } from '../temporal/client/client.ts'
 import { resetToFirstTask, type RunId } from '../temporal/client/runs.ts'
+import { recordReversal } from '../temporal/client/reversals.ts'
 import { restartTransfer } from '../temporal/client/start-transfer.ts'
 
 /**
@@ -23,6 +24,8 @@ export type Finding = keyof typeof remedies
 /** Applies the remedy of a finding; false if it has none. Throws what the Temporal client throws, and as `restartTransfer`. */
 export async function recover(client: TemporalClient, run: RunId, finding: Finding): Promise<boolean> {
   const { action, why } = remedies[finding]
+  // Before, so that no crash comes between: who was told of the delivery is told of this.
+  if (finding === 'effectGone') await recordReversal(client, run.workflowId)
   if (action === 'start again') await restartTransfer(client, run.workflowId, { why })
   if (action === 'reset') await resetToFirstTask(client, run, why)
   return action !== 'none'

@@ -8,7 +8,7 @@ import { recover } from './remedies.ts'
 import { setTimeout as sleep } from 'node:timers/promises'
 
 /** Workflows of the queue `ledger`: what they know is in their input, and in the signals and updates since, which a reset sends them again. */
-const types = ['lane', 'stream', 'settings', 'batch', 'operatorTransaction'] as const
+const types = ['lane', 'stream', 'settings', 'batch', 'operatorTransaction', 'notifier'] as const
 
 /** Between two looks, ms: one query of the visibility store, and one call per open workflow of the queue. */
 const everyMs = 10_000

@@ -2,6 +2,7 @@ import { mkdir, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { type RecordedHistory, fixturePath, fixtures, type FixtureName } from '../test/replay/fixtures.ts'
 import { recordNearAtHand } from '../test/replay/record-near.ts'
+import { recordNotifier } from '../test/replay/record-notifier.ts'
 import { recordSettings } from '../test/replay/record-settings.ts'
 import { recordBatches } from '../test/replay/record-batch.ts'
 import { recordStreams } from '../test/replay/record-stream.ts'
@@ -33,6 +34,7 @@ const recorders: readonly (readonly [readonly FixtureName[], (keep: Keep) => Pro
   [['waiting-for-fees', 'audit-of-delivered'], recordDear],
   [['stream-first-run', 'stream-continued-run'], recordStreams],
   [['settings-first-run'], recordSettings],
+  [['notifier-first-run', 'reversal-recorded'], recordNotifier],
   [['lane-reset-run'], recordLaneReset],
   [['far-finality-with-confirm'], recordFar],
   [['stream-aside'], recordStreamAside],

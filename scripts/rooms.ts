@@ -27,6 +27,7 @@ const inner = [
   'intake',
   'streams',
   'recovery',
+  'notifications',
   'lanes',
   'http',
   'admin',
@@ -99,6 +100,7 @@ export const rooms: readonly Room[] = [
     imports: ['domain', 'temporal', 'http'],
     packages: ['@smithy/signature-v4', '@aws-sdk/credential-provider-node', 'zod', 'node:*'],
   },
+  { path: 'notifications', imports: ['domain', 'temporal', 'http', 'observability'], packages: ['standardwebhooks', 'node:*'] },
   { path: 'recovery', imports: ['domain', 'temporal', 'observability'], packages: ['node:*'] },
   { path: 'admin', imports: ['domain', 'temporal', 'chains/port.ts', 'http', 'observability'], packages: ['node:*'] },
   {
@@ -110,7 +112,7 @@ export const rooms: readonly Room[] = [
   { path: 'lanes', imports: ['domain', 'temporal', 'chains/port.ts', 'chains/signing-port.ts', 'observability'], packages: ['node:*'] },
   {
     path: 'activities',
-    imports: ['domain', 'temporal', ...ports, 'bridges/gates', 'lanes', 'intake', 'recovery', 'observability'],
+    imports: ['domain', 'temporal', ...ports, 'bridges/gates', 'lanes', 'intake', 'recovery', 'notifications', 'observability'],
     packages: ['@temporalio/activity', '@temporalio/common', 'node:*'],
   },
   { path: 'chains/registry.ts', imports: ['domain', 'config', 'observability', 'chains'], packages: [] },

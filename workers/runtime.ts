@@ -1,4 +1,5 @@
 import { accessSource } from '../config/access.ts'
+import { receiversOf } from '../config/receivers.ts'
 import type { Config } from '../config/schema.ts'
 import type { NearAtHand } from '../activities/near-at-hand.ts'
 import { RelayerError } from '../domain/errors.ts'
@@ -14,11 +15,13 @@ import { beginVersion, deploymentOf, watchDeployment } from './deployment.ts'
 import { startIntake } from './intake.ts'
 import { createLaneWorker, signingLanes } from './lane.ts'
 import { createLedgerWorker } from './ledger.ts'
+import { createNotificationWork } from './notifications.ts'
 import { keepSettings } from './settings-keeper.ts'
 import { applyNodeChanges } from './network.ts'
 import { processMetrics } from './process-metrics.ts'
 import type { Role, RunOptions } from './roles.ts'
 import { awaitStartupDependencies, type StartupDependencies } from './startup-dependencies.ts'
+import { spendingNotices } from './spending-notices.ts'
 import { type ProcessWork, type Running, stopWork, supervise } from './supervise.ts'
 import { watchCredentials } from './temporal-credentials.ts'
 import { type ProcessTracing, startTracing } from './tracing.ts'
@@ -93,6 +96,11 @@ async function startRole(
   if (serves('ledger')) {
     ledgers.push(await createLedgerWorker({ ...hosting, logger }))
     services.push(startWorkflowRecovery(context))
+    if (config.notifications.length > 0) {
+      const notifications = await createNotificationWork(context, hosting, { receivers: receiversOf(config, options.env) })
+      workers.push(notifications.worker)
+      services.push(notifications.service)
+    }
   }
   if (serves('lane')) {
     const lanes = signingLanes(context, options.lanes)
@@ -100,6 +108,7 @@ async function startRole(
     const started = await Promise.all(lanes.map((lane) => createLaneWorker(lane, context, hosting)))
     workers.push(...started.map(({ worker }) => worker))
     agents.push(...started.map(({ agent }) => agent))
+    services.push(...spendingNotices(context, agents))
     for (const { agent, near } of started) if (near) nearLanes.set(agent.lane, near)
   }
   if (serves('chain')) {

@@ -2,6 +2,7 @@ import { randomInt } from 'node:crypto'
 import type * as workflows from '../workflows/index.ts'
 import type { AuditSteps } from '../temporal/contracts/audit.ts'
 import type { BatchSteps } from '../temporal/contracts/batch.ts'
+import type { NotifierSteps } from '../temporal/contracts/notifier.ts'
 import type { OperatorTransactionSteps } from '../temporal/contracts/operator-transaction.ts'
 import type { KeylessSteps, LaneSteps, NearSteps } from '../temporal/contracts/transfer-steps.ts'
 import { fetchBounded } from '../http/fetch-bounded.ts'
@@ -49,7 +50,7 @@ export async function withSdkMetrics<T>(install: (metrics: MetricsExporterConfig
   return install(undefined)
 }
 
-type Steps = KeylessSteps & LaneSteps & NearSteps & BatchSteps & OperatorTransactionSteps & AuditSteps
+type Steps = KeylessSteps & LaneSteps & NearSteps & BatchSteps & OperatorTransactionSteps & AuditSteps & NotifierSteps
 
 /** What Portage runs. Types by which somebody else starts what nobody serves are in the labels of the core, too. */
 const ours: {
@@ -61,7 +62,9 @@ const ours: {
     batch: true,
     idempotencyKey: true,
     lane: true,
+    notifier: true,
     operatorTransaction: true,
+    reversal: true,
     settings: true,
     stream: true,
     transfer: true,
@@ -78,6 +81,7 @@ const ours: {
       withdraw: true,
     },
     ...{ broadcast: true, broadcastNear: true, broadcastBatch: true, expedite: true, sendOperatorTransaction: true, auditDelivered: true },
+    notify: true,
   },
 }
 

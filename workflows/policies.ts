@@ -33,6 +33,11 @@ export function laneStepPolicy() {
   return { ...withKey, heartbeatTimeout: takeoverOf(workflowInfo().memo).heartbeatMs }
 }
 
+/** The step of a notifier. It runs for minutes, and carries how far it is in its heartbeats: another process goes on from there. */
+export function notifyPolicy() {
+  return { startToCloseTimeout: '30m', heartbeatTimeout: takeoverOf(workflowInfo().memo).heartbeatMs, retry: forever } as const
+}
+
 /** Waits of the workflow itself, ms. */
 export const waits = {
   /** Between two looks at a transaction that is in no block yet; the lane's process drives it meanwhile. */

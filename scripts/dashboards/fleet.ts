@@ -101,5 +101,28 @@ export const fleet: Dashboard = {
         },
       ],
     },
+    {
+      title: 'Notifications (docs/notifications.md)',
+      panels: [
+        {
+          ...{ title: 'Taken per second', unit: 'cps' },
+          description: 'By receiver and type.',
+          series: [[rate('receiver, type', 'portage_notifications_sent_total'), '{{ receiver }} {{ type }}']],
+        },
+        {
+          ...{ title: 'Tries that failed, per second', unit: 'cps' },
+          description: 'refused: it answers and does not take it. failed: it does not answer, or asks to wait. gone: it wants no more.',
+          series: [[rate('receiver, kind', 'portage_notifications_failed_total'), '{{ receiver }} {{ kind }}']],
+        },
+        {
+          ...{ title: 'Oldest that was not taken', unit: 's' },
+          description: 'Above a quarter of an hour an alert. A receiver that is disabled is told nothing.',
+          series: [
+            [max('receiver', 'portage_notification_oldest_unsent_seconds'), '{{ receiver }}'],
+            [max('receiver, why', 'portage_notification_receiver_disabled'), '{{ receiver }} disabled ({{ why }})'],
+          ],
+        },
+      ],
+    },
   ],
 }

@@ -2,6 +2,7 @@ import { RelayerError, toRelayerError } from '../../domain/errors.ts'
 import type { Transfer } from '../../domain/transfer/transfer.ts'
 import { transferId } from '../../temporal/contracts/names.ts'
 import { latestRun } from '../../temporal/client/closed-transfers.ts'
+import { recordReversal } from '../../temporal/client/reversals.ts'
 import { restartTransfer } from '../../temporal/client/start-transfer.ts'
 import { mapLimited } from '../map-limited.ts'
 import { isUndelivered } from '../transfer-outcomes.ts'
@@ -49,7 +50,10 @@ export async function startAgain(context: StartContext & Pick<ScannedContext, 'c
   const id = transferId(transfer)
   const latest = await latestRun(context.client, id)
   if (isUndelivered(latest)) return
-  if (latest === 'delivered') return restartTransfer(context.client, id, { why: 'started again: its effect was undone' })
+  if (latest === 'delivered') {
+    await recordReversal(context.client, id)
+    return restartTransfer(context.client, id, { why: 'started again: its effect was undone' })
+  }
   // Temporal was asked just now, and this process may only remember.
   context.cache.started(context.streamClient.era).delete(id)
   await startAll(context, [transfer])

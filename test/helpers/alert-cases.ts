@@ -143,6 +143,14 @@ export const cases: Readonly<Record<string, Case>> = {
     ...{ at: '5m', labels: { lane }, value: '90' },
   },
   PortageHalted: { series: { portage_halts: '0 0 1x80' }, at: '70m', labels: {} },
+  PortageReceiverGone: {
+    series: { 'portage_notification_receiver_disabled{receiver="pager",why="gone"}': '0 0 1x20' },
+    ...{ at: '5m', labels: { receiver: 'pager' } },
+  },
+  PortageNotificationsUnsent: {
+    series: { 'portage_notification_oldest_unsent_seconds{receiver="pager"}': '0 0 60+60x30' },
+    ...{ at: '18m', labels: { receiver: 'pager' }, value: '17m 0s' },
+  },
 }
 
 /** What else makes some of them fire. */

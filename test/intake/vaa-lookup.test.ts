@@ -6,7 +6,7 @@ import { freePort } from '../../lab/devnet/ports.ts'
 import { until } from '../../lab/devnet/until.ts'
 import { startWormholescan } from '../../lab/devnet/wormhole/wormholescan.ts'
 import { parseVaa } from '../../domain/vaa.ts'
-import { retryAfterMs } from '../../intake/vaa-host.ts'
+import { retryAfterMs } from '../../http/retry-after.ts'
 import { createVaaLookup } from '../../intake/vaa-lookup.ts'
 import { signVaa } from '../helpers/vaa.ts'
 

@@ -28,7 +28,7 @@ export interface RecordedEvent {
 
 /** A recorded run: its file is in test/fixtures/histories. `shows` checks that the recording has what it is for. */
 export interface Fixture {
-  readonly workflow: 'transfer' | 'lane' | 'settings' | 'operatorTransaction' | 'batch' | 'stream' | 'audit'
+  readonly workflow: 'transfer' | 'lane' | 'settings' | 'operatorTransaction' | 'batch' | 'stream' | 'audit' | 'notifier' | 'reversal'
   shows(history: RecordedHistory): boolean
 }
 
@@ -149,6 +149,15 @@ export const fixtures = {
     shows: (history) =>
       !continues(history) && has(history, 'WORKFLOW_EXECUTION_CONTINUED_AS_NEW') && has(history, 'WORKFLOW_EXECUTION_UPDATE_COMPLETED'),
   },
+  'notifier-first-run': {
+    workflow: 'notifier',
+    shows: (history) =>
+      has(history, 'WORKFLOW_EXECUTION_CONTINUED_AS_NEW') &&
+      has(history, 'TIMER_STARTED') &&
+      steps(history).includes('notify') &&
+      signals(history).join() === 'order,order',
+  },
+  'reversal-recorded': { workflow: 'reversal', shows: (history) => has(history, 'WORKFLOW_EXECUTION_COMPLETED') },
   'stream-first-run': {
     workflow: 'stream',
     shows: (history) =>

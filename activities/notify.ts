@@ -1,0 +1,37 @@
+import type { NotifyRoundDeps } from '../notifications/notify-round.ts'
+import { NotifyRound } from '../notifications/notify-round.ts'
+import type { Receiver } from '../domain/notification/receiver.ts'
+import { ToldRuns } from '../notifications/told-runs.ts'
+import type { NotifierSteps } from '../temporal/contracts/notifier.ts'
+import type { NotifierState } from '../domain/notification/notifier.ts'
+import { defaultTakeover } from '../temporal/contracts/takeover.ts'
+import { Context } from '@temporalio/activity'
+
+export interface NotifyDeps extends NotifyRoundDeps {
+  readonly receivers: ReadonlyMap<string, Receiver>
+  /** Aborted when the process stops. */
+  readonly stopping: AbortSignal
+}
+
+/** Reads what there is to tell a receiver, and tells it. Its heartbeats carry the state: after a crash another process goes on from there. */
+export function createNotify(deps: NotifyDeps): NotifierSteps['notify'] {
+  const told = new Map<string, ToldRuns>()
+  return async ({ receiver: name, state }) => {
+    const receiver = deps.receivers.get(name)
+    if (!receiver) return { kind: 'unknown' }
+    const known = told.get(name) ?? new ToldRuns()
+    told.set(name, known)
+    const context = Context.current()
+    const signal = AbortSignal.any([deps.stopping, context.cancellationSignal])
+    const start = (context.info.heartbeatDetails as NotifierState | undefined) ?? state
+    const round = new NotifyRound(deps, receiver, { state: start, told: known, signal })
+    const beat = setInterval(() => context.heartbeat(round.state), (context.info.heartbeatTimeoutMs ?? defaultTakeover.heartbeatMs) / 3)
+    try {
+      await round.run()
+    } finally {
+      clearInterval(beat)
+    }
+    context.cancellationSignal.throwIfAborted()
+    return { kind: 'told', state: { ...round.state, recordedAt: Date.now() } }
+  }
+}

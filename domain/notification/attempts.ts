@@ -1,0 +1,98 @@
+import { notifierLimits, type NotifierState, type UnsentNotification } from './notifier.ts'
+import type { Notification } from './notification.ts'
+
+const [secondMs, minuteMs, hourMs] = [1_000, 60_000, 3_600_000]
+
+/** How long is waited, ms. */
+export interface AttemptSchedule {
+  /** Between the tries of one notification. */
+  readonly triesMs: readonly number[]
+  /** Between two looks whether a receiver answers again: one request each, so that they may be more than those. */
+  readonly restsMs: readonly number[]
+}
+
+/** The tries are the example of the specification of Standard Webhooks: ten in three days. */
+export const attemptSchedule: AttemptSchedule = {
+  triesMs: [5 * secondMs, 5 * minuteMs, ...[0.5, 2, 5, 10, 14, 20, 24].map((hours) => hours * hourMs)],
+  restsMs: [5 * secondMs, minuteMs, 5 * minuteMs, 15 * minuteMs, 30 * minuteMs],
+}
+/** A receiver may ask to be left alone for so long at most, ms. */
+const longestRestMs = hourMs
+/** After a receiver came back, those that were tried so often wait for their time: a notification that it can never take must not stop it again and again. */
+const triesUntilAlone = 3
+
+/** taken: 2xx. gone: 410. refused: it answers, and does not take this one. failed: it does not answer, or asks to wait. */
+export type SendAnswer =
+  | { readonly kind: 'taken' }
+  | { readonly kind: 'gone'; readonly why: string }
+  | { readonly kind: 'refused'; readonly why: string }
+  | { readonly kind: 'failed'; readonly why: string; readonly retryAfterMs?: number | undefined }
+
+/** When a try was, and how long is waited after it. */
+export interface AttemptFacts {
+  /** ms since the epoch. */
+  readonly now: number
+  /** From 0 to 1: lengthens the waits by up to a fifth, so that what failed together does not come back together. */
+  readonly jitter: number
+  readonly schedule?: AttemptSchedule | undefined
+}
+
+/**
+ * The state after a try. What was not taken is kept to be tried again, with its place in the list; one that was refused at all of its tries is given up. Nothing
+ * else is, however long the receiver is away.
+ */
+export function afterAttempt(state: NotifierState, notification: Notification, answer: SendAnswer, facts: AttemptFacts): NotifierState {
+  const { now, jitter, schedule: { triesMs } = attemptSchedule } = facts
+  const others = state.unsent.filter((one) => one.notification.id !== notification.id)
+  const pending = state.pending.filter(({ id }) => id !== notification.id)
+  const { counts } = state
+  if (notification.type === 'notification.test') return afterTest({ ...state, pending, unsent: others }, notification, answer, facts)
+  if (answer.kind === 'taken') {
+    const unsent = state.failure ? others.map((one) => (one.tries < triesUntilAlone ? { ...one, nextAt: now } : one)) : others
+    return { ...state, pending, unsent, failure: undefined, counts: { ...counts, sent: counts.sent + 1 }, lastSentAt: now }
+  }
+  const failed = { ...state, pending, counts: { ...counts, failed: counts.failed + 1 }, ...receiverAfter(state, answer, facts) }
+  const tries = (state.unsent.find((one) => one.notification.id === notification.id)?.tries ?? 0) + 1
+  if (answer.kind === 'refused' && tries > triesMs.length)
+    return { ...failed, unsent: others, counts: { ...failed.counts, givenUp: counts.givenUp + 1 } }
+  const waitMs = withJitter(triesMs[Math.min(tries, triesMs.length) - 1] ?? 0, jitter)
+  const kept: UnsentNotification = { notification, tries, nextAt: now + waitMs, why: answer.why }
+  return { ...failed, unsent: [...others, kept] }
+}
+
+function afterTest(state: NotifierState, { id }: Notification, answer: SendAnswer, facts: AttemptFacts): NotifierState {
+  const why = answer.kind === 'taken' ? {} : { why: answer.why }
+  const result = { id, at: facts.now, taken: answer.kind === 'taken', ...why }
+  const after = answer.kind === 'taken' ? { failure: undefined } : receiverAfter(state, answer, facts)
+  return { ...state, ...after, tests: [...state.tests, result].slice(-notifierLimits.tests) }
+}
+
+/** What an answer says of the receiver itself. */
+function receiverAfter(
+  { failure }: NotifierState,
+  answer: SendAnswer,
+  { now, jitter, schedule: { restsMs } = attemptSchedule }: AttemptFacts,
+): Partial<Pick<NotifierState, 'failure' | 'disabled'>> {
+  if (answer.kind === 'gone') return { disabled: { why: 'gone', at: now } }
+  if (answer.kind !== 'failed') return {}
+  // What was on its way at the same time says nothing new.
+  if (failure && now < failure.nextAt) return {}
+  const tries = (failure?.tries ?? 0) + 1
+  const restMs = withJitter(restsMs[Math.min(tries, restsMs.length) - 1] ?? 0, jitter)
+  const waitMs = Math.min(longestRestMs, Math.max(restMs, answer.retryAfterMs ?? 0))
+  return { failure: { since: failure?.since ?? now, tries, nextAt: now + waitMs, why: answer.why } }
+}
+
+function withJitter(ms: number, jitter: number): number {
+  return Math.round(ms * (1 + jitter / 5))
+}
+
+/** What is tried again now, the oldest try first. */
+export function dueUnsent({ unsent }: NotifierState, now: number): readonly UnsentNotification[] {
+  return unsent.filter(({ nextAt }) => nextAt <= now).toSorted((a, b) => a.nextAt - b.nextAt)
+}
+
+/** There is room for what the receiver may not take. Without it nothing new is read: it waits in Temporal. */
+export function hasRoom({ unsent, pending }: NotifierState, most: number = notifierLimits.unsent): boolean {
+  return unsent.length + pending.length < most
+}

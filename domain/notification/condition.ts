@@ -1,0 +1,74 @@
+import { closedFor } from '../lane/view.ts'
+import type { LaneId } from '../lane/lane-id.ts'
+import type { LaneState } from '../lane/lane.ts'
+import { printable } from '../printable.ts'
+import type { Settings } from '../settings/settings.ts'
+import type { StreamView } from '../stream/stream.ts'
+import type { ChainName } from '../transfer/transfer.ts'
+import type { NotificationData, NotificationSubject, NotificationType } from './notification.ts'
+
+/** Something that holds for a while, and is told once each time that it begins. Plain JSON. */
+export interface Condition {
+  /** Names it among all that hold at a time: `{source}/{what}`. */
+  readonly key: string
+  readonly type: NotificationType
+  readonly about: NotificationSubject
+  readonly data: NotificationData
+}
+
+/** What was read of one source of conditions. Without them: it could not be read, and nothing is known to be over. */
+export interface ConditionSource {
+  /** The keys of its conditions begin so. */
+  readonly source: string
+  readonly conditions?: readonly Condition[]
+}
+
+/** A gap younger than this is filled by the usual means, ms: finality, the spy, the guardians' APIs. */
+export const gapAgeMs = 10 * 60_000
+
+/** What holds of a lane. A lane that drains or is forbidden takes no new work either: it is told as paused, with `why`. */
+export function laneConditions(lane: LaneId, chain: ChainName, state: LaneState): readonly Condition[] {
+  const about = { chains: [chain], lane }
+  const closed = closedFor({ ...state, broke: undefined }, false)
+  const found: Condition[] = []
+  if (closed) {
+    const { why, detail } = closed
+    const by = 'by' in closed && closed.by !== undefined ? { by: printable(closed.by) } : {}
+    found.push({ key: `lane/${lane}/closed`, type: 'lane.paused', about, data: { lane, chain, why, reason: printable(detail), ...by } })
+  }
+  if (state.broke) {
+    const data = { lane, chain, reason: printable(state.broke.detail), balanceWei: state.observed?.balance }
+    found.push({ key: `lane/${lane}/funds`, type: 'lane.funds_low', about, data })
+  }
+  return found
+}
+
+/** Numbers of a stream that are known to exist, and whose transfers were not found for a while. @param now ms since the epoch */
+export function streamConditions({ stream, gaps, oldestGapAt }: StreamView, now: number, ageMs = gapAgeMs): readonly Condition[] {
+  if (oldestGapAt === undefined || now - oldestGapAt < ageMs) return []
+  const [bridge, source, target = ''] = stream.split(':')
+  const chains = [source, target].filter((one): one is string => one !== undefined && /^[a-z][a-z0-9-]{0,30}$/.test(one))
+  const states = Object.entries(gaps).map(([state, count]) => `${count} ${state}`)
+  const data = { stream: printable(stream), gaps: states.join(', '), oldestSince: new Date(oldestGapAt).toISOString() }
+  return [{ key: `stream/${stream}/gap`, type: 'stream.gap', about: { chains, bridge }, data }]
+}
+
+/** The halts in force. One of everything is about no single chain or bridge. */
+export function haltConditions({ halts }: Pick<Settings, 'halts'>): readonly Condition[] {
+  return halts.map(({ scope, by, reason, at }) => {
+    const { bridge, chain, sourceChain, targetChain } = scope
+    const chains = [chain, sourceChain, targetChain].filter((one) => one !== undefined)
+    const about = { bridge, ...(chains.length > 0 && { chains }) }
+    const data = {
+      bridge,
+      chain,
+      sourceChain,
+      targetChain,
+      by: printable(by),
+      reason: printable(reason),
+      since: new Date(at).toISOString(),
+    }
+    // The same scope may be halted again between two looks.
+    return { key: `settings/${[bridge, chain, sourceChain, targetChain].join('|')}/${at}`, type: 'settings.halted' as const, about, data }
+  })
+}

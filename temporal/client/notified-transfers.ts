@@ -1,0 +1,95 @@
+import type { WorkflowExecutionInfo } from '@temporalio/client'
+import type { NotificationFilter } from '../../domain/notification/notification.ts'
+import { searchAttributes } from '../contracts/names.ts'
+import { reversalPrefix } from '../contracts/reversal.ts'
+import { type TemporalClient, within } from './client.ts'
+import { running, transfersWith } from './transfer-queries.ts'
+
+/** A transfer as Temporal's list has it: what receivers are told of. Whoever reaches Temporal chooses ids and attributes of his runs. */
+export interface NotifiedTransfer {
+  readonly kind: 'delivered' | 'reversed' | 'parked'
+  readonly id: string
+  /** Of a reversal: the run that had delivered. */
+  readonly runId: string
+  readonly bridge?: string | undefined
+  readonly sourceChain?: string | undefined
+  readonly targetChain?: string | undefined
+  readonly lane?: string | undefined
+  readonly txHash?: string | undefined
+  /** ms since the epoch, by Temporal's clock; 0 for one that runs. */
+  readonly closedAt: number
+}
+
+/** Which of them are listed. */
+export interface NotifiedPeriod {
+  readonly delivered: boolean
+  readonly reversed: boolean
+  /** Closed then or later, ms since the epoch. */
+  readonly from: number
+  /** And before; absent: until now. */
+  readonly to?: number | undefined
+}
+
+/** As one page of a list. */
+const pageSize = 500
+const pageTimeoutMs = 10_000
+
+/** What a filter leaves of a list is left out by the server; values are of the config. */
+function conditionsOf({ chains, bridges, lanes }: NotificationFilter): string[] {
+  const quoted = (values: readonly string[]) => values.map((one) => `'${one}'`).join(', ')
+  return [
+    ...(bridges ? [`Bridge IN (${quoted(bridges)})`] : []),
+    ...(chains ? [`(SourceChain IN (${quoted(chains)}) OR TargetChain IN (${quoted(chains)}))`] : []),
+    ...(lanes ? [`Lane IN (${quoted(lanes)})`] : []),
+  ]
+}
+
+/** The deliveries and reversals of a period, page by page, in no order. Throws what the Temporal client throws. */
+export async function* listNotified(
+  client: TemporalClient,
+  filter: NotificationFilter,
+  { delivered, reversed, from, to }: NotifiedPeriod,
+): AsyncGenerator<NotifiedTransfer> {
+  const kinds = [
+    ...(delivered ? [`(${transfersWith({ TransferState: 'delivered' }, `ExecutionStatus = 'Completed'`)})`] : []),
+    ...(reversed ? [`(WorkflowType = 'reversal' AND ExecutionStatus = 'Completed')`] : []),
+  ]
+  if (kinds.length === 0) return
+  const until = to === undefined ? [] : [`CloseTime < '${new Date(to).toISOString()}'`]
+  const since = `CloseTime >= '${new Date(from).toISOString()}'`
+  yield* rows(client, [`(${kinds.join(' OR ')})`, since, ...until, ...conditionsOf(filter)].join(' AND '))
+}
+
+/** Transfers that are parked, the newest run first, at most so many. Throws what the Temporal client throws. */
+export async function listParked(client: TemporalClient, filter: NotificationFilter, most: number): Promise<NotifiedTransfer[]> {
+  const query = transfersWith({ TransferState: 'parked' }, running, ...conditionsOf(filter))
+  const found: NotifiedTransfer[] = []
+  for await (const one of rows(client, query)) {
+    found.push(one)
+    if (found.length >= most) break
+  }
+  return found
+}
+
+async function* rows(client: TemporalClient, query: string): AsyncGenerator<NotifiedTransfer> {
+  const runs = client.workflow.list({ query, pageSize })[Symbol.asyncIterator]()
+  for (;;) {
+    const next = await within(client, pageTimeoutMs, () => runs.next())
+    if (next.done) return
+    const row = toRow(next.value)
+    if (row) yield row
+  }
+}
+
+function toRow(info: WorkflowExecutionInfo): NotifiedTransfer | undefined {
+  const { workflowId, runId, closeTime, type } = info
+  const value = (name: keyof typeof searchAttributes) => info.typedSearchAttributes.get(searchAttributes[name])
+  const facts = {
+    ...{ bridge: value('Bridge'), sourceChain: value('SourceChain'), targetChain: value('TargetChain') },
+    ...{ lane: value('Lane'), txHash: value('TxHash'), closedAt: closeTime?.getTime() ?? 0 },
+  }
+  if (type === 'transfer') return { kind: closeTime ? 'delivered' : 'parked', id: workflowId, runId, ...facts }
+  const end = workflowId.lastIndexOf(':')
+  if (!workflowId.startsWith(reversalPrefix) || end <= reversalPrefix.length) return undefined
+  return { kind: 'reversed', id: workflowId.slice(reversalPrefix.length, end), runId: workflowId.slice(end + 1), ...facts }
+}

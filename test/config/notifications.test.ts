@@ -1,0 +1,70 @@
+import { describe, expect, test } from 'vitest'
+import { stringify } from 'yaml'
+import { parseConfig } from '../../config/load.ts'
+import { redactText } from '../../observability/redact.ts'
+
+const chain = {
+  family: 'evm',
+  networkId: 1,
+  nodes: [{ url: 'http://127.0.0.1:1' }],
+  blockTimeMs: 1_000,
+  contracts: { core: `0x${'a'.repeat(40)}`, tokenBridge: `0x${'b'.repeat(40)}` },
+}
+const receiver = { name: 'pager', url: 'https://pager.example/hook', secrets: [{ secretFile: 'secret' }], events: ['stream.gap'] }
+
+function problemsOf(...notifications: readonly object[]): string {
+  try {
+    parseConfig(stringify({ chains: { ethereum: chain }, bridges: {}, notifications }), {}, 'a test')
+    return ''
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error)
+  }
+}
+
+describe('receivers of notifications in the config', () => {
+  test('are taken as they are; without any there are none', () => {
+    expect(problemsOf(receiver)).toBe('')
+    expect(problemsOf({ ...receiver, secrets: [{ secretVariable: 'A' }, { secretFile: 'b' }], chains: ['ethereum', 'wormhole-21'] })).toBe(
+      '',
+    )
+    expect(parseConfig(stringify({ chains: { ethereum: chain }, bridges: {} }), {}, 'a test').notifications).toEqual([])
+  })
+
+  test.each(['https://pager.example', 'https://10.0.0.1/hook', 'http://127.0.0.1:9/x', 'http://localhost/x', 'http://[::1]:8/x'])(
+    'may be told at %s',
+    (url) => expect(problemsOf({ ...receiver, url })).toBe(''),
+  )
+
+  test.each([
+    'http://pager.example/s3cret',
+    'http://10.0.0.1/s3cret',
+    'http://127.0.0.1.example/s3cret',
+    'https://user:s3cret@pager.example/',
+    'https://pager.example/#s3cret',
+    'ftp://pager.example/s3cret',
+    'javascript:s3cret',
+    'https://169.254.169.254/s3cret',
+    'https://2852039166/s3cret',
+    'https://[fe80::1]/s3cret',
+    'https://[::ffff:169.254.169.254]/s3cret',
+    'https://metadata.google.internal/s3cret',
+  ])('may not be told at %s, which no error quotes', (url) => {
+    const problems = problemsOf({ ...receiver, url })
+    expect(problems).toContain('notifications[0].url must')
+    expect(redactText(problems)).not.toContain('s3cret')
+  })
+
+  test.each<[string, object, string]>([
+    ['no secret', { secrets: [] }, 'notifications[0].secrets'],
+    ['a secret that is in no file and no variable', { secrets: [{}] }, 'secretFile or secretVariable'],
+    ['a secret that stands there', { secrets: [{ secret: 'whsec_x' }] }, 'notifications[0].secrets[0]'],
+    ['an unknown event', { events: ['transfer.lost'] }, 'notifications[0].events[0]'],
+    ['an unknown chain', { chains: ['bsc'] }, 'notifications[0].chains[0] is not one of the chains of this config'],
+    ['an unknown bridge', { bridges: ['x'] }, 'notifications[0].bridges[0] is not one of the bridges of this config'],
+    ['a lane that is none', { lanes: ['0xaa'] }, 'notifications[0].lanes[0]'],
+  ])('%s is named with its field', (_, change, problem) => expect(problemsOf({ ...receiver, ...change })).toContain(problem))
+
+  test('have a name of their own each', () => {
+    expect(problemsOf(receiver, receiver)).toContain('notifications[1].name is that of notifications[0], too')
+  })
+})

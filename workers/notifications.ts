@@ -1,0 +1,106 @@
+import type { Worker } from '@temporalio/worker'
+import { createNotifierSteps } from '../activities/index.ts'
+import { lanesOf } from '../config/chains.ts'
+import { toRelayerError } from '../domain/errors.ts'
+import { oldestUnsent } from '../domain/notification/notifier.ts'
+import type { Receiver } from '../domain/notification/receiver.ts'
+import { createConditionReader } from '../notifications/condition-reader.ts'
+import { type NotifyTimes, notifyTimes } from '../notifications/notify-round.ts'
+import { checkedSecret } from '../notifications/send.ts'
+import { readNotifier, startNotifier } from '../temporal/client/notifiers.ts'
+import { notificationQueue } from '../temporal/contracts/notifier.ts'
+import type { ProcessParts, Service } from './context.ts'
+import { createWorker } from './create-worker.ts'
+import { type Hosting, pollers } from './tuning.ts'
+import { setTimeout as delay } from 'node:timers/promises'
+
+/** Between two looks whether the notifiers run and what they say, ms. */
+const keepMs = 15_000
+
+export interface NotificationOptions {
+  readonly receivers: ReadonlyMap<string, Receiver>
+  /** Shorter ones are for tests. */
+  readonly times?: NotifyTimes
+  readonly gapAgeMs?: number
+  readonly keepMs?: number
+}
+
+type Parts = Pick<ProcessParts, 'config' | 'client' | 'logger' | 'metrics'>
+
+/** Tells the receivers of the config: serves the steps of their notifiers, and keeps these running. Ends its steps when it is stopped. */
+export async function createNotificationWork(
+  { config, client, logger, metrics }: Parts,
+  hosting: Hosting,
+  { receivers, times = notifyTimes, gapAgeMs, ...options }: NotificationOptions,
+): Promise<{ worker: Worker; service: Service }> {
+  tellOfSecrets(receivers, logger)
+  const stopping = new AbortController()
+  const { signal } = stopping
+  const conditions = createConditionReader({ client, lanes: lanesOf(config), everyMs: times.conditionsMs, gapAgeMs })
+  const worker = await createWorker(hosting, 'AUTO_UPGRADE', {
+    taskQueue: notificationQueue,
+    activities: createNotifierSteps({ client, conditions, metrics, logger, times, receivers, stopping: signal }),
+    maxConcurrentActivityTaskExecutions: receivers.size,
+    activityTaskPollerBehavior: pollers(1),
+  })
+  const kept = keepNotifiers({ client, logger, metrics }, [...receivers.keys()], options.keepMs ?? keepMs, signal)
+  return {
+    worker,
+    service: {
+      stop() {
+        stopping.abort()
+        return kept
+      },
+    },
+  }
+}
+
+/** A secret that is none is told at the start, and not with the first event. */
+function tellOfSecrets(receivers: ReadonlyMap<string, Receiver>, logger: Parts['logger']): void {
+  for (const { name, secrets } of receivers.values()) {
+    for (const [index, secret] of secrets.entries()) {
+      try {
+        checkedSecret(secret.read())
+      } catch (error) {
+        // What the system says of a file names it; nothing of its text is said.
+        logger.error('a secret of a receiver cannot be used; it is told nothing until it can', {
+          ...{ receiver: name, place: index, reason: error instanceof Error ? error.message : 'unknown' },
+        })
+      }
+    }
+  }
+}
+
+/** Starts the notifiers that do not run, as after Temporal was wiped, and shows in the metrics what they say. Every process does so. */
+async function keepNotifiers(
+  { client, logger, metrics }: Omit<Parts, 'config'>,
+  receivers: readonly string[],
+  everyMs: number,
+  signal: AbortSignal,
+): Promise<void> {
+  const failing = new Set<string>()
+  while (!signal.aborted) {
+    for (const receiver of receivers) {
+      try {
+        await startNotifier(client, receiver)
+        const state = await readNotifier(client, receiver)
+        const oldest = state && oldestUnsent(state)
+        metrics.portage_notification_oldest_unsent_seconds.set(
+          { receiver },
+          oldest === undefined ? 0 : Math.max(0, Date.now() - oldest) / 1_000,
+        )
+        for (const why of ['gone', 'ordered'] as const)
+          metrics.portage_notification_receiver_disabled.set({ receiver, why }, state?.disabled?.why === why ? 1 : 0)
+        failing.delete(receiver)
+      } catch (error) {
+        if (!failing.has(receiver) && !signal.aborted)
+          logger.warn('the notifier of a receiver could not be looked after; trying again', {
+            receiver,
+            reason: toRelayerError(error).message,
+          })
+        failing.add(receiver)
+      }
+    }
+    await delay(everyMs, undefined, { signal }).catch(() => {})
+  }
+}

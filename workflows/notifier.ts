@@ -1,0 +1,90 @@
+import { oneOf } from '../domain/checks.ts'
+import { oldestUnsent, newNotifier, type NotifierState } from '../domain/notification/notifier.ts'
+import { type NotifierOrder, obeyNotifierOrder } from '../domain/notification/notifier-orders.ts'
+import { orderLines, orderOf } from '../domain/order.ts'
+import {
+  type NotifierInput,
+  type NotifierSteps,
+  notificationQueue,
+  notifierOrderSignal,
+  notifierOrdersQuery,
+  notifierStateQuery,
+} from '../temporal/contracts/notifier.ts'
+import { notifyPolicy } from './policies.ts'
+import { condition, makeContinueAsNewFunc, proxyActivities, setCurrentDetails, setHandler, workflowInfo } from '@temporalio/workflow'
+
+/** Of minutes each: some hours. */
+const stepsPerRun = 100
+/** A receiver that no config has is looked for so often before its notifier ends; one that comes back begins anew. */
+const looksForReceiver = 6
+const lookMs = 10 * 60_000
+
+/**
+ * Tells one receiver what happened, at least once. It keeps how far it has read Temporal's lists, what it tries again, and what holds. One step after the
+ * other reads and tells; while the receiver does not answer there is none, and a timer runs. All decisions are in domain/notification/.
+ */
+export async function notifier(input: NotifierInput): Promise<void> {
+  const { receiver } = input
+  let state = input.state ?? newNotifier(workflowInfo().startTime.getTime())
+  const orders: NotifierOrder[] = []
+  setHandler(notifierOrderSignal, (given) => void orders.push(...readOrder(given)))
+  setHandler(notifierStateQuery, () => state)
+  setHandler(notifierOrdersQuery, () => orders.length)
+  const { notify } = proxyActivities<NotifierSteps>({ ...notifyPolicy(), taskQueue: notificationQueue, summary: `tells ${receiver}` })
+  const isOrdered = () => orders.length > 0
+  const most = input.stepsPerRun ?? stepsPerRun
+  for (let [steps, unknown] = [0, 0]; unknown < looksForReceiver;) {
+    for (const order of orders.splice(0)) state = obeyNotifierOrder(state, order, Date.now())
+    setCurrentDetails(details(state))
+    const { continueAsNewSuggested, memo } = workflowInfo()
+    if (steps >= most || continueAsNewSuggested) await makeContinueAsNewFunc<typeof notifier>({ memo })({ ...input, state })
+    const restMs = (state.failure?.nextAt ?? 0) - Date.now()
+    if (state.disabled) await condition(isOrdered)
+    else if (restMs > 0) await condition(isOrdered, restMs)
+    else {
+      steps += 1
+      const result = await notify({ receiver, state })
+      unknown = result.kind === 'unknown' ? unknown + 1 : 0
+      if (result.kind === 'told') state = result.state
+      else await condition(isOrdered, lookMs)
+    }
+  }
+}
+
+const kinds = oneOf('disable', 'enable', 'replay', 'test', 'raise')
+
+/** Signals are typed by hand, too: what is none must not fail the task. */
+function readOrder(given: unknown): NotifierOrder[] {
+  const raw = Object(given) as Partial<Record<'kind' | 'since' | 'id' | 'fromNow' | 'notification', unknown>>
+  try {
+    kinds(raw.kind, 'kind')
+  } catch {
+    return []
+  }
+  const order = orderOf(given)
+  switch (raw.kind as NotifierOrder['kind']) {
+    case 'replay':
+      return Number.isSafeInteger(raw.since) && Math.abs(Number(raw.since)) < 8.64e15
+        ? [{ kind: 'replay', order, since: Number(raw.since) }]
+        : []
+    case 'test':
+      return typeof raw.id === 'string' && /^[\w-]{1,64}$/.test(raw.id) ? [{ kind: 'test', order, id: raw.id }] : []
+    case 'enable':
+      return [{ kind: 'enable', order, ...(raw.fromNow === true && { fromNow: true }) }]
+    case 'raise':
+      return [{ kind: 'raise', notification: raw.notification as never }]
+    case 'disable':
+      return [{ kind: 'disable', order }]
+  }
+}
+
+function details(state: NotifierState): string {
+  const { disabled, failure, counts, unsent, pending, orders } = state
+  const oldest = oldestUnsent(state)
+  const now = disabled ? `disabled: ${disabled.why}` : failure ? `does not answer: ${failure.why}` : 'answers'
+  return [
+    `**${now}**, ${counts.sent} sent, ${counts.failed} tries failed, ${counts.givenUp} given up`,
+    `${pending.length + unsent.length} to be tried${oldest === undefined ? '' : `, the oldest of ${new Date(oldest).toISOString()}`}`,
+    ...orderLines(orders),
+  ].join('\n\n')
+}
