@@ -274,7 +274,7 @@ describe('Receivers of notifications', () => {
       expect((await post('disable', { reason: 'a test' })).statusCode).toBe(200)
       const state = async () => (await api.api.inject('/v1/notifications')).json<{ receivers: { state: string }[] }>().receivers[0]?.state
       await until(async () => (await state()) === 'disabled', { timeoutMs, what: 'it to be disabled' })
-      expect((await post('test', {})).json()).toMatchObject({ error: { code: 'INPUT_INVALID' } })
+      expect((await post('test', {})).json()).toMatchObject({ code: 'INPUT_INVALID' })
       expect((await post('enable', { reason: 'a test' })).json()).toEqual({ asked: true })
       expect((await post('test', {})).json()).toEqual({ taken: true })
       const reader = await api.token({ level: 'write' })
@@ -284,7 +284,7 @@ describe('Receivers of notifications', () => {
         payload: {},
         headers: { authorization: `Bearer ${reader}` },
       })
-      expect(refused.json()).toMatchObject({ error: { code: 'ACCESS_LEVEL' } })
+      expect(refused.json()).toMatchObject({ code: 'ACCESS_LEVEL' })
     } finally {
       await api.close()
     }
