@@ -102,7 +102,7 @@ async function parkedConditions(
   const fresh = parked.filter((one) => !Object.hasOwn(holding, keyOf(one))).slice(0, askedAtOnce)
   const reasons = await Promise.all(fresh.map((one) => reasonOf(client, one)))
   const condition = (one: NotifiedTransfer, why: Readonly<Record<string, string | undefined>> = {}): Condition => {
-    const { kind: _, id, runId: __, closedAt: ___, ...facts } = one
+    const { kind: _, id, runId: __, closedAt: ___, at: ____, ...facts } = one
     return { key: keyOf(one), type: 'transfer.parked', about: {}, data: transferData(id, { ...facts, ...why }) }
   }
   return [...known.map((one) => condition(one)), ...fresh.map((one, index) => condition(one, reasons[index]))]

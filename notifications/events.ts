@@ -5,10 +5,10 @@ import { printable } from '../domain/printable.ts'
 import type { NotifiedTransfer } from '../temporal/client/notified-transfers.ts'
 
 /** What Temporal's list says of a transfer. The id follows from the run, so that it is the same at each try, in each process, and at a replay. */
-export function transferNotification({ kind, id, runId, closedAt, ...facts }: NotifiedTransfer): Notification {
+export function transferNotification({ kind, id, runId, closedAt: _, at, ...facts }: NotifiedTransfer): Notification {
   const type = `transfer.${kind}` as const
   // A run that Temporal has again, from a copy, may deliver in another transaction: that is another delivery.
-  return { id: idOf(type, id, runId, facts.txHash ?? ''), type, at: closedAt, data: transferData(id, facts) }
+  return { id: idOf(type, id, runId, facts.txHash ?? ''), type, at, data: transferData(id, facts) }
 }
 
 /** What is shown of a transfer. Whoever reaches Temporal wrote it, perhaps. */

@@ -18,6 +18,8 @@ export interface NotifiedTransfer {
   readonly txHash?: string | undefined
   /** ms since the epoch, by Temporal's clock; 0 for one that runs. */
   readonly closedAt: number
+  /** When it happened: a reversal when its record was begun, before the transfer was started again. */
+  readonly at: number
 }
 
 /** Which of them are listed. */
@@ -82,14 +84,20 @@ async function* rows(client: TemporalClient, query: string): AsyncGenerator<Noti
 }
 
 function toRow(info: WorkflowExecutionInfo): NotifiedTransfer | undefined {
-  const { workflowId, runId, closeTime, type } = info
+  const { workflowId, runId, startTime, closeTime, type } = info
   const value = (name: keyof typeof searchAttributes) => info.typedSearchAttributes.get(searchAttributes[name])
   const facts = {
     ...{ bridge: value('Bridge'), sourceChain: value('SourceChain'), targetChain: value('TargetChain') },
     ...{ lane: value('Lane'), txHash: value('TxHash'), closedAt: closeTime?.getTime() ?? 0 },
   }
-  if (type === 'transfer') return { kind: closeTime ? 'delivered' : 'parked', id: workflowId, runId, ...facts }
+  if (type === 'transfer') return { kind: closeTime ? 'delivered' : 'parked', id: workflowId, runId, at: facts.closedAt, ...facts }
   const end = workflowId.lastIndexOf(':')
   if (!workflowId.startsWith(reversalPrefix) || end <= reversalPrefix.length) return undefined
-  return { kind: 'reversed', id: workflowId.slice(reversalPrefix.length, end), runId: workflowId.slice(end + 1), ...facts }
+  return {
+    kind: 'reversed',
+    id: workflowId.slice(reversalPrefix.length, end),
+    runId: workflowId.slice(end + 1),
+    at: startTime.getTime(),
+    ...facts,
+  }
 }

@@ -136,6 +136,10 @@ describe('with a good token', () => {
       [`${stream}/reread`]: 'sign',
       [`${stream}/set-max-open`]: 'sign',
       'POST /v1/settings': 'admin',
+      ...levelOf(
+        'admin',
+        ['test', 'replay', 'disable', 'enable'].map((name) => `notifications/AQAA/${name}`),
+      ),
     })
   })
 

@@ -201,7 +201,7 @@ describe('The cursor', () => {
 })
 
 test('the id of a delivery follows from its run and transaction; that of its reversal is another', () => {
-  const row = { kind: 'delivered', id: 'x:1:2:3:4', runId: 'r', txHash: '0x1', closedAt: 7 } as const
+  const row = { kind: 'delivered', id: 'x:1:2:3:4', runId: 'r', txHash: '0x1', closedAt: 7, at: 7 } as const
   expect(transferNotification({ ...row, lane: 'evm-1:0xa' }).id).toBe(transferNotification(row).id)
   const ids = [row, { ...row, txHash: '0x2' }, { ...row, runId: 's' }, { ...row, kind: 'reversed' as const }].map(
     (one) => transferNotification(one).id,
