@@ -54,6 +54,10 @@ export function createConditionReader({ client, lanes, everyMs, gapAgeMs: ageMs 
   const readHalts = sharedFor(everyMs, async () => [await read('settings', async () => haltConditions(await readSettings(client)))])
   const readStreams = sharedFor(everyMs, () => readAllStreams(client, ageMs, read))
 
+  const readParked = async (filter: NotificationFilter, holding: Readonly<Record<string, number>>) => [
+    await read('parked', () => parkedConditions(client, filter, holding)),
+  ]
+
   return {
     /** What holds of that which a filter asks for. Never throws. @param holding keys of what was told: nothing more is asked about it */
     async read(filter: NotificationFilter, holding: Readonly<Record<string, number>>): Promise<readonly ConditionSource[]> {
@@ -62,7 +66,7 @@ export function createConditionReader({ client, lanes, everyMs, gapAgeMs: ageMs 
         wants('lane.paused', 'lane.funds_low') ? readLanes() : none,
         wants('settings.halted') ? readHalts() : none,
         wants('stream.gap') ? readStreams() : none,
-        wants('transfer.parked') ? Promise.all([read('parked', () => parkedConditions(client, filter, holding))]) : none,
+        wants('transfer.parked') ? readParked(filter, holding) : none,
       ])
       return found.flat().map(({ source, conditions }) => ({
         source,

@@ -1,6 +1,7 @@
 import type { Worker } from '@temporalio/worker'
 import { createNotifierSteps } from '../activities/index.ts'
 import { lanesOf } from '../config/chains.ts'
+import { receiversOf } from '../config/receivers.ts'
 import { toRelayerError } from '../domain/errors.ts'
 import { oldestUnsent } from '../domain/notification/notifier.ts'
 import type { Receiver } from '../domain/notification/receiver.ts'
@@ -11,6 +12,7 @@ import { readNotifier, startNotifier } from '../temporal/client/notifiers.ts'
 import { notificationQueue } from '../temporal/contracts/notifier.ts'
 import type { ProcessParts, Service } from './context.ts'
 import { createWorker } from './create-worker.ts'
+import type { ProcessWork } from './supervise.ts'
 import { type Hosting, pollers } from './tuning.ts'
 import { setTimeout as delay } from 'node:timers/promises'
 
@@ -27,7 +29,21 @@ export interface NotificationOptions {
 
 type Parts = Pick<ProcessParts, 'config' | 'client' | 'logger' | 'metrics'>
 
-/** Tells the receivers of the config: serves the steps of their notifiers, and keeps these running. Ends its steps when it is stopped. */
+/** Tells the receivers of a config, if it has any. Throws CONFIG_INVALID for a secret's variable that is not set. @param work gets what is started */
+export async function startNotifications(
+  parts: Parts,
+  hosting: Hosting,
+  env: NodeJS.ProcessEnv,
+  { workers, services }: ProcessWork,
+): Promise<void> {
+  const receivers = receiversOf(parts.config, env)
+  if (receivers.size === 0) return
+  const { worker, service } = await createNotificationWork(parts, hosting, { receivers })
+  workers.push(worker)
+  services.push(service)
+}
+
+/** Tells receivers: serves the steps of their notifiers, and keeps these running. Ends its steps when it is stopped. */
 export async function createNotificationWork(
   { config, client, logger, metrics }: Parts,
   hosting: Hosting,

@@ -1,5 +1,4 @@
 import { accessSource } from '../config/access.ts'
-import { receiversOf } from '../config/receivers.ts'
 import type { Config } from '../config/schema.ts'
 import type { NearAtHand } from '../activities/near-at-hand.ts'
 import { RelayerError } from '../domain/errors.ts'
@@ -15,7 +14,7 @@ import { beginVersion, deploymentOf, watchDeployment } from './deployment.ts'
 import { startIntake } from './intake.ts'
 import { createLaneWorker, signingLanes } from './lane.ts'
 import { createLedgerWorker } from './ledger.ts'
-import { createNotificationWork } from './notifications.ts'
+import { startNotifications } from './notifications.ts'
 import { keepSettings } from './settings-keeper.ts'
 import { applyNodeChanges } from './network.ts'
 import { processMetrics } from './process-metrics.ts'
@@ -96,11 +95,7 @@ async function startRole(
   if (serves('ledger')) {
     ledgers.push(await createLedgerWorker({ ...hosting, logger }))
     services.push(startWorkflowRecovery(context))
-    if (config.notifications.length > 0) {
-      const notifications = await createNotificationWork(context, hosting, { receivers: receiversOf(config, options.env) })
-      workers.push(notifications.worker)
-      services.push(notifications.service)
-    }
+    await startNotifications(context, hosting, options.env, work)
   }
   if (serves('lane')) {
     const lanes = signingLanes(context, options.lanes)

@@ -117,10 +117,7 @@ describe('with a good token', () => {
     expect(Object.fromEntries(wanted)).toEqual({
       'POST /v1/transfers': 'write',
       'POST /v1/transfers/bulk': 'write',
-      ...levelOf(
-        'write',
-        ['retry', 'cancel', 'expedite'].flatMap((name) => [`transfers/${name}`, `transfers/AQAA/${name}`]),
-      ),
+      ...levelOf('write', transferOrders),
       ...levelOf(
         'sign',
         [...modes, ...ledgerOrders, 'send'].map((name) => `lanes/${lane}/${name}`),
@@ -136,10 +133,7 @@ describe('with a good token', () => {
       [`${stream}/reread`]: 'sign',
       [`${stream}/set-max-open`]: 'sign',
       'POST /v1/settings': 'admin',
-      ...levelOf(
-        'admin',
-        ['test', 'replay', 'disable', 'enable'].map((name) => `notifications/AQAA/${name}`),
-      ),
+      ...levelOf('admin', notifierOrders),
     })
   })
 
@@ -148,6 +142,8 @@ describe('with a good token', () => {
   }
 
   const author = { reason: 'a test' }
+  const transferOrders = ['retry', 'cancel', 'expedite'].flatMap((name) => [`transfers/${name}`, `transfers/AQAA/${name}`])
+  const notifierOrders = ['test', 'replay', 'disable', 'enable'].map((name) => `notifications/AQAA/${name}`)
   const modes = ['pause', 'resume', 'drain', 'forbid', 'activate']
   const ledgerOrders = ['resync', 'fill', 'cancel-nonce', 'replace', 'set-window', 'reset']
   const bodies: Readonly<Record<string, object>> = {
