@@ -95,9 +95,12 @@ export class LedgerClient {
   }
 
   /** Throws LANE_UNREACHABLE only after `close`, INTERNAL if the ledger finds the request malformed. */
-  async ask(ask: Ask): Promise<LaneAnswer> {
-    const { answers } = await this.#updates.ask([{ ...ask, id: this.#updates.nextId() }])
-    return answers[0] ?? { kind: 'done' }
+  ask(ask: Ask): Promise<LaneAnswer>
+  /** @param isStale undefined is returned, and nothing sent, if this holds right before the request would leave */
+  ask(ask: Ask, isStale: () => boolean): Promise<LaneAnswer | undefined>
+  async ask(ask: Ask, isStale = () => false): Promise<LaneAnswer | undefined> {
+    const response = await this.#updates.ask([{ ...ask, id: this.#updates.nextId() }], isStale)
+    return response && (response.answers[0] ?? { kind: 'done' })
   }
 
   /** Goes with the next update; a newer observation replaces one that has not left. */

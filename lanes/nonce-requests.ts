@@ -28,6 +28,8 @@ interface Waiter extends Waiting {
   readonly request: NonceRequest
   refusal: { why: Refusal; detail: string }
   readonly wait: Wait<Acquired>
+  /** When its time is over, ms since this process began: the timer for that may come late, in a process that stood. */
+  readonly until: number
   /** The ledger was asked for it, and has not answered. */
   isAsked: boolean
   /** Its time ended meanwhile: it waits for that answer alone. */
@@ -69,6 +71,7 @@ export class NonceRequests {
       ...{ request, priority, source, deadline, since: Date.now(), isAsked: false, isLate: false },
       refusal: { why: 'window', detail: 'no slot came free' },
       wait: new Wait(limit, () => this.#onLimit(waiter, limit)),
+      until: performance.now() + (limit.timeoutMs ?? Infinity),
     }
     const { promise } = waiter.wait
     if (limit.signal?.aborted) return promise
@@ -134,6 +137,7 @@ export class NonceRequests {
   #pump(): void {
     const { view } = this.#deps.ledger
     if (!view?.synced || !this.#told || (this.#refusedAt !== undefined && this.#refusedAt === this.#block)) return
+    for (const waiter of this.#queue.all.filter(isPast)) this.#refuse(waiter, waiter.refusal)
     const slots = view.window - (view.next - Math.max(view.latest, this.#latestNonce)) - this.#asked
     for (const waiter of this.#queue.take(slots, Date.now())) void this.#ask(waiter)
   }
@@ -143,10 +147,12 @@ export class NonceRequests {
     waiter.isAsked = true
     this.#asked += 1
     const answer = await this.#deps.ledger
-      .ask({ kind: 'grant', owner, attempt, ...(operatorTransaction && { operatorTransaction }) })
+      // A process that stood may be the last to know that another one has delivered: a nonce for such a call would be wasted.
+      .ask({ kind: 'grant', owner, attempt, ...(operatorTransaction && { operatorTransaction }) }, () => isPast(waiter))
       .catch(toRelayerError)
     this.#asked -= 1
     waiter.isAsked = false
+    if (answer === undefined) return this.#refuse(waiter, waiter.refusal)
     if (answer instanceof RelayerError) return waiter.wait.reject(answer)
     if (answer.kind === 'granted') {
       const pending = this.#transactions.adopt(answer.entry, waiter.request)
@@ -186,4 +192,9 @@ export class NonceRequests {
   get #block(): string | undefined {
     return this.#deps.chain.heads.current?.latest.hash
   }
+}
+
+/** Nobody wants a nonce for it any more. */
+function isPast({ wait, until }: Waiter): boolean {
+  return wait.over || performance.now() > until
 }

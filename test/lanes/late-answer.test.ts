@@ -1,4 +1,5 @@
 import { describe, expect, test, vi } from 'vitest'
+import type { Account } from '../../chains/port.ts'
 import type { Entry } from '../../domain/lane/lane.ts'
 import type { Ask, LaneAnswer } from '../../domain/lane/messages.ts'
 import type { LaneDeps } from '../../lanes/deps.ts'
@@ -18,20 +19,23 @@ const entry: Entry = {
 /** The requests of a process whose ledger answers when a test says so. Only the clock and the server are stand-ins. */
 function setting() {
   const asked: Ask[] = []
-  let answer = (_: LaneAnswer): void => {}
+  let answer = (_: LaneAnswer | undefined): void => {}
+  let isStale = (): boolean => false
   const pending = { nonce: 7, intentId: 'one/1', grantedTo: 'x-1', unsigned: true }
   const ledger = {
     view: { synced: true, window: 8, next: 7, latest: 7 },
-    ask: (ask: Ask) => {
+    ask: (ask: Ask, stale = () => false) => {
       asked.push(ask)
-      return new Promise<LaneAnswer>((resolve) => (answer = resolve))
+      isStale = stale
+      return new Promise<LaneAnswer | undefined>((resolve) => (answer = resolve))
     },
   }
   const deps = { ledger, chain: { heads: { current: { latest: { hash: '0xaa' } } } } } as unknown as LaneDeps
   const transactions = { adopt: () => pending, drop: () => {} } as unknown as PendingTransactions
   const requests = new NonceRequests(deps, transactions)
   requests.onTold()
-  return { requests, pending, kinds: () => asked.map(({ kind }) => kind), answer: (given: LaneAnswer) => answer(given) }
+  const kinds = () => asked.map(({ kind }) => kind)
+  return { requests, pending, ledger, kinds, isStale: () => isStale(), answer: (given?: LaneAnswer) => answer(given) }
 }
 
 const soon = (ms: number) => vi.advanceTimersByTimeAsync(ms)
@@ -76,5 +80,35 @@ describe('a call whose time ends while the ledger is asked for its nonce', () =>
     await soon(ms)
     step.abort()
     expect(await acquired).toMatchObject({ kind: 'refused' })
+  })
+})
+
+/** kill -STOP and -CONT, a laptop that sleeps: answers that came meanwhile are read before the timers that are due. */
+describe('a process that stood', () => {
+  fakeTime()
+
+  test('sends no request whose caller has no time left by then; the caller is told', async () => {
+    const { requests, kinds, isStale, answer } = setting()
+    const acquired = requests.acquire(request, { timeoutMs: 5_000 })
+    expect(isStale()).toBe(false)
+    await soon(5_001)
+    expect(isStale()).toBe(true)
+    answer()
+    expect(await acquired).toMatchObject({ kind: 'refused', why: 'window' })
+    await soon(60_000)
+    expect(kinds()).toEqual(['grant'])
+  })
+
+  test('asks for none of those that waited for a slot and whose time has passed', async () => {
+    const { requests, ledger, kinds } = setting()
+    ledger.view.next = 7 + ledger.view.window
+    const acquired = requests.acquire(request, { timeoutMs: 5_000 })
+    expect([requests.waiting, kinds()]).toEqual([1, []])
+    const stood = performance.now() + 20_000
+    vi.spyOn(performance, 'now').mockReturnValue(stood)
+    requests.onAccount({ latestNonce: 15 } as Account)
+    vi.mocked(performance.now).mockRestore()
+    expect(await acquired).toMatchObject({ kind: 'refused', why: 'window' })
+    expect([requests.waiting, kinds()]).toEqual([0, []])
   })
 })
