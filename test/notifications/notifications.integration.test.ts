@@ -48,13 +48,31 @@ describe('Receivers of notifications', () => {
   }
   const begun = (name: string) => until(() => readNotifier(client(), name), { timeoutMs, what: `the notifier of ${name}` })
 
+  /** A config with one receiver, as a process of the role ledger, the API and the command line read it. */
+  async function configFile(name: string, url: string) {
+    const folder = await mkdtemp(join(tmpdir(), 'portage-notifications-'))
+    ends.push(() => rm(folder, { recursive: true, force: true }))
+    await writeFile(join(folder, 'secret'), testSecrets.first)
+    const file = join(folder, 'portage.yaml')
+    const notifications = [{ name, url, secrets: [{ secretFile: 'secret' }], events: ['transfer.delivered' as const] }]
+    const config = {
+      ...JSON.parse(JSON.stringify({ chains: on.config.chains, bridges: on.config.bridges })),
+      dataFolder: 'data',
+      temporal: { address: on.ledgers.server.address, useEnvironment: false },
+      worker: { heartbeatSeconds: 1, stickySeconds: 0.2, workflowTaskSeconds: 1, shutdownGraceSeconds: 0 },
+      notifications,
+    }
+    await writeFile(file, stringify(config))
+    return { file, folder, notifications }
+  }
+
   beforeAll(async () => {
     on = await startNotificationSetting()
   })
   afterAll(() => on?.stop())
   // A notifier that is left would be asked by the next test's processes.
   afterEach(async () => {
-    for (const end of ends.splice(0)) await end()
+    for (const end of ends.splice(0).toReversed()) await end()
   })
 
   test('are told of every delivery, also one that fails at first, under one id each; what is filtered out is not', async () => {
@@ -219,24 +237,7 @@ describe('Receivers of notifications', () => {
   test('a process is killed between a delivery that was taken and its record: the next one tells it again, under the same id', async () => {
     const books = await receiver()
     const name = named('killed')
-    const folder = await mkdtemp(join(tmpdir(), 'portage-notifications-'))
-    ends.push(() => rm(folder, { recursive: true, force: true }))
-    await writeFile(join(folder, 'secret'), testSecrets.first)
-    const { config } = on
-    const file = join(folder, 'portage.yaml')
-    const notifications = [{ name, url: books.url, secrets: [{ secretFile: 'secret' }], events: ['transfer.delivered'] }]
-    const worker = { heartbeatSeconds: 1, stickySeconds: 0.2, workflowTaskSeconds: 1, shutdownGraceSeconds: 0 }
-    const { address } = on.ledgers.server
-    await writeFile(
-      file,
-      stringify({
-        ...JSON.parse(JSON.stringify({ chains: config.chains, bridges: config.bridges })),
-        dataFolder: 'data',
-        temporal: { address, useEnvironment: false },
-        worker,
-        notifications,
-      }),
-    )
+    const { file, folder } = await configFile(name, books.url)
     const run = (failpoints?: string) =>
       startChild(process.execPath, [launcher, '--config', file, 'run', '--role', 'ledger'], {
         env: { ...process.env, ...(failpoints && { PORTAGE_FAILPOINTS: failpoints }) },
@@ -260,7 +261,14 @@ describe('Receivers of notifications', () => {
       giveUp: () => (sound.ended ? sound.tail() : undefined),
     })
     expect(new Set(idsOf(books.received, id)).size).toBe(1)
+  })
 
+  test('are listed, tested, disabled and enabled over the command line and REST, by those who may', async () => {
+    const books = await receiver()
+    const name = named('ordered')
+    const { file, notifications } = await configFile(name, books.url)
+    await serve([receiverAt(name, books.url, deliveries)])
+    await begun(name)
     const cli = (...argv: string[]) => runCli(['--config', file, '--json', 'notifications', ...argv])
     expect((await cli('list')).json()).toMatchObject({
       receivers: [{ name, host: new URL(books.url).origin, events: ['transfer.delivered'] }],
@@ -268,7 +276,7 @@ describe('Receivers of notifications', () => {
     const tested = await cli('test', name)
     expect([tested.code, tested.json()]).toMatchObject([0, { receiver: name, taken: true }])
     expect((await cli('disable', 'nobody', '--reason', 'x')).json()).toMatchObject({ error: { code: 'RECEIVER_NOT_FOUND' } })
-    const api = await openApi({ ...config, temporal: { ...config.temporal, address }, notifications: notifications as never })
+    const api = await openApi({ ...on.config, temporal: { ...on.config.temporal, address: on.ledgers.server.address }, notifications })
     try {
       const post = (what: string, payload: object) => api.api.inject({ method: 'POST', url: `/v1/notifications/${name}/${what}`, payload })
       expect((await post('disable', { reason: 'a test' })).statusCode).toBe(200)

@@ -23,7 +23,7 @@ export const shortTimes: NotifyTimes = {
   conditionsMs: 200,
   settleLookMs: 500,
   settleMs: 2_000,
-  roundMs: 2_000,
+  roundMs: 400,
   schedule: { triesMs: Array<number>(9).fill(200), restsMs: [200] },
 }
 
