@@ -107,7 +107,15 @@ async function existing(file: string): Promise<AccessKey[]> {
   throw new RelayerError('ACCESS_KEYS', { detail: 'There is no key file on this machine.', facts: { file } })
 }
 
+/** A key whose `kid` is no option where it is typed: one in 64 begins with `-`. */
 async function newKey(): Promise<AccessKey> {
+  for (;;) {
+    const key = await anyKey()
+    if (!key.kid.startsWith('-')) return key
+  }
+}
+
+async function anyKey(): Promise<AccessKey> {
   const { privateKey } = await generateKeyPair('EdDSA', { crv: 'Ed25519', extractable: true })
   const { x = '', d = '' } = await exportJWK(privateKey)
   const key = { kty: 'OKP', crv: 'Ed25519', x } as const

@@ -29,6 +29,7 @@ export const operations = {
   'lane fill': { level: 'sign', api: 'POST /v1/lanes/{lane}/fill' },
   'lane cancel-nonce': { level: 'sign', api: 'POST /v1/lanes/{lane}/cancel-nonce' },
   'lane replace': { level: 'sign', api: 'POST /v1/lanes/{lane}/replace' },
+  'lane republish': { level: 'sign', api: 'POST /v1/lanes/{lane}/republish' },
   'lane set-window': { level: 'sign', api: 'POST /v1/lanes/{lane}/set-window' },
   'lane reset': { level: 'sign', api: 'POST /v1/lanes/{lane}/reset' },
   'lane send': { level: 'sign', api: 'POST /v1/lanes/{lane}/send' },

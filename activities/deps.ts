@@ -6,6 +6,7 @@ import type { Settings } from '../domain/settings/settings.ts'
 import type { Losses } from '../domain/transfer/losses.ts'
 import type { ChainName, Transfer } from '../domain/transfer/transfer.ts'
 import type { HaltRoute } from '../intake/halt-route.ts'
+import type { LaneWaiters } from '../lanes/lane-waiters.ts'
 import type { LaneStatusCache } from '../lanes/lane-status-cache.ts'
 import type { LossReports } from './transfer/loss-reports.ts'
 import type { ClosedGates } from '../bridges/gates/gate-watcher.ts'
@@ -25,6 +26,8 @@ export interface StepDeps {
   readonly abandonAfterMs: number
   /** Keeps the gates of bridges for those who wait; absent: each looks for itself. */
   readonly gates?: ClosedGates
+  /** Wakes those who wait for a lane; absent: each looks for itself. */
+  readonly laneWaiters?: Pick<LaneWaiters, 'add'>
   /** Of this process; absent: nothing is set aside. */
   readonly losses?: Losses
   /** Absent: nobody is told. */

@@ -7,12 +7,13 @@ import type { TemporalClient } from '../temporal/client/client.ts'
 import { withTemporalClient } from '../temporal/client/connect.ts'
 import { type Allow, allowing, assertStillGood, authenticate } from './access.ts'
 import { type CliContext, type ExitCode, exitCodes, type GlobalOptions } from './context.ts'
-import { print, printRefusal, type Refusal } from './output.ts'
+import type { Text } from './output.ts'
+import { print, printRefusal, type Refusal } from './print.ts'
 
 /** The result of a command: one JSON object for `--json`, and the text for people. `failed`: the exit code is 1. */
 export interface Outcome {
   readonly json: object
-  readonly text: string
+  readonly text: Text
   readonly failed?: boolean
 }
 
@@ -98,6 +99,12 @@ function createCall<Options>(context: CliContext, command: Command, path: string
         await assertStillGood(context, client, principal)
         return use(client, loaded, allowing(principal, path, options))
       })
+    },
+    /** The whole command line. */
+    program(this: void): Command {
+      let top = command
+      while (top.parent) top = top.parent
+      return top
     },
     /** Ends the command with the exit code of a wrong command line. */
     misuse: (detail: string): never => command.error(`error: ${detail}`),

@@ -2,7 +2,7 @@
 export interface CliContext {
   readonly env: NodeJS.ProcessEnv
   readonly stdin: NodeJS.ReadableStream & { readonly isTTY?: boolean }
-  readonly stdout: { write(text: string): unknown; readonly isTTY?: boolean }
+  readonly stdout: { write(text: string): unknown; readonly isTTY?: boolean; readonly columns?: number; readonly rows?: number }
   readonly stderr: { write(text: string): unknown; readonly isTTY?: boolean }
   cwd(): string
   on(event: 'SIGINT' | 'SIGTERM', listener: () => void): unknown
@@ -13,6 +13,7 @@ export interface CliContext {
 export interface GlobalOptions {
   readonly config?: string
   readonly json?: true
+  readonly wide?: true
   readonly verbose?: true
   readonly tokenFile?: string
 }

@@ -1,10 +1,11 @@
 import { readFileSync } from 'node:fs'
-import { Command, CommanderError } from 'commander'
+import { type Command, CommanderError } from 'commander'
 import { RelayerError } from '../domain/errors.ts'
 import { addCommands, type Commands } from './command.ts'
 import { archiveCommand } from './commands/archive.ts'
 import { auditCommand } from './commands/audit.ts'
 import { codecServerCommand } from './commands/codec-server.ts'
+import { completionCommand } from './commands/completion.ts'
 import { configCommand } from './commands/config.ts'
 import { denyCommands } from './commands/deny.ts'
 import { deployCommand } from './commands/deploy.ts'
@@ -24,7 +25,8 @@ import { stuckCommand } from './commands/stuck.ts'
 import { tokenCommand } from './commands/token.ts'
 import { transferCommand } from './commands/transfer.ts'
 import { type CliContext, type ExitCode, exitCodes, type GlobalOptions } from './context.ts'
-import { printError } from './output.ts'
+import { printError } from './print.ts'
+import { Program } from './program.ts'
 
 /** The whole command tree, in the order of the help. */
 export const commands: Commands = {
@@ -49,6 +51,7 @@ export const commands: Commands = {
   keystore: keystoreCommand,
   token: tokenCommand,
   'codec-server': codecServerCommand,
+  completion: completionCommand,
 }
 
 /** Runs one command line (without `node` and the script). Never throws; the answer is the exit code. */
@@ -80,12 +83,13 @@ export async function main(argv: readonly string[], context: CliContext): Promis
  */
 export function createProgram(context: CliContext, ended: (code: ExitCode) => void, tree: Commands = commands): Command {
   const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as { version: string }
-  const program = new Command('portage')
+  const program = new Program('portage')
   program
     .version(version)
     .description('Portage carries cross-chain transfers to their destination and loses none.')
     .option('--config <file>', 'config file (default: $PORTAGE_CONFIG, else portage.yaml)')
     .option('--json', 'one JSON object on stdout, for scripts')
+    .option('--wide', 'whole ids, a row on a line, however wide (default: fitted to the terminal, or to 80 columns)')
     .option('--token-file <file>', 'file with the access token of who gives orders (default: $PORTAGE_TOKEN)')
     .option('--verbose', 'with an error, print its stack and causes')
     .configureHelp({ showGlobalOptions: true })

@@ -1,4 +1,5 @@
 import { type Command, InvalidArgumentError, Option } from 'commander'
+import { type Amount, parseAmount } from '../domain/amounts.ts'
 import { type Facts, RelayerError } from '../domain/errors.ts'
 import type { Order } from '../domain/order.ts'
 
@@ -45,7 +46,8 @@ export function pastTime(text: string): number {
   return at
 }
 
-function isOfCalendar(day: string): boolean {
+/** Is it a day that there is? `Date` takes 31 February for 3 March. */
+export function isOfCalendar(day: string): boolean {
   const at = Date.parse(day)
   return !Number.isNaN(at) && new Date(at).toISOString().startsWith(day)
 }
@@ -63,8 +65,20 @@ export const parse = {
   gasFactor: numberWithin(1, 5, 'It must be a number from 1 to 5.', fraction),
   priority: numberWithin(1, 5, 'It is a number from 1 to 5.'),
   chainName: matching(/^[a-z][a-z0-9-]{0,30}$/, 'It must be the name of a chain.'),
-  /** wei, decimal. */
-  wei: matching(/^[0-9]{1,77}$/, 'It must be a decimal number of wei.'),
+  /** A price or a cost, as wei, decimal. */
+  wei(this: void, text: string): string {
+    const amount = parseAmount(text)
+    if (amount && (amount.coin === undefined || amount.coin === 'ETH')) return amount.wei
+    throw new InvalidArgumentError('It must be an amount with a unit, like 5gwei or 0.05ether; a number alone is wei.')
+  },
+  /** Coins of a lane. */
+  amount(this: void, text: string): Amount {
+    const amount = parseAmount(text)
+    if (amount) return amount
+    throw new InvalidArgumentError(
+      "It must be an amount with a unit, like 0.05ETH (the coin of the lane's chain), 5gwei or 1000000wei; a number alone is wei.",
+    )
+  },
   /** Gas units, decimal. */
   gas: matching(/^[0-9]{1,20}$/, 'It must be a whole number of gas units.'),
   address: matching(/^0x[0-9a-f]{40}$/i, 'It must be an address: 0x and 40 hex digits.'),

@@ -1,49 +1,75 @@
+import { gweiText } from '../domain/amounts.ts'
 import { type GivenOrder, orderDetails } from '../domain/order.ts'
-import { toRelayerError } from '../domain/errors.ts'
-import { redactText } from '../observability/redact.ts'
-import type { CliContext, GlobalOptions } from './context.ts'
-
-/** Prints the result of a command: one JSON object on stdout with --json, else the text for people. */
-export function print(context: CliContext, { json }: GlobalOptions, result: { readonly json: object; readonly text: string }): void {
-  context.stdout.write(`${json ? JSON.stringify(result.json) : result.text}\n`)
-}
 
 /** A value of a table or of a list of facts. */
-export type Cell = string | number | boolean | undefined
+export type Cell = string | number | boolean | undefined | Shortened
 
-/** Columns as wide as their widest cell, two spaces between; an undefined cell is `-`. */
-export function table(headings: readonly string[], rows: readonly (readonly Cell[])[]): string {
-  const lines = [headings, ...rows.map((cells) => cells.map((cell) => String(cell ?? '-')))]
-  const widths = headings.map((_, column) => Math.max(...lines.map((cells) => (cells[column] ?? '').length)))
-  const padded = lines.map((cells) => cells.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  '))
-  return padded.map((text) => text.trimEnd()).join('\n')
+/** An id: in `short` where it must fit, which commands take for `full`. */
+export interface Shortened {
+  readonly full: string
+  readonly short: string
+}
+
+/** A column by its name; `wide`: shown with --wide only. */
+export type Heading = string | { readonly name: string; readonly wide: true }
+
+/** Rows of cells below headings. Rendered by cli/layout.ts, which knows how wide it may be. */
+export interface Table {
+  readonly kind: 'table'
+  readonly headings: readonly Heading[]
+  readonly rows: readonly (readonly Cell[])[]
+}
+
+/** `name  value` lines. */
+export interface Facts {
+  readonly kind: 'facts'
+  readonly values: Readonly<Record<string, Cell>>
+}
+
+/** A text that must stay as it is, such as JSON or a token. */
+export interface Verbatim {
+  readonly kind: 'verbatim'
+  readonly text: string
+}
+
+/** A part of what people are shown; a string is prose, of one or more lines. */
+export type Part = string | Table | Facts | Verbatim
+
+/** What people are shown: parts with an empty line between them. */
+export type Text = Part | readonly Part[]
+
+/** A table; an undefined cell is `-`. */
+export function table(headings: readonly Heading[], rows: readonly (readonly Cell[])[]): Table {
+  return { kind: 'table', headings, rows }
 }
 
 /** A table, or the text `none` where there are no rows. */
-export function list(none: string, headings: readonly string[], rows: readonly (readonly Cell[])[]): string {
+export function list(none: string, headings: readonly Heading[], rows: readonly (readonly Cell[])[]): Part {
   return rows.length === 0 ? none : table(headings, rows)
 }
 
 /** A table as a part of a text, or no part where there are no rows. */
-export function section<Row>(rows: readonly Row[], headings: readonly string[], cells: (row: Row) => readonly Cell[]): string[] {
+export function section<Row>(rows: readonly Row[], headings: readonly Heading[], cells: (row: Row) => readonly Cell[]): Part[] {
   return rows.length === 0 ? [] : [table(headings, rows.map(cells))]
 }
 
 /** What was ordered, newest first; no part where nothing was. */
-export function ordersSection(orders: readonly GivenOrder[] = []): string[] {
+export function ordersSection(orders: readonly GivenOrder[] = []): Part[] {
   return section(orders.toReversed(), ['ordered', 'order', 'by', 'reason'], (given) => [
     timeText(new Date(given.at).toISOString()),
-    [given.kind, ...orderDetails(given)].join(' '),
+    [given.kind, ...orderDetails(withFees(given))].join(' '),
     given.by,
     given.reason,
   ])
 }
 
 /** `name  value` lines; undefined values are left out. */
-export function facts(values: Readonly<Record<string, Cell>>): string {
-  const rows = Object.entries(values).filter(([, value]) => value !== undefined)
-  const width = Math.max(0, ...rows.map(([name]) => name.length))
-  return rows.map(([name, value]) => `${name.padEnd(width)}  ${value}`).join('\n')
+export function facts(values: Readonly<Record<string, Cell>>): Facts {
+  return { kind: 'facts', values }
+}
+
+export function verbatim(text: string): Verbatim {
+  return { kind: 'verbatim', text }
 }
 
 /** Date and time of a table's cell, UTC, without milliseconds. */
@@ -51,35 +77,23 @@ export function timeText(iso: string): string {
   return iso.slice(0, 19)
 }
 
-/** The parts of an error, whether it was thrown here or answered by the API. */
-export interface Refusal {
-  readonly code: string
-  readonly message: string
-  readonly remedy: string
-  readonly facts: object
+/** The fees that an order named, as people read them. */
+function withFees(given: GivenOrder): GivenOrder {
+  const { facts } = given
+  if (!facts) return given
+  const shown = Object.entries(facts).map(([name, value]) => [name, isFee(name, value) ? gweiText(String(value)) : value])
+  return { ...given, facts: Object.fromEntries(shown) as typeof facts }
 }
 
-/** An error for people (code, what happened, what to do) or, with --json, as `{"error":…}` on stdout. The stack only with --verbose. */
-export function printError(context: CliContext, globals: GlobalOptions, thrown: unknown): void {
-  const { code, message, remedy, facts: about } = toRelayerError(thrown)
-  // The remedy is ours and holds no secret, and may look like one (Authorization: Bearer <token>): it is found again at the end of the message.
-  const end = message.endsWith(`→ ${remedy}`) ? message.length - remedy.length : message.length
-  printRefusal(context, globals, { code, message: redactText(message.slice(0, end)) + message.slice(end), remedy, facts: about })
-  if (globals.verbose) context.stderr.write(`${redactText(stackOf(thrown))}\n`)
+/** Signals are typed by hand: it need not be a number. */
+function isFee(name: string, value: string | number): boolean {
+  return (name === 'maxFee' || name === 'tip') && /^[0-9]+$/.test(String(value))
 }
 
-export function printRefusal(context: CliContext, { json }: GlobalOptions, { code, message, remedy, facts: about }: Refusal): void {
-  if (json) {
-    context.stdout.write(`${JSON.stringify({ error: { code, message, remedy, facts: about } })}\n`)
-    return
-  }
-  // The remedy ends the message; people get it on a line of its own.
-  const arrow = `→ ${remedy}`
-  const what = message.endsWith(arrow) ? message.slice(0, -arrow.length).trimEnd() : message
-  context.stderr.write(`${code}: ${what}\n${arrow}\n`)
-}
-
-function stackOf(thrown: unknown): string {
-  if (!(thrown instanceof Error)) return String(thrown)
-  return [thrown.stack ?? thrown.message, ...(thrown.cause === undefined ? [] : [`caused by: ${stackOf(thrown.cause)}`])].join('\n')
+/** In the largest unit of which there is one: `12s ago`, `3m ago`, `2h ago`, `5d ago`. @param ms how long ago */
+export function agoText(ms: number): string {
+  const seconds = Math.max(0, Math.floor(ms / 1_000))
+  if (seconds < 60) return `${seconds}s ago`
+  if (seconds < 3_600) return `${Math.floor(seconds / 60)}m ago`
+  return seconds < 86_400 ? `${Math.floor(seconds / 3_600)}h ago` : `${Math.floor(seconds / 86_400)}d ago`
 }

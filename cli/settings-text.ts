@@ -1,7 +1,7 @@
 import type { FeePolicy } from '../domain/fees/policy.ts'
 import type { HaltScope, NodeChange, Settings, SettingsChange, SettingsOrder } from '../domain/settings/settings.ts'
 import { feeScopeText, limitText } from './fee-scope.ts'
-import { section, table } from './output.ts'
+import { type Part, section, table, type Text } from './output.ts'
 
 /** The scope of a halt: `everything`, or its bridge and chains. */
 export function scopeText({ bridge, chain, sourceChain, targetChain }: HaltScope): string {
@@ -17,18 +17,18 @@ export function scopeText({ bridge, chain, sourceChain, targetChain }: HaltScope
 const since = (at: number) => new Date(at).toISOString()
 
 /** What is halted, denied and changed. */
-export function settingsText({ version, halts, denied, fees, nodes }: Settings): string {
-  const parts = [
+export function settingsText({ version, halts, denied, fees, nodes }: Settings): Text {
+  const parts: Part[] = [
     section(halts, ['halted', 'by', 'since', 'reason'], ({ scope, by, at, reason }) => [scopeText(scope), by, since(at), reason]),
     section(denied, ['denied', 'by', 'since', 'reason'], ({ kind, value, by, at, reason }) => [`${kind} ${value}`, by, since(at), reason]),
     section(fees, ['fees of', 'policy'], ({ scope, policy }) => [feeScopeText(scope), policyText(policy)]),
     section(nodes, ['node', 'change'], ({ chain, name, ...rest }) => [`${chain}/${name}`, nodeText(rest)]),
   ].flat()
-  return [`version ${version}`, ...(parts.length > 0 ? parts : ['Nothing is halted, denied or changed.'])].join('\n\n')
+  return [`version ${version}`, ...(parts.length > 0 ? parts : ['Nothing is halted, denied or changed.'])]
 }
 
 /** The changes, newest first. */
-export function auditText(audit: readonly SettingsChange[]): string {
+export function auditText(audit: readonly SettingsChange[]): Text {
   if (audit.length === 0) return 'Nothing was ever changed.'
   const rows = audit.toReversed().map(({ version, at, by, order: one, reason }) => [version, since(at), by, orderText(one), reason])
   return table(['version', 'when', 'by', 'what', 'reason'], rows)
@@ -56,7 +56,7 @@ function orderText(one: SettingsOrder): string {
 }
 
 function policyText(policy: FeePolicy): string {
-  return (Object.keys(policy) as (keyof FeePolicy)[]).map((name) => `${name}=${limitText(name, policy[name])}`).join(' ') || 'none'
+  return (Object.keys(policy) as (keyof FeePolicy)[]).map((name) => `${name} ${limitText(name, policy[name])}`).join(', ') || 'none'
 }
 
 function nodeText({ disabled, url, use }: Pick<NodeChange, 'disabled' | 'url' | 'use'>): string {

@@ -4,19 +4,29 @@ import { ageText } from '../domain/age.ts'
 import { countAside, intervalsOf } from '../domain/stream/aside.ts'
 import { countNumbers, type IntervalSet } from '../domain/stream/interval-set.ts'
 import type { OpenNumber, StreamState, StreamView } from '../domain/stream/stream.ts'
-import { type Cell, facts, list, ordersSection, section } from './output.ts'
+import { shortParts } from '../domain/short-id.ts'
+import { type Cell, facts, type Heading, list, ordersSection, type Part, section, type Shortened, type Text } from './output.ts'
 
-const listHeadings = ['stream', 'cursor', 'lag', 'open', 'parked', 'gaps', 'completed_nonce_height', 'completed_block_height', 'notes']
+const listHeadings: readonly Heading[] = [
+  ...['stream', 'cursor', 'lag', 'open', 'parked', 'gaps', 'completed_nonce_height'],
+  { name: 'completed_block_height', wide: true },
+  'notes',
+]
 
 /** One line per stream. */
-export function listText(rows: readonly StreamRow[]): string {
+export function listText(rows: readonly StreamRow[]): Text {
   return list('no streams: none has been told anything yet (portage run --role intake)', listHeadings, rows.map(toCells))
 }
 
 function toCells(row: StreamRow): Cell[] {
-  if ('problem' in row) return [row.stream, ...Array.from({ length: 7 }, () => undefined), row.problem]
+  if ('problem' in row) return [streamCell(row.stream), ...Array.from({ length: 7 }, () => undefined), row.problem]
   const { stream, cursor, lag, open, parked, completedNumber, completedHeight } = row
-  return [stream, cursor, lag, open, parked, gapsText(row), completedNumber, completedHeight, notesOf(row).join('; ')]
+  return [streamCell(stream), cursor, lag, open, parked, gapsText(row), completedNumber, completedHeight, notesOf(row).join('; ')]
+}
+
+/** As `stream` commands take it in both forms. */
+function streamCell(stream: string): Shortened {
+  return { full: stream, short: shortParts(stream) }
 }
 
 /** What an operator who looks at many streams should see. */
@@ -35,7 +45,7 @@ function gapsText({ gaps }: StreamView): string {
 }
 
 /** All that a stream knows. @param now ms since the epoch */
-export function stateText(state: StreamState, report: StreamReport, now: number): string {
+export function stateText(state: StreamState, report: StreamReport, now: number): Text {
   const { cursor, lag, next, open, parked, room, paused, full, backfill, targetHeight, alarms, counts } = report
   // A stream without a start block, such as that of a Wormhole emitter, reads no blocks.
   const scanned = cursor !== undefined || state.start !== undefined
@@ -61,7 +71,7 @@ export function stateText(state: StreamState, report: StreamReport, now: number)
     ...counts,
   })
   const unproved = report.unproved && ['not proved without a node of its source:', ...report.unproved.map((one) => `  ${one}`)].join('\n')
-  return [head, ...(unproved ? [unproved] : []), ...details(state, now)].join('\n\n')
+  return [head, ...(unproved ? [unproved] : []), ...details(state, now)]
 }
 
 /** @param now ms since the epoch; absent: the text says no age */
@@ -84,7 +94,7 @@ function backfillText({ left, ordered }: StreamView['backfill'], { backfill: { b
   return `${left} of ${ordered} blocks left${by === undefined ? '' : `, ordered by ${by}`}`
 }
 
-function details(state: StreamState, now: number): string[] {
+function details(state: StreamState, now: number): Part[] {
   const { gaps, open, exceptions, unknownCompletions, backfill, fork, vanished, distrusted } = state
   const parked = open.filter((one) => one.parked !== undefined)
   const running = open.filter((one) => one.parked === undefined)

@@ -3,7 +3,12 @@ import { aboutStream } from '../access/subjects.ts'
 import { orderStream, type StreamOrder } from '../streams/orders.ts'
 import { type Heights, sourceOf, type StreamReport, toReport } from '../streams/reports.ts'
 import type { Config } from '../config/schema.ts'
+import { RelayerError } from '../domain/errors.ts'
+import { isShort, isShortFor } from '../domain/short-id.ts'
 import type { StreamView } from '../domain/stream/stream.ts'
+import type { TemporalClient } from '../temporal/client/client.ts'
+import { fromTemporal } from '../temporal/client/errors.ts'
+import { listStreamNames } from '../temporal/client/streams.ts'
 import { withChain } from './chains.ts'
 import type { Call, Outcome } from './command.ts'
 import type { Reasoned } from './options.ts'
@@ -15,15 +20,28 @@ const headTimeoutMs = 3_000
 
 /** The argument of every command about one stream. */
 export function streamArgument(command: Command): Command {
-  return command.argument('<stream>', 'stream id (native-bridge:ethereum:bsc); portage stream list shows them')
+  return command.argument('<stream>', 'stream id (native-bridge:ethereum:bsc), in full or as portage stream list shortens it')
+}
+
+/** The name of a stream, in full or as lists shorten it. Throws STREAM_NOT_FOUND (none is so named, or several are), TEMPORAL_UNAVAILABLE. */
+export async function findStream(client: TemporalClient, name: string): Promise<string> {
+  if (!isShort(name)) return name
+  const names = await listStreamNames(client).catch((error: unknown) => {
+    throw fromTemporal(error, {})
+  })
+  const [one, ...more] = names.filter((stream) => isShortFor(name, stream))
+  if (one !== undefined && more.length === 0) return one
+  const detail = one === undefined ? undefined : `Several streams have this name: ${[one, ...more].join(', ')}.`
+  throw new RelayerError('STREAM_NOT_FOUND', { detail, facts: { stream: name } })
 }
 
 /** An order without who gives it, and why. */
 type Unsigned<One> = One extends unknown ? Omit<One, 'order'> : never
 
 /** Gives an order to a stream. Throws INPUT_INVALID, STREAM_NOT_FOUND, STREAM_UNREACHABLE, ACCESS_*, TEMPORAL_UNAVAILABLE. */
-export function sendToStream(call: Call<Reasoned>, stream: string, words: Words, request: Unsigned<StreamOrder>): Promise<Outcome> {
+export function sendToStream(call: Call<Reasoned>, name: string, words: Words, request: Unsigned<StreamOrder>): Promise<Outcome> {
   return order(call, words, async (client, _, allow) => {
+    const stream = await findStream(client, name)
     const { done, view, warning } = await orderStream(client, stream, { ...request, order: allow(aboutStream(stream)) })
     const warned = warning === undefined ? {} : { warning }
     return {

@@ -1,26 +1,29 @@
 import { errorCatalogue } from '../domain/errors.ts'
 import type { TransferRow } from '../temporal/client/transfer-list.ts'
 import type { TransferReport } from '../temporal/client/transfers.ts'
-import { facts, list, ordersSection, section, timeText } from './output.ts'
+import { coinOfLane, coinText, gweiText } from '../domain/amounts.ts'
+import { shortTransfer } from '../domain/short-id.ts'
+import { facts, list, agoText, ordersSection, type Part, section, type Text, timeText } from './output.ts'
 
 /** One line per transfer. */
-export function rowsText(rows: readonly TransferRow[]): string {
-  const cells = rows.map(({ id, state, execution, sourceChain, targetChain, txHash, startedAt }) => [
-    timeText(startedAt),
+export function rowsText(rows: readonly TransferRow[]): Part {
+  const cells = rows.map(({ id, state, execution, sourceChain, targetChain, txHash, code, startedAt }) => [
+    { full: timeText(startedAt), short: agoText(Date.now() - Date.parse(startedAt)) },
     // An execution that closed without being done says so instead of its last state.
     execution === 'RUNNING' || execution === 'COMPLETED' ? state : execution.toLowerCase(),
     `${sourceChain ?? '?'} → ${targetChain ?? '?'}`,
+    code,
     txHash,
-    id,
+    { full: id, short: shortTransfer(id) },
   ])
-  return list('no transfers', ['started', 'state', 'route', 'transaction', 'id'], cells)
+  return list('no transfers', ['started', 'state', 'route', 'code', { name: 'transaction', wide: true }, 'id'], cells)
 }
 
 /** A transfer: its facts, its transactions, what was ordered of it, its timeline. */
-export function reportText(report: TransferReport): string {
+export function reportText(report: TransferReport): Text {
   if ('partial' in report) {
     const { partial, ...row } = report
-    return `${facts({ ...row })}\n\nOnly a part is known: ${partial}.`
+    return [facts({ ...row }), `Only a part is known: ${partial}.`]
   }
   const {
     id,
@@ -53,14 +56,14 @@ export function reportText(report: TransferReport): string {
     transaction: txHash,
     block: delivery?.blockHeight,
     'delivered by': delivery && `${delivery.by ?? 'unknown'}${delivery.ours ? ' (ours)' : ''}`,
-    'gas paid': delivery?.gasPaid && `${delivery.gasPaid} wei`,
+    'gas paid': delivery?.gasPaid && coinText(delivery.gasPaid, lane === undefined ? 'ether' : coinOfLane(lane)),
     code,
     reason,
     remedy: state === 'parked' || state === 'waiting' ? code && errorCatalogue[code].remedy : undefined,
     rounds,
   })
-  const headings = ['attempt', 'transaction', 'max fee (wei)', 'tip (wei)', 'fate']
-  const attempts = section(tried, headings, ({ kind, hash, maxFee, tip, fate }) => [kind, hash, maxFee, tip, fate])
+  const headings = ['attempt', 'transaction', 'max fee', 'tip', 'fate']
+  const attempts = section(tried, headings, ({ kind, hash, maxFee, tip, fate }) => [kind, hash, gweiText(maxFee), gweiText(tip), fate])
   const lines = section(timeline, ['time', 'state', 'note'], ({ at, state: reached, note }) => [new Date(at).toISOString(), reached, note])
-  return [head, ...attempts, ...ordersSection(orders), ...lines].join('\n\n')
+  return [head, ...attempts, ...ordersSection(orders), ...lines]
 }

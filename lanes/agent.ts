@@ -24,6 +24,8 @@ export class LaneAgent {
   readonly #observer: AccountObserver
   readonly #alerts: Alerts
   #era = 0
+  /** `at` of the newest order to send again that it has obeyed. */
+  #republished: number | undefined
 
   constructor(given: LaneDeps) {
     const deps: LaneDeps = { ...given, raised: (kind) => void this.raises[kind]++ }
@@ -173,6 +175,11 @@ export class LaneAgent {
       this.#era = view.era
       this.#transactions.clear()
       this.#observer.forget()
+    }
+    const { republish } = view
+    if (republish && republish.at !== this.#republished) {
+      this.#republished = republish.at
+      this.#transactions.republish(republish.nonce)
     }
     this.#requests.onView(view)
   }

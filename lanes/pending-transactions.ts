@@ -79,6 +79,11 @@ export class PendingTransactions {
     this.#inBackground(pending.bump(undefined, { maxFee, tip }), nonce, 'a raise could not be made; ordered again')
   }
 
+  /** Sends the same bytes again, of this nonce or of all that this process drives. */
+  republish(nonce: number | undefined): void {
+    for (const pending of this.#all) if (nonce === undefined || pending.nonce === nonce) pending.republish()
+  }
+
   onAccount(account: Account): void {
     for (const pending of this.#all) pending.onBlock(account.block.height, account)
   }

@@ -126,7 +126,7 @@ export const rooms: readonly Room[] = [
   { path: 'api', imports: inner, packages: ['fastify', 'fastify-type-provider-zod', '@fastify/*', 'zod', 'node:*'] },
   // It runs in a browser, and is no part of any process: bin/page.js builds it.
   { path: 'page', imports: ['domain'], packages: ['preact', 'uplot'] },
-  { path: 'cli', imports: [...inner, 'archive'], packages: ['commander', evmLibrary, '@grpc/*', 'node:*'] },
+  { path: 'cli', imports: [...inner, 'archive'], packages: ['commander', evmLibrary, '@grpc/*', 'log-update', 'string-width', 'node:*'] },
   // These two commands do the work of workers in their own process.
   ...['cli/commands/run.ts', 'cli/commands/stream-audit.ts'].map((path): Room => ({
     path,

@@ -1,3 +1,4 @@
+import { LaneWaiters } from '../lanes/lane-waiters.ts'
 import { GateWatcher } from '../bridges/gates/gate-watcher.ts'
 import { UnauthorizedLanes } from '../bridges/gates/unauthorized-lanes.ts'
 import { createPauses } from '../lanes/pauses.ts'
@@ -43,6 +44,7 @@ export async function createChainWorker(
   const near: NearLanes = new Map([...allNear].filter(([lane]) => ledgers.has(lane)))
   const nearSlots = [...near.values()].reduce((sum, { slots }) => sum + slots.size, 0)
   const gates = createGateWatcher(name, lanes, context)
+  const laneWaiters = new LaneWaiters({ lanes, wake: (id) => wakeTransfer(client, id), logger })
   const batched = [...bridges.values()].some((bridge) => bridge.endpoint(name).batches !== undefined)
   const keyless = createKeylessSteps({
     bridges,
@@ -51,6 +53,7 @@ export async function createChainWorker(
     settings,
     haltRoute,
     gates,
+    laneWaiters,
     fees,
     losses,
     lossReports,
@@ -64,7 +67,7 @@ export async function createChainWorker(
   const audits = createAuditSteps({ bridges, chains, client, ...auditAlarms(name, context) })
   const activities = { ...keyless, ...audits, ...createNearSteps(near) }
   const worker = await createTransferWorker(name, { ...hosting, logger, activities, nearSlots })
-  return { worker, services: gates ? [gates] : [] }
+  return { worker, services: gates ? [gates, laneWaiters] : [laneWaiters] }
 }
 
 /**

@@ -11,7 +11,9 @@ import { endpointOf, lanesOf, type StepDeps } from '../deps.ts'
 /** Wait where no lane takes work, ms: a status is a few seconds old, and a resumed lane is to be found soon. */
 const laneWaitMs = 5_000
 
-type Deps = Pick<StepDeps, 'bridges' | 'gates'> & { readonly lanes: ReadonlyMap<ChainName, Pick<LaneStatusCache, 'open' | 'statuses'>> }
+type Deps = Pick<StepDeps, 'bridges' | 'gates' | 'laneWaiters'> & {
+  readonly lanes: ReadonlyMap<ChainName, Pick<LaneStatusCache, 'open' | 'statuses'>>
+}
 
 /** A lane that takes work and may deliver this transfer, or the closed gate that it waits for, or no lane takes work. */
 export type Choice =
@@ -56,7 +58,10 @@ async function unauthorizedGate(
 
 /** Waits; the reason names why each lane takes no work. */
 export async function noLane(deps: Deps, transfer: Transfer): Promise<Stopped> {
-  const statuses = await lanesOf(deps, transfer).statuses()
+  const lanes = lanesOf(deps, transfer)
+  // One that has just left an open lane would be woken at once, and find as little.
+  if ((await lanes.open()).length === 0) deps.laneWaiters?.add(transferId(transfer))
+  const statuses = await lanes.statuses()
   const closed = statuses.flatMap(({ lane, why, detail }) => (why ? [`${lane} ${why}: ${detail ?? ''}`] : []))
   const reason = [`no other lane of ${transfer.targetChain} takes work now`, ...closed].join('; ')
   return { kind: 'waiting', code: 'LANE_NONE', reason, retryInMs: laneWaitMs }

@@ -45,6 +45,11 @@ const ledgerOrders = {
     z.strictObject({ nonce, maxFee: wei.optional().describe('Wei per gas, at least.'), tip: wei.optional(), reason }),
     (body) => ({ kind: 'replace', nonce: body.nonce, ...(body.maxFee && { maxFee: body.maxFee }), ...(body.tip && { tip: body.tip }) }),
   ),
+  republish: ordering(
+    'Send what is signed and in no block to every node again, the same bytes',
+    z.strictObject({ nonce: nonce.optional().describe('Absent: all that are in no block.'), reason }),
+    (body) => ({ kind: 'republish', nonce: body.nonce }),
+  ),
   'set-window': ordering(
     'Change how many nonces may be in flight',
     z.strictObject({ window: z.number().int().min(0).max(128), reason }),

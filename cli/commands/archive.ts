@@ -11,7 +11,9 @@ import { readKeptOrders } from '../../temporal/client/kept-orders.ts'
 import type { Call, CommandSpec } from '../command.ts'
 import { withInterrupt } from '../context.ts'
 import { invalid, numberWithin, pastTime, utcDay } from '../options.ts'
-import { facts, print, printError } from '../output.ts'
+import { layoutOf, render } from '../layout.ts'
+import { facts } from '../output.ts'
+import { print, printError } from '../print.ts'
 
 interface RunOptions {
   /** ms since the epoch. */
@@ -85,7 +87,7 @@ async function run({ context, globals, options: { since, every } }: Call<RunOpti
         const done = outcome(await pass(client, store, from))
         from = undefined
         if (globals.json) print(context, globals, done)
-        else context.stderr.write(`${done.text}\n`)
+        else context.stderr.write(`${render(done.text, layoutOf(context, globals))}\n`)
       } catch (error) {
         // It is made again; what it did is kept.
         printError(context, globals, error)

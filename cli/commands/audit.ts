@@ -24,7 +24,7 @@ export const auditCommand: CommandSpec = {
           allow({ chains })
           const reports = await Promise.all(chains.map((chain) => runAudit(client, { chain, hours, graceMs: 0 })))
           const rows = reports.map((report) => [report.chain, ...cells(report)])
-          const text = [table(headings, rows), ...reports.flatMap(findings)].join('\n')
+          const text = [table(headings, rows), ...paragraph(reports.flatMap(findings))]
           return { json: { reports }, text, failed: reports.some(({ undoneCount }) => undoneCount > 0) }
         }),
     },
@@ -45,7 +45,7 @@ export const auditCommand: CommandSpec = {
             ...(report ? cells(report) : []),
           ])
           const found = audits.flatMap(({ report }) => (report ? findings(report) : []))
-          return { json: { audits }, text: [list('no audits', ['started', 'execution', ...headings], rows), ...found].join('\n') }
+          return { json: { audits }, text: [list('no audits', ['started', 'execution', ...headings], rows), ...paragraph(found)] }
         }),
     },
   },
@@ -62,6 +62,10 @@ const headings = ['chain', 'checked', 'intact', 'undone', 'reopened', 'idle', 'u
 
 function cells({ checked, intact, undoneCount, reopenedCount, idleCount, underway, unsure }: AuditReport): Cell[] {
   return [checked, intact, undoneCount, reopenedCount, idleCount, underway, unsure]
+}
+
+function paragraph(lines: readonly string[]): string[] {
+  return lines.length === 0 ? [] : [lines.join('\n')]
 }
 
 function findings({ undone, reopened, idle }: AuditReport): string[] {

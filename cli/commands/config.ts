@@ -1,6 +1,6 @@
 import { configJsonSchema } from '../../config/json-schema.ts'
 import type { CommandSpec } from '../command.ts'
-import { facts } from '../output.ts'
+import { facts, verbatim } from '../output.ts'
 import { temporalText } from '../temporal-text.ts'
 
 export const configCommand: CommandSpec = {
@@ -32,7 +32,7 @@ export const configCommand: CommandSpec = {
       examples: ['portage config schema > portage.schema.json'],
       run: async () => {
         const json = configJsonSchema()
-        return { json, text: JSON.stringify(json, null, 2) }
+        return { json, text: verbatim(JSON.stringify(json, null, 2)) }
       },
     },
   },

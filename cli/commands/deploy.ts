@@ -5,7 +5,7 @@ import { describeDeployment, type DeploymentStatus, promoteVersion } from '../..
 import type { Call, CommandSpec } from '../command.ts'
 import { withInterrupt } from '../context.ts'
 import { invalid, type Reasoned, withReason } from '../options.ts'
-import { list } from '../output.ts'
+import { list, type Text } from '../output.ts'
 
 /** Between two looks of `deploy drained --wait`, ms. */
 const lookEveryMs = 2_000
@@ -78,13 +78,13 @@ temporal workflow list --query 'TemporalWorkerDeploymentVersion = "<name>:<build
   },
 }
 
-function statusText({ deploymentName, current, ramping, versions }: DeploymentStatus): string {
+function statusText({ deploymentName, current, ramping, versions }: DeploymentStatus): Text {
   const rows = versions.map(({ buildId, status, createdAt }) => [buildId, status, createdAt])
   const share = ramping ? `, ${ramping.percent} % to ${ramping.buildId}` : ''
   return [
     `deployment ${deploymentName}: new work goes to ${current ?? 'workers without a version'}${share}`,
     list('no worker of it has polled yet', ['version', 'status', 'since'], rows),
-  ].join('\n')
+  ]
 }
 
 function nameOf({ worker: { deployment } }: Config): string {

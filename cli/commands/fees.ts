@@ -3,7 +3,7 @@ import { readSettings } from '../../temporal/client/settings.ts'
 import { configRules } from '../../config/chains.ts'
 import type { FeePolicy, FeeRule, FeeScope } from '../../domain/fees/policy.ts'
 import type { Call, CommandSpec } from '../command.ts'
-import { feeScopeText, limitText, parseFeeScope, parseWei } from '../fee-scope.ts'
+import { feeScopeText, limitText, parseFeeScope } from '../fee-scope.ts'
 import { type Reasoned, parse, withReason } from '../options.ts'
 import { sendToSettings } from '../orders.ts'
 import { list } from '../output.ts'
@@ -34,13 +34,13 @@ export const feesCommand: CommandSpec = {
         'Set limits of a scope. Those that are not named stay as they are. The most specific scope that sets a limit decides it.',
       options: (command) =>
         scoped(command)
-          .option('--max-fee-per-gas <wei>', 'most that a unit of gas may cost', parseWei)
-          .option('--max-tip <wei>', "most of that for the block's builder", parseWei)
-          .option('--max-fee-per-transaction <wei>', 'most that a whole transaction may cost, data fee included', parseWei)
-          .option('--base-fee-ceiling <wei>', 'above this base fee nothing new is sent', parseWei)
+          .option('--max-fee-per-gas <amount>', 'most that a unit of gas may cost', parse.wei)
+          .option('--max-tip <amount>', "most of that for the block's builder", parse.wei)
+          .option('--max-fee-per-transaction <amount>', 'most that a whole transaction may cost, data fee included', parse.wei)
+          .option('--base-fee-ceiling <amount>', 'above this base fee nothing new is sent', parse.wei)
           .option('--gas-factor <number>', 'the gas limit is the estimate times this', parse.gasFactor)
           .option('--gas-limit <gas>', 'most gas units of a transaction', parse.gas),
-      notes: 'Amounts are wei, or have a unit: 30gwei, 0.05ether.',
+      notes: 'Amounts have a unit: 30gwei, 0.05ether, 1000000wei. A number alone is wei.',
       examples: [
         'portage fees set --scope chain:ethereum --base-fee-ceiling 80gwei --reason "NFT mint"',
         'portage fees set --scope lane:evm-56:0x52908400098527886e0f7030069857d2e4169ee7 --max-tip 2gwei --gas-factor 1.5 --reason "slow inclusion"',

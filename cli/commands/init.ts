@@ -6,7 +6,7 @@ import { configText, keystoreOf, variablesOf } from '../init/config-text.ts'
 import { ask, chainsNamed, type Choice } from '../init/choose.ts'
 import { type Network, networks } from '../init/networks.ts'
 import { invalid } from '../options.ts'
-import { facts } from '../output.ts'
+import { facts, verbatim } from '../output.ts'
 
 interface InitOptions {
   readonly network?: Network
@@ -39,13 +39,12 @@ environment; the key of each chain; for what fee which token is delivered.`,
     ].map((line) => (options.out === 'portage.yaml' ? line : line.replace(/^portage (?!keystore)/, `portage --config ${options.out} `)))
     const text = [
       `${options.out}: ${network}, ${chains.map(({ name }) => name).join(', ')}`,
-      '',
       'Set these variables:',
       facts(Object.fromEntries(Object.entries(variables).map(([name, meaning]) => [`  ${name}`, meaning]))),
-      '',
       "Then, in this order; each key's address goes into the file (FILL IN), and so does for what fee you deliver:",
-      ...next.map((line) => `  ${line}`),
-    ].join('\n')
+      // To be copied: none is broken into lines.
+      verbatim(next.map((line) => `  ${line}`).join('\n')),
+    ]
     return { json: { file, network, chains: chains.map(({ name }) => name), variables, next }, text }
   },
 }

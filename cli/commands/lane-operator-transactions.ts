@@ -2,16 +2,20 @@ import type { Command } from 'commander'
 import { Interface } from 'ethers'
 import type { ConfiguredChain } from '../../chains/registry.ts'
 import { chainOf, lanesOf } from '../../config/chains.ts'
-import { aboutLane, resolveLane } from '../../config/lane-names.ts'
+import { aboutLane } from '../../config/lane-names.ts'
 import type { Config } from '../../config/schema.ts'
 import { RelayerError } from '../../domain/errors.ts'
+import { type Amount, coinOfLane, coinText } from '../../domain/amounts.ts'
 import { laneAddress, type LaneId } from '../../domain/lane/lane-id.ts'
+import { harmless } from '../../domain/printable.ts'
+import { lastPart, shortAddress } from '../../domain/short-id.ts'
 import type { Order } from '../../domain/order.ts'
 import type { TemporalClient } from '../../temporal/client/client.ts'
 import {
   cancelOperatorTransaction,
+  findOperatorTransaction,
   listOperatorTransactions,
-  operatorTransactionResult,
+  followOperatorTransaction,
   type OperatorTransactionRow,
   startOperatorTransaction,
 } from '../../temporal/client/operator-transactions.ts'
@@ -19,12 +23,14 @@ import type { OperatorTransactionInput } from '../../temporal/contracts/operator
 import { type Call, type Commands, type Outcome } from '../command.ts'
 import { withChain } from '../chains.ts'
 import type { Allow } from '../access.ts'
-import { laneArgument, type LaneOptions, withLane } from '../lanes.ts'
+import { findLane, laneArgument, type LaneOptions, withLane } from '../lanes.ts'
 import { type Reasoned, invalid, parse, withReason } from '../options.ts'
 import { type Cell, facts, list, timeText } from '../output.ts'
 
 const erc20 = new Interface(['function transfer(address, uint256)', 'function balanceOf(address)'])
 const lane = '0x52908400098527886e0f7030069857d2e4169ee7'
+
+const none: Amount = { wei: '0' }
 
 type PaymentOptions = LaneOptions & Reasoned & { readonly wait?: true }
 
@@ -36,14 +42,14 @@ export const operatorTransactionCommands: Commands = {
       withReason(
         withWait(laneArgument(command))
           .requiredOption('--to <address>', 'whom to call or pay', parse.address)
-          .option('--value <wei>', 'coins to send', parse.wei, '0')
+          .option('--value <amount>', 'coins to send: 0.05ETH, 1000000wei (default: none)', parse.amount)
           .option('--data <hex>', 'call data', parse.bytes, '0x'),
       ),
-    examples: [`portage lane send ${lane} --to 0x8617e340b3d01fa5f11f306f4090fd50e238070d --value 1000 --reason "a refund" --wait`],
-    run: (call: Call<PaymentOptions & { to: string; value: string; data: string }>, name: string) =>
+    examples: [`portage lane send ${lane} --to 0x8617e340b3d01fa5f11f306f4090fd50e238070d --value 0.01ETH --reason "a refund" --wait`],
+    run: (call: Call<PaymentOptions & { to: string; value?: Amount; data: string }>, name: string) =>
       withLaneOrder(call, name, (id, client, _, allow) => {
-        const { to, data, value } = call.options
-        return pay(call, client, { lane: id, intent: { to, data, value } }, allow(id))
+        const { to, data, value = none } = call.options
+        return pay(call, client, { lane: id, intent: { to, data, value: weiOf(value, id) } }, allow(id))
       }),
   },
   sweep: {
@@ -52,21 +58,22 @@ export const operatorTransactionCommands: Commands = {
     options: (command) =>
       withReason(
         withWait(laneArgument(command))
-          .option('--keep <wei>', "coins that stay; default: the lane's minimumBalance", parse.wei)
+          .option('--keep <amount>', "coins that stay: 0.5ETH; default: the lane's minimumBalance", parse.amount)
           .option('--token <address>', 'the whole balance of this ERC-20 token, instead of coins', parse.address),
         'sweep to the treasury',
       ),
-    examples: [`portage lane sweep ${lane} --keep 500000000000000000 --wait`],
-    run: (call: Call<PaymentOptions & { keep?: string; token?: string }>, name: string) =>
+    examples: [`portage lane sweep ${lane} --keep 0.5ETH --wait`],
+    run: (call: Call<PaymentOptions & { keep?: Amount; token?: string }>, name: string) =>
       withLaneOrder(call, name, async (id, client, config, allow) => {
         const order = allow(id)
         const found = lanesOf(config).find((one) => one.id === id)
         if (!found) throw new RelayerError('LANE_NOT_FOUND', { detail: 'It is not in the config.', facts: { lane: id } })
         const { address, minimumBalance } = found.lane
-        const { keep = minimumBalance, token } = call.options
+        const { token } = call.options
+        const keep = call.options.keep ? weiOf(call.options.keep, id) : minimumBalance
         const { treasury } = chainOf(config, found.chain)
         if (!treasury) throw invalid(`chains.${found.chain}.treasury is not in the config`)
-        if (!token && keep === undefined) throw invalid('say what stays: --keep <wei>')
+        if (!token && keep === undefined) throw invalid('say what stays: --keep <amount>')
         const intent = await withChain(config, found.chain, async (chain) =>
           token
             ? {
@@ -74,7 +81,7 @@ export const operatorTransactionCommands: Commands = {
                 data: erc20.encodeFunctionData('transfer', [treasury.address, await tokenBalance(chain, address, token)]),
                 value: '0',
               }
-            : { to: treasury.address, data: '0x', value: await spare(chain, address, treasury.address, BigInt(keep ?? '0')) },
+            : { to: treasury.address, data: '0x', value: await spare(chain, { id, address }, treasury.address, BigInt(keep ?? '0')) },
         )
         return pay(call, client, { lane: id, intent }, order)
       }),
@@ -85,19 +92,17 @@ export const operatorTransactionCommands: Commands = {
       withReason(
         withWait(laneArgument(command))
           .requiredOption('--from <lane>', 'the lane that pays')
-          .requiredOption('--amount <wei>', 'how much', parse.wei),
+          .requiredOption('--amount <amount>', 'how much: 0.05ETH', parse.amount),
         'top-up',
       ),
-    examples: [
-      `portage lane top-up ${lane} --chain ethereum --from 0x8617e340b3d01fa5f11f306f4090fd50e238070d --amount 1000000000000000000`,
-    ],
-    run: (call: Call<PaymentOptions & { from: string; amount: string }>, name: string) =>
-      withLaneOrder(call, name, (id, client, config, allow) => {
+    examples: [`portage lane top-up ${lane} --chain ethereum --from 0x8617e340b3d01fa5f11f306f4090fd50e238070d --amount 1ETH`],
+    run: (call: Call<PaymentOptions & { from: string; amount: Amount }>, name: string) =>
+      withLaneOrder(call, name, async (id, client, config, allow) => {
         const { chain, from, amount } = call.options
-        const payer = resolveLane(config, from, chain)
+        const payer = await findLane(client, config, from, chain)
         if (network(payer) !== network(id) || payer === id)
           throw invalid('the two must be different lanes of one network', { lane: id, from: payer })
-        const intent = { to: laneAddress(id), data: '0x', value: amount }
+        const intent = { to: laneAddress(id), data: '0x', value: weiOf(amount, payer) }
         const { by, reason } = allow(payer)
         return pay(call, client, { lane: payer, intent }, { by, reason: reason === 'top-up' ? `top-up of ${id}` : reason })
       }),
@@ -116,23 +121,31 @@ export const operatorTransactionCommands: Commands = {
     description:
       "End an operator's own transaction. A nonce in flight gets a no-op of the lane; if the call is mined first, the transaction is done.",
     options: (command) =>
-      withReason(command.argument('<id>', 'its id; portage lane transactions shows them')).option(
+      withReason(command.argument('<id>', 'its id, or the end of it; portage lane transactions shows them')).option(
         '--wait',
         'until it has ended; exit code 1 if it was not cancelled',
       ),
     examples: ['portage lane cancel-transaction operator-transaction:evm-1:0x5290…9ee7:1f2e3d4c5b6a7988 --reason "wrong amount" --wait'],
-    run: ({ withOrder, options }: Call<Reasoned & { wait?: true }>, id: string) =>
+    run: ({ withOrder, options, context }: Call<Reasoned & { wait?: true }>, given: string) =>
       withOrder(async (client, config, allow) => {
         const { wait } = options
+        const id = await findOperatorTransaction(client, given)
         const [, lane = ''] = /^operator-transaction:([^:]+:[^:]+):/.exec(id) ?? []
         await cancelOperatorTransaction(client, id, allow(aboutLane(config, lane)))
         const asked = 'cancel; portage lane transactions --closed 5 shows how it ended'
         if (!wait) return { json: { id, asked: 'cancel' }, text: facts({ id, asked }) }
-        const ended = await operatorTransactionResult(client, id)
+        const ended = await followOperatorTransaction(client, id, (why) => context.stderr.write(`${harmless(why)}\n`))
         const { state, detail } = ended
         return { json: { id, ...ended }, text: facts({ id, state, detail }), failed: state !== 'cancelled' }
       }),
   },
+}
+
+/** wei. Throws INPUT_INVALID if it names the coin of another chain: the same number of coins is worth something else there. */
+function weiOf({ wei, coin }: Amount, payer: LaneId): string {
+  const own = coinOfLane(payer)
+  if (coin === undefined || coin === own) return wei
+  throw invalid(`The coin of this lane's chain is ${own}, and not ${coin}. The unit ether is of whatever coin.`, { lane: payer })
 }
 
 /** Runs `use` with the lane that is ordered to pay. `allow`: as of withOrder, about the lane that pays. */
@@ -141,8 +154,8 @@ function withLaneOrder(
   name: string,
   use: (lane: LaneId, client: TemporalClient, config: Config, allow: (lane: LaneId) => ReturnType<Allow>) => Promise<Outcome>,
 ): Promise<Outcome> {
-  return withOrder((client, config, allow) =>
-    use(resolveLane(config, name, options.chain), client, config, (lane) => allow(aboutLane(config, lane))),
+  return withOrder(async (client, config, allow) =>
+    use(await findLane(client, config, name, options.chain), client, config, (lane) => allow(aboutLane(config, lane))),
   )
 }
 
@@ -158,11 +171,11 @@ async function pay(
 ): Promise<Outcome> {
   const { intent } = input
   const id = await startOperatorTransaction(client, input, order)
-  const about = { id, lane: input.lane, to: intent.to, value: `${intent.value} wei` }
-  if (!call.options.wait) return { json: { ...about, intent }, text: facts(about) }
+  const about = { id, lane: input.lane, to: intent.to, value: coinText(intent.value, coinOfLane(input.lane)) }
+  if (!call.options.wait) return { json: { ...about, value: `${intent.value} wei`, intent }, text: facts(about) }
   // On stderr, since it can take as long as the chain does: stdout is for the result.
   call.context.stderr.write(`${id} goes on by itself; this waits until it is final (Ctrl-C ends the waiting only)\n`)
-  const status = await operatorTransactionResult(client, id)
+  const status = await followOperatorTransaction(client, id, (why) => call.context.stderr.write(`${harmless(why)}\n`))
   const { state, detail, txHash: transaction, nonce } = status
   return { json: { id, ...status }, text: facts({ ...about, state, detail, nonce, transaction }), failed: state !== 'done' }
 }
@@ -176,13 +189,19 @@ const priceRoom = 2n
 const limitRoom = 2n
 
 /** The coins that remain after `keep` and the cost of sending them, wei, decimal. Throws INPUT_INVALID if there are none. */
-async function spare(chain: ConfiguredChain, address: string, to: string, keep: bigint): Promise<string> {
+async function spare(
+  chain: ConfiguredChain,
+  { id, address }: { readonly id: LaneId; readonly address: string },
+  to: string,
+  keep: bigint,
+): Promise<string> {
   const intent = { to, data: '0x', value: '0' }
   const [account, quote, dataFee] = await Promise.all([chain.account(address), chain.quote(), chain.dataFee(intent)])
   const cost = paymentGas * limitRoom * BigInt(quote.maxFee) * priceRoom + BigInt(dataFee) * priceRoom
   const value = BigInt(account.balance) - keep - cost
   if (value > 0n) return String(value)
-  throw invalid(`nothing to send: balance ${account.balance} wei, to keep ${keep} wei, fee up to ${cost} wei`, { lane: address })
+  const [balance, kept, fee] = [account.balance, keep, cost].map((wei) => coinText(String(wei), coinOfLane(id)))
+  throw invalid(`nothing to send: balance ${balance}, to keep ${kept}, fee up to ${fee}`, { lane: address })
 }
 
 /** The lane's balance of an ERC-20 token, in its smallest units. Throws INPUT_INVALID if it is 0, or no token answers. */
@@ -194,10 +213,12 @@ async function tokenBalance(chain: ConfiguredChain, address: string, token: stri
   return balance
 }
 
-const headings = ['transaction', 'started', 'state', 'nonce', 'to', 'value (wei)', 'by', 'reason', 'detail']
+const headings = ['transaction', 'started', 'state', 'nonce', 'to', 'value', 'by', 'reason', 'detail']
 
 function cells({ id, execution, startedAt, status }: OperatorTransactionRow): Cell[] {
   const state = status?.state ?? (execution === 'RUNNING' ? 'no answer' : execution.toLowerCase())
   const { nonce, intent, by, reason, detail = '' } = status ?? {}
-  return [id, timeText(startedAt), state, nonce, intent?.to, intent?.value, by, reason, detail]
+  const value = status && coinText(status.intent.value, coinOfLane(status.lane))
+  const to = intent && { full: intent.to, short: shortAddress(intent.to) }
+  return [{ full: id, short: lastPart(id) }, timeText(startedAt), state, nonce, to, value, by, reason, detail]
 }

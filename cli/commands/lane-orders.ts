@@ -1,7 +1,7 @@
 import { type LaneMode, setLaneMode } from '../../temporal/client/lanes.ts'
 import type { Call, Commands, CommandSpec } from '../command.ts'
-import { aboutLane, resolveLane } from '../../config/lane-names.ts'
-import { laneArgument, laneOrder, type LaneOptions, sendToLane } from '../lanes.ts'
+import { aboutLane } from '../../config/lane-names.ts'
+import { findLane, laneArgument, laneOrder, type LaneOptions, sendToLane } from '../lanes.ts'
 import { type Reasoned, parse, numberWithin, withReason } from '../options.ts'
 import { order } from '../orders.ts'
 
@@ -37,13 +37,20 @@ export const nonceCommands: Commands = {
     options: (command) =>
       laneOrder(command)
         .argument('<nonce>', 'the nonce', parse.number)
-        .option('--max-fee <wei>', 'at least this fee per gas', parse.wei)
-        .option('--tip <wei>', 'at least this tip per gas', parse.wei),
-    examples: [`portage lane replace ${lane} 118 --max-fee 90000000000 --tip 3000000000 --reason "it must go now"`],
+        .option('--max-fee <amount>', 'at least this fee per gas: 90gwei', parse.wei)
+        .option('--tip <amount>', 'at least this tip per gas: 3gwei', parse.wei),
+    examples: [`portage lane replace ${lane} 118 --max-fee 90gwei --tip 3gwei --reason "it must go now"`],
     run: (call: Call<LaneOptions & Reasoned & { maxFee?: string; tip?: string }>, name: string, nonce: number) => {
       const { maxFee, tip } = call.options
       return sendToLane(call, name, `replace ${nonce}`, { kind: 'replace', nonce, maxFee, tip })
     },
+  },
+  republish: {
+    description: 'Send what is signed and in no block to every node again, the same bytes. Portage does so by itself every few blocks.',
+    options: (command) => laneOrder(command).argument('[nonce]', 'only this nonce (default: all that are in no block)', parse.number),
+    examples: [`portage lane republish ${lane} --reason "the node's pool was emptied"`],
+    run: (call: Call<LaneOptions & Reasoned>, name: string, nonce: number | undefined) =>
+      sendToLane(call, name, nonce === undefined ? 'republish all' : `republish ${nonce}`, { kind: 'republish', nonce }),
   },
   'set-window': {
     description: 'Change how many nonces may be in flight. It stays until the window in the config is changed.',
@@ -77,7 +84,7 @@ function modeCommand(mode: LaneMode, description: string, reason: string): Comma
     run: (call: Call<LaneOptions & Reasoned>, name: string) =>
       // It is kept even while no worker serves the ledger.
       order(call, { done: mode }, async (client, config, allow) => {
-        const lane = resolveLane(config, name, call.options.chain)
+        const lane = await findLane(client, config, name, call.options.chain)
         await setLaneMode(client, lane, mode, allow(aboutLane(config, lane)))
         return { result: 'asked', json: { lane, asked: mode }, about: { lane } }
       }),

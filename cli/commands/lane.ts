@@ -1,3 +1,7 @@
+import { balanceText, coinOfLane, coinText, gweiText } from '../../domain/amounts.ts'
+import { workflowOf } from '../../domain/lane/intent-id.ts'
+import { laneAddress, type LaneId } from '../../domain/lane/lane-id.ts'
+import { lastPart, shortAddress, shortLane } from '../../domain/short-id.ts'
 import { kept } from '../../domain/lane/entries.ts'
 import type { LaneState } from '../../domain/lane/lane.ts'
 import { listBatches } from '../../temporal/client/batches.ts'
@@ -7,7 +11,7 @@ import { laneArgument, type LaneOptions, withLane } from '../lanes.ts'
 import { listLanes, toRow } from '../../lanes/reports.ts'
 import { chainsOfLanes } from '../../config/chains.ts'
 import { parse } from '../options.ts'
-import { facts, list, ordersSection, timeText } from '../output.ts'
+import { type Cell, facts, type Heading, list, ordersSection, type Shortened, type Text, timeText } from '../output.ts'
 import { modeCommands, nonceCommands } from './lane-orders.ts'
 import { operatorTransactionCommands } from './lane-operator-transactions.ts'
 
@@ -20,14 +24,14 @@ export const laneCommand: CommandSpec = {
       run: async ({ withTemporal }) => {
         const lanes = await withTemporal((client, config) => listLanes(client, chainsOfLanes(config)))
         const rows = lanes.map(({ lane, chain, status, next, latest, finalized, inFlight, window, balance, reason, by }) => [
-          lane,
+          laneCell(lane, chain),
           chain ?? '(not in config)',
           reason ? `${status}${by === undefined ? '' : ` by ${by}`}: ${reason}` : status,
           next,
           latest,
           finalized,
           inFlight === undefined ? undefined : `${inFlight}/${window ?? '-'}`,
-          balance,
+          balance === undefined ? undefined : { full: coinText(balance, coinOfLane(lane)), short: balanceText(balance, coinOfLane(lane)) },
         ])
         return { json: { lanes }, text: list('no lanes', headings, rows) }
       },
@@ -51,7 +55,14 @@ export const laneCommand: CommandSpec = {
       run: (call: Call<LaneOptions & { closed: number }>, name: string) =>
         withLane(call, name, async (lane, client) => {
           const found = await listBatches(client, lane, call.options.closed)
-          const rows = found.map((one) => [one.batch, timeText(one.startedAt), one.state, one.members, one.nonce, one.detail ?? ''])
+          const rows = found.map((one) => [
+            { full: one.batch, short: lastPart(one.batch) },
+            timeText(one.startedAt),
+            one.state,
+            one.members,
+            one.nonce,
+            one.detail ?? '',
+          ])
           const text = list('no batches', ['batch', 'started', 'state', 'transfers', 'nonce', 'detail'], rows)
           return { json: { lane, batches: found }, text }
         }),
@@ -62,9 +73,20 @@ export const laneCommand: CommandSpec = {
   },
 }
 
-const headings = ['lane', 'chain', 'status', 'next', 'mined', 'final', 'in flight', 'balance (wei)']
+const headings: readonly Heading[] = [
+  ...['lane', 'chain', 'status', 'next'],
+  { name: 'mined', wide: true },
+  { name: 'final', wide: true },
+  'in flight',
+  'balance',
+]
 
-function stateText(state: LaneState): string {
+/** A lane of the config is found by its address. */
+function laneCell(lane: LaneId, chain: string | undefined): Shortened {
+  return { full: lane, short: chain === undefined ? shortLane(lane) : shortAddress(laneAddress(lane)) }
+}
+
+function stateText(state: LaneState): Text {
   const configured = state.configured?.window
   const { lane, status, next, latest, finalized, inFlight, window, balance, reason, by } = toRow(state.config.lane, undefined, true, state)
   const { kept: keptNow, keptLimit } = kept(state)
@@ -78,14 +100,20 @@ function stateText(state: LaneState): string {
     final: finalized,
     'in flight': `${inFlight}/${window}${configured === undefined || configured === window ? '' : ` (the config says ${configured})`}`,
     'wait for finality': state.observed && `${keptNow} of at most ${keptLimit} nonces`,
-    balance: balance && `${balance} wei`,
+    balance: balance && coinText(balance, coinOfLane(lane)),
     ...state.counts,
   })
   const entries = Object.values(state.entries).sort((a, b) => a.nonce - b.nonce)
   const rows = entries.map(({ nonce, attempts, maybeSent, fill, owner }) => {
     const where = state.observed && nonce < state.observed.latest ? 'mined' : maybeSent ? 'sent' : 'in flight'
-    return [nonce, fill ? `${where}, fill: ${fill}` : where, attempts.length, attempts.at(-1)?.maxFee, owner?.intentId ?? '(the lane)']
+    const offered = attempts.at(-1)?.maxFee
+    return [nonce, fill ? `${where}, fill: ${fill}` : where, attempts.length, offered && gweiText(offered), intentCell(owner?.intentId)]
   })
-  const nonces = list('Every nonce is final.', ['nonce', 'state', 'attempts', 'max fee (wei)', 'intent'], rows)
-  return [head, ...ordersSection(state.orders), nonces].join('\n\n')
+  const nonces = list('Every nonce is final.', ['nonce', 'state', 'attempts', 'max fee', 'intent'], rows)
+  return [head, ...ordersSection(state.orders), nonces]
+}
+
+/** Transfers and operator transactions are found by the end of their id. */
+function intentCell(intentId: string | undefined): Cell {
+  return intentId === undefined ? '(the lane)' : { full: intentId, short: lastPart(workflowOf(intentId)) }
 }

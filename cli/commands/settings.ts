@@ -7,6 +7,7 @@ import type { Call, CommandSpec } from '../command.ts'
 import type { CliContext } from '../context.ts'
 import { type Reasoned, invalid, withReason } from '../options.ts'
 import { sendToSettings, withoutAudit } from '../orders.ts'
+import { verbatim } from '../output.ts'
 import { auditText, settingsText } from '../settings-text.ts'
 
 export const settingsCommand: CommandSpec = {
@@ -20,7 +21,7 @@ export const settingsCommand: CommandSpec = {
       run: async ({ withTemporal }) => {
         const settings = await withTemporal((client) => readSettings(client))
         const json = { version: settings.version, orders: toOrders(settings) }
-        return { json, text: JSON.stringify(json, null, 2) }
+        return { json, text: verbatim(JSON.stringify(json, null, 2)) }
       },
     },
     import: {

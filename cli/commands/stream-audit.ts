@@ -4,7 +4,7 @@ import { createLogger } from '../../observability/logger.ts'
 import { sourceOf } from '../../streams/reports.ts'
 import type { Call, CommandSpec } from '../command.ts'
 import { facts } from '../output.ts'
-import { streamArgument } from '../streams.ts'
+import { findStream, streamArgument } from '../streams.ts'
 
 export const audit: CommandSpec = {
   description:
@@ -13,13 +13,14 @@ export const audit: CommandSpec = {
   notes: `The intake does this by itself every streams.auditMinutes. This process needs the nodes of the stream's chains; it holds no keys.
 Ends with 1 if something that was delivered is no longer so.`,
   examples: ['portage stream audit native-bridge:ethereum:bsc'],
-  run: async ({ context, withOrder }: Call, stream: string) => {
+  run: async ({ context, withOrder }: Call, name: string) => {
     // It does the work of an intake process; its parts load slowly, so that only this command pays.
     const { auditNow } = await import('../../workers/stream-audit.ts')
     const logger = createLogger({ level: 'error', pretty: true, destination: { write: (text) => void context.stderr.write(text) } })
-    const found = await withOrder((client, config, allow) => {
-      allow(aboutStream(stream))
-      return auditNow(client, config, stream, logger)
+    const { stream, ...found } = await withOrder(async (client, config, allow) => {
+      const one = await findStream(client, name)
+      allow(aboutStream(one))
+      return { ...(await auditNow(client, config, one, logger)), stream: one }
     })
     const { upTo, height, gaps, completed, started, closed, undone } = found
     const withoutNode = numberOfUnconfigured(sourceOf(stream)) !== undefined

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { aboutStream } from '../../access/subjects.ts'
 import { orderStream } from '../../streams/orders.ts'
 import { readStream } from '../../streams/reports.ts'
+import { harmless } from '../../domain/printable.ts'
 import { viewStream } from '../../domain/stream/reducer.ts'
 import type { StreamState } from '../../domain/stream/stream.ts'
 import type { TemporalClient } from '../../temporal/client/client.ts'
@@ -9,7 +10,7 @@ import type { Call, CommandSpec } from '../command.ts'
 import type { CliContext } from '../context.ts'
 import { type Reasoned, invalid, parse, withReason } from '../options.ts'
 import { facts } from '../output.ts'
-import { plainReport, streamArgument, watermark } from '../streams.ts'
+import { findStream, plainReport, streamArgument, watermark } from '../streams.ts'
 
 const betweenLooksMs = 1_000
 
@@ -23,10 +24,11 @@ export const backfill: CommandSpec = {
         .requiredOption('--to <block>', 'last block; what lies above the cursor is left to the live scan', parse.number),
     ).option('--wait', 'until these blocks are read, with the progress on stderr; Ctrl-C ends the waiting only'),
   examples: ['portage stream backfill native-bridge:ethereum:bsc --from 18000000 --to 18050000 --reason "a node was wrong" --wait'],
-  run: async ({ context, options, withOrder }: Call<Reasoned & { from: number; to: number; wait?: true }>, stream: string) => {
+  run: async ({ context, options, withOrder }: Call<Reasoned & { from: number; to: number; wait?: true }>, name: string) => {
     const { from, to, wait } = options
     if (from > to) throw invalid(`--to: ${to} is below --from`)
     return withOrder(async (client, _, allow) => {
+      const stream = await findStream(client, name)
       const { view: ordered } = await orderStream(client, stream, { kind: 'backfill', from, to, order: allow(aboutStream(stream)) })
       // What lay above the cursor then is not read by this order.
       const last = Math.min(to, (ordered.nextHeight ?? from + 1) - 1)
@@ -49,7 +51,8 @@ async function untilRead(context: CliContext, client: TemporalClient, stream: st
     const left = leftOf(state, from, to)
     if (left === 0) return state
     const total = to - from + 1
-    const text = `${total - left} of ${total} blocks read${state.paused ? `; paused by ${state.paused.by}: ${state.paused.reason}` : ''}\n`
+    const paused = state.paused ? `; paused by ${state.paused.by}: ${state.paused.reason}` : ''
+    const text = `${harmless(`${total - left} of ${total} blocks read${paused}`)}\n`
     if (text !== told) context.stderr.write(text)
     told = text
   }

@@ -7,8 +7,8 @@ import { checkpointOf, type StreamCheckpoint } from '../../domain/stream/checkpo
 import { type CheckpointStore, createCheckpointStore } from '../../streams/checkpoints.ts'
 import type { CommandSpec } from '../command.ts'
 import { invalid } from '../options.ts'
-import { type Cell, table } from '../output.ts'
-import { streamArgument } from '../streams.ts'
+import { type Cell, table, type Text } from '../output.ts'
+import { findStream, streamArgument } from '../streams.ts'
 
 const example = 'native-bridge:ethereum:bsc'
 
@@ -34,8 +34,9 @@ export const checkpoint: CommandSpec = {
       description: 'Write the checkpoint of a stream now. The intake does it by itself, every few seconds.',
       options: streamArgument,
       examples: [`portage stream checkpoint write ${example}`],
-      run: ({ withOrder }, stream: string) =>
+      run: ({ withOrder }, name: string) =>
         withOrder(async (client, config, allow) => {
+          const stream = await findStream(client, name)
           allow(aboutStream(stream))
           const store = storeOf(config)
           const state = await readStream(client, stream)
@@ -57,7 +58,7 @@ function storeOf(config: Config): CheckpointStore {
   return createCheckpointStore(place)
 }
 
-function checkpointsText(config: Config, kept: StreamCheckpoint | undefined, now: StreamCheckpoint | undefined): string {
+function checkpointsText(config: Config, kept: StreamCheckpoint | undefined, now: StreamCheckpoint | undefined): Text {
   const none = checkpointPlaceOf(config) ? 'none yet' : 'nowhere: streams.checkpoints says none'
   const rows = [
     ['kept', ...(kept ? cells(kept) : [none])],

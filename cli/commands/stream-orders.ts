@@ -3,7 +3,7 @@ import { sourceOf } from '../../streams/reports.ts'
 import { withChain } from '../chains.ts'
 import type { Call, Commands } from '../command.ts'
 import { type Reasoned, invalid, numberWithin, parse, withReason } from '../options.ts'
-import { sendToStream, streamArgument } from '../streams.ts'
+import { findStream, sendToStream, streamArgument } from '../streams.ts'
 
 const example = 'native-bridge:ethereum:bsc'
 const openTransfers = numberWithin(1, limits.open)
@@ -25,8 +25,9 @@ export const orderCommands: Commands = {
       ),
     notes: 'Portage does this by itself when it meets a fork. Numbers above the block are unknown again: skips above it are forgotten.',
     examples: [`portage stream reread ${example} --block 18000000 --reason "a fork of the source"`],
-    run: async (call: Call<Reasoned & { block: number; hash?: string }>, stream: string) => {
+    run: async (call: Call<Reasoned & { block: number; hash?: string }>, name: string) => {
       const { block, hash } = call.options
+      const stream = await call.withTemporal((client) => findStream(client, name))
       const found = await withChain(await call.config(), sourceOf(stream), (chain) => chain.block(block, 'agreed'))
       if (!found) throw invalid(`--block: the source has no block ${block} yet`)
       if (hash !== undefined && hash !== found.hash.toLowerCase()) throw invalid(`--hash: block ${block} of the source is ${found.hash}`)

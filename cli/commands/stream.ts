@@ -2,7 +2,7 @@ import { listStreams, readStream, type StreamRow, toReport } from '../../streams
 import { viewStream } from '../../domain/stream/reducer.ts'
 import type { CommandSpec } from '../command.ts'
 import { listText, stateText } from '../stream-text.ts'
-import { finalizedHeights, streamArgument } from '../streams.ts'
+import { finalizedHeights, findStream, streamArgument } from '../streams.ts'
 import { audit } from './stream-audit.ts'
 import { backfill } from './stream-backfill.ts'
 import { checkpoint } from './stream-checkpoint.ts'
@@ -27,8 +27,9 @@ export const streamCommand: CommandSpec = {
       description: 'All that a stream knows: gaps and their age, parked numbers, exceptions, what the watermark waits for, the backfill.',
       options: streamArgument,
       examples: ['portage stream show native-bridge:ethereum:bsc', 'portage stream show native-bridge:ethereum:bsc --json'],
-      run: ({ withTemporal }, stream: string) =>
+      run: ({ withTemporal }, name: string) =>
         withTemporal(async (client, config) => {
+          const stream = await findStream(client, name)
           const state = await readStream(client, stream)
           const view = toReport(viewStream(state), await finalizedHeights(config, [stream]))
           return { json: { ...state, view }, text: stateText(state, view, Date.now()) }

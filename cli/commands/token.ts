@@ -18,7 +18,7 @@ import type { Call, CommandSpec, Outcome } from '../command.ts'
 import type { CliContext } from '../context.ts'
 import { resolveLane } from '../../config/lane-names.ts'
 import { invalid, type Reasoned, withReason } from '../options.ts'
-import { facts, list, timeText } from '../output.ts'
+import { facts, list, timeText, verbatim } from '../output.ts'
 
 /** Who makes and revokes tokens without having one: whoever can read the key file can sign any token. */
 const keyHolder = 'key-file'
@@ -66,7 +66,7 @@ export const tokenCommand: CommandSpec = {
             id: principal.jti,
             expires: new Date(principal.expiresAt).toISOString(),
           }
-          return { json: { ...principal, token }, text: `${facts(about)}\n\n${token}` }
+          return { json: { ...principal, token }, text: [facts(about), verbatim(token)] }
         }),
     },
     list: {

@@ -5,8 +5,9 @@ import { RelayerError } from '../../domain/errors.ts'
 import { redactUrl } from '../../observability/redact.ts'
 import { givenToken } from '../access.ts'
 import type { Call, CommandSpec } from '../command.ts'
-import { invalid, parse } from '../options.ts'
-import { facts, type Refusal } from '../output.ts'
+import { invalid, isOfCalendar, parse } from '../options.ts'
+import { facts } from '../output.ts'
+import type { Refusal } from '../print.ts'
 
 interface SubmitOptions {
   readonly chain?: string
@@ -89,7 +90,8 @@ function nativePlace(text: string) {
 /** Minutes as a number, or a time as ISO 8601: the API adds minutes to its own clock. */
 function deadlineOf(text: string): string | number {
   if (/^[0-9]+(\.[0-9]+)?$/.test(text) && Number(text) > 0) return Number(text)
-  if (!Number.isNaN(Date.parse(text)) && text.includes('T')) return new Date(text).toISOString()
+  const [, day] = /^(\d{4}-\d\d-\d\d)T/.exec(text) ?? []
+  if (day !== undefined && isOfCalendar(day) && !Number.isNaN(Date.parse(text))) return new Date(text).toISOString()
   throw new InvalidArgumentError('It is a time like 2030-01-31T12:00:00Z, or minutes from now.')
 }
 

@@ -1,6 +1,7 @@
 import { Interface } from 'ethers'
 import type { NodeStatus } from '../../chains/port.ts'
 import type { ChainConfig, Config } from '../../config/schema.ts'
+import { balanceText, coinOf } from '../../domain/amounts.ts'
 import { RelayerError } from '../../domain/errors.ts'
 import { type ConfiguredChain as Reader, createConfiguredChain } from '../../chains/registry.ts'
 import { invalid } from '../options.ts'
@@ -47,7 +48,9 @@ async function checkChain(name: string, chain: ChainConfig): Promise<Check[]> {
     const balances = await Promise.all(
       chain.lanes.length === 0
         ? [look(area, 'lanes', async () => warn('no lane is configured', 'Transfers to this chain wait until there is one.'))]
-        : chain.lanes.map(({ address }) => look(area, `lane ${address}`, () => checkLane(reader, address))),
+        : chain.lanes.map(({ address }) =>
+            look(area, `lane ${address}`, () => checkLane(reader, { address, coin: coinOf(chain.networkId) })),
+          ),
     )
     return [...nodes, ...wormhole, ...keys, ...calls, ...balances]
   } finally {
@@ -124,9 +127,9 @@ async function read(reader: Reader, contract: string, name: string, args: readon
   return functions.decodeFunctionResult(name, answer)[0]
 }
 
-async function checkLane(reader: Reader, address: string): Promise<Finding> {
+async function checkLane(reader: Reader, { address, coin }: { readonly address: string; readonly coin: string }): Promise<Finding> {
   const [account, hasCode] = await Promise.all([reader.account(address), reader.hasCode(address)])
-  const detail = `balance ${account.balance} wei, nonce ${account.latestNonce}`
+  const detail = `balance ${balanceText(account.balance, coin)}, nonce ${account.latestNonce}`
   if (account.balance === '0') return fail(detail, 'Send it the native coin of this chain: it pays the gas.')
   return hasCode ? warn(`${detail}; the address has code (EIP-7702)`, 'Set its window to 1, or use a plain key.') : detail
 }

@@ -62,6 +62,14 @@ export interface Raise extends Partial<Fees> {
   readonly after: number
 }
 
+/** An operator wants what is signed and in no block to be sent again, the same bytes. Each process obeys it once. */
+export interface Republish {
+  /** When it was ordered, ms by the ledger's clock. */
+  readonly at: number
+  /** Absent: all nonces. */
+  readonly nonce?: number
+}
+
 /** A block that is final: its hash shows whether the chain was replaced. */
 export interface FinalBlock {
   readonly height: number
@@ -159,6 +167,8 @@ export interface LaneState {
   readonly broke?: Broke
   /** The chain does not have this block, which was final: nothing is granted or sent until an operator resets the lane. */
   readonly replaced?: FinalBlock
+  /** The newest order of its kind. Absent: none yet. */
+  readonly republish?: Republish
   /** Counts resets. What a process knows of an earlier era is void. */
   readonly era: number
   /** Intents that were withdrawn, as hashes of their ids: a late request for one is refused. The newest 1,024. */

@@ -10,6 +10,7 @@ import type {
   Pause,
   PauseKind,
   Raise,
+  Republish,
 } from './lane.ts'
 import type { Order } from '../order.ts'
 import type { LaneId } from './lane-id.ts'
@@ -67,6 +68,8 @@ type OperatorOrder =
   | { readonly kind: 'cancelNonce'; readonly nonce: number }
   /** One more attempt for this nonce now, of at least these fees. */
   | { readonly kind: 'replace'; readonly nonce: number; readonly maxFee?: string; readonly tip?: string }
+  /** The same bytes once more, of this nonce or of all that are in no block. */
+  | { readonly kind: 'republish'; readonly nonce?: number | undefined }
   | { readonly kind: 'pause'; readonly pause: Pause }
   /** `only`: a pause of this kind, and no other: Portage must not end an operator's. */
   | { readonly kind: 'resume'; readonly only?: PauseKind }
@@ -144,6 +147,8 @@ export interface LaneView {
   readonly window: number
   /** Unmined nonces. */
   readonly inFlight: number
+  /** See `LaneState`. */
+  readonly republish?: Republish
   /** Why nothing is granted, whatever the window. */
   readonly closed?: Closed
   /** Final block that the ledger knows. */

@@ -9,7 +9,7 @@ type Fill = Extract<LaneRequest, { kind: 'fill' }>
 
 /** Applies an order, and keeps who gave it, and why, if it is obeyed. Each is idempotent. @param now ms since the epoch by the ledger's clock */
 export function obey(state: LaneState, order: LaneOrder | Fill, now: number): Step {
-  const step = order.kind === 'fill' ? fillUnowned(state, order.nonce) : operate(state, order)
+  const step = order.kind === 'fill' ? fillUnowned(state, order.nonce) : operate(state, order, now)
   // What processes tell of their config and their chain is no order of anybody.
   if (order.kind === 'configure' || order.kind === 'replaced' || step.answer.kind !== 'done' || step.state === state) return step
   return { ...step, state: { ...step.state, orders: withOrder(step.state.orders, recordOf(order, now)) } }
@@ -25,6 +25,8 @@ function recordOf(order: Exclude<LaneOrder, { kind: 'configure' | 'replaced' }> 
       return { kind, by, reason, at, ...orderFacts({ nonce: order.nonce }) }
     case 'replace':
       return { kind, by, reason, at, ...orderFacts({ nonce: order.nonce, maxFee: order.maxFee, tip: order.tip }) }
+    case 'republish':
+      return { kind, by, reason, at, ...orderFacts({ nonce: order.nonce }) }
     case 'setWindow':
       return { kind, by, reason, at, ...orderFacts({ window: order.window }) }
     default:
@@ -32,7 +34,7 @@ function recordOf(order: Exclude<LaneOrder, { kind: 'configure' | 'replaced' }> 
   }
 }
 
-function operate(state: LaneState, order: LaneOrder): Step {
+function operate(state: LaneState, order: LaneOrder, now: number): Step {
   switch (order.kind) {
     case 'pause':
       return done(pause(state, order.pause, orderOf(order).by))
@@ -60,6 +62,11 @@ function operate(state: LaneState, order: LaneOrder): Step {
         const raise = { after: entry.attempts.length, ...(maxFee && { maxFee }), ...(tip && { tip }) }
         return done(put(state, { ...entry, raise }))
       })
+    case 'republish': {
+      const { nonce } = order
+      const wanted = () => done({ ...state, republish: { at: now, ...(nonce !== undefined && { nonce }) } })
+      return nonce === undefined ? wanted() : atUnmined(state, nonce, wanted)
+    }
     case 'configure':
       return done(configure(state, order.config))
     case 'replaced':

@@ -92,7 +92,8 @@ const reaches = ({ from, to }: Page, latest: number) => to > latest && from < la
 /** Opens the page that the request is about, if one is. */
 export function openFor(state: LaneState, request: LaneRequest): LaneState {
   if (!state.pages) return state
-  if ('nonce' in request) return opened(state, ({ from, to }) => request.nonce >= from && request.nonce < to)
+  const nonce = 'nonce' in request ? request.nonce : undefined
+  if (nonce !== undefined) return opened(state, ({ from, to }) => nonce >= from && nonce < to)
   const intentId = 'intentId' in request ? request.intentId : request.kind === 'grant' ? request.owner.intentId : undefined
   return intentId === undefined ? state : openIntent(state, intentId)
 }

@@ -22,6 +22,7 @@ const kinds: Record<LaneRequest['kind'], Check> = {
   fill: atNonce,
   cancelNonce: atNonce,
   replace: fields({ ...named, maxFee: optional(decimal), tip: optional(decimal), nonce: whole }),
+  republish: fields({ ...named, nonce: optional(whole) }),
   pause: fields({ ...named, pause: fields({ kind: oneOf('operator', 'unauthorized'), reason: text() }) }),
   drain: reason,
   forbid: reason,

@@ -3,7 +3,7 @@ import type { Entry, LaneState } from './lane.ts'
 import type { Closed, FillOrder, LaneView, RaiseOrder } from './messages.ts'
 
 export function view(state: LaneState): LaneView {
-  const { observed, era, counts, forgotten } = state
+  const { observed, era, counts, forgotten, republish } = state
   const closed = closedFor(state, false)
   return {
     synced: state.synced,
@@ -13,6 +13,7 @@ export function view(state: LaneState): LaneView {
     ...(observed && { height: observed.height, finalizedAt: observed.finalizedAt }),
     window: state.config.window,
     inFlight: inFlight(state),
+    ...(republish && { republish }),
     ...(closed && { closed }),
     ...(observed?.final && { final: observed.final }),
     external: counts.external,

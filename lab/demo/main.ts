@@ -89,6 +89,7 @@ async function run(devnet: Devnet, portage: PortageProcess, options: DemoOptions
     if (Date.now() - progressAt > options.timeout * 1000) break
     await new Promise((resolve) => setTimeout(resolve, lookEveryMs))
   }
+  screen.end()
   const elapsedMs = Date.now() - started
   await sends
   const calls = (await rpcCalls(portage)) - rpcBefore

@@ -1,50 +1,79 @@
+import { createLiveText } from '../../cli/live.ts'
 import type { Seen } from './follow.ts'
 
-const columns = ['admitting', 'waiting', 'broadcasting', 'pending', 'included', 'delivered', 'parked'] as const
+const states = ['admitting', 'waiting', 'broadcasting', 'pending', 'included', 'delivered', 'parked'] as const
 const barWidth = 30
 const rowsShown = 8
+const gap = 2
 
-/** The live view on stderr: redrawn in place on a terminal, a line at every change elsewhere. */
+interface View {
+  readonly seen: readonly Seen[]
+  readonly total: number
+  readonly sent: number
+  readonly elapsedMs: number
+}
+
+/** The live view on stderr: in place on a terminal, a line at every change elsewhere. */
 export class Screen {
-  #drawn = 0
+  readonly #live = createLiveText(process.stderr)
   #lastLine = ''
 
-  draw(view: { seen: readonly Seen[]; total: number; sent: number; elapsedMs: number }): void {
-    const { seen, total, sent, elapsedMs } = view
-    const done = seen.filter(({ state }) => state === 'delivered').length
-    const filled = Math.round((done / total) * barWidth)
-    const bar = `[${'█'.repeat(filled)}${'░'.repeat(barWidth - filled)}] ${done}/${total} delivered, ${sent} sent, ${(elapsedMs / 1000).toFixed(1)} s`
-    if (!process.stderr.isTTY) {
-      const line = `${bar.slice(barWidth + 3)}: ${counts(seen)}`
-      const text = line.replace(/, [0-9.]+ s/, '')
-      if (text !== this.#lastLine) process.stderr.write(`${line}\n`)
-      this.#lastLine = text
+  draw(view: View): void {
+    if (this.#live) {
+      this.#live.show(screenLines(view).join('\n'))
       return
     }
-    this.#redraw([bar, '', ...table(seen), '', ...newest(seen)])
+    const line = `${progress(view)}: ${counts(view.seen)}`
+    const text = line.replace(/, [0-9.]+ s/, '')
+    if (text !== this.#lastLine) process.stderr.write(`${line}\n`)
+    this.#lastLine = text
   }
 
-  #redraw(lines: readonly string[]): void {
-    const up = this.#drawn > 0 ? `\u001b[${this.#drawn}A\u001b[J` : ''
-    process.stderr.write(`${up}${lines.join('\n')}\n`)
-    this.#drawn = lines.length
+  /** Leaves what is shown last. */
+  end(): void {
+    this.#live?.end()
   }
 }
 
+/** None is wider than 80 columns. */
+export function screenLines(view: View): string[] {
+  const { seen, total } = view
+  const filled = Math.round((deliveredOf(seen) / total) * barWidth)
+  const bar = `[${'█'.repeat(filled)}${'░'.repeat(barWidth - filled)}]`
+  return [`${bar} ${progress(view)}`, '', ...table(seen), '', ...newest(seen)]
+}
+
+function progress({ seen, total, sent, elapsedMs }: View): string {
+  return `${deliveredOf(seen)}/${total} delivered, ${sent} sent, ${(elapsedMs / 1000).toFixed(1)} s`
+}
+
+function deliveredOf(seen: readonly Seen[]): number {
+  return seen.filter(({ state }) => state === 'delivered').length
+}
+
 function counts(seen: readonly Seen[]): string {
-  return columns
+  return states
     .map((state) => ({ state, count: seen.filter((one) => one.state === state).length }))
     .filter(({ count }) => count > 0)
     .map(({ state, count }) => `${count} ${state}`)
     .join(', ')
 }
 
+/** A line for each state, a column for each route. */
 function table(seen: readonly Seen[]): string[] {
   const routes = [...new Set(seen.map(({ route }) => route))].sort()
-  const cell = (text: string | number) => String(text).padStart(13)
-  const row = (route: string) =>
-    route.padEnd(20) + columns.map((state) => cell(seen.filter((one) => one.route === route && one.state === state).length)).join('')
-  return [`${'route'.padEnd(20)}${columns.map(cell).join('')}`, ...routes.map(row)]
+  const count = (state: string, route: string) => seen.filter((one) => one.route === route && one.state === state).length
+  const row = (name: string, cells: readonly (string | number)[]) =>
+    name.padEnd(12) + cells.map((cell, at) => ' '.repeat(gap) + String(cell).padStart(routes[at]?.length ?? 0)).join('')
+  return [
+    row('', routes),
+    ...states.map((state) =>
+      row(
+        state,
+        routes.map((route) => count(state, route)),
+      ),
+    ),
+  ]
 }
 
 function newest(seen: readonly Seen[]): string[] {

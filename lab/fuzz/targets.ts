@@ -11,9 +11,10 @@ import { readBlock } from '../../chains/evm/heads/blocks.ts'
 import { parseAnswers, readError, readRetryAfter } from '../../chains/evm/nodes/json-rpc.ts'
 import { readReceipt } from '../../chains/evm/transactions/receipts.ts'
 import { decodeReason } from '../../chains/evm/transactions/simulate.ts'
-import { parseFeeScope, parseWei, weiText } from '../../cli/fee-scope.ts'
+import { parseFeeScope } from '../../cli/fee-scope.ts'
 import { parse } from '../../cli/options.ts'
 import { parseConfig } from '../../config/load.ts'
+import { balanceText } from '../../domain/amounts.ts'
 import { fromSettingsCheckpoint } from '../../domain/settings/checkpoint.ts'
 import { applySettingsOrders } from '../../domain/settings/reducer.ts'
 import { assertSettingsOrders } from '../../domain/settings/request.ts'
@@ -283,7 +284,7 @@ export const targets: readonly FuzzTarget[] = [
   target(
     'cli-amount',
     fc.oneof(nearlyText('0.05ether', ['gwei', '.', '-', 'e', '9'.repeat(80), ' ']), fc.string()),
-    (text) => weiText(parseWei(text)),
+    (text) => balanceText(parse.amount(text).wei, 'ETH'),
     isUsage,
   ),
   target(

@@ -162,6 +162,13 @@ export class PendingTransaction {
     await this.#exclusively(() => this.#raise({ why: 'order', kind, atLeast }))
   }
 
+  /** Sends what was sent last once more: now, or at the next block if something else is under way. */
+  republish(): void {
+    if (!this.unmined || this.#attempts.noneSigned) return
+    this.#broadcaster.unsettle()
+    this.#background(this.#exclusively(() => this.#send()))
+  }
+
   /** Once per block, with the account as it stands. */
   onBlock(height: number, account: Account): void {
     if (!this.unmined) return

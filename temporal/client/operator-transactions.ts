@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { setTimeout as delay } from 'node:timers/promises'
 import { RelayerError } from '../../domain/errors.ts'
 import type { Order } from '../../domain/order.ts'
 import type { LaneId } from '../../domain/lane/lane-id.ts'
@@ -14,9 +15,14 @@ import {
 } from '../contracts/operator-transaction.ts'
 import { workflowOf } from '../../domain/lane/intent-id.ts'
 import { checkedOrder } from './checked-order.ts'
-import { type TemporalClient, within } from './client.ts'
+import { listWorkflows, type TemporalClient, within } from './client.ts'
 import { fromTemporal, ifGone, isGone, rethrowAs } from './errors.ts'
 import { type LaneWorkflow, listLaneWorkflows } from './lane-workflows.ts'
+
+/** Longest wait for the server, ms. */
+const recordMs = 10_000
+/** Longest wait for a worker's answer, ms. */
+const queryMs = 5_000
 
 /** An operator's transaction with a lane's key. */
 export type OperatorTransactionRow = Omit<LaneWorkflow<OperatorTransactionStatus>, 'memo'>
@@ -25,6 +31,21 @@ export type OperatorTransactionRow = Omit<LaneWorkflow<OperatorTransactionStatus
 export async function listOperatorTransactions(client: TemporalClient, lane: LaneId, closed: number): Promise<OperatorTransactionRow[]> {
   const rows = await listLaneWorkflows(client, lane, 'operatorTransaction', closed, operatorTransactionStatusQuery)
   return rows.map(({ memo: _, ...row }) => row)
+}
+
+/** The id of one that is running, or has ended, by its id or by the end of it. Throws INPUT_INVALID (there is none, or several), TEMPORAL_UNAVAILABLE. */
+export async function findOperatorTransaction(client: TemporalClient, given: string): Promise<string> {
+  if (given.startsWith(operatorTransactionPrefix) || !/^[0-9a-f]{8,16}$/.test(given)) return given
+  const isWanted = ({ workflowId }: { readonly workflowId: string }) => workflowId.slice(workflowId.lastIndexOf(':') + 1).startsWith(given)
+  const runs = await listWorkflows(client, `WorkflowType = 'operatorTransaction'`, { isWanted }).catch(rethrowAs({}, { id: given }))
+  const [one, ...more] = new Set(runs.map(({ workflowId }) => workflowId))
+  if (one !== undefined && more.length === 0) return one
+  throw refusal(
+    given,
+    one === undefined
+      ? 'There is no such operator transaction (portage lane transactions <lane>).'
+      : `Several have this id: ${[one, ...more].join(', ')}.`,
+  )
 }
 
 /** Starts one and resolves with its id. Throws INPUT_INVALID (no name or reason), TEMPORAL_UNAVAILABLE. */
@@ -45,6 +66,36 @@ export function operatorTransactionResult(client: TemporalClient, id: string): P
   return (client.workflow.getHandle(id).result() as Promise<OperatorTransactionStatus>).catch(unknownOr(id))
 }
 
+/** Between two looks at one that is waited for, ms. */
+const lookEveryMs = 2_000
+
+/**
+ * Waits until it has ended, and tells meanwhile what it waits for, each time that this changes. Throws INPUT_INVALID if there is
+ * none, TEMPORAL_UNAVAILABLE.
+ */
+export async function followOperatorTransaction(
+  client: TemporalClient,
+  id: string,
+  tell: (why: string) => void,
+): Promise<OperatorTransactionStatus> {
+  const handle = client.workflow.getHandle(id)
+  for (let told: string | undefined; ; await delay(lookEveryMs)) {
+    const { status } = await within(client, recordMs, () => handle.describe()).catch(unknownOr(id))
+    if (status.name !== 'RUNNING') return operatorTransactionResult(client, id)
+    const why = await whatItWaitsFor(client, id)
+    if (why !== told) tell(why)
+    told = why
+  }
+}
+
+async function whatItWaitsFor(client: TemporalClient, id: string): Promise<string> {
+  const asked = within(client, queryMs, () => client.workflow.getHandle(id).query(operatorTransactionStatusQuery))
+  return asked.then(
+    ({ state, detail }) => `${state}: ${detail}`,
+    () => 'no process with the role ledger answers',
+  )
+}
+
 /** Asks one to end: a nonce in flight gets the lane's no-op. Throws INPUT_INVALID for what is no operator transaction, or has ended; TEMPORAL_UNAVAILABLE. */
 export async function cancelOperatorTransaction(client: TemporalClient, id: string, order: Order): Promise<void> {
   if (!id.startsWith(operatorTransactionPrefix))
@@ -54,9 +105,6 @@ export async function cancelOperatorTransaction(client: TemporalClient, id: stri
   if (status.name !== 'RUNNING') throw refusal(id, 'This operator transaction is closed already.')
   await handle.signal(cancelOperatorTransactionSignal, { order: checkedOrder(order) }).catch(unknownOr(id))
 }
-
-/** Longest wait for the server, ms. */
-const recordMs = 10_000
 
 /**
  * Keeps the hash of a transaction with the operator transaction that it is signed for: to be asked before it is sent. Nothing for other intents, whose

@@ -40,7 +40,7 @@ const numbered = /^(.+)[:/](.+)[:/]([0-9]{1,20})$/
 /**
  * The id of the transfer that a text names: a whole id; its beginning; its last part, or the beginning of that (the digest's first 16 digits); `sequence:digest`; the
  * hash of its transaction on the target chain or (with `known.placesOf`) on the source; its digest; `chain/emitter/sequence`, where the chain is a name or a number
- * and the emitter an address or 64 digits; `source:target:nonce`. Throws TRANSFER_NOT_FOUND, TRANSFER_AMBIGUOUS with the candidates, TEMPORAL_UNAVAILABLE.
+ * and the emitter an address or 64 digits; `source:target:nonce`; `chain/sequence`. Throws TRANSFER_NOT_FOUND, TRANSFER_AMBIGUOUS with the candidates, TEMPORAL_UNAVAILABLE.
  */
 export async function resolveTransfer(client: TemporalClient, text: string, known: KnownPlaces = {}): Promise<string> {
   const given = text.trim()
@@ -82,8 +82,13 @@ function endsWith({ sequence, last }: IdParts, given: string): boolean {
   return first === sequence || (first.length >= leastDigits && last.startsWith(first))
 }
 
-/** `chain/emitter/sequence`, or `source:target:nonce`. */
+/** `chain/emitter/sequence`, `source:target:nonce`, or `chain/sequence`. */
 async function ofPlace(client: TemporalClient, given: string, { sourceIds }: KnownPlaces): Promise<readonly string[]> {
+  const [, source, number] = /^([^:/]+)\/([0-9]{1,20})$/.exec(given) ?? []
+  if (source !== undefined) {
+    const ids = new Set([source, ...(sourceIds?.(source) ?? [])])
+    return scan(client, (parts) => ids.has(parts.sourceId) && parts.sequence === number)
+  }
   const [, chain, middle, sequence] = numbered.exec(given) ?? []
   if (chain === undefined || middle === undefined || sequence === undefined) return []
   if (/^(0x)?([0-9a-f]{40}|[0-9a-f]{64})$/i.test(middle)) {

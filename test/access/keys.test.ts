@@ -80,3 +80,14 @@ test('another machine verifies with the public key in its config, and has nothin
   expect((await fromConfig([key?.x ?? '']))[0]?.kid).toBe(key?.kid)
   expect(() => signingKey([])).toThrow('no key to sign with')
 })
+
+test('no key is made whose name a command line would take for an option', async () => {
+  // Without care one in 64 begins with `-`: of 400 none by chance is one in 500.
+  const kids: string[] = []
+  for (let made = 0; made < 400; made++) {
+    await rm(file, { force: true })
+    await makeKeys(file)
+    kids.push(signingKey(await readKeys(file)).kid)
+  }
+  expect(kids.filter((kid) => kid.startsWith('-'))).toEqual([])
+})

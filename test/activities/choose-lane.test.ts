@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import { chooseLane } from '../../activities/transfer/choose-lane.ts'
+import { chooseLane, noLane } from '../../activities/transfer/choose-lane.ts'
 import { withReservation } from '../../bridges/gates/reservation.ts'
 import type { Gate } from '../../bridges/port.ts'
 import type { PauseKind } from '../../domain/lane/lane.ts'
 import type { LaneStatus } from '../../domain/lane/messages.ts'
+import { transferId } from '../../temporal/contracts/names.ts'
 import { nativeTransfer } from '../helpers/native-transfer.ts'
 import { bridgesWith, fakeEndpoint } from './fake-bridge.ts'
 
@@ -24,6 +25,7 @@ function setting(gates: Record<string, Gate>, closed: readonly LaneStatus[] = []
   const statuses = lanes.map((lane): LaneStatus => closed.find((one) => one.lane === lane) ?? { lane, open: true })
   const asked: string[] = []
   const passedOver: string[] = []
+  const noted: string[] = []
   const reserve = async (_: unknown, account: string) => (asked.push(account), gates[`evm-1:${account}`] ?? open)
   const endpoint = fakeEndpoint(gated ? { reserve } : {})
   const deps = {
@@ -32,8 +34,11 @@ function setting(gates: Record<string, Gate>, closed: readonly LaneStatus[] = []
       ['bsc', { statuses: async () => statuses, open: async () => statuses.filter((one) => one.open).map(({ lane }) => lane) }],
     ]),
     gates: { wait: () => {}, unauthorized: (lane: string) => void passedOver.push(lane) },
+    laneWaiters: { add: (id: string) => void noted.push(id) },
   }
   return {
+    none: () => noLane(deps, transfer),
+    noted,
     choose: (avoid: string[] = []) =>
       withReservation(
         endpoint,
@@ -86,5 +91,20 @@ describe('The lane of a transfer', () => {
     const [first, ...rest] = lanes as [string, ...string[]]
     const byHand = pausedLane(first, 'key ceremony')
     expect(await setting(Object.fromEntries(rest.map((lane) => [lane, unauthorized])), [byHand]).choose()).toEqual({ kind: 'none' })
+  })
+
+  it('is waited for: whoever finds that none takes work is woken by the first that does; one that has only left an open lane is not', async () => {
+    const all = setting(
+      {},
+      lanes.map((lane) => pausedLane(lane, 'by hand')),
+    )
+    expect(await all.none()).toMatchObject({ kind: 'waiting', code: 'LANE_NONE' })
+    expect(all.noted).toEqual([transferId(transfer)])
+    const some = setting(
+      {},
+      lanes.slice(1).map((lane) => pausedLane(lane, 'by hand')),
+    )
+    await some.none()
+    expect(some.noted).toEqual([])
   })
 })

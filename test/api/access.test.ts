@@ -145,7 +145,7 @@ describe('with a good token', () => {
   const transferOrders = ['retry', 'cancel', 'expedite'].flatMap((name) => [`transfers/${name}`, `transfers/AQAA/${name}`])
   const notifierOrders = ['test', 'replay', 'disable', 'enable'].map((name) => `notifications/AQAA/${name}`)
   const modes = ['pause', 'resume', 'drain', 'forbid', 'activate']
-  const ledgerOrders = ['resync', 'fill', 'cancel-nonce', 'replace', 'set-window', 'reset']
+  const ledgerOrders = ['resync', 'fill', 'cancel-nonce', 'replace', 'republish', 'set-window', 'reset']
   const bodies: Readonly<Record<string, object>> = {
     fill: { nonce: 1 },
     'cancel-nonce': { nonce: 1 },

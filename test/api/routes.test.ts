@@ -194,6 +194,7 @@ describe('the rest', () => {
           "POST /v1/lanes/{lane}/fill",
           "POST /v1/lanes/{lane}/cancel-nonce",
           "POST /v1/lanes/{lane}/replace",
+          "POST /v1/lanes/{lane}/republish",
           "POST /v1/lanes/{lane}/set-window",
           "POST /v1/lanes/{lane}/reset",
           "POST /v1/lanes/{lane}/send",

@@ -1,27 +1,19 @@
-import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { limitText, parseWei, weiText } from '../../cli/fee-scope.ts'
+import { limitText } from '../../cli/fee-scope.ts'
+import { parse } from '../../cli/options.ts'
 
-test.each([
-  ['0', '0wei'],
-  ['999999999', '999999999wei'],
-  ['1000000000', '1gwei'],
-  ['50000000000', '50gwei'],
-  ['1500000001', '1.500000001gwei'],
-  ['1000000000000000000', '1ether'],
-  ['50000000000000000', '50000000gwei'],
-])('%s wei is shown as %s', (wei, text) => {
-  expect(weiText(wei)).toBe(text)
-})
-
-test('what is shown can be typed in again, to the last wei', () => {
-  const amounts = fc.bigInt({ min: 0n, max: 10n ** 24n })
-  const isKept = fc.property(amounts, (wei) => {
-    expect(parseWei(weiText(String(wei)))).toBe(String(wei))
-  })
-  fc.assert(isKept)
+test('limits are shown as fees set takes them: prices in gwei, costs in ether', () => {
+  expect([limitText('maxTip', '1500000001'), limitText('maxFeePerTransaction', '50000000000000000')]).toEqual([
+    '1.500000001 gwei',
+    '0.05 ether',
+  ])
+  expect([parse.wei('1.500000001 gwei'), parse.wei('0.05 ether')]).toEqual(['1500000001', '50000000000000000'])
 })
 
 test('gas and factors are no amounts', () => {
   expect([limitText('gasLimit', '3000000'), limitText('gasFactor', 1.5), limitText('maxTip', undefined)]).toEqual(['3000000', '1.5', '-'])
+})
+
+test('a price in the coin of one chain is refused: it would be another price on every other', () => {
+  expect(() => parse.wei('2 BNB')).toThrow('with a unit')
 })

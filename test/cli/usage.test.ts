@@ -31,6 +31,7 @@ const commands = [
   ['lane', 'fill'],
   ['lane', 'cancel-nonce'],
   ['lane', 'replace'],
+  ['lane', 'republish'],
   ['lane', 'set-window'],
   ['lane', 'reset'],
   ['lane', 'send'],
@@ -104,6 +105,7 @@ const commands = [
   ['token', 'rotate-key'],
   ['token', 'remove-key'],
   ['codec-server'],
+  ['completion'],
 ]
 
 test('every operation that needs a token is a command, and all other commands only look, or change nothing but this machine', () => {
@@ -146,6 +148,7 @@ test('every operation that needs a token is a command, and all other commands on
       "token list",
       "token keys",
       "codec-server",
+      "completion",
     ]
   `)
 })
@@ -169,6 +172,7 @@ const noReason = [
   ['lane', 'fill', 'evm-1:0x0', '1'],
   ['lane', 'cancel-nonce', 'evm-1:0x0', '1'],
   ['lane', 'replace', 'evm-1:0x0', '1'],
+  ['lane', 'republish', 'evm-1:0x0'],
   ['lane', 'set-window', 'evm-1:0x0', '1'],
   ['lane', 'reset', 'evm-1:0x0', '--chain-replaced'],
   ['stream', 'resume', 's'],
@@ -201,8 +205,8 @@ describe('a wrong command line ends with 2, says why and prints nothing on stdou
     [['deny', 'sender', '0x0', '--reason', 'x'], 'Allowed choices are recipient, token'],
     [['fees', 'set', '--scope', 'bsc', '--reason', 'x'], 'It must be global, chain:<name>'],
     [['fees', 'set', '--scope', 'global', '--reason', 'x'], 'give at least one limit'],
-    [['fees', 'set', '--scope', 'global', '--reason', 'x', '--max-tip', '2 gwei'], 'It must be an amount in wei, or with a unit'],
-    [['fees', 'set', '--scope', 'global', '--reason', 'x', '--max-tip', '0.5'], 'It must be an amount in wei, or with a unit'],
+    [['fees', 'set', '--scope', 'global', '--reason', 'x', '--max-tip', '2 BNB'], 'It must be an amount with a unit, like 5gwei'],
+    [['fees', 'set', '--scope', 'global', '--reason', 'x', '--max-tip', '0.5'], 'It must be an amount with a unit, like 5gwei'],
     [['fees', 'set', '--scope', 'global', '--reason', 'x', '--gas-factor', '0.5'], 'It must be a number from 1 to 5'],
     [
       ['node', 'add', 'bsc', 'spare', 'http://127.0.0.1:1', '--use', 'write', '--reason', 'x'],
@@ -215,9 +219,14 @@ describe('a wrong command line ends with 2, says why and prints nothing on stdou
     [['archive', 'run', '--since', '2026-02-28T12:60Z'], 'It must be a time in UTC'],
     [['archive', 'run', '--since', '9999-01-01'], 'It is in the future'],
     [['archive', 'verify', '2026-02-31'], 'It must be a day of the calendar'],
+    [['archive', 'verify', '-q8'], 'It must be a day of the calendar'],
+    [['archive', 'verify', '-q8', '--config', 'x'], 'It must be a day of the calendar'],
+    [['archive', 'verify', '--q8'], "unknown option '--q8'"],
+    [['archive', 'show', '-q8'], "unknown option '-q8'"],
+    [['transfer', 'submit', 'AQ', '--deadline', '2030-02-31T12:00:00Z'], 'It is a time like'],
     [['lane', 'reset', 'evm-1:0x0'], "required option '--chain-replaced' not specified"],
     [['lane', 'fill', 'evm-1:0x0', '1.5', '--reason', 'x'], 'It must be a whole number'],
-    [['lane', 'replace', 'evm-1:0x0', '1', '--tip', '2gwei'], 'It must be a decimal number of wei'],
+    [['lane', 'replace', 'evm-1:0x0', '1', '--tip', '2 shannon'], 'It must be an amount with a unit, like 5gwei'],
     [['lane', 'send', 'evm-1:0x0', '--to', '0x1', '--reason', 'r'], 'It must be an address'],
     [['lane', 'top-up', 'evm-1:0x0', '--amount', '1'], "required option '--from <lane>' not specified"],
     [['lane', 'cancel-transaction', 'operator-transaction:x'], "required option '--reason <text>' not specified"],

@@ -107,6 +107,24 @@ describe('one nonce', () => {
   })
 })
 
+test('what is in no block is to be sent again: each order is told as one of its own, of a nonce that the ledger has or of all', () => {
+  const lane = new Bench()
+  const told = () => lane.apply({ requests: [] }).view.republish
+  lane.grant('a')
+  expect(told()).toBeUndefined()
+  expect(lane.do({ kind: 'republish', id, order: { by: 'ops', reason: 'an empty pool' } })).toEqual({ kind: 'done' })
+  const first = told()
+  expect(first).toEqual({ at: expect.any(Number) })
+  expect(nonceOf(lane.do({ kind: 'republish', id, nonce: 6 }))).toBe('none')
+  expect(told()).toEqual(first)
+  lane.do({ kind: 'republish', id, nonce: 5 })
+  expect(told()).toMatchObject({ nonce: 5 })
+  expect(lane.state.orders?.map(({ kind, by, facts }) => [kind, by, facts])).toEqual([
+    ['republish', 'ops', undefined],
+    ['republish', 'unnamed', { nonce: 5 }],
+  ])
+})
+
 describe('configure', () => {
   test("an operator's window stays until the config's own value changes", () => {
     const lane = new Bench()

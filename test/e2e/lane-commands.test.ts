@@ -44,7 +44,7 @@ describe('Orders to a lane', () => {
     const { entries: given } = await stage.lane('bsc')
     const [toRaise, toCancel] = [next, next + 1].map((nonce) => given[nonce]?.owner?.intentId ?? '')
 
-    expect(await lane('replace', String(next), '--reason', 'a test', '--max-fee', '90000000000', '--tip', '3000000000')).toMatchObject({
+    expect(await lane('replace', String(next), '--reason', 'a test', '--max-fee', '90gwei', '--tip', '3 gwei')).toMatchObject({
       code: 0,
     })
     expect(await lane('cancel-nonce', String(next + 1), '--reason', 'a test')).toMatchObject({ code: 0 })
@@ -106,6 +106,15 @@ describe('Orders to a lane', () => {
     ])
     const shown = await runCli(['lane', 'show', address, '--chain', 'bsc', '--config', portage.configPath], { env: process.env })
     expect(shown.out).toMatch(/^\S+ +setWindow window 5 +night-shift +a test$/m)
+    expect(shown.out).toMatch(/^\S+ +replace nonce \d+ maxFee 90 gwei +night-shift +a test$/m)
+    expect(shown.out).toMatch(/^balance +[0-9.]+ ETH$/m)
+    // Every line of the list fits, and its short name of the lane is taken back.
+    const listed = await runCli(['lane', 'list', '--config', portage.configPath], { env: process.env })
+    expect(Math.max(...listed.out.split('\n').map((line) => line.length))).toBeLessThanOrEqual(80)
+    const short = `${address.slice(0, 6)}…${address.slice(-4)}`
+    expect(listed.out).toContain(short)
+    const again = await runCli(['lane', 'show', short, '--chain', 'bsc', '--json', '--config', portage.configPath], { env: process.env })
+    expect(again.json()).toMatchObject({ config: { lane: expect.stringContaining(address) } })
   })
 
   test('forbid lets in no new work either', async () => {

@@ -24,7 +24,7 @@ describe('portage stream', () => {
   let config: string
   let dead: string
 
-  const cli = (...argv: string[]) => runCli(['stream', ...argv, '--config', config])
+  const cli = (...argv: string[]) => runCli(['stream', ...argv, '--wide', '--config', config])
   const tell = (requests: readonly StreamRequest[]) => applyToStream(stage.client, stream, { requests })
   const hashOf = async (height: number) =>
     (await anvil.rpc<{ hash: string }>('eth_getBlockByNumber', [`0x${height.toString(16)}`, false])).hash
@@ -71,7 +71,7 @@ describe('portage stream', () => {
   })
 
   test('says that there is none where none was started', async () => {
-    const unheard = runCli(['stream', 'list', '--config', dead])
+    const unheard = runCli(['stream', 'list', '--wide', '--config', dead])
     expect(await cli('list')).toMatchObject({ code: 0, out: expect.stringMatching(/^no streams/), err: '' })
     expect((await cli('list', '--json')).json()).toEqual({ streams: [] })
     await refused('STREAM_NOT_FOUND', /portage stream list/, 'show', stream)

@@ -233,6 +233,20 @@ describe('The agent of a lane', () => {
     expect(Object.values((await ledger()).entries).some((entry) => entry.raise)).toBe(false)
   })
 
+  test("an operator's order to republish sends the same bytes again, before any block", async () => {
+    const agent = await fresh()
+    await signedAndSent(agent, request('lost'))
+    const [sent] = await pool()
+    await setting.anvil.rpc('anvil_dropTransaction', [sent?.hash])
+    expect(await pool()).toEqual([])
+    await setting.ledgers.order(laneOf(signer), { kind: 'republish', id: 'o' })
+    // The ledger's next answer, whatever it is about, tells the order.
+    await agent.cancel('of nobody')
+    await until(async () => (await pool()).length > 0, { ...waitLimit, what: 'the transaction to be in the pool again' })
+    expect(await pool()).toEqual([sent])
+    await setting.mineUntil(async () => (await ledger()).observed?.latest === 1, 'it to be mined')
+  })
+
   test('external use of the key, also in the middle of what is in flight: the lane tells, goes on, and leaves no gap', async () => {
     const agent = await fresh()
     const external = async (nonce: number) => {

@@ -1,0 +1,78 @@
+import type { CompletionCommand } from './tree.ts'
+
+/**
+ * A script for bash, 4.4 or newer, and for zsh by its bashcompinit. It starts no process and evaluates nothing of what is typed: all that is completed stands in it.
+ */
+export function bashScript(tree: readonly CompletionCommand[]): string {
+  return `# Completion of portage for bash: source <(portage completion bash)
+${lookUps(tree)}
+_portage() {
+  local cur=\${COMP_WORDS[COMP_CWORD]} path= skip= word option= i
+  local commands options valued choices file
+  _portage_command ''
+  for (( i = 1; i < COMP_CWORD; i++ )); do
+    word=\${COMP_WORDS[i]}
+    if [[ $word == '=' ]]; then skip=1; continue; fi
+    if [[ -n $skip ]]; then skip=; option=; continue; fi
+    if [[ " $valued " == *" $word "* ]]; then skip=1; option=$word; continue; fi
+    if [[ " $commands " == *" $word "* ]]; then path="\${path:+$path }$word"; _portage_command "$path"; fi
+  done
+  if [[ $cur == '=' ]]; then cur=; fi
+  COMPREPLY=()
+  if [[ -n $skip ]]; then
+    _portage_value "$path" "$option"
+  elif [[ $cur == -* ]]; then
+    choices=$options file=
+  else
+    choices="$commands $choices"
+  fi
+  if [[ -n $file ]]; then
+    if type compopt &> /dev/null; then compopt -o filenames 2> /dev/null; fi
+    while IFS= read -r word; do COMPREPLY+=("$word"); done < <(compgen -f -- "$cur")
+  else
+    while IFS= read -r word; do COMPREPLY+=("$word"); done < <(compgen -W "$choices" -- "$cur")
+  fi
+}
+complete -F _portage portage`
+}
+
+/** For zsh. */
+export function zshScript(tree: readonly CompletionCommand[]): string {
+  return `# Completion of portage for zsh: source <(portage completion zsh)
+autoload -U +X compinit && (( \${+functions[compdef]} )) || compinit
+autoload -U +X bashcompinit && bashcompinit
+${bashScript(tree).split('\n').slice(1).join('\n')}`
+}
+
+function lookUps(tree: readonly CompletionCommand[]): string {
+  const commands = tree.map(({ path, commands: below, options, choices, takesFile }) => {
+    const names = (list: readonly { readonly name: string }[]) => quoted(list.map(({ name }) => name))
+    const valued = options.filter(({ value }) => value)
+    return `    ${quoted([path])}) commands=${names(below)} options=${names(options)} valued=${names(valued)} choices=${quoted(choices)} file=${takesFile ? 1 : ''} ;;`
+  })
+  const values = tree.flatMap(({ path, options }) =>
+    options.flatMap(({ name, value }) =>
+      value && (value.isFile || value.choices.length > 0)
+        ? [`    ${quoted([path, name])}) choices=${quoted(value.choices)} file=${value.isFile ? 1 : ''} ;;`]
+        : [],
+    ),
+  )
+  return `_portage_command() {
+  case $1 in
+${commands.join('\n')}
+  esac
+}
+_portage_value() {
+  choices= file=
+  case "$1 $2" in
+${values.join('\n')}
+  esac
+}`
+}
+
+/** Names of commands and options, and choices: letters, digits and \`-\` only, so that nothing in them is the shell's. */
+function quoted(words: readonly string[]): string {
+  const unfit = words.find((word) => !/^[\w -]*$/.test(word))
+  if (unfit !== undefined) throw new Error(`a shell would not take this as a word: ${unfit}`)
+  return `'${words.join(' ')}'`
+}

@@ -1,0 +1,54 @@
+import type { Argument, Command, Option } from 'commander'
+
+/** What can be typed after a command, as shells complete it. */
+export interface CompletionCommand {
+  /** Names from the program's first command on: `transfer list`; empty: the program. */
+  readonly path: string
+  readonly commands: readonly CompletionWord[]
+  readonly options: readonly CompletionOption[]
+  /** What the arguments may be, where that is known. */
+  readonly choices: readonly string[]
+  /** An argument is a file. */
+  readonly takesFile: boolean
+}
+
+interface CompletionWord {
+  readonly name: string
+  readonly description: string
+}
+
+interface CompletionOption extends CompletionWord {
+  /** Absent: it takes no value. */
+  readonly value?: { readonly choices: readonly string[]; readonly isFile: boolean }
+}
+
+/** The program and all its commands. The options of the program are those of each command, too. */
+export function completionTree(program: Command): CompletionCommand[] {
+  const everywhere = [...program.options.map(toOption), { name: '--help', description: 'display help for command' }]
+  const walk = (command: Command, path: readonly string[]): CompletionCommand[] => [
+    {
+      path: path.join(' '),
+      commands: command.commands.map((one) => ({ name: one.name(), description: firstSentence(one.description()) })),
+      options: command === program ? everywhere : [...command.options.map(toOption), ...everywhere],
+      choices: command.registeredArguments.flatMap(({ argChoices = [] }) => argChoices),
+      takesFile: command.registeredArguments.some(isFile),
+    },
+    ...command.commands.flatMap((one) => walk(one, [...path, one.name()])),
+  ]
+  return walk(program, [])
+}
+
+function toOption(option: Option): CompletionOption {
+  const { long, description, argChoices: choices = [], required, optional } = option
+  const value = required || optional ? { choices, isFile: isFile(option) } : undefined
+  return { name: long ?? option.flags, description: firstSentence(description), ...(value && { value }) }
+}
+
+/** By its word in the help: `--config <file>`, `<file>`. */
+function isFile(given: Option | Argument): boolean {
+  return 'flags' in given ? given.flags.includes('<file>') : given.name() === 'file'
+}
+
+function firstSentence(text: string): string {
+  return text.split(/[.;:](?:\s|$)/)[0]?.replaceAll(/\s+/g, ' ') ?? ''
+}

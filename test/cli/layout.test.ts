@@ -1,0 +1,104 @@
+import fc from 'fast-check'
+import stringWidth from 'string-width'
+import { describe, expect, test } from 'vitest'
+import { render } from '../../cli/layout.ts'
+import { facts, table, verbatim } from '../../cli/output.ts'
+import { harmless } from '../../domain/printable.ts'
+
+const at80 = { width: 80 }
+const hash = `0x${'ab'.repeat(32)}`
+const lane = { full: `evm-1:0x${'5'.repeat(40)}`, short: 'evm-1:0x5555…5555' }
+const reason =
+  'the node of the chain has sent no block for a while, and the operator on duty has paused the lane until somebody has looked at it'
+
+const text = fc.string({ unit: fc.constantFrom('a', 'word ', ' ', '水', '\u001b[2J', '\n', 'é'), maxLength: 60 })
+const cell = fc.oneof(text, fc.nat(), fc.constant(undefined), fc.constant(hash), fc.constant(lane))
+
+describe('no line is wider than it may be', () => {
+  test('of any table and any facts, down to a terminal of 40 columns', () => {
+    const names = ['one', 'two', 'a third', 'status', 'transaction']
+    const isKept = fc.property(
+      fc.array(fc.array(cell, { minLength: 5, maxLength: 5 })),
+      fc.integer({ min: 40, max: 120 }),
+      (rows, width) => {
+        const found = [
+          render(table(names, rows), { width }),
+          ...rows.map((cells) => render(facts(Object.fromEntries(names.map((name, at) => [name, cells[at]]))), { width })),
+        ]
+        for (const line of found.flatMap((one) => one.split('\n'))) expect(stringWidth(line)).toBeLessThanOrEqual(width)
+      },
+    )
+    fc.assert(isKept)
+  })
+
+  test('with --wide a row is a line, and ids are whole', () => {
+    const shown = render(table(['lane', { name: 'mined', wide: true }, 'reason'], [[lane, 7, reason]]), {})
+    expect(shown.split('\n')).toEqual([`${'lane'.padEnd(lane.full.length)}  mined  reason`, `${lane.full}  7      ${reason}`])
+  })
+})
+
+test('a table that is too wide has short ids, leaves columns out, and breaks its texts between words', () => {
+  const shown = render(table(['lane', { name: 'mined', wide: true }, 'status', 'next'], [[lane, 7, `paused: ${reason}`, 12]]), at80)
+  expect(shown).toBe(
+    [
+      'lane               status                                                   next',
+      'evm-1:0x5555…5555  paused: the node of the chain has sent no block for a    12',
+      '                   while, and the operator on duty has paused the lane',
+      '                   until somebody has looked at it',
+    ].join('\n'),
+  )
+})
+
+test('a table that does not fit in any way is a list of facts for each row', () => {
+  const shown = render(
+    table(
+      ['attempt', 'transaction', 'fate', 'note'],
+      [
+        ['call', hash, 'mined', undefined],
+        ['noop', hash, 'outbid', 'late'],
+      ],
+    ),
+    at80,
+  )
+  expect(shown).toBe(
+    [
+      'attempt      call',
+      `transaction  ${hash}`,
+      'fate         mined',
+      '',
+      'attempt      noop',
+      `transaction  ${hash}`,
+      'fate         outbid',
+      'note         late',
+    ].join('\n'),
+  )
+})
+
+test('the further lines of a fact begin below its first', () => {
+  expect(render(facts({ state: 'parked', reason, code: undefined }), { width: 60 })).toBe(
+    [
+      'state   parked',
+      'reason  the node of the chain has sent no block for a while,',
+      '        and the operator on duty has paused the lane until',
+      '        somebody has looked at it',
+    ].join('\n'),
+  )
+})
+
+describe('what strangers wrote', () => {
+  const hostile = 'ok\u001b[2J\u009b31m\u202eevil\u2028\u0007'
+
+  test('cannot steer a terminal, in no part of a text', () => {
+    const shown = render([hostile, verbatim(hostile), facts({ note: hostile }), table(['note'], [[hostile]])], at80)
+    expect(shown).not.toMatch(/[^\P{C}\n]/u)
+    expect(shown).toContain('ok<U+1B>[2J<U+9B>31m<U+202E>evil')
+  })
+
+  test('is no further row', () => {
+    expect(render(table(['note'], [['one\nlane  paused']]), at80)).toBe('note\none lane paused')
+  })
+
+  test('letters of every script stay', () => {
+    expect(harmless('née 水 → …')).toBe('née 水 → …')
+  })
+})
