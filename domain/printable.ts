@@ -10,10 +10,10 @@ export function printable(text: string): string {
     .slice(0, longest)
 }
 
-/** Controls (terminal escapes among them), what changes the direction of text or has no width, and halves of characters. */
-const unshown = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu
-
-/** A line fit for a terminal: what would steer it, or hide something, stands there as its code point (`<U+1B>`). */
+/**
+ * A line fit for a terminal: what would steer it, or hide something, stands there as its code point (`<U+1B>`): controls, what changes the direction of text or has
+ * no width, and halves of characters.
+ */
 export function harmless(line: string): string {
-  return line.replaceAll(unshown, (sign) => `<U+${(sign.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(2, '0')}>`)
+  return line.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu, (sign) => `<U+${(sign.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(2, '0')}>`)
 }

@@ -53,7 +53,7 @@ describe('a documented line', () => {
 
   test.each([
     ['an unknown command', 'portage lane dance', 'commander.unknownCommand'],
-    ['an unknown option', 'portage lane list --wide', 'commander.unknownOption'],
+    ['an unknown option', 'portage lane list --fast', 'commander.unknownOption'],
     ['a missing argument', 'portage lane show', 'commander.missingArgument'],
     ['a missing option', 'portage lane pause <lane>', 'commander.missingMandatoryOptionValue'],
     ['one argument too many', 'portage lane show <lane> <lane>', 'commander.excessArguments'],
