@@ -1,13 +1,13 @@
 import { ageText } from '../domain/age.ts'
 import type { Cause } from '../domain/cause.ts'
 import type { CauseReport } from '../causes/collect.ts'
-import { table } from './output.ts'
+import { type Part, type Shortened, table, type Text, verbatim } from './output.ts'
 
 /** Columns of a terminal. */
 const width = 80
 
 /** One row for each cause, then of each what is wrong, some ids, and the commands. @param now ms since the epoch */
-export function stuckText({ asOf, causes }: CauseReport, now: number): string {
+export function stuckText({ asOf, causes }: CauseReport, now: number): Text {
   const read = `read ${asOf.slice(0, 19)}Z`
   if (causes.length === 0) return `Nothing is stuck (${read}).`
   const age = (time: string | undefined) => (time === undefined ? undefined : ageText(now - Date.parse(time)))
@@ -17,31 +17,29 @@ export function stuckText({ asOf, causes }: CauseReport, now: number): string {
     count,
     age(since),
     age(oldest),
-    placeText(where),
+    placeCell(where),
   ])
-  const headings = ['', 'cause', 'holds', 'since', 'oldest', 'where']
-  const lines = table(headings, rows)
-    .split('\n')
-    .map((line) => (line.length > width ? `${line.slice(0, width - 1)}…` : line))
   return [
     `${causes.length} ${causes.length === 1 ? 'cause' : 'causes'}, the most harmful first (${read})`,
-    lines.join('\n'),
+    table(['', 'cause', 'holds', 'since', 'oldest', 'where'], rows),
     ...causes.map(detail),
-  ].join('\n\n')
+  ]
 }
 
-function detail({ code, what, where, examples, next }: Cause, index: number): string {
-  return [
+/** Ids and commands are there to be copied: none is broken into lines. */
+function detail({ code, what, where, examples, next }: Cause, index: number): Part {
+  const lines = [
     ...wrapped(`${index + 1} ${code}, ${where.kind} ${where.id}: ${what}`),
     ...examples.map((id) => `    ${id}`),
     ...next.map((command) => `  → ${command}`),
-  ].join('\n')
+  ]
+  return verbatim(lines.join('\n'))
 }
 
 /** The end of a long id tells most. */
-function placeText({ kind, id }: Cause['where']): string {
+function placeCell({ kind, id }: Cause['where']): Shortened {
   const most = 24
-  return `${kind} ${id.length > most ? `…${id.slice(1 - most)}` : id}`
+  return { full: `${kind} ${id}`, short: `${kind} ${id.length > most ? `…${id.slice(1 - most)}` : id}` }
 }
 
 /** At words; a longer one stays whole, since it may be an id. */

@@ -1,10 +1,10 @@
 import { createBridges } from '../bridges/registry.ts'
+import { createConfiguredChain } from '../chains/registry.ts'
 import { sourceIdsOf } from '../config/transfer-sources.ts'
 import type { Config } from '../config/schema.ts'
 import { placesOfTransaction } from '../streams/source-transactions.ts'
 import type { TemporalClient } from '../temporal/client/client.ts'
 import { type MessagePlace, resolveTransfer } from '../temporal/client/resolve-transfer.ts'
-import { createConfiguredChain } from './chains.ts'
 
 /** For the help of a command. */
 export const transferForms =

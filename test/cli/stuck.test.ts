@@ -1,4 +1,6 @@
 import { expect, test } from 'vitest'
+import type { CauseReport } from '../../causes/collect.ts'
+import { render } from '../../cli/layout.ts'
 import { stuckText } from '../../cli/stuck-text.ts'
 import { type Cause } from '../../domain/cause.ts'
 import { causeCatalogue } from '../../domain/cause-catalogue.ts'
@@ -6,6 +8,8 @@ import { causeCatalogue } from '../../domain/cause-catalogue.ts'
 const now = Date.parse('2026-11-22T12:00:00Z')
 const asOf = '2026-11-22T11:59:59.000Z'
 const id = `wormhole-token-bridge:2:${'0'.repeat(24)}${'a'.repeat(40)}:269170:6d1b4c0c5f0a3e21`
+
+const shown = (report: CauseReport) => render(stuckText(report, now), { width: 80 })
 
 function cause(changes: Partial<Cause>): Cause {
   return {
@@ -35,7 +39,7 @@ test('the table of portage stuck fits 80 columns, whatever the ids; ids and comm
       next: ['portage stuck'],
     }),
   )
-  const text = stuckText({ asOf, stuck: true, causes: rows }, now)
+  const text = shown({ asOf, stuck: true, causes: rows })
   const table = text.split('\n').filter((line) => /^(\d+|  ) /.test(line))
   expect(table.length).toBeGreaterThan(2 * rows.length)
   expect(text.split('\n').filter((line) => line.length > 80 && !line.includes(id) && !line.includes(lane.id))).toEqual([])
@@ -44,7 +48,7 @@ test('the table of portage stuck fits 80 columns, whatever the ids; ids and comm
 })
 
 test('portage stuck says that nothing is stuck, and when that was read', () => {
-  expect(stuckText({ asOf, stuck: false, causes: [] }, now)).toBe('Nothing is stuck (read 2026-11-22T11:59:59Z).')
+  expect(shown({ asOf, stuck: false, causes: [] })).toBe('Nothing is stuck (read 2026-11-22T11:59:59Z).')
 })
 
 test('one cause as an operator sees it', () => {
@@ -54,7 +58,7 @@ test('one cause as an operator sees it', () => {
     examples: ['a', 'b'],
     next: ['portage settings', 'portage unhalt --all --reason "<text>"'],
   })
-  expect(stuckText({ asOf, stuck: true, causes: [one] }, now)).toBe(`1 cause, the most harmful first (read 2026-11-22T11:59:59Z)
+  expect(shown({ asOf, stuck: true, causes: [one] })).toBe(`1 cause, the most harmful first (read 2026-11-22T11:59:59Z)
 
    cause   holds  since  oldest  where
 1  HALTED  2      3 min  -       settings --all
