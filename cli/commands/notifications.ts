@@ -4,7 +4,7 @@ import { orderOfNotifier, testNotifier } from '../../temporal/client/notifiers.t
 import type { Call, CommandSpec } from '../command.ts'
 import { pastTime, type Reasoned, withReason } from '../options.ts'
 import { order } from '../orders.ts'
-import { list, section, timeText } from '../output.ts'
+import { list, type Part, section, timeText } from '../output.ts'
 
 /** For a test to arrive: longer than a try takes, and than the notifier takes to hear of it, ms. */
 const testMs = 30_000
@@ -18,7 +18,7 @@ export const notificationsCommand: CommandSpec = {
       run: ({ withTemporal }: Call) =>
         withTemporal(async (client, { notifications }) => {
           const receivers = await listReceivers(client, notifications)
-          return { json: { receivers }, text: [table(receivers), ...failing(receivers)].join('\n\n') }
+          return { json: { receivers }, text: [table(receivers), ...failing(receivers)] }
         }),
     },
     test: {
@@ -90,7 +90,7 @@ function send(
 
 const headings = ['receiver', 'state', 'sent', 'unsent', 'oldest unsent', 'as of']
 
-function table(receivers: readonly ReceiverReport[]): string {
+function table(receivers: readonly ReceiverReport[]): Part {
   const rows = receivers.map(({ name, state, sent, unsent, oldestUnsentAt, asOf }) => [
     ...[name, state, sent, unsent],
     ...[oldestUnsentAt, asOf].map((at) => at && timeText(at)),
@@ -99,7 +99,7 @@ function table(receivers: readonly ReceiverReport[]): string {
 }
 
 /** Why a receiver is told nothing now. */
-function failing(receivers: readonly ReceiverReport[]): string[] {
+function failing(receivers: readonly ReceiverReport[]): Part[] {
   const rows = receivers.filter(({ problem, disabled }) => problem ?? disabled)
   return section(rows, ['receiver', 'why', 'since', 'next try'], ({ name, problem, failingSince, nextTryAt, disabled }) => {
     const why = disabled ? (disabled.why === 'gone' ? 'it wants no more (410)' : 'disabled by an operator') : problem
