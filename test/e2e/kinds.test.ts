@@ -6,11 +6,10 @@ import { devnetTokenFeeWei } from '../../lab/devnet/relayer-config.ts'
 import { transferKinds } from '../../lab/devnet/wormhole/users.ts'
 import { type Message, toUniversal } from '../../lab/devnet/wormhole/vaa.ts'
 import { published } from '../../lab/devnet/wormhole/wormhole.ts'
-import { tokenBridgeEmitters } from '../../bridges/wormhole-token-bridge/emitters.ts'
 import type { StreamView } from '../../domain/stream/stream.ts'
 import { streamViewQuery, streamWorkflowId } from '../../temporal/contracts/stream.ts'
 import { runCli } from '../cli/run-cli.ts'
-import { registerForeign } from '../helpers/e2e-foreign.ts'
+import { type ForeignChain, registerForeign } from '../helpers/e2e-foreign.ts'
 import { expectDelivered, expectNotDelivered } from '../helpers/e2e-judge.ts'
 import { logLines } from '../helpers/log-lines.ts'
 import { activitySummaries, currentDetails } from '../helpers/e2e-web-ui.ts'
@@ -171,9 +170,15 @@ describe('Every kind of transfer, both ways', () => {
       stage.devnet.guardian.treat(() => 'sign')
     }
     const cli = (...argv: string[]) => runCli([...argv, '--config', portage.configPath], { env: stage.devnet.env })
+    let solana: ForeignChain
+    let sui: ForeignChain
+
+    beforeAll(async () => {
+      const [one, other] = await registerForeign(stage, 'bsc', [1, 21])
+      ;[solana, sui] = [one!, other!]
+    })
 
     test('from Solana: what the spy tells, and what it left out, is delivered once; what goes elsewhere is passed over', async () => {
-      const solana = await registerForeign(stage, 'bsc', 1)
       await until(() => stage.devnet.guardian.spy.subscribers === 1, { timeoutMs: 60_000, what: 'the subscription' })
       const messages = [0n, 1n, 2n, 3n, 4n].map((above) => solana.message(BigInt(first) + above, above % 3n === 0n ? 30 : undefined))
       const [, , muted, mutedElsewhere] = messages
@@ -197,7 +202,6 @@ describe('Every kind of transfer, both ways', () => {
     })
 
     test('from Sui: a message that the spy never told, with none above it, is found by an audit', async () => {
-      const sui = await registerForeign(stage, 'bsc', 21)
       const [heard, muted] = [sui.message(7n), sui.message(8n)]
       observe([heard, muted], [muted])
       const [before] = await stage.identify([sui.sent(heard)])
@@ -212,18 +216,17 @@ describe('Every kind of transfer, both ways', () => {
 
     test('not from an emitter that the target does not know: of another chain, or of a stranger', async () => {
       const { guardian } = stage.devnet
-      const sui = tokenBridgeEmitters.mainnet.find(([id]) => id === 21)![2]
       const strangers = [
-        { emitterChain: 22, emitter: sui },
+        { emitterChain: 22, emitter: sui.emitter },
         { emitterChain: 21, emitter: 'ff'.repeat(32) },
       ]
       const before = (await metrics()).refused
       const payload = transferPayload({ toChain: stage.devnet.chains.bsc.wormholeChainId })
       const message = { timestamp: Math.floor(Date.now() / 1_000), vaaNonce: 0, sequence: 9n, consistencyLevel: 1, payload }
       // A spy that lies about whose messages it sends.
-      for (const stranger of strangers) guardian.spy.publish(guardian.sign({ ...message, ...stranger }).bytes, 21, sui)
+      for (const stranger of strangers) guardian.spy.publish(guardian.sign({ ...message, ...stranger }).bytes, 21, sui.emitter)
       await until(async () => (await metrics()).refused === before + 2, { timeoutMs: 60_000, what: 'both to be refused' })
-      expect((await view(`wormhole-token-bridge:wormhole-21:${sui}`)).next).toBe('9')
+      expect((await view(sui.stream)).next).toBe('9')
     })
   })
 })

@@ -21,44 +21,59 @@ export interface ForeignChain {
   sent(message: Message): SentTransfer
 }
 
-/** Makes the target's token bridge know the token bridge of this Wormhole chain, and a token that is native there: both by messages that the guardians sign. */
-export async function registerForeign(stage: Stage, target: ChainKey, wormholeChainId: number, guardians = 1): Promise<ForeignChain> {
+/**
+ * Makes the target's token bridge know the token bridges of these Wormhole chains, and a token that is native on each: by messages that the one guardian of
+ * the devnet signs, in one block.
+ */
+export async function registerForeign(stage: Stage, target: ChainKey, ids: readonly number[]): Promise<ForeignChain[]> {
   const { chains, outsiders } = stage.devnet
-  const [, name = '', emitter = ''] = tokenBridgeEmitters.mainnet.find(([id]) => id === wormholeChainId) ?? []
   const { anvil, tokenBridge, wormholeChainId: targetChain } = chains[target]
-  const token = `${'ab'.repeat(31)}${wormholeChainId.toString(16).padStart(2, '0')}`
   const timestamp = Math.floor(Date.now() / 1_000)
-  const head = { ...message, timestamp, sequence: 0n }
-  const registration = registerChainPayload(wormholeChainId, `0x${emitter}`)
-  const attestation = concat([
-    '0x02',
-    `0x${token}`,
-    toBeHex(wormholeChainId, 2),
-    toBeHex(8, 1),
-    encodeBytes32String('TOK'),
-    encodeBytes32String(name),
-  ])
-  const signed = (payload: string, emitterChain: number, from: string) =>
-    signVaa({ ...head, vaaNonce: wormholeChainId, emitterChain, emitter: from, payload }, devnetGuardians(guardians)).bytes
+  const known = ids.map((wormholeChainId) => {
+    const [, name = '', emitter = ''] = tokenBridgeEmitters.mainnet.find(([id]) => id === wormholeChainId) ?? []
+    return { wormholeChainId, name, emitter, token: `${'ab'.repeat(31)}${wormholeChainId.toString(16).padStart(2, '0')}` }
+  })
   const script = await Script.of(anvil, outsiders[target])
-  script.call(tokenBridge, bridgeAbi, 'registerChain', [signed(registration, governance.chain, governance.emitter)])
-  script.call(tokenBridge, bridgeAbi, 'createWrapped', [signed(attestation, wormholeChainId, emitter)])
+  for (const { wormholeChainId, name, emitter, token } of known) {
+    const signed = (payload: string, emitterChain: number, from: string) => {
+      const head = { ...message, vaaNonce: wormholeChainId, timestamp, sequence: 0n }
+      return signVaa({ ...head, emitterChain, emitter: from, payload }, devnetGuardians(1)).bytes
+    }
+    const texts = [encodeBytes32String('TOK'), encodeBytes32String(name)]
+    const attestation = concat(['0x02', `0x${token}`, toBeHex(wormholeChainId, 2), toBeHex(8, 1), ...texts])
+    const registration = registerChainPayload(wormholeChainId, `0x${emitter}`)
+    script.call(tokenBridge, bridgeAbi, 'registerChain', [signed(registration, governance.chain, governance.emitter)])
+    script.call(tokenBridge, bridgeAbi, 'createWrapped', [signed(attestation, wormholeChainId, emitter)])
+  }
   await script.mine()
-  const wrapper = bridgeAbi.encodeFunctionData('wrappedAsset', [wormholeChainId, `0x${token}`])
-  const answer = await anvil.rpc<string>('eth_call', [{ to: tokenBridge, data: wrapper }, 'latest'])
-  const asset = String(bridgeAbi.decodeFunctionResult('wrappedAsset', answer)[0]).toLowerCase()
+  return Promise.all(
+    known.map(async (one) => {
+      const wrapper = bridgeAbi.encodeFunctionData('wrappedAsset', [one.wormholeChainId, `0x${one.token}`])
+      const answer = await anvil.rpc<string>('eth_call', [{ to: tokenBridge, data: wrapper }, 'latest'])
+      const asset = String(bridgeAbi.decodeFunctionResult('wrappedAsset', answer)[0]).toLowerCase()
+      return foreignChain({ ...one, target, targetChain, asset, timestamp })
+    }),
+  )
+}
+
+interface Known {
+  readonly wormholeChainId: number
+  readonly emitter: string
+  readonly token: string
+  readonly target: ChainKey
+  readonly targetChain: number
+  /** The token's wrapper on the target. */
+  readonly asset: string
+  readonly timestamp: number
+}
+
+function foreignChain({ wormholeChainId, emitter, token, target, targetChain, asset, timestamp }: Known): ForeignChain {
   return {
     emitter,
     stream: `wormhole-token-bridge:wormhole-${wormholeChainId}:${emitter}`,
     message(sequence, toChain = targetChain) {
-      const payload = transferPayload({
-        token,
-        tokenChain: wormholeChainId,
-        to: toUniversal(freshAddress()),
-        toChain,
-        amount: 1_000n + sequence,
-      })
-      return { ...head, emitterChain: wormholeChainId, emitter, sequence, payload }
+      const fields = { token, tokenChain: wormholeChainId, to: toUniversal(freshAddress()), toChain, amount: 1_000n + sequence }
+      return { ...message, timestamp, emitterChain: wormholeChainId, emitter, sequence, payload: transferPayload(fields) }
     },
     sent: ({ sequence, payload }) => ({
       ...{ kind: 'token', source: `wormhole-${wormholeChainId}`, target, emitterChain: wormholeChainId, emitter, sequence },
