@@ -125,6 +125,9 @@ describe('The audit of what was delivered', () => {
     }
     await until(found, { timeoutMs: 90_000, everyMs: 500, what: 'the audit to find both undone' })
     expect(undone.toSorted()).toEqual(sent.map(({ id }) => id).toSorted())
+    // Whoever was told of the deliveries is told of this by these records: one for each, written before the transfer was started again.
+    const recorded = async () => (await stage.client.workflow.count(`WorkflowType = 'reversal'`)).count === sent.length
+    await until(recorded, { timeoutMs: 60_000, what: 'a record of each reversal' })
     const logged = async () => (await readFile(portage.logFile, 'utf8')).includes('a delivered effect is gone')
     await until(logged, { timeoutMs: 30_000, what: 'the log to say so' })
     const metrics = await (await fetch(`${portage.apiUrl}/metrics`)).text()
