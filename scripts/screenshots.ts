@@ -3,6 +3,7 @@ import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { laneId } from '../domain/lane/lane-id.ts'
 import { knownChromium } from '../lab/browser/find-chromium.ts'
 import { openBrowser, openPage } from '../lab/browser/open-page.ts'
 import { sendTransfers } from '../lab/demo/load.ts'
@@ -37,17 +38,19 @@ async function main(): Promise<void> {
   }
 }
 
-/** Transfers of both bridges over a minute; a lane of bsc is paused on the way. */
+/** Transfers of both bridges over a minute; on the way the lanes of bsc are paused, so that some wait. */
 async function showTraffic(devnet: Devnet, portage: PortageProcess): Promise<void> {
   const plan = { transfers: 120, rate: 2, bridge: 'both' } as const
   const sending = sendTransfers(devnet, plan, () => {})
-  await new Promise((later) => setTimeout(later, 35_000))
-  const lane = devnet.lanes.find(({ chain }) => chain === 'bsc')
-  const paused = await fetch(`${portage.apiUrl}/v1/lanes/evm-1397:${lane?.address ?? ''}/pause`, {
-    ...{ method: 'POST', headers: { 'content-type': 'application/json', ...portage.admin } },
-    body: JSON.stringify({ reason: 'the key moves to another machine' }),
-  })
-  if (!paused.ok) throw new Error(await paused.text())
+  await new Promise((later) => setTimeout(later, 48_000))
+  for (const { chain, address } of devnet.lanes) {
+    if (chain !== 'bsc') continue
+    const paused = await fetch(`${portage.apiUrl}/v1/lanes/${laneId('evm', devnet.chains.bsc.anvil.chainId, address)}/pause`, {
+      ...{ method: 'POST', headers: { 'content-type': 'application/json', ...portage.admin } },
+      body: JSON.stringify({ reason: 'the key moves to another machine' }),
+    })
+    if (!paused.ok) throw new Error(await paused.text())
+  }
   await sending
 }
 

@@ -91,7 +91,7 @@ function optionsOf(
   return {
     width: element.clientWidth,
     height,
-    padding: [8, 4, 0, 0],
+    padding: [8, 18, 0, 0],
     legend: { show: false },
     cursor: { y: false, drag: { x: false, y: false }, points: { size: 6 } },
     scales: { y: { range: (_, __, most) => [0, Math.max(1, most * 1.1)] } },

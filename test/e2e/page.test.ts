@@ -110,7 +110,7 @@ describe.skipIf(chromium === undefined)('The page', { timeout: 240_000 }, () => 
         .waitFor()
   })
 
-  test('shows a lane that is paused, and text of others as text', async () => {
+  test('tells of a lane that is paused, with the command that ends it, and shows text of others as text', async () => {
     const page = await open({ token: await token('read') })
     await ledger().signal(pauseSignal, { order: { by: 'night-shift', reason: hostile } })
     parked = await handIn(0.001)
@@ -119,12 +119,19 @@ describe.skipIf(chromium === undefined)('The page', { timeout: 240_000 }, () => 
     await lanes.getByText('paused', { exact: true }).waitFor()
     // Text of others is text.
     await lanes.getByText(hostile).waitFor()
+    const stuck = part(page, 'What is stuck')
+    await stuck.getByText('LANE_PAUSED').first().waitFor()
+    await stuck
+      .getByText(/^portage lane resume /)
+      .first()
+      .waitFor()
     expect(await page.locator('img, b:text-is("rotate")').count()).toBe(0)
   })
 
   test('lists what is parked with its reason; a token that may not order is told what is missing', async () => {
     const page = await open({ token: await token('read') })
     const row = part(page, 'Parked transfers').getByRole('row', { name: /ethereum → bsc/ })
+    await row.getByText('DEADLINE_PASSED').waitFor()
     await row.getByRole('button', { name: /^Retry/ }).click()
     const dialog = page.getByRole('dialog')
     await dialog.getByText('that of the-read is of level read').waitFor()
@@ -136,6 +143,7 @@ describe.skipIf(chromium === undefined)('The page', { timeout: 240_000 }, () => 
   test('orders with a name and a reason by keys alone, and shows what becomes of it without a reload', async () => {
     const page = await open({ token: await token('write') })
     await ledger().signal(resumeSignal, { order: { by: 'night-shift', reason: 'keys are in place' } })
+    await expect.poll(async () => (await stage.lane('bsc')).paused).toBeUndefined()
     const button = part(page, 'Parked transfers').getByRole('button', { name: /^Retry/ })
     await button.focus()
     await page.keyboard.press('Enter')
