@@ -1,4 +1,5 @@
 import { errorCatalogue } from '../domain/errors.ts'
+import type { TransferTransaction } from '../domain/transfer/attempts.ts'
 import type { TransferRow } from '../temporal/client/transfer-list.ts'
 import type { TransferReport } from '../temporal/client/transfers.ts'
 import { coinOfLane, coinText, gweiText } from '../domain/amounts.ts'
@@ -20,29 +21,12 @@ export function rowsText(rows: readonly TransferRow[]): Part {
 }
 
 /** A transfer: its facts, its transactions, what was ordered of it, its timeline. */
-export function reportText(report: TransferReport): Text {
+export function reportText(report: TransferReport, transactions: readonly TransferTransaction[] = []): Text {
   if ('partial' in report) {
     const { partial, ...row } = report
     return [facts({ ...row }), `Only a part is known: ${partial}.`]
   }
-  const {
-    id,
-    state,
-    mip61,
-    execution,
-    transfer,
-    lane,
-    nonce,
-    txHash,
-    delivery,
-    batch,
-    code,
-    reason,
-    rounds,
-    tried = [],
-    timeline,
-    orders,
-  } = report
+  const { id, state, mip61, execution, transfer, lane, nonce, txHash, delivery, batch, code, reason, rounds, timeline, orders } = report
   const head = facts({
     transfer: id,
     state,
@@ -62,8 +46,9 @@ export function reportText(report: TransferReport): Text {
     remedy: state === 'parked' || state === 'waiting' ? code && errorCatalogue[code].remedy : undefined,
     rounds,
   })
-  const headings = ['attempt', 'transaction', 'max fee', 'tip', 'fate']
-  const attempts = section(tried, headings, ({ kind, hash, maxFee, tip, fate }) => [kind, hash, gweiText(maxFee), gweiText(tip), fate])
+  const attempts = section(transactions, ['nonce', 'attempt', 'transaction', 'max fee', 'tip', 'fate'], (one) => {
+    return [one.nonce, one.kind, one.hash, gweiText(one.maxFee), gweiText(one.tip), one.fate]
+  })
   const lines = section(timeline, ['time', 'state', 'note'], ({ at, state: reached, note }) => [new Date(at).toISOString(), reached, note])
   return [head, ...attempts, ...ordersSection(orders), ...lines]
 }

@@ -20,6 +20,7 @@ export const keystoreCommand: CommandSpec = {
     new: {
       description: 'Make a new key and write it as an encrypted keystore. The key itself is never shown.',
       options: withFile,
+      examples: ['portage keystore new --out keystore/lane-1.json --password-file password.txt'],
       run: (call: Call<KeystoreOptions>) => write(call, Wallet.createRandom().privateKey),
     },
     import: {

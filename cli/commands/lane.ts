@@ -6,6 +6,7 @@ import { kept } from '../../domain/lane/entries.ts'
 import type { LaneState } from '../../domain/lane/lane.ts'
 import { listBatches } from '../../temporal/client/batches.ts'
 import { readLane } from '../../temporal/client/lanes.ts'
+import { hashesOf } from '../../temporal/client/nonce-hashes.ts'
 import type { Call, CommandSpec } from '../command.ts'
 import { laneArgument, type LaneOptions, withLane } from '../lanes.ts'
 import { listLanes, toRow } from '../../lanes/reports.ts'
@@ -44,7 +45,9 @@ export const laneCommand: CommandSpec = {
       run: (call: Call<LaneOptions>, name: string) =>
         withLane(call, name, async (lane, client) => {
           const state = await readLane(client, lane)
-          return { json: state, text: stateText(state) }
+          const entries = Object.values(state.entries).sort((a, b) => a.nonce - b.nonce)
+          const hashes = await hashesOf(client, lane, entries)
+          return { json: { ...state, hashes: Object.fromEntries(hashes) }, text: stateText(state, hashes) }
         }),
     },
     batches: {
@@ -86,7 +89,7 @@ function laneCell(lane: LaneId, chain: string | undefined): Shortened {
   return { full: lane, short: chain === undefined ? shortLane(lane) : shortAddress(laneAddress(lane)) }
 }
 
-function stateText(state: LaneState): Text {
+function stateText(state: LaneState, hashes: ReadonlyMap<number, string>): Text {
   const configured = state.configured?.window
   const { lane, status, next, latest, finalized, inFlight, window, balance, reason, by } = toRow(state.config.lane, undefined, true, state)
   const { kept: keptNow, keptLimit } = kept(state)
@@ -107,10 +110,21 @@ function stateText(state: LaneState): Text {
   const rows = entries.map(({ nonce, attempts, maybeSent, fill, owner }) => {
     const where = state.observed && nonce < state.observed.latest ? 'mined' : maybeSent ? 'sent' : 'in flight'
     const offered = attempts.at(-1)?.maxFee
-    return [nonce, fill ? `${where}, fill: ${fill}` : where, attempts.length, offered && gweiText(offered), intentCell(owner?.intentId)]
+    return [
+      nonce,
+      fill ? `${where}, fill: ${fill}` : where,
+      attempts.length,
+      offered && gweiText(offered),
+      hashCell(hashes.get(nonce)),
+      intentCell(owner?.intentId),
+    ]
   })
-  const nonces = list('Every nonce is final.', ['nonce', 'state', 'attempts', 'max fee', 'intent'], rows)
+  const nonces = list('Every nonce is final.', ['nonce', 'state', 'attempts', 'max fee', 'transaction', 'intent'], rows)
   return [head, ...ordersSection(state.orders), nonces]
+}
+
+function hashCell(hash: string | undefined): Cell {
+  return hash === undefined ? undefined : { full: hash, short: shortAddress(hash) }
 }
 
 /** Transfers and operator transactions are found by the end of their id. */

@@ -63,7 +63,11 @@ async function watchOne(client: TemporalClient, call: Call<ListOptions>, id: str
     const closed = 'partial' in report ? report.closedAt !== undefined : report.execution === 'COMPLETED'
     if (closed || signal.aborted) {
       if (printedUntil > 0) call.context.stdout.write('\n')
-      return { json: report, text: reportText(report), failed: report.state !== 'delivered' }
+      return {
+        json: report,
+        text: reportText(report, 'partial' in report ? [] : report.transactions),
+        failed: report.state !== 'delivered',
+      }
     }
     printedUntil = printNews(call, report, printedUntil)
     await pause(signal)

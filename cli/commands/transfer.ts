@@ -1,3 +1,4 @@
+import { transactionsOf } from '../../temporal/client/transfer-transactions.ts'
 import { readTransfer } from '../../temporal/client/transfers.ts'
 import type { CommandSpec } from '../command.ts'
 import { findTransfer, transferForms } from '../transfer-ids.ts'
@@ -19,8 +20,11 @@ export const transferCommand: CommandSpec = {
         'portage transfer show ethereum/17',
       ],
       run: async ({ withTemporal }, given: string) => {
-        const report = await withTemporal(async (client, config) => readTransfer(client, await findTransfer(client, config, given)))
-        return { json: report, text: reportText(report) }
+        const { report, transactions } = await withTemporal(async (client, config) => {
+          const found = await readTransfer(client, await findTransfer(client, config, given))
+          return { report: found, transactions: 'partial' in found ? [] : await transactionsOf(client, found) }
+        })
+        return { json: { ...report, transactions }, text: reportText(report, transactions) }
       },
     },
     list,

@@ -159,6 +159,8 @@ describe('help', () => {
     expect(out).toMatchSnapshot()
     expect(err).toBe('')
     expect(code).toBe(0)
+    // A group has those of its commands.
+    if (!out.includes('Commands:')) expect(out).toContain('Example')
   })
 })
 
