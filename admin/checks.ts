@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { type Chain, votersOf } from '../chains/port.ts'
+import { type Chain, type HeadEvent, votersOf } from '../chains/port.ts'
 import { RelayerError } from '../domain/errors.ts'
 import type { TemporalClient } from '../temporal/client/client.ts'
 import { isNamespaceMissing, refusalCode } from '../temporal/client/errors.ts'
@@ -54,9 +54,15 @@ async function temporalProblem(client: TemporalClient): Promise<string | undefin
 export function checkChains(chains: Iterable<Pick<Chain, 'name' | 'heads' | 'nodes'>>): Check[] {
   const found = [...chains].map(({ name, heads, nodes }) => {
     const answers = votersOf(nodes()).some(({ state }) => state === 'up')
-    const problem = heads.current === undefined ? 'no block was seen yet' : answers ? undefined : 'none of its nodes answers'
+    const { current } = heads
+    const problem = current === undefined ? 'no block was seen yet' : answers ? undefined : `none of its nodes answers${lastBlock(current)}`
     return { name: `chain ${name}`, ok: problem === undefined, problem }
   })
   const vital = found.every(({ ok }) => !ok)
   return found.map((check) => ({ ...check, vital }))
+}
+
+/** A head that was seen says nothing of now. */
+function lastBlock({ latest: { timestamp } }: HeadEvent): string {
+  return Number.isFinite(timestamp) ? `; the newest block that was seen is of ${new Date(timestamp * 1_000).toISOString()}` : ''
 }

@@ -105,7 +105,7 @@ export const rooms: readonly Room[] = [
   { path: 'admin', imports: ['domain', 'temporal', 'chains/port.ts', 'http', 'observability'], packages: ['node:*'] },
   {
     path: 'causes',
-    imports: ['domain', 'temporal', 'config', 'chains/registry.ts', 'bridges/registry.ts', 'intake', 'streams', 'observability'],
+    imports: ['domain', 'temporal', 'config', 'chains/registry.ts', 'bridges/registry.ts', 'intake', 'lanes', 'streams', 'observability'],
     packages: ['@grpc/*', 'zod', 'node:*'],
   },
   { path: 'codec', imports: ['domain', 'access', 'http', 'observability'], packages: ['@temporalio/common', 'zod', 'node:*'] },

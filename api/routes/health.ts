@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { createTemporalCheck } from '../../admin/checks.ts'
+import { checkChains, createTemporalCheck } from '../../admin/checks.ts'
 import type { SpyHealth } from '../../intake/spy.ts'
 import { redactText } from '../../observability/redact.ts'
 import type { Api, ApiDeps } from '../deps.ts'
@@ -23,10 +23,8 @@ export function healthRoutes(app: Api, { client, network, spies }: ApiDeps): voi
   app.get('/ready', { config, schema: works }, async (_, reply) => {
     const temporal = await askTemporal()
     const { ok: ready } = temporal
-    const chains = [...network.chains.values()].map(({ name, heads }) => {
-      const ok = heads.current !== undefined
-      return { name: `chain ${name}`, ok, vital: false, problem: ok ? undefined : 'no block was seen yet' }
-    })
+    // One that is away holds up only its own transfers, all of them included: the API answers without any.
+    const chains = checkChains(network.chains.values()).map((check) => ({ ...check, vital: false }))
     return reply.status(ready ? 200 : 503).send({ ready, checks: [temporal, ...chains, ...(spies?.() ?? []).map(spyCheck)] })
   })
 }

@@ -1,7 +1,6 @@
 import { z } from 'zod'
-import { chainsOfLanes } from '../../config/chains.ts'
 import { resolveLane } from '../../config/lane-names.ts'
-import { listLanes } from '../../lanes/reports.ts'
+import { listLanesNow } from '../../causes/lane-readings.ts'
 import { listBatches } from '../../temporal/client/batches.ts'
 import { readLane } from '../../temporal/client/lanes.ts'
 import { listOperatorTransactions } from '../../temporal/client/operator-transactions.ts'
@@ -16,7 +15,9 @@ export const laneParams = z.object({
 const rowSchema = z.object({
   lane: z.string(),
   chain: z.string().optional().describe('Absent: not in this config, but its ledger runs.'),
-  status: z.string().describe('active, syncing, paused, draining, forbidden, broke, chain replaced, unserved, no ledger yet, no answer.'),
+  status: z
+    .string()
+    .describe('active, syncing, paused, draining, forbidden, broke, chain replaced, unserved, chain away, no ledger yet, no answer.'),
   reason: z.string().optional().describe('Why it takes no work.'),
   by: z.string().optional().describe('Who ordered that.'),
   next: z.number().optional().describe('The next nonce that it gives out.'),
@@ -25,6 +26,7 @@ const rowSchema = z.object({
   inFlight: z.number().optional().describe('Nonces that are given out and in no block.'),
   window: z.number().optional().describe('Most nonces in flight.'),
   balance: z.string().optional().describe('Wei, decimal.'),
+  balanceAt: z.string().optional().describe('When the balance was read: by a node just now, or, where none answers, by the ledger.'),
   observedAt: z.string().optional().describe('When the figures were read from the chain.'),
 })
 
@@ -45,7 +47,7 @@ export function laneRoutes(app: Api, { client, config }: ApiDeps): void {
     summary: 'The lanes of the config, and every other ledger that runs',
     response: { 200: z.object({ lanes: z.array(rowSchema) }) },
   }
-  app.get('/v1/lanes', { ...access, schema: list }, async () => ({ lanes: await listLanes(client, chainsOfLanes(config)) }))
+  app.get('/v1/lanes', { ...access, schema: list }, async () => ({ lanes: await listLanesNow(client, config, process.env) }))
 
   const show = { summary: 'The ledger of a lane', params: laneParams, response: { 200: stateSchema, 404: errorSchema } }
   app.get('/v1/lanes/:lane', { ...access, schema: show }, async (request) => ({

@@ -9,8 +9,9 @@ import { readLane } from '../../temporal/client/lanes.ts'
 import { hashesOf } from '../../temporal/client/nonce-hashes.ts'
 import type { Call, CommandSpec } from '../command.ts'
 import { laneArgument, type LaneOptions, withLane } from '../lanes.ts'
-import { listLanes, toRow } from '../../lanes/reports.ts'
-import { chainsOfLanes } from '../../config/chains.ts'
+import { listLanesNow } from '../../causes/lane-readings.ts'
+import { ageText } from '../../domain/age.ts'
+import { toRow } from '../../lanes/reports.ts'
 import { parse } from '../options.ts'
 import { type Cell, facts, type Heading, list, ordersSection, type Shortened, type Text, timeText } from '../output.ts'
 import { modeCommands, nonceCommands } from './lane-orders.ts'
@@ -22,9 +23,9 @@ export const laneCommand: CommandSpec = {
     list: {
       description: 'All lanes of the config, and every other ledger that runs.',
       examples: ['portage lane list --json'],
-      run: async ({ withTemporal }) => {
-        const lanes = await withTemporal((client, config) => listLanes(client, chainsOfLanes(config)))
-        const rows = lanes.map(({ lane, chain, status, next, latest, finalized, inFlight, window, balance, reason, by }) => [
+      run: async ({ withTemporal, context }) => {
+        const lanes = await withTemporal((client, config) => listLanesNow(client, config, context.env))
+        const rows = lanes.map(({ lane, chain, status, next, latest, finalized, inFlight, window, balance, balanceAt, reason, by }) => [
           laneCell(lane, chain),
           chain ?? '(not in config)',
           reason ? `${status}${by === undefined ? '' : ` by ${by}`}: ${reason}` : status,
@@ -32,7 +33,7 @@ export const laneCommand: CommandSpec = {
           latest,
           finalized,
           inFlight === undefined ? undefined : `${inFlight}/${window ?? '-'}`,
-          balance === undefined ? undefined : { full: coinText(balance, coinOfLane(lane)), short: balanceText(balance, coinOfLane(lane)) },
+          balance === undefined ? undefined : balanceCell(lane, balance, balanceAt),
         ])
         return { json: { lanes }, text: list('no lanes', headings, rows) }
       },
@@ -84,6 +85,16 @@ const headings: readonly Heading[] = [
   'balance',
 ]
 
+/** Younger than this it was read for this answer, ms. */
+const nowMs = 30_000
+
+/** One that no node tells now has its age. */
+function balanceCell(lane: LaneId, balance: string, balanceAt = ''): Shortened {
+  const ms = Date.now() - Date.parse(balanceAt)
+  const age = ms <= nowMs ? '' : Number.isNaN(ms) ? ' (of unknown age)' : ` (${ageText(ms)} ago)`
+  return { full: `${coinText(balance, coinOfLane(lane))}${age}`, short: `${balanceText(balance, coinOfLane(lane))}${age}` }
+}
+
 /** A lane of the config is found by its address. */
 function laneCell(lane: LaneId, chain: string | undefined): Shortened {
   return { full: lane, short: chain === undefined ? shortLane(lane) : shortAddress(laneAddress(lane)) }
@@ -104,6 +115,7 @@ function stateText(state: LaneState, hashes: ReadonlyMap<number, string>): Text 
     'in flight': `${inFlight}/${window}${configured === undefined || configured === window ? '' : ` (the config says ${configured})`}`,
     'wait for finality': state.observed && `${keptNow} of at most ${keptLimit} nonces`,
     balance: balance && coinText(balance, coinOfLane(lane)),
+    'figures read': state.observed && `${ageText(Date.now() - state.observed.at)} ago, when they last changed something`,
     ...state.counts,
   })
   const entries = Object.values(state.entries).sort((a, b) => a.nonce - b.nonce)
