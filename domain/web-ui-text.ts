@@ -1,6 +1,6 @@
 // Texts for Temporal's Web UI: it shows summaries as plain text or Markdown, and current details as Markdown.
 
-/** Most bytes of a summary. A server refuses more than 400 by default (limit.userMetadataSummarySize), and encryption adds to them. */
+/** Most bytes of a summary. Temporal's API allows 400 by default (user_metadata.proto; server 1.29 does not enforce it), and encryption adds to them. */
 const mostSummaryBytes = 200
 /** Longest text of a stranger in details, characters. */
 const longestForeign = 500

@@ -26,9 +26,17 @@ const refusals: ReadonlyMap<number, ErrorCode> = new Map([
   [16, 'TEMPORAL_API_KEY_REFUSED'],
 ])
 
+/**
+ * The error of gRPC that the SDK's client has wrapped. Calls past the SDK's methods (`workflowService`) throw it as it is; that of a native connection then is
+ * taken for the client's wrapping, which has the same name. It has its text in its message, and no details.
+ */
+function serverWord(error: unknown): unknown {
+  return error instanceof ServiceError && !isGrpcServiceError(error) ? error.cause : error
+}
+
 /** The code of a call that the server refuses because of who we are; undefined if it does not. */
 export function refusalCode(error: unknown): ErrorCode | undefined {
-  const cause = error instanceof ServiceError ? error.cause : error
+  const cause = serverWord(error)
   return isGrpcServiceError(cause) ? refusals.get(cause.code) : undefined
 }
 
@@ -39,7 +47,7 @@ export function isGone(error: unknown): boolean {
 
 /** The server refuses or cannot be reached. False where the server answers and no worker of the queue does. */
 export function isUnavailable(error: unknown): boolean {
-  const cause = error instanceof ServiceError ? error.cause : error
+  const cause = serverWord(error)
   return isGrpcServiceError(cause) && !unservedCodes.includes(cause.code)
 }
 
@@ -60,7 +68,7 @@ export function isNamespaceMissing(error: unknown): boolean {
 
 /** The server could not read what the call asks for: a visibility query, or the token of a page. */
 export function isRefusedArgument(error: unknown): boolean {
-  const cause = error instanceof ServiceError ? error.cause : error
+  const cause = serverWord(error)
   return isGrpcServiceError(cause) && unreadableCodes.includes(cause.code)
 }
 
@@ -72,7 +80,7 @@ export function isMissing(error: unknown): boolean {
 /** The server is away or refuses us, whatever workflow was asked. False: another workflow may answer. */
 export function isForAll(error: unknown): boolean {
   const cause = error instanceof RelayerError ? error.cause : error
-  const inner = cause instanceof ServiceError ? cause.cause : cause
+  const inner = serverWord(cause)
   return refusalCode(cause) !== undefined || (isGrpcServiceError(inner) && unavailableCodes.includes(inner.code))
 }
 
@@ -91,8 +99,8 @@ export function updateRefusal(error: unknown): { kind: 'malformed' | 'full'; det
 
 /** The message of an error, without what the SDK adds to that of gRPC, and without secrets. */
 export function detailOf(error: unknown): string {
-  const cause = error instanceof ServiceError ? error.cause : error
-  return redactText(isGrpcServiceError(cause) ? cause.details : error instanceof Error ? error.message : String(error))
+  const cause = serverWord(error)
+  return redactText(isGrpcServiceError(cause) ? cause.details || cause.message : error instanceof Error ? error.message : String(error))
 }
 
 /** Of a workflow that does not exist, and of everything else but a server that refuses or does not answer. */

@@ -12,7 +12,7 @@ import { runCli } from '../cli/run-cli.ts'
 import { type ForeignChain, registerForeign } from '../helpers/e2e-foreign.ts'
 import { expectDelivered, expectNotDelivered } from '../helpers/e2e-judge.ts'
 import { logLines } from '../helpers/log-lines.ts'
-import { activitySummaries, currentDetails } from '../helpers/e2e-web-ui.ts'
+import { activitySummaries, currentDetails, summaries } from '../helpers/e2e-web-ui.ts'
 import { type Stage, ledgerId, startStage } from '../helpers/e2e.ts'
 import { transferPayload } from '../helpers/vaa.ts'
 
@@ -150,6 +150,9 @@ describe('Every kind of transfer, both ways', () => {
       expect(await summary(workflowId)).toBe(`numbered source ${workflowId.slice('stream:'.length)}`)
       expect(await currentDetails(client, workflowId)).not.toBe('')
     }
+    // Each step and each timer, of every workflow that is there.
+    for await (const { workflowId, runId } of client.workflow.list())
+      expect([workflowId, (await summaries(client, workflowId, 'any', runId)).filter((text) => text === '')]).toEqual([workflowId, []])
   })
 
   describe('from chains that we have no node of', () => {

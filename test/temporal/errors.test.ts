@@ -1,15 +1,32 @@
 import { status } from '@grpc/grpc-js'
 import { QueryNotRegisteredError, ServiceError, WorkflowExecutionAlreadyStartedError, WorkflowUpdateFailedError } from '@temporalio/client'
 import { ApplicationFailure, WorkflowNotFoundError } from '@temporalio/common'
+import { SymbolBasedInstanceOfError } from '@temporalio/common/lib/type-helpers.js'
 import { describe, expect, test } from 'vitest'
 import { RelayerError } from '../../domain/errors.ts'
-import { fromTemporal, isAlreadyStarted, isGone, isQueryRefused, isUnavailable, updateRefusal } from '../../temporal/client/errors.ts'
+import {
+  fromTemporal,
+  isAlreadyStarted,
+  isForAll,
+  isGone,
+  isQueryRefused,
+  isRefusedArgument,
+  isUnavailable,
+  updateRefusal,
+} from '../../temporal/client/errors.ts'
 import { malformedUpdate, runIsFull } from '../../temporal/contracts/update-refusals.ts'
 
 /** As the client throws it: the gRPC error is the cause. */
 function grpc(code: number, details = 'a detail'): ServiceError {
   const cause = Object.assign(new Error(`${code} ${details}`), { code, details, metadata: {} })
   return new ServiceError('Failed to do something', { cause })
+}
+
+/** As a native connection throws it where no method of the SDK is between: its own error, of the same name as the client's. */
+function native(code: number, details = 'a detail'): Error {
+  class NativeServiceError extends Error {}
+  SymbolBasedInstanceOfError('ServiceError')(NativeServiceError)
+  return Object.assign(new NativeServiceError(details), { code, details: '', metadata: {} })
 }
 
 const gone = new WorkflowNotFoundError('not found', 'an id', undefined)
@@ -43,6 +60,18 @@ describe('errors of the Temporal client', () => {
     const known = fromTemporal(error, of, { stream: 'a stream' })
     expect(known).toBeInstanceOf(RelayerError)
     expect(known).toMatchObject({ code, facts: { stream: 'a stream' }, cause: error })
+  })
+
+  test.each([
+    [status.PERMISSION_DENIED, 'TEMPORAL_PERMISSION'],
+    [status.UNAUTHENTICATED, 'TEMPORAL_API_KEY_REFUSED'],
+    [status.UNAVAILABLE, 'TEMPORAL_UNAVAILABLE'],
+  ])('of a call past the methods of the SDK they are the same over a native connection: %s', (code, wanted) => {
+    for (const error of [grpc(code), native(code)]) {
+      expect(fromTemporal(error, {})).toMatchObject({ code: wanted, about: 'a detail' })
+      expect([isForAll(error), isRefusedArgument(error)]).toEqual([true, false])
+    }
+    expect([isRefusedArgument(native(status.INVALID_ARGUMENT)), isRefusedArgument(grpc(status.INVALID_ARGUMENT))]).toEqual([true, true])
   })
 
   test('what is no error of the server, and what has a code already, comes back as it is', () => {

@@ -4,6 +4,7 @@ import { until } from '../../lab/devnet/until.ts'
 import { createLogger, silentLogger } from '../../observability/logger.ts'
 import { hasSearchAttribute } from '../../temporal/client/search-attributes.ts'
 import { setUpNamespace } from '../../temporal/client/namespace-setup.ts'
+import { listTransfers } from '../../temporal/client/transfer-list.ts'
 import { startTransfer } from '../../temporal/client/start-transfer.ts'
 import { chainQueue, searchAttributes, transferId } from '../../temporal/contracts/names.ts'
 import { statusQuery } from '../../temporal/contracts/transfer.ts'
@@ -60,6 +61,10 @@ test('in a namespace that an earlier release has set up, transfers wait without 
     expect((await before.describe()).typedSearchAttributes.get(searchAttributes.PortageCode)).toBeUndefined()
     expect((await before.describe()).typedSearchAttributes.get(searchAttributes.TransferState)).toBe('waiting')
 
+    await expect(listTransfers(client, { code: 'LANE_NONE', limit: 10 })).rejects.toThrow(
+      /no search attribute PortageCode: portage setup temporal/,
+    )
+
     const setUp = await setUpNamespace({ address: server.address, namespace: 'default' }, { retentionHours: 24 })
     expect(setUp.searchAttributes.made).toEqual([name])
     await until(() => watching.activates({ patchId: 'code-attribute' }), { ...waiting, what: 'the worker to know the attribute' })
@@ -67,6 +72,7 @@ test('in a namespace that an earlier release has set up, transfers wait without 
     expect((await after.describe()).typedSearchAttributes.get(searchAttributes.PortageCode)).toBe('LANE_NONE')
     const found = async () => (await client.workflow.count(`PortageCode = 'LANE_NONE'`)).count === 1
     await until(found, { ...waiting, what: 'the transfer to be found by its code' })
+    expect(await listTransfers(client, { code: 'LANE_NONE', limit: 10 })).toMatchObject([{ id: after.workflowId, state: 'waiting' }])
     expect(said).toEqual([
       'the namespace lacks a search attribute: transfers cannot be found by their code until it is there',
       'the namespace has the search attribute now: transfers write their code into it',

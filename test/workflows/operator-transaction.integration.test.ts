@@ -9,7 +9,7 @@ import type {
 } from '../../temporal/contracts/operator-transaction.ts'
 import { until } from '../../lab/devnet/until.ts'
 import { operatorTransactionResult, startOperatorTransaction } from '../../temporal/client/operator-transactions.ts'
-import { currentDetails } from '../helpers/e2e-web-ui.ts'
+import { currentDetails, summaries } from '../helpers/e2e-web-ui.ts'
 import { type Ledgers, startLedgers } from '../lanes/setting.ts'
 
 const lane = `evm-1:0x${'11'.repeat(20)}`
@@ -84,6 +84,9 @@ test("Temporal's own cancel is an order to end it, which no reason of any length
   expect(asked.at(-1)?.cancel).toBe(true)
   const { raw } = await client.workflow.getHandle(id).describe()
   expect(raw.workflowExecutionInfo?.status).toBe(2 /* WORKFLOW_EXECUTION_STATUS_COMPLETED */)
+  const said = await summaries(client, id, 'any')
+  expect(said.length).toBeGreaterThan(0)
+  expect(said).not.toContain('')
   const details = await currentDetails(client, id)
   expect(details).toContain('**cancelled** cancelled by unnamed: cancelled through Temporal; nothing was sent')
   expect(details).toContain('\\[漢\\](https\\[:\\]//evil.test)')

@@ -6,6 +6,8 @@ import { until } from '../../lab/devnet/until.ts'
 import type { LaneState } from '../../domain/lane/lane.ts'
 import { silentLogger } from '../../observability/logger.ts'
 import { laneStatusQuery } from '../../temporal/contracts/lane.ts'
+import { listTransfers } from '../../temporal/client/transfer-list.ts'
+import { readTransfer } from '../../temporal/client/transfers.ts'
 import { laneWorkflowId, ledgerQueue } from '../../temporal/contracts/names.ts'
 import { createLedgerWorker } from '../../workers/ledger.ts'
 import { defaultTuning } from '../../workers/tuning.ts'
@@ -213,6 +215,8 @@ describe("Temporal's own commands", () => {
 
   test('request cancellation of one that is delivered all the same: delivered; of one that is parked, and across runs', async () => {
     const late = await pending()
+    // The lane does not let go: the call may win.
+    on.script.withdraw = () => ({ kind: 'held', nonce: 7 })
     on.script.broadcast = sound.broadcast
     await typeAll('Request Cancellation', id(late))
     expect(await late.result()).toMatchObject({ state: 'delivered' })
@@ -230,6 +234,16 @@ describe("Temporal's own commands", () => {
     await typeAll('Terminate', id(handle))
     await until(async () => (await count(listed('Terminated'))) === 1, { ...waiting, what: 'its end to be listed' })
     expect(await count(listed('Running'))).toBe(0)
+    const { client } = on.temporal
+    const rows = async (state?: 'waiting') => {
+      const all = await listTransfers(client, { state, limit: 1_000 })
+      return all.flatMap(({ id: one, execution }) => (one === handle.workflowId ? [execution] : []))
+    }
+    expect([await rows('waiting'), await rows()]).toEqual([[], ['TERMINATED']])
+    expect(await readTransfer(client, handle.workflowId)).toMatchObject({
+      execution: 'TERMINATED',
+      partial: expect.stringContaining('closed'),
+    })
   })
 
   test('every saved query of docs/temporal-ui.md is one that the server answers, and those by code find what they say', async () => {
@@ -289,7 +303,7 @@ describe("Temporal's own commands", () => {
       expect([workflowId, said.filter((text) => text === '')]).toEqual([workflowId, []])
       types.set(name, (types.get(name) ?? 0) + said.length)
     }
-    expect(types.get('transfer')).toBeGreaterThan(20)
+    expect(types.get('transfer')).toBeGreaterThan(10)
   })
 
   test('no act of the page was left out', () => expect([...done].toSorted()).toEqual([...page.keys()].toSorted()))
