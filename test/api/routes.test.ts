@@ -171,6 +171,7 @@ describe('the rest', () => {
     expect((await get('/v1')).json()).toMatchInlineSnapshot(`
       {
         "routes": [
+          "GET /v1/stuck",
           "POST /v1/transfers",
           "GET /v1/transfers",
           "POST /v1/transfers/bulk",
