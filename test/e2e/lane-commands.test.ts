@@ -72,13 +72,11 @@ describe('Orders to a lane', () => {
     const endOf = (intentId = '') => ends.find(({ id }) => id === workflowOf(intentId))
     const transactionOf = async (intentId?: string) =>
       anvil.rpc<{ nonce: string; maxFeePerGas: string }>('eth_getTransactionByHash', [endOf(intentId)?.delivery?.txHash])
-    // The raised call delivered at its nonce and in its round; the other transfer needed another nonce, in a later round.
-    expect(endOf(toRaise)).toMatchObject({ nonce: next, rounds: roundOf(toRaise ?? '') })
+    // The raised call delivered at its nonce; the other transfer needed another nonce, in a later round. By the chain's word: a transfer that looks only once its
+    // nonce is final, and forgotten by the ledger, finds itself delivered in another round, which has no nonce.
     expect(await transactionOf(toRaise)).toMatchObject({ nonce: toQuantity(next), maxFeePerGas: toQuantity(90_000_000_000) })
-    const other = endOf(toCancel)
-    expect(other?.nonce).toBeGreaterThan(next + 1)
-    expect(other?.rounds).toBeGreaterThan(roundOf(toCancel ?? ''))
-    expect(await transactionOf(toCancel)).toMatchObject({ nonce: toQuantity(other?.nonce ?? 0) })
+    expect(Number((await transactionOf(toCancel)).nonce)).toBeGreaterThan(next + 1)
+    expect(endOf(toCancel)?.rounds).toBeGreaterThan(roundOf(toCancel ?? ''))
     expect(await expectDelivered(stage)).toMatchObject({ nonceHoles: 0, wastedTransactions: 1, revertedTransactions: 0 })
   })
 
