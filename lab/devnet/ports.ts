@@ -10,7 +10,8 @@ interface PortRange {
  * Below the range from which systems take ports for outgoing connections and for port 0 (Linux: 32768 and up): a port from there may be taken by
  * anybody's connection before the server that it was found for listens on it.
  */
-const usual: PortRange = { from: 10_000, to: 32_000 }
+// 10080 is one that fetch refuses ("bad port" of the Fetch standard), the highest of those below 32000.
+const usual: PortRange = { from: 10_100, to: 32_000 }
 const tries = 100
 
 /**
