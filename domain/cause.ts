@@ -1,4 +1,5 @@
 import { causeCatalogue, type CauseRow } from './cause-catalogue.ts'
+import { shellWord } from './shell-word.ts'
 
 /** What a cause is about. `transfers`: a group of transfers that wait or are parked for the same reason. */
 export const causePlaces = ['chain', 'node', 'lane', 'stream', 'settings', 'worker', 'spy', 'temporal', 'transfers'] as const
@@ -39,10 +40,18 @@ export function isCauseCode(code: string): code is CauseCode {
   return Object.hasOwn(causeCatalogue, code)
 }
 
-/** The commands of a row with these values. What has no value stays in `<…>`, for the reader. */
+/** The commands of a row with these values. What has no value, or one that a shell would take for more than a word, stays in `<…>`, for the reader. */
 export function commandsOf(code: CauseCode, values: CauseValues): readonly string[] {
   const { next }: CauseRow = causeCatalogue[code]
-  return next.map((command) => command.replaceAll(/<([a-z ]+)>/g, (whole, name: string) => values[name as keyof CauseValues] ?? whole))
+  return next.map((command) => command.replaceAll(/<([a-z ]+)>/g, (whole, name: string) => typed(name, values[name as keyof CauseValues]) ?? whole))
+}
+
+/** A scope is several options; all else is one word. */
+function typed(name: string, value: string | undefined): string | undefined {
+  if (value === undefined) return undefined
+  if (name !== 'scope') return shellWord(value)
+  const words = value.split(' ').map((word) => shellWord(word.replace(/^--/, '')))
+  return words.includes(undefined) ? undefined : value
 }
 
 /** Whether something stands because of one of these. */

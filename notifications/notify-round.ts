@@ -67,6 +67,8 @@ export class NotifyRound {
   /** A try of this round has failed for the receiver itself, or it wants no more. */
   #isOver = false
   #attempts = 0
+  /** Then the round ends, ms since the epoch. */
+  #until = Infinity
   #settledAt = 0
   #conditionsAt = 0
   /** Ids that the receiver took, of those that are told together now. */
@@ -89,9 +91,9 @@ export class NotifyRound {
   /** Ends with the state that is to be recorded. Never throws: what Temporal does not answer now is read at a later look. */
   async run(): Promise<void> {
     const { times, logger } = this.#deps
-    const until = Date.now() + times.roundMs
+    this.#until = Date.now() + times.roundMs
     let isTold = false
-    while (!this.#isEnding && Date.now() < until) {
+    while (!this.#isEnding && Date.now() < this.#until) {
       try {
         if (await this.#look()) return
       } catch (error) {
@@ -186,8 +188,6 @@ export class NotifyRound {
 
   /** The latest end that was shown; undefined: not all of it could be told or kept. @param onlyNew leaves out what was told already */
   async #tellPeriod(period: Pick<NotifiedPeriod, 'from' | 'to'>, onlyNew: boolean): Promise<number | undefined> {
-    const { filter } = this.#receiver
-    const wanted = { delivered: wantsType(filter, 'transfer.delivered'), reversed: wantsType(filter, 'transfer.reversed') }
     let seen = 0
     let found: { run: string; closedAt: number; notification: Notification }[] = []
     const flush = async (): Promise<boolean> => {
@@ -199,7 +199,7 @@ export class NotifyRound {
       for (const { run, closedAt, notification } of batch) if (isKept(notification.id)) this.#told.add(run, closedAt)
       return !this.#isEnding && batch.every(({ notification }) => isKept(notification.id))
     }
-    for await (const row of listNotified(this.#deps.client, filter, { ...wanted, ...period })) {
+    for await (const row of this.#listed(period)) {
       seen = Math.max(seen, row.closedAt)
       const run = `${row.kind === 'reversed' ? 'r' : ''}${row.runId}`
       if (onlyNew && this.#told.has(run)) continue
@@ -224,12 +224,33 @@ export class NotifyRound {
     return this.state.pending.length > before
   }
 
+  /** One part at each look, and more while the round lasts: what happens meanwhile is told, too. Years without anything are passed over in few questions. */
   async #replay(): Promise<void> {
-    while (this.state.replay && !this.#isEnding) {
+    let partMs = replayMs
+    do {
+      if (!this.state.replay || this.#isEnding) return
       const { from, to } = this.state.replay
-      const end = Math.min(from + replayMs, to)
-      if ((await this.#tellPeriod({ from, to: end }, false)) === undefined) return
-      this.state = { ...this.state, replay: end < to ? { from: end, to } : undefined }
-    }
+      const period = { from, to: Math.min(from + partMs, to) }
+      // A part that is told is a short one: it is told anew where it is broken off.
+      if (partMs > replayMs && !(await this.#isEmpty(period))) {
+        partMs = Math.max(replayMs, partMs / 2)
+        continue
+      }
+      const seen = await this.#tellPeriod(period, false)
+      if (seen === undefined) return
+      partMs = seen === 0 ? 2 * partMs : replayMs
+      this.state = { ...this.state, replay: period.to < to ? { from: period.to, to } : undefined }
+    } while (Date.now() < this.#until)
+  }
+
+  async #isEmpty(period: Pick<NotifiedPeriod, 'from' | 'to'>): Promise<boolean> {
+    const first = await this.#listed(period).next()
+    return first.done === true
+  }
+
+  #listed(period: Pick<NotifiedPeriod, 'from' | 'to'>) {
+    const { filter } = this.#receiver
+    const wanted = { delivered: wantsType(filter, 'transfer.delivered'), reversed: wantsType(filter, 'transfer.reversed') }
+    return listNotified(this.#deps.client, filter, { ...wanted, ...period })
   }
 }

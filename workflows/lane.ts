@@ -9,6 +9,7 @@ import { carried, paged } from '../domain/lane/pages.ts'
 import { apply } from '../domain/lane/reducer.ts'
 import { refusalCodes } from '../domain/lane/refusal-codes.ts'
 import { view } from '../domain/lane/view.ts'
+import { shellWord } from '../domain/shell-word.ts'
 import { code as asCode, foreign, paragraphs } from '../domain/web-ui-text.ts'
 import {
   type LaneInput,
@@ -100,6 +101,6 @@ function whyClosed(lane: LaneId, { why, detail, by }: Closed): string[] {
   const { title, remedy } = errorCatalogue[code]
   return [
     `${asCode(code)} ${title} Here: ${foreign(detail)}${by === undefined ? '' : ` (by ${foreign(by)})`}`,
-    `**What to do:** ${foreign(remedy)} To look: ${asCode(`portage lane show ${lane}`)}`,
+    `**What to do:** ${foreign(remedy)} To look: ${asCode(`portage lane show ${shellWord(lane) ?? '…'}`)}`,
   ]
 }

@@ -12,6 +12,7 @@ import {
   operatorTransactionStatusQuery,
   type SignedHash,
 } from '../temporal/contracts/operator-transaction.ts'
+import { shellWord } from '../domain/shell-word.ts'
 import { code as asCode, durationText, foreign, paragraphs, summaryText, timeText, workflowLink } from '../domain/web-ui-text.ts'
 import { laneWorkflowId } from '../temporal/contracts/names.ts'
 import { obeyingTemporalCancel } from './temporal-cancel.ts'
@@ -209,7 +210,7 @@ function show({ lane, intent, by, reason, orderedAt, state, detail, nonce, cance
       `**${state}** ${foreign(detail)}`,
       state === 'lost' && `\`TRANSACTION_LOST\` **What to do:** ${foreign(errorCatalogue.TRANSACTION_LOST.remedy)}`,
       cancelledBy && `cancel ordered by ${foreign(cancelledBy.by)}: ${foreign(cancelledBy.reason)}`,
-      isOpen && !cancelledBy && `- to end it: ${asCode(`portage lane cancel-transaction ${workflowId} --reason "…"`)}`,
+      isOpen && !cancelledBy && `- to end it: ${asCode(`portage lane cancel-transaction ${shellWord(workflowId) ?? '…'} --reason "…"`)}`,
       `${foreign(reason)}, by ${foreign(by)}${orderedAt === undefined ? '' : `, ${timeText(orderedAt)}`}`,
       `to ${foreign(intent.to)}, value ${foreign(intent.value)}, through ${workflowLink(namespace, laneWorkflowId(lane), `lane ${lane}`)}${nonce === undefined ? '' : `, nonce ${nonce}`}`,
     ),

@@ -3,6 +3,7 @@ import { fromCheckpoint } from '../domain/stream/checkpoint.ts'
 import { applyToStream, initialStream, viewStream } from '../domain/stream/reducer.ts'
 import { assertStreamUpdate } from '../domain/stream/request.ts'
 import type { StreamRequest, StreamResponse, StreamState, StreamUpdate } from '../domain/stream/stream.ts'
+import { shellWord } from '../domain/shell-word.ts'
 import { code as asCode, foreign, paragraphs } from '../domain/web-ui-text.ts'
 import {
   type StreamInput,
@@ -66,8 +67,8 @@ function details(state: StreamState): string {
   return paragraphs(
     `**${foreign(stream)}**${alarms.length > 0 ? ` alarms: ${foreign(alarms.join(', '))}` : ''}`,
     paused &&
-      `**paused** by ${foreign(paused.by)}: ${foreign(paused.reason)}. To go on: ${asCode(`portage stream resume ${stream} --reason "…"`)}`,
-    blocking && `the watermark waits for ${blocking}. To look: ${asCode(`portage stream show ${stream}`)}`,
+      `**paused** by ${foreign(paused.by)}: ${foreign(paused.reason)}. To go on: ${asCode(`portage stream resume ${shellWord(stream) ?? '…'} --reason "…"`)}`,
+    blocking && `the watermark waits for ${blocking}. To look: ${asCode(`portage stream show ${shellWord(stream) ?? '…'}`)}`,
     `open ${view.open} (${view.parked} parked, room for ${view.room}), gaps: ${gaps.join(', ') || 'none'}`,
     backfill.left > 0 && `backfill: ${backfill.left} of ${backfill.ordered} blocks left`,
     `next number ${next}, next block ${nextHeight ?? 'none yet'}, target followed to block ${view.targetHeight ?? 'none yet'}`,

@@ -35,7 +35,8 @@ export function eventRoute(app: Api, deps: ApiDeps, options?: FeedOptions): void
       },
     },
   }
-  app.get('/v1/events', { config: { access: 'read' }, schema }, (request, reply): void => {
+  // Without HEAD: it would listen, and nobody would ever read or leave.
+  app.get('/v1/events', { config: { access: 'read' }, schema, exposeHeadRoute: false }, (request, reply): void => {
     const { principal } = request
     if (!principal) throw new RelayerError('ACCESS_TOKEN_MISSING')
     const ofName = listening.get(principal.name) ?? 0

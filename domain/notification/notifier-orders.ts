@@ -1,6 +1,6 @@
 import { fields, text, whole } from '../checks.ts'
 import { type Order, withOrder } from '../order.ts'
-import { type Notification, type NotificationType, notificationTypes } from './notification.ts'
+import type { Notification, NotificationType } from './notification.ts'
 import { newNotifier, notifierLimits, type NotifierState } from './notifier.ts'
 
 /** What a notifier is told by a signal. Each may come from whoever reaches Temporal. */
@@ -16,10 +16,14 @@ export type NotifierOrder =
 
 /** Longest text of a notification that somebody raises, as JSON. */
 const mostRaised = 2_000
+/** All that processes raise. What Temporal knows is read there: whoever can send a signal must not have a delivery of his own making signed. */
+const raisedTypes: readonly NotificationType[] = ['lane.spending_high']
+/** So far may the clock of the process that raises one be ahead, ms. */
+const mostAheadMs = 24 * 3_600_000
 
 /** The state after an order. What is malformed changes nothing. @param at ms since the epoch, workflow time */
 export function obeyNotifierOrder(state: NotifierState, order: NotifierOrder, at: number): NotifierState {
-  if (order.kind === 'raise') return isRaised(order.notification) ? raised(state, order.notification) : state
+  if (order.kind === 'raise') return isRaised(order.notification, at) ? raised(state, order.notification) : state
   const { kind } = order
   const facts = kind === 'replay' ? { facts: { since: new Date(order.since).toISOString() } } : {}
   const noted = { ...state, orders: withOrder(state.orders, { kind, ...order.order, at, ...facts }) }
@@ -32,7 +36,8 @@ export function obeyNotifierOrder(state: NotifierState, order: NotifierOrder, at
       return { ...noted, ...fresh, disabled: undefined, failure: undefined }
     }
     case 'replay': {
-      const from = Math.min(order.since, state.replay?.from ?? Infinity)
+      // Nothing happened before 1970, and Temporal takes no time of a year before 0.
+      const from = Math.max(0, Math.min(order.since, state.replay?.from ?? Infinity))
       const again = state.recent.filter((one) => one.at >= order.since && !state.pending.some(({ id }) => id === one.id))
       return { ...noted, replay: { from, to: at }, pending: [...noted.pending, ...again].slice(0, notifierLimits.pending) }
     }
@@ -51,13 +56,17 @@ function raised(state: NotifierState, notification: Notification): NotifierState
   return { ...state, pending: [...state.pending, notification], recent }
 }
 
-function isRaised(given: unknown): given is Notification {
+/** @param now workflow time: a time that no clock shows can be told to nobody, and would stop all that comes after it */
+function isRaised(given: unknown, now: number): given is Notification {
   try {
     fields({ id: text(64), at: whole })(given, '')
-    const { id, type, data } = given as Partial<Notification>
-    const isType = notificationTypes.includes(type as NotificationType)
-    return /^[\w-]+$/.test(id ?? '') && isType && typeof data === 'object' && JSON.stringify(given).length <= mostRaised
+    const { id, type, at = Infinity, data } = given as Partial<Notification>
+    const isType = raisedTypes.includes(type as NotificationType)
+    const isFlat = typeof data === 'object' && Object.values(data).every((one) => plain.has(typeof one))
+    return /^[\w-]+$/.test(id ?? '') && isType && isFlat && at <= now + mostAheadMs && JSON.stringify(given).length <= mostRaised
   } catch {
     return false
   }
 }
+
+const plain: ReadonlySet<string> = new Set(['string', 'number', 'boolean'])

@@ -260,3 +260,8 @@ test('an address that asks too often is refused; health and metrics are not limi
     await limited.close()
   }
 })
+
+test('HEAD listens to no events: nobody would leave the place of a listener again', async () => {
+  const answer = await setting.api.inject({ method: 'HEAD', url: '/v1/events' })
+  expect(answer.statusCode).toBe(404)
+})

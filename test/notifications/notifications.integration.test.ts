@@ -199,6 +199,9 @@ describe('Receivers of notifications', () => {
     expect(idsOf(books.received, before)).toHaveLength(1)
     await until(async () => !(await readNotifier(client(), name))?.replay, { timeoutMs, what: 'the replay to end' })
     expect((await readNotifier(client(), name))?.orders).toMatchObject([{ kind: 'replay', ...order }])
+    // Half a million hours in which nothing happened.
+    await orderOfNotifier(client(), name, { kind: 'replay', since: 0, order })
+    await until(() => idsOf(books.received, before).length === 2, { timeoutMs, what: 'the first to be told again' })
   })
 
   test('no secret and no URL is in a history, a log or a list; orders that are none change nothing', async () => {
@@ -219,11 +222,14 @@ describe('Receivers of notifications', () => {
       { kind: 'replay', since: '1' },
       { kind: 'test', id: 'a b' },
       { kind: 'raise', notification: { __proto__: 1 } },
+      { kind: 'raise', notification: { id: 'evt_forged', type: 'transfer.delivered', at: 1, data: { transfer: 'forged' } } },
+      { kind: 'raise', notification: { id: 'evt_late', type: 'lane.spending_high', at: 9e15, data: {} } },
     ])
       await handle.signal(notifierOrderSignal, junk as never)
     books.answer = answering(204)
     expect(await testNotifier(client(), name, order, timeoutMs)).toMatchObject({ taken: true })
     expect((await readNotifier(client(), name))?.orders?.map(({ kind }) => kind)).toEqual(['test'])
+    expect(books.received.filter(({ id }) => id === 'evt_forged')).toEqual([])
     const { events } = await handle.fetchHistory()
     const decoded = JSON.stringify(events, (_, value: unknown) => (value instanceof Uint8Array ? Buffer.from(value).toString() : value))
     const seen = [decoded, ...on.logged, inspect(await readNotifier(client(), name), { depth: 20 }), await on.metrics.render()].join('\n')

@@ -159,6 +159,10 @@ describe('Orders', () => {
       { ...good, id: 'a.b' },
       { ...good, type: 'x' },
       { ...good, at: 1.5 },
+      { ...good, at: 9e15 },
+      { ...good, type: 'transfer.delivered' },
+      { ...good, data: null },
+      { ...good, data: { lane: ['x'] } },
       { ...good, data: { x: 'y'.repeat(3_000) } },
     ]
     for (const one of bad) expect(raise(start, one)).toBe(start)
@@ -173,6 +177,7 @@ describe('Orders', () => {
     const replayed = obeyNotifierOrder(state, { kind: 'replay', order, since: 40 }, 100)
     expect(replayed.pending.map(({ id }) => id)).toEqual(['new'])
     expect([replayed.replay, replayed.cursor]).toEqual([{ from: 40, to: 100 }, start.cursor])
+    expect(obeyNotifierOrder(state, { kind: 'replay', order, since: -8e15 }, 100).replay).toEqual({ from: 0, to: 100 })
   })
 })
 

@@ -2,6 +2,7 @@ import { type ErrorCode, errorCatalogue } from '../../domain/errors.ts'
 import { orderLines } from '../../domain/order.ts'
 import { mip61Of } from '../../domain/stream/mip61-state.ts'
 import { isOutcome, type Transfer } from '../../domain/transfer/transfer.ts'
+import { shellWord } from '../../domain/shell-word.ts'
 import { code as asCode, foreign, paragraphs, timeText, workflowLink } from '../../domain/web-ui-text.ts'
 import { laneWorkflowId } from '../../temporal/contracts/names.ts'
 import type { TimelineEntry, TransferProgress } from '../../temporal/contracts/transfer.ts'
@@ -52,8 +53,7 @@ function explained(code: ErrorCode, reason: string | undefined): string[] {
 
 /** The commands that act on it now. */
 function whatToDo({ state, code }: TransferProgress, nextLook: number | undefined, workflowId: string): string | undefined {
-  // Whoever reaches Temporal chooses the ids of his runs: nothing of a shell's in what people copy.
-  const id = /^\w[\w:.-]*$/.test(workflowId) ? workflowId : '…'
+  const id = shellWord(workflowId) ?? '…'
   const command = (order: string, why: string) => asCode(`portage transfer ${order} ${id} --reason "${why}"`)
   const cancel = `- to end it: ${command('cancel', '…')}`
   if (state === 'parked') return `It waits for a person:\n\n- to try again: ${command('retry', 'the cause is gone')}\n${cancel}`
