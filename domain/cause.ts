@@ -43,7 +43,9 @@ export function isCauseCode(code: string): code is CauseCode {
 /** The commands of a row with these values. What has no value, or one that a shell would take for more than a word, stays in `<…>`, for the reader. */
 export function commandsOf(code: CauseCode, values: CauseValues): readonly string[] {
   const { next }: CauseRow = causeCatalogue[code]
-  return next.map((command) => command.replaceAll(/<([a-z ]+)>/g, (whole, name: string) => typed(name, values[name as keyof CauseValues]) ?? whole))
+  return next.map((command) =>
+    command.replaceAll(/<([a-z ]+)>/g, (whole, name: string) => typed(name, values[name as keyof CauseValues]) ?? whole),
+  )
 }
 
 /** A scope is several options; all else is one word. */
