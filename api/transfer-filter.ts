@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { lanesOf } from '../config/chains.ts'
+import { agePattern, parseAge } from '../domain/age.ts'
 import { RelayerError } from '../domain/errors.ts'
 import { laneAddress, type LaneId } from '../domain/lane/lane-id.ts'
 import { transferStates } from '../domain/transfer/transfer.ts'
@@ -11,7 +12,7 @@ import type { ApiDeps } from './deps.ts'
 const name = z.string().regex(/^[a-z][a-z0-9-]{0,30}$/, 'must be a name: lower case letters, digits and dashes')
 const time = z.iso.datetime({ offset: true })
 const state = z.enum(transferStates)
-const age = z.string().regex(/^[1-9][0-9]{0,5}[smhd]$/, 'must be a number with s, m, h or d, like 90s or 2h')
+const age = z.string().regex(agePattern, 'must be a number with s, m, h or d, like 90s or 2h')
 
 /** The id of a lane, in any case of its letters. */
 export const laneIdSchema = z
@@ -87,10 +88,9 @@ function atOf(iso: string | undefined): number | undefined {
   return iso === undefined ? undefined : Date.parse(iso)
 }
 
-const units = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const
-
 function agoOf(text: string | undefined): number | undefined {
-  return text === undefined ? undefined : Date.now() - Number(text.slice(0, -1)) * units[text.slice(-1) as keyof typeof units]
+  const age = text === undefined ? undefined : parseAge(text)
+  return age === undefined ? undefined : Date.now() - age
 }
 
 function least(...times: readonly (number | undefined)[]): number | undefined {

@@ -6,10 +6,10 @@ import type { SpyHealth } from '../intake/spy.ts'
 import type { TemporalClient } from '../temporal/client/client.ts'
 import { readSettings } from '../temporal/client/settings.ts'
 import { explain } from './explain.ts'
-import type { ChainFacts, Read } from './facts.ts'
-import { probeChain } from './probe-chain.ts'
+import type { Read } from './facts.ts'
+import { probeChains } from './probe-chain.ts'
 import { probeSpies } from './probe-spy.ts'
-import { limits, read, valueOf } from './read.ts'
+import { limits, read } from './read.ts'
 import { readTemporal, temporalProblem, withoutTemporal } from './read-temporal.ts'
 
 export interface CausesOptions {
@@ -28,9 +28,6 @@ export interface CauseReport {
   /** The most harmful first. */
   readonly causes: readonly Cause[]
 }
-
-/** How long the probe of the chains waits for the changes of operators, ms: then the nodes of the config are asked. */
-const settingsMs = 1_500
 
 /**
  * What is stuck, why, and what to do: everything is asked for beside each other, each with a time limit of its own, and what does not answer is a cause itself. Never
@@ -56,19 +53,4 @@ export async function collectCauses(temporal: TemporalClient | RelayerError, opt
   ])
   const causes = explain({ at: Date.now(), ...told, chains, spies }, config)
   return { asOf: new Date(at).toISOString(), stuck: isStuck(causes), causes }
-}
-
-async function probeChains({ config, environment }: CausesOptions, settings: Promise<Read<Settings>>): Promise<ChainFacts[]> {
-  const known = await read(settingsMs, async () => valueOf(await settings))
-  const changes = valueOf(known)?.nodes ?? []
-  return Promise.all(
-    Object.entries(config.chains).map(([name, chain]) =>
-      probeChain(
-        name,
-        chain,
-        changes.filter((change) => change.chain === name),
-        environment,
-      ),
-    ),
-  )
 }

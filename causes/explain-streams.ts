@@ -22,13 +22,13 @@ const gapRows: Readonly<Record<GapState, CauseCode>> = {
 }
 
 const gapTexts: Readonly<Record<GapState, string>> = {
-  unasked: 'are known to exist, and nobody was asked for them yet, or nobody could be',
-  unstarted: 'are here, and their transfers cannot be started',
-  'not-final': 'are not final at the source yet',
-  held: 'are held by the Governor',
-  unobserved: 'are final at the source, and no server that was asked has them signed',
-  hidden: "are in the source's table, and no log showed them",
-  undone: 'have to be started again',
+  unasked: 'known to exist, and nobody was asked yet, or nobody could be',
+  unstarted: 'here, and not to be started',
+  'not-final': 'not final at the source yet',
+  held: 'held by the Governor',
+  unobserved: 'final at the source, and signed on no server that was asked',
+  hidden: "in the source's table, and shown by no log",
+  undone: 'to be started again',
 }
 
 /** What stops a chain's part of a stream. */
@@ -115,7 +115,13 @@ function gapsOf({ gaps }: StreamState, at: number): Part[] {
     const numbers = { count, oldest, examples: group.map((one) => one.from) }
     const why = code === undefined ? '' : `: ${code}${chain === undefined ? '' : ` (${chain})`}`
     const row = code === 'GUARDIAN_SET_UNKNOWN' ? code : gapRows[state]
-    const part = { row, since: oldest, what: `${count} numbers ${gapTexts[state]}${why}.`, numbers, values: { number: from } }
+    const part = {
+      row,
+      since: oldest,
+      what: `${count} ${count === 1 ? 'number' : 'numbers'} ${gapTexts[state]}${why}.`,
+      numbers,
+      values: { number: from },
+    }
     return chain === undefined ? part : { ...part, partOf: { rows: chainRows, id: chain } }
   })
 }

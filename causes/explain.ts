@@ -129,7 +129,7 @@ function explainSpies({ spies }: Facts): Finding[] {
     const silent: Finding[] =
       problem === undefined ? [] : [{ row: 'SPY_UNAVAILABLE', what: `The guardian spy ${address}: ${problem}`, where, asOf }]
     if (unknownSets === 0) return silent
-    const what = `${unknownSets} messages that the spy told are signed by a guardian set that is not known yet.`
+    const what = `Messages that the spy told and that a guardian set signed which is not known yet: ${unknownSets}.`
     return [...silent, { row: 'GUARDIAN_SET_UNKNOWN', what, where, asOf, numbers: { count: unknownSets } }]
   })
 }

@@ -3,9 +3,10 @@ import type { Config } from '../config/schema.ts'
 import { laneAddress } from '../domain/lane/lane-id.ts'
 import { type LaneReport, listLanes } from '../lanes/reports.ts'
 import type { TemporalClient } from '../temporal/client/client.ts'
+import { readSettings } from '../temporal/client/settings.ts'
 import type { ChainFacts } from './facts.ts'
-import { probeChain } from './probe-chain.ts'
-import { valueOf } from './read.ts'
+import { probeChains } from './probe-chain.ts'
+import { limits, read, valueOf } from './read.ts'
 
 /** A lane with the balance that a node shows now. */
 export interface LaneReading extends LaneReport {
@@ -21,7 +22,10 @@ export async function listLanesNow(
 ): Promise<LaneReading[]> {
   const [rows, chains] = await Promise.all([
     listLanes(client, chainsOfLanes(config)),
-    Promise.all(Object.entries(config.chains).map(([name, chain]) => probeChain(name, chain, [], environment))),
+    probeChains(
+      { config, environment },
+      read(limits.temporalMs, () => readSettings(client)),
+    ),
   ])
   return rows.map((row) =>
     readingOf(

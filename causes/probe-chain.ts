@@ -1,10 +1,10 @@
 import { type ConfiguredChain, createConfiguredChain } from '../chains/registry.ts'
 import { nodeVariables } from '../config/chains.ts'
-import type { ChainConfig } from '../config/schema.ts'
+import type { ChainConfig, Config } from '../config/schema.ts'
 import { RelayerError } from '../domain/errors.ts'
-import type { NodeChange, NodeUse } from '../domain/settings/settings.ts'
+import type { NodeChange, NodeUse, Settings } from '../domain/settings/settings.ts'
 import type { ChainName } from '../domain/transfer/transfer.ts'
-import type { ChainFacts, NodeFacts, NodeHead } from './facts.ts'
+import type { ChainFacts, NodeFacts, NodeHead, Read } from './facts.ts'
 import { limits, read, valueOf } from './read.ts'
 
 /** Most lanes of a chain whose balances are read. */
@@ -18,13 +18,35 @@ interface NodeToAsk {
   readonly isDisabled: boolean
 }
 
+/** How long the changes of operators are waited for, ms: then the nodes of the config are asked. */
+const settingsMs = 1_500
+
+/** The chains of a config as their nodes are now, with the changes of operators, as far as those come in time. Never throws. @param settings as they are being read */
+export async function probeChains(
+  { config, environment }: { readonly config: Pick<Config, 'chains'>; readonly environment: Readonly<Record<string, string | undefined>> },
+  settings: Promise<Read<Settings>>,
+): Promise<ChainFacts[]> {
+  const known = await read(settingsMs, async () => valueOf(await settings))
+  const changes = valueOf(known)?.nodes ?? []
+  return Promise.all(
+    Object.entries(config.chains).map(([name, chain]) =>
+      probeChain(
+        name,
+        chain,
+        changes.filter((change) => change.chain === name),
+        environment,
+      ),
+    ),
+  )
+}
+
 /**
  * Asks every node of a chain by itself, and the best of them for the balances of the lanes. At most four calls for each node, three for each lane, and one. Never
  * throws, and ends within `limits.chainMs`.
  * @param changes of operators, of this chain
  * @param environment for the URLs of added nodes
  */
-export async function probeChain(
+async function probeChain(
   name: ChainName,
   chain: ChainConfig,
   changes: readonly NodeChange[],

@@ -1,6 +1,7 @@
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import { chainOf, lanesOf } from '../config/chains.ts'
 import type { Config } from '../config/schema.ts'
+import { parseAge } from '../domain/age.ts'
 import { laneAddress, type LaneId } from '../domain/lane/lane-id.ts'
 import { transferStates, type TransferState } from '../domain/transfer/transfer.ts'
 import type { TemporalClient } from '../temporal/client/client.ts'
@@ -101,11 +102,9 @@ function codeOf(text: string): string {
   return isCode(text).toUpperCase()
 }
 
-const unitMs = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const
-
 /** ms. Throws InvalidArgumentError (a wrong command line). */
 function ageOf(text: string): number {
-  const [, amount, unit] = /^([1-9][0-9]{0,5})([smhd])$/.exec(text) ?? []
-  if (amount !== undefined) return Number(amount) * unitMs[unit as keyof typeof unitMs]
+  const age = parseAge(text)
+  if (age !== undefined) return age
   throw new InvalidArgumentError('It must be a number with s, m, h or d: 90s, 15m, 3h, 2d.')
 }

@@ -5,3 +5,14 @@ export function ageText(ms: number): string {
   if (seconds < 7_200) return `${Math.round(seconds / 60)} min`
   return seconds < 172_800 ? `${Math.round(seconds / 3_600)} h` : `${Math.round(seconds / 86_400)} days`
 }
+
+const units = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const
+
+/** `90s`, `15m`, `3h`, `2d`. */
+export const agePattern = /^([1-9][0-9]{0,5})([smhd])$/
+
+/** An age as ms; undefined for what is none. */
+export function parseAge(text: string): number | undefined {
+  const [, amount, unit] = agePattern.exec(text) ?? []
+  return amount === undefined ? undefined : Number(amount) * units[unit as keyof typeof units]
+}

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { keptFor } from '../../admin/checks.ts'
 import { resolveLane } from '../../config/lane-names.ts'
 import { listLanesNow } from '../../causes/lane-readings.ts'
 import { listBatches } from '../../temporal/client/batches.ts'
@@ -6,6 +7,9 @@ import { readLane } from '../../temporal/client/lanes.ts'
 import { listOperatorTransactions } from '../../temporal/client/operator-transactions.ts'
 import type { Api, ApiDeps } from '../deps.ts'
 import { errorSchema } from '../errors.ts'
+
+/** The answer is given again for so long, ms: each costs calls to Temporal and to every node, and many may look. */
+const keepMs = 1_000
 
 /** A lane in a path. */
 export const laneParams = z.object({
@@ -47,7 +51,8 @@ export function laneRoutes(app: Api, { client, config }: ApiDeps): void {
     summary: 'The lanes of the config, and every other ledger that runs',
     response: { 200: z.object({ lanes: z.array(rowSchema) }) },
   }
-  app.get('/v1/lanes', { ...access, schema: list }, async () => ({ lanes: await listLanesNow(client, config, process.env) }))
+  const read = keptFor(keepMs, () => listLanesNow(client, config, process.env))
+  app.get('/v1/lanes', { ...access, schema: list }, async () => ({ lanes: await read() }))
 
   const show = { summary: 'The ledger of a lane', params: laneParams, response: { 200: stateSchema, 404: errorSchema } }
   app.get('/v1/lanes/:lane', { ...access, schema: show }, async (request) => ({

@@ -109,15 +109,20 @@ export interface Nodes {
   readonly nodes: readonly NodeRow[]
 }
 
-export interface AttemptRow {
+/** A transaction that was signed for a transfer, by whichever process. */
+export interface TransactionRow {
+  readonly lane: string
+  readonly nonce: number
+  readonly round: number
   readonly kind: string
+  /** Absent: no process has told it yet. */
   readonly hash?: string
-  readonly nonce?: number
-  readonly lane?: string
   /** wei per unit of gas, as `tip`. */
-  readonly maxFee?: string
-  readonly tip?: string
-  readonly fate?: string
+  readonly maxFee: string
+  readonly tip: string
+  readonly fate: string
+  /** What it cost, wei. */
+  readonly gasPaid?: string
 }
 
 /** `partial`: only what the server's list says is known. */
@@ -146,7 +151,7 @@ export interface TransferReport extends Partial<TransferRow> {
     readonly blockHeight?: number
     readonly gasPaid?: string
   }
-  readonly tried?: readonly AttemptRow[]
+  readonly transactions?: readonly TransactionRow[]
   readonly timeline?: readonly { readonly at: number; readonly state: string; readonly note: string }[]
   readonly orders?: readonly {
     readonly kind: string

@@ -6,14 +6,10 @@ export function shortHex(text: string): string {
   return /^0x[0-9a-f]{16,}$/i.test(text) ? `${text.slice(0, 8)}…${text.slice(-4)}` : cut(text)
 }
 
-/**
- * A transfer's id for a table: bridge, source, the ends of the emitter, the sequence. The whole id is where it leads. One of another form is cut.
- */
+/** A transfer's id for a table: its number and the end of its id, `269170:6d1b4c0c5f0a3e21`, which every command and the field at the top take. One of another form is cut. */
 export function shortTransfer(id: string): string {
-  const [bridge, source, emitter = '', sequence, digest, ...more] = id.split(':')
-  if (!digest || more.length > 0 || !/^[0-9a-f]{64}$/.test(emitter)) return cut(id)
-  const known: Readonly<Record<string, string>> = { 'wormhole-token-bridge': 'wormhole', 'native-bridge': 'native' }
-  return `${Object.hasOwn(known, bridge ?? '') ? known[bridge ?? ''] : bridge}:${source}:${emitter.slice(-6)}:${sequence}`
+  const [sequence, digest] = id.split(':').slice(-2)
+  return id.split(':').length === 5 && /^[0-9]+$/.test(sequence ?? '') && digest ? cut(`${sequence}:${digest}`) : cut(id)
 }
 
 /** `evm-1:0x5290…9ee7` as its network and its address. */

@@ -25,6 +25,7 @@ const tones: Readonly<Record<string, Tone>> = {
   broke: 'bad',
   'chain replaced': 'bad',
   unserved: 'bad',
+  'chain away': 'bad',
   'no answer': 'bad',
   'no ledger yet': 'off',
   // Nodes.
@@ -36,7 +37,9 @@ const tones: Readonly<Record<string, Tone>> = {
   disabled: 'off',
   // Transactions.
   mined: 'good',
-  outbid: 'off',
+  replaced: 'off',
+  reorged: 'wait',
+  dropped: 'off',
 }
 
 /** One that this table does not know is neither good nor bad. */

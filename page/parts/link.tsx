@@ -27,8 +27,9 @@ export function transferHref(id: string): string {
   return `#/transfer/${encodeURIComponent(id)}`
 }
 
-/** A transfer, by the part of its id that tells it from others. */
+/** A transfer, by the part of its id that tells it from others. What is no id, as the number of a stream that has no transfer yet, leads nowhere. */
 export function TransferLink({ id }: { readonly id: string }) {
+  if (!id.includes(':')) return <span class="mono">{id}</span>
   return (
     <a class="mono" href={transferHref(id)} title={id}>
       {shortTransfer(id)}

@@ -1,5 +1,5 @@
 import { useReading } from '../data/readings.ts'
-import type { AttemptRow, TransferReport } from '../data/shapes.ts'
+import type { TransactionRow, TransferReport } from '../data/shapes.ts'
 import { coinText, countText, gasPriceText } from '../format/amounts.ts'
 import { shortHex, shortTransfer } from '../format/ids.ts'
 import { accountUrl, type Links, transactionUrl, workflowUrl } from '../format/links.ts'
@@ -30,7 +30,7 @@ export function Transfer({ id, links }: { readonly id: string; readonly links: L
           <>
             <Facts report={report} links={links} />
             <Timeline report={report} />
-            <Attempts report={report} links={links} />
+            <Transactions report={report} links={links} />
             <Orders report={report} />
           </>
         )}
@@ -166,17 +166,17 @@ function Timeline({ report: { timeline = [] } }: { readonly report: TransferRepo
   )
 }
 
-function Attempts({ report, links }: Shown) {
-  const { tried = [], transfer, targetChain } = report
-  if (tried.length === 0) return null
+function Transactions({ report, links }: Shown) {
+  const { transactions = [], transfer, targetChain } = report
+  if (transactions.length === 0) return null
   const chain = transfer?.targetChain ?? targetChain
   return (
     <>
-      <h3>Attempts</h3>
+      <h3>Transactions</h3>
       <Table
         caption="Transactions that were signed for it"
-        rows={tried}
-        keyOf={({ hash, nonce, maxFee, kind }: AttemptRow) => hash ?? `${kind} ${nonce} ${maxFee}`}
+        rows={transactions}
+        keyOf={({ hash, lane, nonce, maxFee, kind }: TransactionRow) => hash ?? `${lane} ${kind} ${nonce} ${maxFee}`}
         columns={[
           {
             label: 'Transaction',
@@ -187,23 +187,18 @@ function Attempts({ report, links }: Shown) {
             ),
           },
           { label: 'Kind', cell: ({ kind }) => kind },
+          { label: 'Nonce', cell: ({ nonce, lane }) => <span title={lane}>{countText(nonce)}</span>, isFigure: true },
           { label: 'Highest fee', cell: ({ maxFee }) => gasPriceText(maxFee) || '–', isFigure: true },
           { label: 'Tip', cell: ({ tip }) => gasPriceText(tip) || '–', isFigure: true },
-          { label: 'Fate', cell: ({ fate }) => (fate === undefined ? '–' : <Fate fate={fate} />) },
+          {
+            label: 'Cost, coins',
+            cell: ({ gasPaid }) => <span title={gasPaid && `${gasPaid} wei`}>{coinText(gasPaid) || '–'}</span>,
+            isFigure: true,
+          },
+          { label: 'Fate', cell: ({ fate }) => <State state={fate} /> },
         ]}
       />
     </>
-  )
-}
-
-/** `open` of a transaction is no alarm, as that of a node is. */
-function Fate({ fate }: { readonly fate: string }) {
-  const tone = fate === 'open' ? 'busy' : toneOf(fate)
-  return (
-    <span class={`state ${tone}`}>
-      <Mark tone={tone} />
-      {fate}
-    </span>
   )
 }
 

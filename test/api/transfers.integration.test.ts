@@ -1,3 +1,5 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { until } from '../../lab/devnet/until.ts'
 import { sourceIdsOf } from '../../config/transfer-sources.ts'
@@ -209,6 +211,34 @@ describe('transfers over HTTP', () => {
       payload: { vaa: 'AQ' },
     })
     expect([empty.statusCode, empty.json()]).toMatchObject([400, { errors: [{ path: 'headers.idempotency-key' }] }])
+  })
+
+  test('GET /v1/lanes asks the nodes that operators added, too, and once for all who look at a time', async () => {
+    const asked: string[] = []
+    const node = createServer(({ url = '' }, response) => {
+      asked.push(url)
+      response.writeHead(503).end()
+    })
+    await new Promise<void>((resolve) => node.listen(0, '127.0.0.1', resolve))
+    try {
+      const { port } = node.address() as AddressInfo
+      const added = { kind: 'setNode', change: { chain: 'bsc', name: 'spare', url: `http://127.0.0.1:${port}`, disabled: false } }
+      expect(await post('/v1/settings', { reason: 'the others are away', orders: [added] })).toMatchObject({ status: 200 })
+      // Settings that come too late are left out of one answer.
+      const look = async () => {
+        expect(await get('/v1/lanes')).toEqual({ status: 200, body: { lanes: [] } })
+        return asked.length
+      }
+      await expect.poll(look).toBeGreaterThan(0)
+      const once = asked.length
+      await Promise.all(Array.from({ length: 20 }, () => get('/v1/lanes')))
+      // On a machine that stands the first answer may be too old by then.
+      expect(asked.length).toBeLessThan(10 * once)
+    } finally {
+      await post('/v1/settings', { reason: 'a test', orders: [{ kind: 'clearNode', chain: 'bsc', name: 'spare' }] })
+      node.closeAllConnections()
+      await new Promise((resolve) => node.close(resolve))
+    }
   })
 
   test('orders are told with who gave them and why', async () => {

@@ -1,4 +1,4 @@
-import { expect, test, vi } from 'vitest'
+import { expect, test } from 'vitest'
 import { createFinalityTag } from '../../chains/evm/heads/finality-tag.ts'
 import { createBlockCache } from '../../chains/evm/heads/block-cache.ts'
 import { readBlock } from '../../chains/evm/heads/blocks.ts'
@@ -75,7 +75,7 @@ test.each([1, 3])('a head below the tag is final where the nodes have it (%i of 
   expect(await tag.update(block('a', 63))).toBe(61)
   follow('a', 50, 70)
   await tag.update(block('a', 63))
-  await vi.waitFor(() => expect(rises).toEqual([61, 63]))
+  await expect.poll(() => rises).toEqual([61, 63])
 })
 
 test('nothing of ours becomes final by a tag below all that is kept', async () => {

@@ -277,7 +277,7 @@ test('every command line of the README and of docs/ runs: done, or refused with 
     if (!isGood || answer === undefined) faults.push({ line, code, out: out.slice(0, 300), err: err.slice(0, 300) })
   }
   expect(faults).toEqual([])
-}, 120_000)
+})
 
 function parsed(out: string): { readonly error?: { readonly code: string } } | undefined {
   try {

@@ -179,7 +179,10 @@ describe.skipIf(chromium === undefined)('The page', { timeout: 240_000 }, () => 
     const transfer = page.locator('#transfer')
     for (const text of [parked.id, delivery?.txHash ?? 'no hash', timeline[0]?.note ?? 'no note', hostile])
       await transfer.getByText(text, { exact: false }).first().waitFor()
-    await transfer.getByRole('table', { name: 'Transactions that were signed for it' }).getByText('mined').waitFor()
+    const signed = transfer.getByRole('table', { name: 'Transactions that were signed for it' })
+    await signed.getByText('mined').waitFor()
+    // What it cost, in coins: only the list of all processes' transactions has it.
+    await signed.getByTitle(/^[1-9][0-9]* wei$/).waitFor()
     expect(await transfer.getByRole('listitem').count()).toBeGreaterThanOrEqual(timeline.length)
     // Its chain has no explorer, and this Temporal no Web UI.
     expect(await transfer.getByRole('link', { name: /opens another site/ }).count()).toBe(0)

@@ -4,6 +4,7 @@ import { laneParts, shortHex, shortTransfer, streamParts } from '../../page/form
 import { accountUrl, type Links, safeUrl, transactionUrl, workflowUrl } from '../../page/format/links.ts'
 import { ageText, agoText, spanText, timeOf } from '../../page/format/time.ts'
 import { toneOf } from '../../page/format/tone.ts'
+import type { TransactionFate } from '../../domain/transfer/attempts.ts'
 import { transferStates } from '../../domain/transfer/transfer.ts'
 
 const thin = '\u202f'
@@ -83,8 +84,8 @@ describe('amounts', () => {
 describe('ids', () => {
   const emitter = `${'0'.repeat(24)}${'ab'.repeat(20)}`
 
-  test('a transfer is known by what tells it from others; another form is cut', () => {
-    expect(shortTransfer(`wormhole-token-bridge:2:${emitter}:269170:6d1b4c0c5f0a3e21`)).toBe('wormhole:2:ababab:269170')
+  test('a transfer is known by what commands take for its id; another form is cut', () => {
+    expect(shortTransfer(`wormhole-token-bridge:2:${emitter}:269170:6d1b4c0c5f0a3e21`)).toBe('269170:6d1b4c0c5f0a3e21')
     expect(shortTransfer('x'.repeat(500))).toHaveLength(80)
     expect(shortTransfer('<img src=x>')).toBe('<img src=x>')
   })
@@ -147,4 +148,10 @@ test('every state of a transfer has a look, and an unknown one is neither good n
     ...{ delivered: 'good', rejected: 'off', declined: 'off', cancelled: 'off' },
   })
   expect([toneOf('constructor'), toneOf('new')]).toEqual(['off', 'off'])
+})
+
+test('every fate of a transaction has a look, and a lane whose chain does not answer is bad', () => {
+  const fates: Record<TransactionFate, unknown> = { pending: 'busy', mined: 'good', replaced: 'off', reorged: 'wait', dropped: 'off' }
+  expect(Object.fromEntries(Object.keys(fates).map((fate) => [fate, toneOf(fate)]))).toEqual(fates)
+  expect(toneOf('chain away')).toBe('bad')
 })
