@@ -160,7 +160,10 @@ function createFetchRecorder(deps: GapsDeps, schedule: ReturnType<typeof createR
     }
     for (const { from, to, state: name, code, chain } of named) {
       if (code !== undefined) logger.warn('messages are here, and their transfers cannot be started now', { stream, from, to, code, chain })
-      else logger.warn('numbers are missing', { stream, from, to, state: name, refused: refusalCodes(absent, from, to) })
+      else {
+        const remedy = `portage stream show ${stream} says why each is missing; docs/operating.md ("Is anything missed?") what to do.`
+        logger.warn('numbers are missing', { stream, from, to, state: name, refused: refusalCodes(absent, from, to), remedy })
+      }
     }
     return isRecorded ? seen.map(([, status]) => status) : []
   }
