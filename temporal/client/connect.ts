@@ -11,6 +11,7 @@ import { detailOf, isNamespaceMissing, refusalCode } from './errors.ts'
 import { greetServer } from './greeting.ts'
 import { readableMemos, useReadableLists } from './memos.ts'
 import { connectionError, keyRefused } from './probe.ts'
+import { retries } from './retries.ts'
 import { takeoverInterceptor, type TakeoverSettings } from './takeover.ts'
 
 const connectTimeoutMs = 5_000
@@ -66,7 +67,7 @@ export async function openConnection(target: TemporalAccess, connectTimeout: num
   // gRPC alone would try until its deadline, and then not say what was wrong.
   await greetServer(target, credentials, { timeoutMs: connectTimeout, facts: { address: target.address } })
   try {
-    return await Connection.connect({ ...connectionOptions(target, credentials), connectTimeout })
+    return await Connection.connect({ ...connectionOptions(target, credentials), connectTimeout, interceptors: retries() })
   } catch (cause) {
     // It asks the server for what it can do, which is answered to everybody whose key is accepted.
     if (refusalCode(cause) && credentials.apiKey !== undefined) throw keyRefused(credentials.apiKey, { address: target.address }, cause)

@@ -5,6 +5,7 @@ import { type TemporalClient, within } from './client.ts'
 import { apiKeyExpiry, connectionOptions, readCredentials, type TemporalCredentials } from './credentials.ts'
 import { detailOf, isNamespaceMissing, refusalCode } from './errors.ts'
 import { greetServer } from './greeting.ts'
+import { retries } from './retries.ts'
 
 /** Longest wait for each of the steps of a probe, ms. */
 const answerTimeoutMs = 5_000
@@ -33,7 +34,7 @@ export async function probeTemporal(
   const credentials = readCredentials(target)
   // gRPC alone would try until its deadline, and then not say what was wrong.
   await greetServer(target, credentials, { stopping, timeoutMs, facts })
-  const connection = Connection.lazy({ ...connectionOptions(target, credentials), connectTimeout: timeoutMs })
+  const connection = Connection.lazy({ ...connectionOptions(target, credentials), connectTimeout: timeoutMs, interceptors: retries() })
   const { workflowService } = connection
   const ask = async (what: () => Promise<unknown>) => connection.withDeadline(Date.now() + timeoutMs, what)
   try {
