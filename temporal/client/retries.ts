@@ -5,7 +5,7 @@ type Call = ReturnType<Interceptor>
 type Status = Parameters<NonNullable<NonNullable<Parameters<Call['start']>[1]>['onReceiveStatus']>>[0]
 
 /** gRPC's CANCELLED: it is not tried again. */
-const cancelled = 1
+const cancelled = 1 as Status['code']
 
 /**
  * The SDK tries calls again by a timer. One whose connection was closed meanwhile, because nobody waits for its answer any more, would throw in that timer, past everybody:

@@ -35,10 +35,11 @@ test('a call that waits to be tried again ends when its connection is closed, an
   try {
     const connection = await openConnection({ address: server.address, namespace: 'default' }, 5_000)
     const call = connection.workflowService.describeNamespace({ namespace: 'default' })
-    const ended = expect(call).rejects.toThrow(/CANCELLED: the connection is closed/)
-    await expect.poll(server.asked).toBeGreaterThan(0)
-    await connection.close()
-    await ended
+    const close = async () => {
+      await expect.poll(server.asked).toBeGreaterThan(0)
+      await connection.close()
+    }
+    await Promise.all([expect(call).rejects.toThrow(/CANCELLED: the connection is closed/), close()])
   } finally {
     await server.close()
   }
