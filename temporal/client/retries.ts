@@ -5,7 +5,7 @@ type Call = ReturnType<Interceptor>
 type Status = Parameters<NonNullable<NonNullable<Parameters<Call['start']>[1]>['onReceiveStatus']>>[0]
 
 /** gRPC's CANCELLED: it is not tried again. */
-const cancelled = 1 as Status['code']
+const cancelled = 1
 
 /**
  * The SDK tries calls again by a timer. One whose connection was closed meanwhile, because nobody waits for its answer any more, would throw in that timer, past everybody:
@@ -30,8 +30,8 @@ export function retries(): Interceptor[] {
 function endedCall(): Call {
   const call: Pick<Call, 'start' | 'sendMessage' | 'halfClose'> = {
     start(metadata, listener) {
-      const status: Status = { code: cancelled, details: 'the connection is closed', metadata }
-      queueMicrotask(() => listener?.onReceiveStatus?.(status))
+      const status: unknown = { code: cancelled, details: 'the connection is closed', metadata }
+      queueMicrotask(() => listener?.onReceiveStatus?.(status as Status))
     },
     sendMessage() {},
     halfClose() {},
