@@ -58,6 +58,8 @@ export interface LaneRow {
   readonly window?: number
   /** wei. */
   readonly balance?: string
+  /** ISO 8601. */
+  readonly balanceAt?: string
   readonly reason?: string
   readonly by?: string
   /** When its account was read, ISO 8601 or ms since the epoch. */

@@ -32,7 +32,7 @@ export function Lanes({ links }: { readonly links: Links | undefined }) {
               { label: 'Nonce: next, mined, final', cell: (row) => <Nonces row={row} />, isFigure: true },
               {
                 label: 'Balance, coins',
-                cell: ({ balance }) => <span title={balance && `${balance} wei`}>{coinText(balance) || '–'}</span>,
+                cell: (row) => <Balance row={row} />,
                 isFigure: true,
               },
               {
@@ -74,6 +74,20 @@ function LaneState({ row: { status, reason, by } }: Row) {
         <span class="reason">
           {reason}
           {by !== undefined && ` (${by})`}
+        </span>
+      )}
+    </span>
+  )
+}
+
+/** Where no node of the chain answers it is the last that was heard. */
+function Balance({ row: { balance, balanceAt, status } }: Row) {
+  return (
+    <span class="stack end">
+      <span title={balance && `${balance} wei`}>{coinText(balance) || '–'}</span>
+      {status === 'chain away' && balanceAt !== undefined && (
+        <span class="reason">
+          <Ago at={timeOf(balanceAt)} />
         </span>
       )}
     </span>

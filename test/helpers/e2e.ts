@@ -11,6 +11,7 @@ import { laneId } from '../../domain/lane/lane-id.ts'
 import type { TransferState } from '../../domain/transfer/transfer.ts'
 import type { PayloadEncryption } from '../../domain/temporal-access.ts'
 import { createTemporalClient } from '../../temporal/client/connect.ts'
+import { retries } from '../../temporal/client/retries.ts'
 import { createEncryptionCodec } from '../../temporal/encryption/codec.ts'
 import type { TransferStatus } from '../../temporal/contracts/transfer.ts'
 import { laneWorkflowId, transferId } from '../../temporal/contracts/names.ts'
@@ -75,7 +76,8 @@ export async function startStage(
   const defaults = { blockTimeSeconds: 0.25, inMemory: true, ui: false, log: () => {}, worker: quickTakeover } as const
   const broadcast = process.env['PORTAGE_E2E_BROADCAST'] === 'queue' ? 'queue' : undefined
   const devnet = await startDevnet({ ...defaults, broadcast, ...devnetOptions })
-  const connection = await Connection.connect({ address: devnet.temporal.address })
+  // A test that kills its Temporal may close this while a call is to be tried again.
+  const connection = await Connection.connect({ address: devnet.temporal.address, interceptors: retries() })
   const client = createTemporalClient(connection, 'default', { codec: createEncryptionCodec(encryption) })
   const processes: PortageProcess[] = []
   const endedOnPurpose = new Set<PortageProcess>()
