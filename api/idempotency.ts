@@ -32,8 +32,8 @@ export async function once<Body>(
 ): Promise<Answer<Body>> {
   const key = request.headers['idempotency-key']
   if (typeof key !== 'string') return work()
-  const { method, routeOptions, principal, body, query } = request
-  const claim = await claimKey(client, { key: [principal?.name ?? '', method, routeOptions.url ?? '', key], request: { query, body } })
+  const { method, routeOptions, principal, body, query, params } = request
+  const claim = await claimKey(client, { key: [principal?.name ?? '', method, routeOptions.url ?? '', key], request: { params, query, body } })
   if (claim.kind === 'answered') {
     void reply.header('idempotency-replayed', 'true')
     return { status: claim.status, body: claim.body as Body }

@@ -6,6 +6,7 @@ import { cancelOperatorTransaction, startOperatorTransaction } from '../../tempo
 import { orderedBy } from '../access.ts'
 import type { Api, ApiDeps } from '../deps.ts'
 import { errorSchema } from '../errors.ts'
+import { idempotencyHeaders, once } from '../idempotency.ts'
 import { laneParams } from './lanes.ts'
 
 const reason = z.string().trim().min(1).max(500).describe('Why; the lane keeps it with the name of the token.')
@@ -90,9 +91,12 @@ export function laneOrderRoutes(app: Api, deps: ApiDeps): void {
   transactionRoutes(app, deps)
 }
 
-function transactionRoutes(app: Api, { client, config }: ApiDeps): void {
+function transactionRoutes(app: Api, deps: ApiDeps): void {
+  const { client, config } = deps
   const send = {
     summary: "Send one transaction with the lane's key; the signing policy of the lane must allow it",
+    description: 'Without the header Idempotency-Key a request that is sent again pays again.',
+    headers: idempotencyHeaders,
     params: laneParams,
     body: z.strictObject({
       to: address,
@@ -104,14 +108,18 @@ function transactionRoutes(app: Api, { client, config }: ApiDeps): void {
         .default('0x'),
       reason,
     }),
-    response: { 202: z.object({ id: z.string().describe('Of its workflow.'), lane: z.string() }), ...refusals },
+    response: { 202: z.object({ id: z.string().describe('Of its workflow.'), lane: z.string() }), 409: errorSchema, ...refusals },
   }
   app.post('/v1/lanes/:lane/send', { config: { access: 'lane send' }, schema: send }, async (request, reply) => {
     const lane = resolveLane(config, request.params.lane)
     const { to, value, data, reason: why } = request.body
     const order = { by: orderedBy(request, aboutLane(config, lane)), reason: why }
     const intent = { to: to.toLowerCase(), value: String(BigInt(value)), data: data.toLowerCase() }
-    return reply.status(202).send({ id: await startOperatorTransaction(client, { lane, intent }, order), lane })
+    const { body } = await once(deps, request, reply, async () => {
+      const id = await startOperatorTransaction(client, { lane, intent }, order, request.headers['idempotency-key'])
+      return { status: 202, body: { id, lane } }
+    })
+    return reply.status(202).send(body)
   })
 
   const cancel = {

@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto'
+import { createHash, randomBytes } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { RelayerError } from '../../domain/errors.ts'
 import type { Order } from '../../domain/order.ts'
@@ -16,7 +16,7 @@ import {
 import { workflowOf } from '../../domain/lane/intent-id.ts'
 import { checkedOrder } from './checked-order.ts'
 import { listWorkflows, type TemporalClient, within } from './client.ts'
-import { fromTemporal, ifGone, isGone, rethrowAs } from './errors.ts'
+import { fromTemporal, ifGone, isAlreadyStarted, isGone, rethrowAs } from './errors.ts'
 import { type LaneWorkflow, listLaneWorkflows } from './lane-workflows.ts'
 
 /** Longest wait for the server, ms. */
@@ -48,16 +48,25 @@ export async function findOperatorTransaction(client: TemporalClient, given: str
   )
 }
 
-/** Starts one and resolves with its id. Throws INPUT_INVALID (no name or reason), TEMPORAL_UNAVAILABLE. */
+/**
+ * Starts one and resolves with its id. Throws INPUT_INVALID (no name or reason), TEMPORAL_UNAVAILABLE.
+ * @param key of the request: the same one of the same name starts no second one, also where the process that was asked first has ended without an answer
+ */
 export async function startOperatorTransaction(
   client: TemporalClient,
   { lane, intent }: Pick<OperatorTransactionInput, 'lane' | 'intent'>,
   order: Order,
+  key?: string,
 ): Promise<string> {
   const input: OperatorTransactionInput = { lane, intent, ...checkedOrder(order) }
-  const id = `${operatorTransactionPrefix}${lane}:${randomBytes(8).toString('hex')}`
-  const options = { workflowId: id, taskQueue: ledgerQueue, args: [input], staticSummary: summaryText(`${lane}: ${input.reason}`) }
-  await client.workflow.start('operatorTransaction', options).catch(rethrowAs({}, { lane }))
+  const digest = key === undefined ? randomBytes(8) : createHash('sha256').update(JSON.stringify([order.by, key])).digest().subarray(0, 8)
+  const id = `${operatorTransactionPrefix}${lane}:${digest.toString('hex')}`
+  const options = { workflowId: id, taskQueue: ledgerQueue, args: [input], staticSummary: summaryText(`${lane}: ${input.reason}`) } as const
+  try {
+    await client.workflow.start('operatorTransaction', { ...options, workflowIdReusePolicy: 'REJECT_DUPLICATE' })
+  } catch (error) {
+    if (key === undefined || !isAlreadyStarted(error)) return rethrowAs({}, { lane })(error)
+  }
   return id
 }
 

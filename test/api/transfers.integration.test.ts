@@ -6,6 +6,7 @@ import { sourceIdsOf } from '../../config/transfer-sources.ts'
 import { bearer } from '../../lab/devnet/access.ts'
 import { claimKey } from '../../temporal/client/idempotency-key.ts'
 import { resolveTransfer } from '../../temporal/client/resolve-transfer.ts'
+import { startOperatorTransaction } from '../../temporal/client/operator-transactions.ts'
 import { startTransfer } from '../../temporal/client/start-transfer.ts'
 import { transferId } from '../../temporal/contracts/names.ts'
 import { type Ledgers, startLedgers } from '../lanes/setting.ts'
@@ -239,6 +240,27 @@ describe('transfers over HTTP', () => {
       node.closeAllConnections()
       await new Promise((resolve) => node.close(resolve))
     }
+  })
+
+  test('a payment that is sent again with its key is made once', async () => {
+    const lane = `evm-1397:0x${'ab'.repeat(20)}`
+    const pay = async (value: string, of = lane) => {
+      const payload = { to: `0x${'cd'.repeat(20)}`, value, reason: 'a refund' }
+      const { statusCode, body } = await setting.api.inject({
+        ...{ method: 'POST', url: `/v1/lanes/${of}/send`, headers: { 'idempotency-key': 'refund-118' }, payload },
+      })
+      return { status: statusCode, body: JSON.parse(body) as { id?: string; code?: string } }
+    }
+    const first = await pay('1')
+    expect(first.status).toBe(202)
+    await expect.poll(() => pay('1'), { timeout: 30_000 }).toEqual(first)
+    expect(await pay('2')).toMatchObject({ status: 422, body: { code: 'IDEMPOTENCY_KEY_REUSED' } })
+    expect(await pay('1', `evm-1:0x${'ab'.repeat(20)}`)).toMatchObject({ body: { code: 'IDEMPOTENCY_KEY_REUSED' } })
+    // The process may have ended before it kept the answer.
+    const { client } = ledgers.temporal
+    const intent = { to: `0x${'cd'.repeat(20)}`, value: '1', data: '0x' }
+    const again = () => startOperatorTransaction(client, { lane, intent }, { by: 'night-shift', reason: 'a refund' }, 'a key')
+    expect(await again()).toBe(await again())
   })
 
   test('orders are told with who gave them and why', async () => {
