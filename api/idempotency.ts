@@ -33,7 +33,10 @@ export async function once<Body>(
   const key = request.headers['idempotency-key']
   if (typeof key !== 'string') return work()
   const { method, routeOptions, principal, body, query, params } = request
-  const claim = await claimKey(client, { key: [principal?.name ?? '', method, routeOptions.url ?? '', key], request: { params, query, body } })
+  const claim = await claimKey(client, {
+    key: [principal?.name ?? '', method, routeOptions.url ?? '', key],
+    request: { params, query, body },
+  })
   if (claim.kind === 'answered') {
     void reply.header('idempotency-replayed', 'true')
     return { status: claim.status, body: claim.body as Body }

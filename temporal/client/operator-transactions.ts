@@ -59,7 +59,13 @@ export async function startOperatorTransaction(
   key?: string,
 ): Promise<string> {
   const input: OperatorTransactionInput = { lane, intent, ...checkedOrder(order) }
-  const digest = key === undefined ? randomBytes(8) : createHash('sha256').update(JSON.stringify([order.by, key])).digest().subarray(0, 8)
+  const digest =
+    key === undefined
+      ? randomBytes(8)
+      : createHash('sha256')
+          .update(JSON.stringify([order.by, key]))
+          .digest()
+          .subarray(0, 8)
   const id = `${operatorTransactionPrefix}${lane}:${digest.toString('hex')}`
   const options = { workflowId: id, taskQueue: ledgerQueue, args: [input], staticSummary: summaryText(`${lane}: ${input.reason}`) } as const
   try {
