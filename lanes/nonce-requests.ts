@@ -121,7 +121,7 @@ export class NonceRequests {
   }
 
   #onLimit(waiter: Waiter, { signal }: WaitLimit): void {
-    const refuse = () => this.#refuse(waiter, this.#closedFor() ?? waiter.refusal)
+    const refuse = () => this.#refuse(waiter)
     if (!waiter.isAsked || signal?.aborted) return refuse()
     waiter.isLate = true
     const timer = setTimeout(refuse, lateAnswerMs)
@@ -129,7 +129,7 @@ export class NonceRequests {
     waiter.wait.promise.then(end, end)
   }
 
-  #refuse(waiter: Waiter, refusal: { why: Refusal; detail: string }): void {
+  #refuse(waiter: Waiter, refusal = this.#closedFor() ?? waiter.refusal): void {
     this.#queue.leave(waiter)
     waiter.wait.resolve({ kind: 'refused', ...refusal })
   }
@@ -137,7 +137,7 @@ export class NonceRequests {
   #pump(): void {
     const { view } = this.#deps.ledger
     if (!view?.synced || !this.#told || (this.#refusedAt !== undefined && this.#refusedAt === this.#block)) return
-    for (const waiter of this.#queue.all.filter(isPast)) this.#refuse(waiter, waiter.refusal)
+    for (const waiter of this.#queue.all.filter(isPast)) this.#refuse(waiter)
     const slots = view.window - (view.next - Math.max(view.latest, this.#latestNonce)) - this.#asked
     for (const waiter of this.#queue.take(slots, Date.now())) void this.#ask(waiter)
   }
@@ -152,7 +152,7 @@ export class NonceRequests {
       .catch(toRelayerError)
     this.#asked -= 1
     waiter.isAsked = false
-    if (answer === undefined) return this.#refuse(waiter, waiter.refusal)
+    if (answer === undefined) return this.#refuse(waiter)
     if (answer instanceof RelayerError) return waiter.wait.reject(answer)
     if (answer.kind === 'granted') {
       const pending = this.#transactions.adopt(answer.entry, waiter.request)
