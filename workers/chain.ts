@@ -15,7 +15,6 @@ import { createLaneStatusCache, type LaneStatusCache } from '../lanes/lane-statu
 import { laneConfigs } from './lane.ts'
 import type { ProcessContext, Service } from './context.ts'
 import type { Logger } from '../observability/logger.ts'
-import type { CodeAttribute } from './code-attribute.ts'
 import { createWorker } from './create-worker.ts'
 import { type Hosting, pollers } from './tuning.ts'
 import type { Worker } from '@temporalio/worker'
@@ -34,7 +33,7 @@ const keylessSlots = 50
 export async function createChainWorker(
   name: ChainName,
   context: ProcessContext,
-  hosting: Hosting & Pick<CodeAttribute, 'activates'>,
+  hosting: Hosting,
   allNear: NearLanes,
 ): Promise<{ worker: Worker; services: Service[] }> {
   const { config, client, network, settings, logger, haltRoute, fees, losses, lossReports, stepTimes } = context
@@ -73,17 +72,10 @@ export async function createChainWorker(
 /**
  * The Worker of a chain's queue. Its slots and pollers are its own: however many admissions hold them, the Worker of the queue `ledger` answers.
  * @param options.nearSlots how many broadcasts near at hand there may be at a time; 0: there are none
- * @param options.activates which patches may begin; absent: all
  */
 export async function createTransferWorker(
   name: ChainName,
-  {
-    logger,
-    activities,
-    nearSlots,
-    activates,
-    ...hosting
-  }: Hosting & Partial<Pick<CodeAttribute, 'activates'>> & { logger: Logger; activities: object; nearSlots: number },
+  { logger, activities, nearSlots, ...hosting }: Hosting & { logger: Logger; activities: object; nearSlots: number },
 ): Promise<Worker> {
   const { tuning } = hosting
   return createWorker(hosting, 'PINNED', {
@@ -98,7 +90,6 @@ export async function createTransferWorker(
     // As many as a lane has: where the server starts nothing eagerly, steps near at hand come by the queue.
     activityTaskPollerBehavior: pollers(nearSlots > 0 ? tuning.lanePollers : 2),
     workflowFailureErrorTypes: unfitting,
-    ...(activates && { patchActivationCallback: activates }),
   })
 }
 

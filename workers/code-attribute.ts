@@ -3,17 +3,11 @@ import { toRelayerError } from '../domain/errors.ts'
 import type { Logger } from '../observability/logger.ts'
 import type { TemporalClient } from '../temporal/client/client.ts'
 import { hasSearchAttribute } from '../temporal/client/search-attributes.ts'
-import { codeAttributePatch, searchAttributes } from '../temporal/contracts/names.ts'
+import { searchAttributes } from '../temporal/contracts/names.ts'
 import type { Service } from './context.ts'
 
 /** Between two looks while the namespace lacks the attribute, ms: as old as a server's knowledge of a namespace may be. */
 const lookEveryMs = 10_000
-
-/** Whether transfers may write their code into a search attribute. */
-export interface CodeAttribute extends Service {
-  /** For a Worker: whether a workflow that asks for a patch first begins it. All others are. */
-  readonly activates: (patch: { readonly patchId: string }) => boolean
-}
 
 /**
  * Looks whether the namespace has the search attribute `PortageCode`, until it does. A namespace that an earlier release has set up lacks it until
@@ -27,7 +21,7 @@ export async function watchCodeAttribute({
   readonly client: TemporalClient
   readonly logger: Logger
   readonly everyMs?: number
-}): Promise<CodeAttribute> {
+}): Promise<Service> {
   const stopping = new AbortController()
   const { name } = searchAttributes.PortageCode
   let isThere = false
@@ -54,7 +48,6 @@ export async function watchCodeAttribute({
   await look()
   const watching = watch()
   return {
-    activates: ({ patchId }) => patchId !== codeAttributePatch || isThere,
     stop() {
       stopping.abort()
       return watching

@@ -107,11 +107,9 @@ async function startRole(
     for (const { agent, near } of started) if (near) nearLanes.set(agent.lane, near)
   }
   if (serves('chain')) {
-    const codeAttribute = await watchCodeAttribute({ client, logger })
-    services.push(codeAttribute)
-    const { activates } = codeAttribute
+    services.push(await watchCodeAttribute({ client, logger }))
     for (const name of network.served) {
-      const served = await createChainWorker(name, context, { ...hosting, activates }, nearLanes)
+      const served = await createChainWorker(name, context, hosting, nearLanes)
       workers.push(served.worker)
       services.push(...served.services, scheduleAudits(name, context))
     }

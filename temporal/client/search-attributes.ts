@@ -1,4 +1,5 @@
 import { isGrpcServiceError } from '@temporalio/client'
+import { searchAttributes } from '../contracts/names.ts'
 import { type TemporalClient, within } from './client.ts'
 
 const answerMs = 5_000
@@ -17,5 +18,22 @@ export async function hasSearchAttribute(client: TemporalClient, name: string): 
   } catch (error) {
     if (isGrpcServiceError(error) && invalidCodes.includes(error.code)) return false
     throw error
+  }
+}
+
+/** That an attribute is missing is believed for so long, ms: `portage setup temporal` may have made it. */
+const missingMs = 2_000
+const known = new WeakMap<TemporalClient, { readonly isThere: boolean; readonly until: number }>()
+
+/** May transfers that begin now write their code into `PortageCode`? Asked once per client, and again while it is missing. False while that cannot be told. Never throws. */
+export async function hasCodes(client: TemporalClient): Promise<boolean> {
+  const last = known.get(client)
+  if (last && performance.now() < last.until) return last.isThere
+  try {
+    const isThere = await hasSearchAttribute(client, searchAttributes.PortageCode.name)
+    known.set(client, { isThere, until: isThere ? Infinity : performance.now() + missingMs })
+    return isThere
+  } catch {
+    return false
   }
 }

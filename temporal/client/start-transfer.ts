@@ -4,11 +4,12 @@ import { toRelayerError, RelayerError } from '../../domain/errors.ts'
 import type { GivenOrder } from '../../domain/order.ts'
 import type { Transfer } from '../../domain/transfer/transfer.ts'
 import { summaryText } from '../../domain/web-ui-text.ts'
-import { chainQueue, searchAttributes } from '../contracts/names.ts'
+import { chainQueue, codesMemo, searchAttributes } from '../contracts/names.ts'
 import type { TransferInput } from '../contracts/transfer.ts'
 import type { TemporalClient } from './client.ts'
 import { fromTemporal, isAlreadyStarted } from './errors.ts'
 import { decodeFirst } from './payloads.ts'
+import { hasCodes } from './search-attributes.ts'
 import { startedAtMemo } from './transfer-list.ts'
 
 /** `known`: its id is taken by a run that goes on or has an outcome. One that closed undone is started again. Throws TEMPORAL_UNAVAILABLE. */
@@ -16,7 +17,7 @@ export async function startTransfer(client: TemporalClient, id: string, input: T
   const { bridge, sourceChain, targetChain, sequence } = input.transfer
   try {
     await client.workflow.start('transfer', {
-      ...startOptions(id, input, `${bridge}: ${sourceChain} → ${targetChain}, sequence ${sequence}`),
+      ...(await startOptions(client, id, input, `${bridge}: ${sourceChain} → ${targetChain}, sequence ${sequence}`)),
       // Not USE_EXISTING, which does not tell a new run from one that was there.
       workflowIdConflictPolicy: 'FAIL',
       workflowIdReusePolicy: 'ALLOW_DUPLICATE_FAILED_ONLY',
@@ -39,7 +40,7 @@ export async function startInPlaceOfRejected(client: TemporalClient, id: string,
   const own: unknown = JSON.parse(JSON.stringify(input.transfer))
   if (isDeepStrictEqual(await readableTransfer(client, id, runId), own)) return false
   await client.workflow.start('transfer', {
-    ...startOptions(id, input, 'started again: another message with its id was rejected'),
+    ...(await startOptions(client, id, input, 'started again: another message with its id was rejected')),
     workflowIdReusePolicy: 'ALLOW_DUPLICATE',
     workflowIdConflictPolicy: 'USE_EXISTING',
   })
@@ -60,7 +61,12 @@ export async function restartTransfer(
   const { transfer, priority } = await storedInput(client, id)
   const { sourceChain, targetChain, sequence } = transfer
   await client.workflow.start('transfer', {
-    ...startOptions(id, { transfer, priority, ...(order && { orders: [order] }) }, `${sourceChain} → ${targetChain} #${sequence}, ${why}`),
+    ...(await startOptions(
+      client,
+      id,
+      { transfer, priority, ...(order && { orders: [order] }) },
+      `${sourceChain} → ${targetChain} #${sequence}, ${why}`,
+    )),
     workflowIdReusePolicy: 'ALLOW_DUPLICATE',
     // If somebody else was faster, that run is the wanted one.
     workflowIdConflictPolicy: 'USE_EXISTING',
@@ -72,14 +78,14 @@ export async function storedTransfer(client: TemporalClient, id: string, runId?:
   return (await storedInput(client, id, runId)).transfer
 }
 
-function startOptions(workflowId: string, input: TransferInput, staticSummary: string) {
+async function startOptions(client: TemporalClient, workflowId: string, input: TransferInput, staticSummary: string) {
   const { bridge, sourceChain, targetChain } = input.transfer
   return {
     workflowId,
     taskQueue: chainQueue(targetChain),
     args: [input],
     // A run that continues it begins later, and keeps the memo.
-    memo: { [startedAtMemo]: new Date().toISOString() },
+    memo: { [startedAtMemo]: new Date().toISOString(), ...((await hasCodes(client)) && { [codesMemo]: true }) },
     staticSummary: summaryText(staticSummary),
     typedSearchAttributes: [
       { key: searchAttributes.TransferState, value: 'admitting' },

@@ -57,7 +57,8 @@ export const searchAttributes = {
 } as const
 
 /**
- * Patch: a transfer writes its code into `PortageCode`. Releases before did not, and their namespaces may lack the attribute: a server fails each task that
- * writes an unknown one, so that a Worker activates the patch only where the namespace has it (workers/code-attribute.ts).
+ * Memo of a transfer whose namespace has `PortageCode`: it writes its code there. One that an earlier release has set up lacks the attribute, and a server fails each
+ * task that writes an unknown one. Who starts a transfer looks, since what a workflow goes by must be in its history before it does anything: a `patched` after a local
+ * activity is not, as a replay may come to it in an earlier task than the first time.
  */
-export const codeAttributePatch = 'code-attribute'
+export const codesMemo = 'codes'

@@ -14,12 +14,6 @@ interface Patch {
 
 export const patches: Readonly<Record<string, Patch>> = {
   'stream-aside': { with: 'stream-aside', without: 'stream-first-run', after: ['started'], instead: 'update accepted' },
-  'code-attribute': {
-    with: 'waiting-with-code',
-    without: 'waiting-for-fees',
-    after: ['started', 'local admit'],
-    instead: 'timer started',
-  },
   'ends-by-nonces': {
     with: 'cancelled-by-nonces',
     without: 'cancelled-with-noop',

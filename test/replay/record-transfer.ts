@@ -2,7 +2,7 @@ import { Worker } from '@temporalio/worker'
 import { startTemporal } from '../../lab/devnet/temporal/temporal.ts'
 import { until } from '../../lab/devnet/until.ts'
 import { silentLogger } from '../../observability/logger.ts'
-import { chainQueue, laneQueue } from '../../temporal/contracts/names.ts'
+import { chainQueue, codesMemo, laneQueue } from '../../temporal/contracts/names.ts'
 import { statusQuery, type TransferInput } from '../../temporal/contracts/transfer.ts'
 import type { Admission, BroadcastResult } from '../../temporal/contracts/transfer-steps.ts'
 import { workflowBundle } from '../../workers/bundle.ts'
@@ -46,7 +46,12 @@ async function withSteps(
   try {
     const id = 'wormhole-token-bridge:2:recording'
     const args: [TransferInput] = [{ transfer }]
-    const handle = await client.workflow.start('transfer', { workflowId: id, taskQueue: chainQueue('bsc'), args })
+    const handle = await client.workflow.start('transfer', {
+      workflowId: id,
+      taskQueue: chainQueue('bsc'),
+      args,
+      memo: { [codesMemo]: true },
+    })
     const reaches = (state: string) =>
       until(async () => (await handle.query(statusQuery)).state === state, { timeoutMs: 60_000, what: `the transfer to be ${state}` })
     await use({ id, temporal: (...args) => runTemporalCli(server, args), reaches })

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startTemporal, type TemporalServer } from '../../lab/devnet/temporal/temporal.ts'
 import { until } from '../../lab/devnet/until.ts'
 import { createLogger, silentLogger } from '../../observability/logger.ts'
-import { hasSearchAttribute } from '../../temporal/client/search-attributes.ts'
+import { hasCodes, hasSearchAttribute } from '../../temporal/client/search-attributes.ts'
 import { setUpNamespace } from '../../temporal/client/namespace-setup.ts'
 import { listTransfers } from '../../temporal/client/transfer-list.ts'
 import { startTransfer } from '../../temporal/client/start-transfer.ts'
@@ -43,7 +43,7 @@ test('in a namespace that an earlier release has set up, transfers wait without 
   await until(() => said.length > 0, { ...waiting, what: 'the warning' })
 
   const admit = async () => ({ kind: 'waiting', code: 'LANE_NONE', reason: 'no lane of bsc takes work', retryInMs: 60_000 })
-  const hosting = { temporal, logger: silentLogger(), tuning: { ...defaultTuning, graceMs: 0 }, activates: watching.activates }
+  const hosting = { temporal, logger: silentLogger(), tuning: { ...defaultTuning, graceMs: 0 } }
   const worker = await createTransferWorker('bsc', { ...hosting, activities: { admit }, nearSlots: 0 })
   const serving = worker.run()
   const begin = async (sequence: string) => {
@@ -67,7 +67,7 @@ test('in a namespace that an earlier release has set up, transfers wait without 
 
     const setUp = await setUpNamespace({ address: server.address, namespace: 'default' }, { retentionHours: 24 })
     expect(setUp.searchAttributes.made).toEqual([name])
-    await until(() => watching.activates({ patchId: 'code-attribute' }), { ...waiting, what: 'the worker to know the attribute' })
+    await until(() => hasCodes(client), { ...waiting, what: 'the starter of transfers to know the attribute' })
     const after = await begin('2')
     expect((await after.describe()).typedSearchAttributes.get(searchAttributes.PortageCode)).toBe('LANE_NONE')
     const found = async () => (await client.workflow.count(`PortageCode = 'LANE_NONE'`)).count === 1

@@ -8,7 +8,7 @@ import type { Transfer } from '../../domain/transfer/transfer.ts'
 import { createLogger, silentLogger } from '../../observability/logger.ts'
 import { type TransferInput, type TransferStatus, retrySignal } from '../../temporal/contracts/transfer.ts'
 import { startedAtMemo } from '../../temporal/client/transfer-list.ts'
-import { chainQueue, laneQueue } from '../../temporal/contracts/names.ts'
+import { chainQueue, codesMemo, laneQueue } from '../../temporal/contracts/names.ts'
 import type {
   Admission,
   AdmitInput,
@@ -192,7 +192,7 @@ export function scriptedTransfers(tracing = false): Scripted {
         workflowId: `transfer-${++count}`,
         taskQueue: chainQueue('bsc'),
         args: [{ transfer, ...options } satisfies TransferInput],
-        memo: { [startedAtMemo]: new Date().toISOString() },
+        memo: { [startedAtMemo]: new Date().toISOString(), [codesMemo]: true },
       })
     },
     async startWithDeadline(isAsked) {

@@ -4,7 +4,7 @@ import { intentIdOf } from '../../domain/lane/intent-id.ts'
 import { giveUp, hearOf, rollBack } from '../../domain/transfer/attempts.ts'
 import { durationText, summaryText, timeText } from '../../domain/web-ui-text.ts'
 import { type Transfer, type TransferState, transitions } from '../../domain/transfer/transfer.ts'
-import { codeAttributePatch, searchAttributes } from '../../temporal/contracts/names.ts'
+import { codesMemo, searchAttributes } from '../../temporal/contracts/names.ts'
 import type { LaneId } from '../../domain/lane/lane-id.ts'
 import type { AttemptRecord, Landed } from '../../temporal/contracts/transfer-steps.ts'
 import type { TransferInput, TransferProgress, TransferStatus, UnacknowledgedSignals } from '../../temporal/contracts/transfer.ts'
@@ -12,7 +12,7 @@ import { ordinaryPriority, waits } from '../policies.ts'
 import { showTransfer } from './details.ts'
 import { TransferLog } from './log.ts'
 import { addToTimeline, type Outcome, statusOf } from './status.ts'
-import { condition, makeContinueAsNewFunc, patched, sleep, upsertSearchAttributes, workflowInfo } from '@temporalio/workflow'
+import { condition, makeContinueAsNewFunc, sleep, upsertSearchAttributes, workflowInfo } from '@temporalio/workflow'
 
 /** What all steps of a transfer share: its message, its progress, the signals that it has not acted upon, how it waits and goes on in a new run. */
 export class TransferRun {
@@ -226,6 +226,7 @@ export class TransferRun {
 /** What makes the attribute of the code show this one; nothing where it does already, as it does on the way of a transfer that never waits. */
 function changeOfCode(code: ErrorCode | undefined) {
   const key = searchAttributes.PortageCode
-  if (workflowInfo().typedSearchAttributes.get(key) === code || !patched(codeAttributePatch)) return []
+  const { typedSearchAttributes, memo } = workflowInfo()
+  if (typedSearchAttributes.get(key) === code || memo?.[codesMemo] !== true) return []
   return [{ key, value: code ?? null }]
 }
