@@ -103,24 +103,6 @@ describe('The agent of a lane', () => {
     expect((await ledger()).counts.granted).toBe(1)
   })
 
-  test('a call that is gone before the ledger answers gets no nonce, or its nonce goes back', async () => {
-    const agent = await fresh()
-    const abort = new AbortController()
-    const gone = agent.acquire(request('gone'), { ...waitLimit, signal: abort.signal })
-    // The question is about to leave, or on its way: the room is empty, the answer not there.
-    expect(agent.load.waiting).toBe(0)
-    abort.abort()
-    expect(await gone).toMatchObject({ kind: 'refused' })
-    // Answered after it.
-    expect(await agent.find(request('unknown'))).toMatchObject({ kind: 'refused', why: 'none' })
-    const isBack = async () => {
-      const { counts } = await ledger()
-      return counts.granted === counts.released
-    }
-    await until(isBack, { ...waitLimit, what: 'the nonce to come back' })
-    expect((await signedAndSent(agent, request('next'))).nonce).toBe(0)
-  })
-
   test('finds the nonce that a dead process had, past a full window, and drives it; none for an intent that holds none', async () => {
     const dead = await fresh({ window: 1 })
     const one = request('orphan of a crash')

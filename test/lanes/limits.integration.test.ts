@@ -44,6 +44,25 @@ describe('Limits of a lane', () => {
     await setting.mine()
   })
 
+  test('a call that is gone before the ledger answers gets no nonce, or its nonce goes back', async () => {
+    const signer = await devnetSigner(keys++)
+    const agent = await setting.agent(signer)
+    const abort = new AbortController()
+    const gone = agent.acquire(request('gone'), { timeoutMs: 60_000, signal: abort.signal })
+    // The question is about to leave, or on its way: the room is empty, the answer not there.
+    expect(agent.load.waiting).toBe(0)
+    abort.abort()
+    expect(await gone).toMatchObject({ kind: 'refused' })
+    // Answered after it.
+    expect(await agent.find(request('unknown'))).toMatchObject({ kind: 'refused', why: 'none' })
+    const isBack = async () => {
+      const { counts } = await setting.ledgers.state(laneOf(signer))
+      return counts.granted === counts.released
+    }
+    await until(isBack, { timeoutMs: 60_000, what: 'the nonce to come back' })
+    expect((await signedAndSent(agent, request('next'))).nonce).toBe(0)
+  })
+
   test('a call for which the ledger was never asked, because the lane is paused, gets that reason', async () => {
     const signer = await devnetSigner(keys++)
     const agent = await setting.agent(signer)
