@@ -85,7 +85,10 @@ describe('GET /v1/events', () => {
 
   test('needs a good token, and ends with it', async () => {
     expect((await fetch(url)).status).toBe(401)
-    const short = await listen(url, bearer(await setting.token({ level: 'read', expiresAt: Date.now() + 3_000 })))
+    const begin = async () => listen(url, bearer(await setting.token({ level: 'read', expiresAt: Date.now() + 3_000 })))
+    let short = await begin()
+    // On a machine that stands the token has ended before it is shown.
+    for (let tries = 1; short.response.status === 401 && tries < 10; tries++) short = await begin()
     expect(short.response.status).toBe(200)
     expect(await short.reading).toBe('ended')
     expect(short.events.at(-1)).toMatchObject({ type: 'end', data: { reason: 'ACCESS_TOKEN_EXPIRED' } })
