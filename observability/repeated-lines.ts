@@ -10,6 +10,8 @@ const identity = [
   ...['code', 'class', 'status', 'field', 'state'],
   ...['chain', 'node', 'lane', 'stream', 'source', 'target', 'contract', 'taskQueue'],
   ...['transfer', 'workflow', 'batch', 'id', 'by', 'address', 'file', 'route', 'from', 'to', 'numbers'],
+  // The first of the transfers that a line is about: one about others is no repetition.
+  ...['lowest'],
 ] as const
 
 /** More kinds of lines than that at a time are written as they come. */

@@ -105,15 +105,18 @@ function following(current: () => NativeConnection): NativeConnection {
 }
 
 let installed = false
-/** Sends the log lines of the SDK to our logger, and has it keep metrics; once per process, before any connection. */
-async function installRuntime(logger: Logger): Promise<void> {
+/** Of the latest connection: the SDK keeps the logger that it got first, also for the runtime that it makes anew after its last connection has closed. */
+let sdkLogger: Logger
+/** Sends the log lines of the SDK to this logger, from now on, and has it keep metrics; before any connection or replay. */
+export async function installRuntime(logger: Logger): Promise<void> {
+  sdkLogger = logger
   if (installed) return
   installed = true
   const { logger: collector } = await withSdkMetrics((metrics) =>
     Runtime.install({
       logger: new DefaultLogger('INFO', (entry) => {
         const { level, fields } = sdkLine(entry)
-        logger[level](entry.message, fields)
+        sdkLogger[level](entry.message, fields)
       }),
       // Otherwise its native part writes to the console, and not as JSON.
       telemetryOptions: { logging: { filter: { core: 'WARN', other: 'ERROR' }, forward: {} }, ...(metrics && { metrics }) },

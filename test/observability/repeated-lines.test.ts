@@ -35,6 +35,9 @@ test('lines about different things are not the same, whatever their text', () =>
   lines.say({ level: 'error', message: 'a node refused', fields: { lane: 'evm-1:0xa', nonce: 1 } })
   for (const transfer of ['x', 'y']) lines.say({ level: 'warn', message: 'transfer parked', fields: { transfer } })
   expect(written).toHaveLength(5)
+  for (const lowest of ['7', '8'])
+    lines.say({ level: 'error', message: 'a node hides logs', fields: { stream: 's', transfers: 1, lowest } })
+  expect(written.slice(5).map(({ fields }) => fields['lowest'])).toEqual(['7', '8'])
 })
 
 test('after a time without any, the next one is written at once again', () => {

@@ -2,18 +2,11 @@ import { readdir } from 'node:fs/promises'
 import { dirname, basename } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { DeterminismViolationError } from '@temporalio/workflow'
-import {
-  bundleWorkflowCode,
-  DefaultLogger,
-  makeTelemetryFilterString,
-  Runtime,
-  Worker,
-  type ReplayResult,
-  type WorkflowBundle,
-} from '@temporalio/worker'
+import { bundleWorkflowCode, DefaultLogger, Worker, type ReplayResult, type WorkflowBundle } from '@temporalio/worker'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { silentLogger } from '../../observability/logger.ts'
 import { workflowBundle } from '../../workers/bundle.ts'
+import { installRuntime } from '../../workers/temporal.ts'
 import { fixturePath, fixtures, readFixture, type FixtureName } from './fixtures.ts'
 
 const names = Object.keys(fixtures) as FixtureName[]
@@ -31,8 +24,7 @@ describe('Recorded histories', () => {
 
   beforeAll(async () => {
     // The SDK tells of each workflow that does not match; here the tests do.
-    const logging = { filter: makeTelemetryFilterString({ core: 'ERROR', other: 'ERROR' }), forward: {} }
-    Runtime.install({ logger: new DefaultLogger('ERROR', () => {}), telemetryOptions: { logging } })
+    await installRuntime(silentLogger())
     bundle = await workflowBundle(silentLogger())
   })
 

@@ -1,11 +1,12 @@
 import { ApplicationFailure, defaultPayloadConverter, type Payload } from '@temporalio/common'
-import { Worker } from '@temporalio/worker'
+import { Runtime, Worker } from '@temporalio/worker'
 import { describe, expect, test } from 'vitest'
 import { until } from '../../lab/devnet/until.ts'
 import { errorCatalogue } from '../../domain/errors.ts'
-import { silentLogger } from '../../observability/logger.ts'
+import { createLogger, silentLogger } from '../../observability/logger.ts'
 import { retrySignal } from '../../temporal/contracts/transfer.ts'
 import { workflowBundle } from '../../workers/bundle.ts'
+import { connectTemporal } from '../../workers/temporal.ts'
 import { landed, lanes, scriptedTransfers, sound, waiting } from './scripted.ts'
 
 const traceId = '4bf92f3577b34da6a3ce929d0e0e4736'
@@ -131,5 +132,15 @@ describe('The trace of a transfer', () => {
       },
     ])
     await handle.terminate()
+  })
+
+  test('log lines of the SDK go to the logger of the latest connection, although its runtime is made once per process', async () => {
+    const said: string[] = []
+    const logger = createLogger({ destination: { write: (line) => void said.push((JSON.parse(line) as { message: string }).message) } })
+    const later = await connectTemporal({ address: on.server.address, namespace: 'default' }, logger)
+    Runtime.instance().logger.warn('a line after it')
+    await until(() => said.includes('a line after it'), { ...waiting, what: 'the line' })
+    expect(said.filter((message) => message === 'a line after it')).toHaveLength(1)
+    await later.connection.close()
   })
 })
