@@ -66,6 +66,13 @@ export function isNamespaceMissing(error: unknown): boolean {
   return error instanceof NamespaceNotFoundError || isMissing(error)
 }
 
+/** The server says so of any call, also where its `not found` could be of a workflow. Calls past the methods of the SDK have no class for it. */
+function namesMissingNamespace(error: unknown): boolean {
+  if (error instanceof NamespaceNotFoundError) return true
+  const cause = serverWord(error)
+  return isMissing(cause) && /^Namespace \S+ is not found/.test(isGrpcServiceError(cause) ? cause.details || cause.message : '')
+}
+
 /** The server could not read what the call asks for: a visibility query, or the token of a page. */
 export function isRefusedArgument(error: unknown): boolean {
   const cause = serverWord(error)
@@ -110,12 +117,13 @@ export interface TemporalErrorCodes {
 }
 
 /**
- * What the Temporal client threw, as a RelayerError where it has a code: one of `codes`, TEMPORAL_PERMISSION, TEMPORAL_API_KEY_REFUSED or
- * TEMPORAL_UNAVAILABLE. Without the code `unserved` a missing worker is TEMPORAL_UNAVAILABLE too, and everything else comes back as it is.
+ * What the Temporal client threw, as a RelayerError where it has a code: one of `codes`, TEMPORAL_NAMESPACE, TEMPORAL_PERMISSION,
+ * TEMPORAL_API_KEY_REFUSED or TEMPORAL_UNAVAILABLE. Without the code `unserved` a missing worker is TEMPORAL_UNAVAILABLE too, and everything else comes back as it is.
  */
 export function fromTemporal(error: unknown, codes: TemporalErrorCodes, facts: Facts = {}): unknown {
   if (error instanceof RelayerError) return error
   if (codes.gone && isGone(error)) return new RelayerError(codes.gone, { facts, cause: error })
+  if (namesMissingNamespace(error)) return new RelayerError('TEMPORAL_NAMESPACE', { detail: detailOf(error), facts, cause: error })
   const refused = refusalCode(error)
   if (refused) return new RelayerError(refused, { detail: detailOf(error), facts, cause: error })
   const byServer = error instanceof ServiceError || isGrpcServiceError(error)

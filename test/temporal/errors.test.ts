@@ -1,6 +1,6 @@
 import { status } from '@grpc/grpc-js'
 import { QueryNotRegisteredError, ServiceError, WorkflowExecutionAlreadyStartedError, WorkflowUpdateFailedError } from '@temporalio/client'
-import { ApplicationFailure, WorkflowNotFoundError } from '@temporalio/common'
+import { ApplicationFailure, NamespaceNotFoundError, WorkflowNotFoundError } from '@temporalio/common'
 import { SymbolBasedInstanceOfError } from '@temporalio/common/lib/type-helpers.js'
 import { describe, expect, test } from 'vitest'
 import { RelayerError } from '../../domain/errors.ts'
@@ -72,6 +72,15 @@ describe('errors of the Temporal client', () => {
       expect([isForAll(error), isRefusedArgument(error)]).toEqual([true, false])
     }
     expect([isRefusedArgument(native(status.INVALID_ARGUMENT)), isRefusedArgument(grpc(status.INVALID_ARGUMENT))]).toEqual([true, true])
+  })
+
+  test('a namespace that is not there is told from a workflow that is not there, over any connection', () => {
+    const missing = 'Namespace nowhere is not found.'
+    for (const make of [grpc, native])
+      expect(fromTemporal(make(status.NOT_FOUND, missing), codes)).toMatchObject({ code: 'TEMPORAL_NAMESPACE' })
+    expect(fromTemporal(new NamespaceNotFoundError('nowhere'), codes)).toMatchObject({ code: 'TEMPORAL_NAMESPACE' })
+    const other = grpc(status.NOT_FOUND, `workflow not found for ID: ${missing}`)
+    expect(fromTemporal(other, {})).toMatchObject({ code: 'TEMPORAL_UNAVAILABLE' })
   })
 
   test('what is no error of the server, and what has a code already, comes back as it is', () => {
