@@ -1,16 +1,8 @@
+import type { Cause } from '../../domain/cause.ts'
+
 /** What the routes of the API answer, as far as the page shows it: docs/page.md. Everything may be absent in a newer or older API. */
 
-export interface Cause {
-  readonly code: string
-  readonly what: string
-  readonly where: { readonly kind: string; readonly id: string }
-  readonly since?: string
-  readonly asOf: string
-  readonly count: number
-  readonly oldest?: string
-  readonly examples: readonly string[]
-  readonly next: readonly string[]
-}
+export type { Cause }
 
 export interface Causes {
   readonly asOf: string

@@ -23,16 +23,26 @@ export async function hasSearchAttribute(client: TemporalClient, name: string): 
 
 /** That an attribute is missing is believed for so long, ms: `portage setup temporal` may have made it. */
 const missingMs = 2_000
-const known = new WeakMap<TemporalClient, { readonly isThere: boolean; readonly until: number }>()
+const known = new WeakMap<TemporalClient, { readonly answer: Promise<boolean>; until: number }>()
 
-/** May transfers that begin now write their code into `PortageCode`? Asked once per client, and again while it is missing. False while that cannot be told. Never throws. */
-export async function hasCodes(client: TemporalClient): Promise<boolean> {
+/**
+ * May transfers that begin now write their code into `PortageCode`? Asked once per client, however many begin at a time, and again while it is missing. False while that
+ * cannot be told. Never throws.
+ */
+export function hasCodes(client: TemporalClient): Promise<boolean> {
   const last = known.get(client)
-  if (last && performance.now() < last.until) return last.isThere
+  if (last && performance.now() < last.until) return last.answer
+  const asked = { answer: askForCodes(client), until: Infinity }
+  known.set(client, asked)
+  void asked.answer.then((isThere) => {
+    if (!isThere) asked.until = performance.now() + missingMs
+  })
+  return asked.answer
+}
+
+async function askForCodes(client: TemporalClient): Promise<boolean> {
   try {
-    const isThere = await hasSearchAttribute(client, searchAttributes.PortageCode.name)
-    known.set(client, { isThere, until: isThere ? Infinity : performance.now() + missingMs })
-    return isThere
+    return await hasSearchAttribute(client, searchAttributes.PortageCode.name)
   } catch {
     return false
   }

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { startTemporal, type TemporalServer } from '../../lab/devnet/temporal/temporal.ts'
 import { until } from '../../lab/devnet/until.ts'
 import { createLogger, silentLogger } from '../../observability/logger.ts'
@@ -82,5 +82,16 @@ test('in a namespace that an earlier release has set up, transfers wait without 
     worker.shutdown()
     await serving
     await watching.stop()
+  }
+})
+
+test('whether there is the attribute is asked once, however many transfers begin at a time', async () => {
+  const another = await connectTemporal({ address: server.address, namespace: 'default' }, silentLogger())
+  try {
+    const asked = vi.spyOn(another.client.workflowService, 'countWorkflowExecutions')
+    expect(await Promise.all(Array.from({ length: 100 }, () => hasCodes(another.client)))).toEqual(Array.from({ length: 100 }, () => true))
+    expect(asked).toHaveBeenCalledTimes(1)
+  } finally {
+    await another.connection.close()
   }
 })
