@@ -16,17 +16,18 @@ interface View {
 /** The live view on stderr: in place on a terminal, a line at every change elsewhere. */
 export class Screen {
   readonly #live = createLiveText(process.stderr)
-  #lastLine = ''
+  #lastNews = ''
 
   draw(view: View): void {
     if (this.#live) {
       this.#live.show(screenLines(view).join('\n'))
       return
     }
-    const line = `${progress(view)}: ${counts(view.seen)}`
-    const text = line.replace(/, [0-9.]+ s/, '')
-    if (text !== this.#lastLine) process.stderr.write(`${line}\n`)
-    this.#lastLine = text
+    const states = counts(view.seen)
+    const news = `${sentAndDelivered(view)} ${states}`
+    if (news === this.#lastNews) return
+    process.stderr.write(`${progress(view)}${states && `: ${states}`}\n`)
+    this.#lastNews = news
   }
 
   /** Leaves what is shown last. */
@@ -43,8 +44,12 @@ export function screenLines(view: View): string[] {
   return [`${bar} ${progress(view)}`, '', ...table(seen), '', ...newest(seen)]
 }
 
-function progress({ seen, total, sent, elapsedMs }: View): string {
-  return `${deliveredOf(seen)}/${total} delivered, ${sent} sent, ${(elapsedMs / 1000).toFixed(1)} s`
+function progress(view: View): string {
+  return `${sentAndDelivered(view)}, ${(view.elapsedMs / 1000).toFixed(1)} s`
+}
+
+function sentAndDelivered({ seen, total, sent }: View): string {
+  return `${deliveredOf(seen)}/${total} delivered, ${sent} sent`
 }
 
 function deliveredOf(seen: readonly Seen[]): number {

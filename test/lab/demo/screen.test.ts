@@ -1,5 +1,5 @@
-import { expect, test } from 'vitest'
-import { screenLines } from '../../../lab/demo/screen.ts'
+import { expect, test, vi } from 'vitest'
+import { Screen, screenLines } from '../../../lab/demo/screen.ts'
 
 const seen = ['ethereum → bsc', 'bsc → ethereum'].flatMap((route, at) =>
   Array.from({ length: 5 }, (_, index) => ({
@@ -29,4 +29,18 @@ test('the live view counts each state of each route, in 80 columns', () => {
     'delivered                  4               4',
     'parked                     0               0',
   ])
+})
+
+test('where there is no terminal, a line comes only when something has changed, and ends where nothing is seen yet', () => {
+  const written: string[] = []
+  const write = vi.spyOn(process.stderr, 'write').mockImplementation((text) => written.push(String(text)) > 0)
+  try {
+    const screen = new Screen()
+    for (const elapsedMs of [0, 500, 1_000]) screen.draw({ seen: [], total: 10, sent: 0, elapsedMs })
+    for (const elapsedMs of [1_500, 2_000]) screen.draw({ seen, total: 10, sent: 10, elapsedMs })
+    screen.end()
+  } finally {
+    write.mockRestore()
+  }
+  expect(written).toEqual(['0/10 delivered, 0 sent, 0.0 s\n', '8/10 delivered, 10 sent, 1.5 s: 2 broadcasting, 8 delivered\n'])
 })
