@@ -1,6 +1,6 @@
+import { problemOf } from '../observability/severity.ts'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
-import { toRelayerError } from '../domain/errors.ts'
 import { claimKey } from '../temporal/client/idempotency-key.ts'
 import type { ApiDeps } from './deps.ts'
 
@@ -44,7 +44,7 @@ export async function once<Body>(
   // What was done stands, whether or not the answer can be kept: the same request again finds its transfers.
   const keep = (answer: Parameters<typeof claim.answer>[0]) =>
     claim.answer(answer).catch((error: unknown) => {
-      logger.warn('an answer could not be kept for its idempotency key', { reason: toRelayerError(error).message })
+      logger.warn('an answer could not be kept for its idempotency key', { ...problemOf(error) })
     })
   try {
     const answer = await work()

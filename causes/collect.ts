@@ -13,7 +13,7 @@ import { limits, read } from './read.ts'
 import { readTemporal, temporalProblem, withoutTemporal } from './read-temporal.ts'
 
 export interface CausesOptions {
-  readonly config: Pick<Config, 'chains' | 'bridges'>
+  readonly config: Pick<Config, 'chains' | 'bridges' | 'notifications'>
   /** For the URLs of nodes that operators added. */
   readonly environment: Readonly<Record<string, string | undefined>>
   /** The subscriptions of this process to guardian spies; absent: it has none, and only asks whether they can be reached. */
@@ -31,7 +31,7 @@ export interface CauseReport {
 
 /**
  * What is stuck, why, and what to do: everything is asked for beside each other, each with a time limit of its own, and what does not answer is a cause itself. Never
- * throws. With c chains, l lanes and s streams: at most 10 visibility queries, 2 l + s + c + 2 calls to Temporal, one for each workflow of the queue `ledger`
+ * throws. With c chains, l lanes, s streams and r receivers: at most 10 + r visibility queries, 2 l + s + c + 2 r + 3 calls to Temporal, one for each workflow of the queue `ledger`
  * and 80 for transfers; 4 calls for each node, 3 for each lane and one for each chain.
  * @param temporal a client, or why there is none
  */

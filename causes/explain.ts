@@ -3,6 +3,7 @@ import type { Config } from '../config/schema.ts'
 import { type Halt, haltOf, type HaltScope } from '../domain/settings/settings.ts'
 import { explainChains } from './explain-chains.ts'
 import { explainLanes } from './explain-lanes.ts'
+import { explainReceivers } from './explain-receivers.ts'
 import { explainStreams } from './explain-streams.ts'
 import { explainTransfers } from './explain-transfers.ts'
 import type { Facts, ServedFacts, TransferFacts } from './facts.ts'
@@ -21,6 +22,7 @@ export function explain(facts: Facts, config: Pick<Config, 'chains'>): Cause[] {
     ...explainFailing(facts),
     ...explainSpies(facts),
     ...explainStreams(facts),
+    ...explainReceivers(facts),
     ...explainUnread(facts),
   ]
   const isExplained = (transfer: TransferFacts) => known.some(({ holds }) => holds?.(transfer))

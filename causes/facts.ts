@@ -1,6 +1,7 @@
 import type { RelayerError } from '../domain/errors.ts'
 import type { LaneId } from '../domain/lane/lane-id.ts'
 import type { LaneState } from '../domain/lane/lane.ts'
+import type { NotifierState } from '../domain/notification/notifier.ts'
 import type { NodeUse, Settings } from '../domain/settings/settings.ts'
 import type { StreamState } from '../domain/stream/stream.ts'
 import type { ChainName } from '../domain/transfer/transfer.ts'
@@ -58,6 +59,19 @@ export interface StreamFacts {
   readonly state: Read<StreamState>
 }
 
+/** A receiver of notifications of the config. */
+export interface ReceiverFacts {
+  readonly receiver: string
+  /** Undefined: it has not begun. */
+  readonly notifier: Read<NotifierState | undefined>
+  /** Of the steps that tell all receivers. */
+  readonly queue: Read<QueueState>
+  /** Notifications that wait, of one that is told nothing now with those that only Temporal has; absent: not known. */
+  readonly waiting?: number
+  /** Of one that is told nothing now: the step that is under way, how often it was tried, and what it failed with the last time. */
+  readonly step?: { readonly tries: number; readonly failure?: string }
+}
+
 /** A process of the queue answers, or not. `asked`: how many of its workflows were asked; 0: only its pollers tell. */
 export interface ServedFacts {
   readonly queue: Read<QueueState>
@@ -104,6 +118,7 @@ export interface Facts {
   readonly chains: readonly ChainFacts[]
   readonly lanes: readonly LaneFacts[]
   readonly streams: readonly StreamFacts[]
+  readonly receivers: readonly ReceiverFacts[]
   readonly spies: readonly SpyFacts[]
   readonly transfers: readonly TransferFacts[]
   readonly declined: readonly TransferFacts[]

@@ -9,6 +9,7 @@ import { readLane } from '../temporal/client/lanes.ts'
 import { describePendingWork } from '../temporal/client/pending-work.ts'
 import { listRuns, type RunId } from '../temporal/client/runs.ts'
 import { listStreamNames, queryStream } from '../temporal/client/streams.ts'
+import { ledgerWorkflows } from '../temporal/contracts/names.ts'
 import type { FailingWorkflow, LaneFacts, StreamFacts } from './facts.ts'
 import { limits, read } from './read.ts'
 import { triesUntilFailing } from './read-transfers.ts'
@@ -55,7 +56,7 @@ export async function readStreams(client: TemporalClient): Promise<StreamFacts[]
 /** The workflows of the queue `ledger` whose tasks fail: one visibility query, and one call for each of them. Throws what the Temporal client throws. */
 export async function readFailing(client: TemporalClient): Promise<FailingWorkflow[]> {
   const runs: RunId[] = []
-  const types = `('lane', 'stream', 'settings', 'batch', 'operatorTransaction')`
+  const types = `(${ledgerWorkflows.map((type) => `'${type}'`).join(', ')})`
   await within(client, limits.temporalMs, async () => {
     for await (const run of listRuns(client, `WorkflowType IN ${types} AND ExecutionStatus = 'Running'`)) {
       if (runs.push(run) >= most.workflows) break

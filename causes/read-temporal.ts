@@ -8,7 +8,9 @@ import { describeQueue } from '../temporal/client/task-queues.ts'
 import { chainQueue, laneQueue, ledgerQueue } from '../temporal/contracts/names.ts'
 import type { Facts, Read, ServedFacts } from './facts.ts'
 import { limits, read, valueOf } from './read.ts'
+import { notificationQueue } from '../temporal/contracts/notifier.ts'
 import { readFailing, readLanes, readStreams } from './read-ledgers.ts'
+import { readReceivers } from './read-receivers.ts'
 import { readTransfers, type TransfersRead } from './read-transfers.ts'
 
 /** What Temporal, and the workers behind it, tell. */
@@ -28,6 +30,7 @@ export function withoutTemporal(error: RelayerError): TemporalFacts {
     chainWorkers: new Map(),
     lanes: [],
     streams: [],
+    receivers: [],
     ...none,
     unread: [],
   }
@@ -44,17 +47,18 @@ export async function temporalProblem(client: TemporalClient): Promise<RelayerEr
 /** Asks for everything at once. Never throws, and ends within twice `limits.temporalMs`. @param settings as they are being read */
 export async function readTemporal(
   client: TemporalClient,
-  config: Pick<Config, 'chains'>,
+  config: Pick<Config, 'chains' | 'notifications'>,
   settings: Promise<Read<Settings>>,
 ): Promise<TemporalFacts> {
   const queue = (name: string, kind: 'workflow' | 'activity') =>
     ask(() => within(client, limits.temporalMs, () => describeQueue(client, name, kind)))
   const hasDenyRules = settings.then((answer) => (valueOf(answer)?.denied.length ?? 0) > 0)
   const chains = Object.keys(config.chains)
-  const [known, lanes, streams, transfers, ledger, failing, queues] = await Promise.all([
+  const [known, lanes, streams, receivers, transfers, ledger, failing, queues] = await Promise.all([
     settings,
     readLanes(client, config, (lane) => queue(laneQueue(lane), 'activity')),
     ask(() => readStreams(client)),
+    readReceivers(client, config.notifications, () => queue(notificationQueue, 'activity')),
     ask(() => readTransfers(client, hasDenyRules)),
     queue(ledgerQueue, 'workflow'),
     ask(() => readFailing(client)),
@@ -67,11 +71,15 @@ export async function readTemporal(
     settings: known,
     ledger: {
       queue: ledger,
-      ...answersOf([known, ...lanes.map((one) => one.ledger), ...(valueOf(streams) ?? []).map(({ state }) => state)]),
+      ...answersOf([
+        ...[known, ...lanes.map((one) => one.ledger), ...(valueOf(streams) ?? []).map(({ state }) => state)],
+        ...receivers.map(({ notifier }) => notifier),
+      ]),
     },
     chainWorkers: new Map(chains.flatMap((chain, index) => servedBy(chain, queues[index], served.get(chain)))),
     lanes,
     streams: valueOf(streams) ?? [],
+    receivers,
     ...found,
     failing: [...(valueOf(failing) ?? []), ...found.failing],
     unread: Object.entries(parts).flatMap(([what, answer]) =>
@@ -100,4 +108,4 @@ function answersOf(answers: readonly Read<unknown>[]): { asked: number; answered
   return { asked: silent + answered, answered }
 }
 
-const unanswered: ReadonlySet<string> = new Set(['LANE_UNREACHABLE', 'STREAM_UNREACHABLE', 'SETTINGS_UNREACHABLE'])
+const unanswered: ReadonlySet<string> = new Set(['LANE_UNREACHABLE', 'STREAM_UNREACHABLE', 'SETTINGS_UNREACHABLE', 'NOTIFIER_UNREACHABLE'])

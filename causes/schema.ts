@@ -15,7 +15,9 @@ export const causeSchema = z
       .number()
       .int()
       .min(0)
-      .describe('Transfers, or numbers of a stream, that it holds up; at least, where there are more than 1,000 of a kind.'),
+      .describe(
+        'Transfers, numbers of a stream or notifications of a receiver that it holds up; at least, where there are more than 1,000 of a kind.',
+      ),
     oldest: time.optional().describe('When the oldest of those began.'),
     examples: z.array(z.string()).max(3).describe('Ids of some of them.'),
     next: z.array(z.string()).describe('Commands, the one to type first at the beginning; what stands in <…> is to be filled in.'),

@@ -111,7 +111,8 @@ function failure(error: unknown, logger: Logger): Answer {
   const known = toRelayerError(error)
   const status = statusOf(known)
   // The text of what nobody foresaw may quote what was sent.
-  if (status === 500) logger.error('a request to the codec server failed', { reason: error instanceof Error ? error.name : 'unknown' })
+  if (status === 500)
+    logger.error('a request to the codec server failed', { code: 'INTERNAL', reason: error instanceof Error ? error.name : 'unknown' })
   return {
     status,
     type: 'application/json; charset=utf-8',

@@ -21,6 +21,7 @@ const nodes = 'portage node list --chain <chain>'
 const showStream = 'portage stream show <stream>'
 const audit = 'portage stream audit <stream>'
 const fees = 'portage fees show'
+const listReceivers = 'portage notifications list'
 const goesElsewhere = 'Transfers without a nonce go to the other lanes of the chain that take work; else they wait.'
 const keeps = 'It keeps what waits, and goes on within seconds when it is over.'
 const looksAgain = 'The transfers wait without a nonce, look again by themselves, and are woken where Portage sees the change.'
@@ -252,6 +253,30 @@ export const causeCatalogue = {
     'It asks for them again, at every audit at least.',
     [showStream],
     'Wait.',
+  ),
+  RECEIVER_GONE: row(
+    'A receiver of notifications has answered 410: it wants no more, and is told nothing.',
+    'What happens waits in Temporal, for as long as that keeps closed workflows.',
+    [listReceivers, `portage notifications enable <receiver> ${reason}`],
+    'Is its `url` still right? If it should not be told any more, take it out of the config.',
+  ),
+  RECEIVER_UNTOLD: row(
+    'No process tells a receiver of notifications what happened.',
+    'What happens waits in Temporal, for as long as that keeps closed workflows, and is told once a process serves it.',
+    ['portage run --role ledger', listReceivers],
+    'A process of the role ledger tells the receivers that its own config has, and needs their secrets: is it started with the same `notifications`?',
+  ),
+  RECEIVER_FAILING: row(
+    'A receiver of notifications does not take what it is told: it does not answer, or refuses.',
+    'It tries again, ever more rarely; the other receivers are told.',
+    [listReceivers, `portage notifications test <receiver>`],
+    'The text has the last error. 401 and 403: does it have the secret that signs? 404 and 3xx: is its `url` right? A test that it takes has the rest sent at once.',
+  ),
+  RECEIVER_DISABLED: row(
+    'A receiver of notifications is disabled by an operator, and is told nothing.',
+    'What happens waits in Temporal, for as long as that keeps closed workflows.',
+    [`portage notifications enable <receiver> ${reason}`],
+    'With `--from-now` what happened meanwhile is left out.',
   ),
   NODE_WRONG_NETWORK: row(
     'A node serves another network than the config says.',

@@ -2,7 +2,7 @@ import { causeCatalogue, type CauseRow } from './cause-catalogue.ts'
 import { shellWord } from './shell-word.ts'
 
 /** What a cause is about. `transfers`: a group of transfers that wait or are parked for the same reason. */
-export const causePlaces = ['chain', 'node', 'lane', 'stream', 'settings', 'worker', 'spy', 'temporal', 'transfers'] as const
+export const causePlaces = ['chain', 'node', 'lane', 'stream', 'settings', 'worker', 'spy', 'receiver', 'temporal', 'transfers'] as const
 
 /** One reason for which something stands: one row of `portage stuck`, however many transfers it holds up. Times are ISO 8601. */
 export interface Cause {
@@ -15,7 +15,7 @@ export interface Cause {
   readonly since?: string
   /** When it was read. */
   readonly asOf: string
-  /** Transfers, or numbers of a stream, that it holds up. 0: none now. */
+  /** Transfers, numbers of a stream, or notifications of a receiver, that it holds up. 0: none now. */
   readonly count: number
   /** When the oldest of those began. */
   readonly oldest?: string
@@ -30,7 +30,20 @@ export type CauseCode = keyof typeof causeCatalogue
 /** The names that commands of the catalogue have in `<…>`. */
 export type CauseValues = Partial<
   Record<
-    'scope' | 'chain' | 'node' | 'lane' | 'address' | 'other lane' | 'stream' | 'number' | 'id' | 'workflow' | 'kind' | 'party' | 'nonce',
+    | 'scope'
+    | 'chain'
+    | 'node'
+    | 'lane'
+    | 'address'
+    | 'other lane'
+    | 'stream'
+    | 'number'
+    | 'id'
+    | 'workflow'
+    | 'kind'
+    | 'party'
+    | 'nonce'
+    | 'receiver',
     string
   >
 >

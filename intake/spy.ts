@@ -61,7 +61,9 @@ export function createSpyIntake(options: SpyIntakeOptions) {
     onDelay: (error, message) => listener?.delayed?.(message, error),
     onFull(full) {
       subscription.pause(full)
-      logger.warn(full ? 'too many messages wait: the spy is not read' : 'the spy is read again', { address, kept: submissions.size })
+      const about = { address, kept: submissions.size }
+      if (full) logger.warn('too many messages wait: the spy is not read', { code: 'SPY_BACKLOG', ...about })
+      else logger.info('the spy is read again', about)
     },
     onTrouble(error) {
       failure = error?.message
@@ -95,7 +97,7 @@ export function createSpyIntake(options: SpyIntakeOptions) {
       subscription.stop()
       const left = await submissions.close(graceMs)
       if (left > 0)
-        logger.warn('stopped before these messages could be submitted; they must be fetched again', { messages: left, problem: failure })
+        logger.warn('stopped before these messages could be submitted', { code: 'MESSAGES_LEFT', address, count: left, problem: failure })
     },
     /** `kept`: messages that are submitted or wait; `unknownSets`: those of them whose guardian set is not known yet. `paused`: so many that nothing is read. `problem`: why it is not connected, or they wait. `refused`: by code. */
     get health() {
@@ -117,12 +119,13 @@ function createCounts({ bridge, logger, metrics }: Pick<SpyIntakeOptions, 'bridg
   const warned = createRecent(100, warnEveryMs)
   let lastMessageAt: number | undefined
 
-  function refuse({ code, message }: RelayerError): void {
+  function refuse(error: RelayerError): void {
+    const { code } = error
     refused[code] = (refused[code] ?? 0) + 1
     metrics.portage_intake_refused_total.inc({ ...labels, code })
     const isExpected = expectedRefusals.has(code) || warned.has(code)
     if (!isExpected) warned.add(code)
-    logger[isExpected ? 'debug' : 'warn']('message refused', { code, error: message })
+    logger[isExpected ? 'debug' : 'warn']('message refused', { bridge, ...problemOf(error) })
   }
 
   return {

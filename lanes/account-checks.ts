@@ -44,7 +44,7 @@ export class AccountChecks {
     if (this.#identity === 'unsure' || finalizedAt === undefined || finalizedNonce >= finalized || final < finalizedAt) return false
     const agreed = await chain.agreedNonce(laneAddress(config.lane))
     if (agreed >= finalized) return false
-    const counts = { code: 'EFFECT_UNDONE', lane: config.lane, final: agreed, was: finalized }
+    const counts = { code: 'EFFECT_UNDONE', lane: config.lane, final: agreed, was: finalized } as const
     logger.error('nonces that were final are not used any more; the lane goes on from what the chain says', counts)
     return true
   }
@@ -67,7 +67,7 @@ export class AccountChecks {
       this.#witnessed = latestNonce
       return true
     }
-    const counts = { lane: config.lane, counted: latestNonce, given: given() }
+    const counts = { code: 'NODES_DISAGREE', lane: config.lane, counted: latestNonce, given: given() } as const
     logger.warn('one node counts more nonces than were given, and most nodes do not; the ledger is not told', counts)
     return false
   }

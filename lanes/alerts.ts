@@ -44,13 +44,17 @@ export class Alerts {
     if (kept < keptLimit * nearLimit || this.#isNearLimit) return
     this.#isNearLimit = true
     logger.warn('the lane keeps nearly as many nonces as it can until they are final; then it gives no more until some are', {
+      code: 'LANE_KEEPS_TOO_MANY',
       ...{ lane: config.lane, kept, keptLimit },
     })
   }
 
   #logExternalUse(which: { nonces: number } | { nonce: number }): void {
     const { logger, config } = this.#deps
-    logger.error('the key of this lane is used outside Portage; the lane goes on above those nonces', { lane: config.lane, ...which })
+    logger.error('the key of this lane is used outside Portage; the lane goes on above those nonces', {
+      code: 'KEY_USED_ELSEWHERE',
+      ...{ lane: config.lane, ...which },
+    })
   }
 
   #logClosed(before: string | undefined, now: LaneView['closed']): void {

@@ -1,13 +1,13 @@
 import { afterAttempt, type AttemptSchedule, dueUnsent, hasRoom, type SendAnswer } from '../domain/notification/attempts.ts'
-import { type Notification, wantsType } from '../domain/notification/notification.ts'
-import { type NotifierState, withConditions } from '../domain/notification/notifier.ts'
-import { toRelayerError } from '../domain/errors.ts'
+import type { Notification } from '../domain/notification/notification.ts'
+import { type NotifierState, waitingCount, withConditions } from '../domain/notification/notifier.ts'
 import { failpoint } from '../observability/failpoints.ts'
 import type { Logger } from '../observability/logger.ts'
 import type { Metrics } from '../observability/metrics.ts'
 import { redactUrl } from '../observability/redact.ts'
+import { problemOf } from '../observability/severity.ts'
 import type { TemporalClient } from '../temporal/client/client.ts'
-import { listNotified, type NotifiedPeriod } from '../temporal/client/notified-transfers.ts'
+import { listNotified, type NotifiedPeriod, wantedEnds } from '../temporal/client/notified-transfers.ts'
 import { countNotifierOrders } from '../temporal/client/notifiers.ts'
 import type { ConditionReader } from './condition-reader.ts'
 import type { Receiver } from '../domain/notification/receiver.ts'
@@ -97,7 +97,7 @@ export class NotifyRound {
       try {
         if (await this.#look()) return
       } catch (error) {
-        if (!isTold) logger.warn('what is to be told cannot be read; trying again', this.#about(toRelayerError(error).message))
+        if (!isTold) logger.warn('what is to be told cannot be read; trying again', { ...this.#about(), ...problemOf(error) })
         isTold = true
       }
       if (!this.#isEnding) await delay(times.lookMs, undefined, { signal: this.#signal }).catch(() => {})
@@ -159,20 +159,23 @@ export class NotifyRound {
     this.#log(before, notification, answer)
   }
 
-  /** An outage of the receiver is one line, however many tries it takes. */
+  /** An outage of the receiver is one line, however many tries it takes; refusals are counted, whatever is refused. */
   #log(before: NotifierState, { id, type }: Notification, answer: Exclude<SendAnswer, { kind: 'taken' }>): void {
     const { logger } = this.#deps
-    const facts = { ...this.#about(answer.why), id, type }
+    const facts = { ...this.#about(), reason: answer.why, type, waiting: waitingCount(this.state, 0) }
     const isGivenUp = this.state.counts.givenUp > before.counts.givenUp
     if (answer.kind === 'gone')
-      logger.error('a receiver of notifications wants no more: it is disabled; portage notifications enable', facts)
-    else if (isGivenUp) logger.error('a notification was refused at every try, and is given up', facts)
-    else if (answer.kind === 'refused') logger.warn('a receiver refuses a notification; it is tried again', facts)
-    else if (!before.failure) logger.warn('a receiver of notifications does not answer; it is tried again', facts)
+      logger.error('a receiver of notifications wants no more: it is disabled', { code: 'RECEIVER_GONE', ...facts })
+    else if (isGivenUp)
+      logger.error('a notification was refused at every try, and is given up', { code: 'NOTIFICATION_GIVEN_UP', id, ...facts })
+    else if (answer.kind === 'refused')
+      logger.warn('a receiver refuses a notification; it is tried again', { code: 'RECEIVER_REFUSES', notification: id, ...facts })
+    else if (!before.failure)
+      logger.warn('a receiver of notifications does not answer; it is tried again', { code: 'RECEIVER_FAILING', ...facts })
   }
 
-  #about(reason: string) {
-    return { receiver: this.#receiver.name, host: redactUrl(this.#receiver.url), reason }
+  #about() {
+    return { receiver: this.#receiver.name, host: redactUrl(this.#receiver.url) }
   }
 
   /** Tells what closed since, and moves the cursor when all of it is told or kept. What there is no room for stays in Temporal. */
@@ -250,7 +253,6 @@ export class NotifyRound {
 
   #listed(period: Pick<NotifiedPeriod, 'from' | 'to'>) {
     const { filter } = this.#receiver
-    const wanted = { delivered: wantsType(filter, 'transfer.delivered'), reversed: wantsType(filter, 'transfer.reversed') }
-    return listNotified(this.#deps.client, filter, { ...wanted, ...period })
+    return listNotified(this.#deps.client, filter, { ...wantedEnds(filter), ...period })
   }
 }

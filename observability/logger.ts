@@ -1,23 +1,22 @@
 import { type DestinationStream, type Logger as PinoLogger, pino } from 'pino'
 import { prettyStream } from './pretty.ts'
-import { errorCatalogue } from '../domain/errors.ts'
 import { redactFields, redactText } from './redact.ts'
 import { type Line, RepeatedLines } from './repeated-lines.ts'
-import { isErrorCode } from './severity.ts'
+import { type LogCode, remedyOfCode } from './severity.ts'
 import { traceFields } from './tracing.ts'
 
 export const logLevels = ['debug', 'info', 'warn', 'error', 'silent'] as const
 export type LogLevel = (typeof logLevels)[number]
 
-/**
- * The logger of all rooms. Fields are redacted; errors go in the field `error`. warn and error are for what needs a person: with a `code` of the catalogue they get
- * its remedy.
- */
+/** The fields of a line that needs a person: what it is about by a code of domain/errors.ts or domain/warnings.ts, whose remedy the line gets unless it has one. */
+export type WarningFields = Record<string, unknown> & { readonly code: LogCode }
+
+/** The logger of all rooms. Fields are redacted; errors go in the field `error`. warn and error are for what needs a person. */
 export interface Logger {
   debug(message: string, fields?: Record<string, unknown>): void
   info(message: string, fields?: Record<string, unknown>): void
-  warn(message: string, fields?: Record<string, unknown>): void
-  error(message: string, fields?: Record<string, unknown>): void
+  warn(message: string, fields: WarningFields): void
+  error(message: string, fields: WarningFields): void
   /** A logger that adds these fields to every line. */
   child(fields: Record<string, unknown>): Logger
 }
@@ -94,7 +93,5 @@ function withoutTaken(fields: Record<string, unknown>): Record<string, unknown> 
 
 /** What a person can do about it, unless the line says it. */
 function withRemedy(fields: Record<string, unknown>): Record<string, unknown> {
-  const { code, remedy, error } = fields
-  const found = code ?? (error as { code?: unknown } | undefined)?.code
-  return remedy === undefined && isErrorCode(found) ? { ...fields, remedy: errorCatalogue[found].remedy } : fields
+  return fields['remedy'] === undefined ? { ...fields, remedy: remedyOfCode(fields['code']) } : fields
 }

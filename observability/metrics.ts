@@ -201,6 +201,8 @@ export const metricDefinitions = {
       'Tries that the receiver did not take: refused (it answers, and does not take this one), failed (it does not answer, or asks to wait), gone (410: it wants no more).',
   }),
   ...define('gauge', ['receiver'], {
+    portage_notifications_waiting:
+      'Notifications that wait to be told: those that the receiver did not take, and, while it is told nothing, what happened since and only Temporal has. Only from processes with the role ledger; the same in each of them.',
     portage_notification_oldest_unsent_seconds:
       'Since when the oldest notification waits that the receiver did not take; 0: none. Only from processes with the role ledger; the same in each of them.',
   }),

@@ -9,7 +9,23 @@ export interface Line {
 const identity = [
   ...['code', 'class', 'status', 'field', 'state'],
   ...['chain', 'node', 'lane', 'stream', 'source', 'target', 'contract', 'taskQueue'],
-  ...['transfer', 'workflow', 'batch', 'id', 'by', 'address', 'file', 'route', 'from', 'to', 'numbers'],
+  ...[
+    'transfer',
+    'workflow',
+    'batch',
+    'id',
+    'by',
+    'address',
+    'file',
+    'route',
+    'from',
+    'to',
+    'numbers',
+    'bridge',
+    'receiver',
+    'place',
+    'name',
+  ],
   // The first of the transfers that a line is about: one about others is no repetition.
   ...['lowest'],
 ] as const

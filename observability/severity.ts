@@ -1,4 +1,8 @@
 import { errorCatalogue, type ErrorCode, type RelayerError, toRelayerError } from '../domain/errors.ts'
+import { type WarningCode, warningCatalogue } from '../domain/warnings.ts'
+
+/** What a line at warn or error is about. */
+export type LogCode = ErrorCode | WarningCode
 
 /** Outages of Portage or of its dependencies: an operator wants to see them, and the text says what they are. */
 const outages: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
@@ -43,7 +47,7 @@ const unexpected: ReadonlySet<ErrorCode> = new Set<ErrorCode>(['INTERNAL', 'LANE
  * @param thrown the original error, with its stack and causes
  */
 export function asLogged({ code, message }: Pick<RelayerError, 'code' | 'message'>, thrown: unknown) {
-  if (unexpected.has(code)) return { level: 'warn', fields: { error: thrown } } as const
+  if (unexpected.has(code)) return { level: 'warn', fields: { code, error: thrown } } as const
   return { level: outages.has(code) ? 'warn' : 'debug', fields: { code, reason: withoutRemedy(code, message) } } as const
 }
 
@@ -56,6 +60,17 @@ export function problemOf(thrown: unknown): { readonly code: ErrorCode; readonly
 function withoutRemedy(code: ErrorCode, message: string): string {
   const end = ` → ${errorCatalogue[code].remedy}`
   return message.endsWith(end) ? message.slice(0, -end.length) : message
+}
+
+/** What to do about a line with this code; undefined: it is none. */
+export function remedyOfCode(code: unknown): string | undefined {
+  if (isErrorCode(code)) return errorCatalogue[code].remedy
+  return typeof code === 'string' && Object.hasOwn(warningCatalogue, code) ? warningCatalogue[code as WarningCode] : undefined
+}
+
+/** A code that a workflow or a server reports, for a line: of a newer version it may be another one. */
+export function knownCode(code: unknown): ErrorCode {
+  return isErrorCode(code) ? code : 'INTERNAL'
 }
 
 /** Whether a text is a code of the catalogue. */

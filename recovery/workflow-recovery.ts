@@ -3,12 +3,10 @@ import type { Logger } from '../observability/logger.ts'
 import type { Metrics } from '../observability/metrics.ts'
 import { type TemporalClient, within } from '../temporal/client/client.ts'
 import { describeOpenRun, type HistoryEvent, listRuns, type OpenRun, readHistory } from '../temporal/client/runs.ts'
+import { ledgerWorkflows } from '../temporal/contracts/names.ts'
 import { diagnoseTask } from './diagnose.ts'
 import { recover } from './remedies.ts'
 import { setTimeout as sleep } from 'node:timers/promises'
-
-/** Workflows of the queue `ledger`: what they know is in their input, and in the signals and updates since, which a reset sends them again. */
-const types = ['lane', 'stream', 'settings', 'batch', 'operatorTransaction', 'notifier'] as const
 
 /** Between two looks, ms: one query of the visibility store, and one call per open workflow of the queue. */
 const everyMs = 10_000
@@ -40,11 +38,11 @@ export function startWorkflowRecovery(options: WorkflowRecoveryOptions): { stop(
   const stopping = new AbortController()
   const { signal } = stopping
   // An alert on their growth does not see a first value of 1.
-  for (const type of types) metrics.portage_workflows_reset_total.inc({ type }, 0)
+  for (const type of ledgerWorkflows) metrics.portage_workflows_reset_total.inc({ type }, 0)
 
   const look = async () => {
     const stuck = await findStuck(client, tries, signal)
-    for (const type of types) metrics.portage_workflows_stuck.set({ type }, stuck.filter((one) => one.type === type).length)
+    for (const type of ledgerWorkflows) metrics.portage_workflows_stuck.set({ type }, stuck.filter((one) => one.type === type).length)
     for (const one of signal.aborted ? [] : stuck) await within(client, answerMs, () => treat(one))
   }
   const treat = async (run: OpenRun) => {
@@ -57,11 +55,11 @@ export function startWorkflowRecovery(options: WorkflowRecoveryOptions): { stop(
     if (isMadeByReset(events, runId) && Date.now() - startedAt < (options.restMs ?? restMs) && finding !== 'failing') return
     if (await recover(client, run, finding)) {
       metrics.portage_workflows_reset_total.inc({ type })
-      const facts = { workflow, run: runId, reason }
+      const facts = { code: 'WORKFLOW_RESET', workflow, run: runId, reason } as const
       logger.error('a stuck workflow was reset to its first task; it gets its signals and updates again', facts)
     } else if (!logged.has(runId)) {
       logged.add(runId)
-      logger.error('the task of a workflow fails again and again: it is stuck', { workflow, reason })
+      logger.error('the task of a workflow fails again and again: it is stuck', { code: 'WORKFLOW_STUCK', workflow, reason })
     }
   }
   const lookAgainAndAgain = async () => {
@@ -83,7 +81,7 @@ export function startWorkflowRecovery(options: WorkflowRecoveryOptions): { stop(
 
 async function findStuck(client: TemporalClient, tries: number, signal: AbortSignal): Promise<OpenRun[]> {
   const stuck: OpenRun[] = []
-  const query = `WorkflowType IN (${types.map((type) => `'${type}'`).join(', ')}) AND ExecutionStatus = 'Running'`
+  const query = `WorkflowType IN (${ledgerWorkflows.map((type) => `'${type}'`).join(', ')}) AND ExecutionStatus = 'Running'`
   for await (const run of listRuns(client, query)) {
     if (signal.aborted) break
     const open = await within(client, answerMs, () => describeOpenRun(client, run))

@@ -25,6 +25,11 @@ const values = join(root, 'deploy/helm/values')
 /** A Helm that `go install` built knows no version of Kubernetes of its own. */
 const of = ['portage', chart, '--kube-version', oldest]
 
+/** One receiver of notifications whose secret is this file. */
+function receiverWith(secretFile: string): readonly string[] {
+  return ['--set', `config.notifications[0].name=books,config.notifications[0].secrets[0].secretFile=${secretFile}`]
+}
+
 /** What the chart must not render, and a word of what it says. */
 const refused: readonly (readonly [string, string, readonly string[]])[] = [
   ['no config', 'config.chains is empty', []],
@@ -32,6 +37,8 @@ const refused: readonly (readonly [string, string, readonly string[]])[] = [
   ['a lane that the config lacks', 'has no lane', ['--set', 'lanes[0].address=0x00000000000000000000000000000000000000ff']],
   ['two lanes with one secret', 'each lane has its own', ['--set', 'lanes[1].secret=portage-lane-ethereum-1']],
   ['an API key without a secret', 'temporal.credentialsSecret is empty', ['--set', 'temporal.apiKey=true']],
+  ['a webhook secret without a Secret', 'ledger.notificationsSecret is empty', receiverWith('/run/secrets/portage/notifications/books')],
+  ['a webhook secret elsewhere', 'is not in /run/secrets', [...receiverWith('/etc/books'), '--set', 'ledger.notificationsSecret=hooks']],
   ['a value that there is not', 'additional propert', ['--set', 'replicaCount=3']],
 ]
 

@@ -66,7 +66,10 @@ export function createConfigReporter(
       else logger.info('maxOpen is as configured', { ...facts, before: state.maxOpen })
     }
     for (const { field, ...facts } of complained ? [] : ignoredChanges(state, source))
-      logger.warn(`${field} acts only where a stream begins, and this one runs already`, { stream, ...facts })
+      logger.warn(`${field} acts only where a stream begins, and this one runs already`, {
+        code: 'STREAM_BEGAN_OTHERWISE',
+        ...{ stream, field, ...facts },
+      })
     complained = true
     appliedIn = era
     return false

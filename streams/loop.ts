@@ -1,3 +1,4 @@
+import { problemOf } from '../observability/severity.ts'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { backoffMs } from '../domain/backoff.ts'
 import { toRelayerError } from '../domain/errors.ts'
@@ -49,8 +50,8 @@ export async function runLoop({ name, stream, look, wake, everyMs, stopping, log
       if (!isMore && !stopping.aborted) await pause(everyMs(), woken.signal)
     } catch (thrown) {
       if (stopping.aborted) break
-      const { code, message, haltRoute } = toRelayerError(thrown)
-      logger[code === trouble ? 'debug' : 'warn'](`the ${name} of a stream failed; trying again`, { stream, error: message })
+      const { code, haltRoute } = toRelayerError(thrown)
+      logger[code === trouble ? 'debug' : 'warn'](`the ${name} of a stream failed; trying again`, { stream, ...problemOf(thrown) })
       trouble = code
       failures += 1
       await pause(haltRoute ? afterFailure.haltedMs : backoffMs(failures - 1, afterFailure.firstMs, afterFailure.mostMs), stopping)

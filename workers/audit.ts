@@ -1,3 +1,4 @@
+import type { LogCode } from '../observability/severity.ts'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Found } from '../activities/audit.ts'
 import type { ChainName } from '../domain/transfer/transfer.ts'
@@ -40,10 +41,16 @@ export function scheduleAudits(chain: ChainName, { client, config, logger }: Pro
   }
 }
 
-const recoveredTexts: Readonly<Record<Found, string>> = {
-  undone: 'a delivered effect is gone: the chain was reorganised deeper than finality; the transfer is delivered again',
-  reopened: 'a transfer was closed without an outcome; it is started again',
-  idle: 'a transfer made no progress, as after Temporal was set back under its process; it is reset to its first task',
+const recovered: Readonly<Record<Found, { readonly code: LogCode; readonly text: string }>> = {
+  undone: {
+    code: 'EFFECT_UNDONE',
+    text: 'a delivered effect is gone: the chain was reorganised deeper than finality; the transfer is delivered again',
+  },
+  reopened: { code: 'TRANSFER_REOPENED', text: 'a transfer was closed without an outcome; it is started again' },
+  idle: {
+    code: 'TRANSFER_RESET',
+    text: 'a transfer made no progress, as after Temporal was set back under its process; it is reset to its first task',
+  },
 }
 
 /** Logs and counts what the audits of a chain find in this process. Counters begin at 0: an alert on their growth does not see a first value of 1. */
@@ -54,7 +61,8 @@ export function auditAlarms(audited: ChainName, { logger, metrics }: Pick<Proces
     onRecovered(found: Found, chain: ChainName, transfer: string) {
       const counter = found === 'undone' ? undone : reopened
       counter.inc({ chain })
-      logger[found === 'undone' ? 'error' : 'warn'](recoveredTexts[found], { chain, transfer })
+      const { code, text } = recovered[found]
+      logger[found === 'undone' ? 'error' : 'warn'](text, { code, chain, transfer })
     },
     onDone(chain: ChainName) {
       audits.inc({ chain })

@@ -43,7 +43,7 @@ async function load(logger: Logger, traced: boolean): Promise<WorkflowBundle> {
       failureConverterPath: path('failure-converter.ts'),
       // Evaluated once per thread instead of once per workflow. They keep nothing of a workflow between its calls: test/house/workflow-modules.test.ts.
       preloadModules: [path('index.ts')],
-      logger: new DefaultLogger('WARN', ({ message }) => logger.warn(message)),
+      logger: new DefaultLogger('WARN', ({ message }) => logger.warn(message, { code: 'INTERNAL' })),
       workflowInterceptorModules,
     })
     return made.code

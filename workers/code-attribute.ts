@@ -36,7 +36,8 @@ export async function watchCodeAttribute({
     if (isThere && misses > 1) logger.info('the namespace has the search attribute now: transfers write their code into it', { name })
     if (isThere || ++misses !== 2) return
     logger.warn('the namespace lacks a search attribute: transfers cannot be found by their code until it is there', {
-      ...{ name, remedy: 'portage setup temporal' },
+      code: 'SEARCH_ATTRIBUTE_MISSING',
+      name,
     })
   }
   const watch = async () => {

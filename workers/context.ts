@@ -1,3 +1,4 @@
+import { knownCode } from '../observability/severity.ts'
 import { createLossReports, type LossReports } from '../activities/transfer/loss-reports.ts'
 import { configRules, namesOf } from '../config/chains.ts'
 import type { Config } from '../config/schema.ts'
@@ -103,6 +104,7 @@ function createRouteHalts({ client, config, logger, metrics, network }: ProcessP
     const reason = `${code}: ${redactText(detail)}`.slice(0, longestReason)
     const scope = { bridge, sourceChain, targetChain }
     logger.error('the contracts of a route contradict each other; the route is halted until a person ends it: portage unhalt', {
+      code: knownCode(code),
       ...scope,
       reason,
     })

@@ -77,7 +77,9 @@ export function watchDeployment({ client, deployment, logger, atStart, onDrained
     before = status
     if (status !== 'drained') wasDrained = false
     const notice = notices[status]
-    if (notice) logger[status === 'inactive' ? 'warn' : 'info'](notice, { deployment: deploymentName, buildId })
+    const about = { deployment: deploymentName, buildId }
+    if (notice && status === 'inactive') logger.warn(notice, { code: 'VERSION_INACTIVE', ...about })
+    else if (notice) logger.info(notice, about)
     if (status !== 'drained' || wasDrained || !endWhenDrained) return
     stopping.abort()
     onDrained()

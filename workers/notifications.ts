@@ -2,12 +2,13 @@ import type { Worker } from '@temporalio/worker'
 import { createNotifierSteps } from '../activities/index.ts'
 import { lanesOf } from '../config/chains.ts'
 import { receiversOf } from '../config/receivers.ts'
-import { toRelayerError } from '../domain/errors.ts'
-import { oldestUnsent } from '../domain/notification/notifier.ts'
+import { type NotifierState, oldestUnsent, standsSince, waitingCount } from '../domain/notification/notifier.ts'
 import type { Receiver } from '../domain/notification/receiver.ts'
 import { createConditionReader } from '../notifications/condition-reader.ts'
 import { type NotifyTimes, notifyTimes } from '../notifications/notify-round.ts'
 import { checkedSecret } from '../notifications/send.ts'
+import { countNotified } from '../temporal/client/notified-transfers.ts'
+import { problemOf } from '../observability/severity.ts'
 import { readNotifier, startNotifier } from '../temporal/client/notifiers.ts'
 import { notificationQueue } from '../temporal/contracts/notifier.ts'
 import type { ProcessParts, Service } from './context.ts'
@@ -59,7 +60,7 @@ export async function createNotificationWork(
     maxConcurrentActivityTaskExecutions: receivers.size,
     activityTaskPollerBehavior: pollers(1),
   })
-  const kept = keepNotifiers({ client, logger, metrics }, [...receivers.keys()], options.keepMs ?? keepMs, signal)
+  const kept = keepNotifiers({ client, logger, metrics }, [...receivers.values()], options.keepMs ?? keepMs, signal)
   return {
     worker,
     service: {
@@ -80,6 +81,7 @@ function tellOfSecrets(receivers: ReadonlyMap<string, Receiver>, logger: Parts['
       } catch (error) {
         // What the system says of a file names it; nothing of its text is said.
         logger.error('a secret of a receiver cannot be used; it is told nothing until it can', {
+          code: 'RECEIVER_SECRET_UNUSABLE',
           ...{ receiver: name, place: index, reason: error instanceof Error ? error.message : 'unknown' },
         })
       }
@@ -87,32 +89,38 @@ function tellOfSecrets(receivers: ReadonlyMap<string, Receiver>, logger: Parts['
   }
 }
 
+function showState(metrics: Parts['metrics'], receiver: string, state: NotifierState): void {
+  const oldest = oldestUnsent(state)
+  metrics.portage_notification_oldest_unsent_seconds.set({ receiver }, oldest === undefined ? 0 : Math.max(0, Date.now() - oldest) / 1_000)
+  for (const why of ['gone', 'ordered'] as const)
+    metrics.portage_notification_receiver_disabled.set({ receiver, why }, state.disabled?.why === why ? 1 : 0)
+}
+
 /** Starts the notifiers that do not run, as after Temporal was wiped, and shows in the metrics what they say. Every process does so. */
 async function keepNotifiers(
   { client, logger, metrics }: Omit<Parts, 'config'>,
-  receivers: readonly string[],
+  receivers: readonly Receiver[],
   everyMs: number,
   signal: AbortSignal,
 ): Promise<void> {
   const failing = new Set<string>()
   while (!signal.aborted) {
-    for (const receiver of receivers) {
+    for (const { name: receiver, filter } of receivers) {
       try {
         await startNotifier(client, receiver)
         const state = await readNotifier(client, receiver)
-        const oldest = state && oldestUnsent(state)
-        metrics.portage_notification_oldest_unsent_seconds.set(
-          { receiver },
-          oldest === undefined ? 0 : Math.max(0, Date.now() - oldest) / 1_000,
-        )
-        for (const why of ['gone', 'ordered'] as const)
-          metrics.portage_notification_receiver_disabled.set({ receiver, why }, state?.disabled?.why === why ? 1 : 0)
+        if (state) {
+          showState(metrics, receiver, state)
+          // One more query of the visibility store, of one that is told nothing now.
+          const closed = standsSince(state, Date.now()) === undefined ? 0 : await countNotified(client, filter, state.cursor.seen + 1)
+          metrics.portage_notifications_waiting.set({ receiver }, waitingCount(state, closed))
+        }
         failing.delete(receiver)
       } catch (error) {
         if (!failing.has(receiver) && !signal.aborted)
           logger.warn('the notifier of a receiver could not be looked after; trying again', {
             receiver,
-            reason: toRelayerError(error).message,
+            ...problemOf(error),
           })
         failing.add(receiver)
       }

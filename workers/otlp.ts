@@ -126,7 +126,10 @@ function redacting(exporter: SpanExporter, logger: Logger): SpanExporter {
   const tell = ({ code, error }: ExportResult) => {
     if (code === ExportResultCode.SUCCESS || Date.now() - toldAt < logAgainMs) return
     toldAt = Date.now()
-    logger.warn('traces could not be sent, and are lost; transfers go on', { reason: error?.message ?? 'no reason was given' })
+    logger.warn('traces could not be sent, and are lost; transfers go on', {
+      code: 'TRACES_LOST',
+      reason: error?.message ?? 'no reason was given',
+    })
   }
   return {
     export(spans, done) {

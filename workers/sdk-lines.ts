@@ -1,4 +1,4 @@
-import { asLogged, isErrorCode } from '../observability/severity.ts'
+import { asLogged, isErrorCode, type LogCode } from '../observability/severity.ts'
 import { ApplicationFailure } from '@temporalio/common'
 import type { LogEntry, Logger } from '@temporalio/worker'
 
@@ -35,7 +35,8 @@ function transferLine(level: LogEntry['level'], told: Record<string, unknown>) {
   const { runId, ...fields } = Object.fromEntries(
     Object.entries(told).filter(([name]) => !(ofWorkflow as readonly string[]).includes(name)),
   )
-  return { level: level === 'WARN' ? ('warn' as const) : ('info' as const), fields: { ...fields, run_id: runId } }
+  if (level !== 'WARN') return { level: 'info' as const, fields: { ...fields, run_id: runId } }
+  return { level: 'warn' as const, fields: { ...fields, code: (fields['code'] ?? 'INTERNAL') as LogCode, run_id: runId } }
 }
 
 /**

@@ -36,7 +36,7 @@ export async function keepSettings({ config, client, namespace, watch, logger, m
   const place = checkpointPlaceOf(config)
   if (!place) return { stop: async () => {} }
   if (place.kind === 'directory')
-    await makeDataFolder(config.dataFolder).catch((error: unknown) => logger.warn('checkpoints cannot be kept', { error: String(error) }))
+    await makeDataFolder(config.dataFolder).catch((error: unknown) => logger.warn('checkpoints cannot be kept', { ...problemOf(error) }))
   const files = createCheckpointFiles(place)
   const { restore, merge } = createRestorer({ config, client, logger })
   let kept = await readKept(files, namespace, logger)
@@ -102,6 +102,7 @@ function createRestorer({ config, client, logger }: Pick<SettingsKeeperOptions, 
   async function restore({ settings, at, refused }: KeptSettings): Promise<boolean> {
     if (!(await restoreSettings(client, settings))) return false
     logger.warn('Temporal had no settings: those of the checkpoint are in force again; portage settings shows them', {
+      code: 'SETTINGS_RESTORED',
       ...{ version: settings.version, halts: settings.halts.length, denied: settings.denied.length, refused },
       of: new Date(at).toISOString(),
     })
@@ -115,7 +116,10 @@ function createRestorer({ config, client, logger }: Pick<SettingsKeeperOptions, 
       const now = await readSettings(client)
       if (now.version === 0) return void (await restore(newer))
       for (const { by, reason, orders } of missingRestrictions(newer.settings, now, Date.now())) {
-        logger.warn('an order of the checkpoint is not in the settings, which are older: it is given again', { by, reason, orders })
+        logger.warn('an order of the checkpoint is not in the settings, which are older: it is given again', {
+          code: 'SETTINGS_ORDERED_AGAIN',
+          ...{ by, reason, orders },
+        })
         await changeSettings(client, { ...namesOf(config), unlistedTokens: true }, { by, reason, orders: [...orders] }).catch(
           (error: unknown) => {
             if (toRelayerError(error).code !== 'INPUT_INVALID') throw error
@@ -141,7 +145,10 @@ async function readKept(
   } catch (error) {
     if (error instanceof RelayerError && error.code === 'CHECKPOINT_UNAVAILABLE') throw error
     const detail = error instanceof SyntaxError ? 'It is not JSON.' : (error as Error).message
-    logger.error('the checkpoint of the settings cannot be used: halts that were in force before a wipe are not known', { detail })
+    logger.error('the checkpoint of the settings cannot be used: halts that were in force before a wipe are not known', {
+      code: 'SETTINGS_CHECKPOINT_UNUSABLE',
+      reason: detail,
+    })
     return undefined
   }
 }

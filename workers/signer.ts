@@ -1,3 +1,4 @@
+import { problemOf } from '../observability/severity.ts'
 import type { Endpoint } from '../bridges/port.ts'
 import type { Signer, SigningPolicy } from '../chains/signing-port.ts'
 import type { ChainConfig, LaneSettings } from '../config/schema.ts'
@@ -79,9 +80,9 @@ export async function openSigner(address: string, open: () => Promise<Signer>, l
   try {
     return await open()
   } catch (error) {
-    const { code, message } = toRelayerError(error)
+    const { code } = toRelayerError(error)
     if (code !== 'SIGNER_OFFLINE') throw error
-    logger.warn('the signing service of the lane does not answer; it is asked again with every signature', { reason: message })
+    logger.warn('the signing service of the lane does not answer; it is asked again with every signature', { address, ...problemOf(error) })
   }
   let opened: Promise<Signer> | undefined
   let signer: Signer | undefined

@@ -76,7 +76,7 @@ export async function awaitStartupDependencies(
 }
 
 function warnOfOpenness(target: TemporalAccess, logger: Logger): void {
-  for (const open of [openness(target), plainPayloads(target)]) if (open) logger.warn(open.what, { remedy: open.remedy })
+  for (const open of [openness(target), plainPayloads(target)]) if (open) logger.warn(open.what, { code: open.code })
 }
 
 /** Connects a chain in the background that could not be reached at the start. */

@@ -50,7 +50,8 @@ export function supervise({ ledgers, workers, agents, services }: ProcessWork, s
   const run = (worker: Worker) =>
     worker.run().catch((error: unknown) => {
       if (stopping.signal.aborted && error instanceof GracefulShutdownPeriodExpiredError) {
-        logger.warn('steps that did not end in time are left to other processes', { taskQueue: worker.options.taskQueue })
+        const { taskQueue } = worker.options
+        logger.warn('steps that did not end in time are left to other processes', { code: 'STEPS_LEFT', taskQueue })
         return
       }
       logger.error('a worker failed; stopping', { ...problemOf(error) })

@@ -1,6 +1,6 @@
+import { problemOf } from '../observability/severity.ts'
 import { isDeepStrictEqual } from 'node:util'
 import type { NativeConnection, Worker } from '@temporalio/worker'
-import { toRelayerError } from '../domain/errors.ts'
 import type { TemporalAccess } from '../domain/temporal-access.ts'
 import type { Logger } from '../observability/logger.ts'
 import { apiKeyExpiry, readCredentials, type TemporalCredentials } from '../temporal/client/credentials.ts'
@@ -41,9 +41,9 @@ export function watchCredentials({ target, temporal, workers, logger, everyMs = 
       if (!isDeepStrictEqual(now, temporal.credentials)) await use(now)
       said = undefined
     } catch (error) {
-      const { code, message: reason } = toRelayerError(error)
-      if (said !== reason) logger.warn('new credentials for Temporal cannot be used; going on with those before', { code, reason })
-      said = reason
+      const problem = problemOf(error)
+      if (said !== problem.reason) logger.warn('new credentials for Temporal cannot be used; going on with those before', problem)
+      said = problem.reason
     }
   }
   const use = async (now: TemporalCredentials) => {
@@ -81,5 +81,5 @@ function sayWhenKeyEnds({ apiKey }: TemporalCredentials, rereads: boolean, logge
   const remedy = rereads
     ? 'Put a new one into its file: it is read again.'
     : 'Name it by temporal.apiKeyFile to replace it without a restart.'
-  logger.warn('the API key of Temporal ends soon', { at: new Date(ends).toISOString(), remedy })
+  logger.warn('the API key of Temporal ends soon', { code: 'API_KEY_ENDS', at: new Date(ends).toISOString(), remedy })
 }

@@ -116,7 +116,8 @@ export async function installRuntime(logger: Logger): Promise<void> {
     Runtime.install({
       logger: new DefaultLogger('INFO', (entry) => {
         const { level, fields } = sdkLine(entry)
-        sdkLogger[level](entry.message, fields)
+        // What the SDK says of itself has no code of ours.
+        sdkLogger[level](entry.message, { code: 'TEMPORAL_SDK', ...fields })
       }),
       // Otherwise its native part writes to the console, and not as JSON.
       telemetryOptions: { logging: { filter: { core: 'WARN', other: 'ERROR' }, forward: {} }, ...(metrics && { metrics }) },

@@ -1,4 +1,4 @@
-import { errorCatalogue, toRelayerError } from '../../domain/errors.ts'
+import { problemOf } from '../../observability/severity.ts'
 import type { Aside } from '../../domain/transfer/losses.ts'
 import type { Transfer } from '../../domain/transfer/transfer.ts'
 import type { Logger } from '../../observability/logger.ts'
@@ -24,11 +24,10 @@ export function createLossReports({ logger, metrics }: { readonly logger: Logger
     setAside(transfer, txHash, { kind, until, reason }) {
       metrics.portage_set_aside_total.inc({ chain: transfer.targetChain, kind })
       const facts = { transfer: transferId(transfer), txHash, reason, until: new Date(until).toISOString() }
-      logger.warn(messages[kind], { code: 'SET_ASIDE', ...facts, remedy: errorCatalogue.SET_ASIDE.remedy })
+      logger.warn(messages[kind], { code: 'SET_ASIDE', ...facts })
     },
     uncounted(transfer, txHash, error) {
-      const { code, message } = toRelayerError(error)
-      logger.warn('a loss is not counted yet, since reads failed', { transfer: transferId(transfer), txHash, code, error: message })
+      logger.warn('a loss is not counted yet, since reads failed', { transfer: transferId(transfer), txHash, ...problemOf(error) })
     },
   }
 }

@@ -27,7 +27,7 @@ const keptSchema = orderSchema.omit({ subject: true, id: true }).extend({ at: z.
 const schema = {
   summary: 'What was ordered, by whom and why, newest first',
   description:
-    'As lanes, streams, settings and operators’ transactions keep it now; those of transfers are asked one by one, only if `subject` names them. The whole log, also of what has ended, is in the archive.',
+    'As lanes, streams, settings, receivers of notifications and operators’ transactions keep it now; those of transfers are asked one by one, only if `subject` names them. The whole log, also of what has ended, is in the archive.',
   querystring: z.strictObject({
     subject: z
       .union([z.enum(orderSubjects), z.array(z.enum(orderSubjects)).min(1)])

@@ -42,7 +42,7 @@ export interface EvmChainOptions extends Omit<NodesOptions, 'networkId' | 'nodes
 export interface EvmChain extends Chain, BridgeReads {}
 
 const slowSignatures =
-  'signatures are checked and made in JavaScript, some 30 times slower: there is no build of secp256k1 for this platform; make one with: npm explore secp256k1 -- npm run install'
+  'signatures are checked and made in JavaScript, some 30 times slower: there is no build of secp256k1 for this platform'
 
 /** One EVM network. Nothing is asked before `connect`. */
 export function createEvmChain(options: EvmChainOptions): EvmChain {
@@ -59,7 +59,8 @@ export function createEvmChain(options: EvmChainOptions): EvmChain {
   const connection = remember(async () => {
     await nodes.verify()
     await heads.start()
-    if (options.log && secp256k1().name === 'pure') options.log.warn(slowSignatures, { platform: `${process.platform}-${process.arch}` })
+    if (options.log && secp256k1().name === 'pure')
+      options.log.warn(slowSignatures, { code: 'SIGNATURES_SLOW', platform: `${process.platform}-${process.arch}` })
   })
 
   return {

@@ -116,12 +116,10 @@ async function listToken(
     await unlisted.forget().catch(() => {})
   } catch (error) {
     const { message } = toRelayerError(error)
-    logger.warn(
-      'the first access token is not on the list (portage token list); the next start tries again. Until then only the token itself (portage token revoke --stolen) or removing its key revokes it',
-      {
-        ...{ id: token.jti, ends: new Date(token.expiresAt).toISOString(), reason: stopping.aborted ? 'stopped before' : message },
-      },
-    )
+    logger.warn('the first access token is not on the list', {
+      code: 'TOKEN_UNLISTED',
+      ...{ id: token.jti, ends: new Date(token.expiresAt).toISOString(), reason: stopping.aborted ? 'stopped before' : message },
+    })
   }
 }
 

@@ -22,6 +22,7 @@ export async function checkFiles(configFile: string, config: Config, temporal: T
     temporal.tls?.key?.file,
     temporal.apiKey?.file,
     ...payloadKeys,
+    ...config.notifications.flatMap((receiver) => receiver.secrets.map(({ secretFile }) => secretFile)),
     ...signers.flatMap(({ file, passwordFile }) => [file, passwordFile]),
   ]
   const checks = await Promise.all([

@@ -94,6 +94,27 @@ export function oldestUnsent({ pending, unsent }: Pick<NotifierState, 'pending' 
   return times.length === 0 ? undefined : Math.min(...times)
 }
 
+/** A step records every minute what it told: one that has not for so long is not under way, ms. */
+const silentMs = 5 * 60_000
+
+/** Since when the receiver is told nothing, or nothing that it takes, ms since the epoch; undefined: it is told as things happen. */
+export function standsSince({ disabled, failure, recordedAt, cursor, orders = [] }: NotifierState, now: number): number | undefined {
+  if (disabled || failure) return disabled?.at ?? failure?.since
+  // After a long rest an order has begun it again.
+  const last = Math.max(recordedAt ?? cursor.from, orders.at(-1)?.at ?? 0)
+  return now - last > silentMs ? last : undefined
+}
+
+/**
+ * How many notifications wait: what the receiver did not take, and what is still to be read for it. Some of the latter it may have taken in a look that was
+ * broken off. @param closed how many ends Temporal lists that came after all that was read
+ */
+export function waitingCount({ pending, unsent, cursor }: NotifierState, closed: number): number {
+  const isListed = ({ type, at }: Notification) => (type === 'transfer.delivered' || type === 'transfer.reversed') && at > cursor.seen
+  const both = unsent.filter(({ notification }) => isListed(notification)).length
+  return pending.length + unsent.length + Math.max(0, closed - both)
+}
+
 /**
  * Takes what was read of conditions: those that are new become pending under the id that `toNotification` gives them, and those that are over are forgotten, so
  * that they are told when they begin again. Of a source that could not be read nothing is over. More than there is room for stay for the next look.

@@ -7,6 +7,7 @@ import { sendWish, wishOf } from '../demo/load.ts'
 import { type Devnet, startDevnet } from '../devnet/index.ts'
 import type { ConfigInput } from '../devnet/relayer-config.ts'
 import { type Prometheus, startPrometheus } from './prometheus.ts'
+import { type AlertReceiver, startAlertReceiver } from './receiver.ts'
 import { RoleFleet } from './role-fleet.ts'
 import { alertSeconds, scaleRules } from './scale-rules.ts'
 import { type Scenario, scenarios } from './scenarios.ts'
@@ -57,9 +58,9 @@ export function isClean({ results, before, ended, panels }: AlertSummary): boole
   return results.every(good) && before.length + ended.length + panels.refused.length === 0
 }
 
-/** Streams and the outcomes of transfers are looked at often: their times are not those of rules. */
-function quick(config: ConfigInput): ConfigInput {
-  return { ...config, streams: { ...config.streams, auditMinutes: 0.05 } }
+/** Streams and the outcomes of transfers are looked at often: their times are not those of rules. One receiver is told of deliveries. */
+function quick(config: ConfigInput, receiver: AlertReceiver): ConfigInput {
+  return { ...config, streams: { ...config.streams, auditMinutes: 0.05 }, notifications: [receiver.configured] }
 }
 
 /** Faults one after the other under a real Prometheus with the rules of deploy/prometheus, each alone. Starts all that it needs, and stops it. */
@@ -76,13 +77,19 @@ export async function runAlerts(prometheusPath: string, { scale, only }: AlertRu
     stops.push(() => prometheus.stop())
     const connection = await Connection.connect({ address: devnet.temporal.address })
     stops.push(() => connection.close())
-    const fleet = new RoleFleet(devnet, quick, (targets) => prometheus.scrape(targets))
+    const receiver = await startAlertReceiver(devnet.dir)
+    stops.push(() => receiver.stop())
+    const fleet = new RoleFleet(
+      devnet,
+      (config) => quick(config, receiver),
+      (targets) => prometheus.scrape(targets),
+    )
     stops.push(() => fleet.stop())
     await fleet.whole()
     say(`Prometheus ${prometheus.version} watches ${rules.length} rule files, ${scale} times as fast.`)
     const traffic = startTraffic(devnet)
     stops.push(() => traffic.stop())
-    const scene = { devnet, client: new Client({ connection }), fleet }
+    const scene = { devnet, client: new Client({ connection }), fleet, receiver }
     // Ranges fill, first blocks and first transfers come.
     const warm = await watch(prometheus, () => false, { withinMs: 30_000 })
     const panels = await askPanels(prometheus, scale)

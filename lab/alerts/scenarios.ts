@@ -5,16 +5,19 @@ import { laneId } from '../../domain/lane/lane-id.ts'
 import { changeSettings, readSettings } from '../../temporal/client/settings.ts'
 import { type LaneMode, setLaneMode } from '../../temporal/client/lanes.ts'
 import { listStreamNames, sendStreamOrder } from '../../temporal/client/streams.ts'
+import { orderOfNotifier } from '../../temporal/client/notifiers.ts'
 import type { TemporalClient } from '../../temporal/client/client.ts'
 import type { Devnet } from '../devnet/index.ts'
 import type { NodeFault } from '../devnet/fault-proxy/rules.ts'
 import type { LaneKey } from '../devnet/relayer-config.ts'
+import type { AlertReceiver } from './receiver.ts'
 import type { RoleFleet } from './role-fleet.ts'
 
 export interface AlertScene {
   readonly devnet: Devnet
   readonly client: TemporalClient
   readonly fleet: RoleFleet
+  readonly receiver: AlertReceiver
 }
 
 /** A fault, the alert that it is for, and what follows from the same fault and may fire as well. */
@@ -52,6 +55,17 @@ function missing(name: string): Scenario['inject'] {
   return async ({ fleet }) => {
     await fleet.kill(name)
     return () => fleet.whole()
+  }
+}
+
+/** The end has what waited told at once. */
+function receiverAnswers(status: number): Scenario['inject'] {
+  return ({ client, receiver }) => {
+    receiver.answer = status
+    return Promise.resolve(async () => {
+      receiver.answer = 204
+      await orderOfNotifier(client, receiver.configured.name, { kind: 'enable', order })
+    })
   }
 }
 
@@ -150,6 +164,20 @@ export const scenarios: readonly Scenario[] = [
     // Without the ledger no stream takes down what was read.
     consequences: ['PortageStreamStands'],
     inject: missing('ledger'),
+  },
+  { fault: 'a receiver does not answer', alert: 'PortageNotificationsUnsent', traffic: true, inject: receiverAnswers(503) },
+  {
+    ...{ fault: 'a receiver wants no more', alert: 'PortageReceiverGone', traffic: true },
+    // The one that it was asked with.
+    consequences: ['PortageNotificationsUnsent'],
+    inject: receiverAnswers(410),
+  },
+  {
+    ...{ fault: 'a receiver is disabled', alert: 'PortageNotificationsWait', traffic: true },
+    inject: async ({ client, receiver: { configured } }) => {
+      await orderOfNotifier(client, configured.name, { kind: 'disable', order })
+      return () => orderOfNotifier(client, configured.name, { kind: 'enable', order })
+    },
   },
   {
     ...{ fault: 'Temporal does not answer', alert: 'PortageRoleNotReady', traffic: false },

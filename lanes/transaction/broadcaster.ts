@@ -66,7 +66,7 @@ export class Broadcaster {
     logger.debug('a transaction was sent', { nonce: this.#nonce, hash, outcome: outcome.kind })
     if (outcome.kind === 'refused') {
       const code = outcome.error === 'insufficient-funds' ? 'LANE_FUNDS' : 'TRANSACTION_REFUSED'
-      const about = { nonce: this.#nonce, class: outcome.error, code, reason: outcome.message }
+      const about = { nonce: this.#nonce, class: outcome.error, code, reason: outcome.message } as const
       logger[ordinary.has(outcome.error) ? 'debug' : 'warn']('a node refused a transaction', about)
     }
     return error

@@ -58,7 +58,7 @@ export class FeeEscalator {
     this.atLimit = fees === undefined
     if (fees) return { kind, ...cost, ...fees }
     const { maxFee, tip } = last ?? {}
-    const about = { nonce: this.#nonce, maxFee, tip }
+    const about = { code: 'FEE_LIMIT_REACHED', nonce: this.#nonce, maxFee, tip } as const
     if (!this.#warned) logger.warn('the fee of a stuck nonce is at its limit; the best attempt is sent again', about)
     this.#warned = true
     return undefined

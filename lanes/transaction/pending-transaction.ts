@@ -274,7 +274,8 @@ export class PendingTransaction {
     const user = await this.#conflict.look(account, this.#attempts)
     if (!user || !this.unmined || this.#closed) return
     if (user.kind === 'ours') return this.#attempts.watch.add(user.hash)
-    this.#deps.logger.warn('a nonce was used by a transaction that is none of its attempts', { nonce: this.nonce, hash: user.hash })
+    // Whether that is somebody else is said by who knows all attempts (lanes/alerts.ts).
+    this.#deps.logger.info('a nonce was used by a transaction that is none of its attempts', { nonce: this.nonce, hash: user.hash })
     this.#usedExternally = true
     this.#changed()
   }

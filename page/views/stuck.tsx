@@ -30,6 +30,9 @@ export function Stuck() {
   )
 }
 
+/** What a cause holds up, where that is no transfers. */
+const held: Partial<Record<Cause['where']['kind'], string>> = { stream: 'number', receiver: 'notification' }
+
 function CauseRow({ cause }: { readonly cause: Cause }) {
   const { code, what, where, since, count, oldest, examples, next } = cause
   return (
@@ -48,7 +51,8 @@ function CauseRow({ cause }: { readonly cause: Cause }) {
             </span>
           )}
           <span>
-            holds up <b class="figure">{countText(count)}</b> {where.kind === 'stream' ? 'numbers' : count === 1 ? 'transfer' : 'transfers'}
+            holds up <b class="figure">{countText(count)}</b> {held[where.kind] ?? 'transfer'}
+            {count === 1 ? '' : 's'}
           </span>
           {oldest !== undefined && (
             <span>

@@ -115,6 +115,11 @@ export const fleet: Dashboard = {
           series: [[rate('receiver, kind', 'portage_notifications_failed_total'), '{{ receiver }} {{ kind }}']],
         },
         {
+          ...{ title: 'Waiting to be told', unit: 'short' },
+          description: 'What was not taken; of a receiver that is told nothing also what only Temporal has.',
+          series: [[max('receiver', 'portage_notifications_waiting'), '{{ receiver }}']],
+        },
+        {
           ...{ title: 'Oldest that was not taken', unit: 's' },
           description: 'Above a quarter of an hour an alert. A receiver that is disabled is told nothing.',
           series: [

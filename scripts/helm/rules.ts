@@ -5,8 +5,9 @@ import { chainQueue, ledgerQueue } from '../../temporal/contracts/names.ts'
 import { roles } from '../../workers/roles.ts'
 import { type Document, type Labels, type Workload, workloadsOf } from './documents.ts'
 
-/** Where a lane's Secret lies in its pod. */
+/** Where a lane's Secret lies in its pod, and that of the webhooks in those of the ledger. */
 const laneFolder = '/run/secrets/portage/lane'
+const webhookFolder = '/run/secrets/portage/notifications'
 
 /** The `portage.yaml` of what was rendered, read as a process reads it. Throws CONFIG_INVALID, and Error if there is none. */
 export function configOf(documents: readonly Document[]): Config {
@@ -23,6 +24,7 @@ export function problemsOf(documents: readonly Document[]): string[] {
   return [
     ...workloads.flatMap((workload) => [...security(workload), ...probes(workload, config), ...command(workload, config)]),
     ...secrets(workloads, documents, config),
+    ...workloads.flatMap((workload) => webhookSecrets(workload, config)),
     ...documents.flatMap((document) => [...selectors(document, workloads), ...scaling(document, documents, config)]),
     ...policies(documents, workloads),
   ]
@@ -99,6 +101,18 @@ function secrets(workloads: readonly Workload[], documents: readonly Document[],
     )
   }
   return found
+}
+
+/** The secrets of receivers in the pods of the role ledger alone, and there all of them. */
+function webhookSecrets(workload: Workload, { notifications }: Config): string[] {
+  const files = notifications.flatMap(({ secrets: all }) => all.flatMap(({ secretFile }) => secretFile ?? []))
+  const isLedger = option(workload, '--role')[0] === 'ledger'
+  const volume = workload.container.volumeMounts.find(({ mountPath }) => mountPath === webhookFolder)?.name
+  const isMounted = workload.pod.volumes.some(({ name, secret }) => name === volume && secret !== undefined)
+  return unless(workload.name, {
+    'the secrets of receivers where they are signed with, and nowhere else': isMounted === (isLedger && files.length > 0),
+    [`the secrets of receivers in ${webhookFolder}`]: files.every((file) => file.startsWith(`${webhookFolder}/`)),
+  })
 }
 
 function fits(selector: Labels, { labels }: Workload): boolean {

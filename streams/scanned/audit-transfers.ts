@@ -72,7 +72,10 @@ export async function auditOpen(
   audit.started += again.length
   audit.closed += ended.length
   if (again.length > 0)
-    logger.warn('open numbers had no workflow; they are started again', { stream: source.config.stream, transfers: again.length })
+    logger.warn('open numbers had no workflow; they are started again', {
+      code: 'TRANSFERS_LOST',
+      ...{ stream: source.config.stream, count: again.length, lowest: again[0]?.sequence },
+    })
 }
 
 /** By their latest runs, as the server itself has them: the visibility store says that they do not run. */
@@ -129,8 +132,9 @@ export async function auditCompleted(context: ScannedContext, running: readonly 
   for (const { sequence } of gone) cache.undone(sequence)
   audit.undone += gone.length
   logger.error('deliveries are gone from the target: it was reorganised deeper than finality; the transfers are started again', {
+    code: 'EFFECT_UNDONE',
     stream: source.config.stream,
-    transfers: gone.length,
-    first: numbers[0]?.[0],
+    count: gone.length,
+    lowest: numbers[0]?.[0],
   })
 }

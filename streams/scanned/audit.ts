@@ -69,7 +69,10 @@ async function count(context: ScannedContext, audit: StreamAudit): Promise<void>
   if (!response) return
   Object.assign(audit, { upTo, height: request.height, gaps: missingIn(response.view) })
   if (!response.view.alarms.includes('vanished')) return
-  logger.error('the source counts fewer transfers than its logs have shown; its blocks are read again', { stream: source.config.stream })
+  logger.error('the source counts fewer transfers than its logs have shown; its blocks are read again', {
+    code: 'SOURCE_COUNT_FELL',
+    ...{ stream: source.config.stream, upTo },
+  })
   await goBack(context, true)
 }
 

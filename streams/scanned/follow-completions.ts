@@ -22,7 +22,10 @@ export function createCompletionFollower(context: ScannedContext): Look {
     if (!response) return true
     const unknown = found.filter(({ number }) => !cache.transfer(number))
     if (unknown.length > 0)
-      logger.error('completions of numbers that the source does not have', { stream, first: unknown[0], count: unknown.length })
+      logger.error('completions of numbers that the source does not have', {
+        code: 'COMPLETIONS_UNKNOWN',
+        ...{ stream, lowest: unknown[0]?.number, count: unknown.length },
+      })
     for (const { number } of found) cache.completed(number)
     followed = to
     recorded = response.view.targetHeight ?? -1

@@ -21,6 +21,7 @@ export async function goBack(context: ReadingContext, isBelow = false): Promise<
   const block = (await firstKept(context, known)) ?? (await below(context, isThere ? limit : (state.config.start ?? 0)))
   if (!block) return
   logger.error('the source was reorganised below what was final, or its nodes contradict themselves: blocks are read again', {
+    code: 'SOURCE_FORKED',
     stream,
     cursor: cursor.height,
     from: block.height + 1,
@@ -38,6 +39,7 @@ export async function rereadBelow(context: ReadingContext, height: number): Prom
   const block = await below(context, height)
   if (!block) return
   context.logger.error('the source denies the block of the checkpoint that a stream began with: it is not trusted any more', {
+    code: 'CHECKPOINT_DENIED',
     stream: context.source.config.stream,
     from: block.height + 1,
   })

@@ -57,11 +57,12 @@ async function fill(context: ScannedContext, state: StreamState, numbers: readon
 /** The blocks are final and form one chain: a transfer that the table has and no log showed was hidden by a node. */
 function report({ source, logger }: ScannedContext, again: number, hidden: readonly Transfer[]): void {
   const { stream } = source.config
-  if (again > 0) logger.warn('transfers that were undone are started again', { stream, transfers: again })
+  if (again > 0) logger.warn('transfers that were undone are started again', { code: 'EFFECT_UNDONE', stream, count: again })
   if (hidden.length > 0)
     logger.error('the source has transfers that no log of its final blocks showed: a node hides logs; they are delivered all the same', {
+      code: 'LOGS_HIDDEN',
       stream,
-      transfers: hidden.length,
+      count: hidden.length,
       lowest: hidden[0]?.sequence,
     })
 }

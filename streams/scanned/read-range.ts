@@ -1,3 +1,4 @@
+import { problemOf } from '../../observability/severity.ts'
 import type { BlockRange, PlacedTransfer } from '../../bridges/source-port.ts'
 import { toRelayerError } from '../../domain/errors.ts'
 import { hasNumber, setOf } from '../../domain/stream/interval-set.ts'
@@ -47,7 +48,7 @@ async function readTransfers(context: ReadingContext, range: BlockRange, at?: 'a
   } catch (thrown) {
     const error = toRelayerError(thrown)
     if (error.code !== 'NODE_REFUSED') throw error
-    const facts = { stream: source.config.stream, ...range, reason: error.message }
+    const facts = { stream: source.config.stream, ...range, ...problemOf(error) }
     if (ranges.source.refused(blocks)) {
       logger.debug('a node refused the logs of a range; asking for half of it', facts)
       return undefined

@@ -57,8 +57,12 @@ export function createAuditSchedule({ auditor, recorder, tail, source, streamCli
     fillAt = nextAt ?? Infinity
     // Several processes audit the same stream: not all at once.
     auditAt = now + Math.min(auditMs * (0.9 + Math.random() * 0.2), auditor.soonMs ?? Infinity)
-    if (restarted + closed + undone > 0)
-      logger.warn('the audit of a stream found open numbers that were not', { stream: source.config.stream, restarted, closed, undone })
+    // What was started again is said with its numbers where that is done.
+    if (closed + undone > 0)
+      logger.warn('the audit of a stream found open numbers that were not', {
+        code: 'AUDIT_CORRECTED',
+        ...{ stream: source.config.stream, count: closed + undone, closed, undone, restarted },
+      })
   }
 
   return {

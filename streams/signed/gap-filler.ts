@@ -9,7 +9,7 @@ import { fetchMissing, type FetchOutcome, foundIn } from './fetch-missing.ts'
 import { createPublishedLogs } from './published-logs.ts'
 import { createRetrySchedule } from './retry-schedule.ts'
 import type { UnderWay } from './under-way.ts'
-import { problemOf } from '../../observability/severity.ts'
+import { knownCode, problemOf } from '../../observability/severity.ts'
 
 /** What one look at the gaps came to, in numbers. absent: no server that could be asked has them. */
 export interface GapReport extends Readonly<Record<NumberStatus | 'absent', number>> {
@@ -159,10 +159,14 @@ function createFetchRecorder(deps: GapsDeps, schedule: ReturnType<typeof createR
       logger.info('missing numbers are found', { stream, status, numbers: numbers.join(', ') })
     }
     for (const { from, to, state: name, code, chain } of named) {
-      if (code !== undefined) logger.warn('messages are here, and their transfers cannot be started now', { stream, from, to, code, chain })
-      else {
+      const count = Number(BigInt(to) - BigInt(from) + 1n)
+      if (code !== undefined) {
+        const about = { code: knownCode(code), stream, from, to, count, chain }
+        logger.warn('messages are here, and their transfers cannot be started now', about)
+      } else {
         const remedy = `portage stream show ${stream} says why each is missing; docs/operating.md ("Is anything missed?") what to do.`
-        logger.warn('numbers are missing', { stream, from, to, state: name, refused: refusalCodes(absent, from, to), remedy })
+        const about = { code: 'NUMBERS_MISSING', stream, from, to, count, state: name } as const
+        logger.warn('numbers are missing', { ...about, refused: refusalCodes(absent, from, to), remedy })
       }
     }
     return isRecorded ? seen.map(([, status]) => status) : []

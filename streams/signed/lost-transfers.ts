@@ -61,7 +61,10 @@ export async function restartLost(deps: LostTransfersDeps & SignedDeps, numbers:
   const submitted = [...fetched].flatMap(([number, one]) => (one.kind === 'started' ? [{ ...one, number }] : []))
   const again = submitted.filter(({ status }) => status === 'started').map(({ number }) => number)
   if (again.length > 0)
-    logger.warn('open transfers were gone and are started again', { stream: source.config.stream, numbers: again.join(', ') })
+    logger.warn('open transfers were gone and are started again', {
+      code: 'TRANSFERS_LOST',
+      ...{ stream: source.config.stream, count: again.length, numbers: again.join(', ') },
+    })
   // The visibility store may have forgotten those that ended undelivered.
   const ended: typeof submitted = []
   for (const one of submitted) if (one.status === 'known' && isUndelivered(await latestRun(client, one.id))) ended.push(one)

@@ -69,7 +69,8 @@ export function createProvedTransfers(deps: ProvedDeps) {
     const strangers = [...read].filter(([, proof]) => proof === 'foreign').map(([{ id }]) => id)
     if (strangers.length > 0)
       logger.warn('runs claim numbers of an emitter whose guardians never signed them; they are left out', {
-        runs: strangers.length,
+        code: 'RUNS_FOREIGN',
+        count: strangers.length,
         first: strangers[0],
       })
     return new Map(listed.map((one) => [one, read.get(one) ?? known(one) ?? 'unread']))

@@ -161,13 +161,13 @@ export class CoalescingUpdates<Request, Update, Response extends { readonly answ
         if (this.closed) break
         const refusal = updateRefusal(error)
         if (refusal?.kind === 'malformed') {
-          logger.error('a workflow refuses an update as malformed', { ...facts, reason: refusal.detail })
+          logger.error('a workflow refuses an update as malformed', { code: 'INTERNAL', ...facts, reason: refusal.detail })
           return new RelayerError('INTERNAL', { detail: `the workflow refuses the request: ${refusal.detail}`, facts })
         }
         // A full run is normal.
         const level = refusal || !isTold(tries) ? 'debug' : 'warn'
         const reason = error instanceof Error ? error.message : String(error)
-        logger[level]('a workflow did not answer; the update is sent again', { ...facts, tries, reason })
+        logger[level]('a workflow did not answer; the update is sent again', { code: 'WORKFLOW_UNANSWERED', ...facts, tries, reason })
         await delay(backoffMs(tries, firstRetryMs, longestRetryMs), undefined, { signal: this.#closing.signal }).catch(() => {})
       }
     }

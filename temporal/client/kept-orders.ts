@@ -5,18 +5,19 @@ import { statusQuery, type TransferStatus } from '../contracts/transfer.ts'
 import { listByPage, type TemporalClient, within } from './client.ts'
 import { fromTemporal, isForAll, isGone } from './errors.ts'
 import { readLane, runningLanes } from './lanes.ts'
+import { listNotifiers, readNotifier } from './notifiers.ts'
 import { readSettings } from './settings.ts'
 import { listStreamNames, queryStream } from './streams.ts'
 import { running, transfersWith } from './transfer-queries.ts'
 
 /** What orders are about. */
-export const orderSubjects = ['settings', 'lane', 'stream', 'transfer', 'operator transaction'] as const
+export const orderSubjects = ['settings', 'lane', 'stream', 'receiver', 'transfer', 'operator transaction'] as const
 type Subject = (typeof orderSubjects)[number]
 
 /** What keeps orders: the newest of what was ordered of it. */
 export interface KeptOrders {
   readonly subject: Subject
-  /** Of the lane, the stream or the workflow; of the settings `settings`. */
+  /** Of the lane, the stream, the receiver or the workflow; of the settings `settings`. */
   readonly id: string
   /** The oldest first. */
   readonly orders: readonly (GivenOrder & Partial<Pick<SettingsChange, 'order'>>)[]
@@ -35,7 +36,7 @@ const atOnce = 8
 const askedMs = 60_000
 
 /**
- * The orders that lanes, streams and settings keep, those of transfers that run, and operators' transactions that run or closed since then (ms since the epoch).
+ * The orders that lanes, streams, receivers' notifiers and settings keep, those of transfers that run, and operators' transactions that run or closed since then (ms since the epoch).
  * What no worker answers for is `unread`. Throws TEMPORAL_UNAVAILABLE and the like.
  * @param of what is asked; transfers are asked one by one
  */
@@ -47,6 +48,10 @@ export async function readKeptOrders(client: TemporalClient, since: number, of: 
     found.push(await unlessSilent('lane', lane, async () => keptBy('lane', lane, (await readLane(client, lane)).orders)))
   for (const stream of wants('stream') ? await listStreamNames(client).catch(rethrow) : []) {
     found.push(await unlessSilent('stream', stream, async () => keptBy('stream', stream, (await queryStream(client, stream))?.orders)))
+  }
+  for (const receiver of wants('receiver') ? await listNotifiers(client).catch(rethrow) : []) {
+    const read = async () => keptBy('receiver', receiver, (await readNotifier(client, receiver))?.orders)
+    found.push(await unlessSilent('receiver', receiver, read))
   }
   if (wants('transfer')) found.push(...(await ofTransfers(client)))
   if (wants('operator transaction')) found.push(...(await ofOperators(client, since)))
@@ -73,7 +78,7 @@ function unreadOf(subject: KeptOrders['subject'], id: string): KeptOrders {
   return { subject, id, orders: [], isFull: false, unread: true }
 }
 
-function keptBy(subject: 'lane' | 'stream' | 'transfer', id: string, orders: readonly GivenOrder[] = []): KeptOrders {
+function keptBy(subject: 'lane' | 'stream' | 'receiver' | 'transfer', id: string, orders: readonly GivenOrder[] = []): KeptOrders {
   return { subject, id, orders, isFull: orders.length >= kept }
 }
 

@@ -1,5 +1,5 @@
 import type { WorkflowExecutionInfo } from '@temporalio/client'
-import type { NotificationFilter } from '../../domain/notification/notification.ts'
+import { type NotificationFilter, wantsType } from '../../domain/notification/notification.ts'
 import { searchAttributes } from '../contracts/names.ts'
 import { reversalPrefix } from '../contracts/reversal.ts'
 import { type TemporalClient, within } from './client.ts'
@@ -50,16 +50,33 @@ function conditionsOf({ chains, bridges, lanes }: NotificationFilter): string[] 
 export async function* listNotified(
   client: TemporalClient,
   filter: NotificationFilter,
-  { delivered, reversed, from, to }: NotifiedPeriod,
+  period: NotifiedPeriod,
 ): AsyncGenerator<NotifiedTransfer> {
+  const query = closedQuery(filter, period)
+  if (query !== undefined) yield* rows(client, query)
+}
+
+/** How many deliveries and reversals that the filter asks for closed then or later, ms since the epoch. Throws what the Temporal client throws. */
+export async function countNotified(client: TemporalClient, filter: NotificationFilter, from: number): Promise<number> {
+  const query = closedQuery(filter, { ...wantedEnds(filter), from })
+  return query === undefined ? 0 : (await within(client, pageTimeoutMs, () => client.workflow.count(query))).count
+}
+
+/** Which ends of transfers a filter asks for. */
+export function wantedEnds(filter: NotificationFilter): Pick<NotifiedPeriod, 'delivered' | 'reversed'> {
+  return { delivered: wantsType(filter, 'transfer.delivered'), reversed: wantsType(filter, 'transfer.reversed') }
+}
+
+/** Undefined: nothing is asked for. */
+function closedQuery(filter: NotificationFilter, { delivered, reversed, from, to }: NotifiedPeriod): string | undefined {
   const kinds = [
     ...(delivered ? [`(${transfersWith({ TransferState: 'delivered' }, `ExecutionStatus = 'Completed'`)})`] : []),
     ...(reversed ? [`(WorkflowType = 'reversal' AND ExecutionStatus = 'Completed')`] : []),
   ]
-  if (kinds.length === 0) return
+  if (kinds.length === 0) return undefined
   const until = to === undefined ? [] : [`CloseTime < '${new Date(to).toISOString()}'`]
   const since = `CloseTime >= '${new Date(from).toISOString()}'`
-  yield* rows(client, [`(${kinds.join(' OR ')})`, since, ...until, ...conditionsOf(filter)].join(' AND '))
+  return [`(${kinds.join(' OR ')})`, since, ...until, ...conditionsOf(filter)].join(' AND ')
 }
 
 /** Transfers that are parked, the newest run first, at most so many. Throws what the Temporal client throws. */

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
+import type { WorkflowExecutionInfo } from '@temporalio/client'
 import { RelayerError } from '../../domain/errors.ts'
 import type { Notification } from '../../domain/notification/notification.ts'
 import type { NotificationTestResult, NotifierState } from '../../domain/notification/notifier.ts'
@@ -14,9 +15,10 @@ import {
   notifierWorkflowId,
 } from '../contracts/notifier.ts'
 import { checkedOrder } from './checked-order.ts'
-import { type TemporalClient, within } from './client.ts'
+import { listWorkflows, type TemporalClient, within } from './client.ts'
 import { ifGone, isAlreadyStarted, rethrowAs } from './errors.ts'
 import { queryOrWake } from './query-or-wake.ts'
+import { running } from './transfer-queries.ts'
 
 const queryTimeoutMs = 5_000
 const codes = { gone: 'RECEIVER_NOT_FOUND', unserved: 'NOTIFIER_UNREACHABLE' } as const
@@ -49,6 +51,15 @@ export async function startNotifier(client: TemporalClient, receiver: string): P
 export function readNotifier(client: TemporalClient, receiver: string): Promise<NotifierState | undefined> {
   const ask = () => queryOrWake(client, notifierWorkflowId(receiver), notifierStateQuery).catch(ifGone(undefined))
   return within(client, queryTimeoutMs, ask).catch(rethrowAs(codes, { receiver }))
+}
+
+/** The receivers whose notifiers run. Throws what the Temporal client throws. */
+export async function listNotifiers(client: TemporalClient): Promise<string[]> {
+  const prefix = notifierWorkflowId('')
+  // One of the type `notifier` under another id is none of a receiver.
+  const isWanted = ({ workflowId }: WorkflowExecutionInfo) => workflowId.startsWith(prefix)
+  const list = () => listWorkflows(client, `WorkflowType = 'notifier' AND ${running}`, { isWanted })
+  return (await within(client, queryTimeoutMs, list)).map(({ workflowId }) => workflowId.slice(prefix.length))
 }
 
 /** How many orders the step that runs does not know. Throws what the Temporal client throws. */

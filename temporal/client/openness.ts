@@ -1,7 +1,9 @@
+import { warningCatalogue } from '../../domain/warnings.ts'
 import type { TemporalAccess } from '../../domain/temporal-access.ts'
 
 /** What is open about the way to Temporal, and what to do. */
 export interface Openness {
+  readonly code: 'TEMPORAL_OPEN' | 'PAYLOADS_PLAIN'
   readonly what: string
   readonly remedy: string
 }
@@ -11,22 +13,23 @@ export function plainPayloads({ address, encryption }: TemporalAccess): Openness
   if (encryption || /^(127\.|localhost:|\[::1\])/.test(address)) return undefined
   return {
     what: `payloads are not encrypted: who keeps ${address}, its database or a copy of it reads every transfer, and every order with its name and reason`,
-    remedy: 'docs/deploying.md, "Encrypted payloads".',
+    code: 'PAYLOADS_PLAIN',
+    remedy: warningCatalogue.PAYLOADS_PLAIN,
   }
 }
 
-const remedy = 'docs/operating.md, "Temporal: who may reach it".'
+const isOpen = { code: 'TEMPORAL_OPEN', remedy: warningCatalogue.TEMPORAL_OPEN } as const
 
 /** What somebody can do because of how Temporal is reached: nothing (undefined), read along, or everything that Portage's orders can. */
 export function openness({ address, tls, apiKey, headers }: TemporalAccess): Openness | undefined {
   const named = apiKey !== undefined || headers !== undefined
   if (!tls && named) {
-    return { what: `the API key goes to ${address} in plain text: who sees the network can use it`, remedy }
+    return { what: `the API key goes to ${address} in plain text: who sees the network can use it`, ...isOpen }
   }
   if (tls && (named || tls.certificate)) return undefined
   const plain = tls ? '' : ' in plain text and'
   return {
     what: `Temporal is reached${plain} without a client certificate or API key; whoever reaches ${address} can read all transfers, and pause, cancel and order in anybody's name`,
-    remedy,
+    ...isOpen,
   }
 }

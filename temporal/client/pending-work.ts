@@ -20,8 +20,11 @@ export interface PendingWork {
   }
 }
 
-/** Undefined: it has ended, or is gone. One call. Throws what the Temporal client throws. */
-export async function describePendingWork(client: TemporalClient, { workflowId, runId }: RunId): Promise<PendingWork | undefined> {
+/** Undefined: it has ended, or is gone. One call. Throws what the Temporal client throws. @param run without a run id the latest */
+export async function describePendingWork(
+  client: TemporalClient,
+  { workflowId, runId }: Pick<RunId, 'workflowId'> & Partial<RunId>,
+): Promise<PendingWork | undefined> {
   const run = await client.workflow.getHandle(workflowId, runId).describe().catch(ifGone(undefined))
   if (run?.status.name !== 'RUNNING') return undefined
   const { pendingWorkflowTask: task, pendingActivities } = run.raw

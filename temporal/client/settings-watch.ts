@@ -48,6 +48,7 @@ export async function watchSettings({ client, logger }: { client: TemporalClient
     if (known && next.version === known.version) return
     if (known && next.version < known.version)
       logger.warn('the settings are older than before, or gone: Temporal was wiped or restored', {
+        code: 'SETTINGS_OLDER',
         had: known.version,
         version: next.version,
       })

@@ -45,6 +45,9 @@ export function laneQueue(lane: LaneId): string {
 /** The ledgers: no chain, no key. */
 export const ledgerQueue = 'ledger'
 
+/** Types of its workflows that run on for long: what they know is in their input, and in the signals and updates since. */
+export const ledgerWorkflows = ['lane', 'stream', 'settings', 'batch', 'operatorTransaction', 'notifier'] as const
+
 export const searchAttributes = {
   TransferState: defineSearchAttributeKey('TransferState', 'KEYWORD'),
   Bridge: defineSearchAttributeKey('Bridge', 'KEYWORD'),

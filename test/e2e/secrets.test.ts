@@ -269,6 +269,15 @@ describe('Keys, passwords and what is secret in URLs', { timeout: 600_000 }, () 
       stage.temporal('workflow', 'show', '-w', first?.id ?? '', '-o', 'json', '--codec-endpoint', url, ...more)
     const { stdout } = await show('--codec-auth', portage.admin.authorization)
     expect(strings(JSON.parse(stdout)).map(decoded).join('\n')).toContain('callHash')
+    // As docs/access.md has it.
+    const [line = ''] = /^temporal .*--codec-endpoint.*$/m.exec(await readFile('docs/access.md', 'utf8')) ?? []
+    const typed = line
+      .replace('<id>', first?.id ?? '')
+      .replace('http://127.0.0.1:8098', url)
+      .replace('Bearer $PORTAGE_TOKEN', portage.admin.authorization)
+    const words = (typed.match(/"[^"]*"|\S+/g) ?? []).map((word) => word.replaceAll('"', ''))
+    expect(words.slice(0, 3)).toEqual(['temporal', 'workflow', 'show'])
+    expect((await stage.temporal(...words.slice(1))).stdout).toContain('delivered')
     for (const auth of [[], ['--codec-auth', `${portage.admin.authorization}x`]] as const)
       expect(await show(...auth).then(({ stdout: text }) => strings(JSON.parse(text)).map(decoded).join('\n'), String)).not.toContain(
         'callHash',

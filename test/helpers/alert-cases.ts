@@ -151,6 +151,13 @@ export const cases: Readonly<Record<string, Case>> = {
     series: { 'portage_notification_oldest_unsent_seconds{receiver="pager"}': '0 0 60+60x30' },
     ...{ at: '18m', labels: { receiver: 'pager' }, value: '17m 0s' },
   },
+  PortageNotificationsWait: {
+    series: {
+      'portage_notifications_waiting{receiver="pager"}': '0 0 5x80',
+      'portage_notification_oldest_unsent_seconds{receiver="pager"}': '0x82',
+    },
+    ...{ quietAt: '61m', at: '70m', labels: { receiver: 'pager' }, value: '5' },
+  },
 }
 
 /** What else makes some of them fire. */
@@ -214,4 +221,5 @@ export const healthy: Series = {
   'portage_transfer_seconds_bucket{chain="a",bridge="n",le="300"}': '0+7x120',
   'portage_transfer_seconds_count{chain="a",bridge="n"}': '0+7x120',
   portage_halts: '0x120',
+  'portage_notifications_waiting{receiver="pager"}': '0x120',
 }

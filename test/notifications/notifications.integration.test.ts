@@ -1,14 +1,12 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { inspect } from 'node:util'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
-import { stringify } from 'yaml'
-import { receiversOf } from '../../config/receivers.ts'
 import { startChild } from '../../lab/devnet/child.ts'
 import { until } from '../../lab/devnet/until.ts'
 import { recover } from '../../recovery/remedies.ts'
+import { readKeptOrders } from '../../temporal/client/kept-orders.ts'
 import { applyToLane, setLaneMode } from '../../temporal/client/lanes.ts'
 import { orderOfNotifier, raiseNotification, readNotifier, testNotifier } from '../../temporal/client/notifiers.ts'
 import { changeSettings } from '../../temporal/client/settings.ts'
@@ -16,9 +14,11 @@ import { applyToStream } from '../../temporal/client/streams.ts'
 import { notifierOrderSignal, notifierWorkflowId } from '../../temporal/contracts/notifier.ts'
 import type { Notification } from '../../domain/notification/notification.ts'
 import { openApi } from '../api/setting.ts'
+import type { Check } from '../../cli/doctor/check.ts'
+import { collectCauses } from '../../causes/collect.ts'
 import { runCli } from '../cli/run-cli.ts'
 import { answering, type Received, startReceiver, type TestReceiver, testSecrets } from './receiver.ts'
-import { lane, type NotificationSetting, receiverAt, startNotificationSetting } from './setting.ts'
+import { lane, type NotificationSetting, receiverAt, startNotificationSetting, writeReceiverConfig } from './setting.ts'
 
 const order = { by: 'night-shift', reason: 'a test' }
 const deliveries = { events: ['transfer.delivered'] } as const
@@ -48,22 +48,10 @@ describe('Receivers of notifications', () => {
   }
   const begun = (name: string) => until(() => readNotifier(client(), name), { timeoutMs, what: `the notifier of ${name}` })
 
-  /** A config with one receiver, as a process of the role ledger, the API and the command line read it. */
-  async function configFile(name: string, url: string) {
-    const folder = await mkdtemp(join(tmpdir(), 'portage-notifications-'))
-    ends.push(() => rm(folder, { recursive: true, force: true }))
-    await writeFile(join(folder, 'secret'), testSecrets.first)
-    const file = join(folder, 'portage.yaml')
-    const notifications = [{ name, url, secrets: [{ secretFile: 'secret' }], events: ['transfer.delivered' as const] }]
-    const config = {
-      ...JSON.parse(JSON.stringify({ chains: on.config.chains, bridges: on.config.bridges })),
-      dataFolder: 'data',
-      temporal: { address: on.ledgers.server.address, useEnvironment: false },
-      worker: { heartbeatSeconds: 1, stickySeconds: 0.2, workflowTaskSeconds: 1, shutdownGraceSeconds: 0 },
-      notifications,
-    }
-    await writeFile(file, stringify(config))
-    return { file, folder, notifications }
+  const configFile = async (name: string, url: string) => {
+    const written = await writeReceiverConfig(on, name, url)
+    ends.push(() => rm(written.folder, { recursive: true, force: true }))
+    return written
   }
 
   beforeAll(async () => {
@@ -176,6 +164,20 @@ describe('Receivers of notifications', () => {
     await until(async () => (await on.metrics.render()).includes(gauge), { timeoutMs, what: 'the metric' })
     const asked = gone.received.length
     const later = await on.transfer(next())
+    const waiting = `portage_notifications_waiting{receiver="${c}"} 3`
+    await until(async () => (await on.metrics.render()).includes(waiting), {
+      timeoutMs,
+      what: 'what waits for it in Temporal to be counted',
+    })
+    const notifications = [c].map((name) => ({ name, url: gone.url, secrets: [{ secretFile: 'none' }], events: [...deliveries.events] }))
+    const { causes } = await collectCauses(client(), { config: { ...on.config, notifications }, environment: {} })
+    const [cause] = causes.filter(({ where }) => where.kind === 'receiver')
+    expect(cause).toMatchObject({
+      code: 'RECEIVER_GONE',
+      where: { id: c },
+      count: 3,
+      next: expect.arrayContaining([expect.stringContaining(c)]),
+    })
     await until(() => idsOf(good.received, later).length > 0, { timeoutMs, what: 'the good one to be told again' })
     expect(gone.received.length).toBe(asked)
     // Four at first; then one at a time, each for 15 s.
@@ -283,6 +285,11 @@ describe('Receivers of notifications', () => {
     })
     const tested = await cli('test', name)
     expect([tested.code, tested.json()]).toMatchObject([0, { receiver: name, taken: true }])
+    const before = books.received.length
+    const { checks } = (await runCli(['--config', file, '--json', 'doctor', '--send-test'])).json() as { checks: Check[] }
+    const here = checks.filter(({ area }) => area === `receiver ${name}`)
+    expect(here.map((one) => [one.name.split(' ')[0], one.status])).toEqual(['url', 'secret', 'test', 'told'].map((one) => [one, 'ok']))
+    expect(books.received.length).toBe(before + 1)
     expect((await cli('disable', 'nobody', '--reason', 'x')).json()).toMatchObject({ error: { code: 'RECEIVER_NOT_FOUND' } })
     const api = await openApi({ ...on.config, temporal: { ...on.config.temporal, address: on.ledgers.server.address }, notifications })
     try {
@@ -293,6 +300,9 @@ describe('Receivers of notifications', () => {
       expect((await post('test', {})).json()).toMatchObject({ code: 'INPUT_INVALID' })
       expect((await post('enable', { reason: 'a test' })).json()).toEqual({ asked: true })
       expect((await post('test', {})).json()).toEqual({ taken: true })
+      const kept = await readKeptOrders(client(), 0, ['receiver'])
+      const kinds = kept.find(({ id }) => id === name)?.orders.map(({ kind }) => kind)
+      expect(kinds).toEqual(['test', 'disable', 'enable', 'test'])
       const reader = await api.token({ level: 'write' })
       const refused = await api.bare.inject({
         method: 'POST',
@@ -304,14 +314,5 @@ describe('Receivers of notifications', () => {
     } finally {
       await api.close()
     }
-  })
-
-  test('a config whose secret is in a variable that is not set names the field', () => {
-    const notifications = [
-      { name: 'a', url: 'https://a.example', secrets: [{ secretVariable: 'NOT_SET' }], events: ['stream.gap' as const] },
-    ]
-    expect(() => receiversOf({ notifications }, {})).toThrow(
-      /notifications\[0\]\.secrets\[0\]\.secretVariable needs the environment variable NOT_SET/,
-    )
   })
 })

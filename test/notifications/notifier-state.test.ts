@@ -2,7 +2,15 @@ import { describe, expect, test } from 'vitest'
 import { afterAttempt, attemptSchedule, dueUnsent, hasRoom } from '../../domain/notification/attempts.ts'
 import { haltConditions, laneConditions, streamConditions } from '../../domain/notification/condition.ts'
 import { type Notification, wantsSubject, wantsType } from '../../domain/notification/notification.ts'
-import { newNotifier, notifierLimits, type NotifierState, oldestUnsent, withConditions } from '../../domain/notification/notifier.ts'
+import {
+  newNotifier,
+  notifierLimits,
+  type NotifierState,
+  oldestUnsent,
+  standsSince,
+  waitingCount,
+  withConditions,
+} from '../../domain/notification/notifier.ts'
 import { obeyNotifierOrder } from '../../domain/notification/notifier-orders.ts'
 import { newLane } from '../../domain/lane/lane.ts'
 import { conditionNotification, transferNotification } from '../../notifications/events.ts'
@@ -234,4 +242,29 @@ test('a key that has signed for more than 80 % of a limit is told of once an hou
   })
   const idAt = (now: number) => nearLimits({ lanes, agents }, now)[0]?.notification.id
   expect([idAt(3_599_999) === first?.notification.id, idAt(3_600_000) === first?.notification.id]).toEqual([true, false])
+})
+
+describe('What waits for a receiver', () => {
+  const recorded: NotifierState = { ...start, recordedAt: 10_000 }
+  const delivered = (id: string, at: number) => ({
+    notification: { ...about(id, at), type: 'transfer.delivered' as const },
+    tries: 1,
+    nextAt: 0,
+    why: '',
+  })
+
+  test('it stands while it is disabled, is left alone, or no step has recorded anything for five minutes; an order begins it again', () => {
+    expect(standsSince(recorded, 20_000)).toBeUndefined()
+    expect(standsSince({ ...recorded, disabled: { why: 'gone', at: 7 } }, 20_000)).toBe(7)
+    expect(standsSince({ ...recorded, failure: { since: 8, tries: 1, nextAt: 9, why: '' } }, 20_000)).toBe(8)
+    expect(standsSince(recorded, 10_000 + 300_001)).toBe(10_000)
+    const enabled = obeyNotifierOrder(recorded, { kind: 'enable', order }, 300_000)
+    expect(standsSince(enabled, 10_000 + 300_001)).toBeUndefined()
+  })
+
+  test('what is kept counts once, though Temporal lists it too', () => {
+    const state = { ...recorded, pending: [about('p')], unsent: [delivered('a', 2_000), delivered('old', 500)] }
+    expect(waitingCount(state, 0)).toBe(3)
+    expect(waitingCount(state, 5)).toBe(7)
+  })
 })

@@ -1,4 +1,8 @@
+import { mkdtemp, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { Worker } from '@temporalio/worker'
+import { stringify } from 'yaml'
 import type { Config } from '../../config/schema.ts'
 import type { NotificationFilter } from '../../domain/notification/notification.ts'
 import type { Receiver } from '../../domain/notification/receiver.ts'
@@ -107,4 +111,21 @@ export async function startNotificationSetting(): Promise<NotificationSetting> {
       await ledgers.stop()
     },
   }
+}
+
+/** A config with one receiver, as a process of the role ledger, the API and the command line read it; in a folder of its own. */
+export async function writeReceiverConfig(on: NotificationSetting, name: string, url: string) {
+  const folder = await mkdtemp(join(tmpdir(), 'portage-notifications-'))
+  await writeFile(join(folder, 'secret'), testSecrets.first)
+  const file = join(folder, 'portage.yaml')
+  const notifications = [{ name, url, secrets: [{ secretFile: 'secret' }], events: ['transfer.delivered' as const] }]
+  const config = {
+    ...JSON.parse(JSON.stringify({ chains: on.config.chains, bridges: on.config.bridges })),
+    dataFolder: 'data',
+    temporal: { address: on.ledgers.server.address, useEnvironment: false },
+    worker: { heartbeatSeconds: 1, stickySeconds: 0.2, workflowTaskSeconds: 1, shutdownGraceSeconds: 0 },
+    notifications,
+  }
+  await writeFile(file, stringify(config))
+  return { file, folder, notifications }
 }

@@ -1,7 +1,8 @@
 import { stripVTControlCharacters } from 'node:util'
 import { expect, test } from 'vitest'
 import { parseDocument } from 'yaml'
-import { errorCatalogue, RelayerError } from '../../domain/errors.ts'
+import { errorCatalogue } from '../../domain/errors.ts'
+import { warningCatalogue } from '../../domain/warnings.ts'
 import { createLogger } from '../../observability/logger.ts'
 import { useTracing } from '../../observability/tracing.ts'
 
@@ -31,18 +32,18 @@ test('keeps to its level, children too', () => {
   const logger = createLogger({ level: 'warn', destination })
   logger.info('no')
   logger.child({}).debug('no')
-  logger.warn('yes')
-  logger.child({}).error('yes')
+  logger.warn('yes', { code: 'INTERNAL' })
+  logger.child({}).error('yes', { code: 'INTERNAL' })
   expect(lines.map((line) => (JSON.parse(line) as { level: string }).level)).toEqual(['warn', 'error'])
 })
 
 test('pretty lines are for people; the stack of an error and the remedy follow', () => {
   const { lines, destination } = memory()
   const error = Object.assign(new Error('no answer'), { code: 'NODE_UNAVAILABLE', stack: 'Error: no answer\n    at ask' })
-  createLogger({ pretty: true, destination }).error('gave up', { chain: 'ethereum', why: 'two words', error })
+  createLogger({ pretty: true, destination }).error('gave up', { code: 'NODE_UNAVAILABLE', chain: 'ethereum', why: 'two words', error })
   const plain = stripVTControlCharacters(lines.join('')).replace(/^\S+/, 'TIME')
   expect(plain).toBe(
-    'TIME error gave up chain=ethereum why="two words"\n    NODE_UNAVAILABLE Error: no answer\n        at ask\n    → ' +
+    'TIME error gave up code=NODE_UNAVAILABLE chain=ethereum why="two words"\n    NODE_UNAVAILABLE Error: no answer\n        at ask\n    → ' +
       errorCatalogue.NODE_UNAVAILABLE.remedy +
       '\n',
   )
@@ -80,13 +81,13 @@ test('what needs a person has the remedy of its code; what does not, and what sa
   const { lines, destination } = memory()
   const logger = createLogger({ destination })
   logger.warn('no work', { code: 'LANE_FUNDS' })
-  logger.error('broken', { error: new RelayerError('NODE_UNAVAILABLE') })
+  logger.error('gone', { code: 'RECEIVER_GONE' })
   logger.info('no work', { code: 'LANE_FUNDS' })
   logger.warn('no work', { code: 'LANE_FUNDS', remedy: 'wait' })
-  logger.warn('no work', { code: 'ELSE' })
+  logger.warn('no work', { code: 'ELSE' as never })
   expect(lines.map((line) => (JSON.parse(line) as { remedy?: string }).remedy)).toEqual([
     errorCatalogue.LANE_FUNDS.remedy,
-    errorCatalogue.NODE_UNAVAILABLE.remedy,
+    warningCatalogue.RECEIVER_GONE,
     undefined,
     'wait',
     undefined,
@@ -97,7 +98,7 @@ test('joined: repeated warnings are counted, and information is not', () => {
   const { lines, destination } = memory()
   const logger = createLogger({ destination, joined: true }).child({ lane: 'a' })
   for (let nonce = 0; nonce < 3; nonce++) {
-    logger.warn('refused', { nonce })
+    logger.warn('refused', { code: 'TRANSACTION_REFUSED', nonce })
     logger.info('seen', { nonce })
   }
   expect(lines.map((line) => (JSON.parse(line) as { message: string }).message)).toEqual(['refused', 'seen', 'seen', 'seen'])
@@ -105,7 +106,7 @@ test('joined: repeated warnings are counted, and information is not', () => {
 
 test("a stranger's text steers no terminal", () => {
   const { lines, destination } = memory()
-  createLogger({ pretty: true, destination }).warn('refused\u001b]0;mine\u0007', { reason: '\u009b2J\u001b[31m' })
+  createLogger({ pretty: true, destination }).warn('refused\u001b]0;mine\u0007', { code: 'INTERNAL', reason: '\u009b2J\u001b[31m' })
   // Our own colour of the level is all that is left of such characters.
   expect(stripVTControlCharacters(lines[0]!)).not.toMatch(/[^\P{Cc}\n]/u)
   expect(lines[0]).toContain(String.raw`reason=\u009b2J\u001b[31m`)

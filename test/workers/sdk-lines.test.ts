@@ -25,7 +25,7 @@ describe('a step that failed', () => {
 
   test('an unexpected error is a warning with its stack and causes', () => {
     const unexpected = toFailure(new TypeError('a slip of ours'))
-    expect(failed(unexpected)).toEqual({ level: 'warn', fields: { activityType: 'prepare', error: unexpected } })
+    expect(failed(unexpected)).toEqual({ level: 'warn', fields: { code: 'INTERNAL', activityType: 'prepare', error: unexpected } })
     const foreign = ApplicationFailure.create({ message: 'x', type: 'SomebodyElses' })
     expect(failed(foreign)).toEqual({ level: 'warn', fields: { activityType: 'prepare', error: foreign } })
   })

@@ -1,5 +1,4 @@
 import type { WorkflowHandle } from '@temporalio/client'
-import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { run } from '../../lab/devnet/run.ts'
 import { until } from '../../lab/devnet/until.ts'
@@ -12,25 +11,8 @@ import { laneWorkflowId, ledgerQueue } from '../../temporal/contracts/names.ts'
 import { createLedgerWorker } from '../../workers/ledger.ts'
 import { defaultTuning } from '../../workers/tuning.ts'
 import { currentDetails, summaries } from '../helpers/e2e-web-ui.ts'
+import { elsewhere, page, queries } from '../helpers/temporal-lines.ts'
 import { landed, lanes, scriptedTransfers, sound, waiting } from './scripted.ts'
-
-const read = (page: string) => readFileSync(new URL(`../../docs/${page}`, import.meta.url), 'utf8')
-
-/** The commands of docs/temporal-commands.md by their headings, as they stand there. */
-const page: ReadonlyMap<string, readonly string[]> = new Map(
-  read('temporal-commands.md')
-    .split(/^## /m)
-    .slice(1)
-    .map((section) => {
-      const commands = [...section.matchAll(/^```sh\n([\s\S]*?)^```/gm)].flatMap(([, block = '']) => block.trim().split('\n'))
-      return [section.split('\n')[0]!, commands] as const
-    }),
-)
-/** The saved queries of docs/temporal-ui.md. */
-const queries = [...read('temporal-ui.md').matchAll(/^\| ([^|]+) \| `(Workflow[^`]+)` \|$/gm)].map(([, what = '', query = '']) => ({
-  what,
-  query,
-}))
 
 /** The acts of an operator who has nothing but the `temporal` command line, on a real server with the real workflows. */
 describe("Temporal's own commands", () => {
@@ -293,6 +275,33 @@ describe("Temporal's own commands", () => {
       new Set(['LANE_NONE: both lanes are paused; looks again in n s']),
     )
     await handle.terminate()
+  })
+
+  test('the lines of the other documents run as they stand', async () => {
+    expect(new Set(elsewhere.map((line) => line.split(' ').slice(0, 3).join(' ')))).toEqual(
+      new Set(
+        ['reset', 'terminate', 'describe', 'show', 'signal', 'update-options']
+          .map((one) => `temporal workflow ${one}`)
+          .concat('temporal operator namespace'),
+      ),
+    )
+    for (const line of elsewhere) {
+      const handle = await waits()
+      const { workflowId } = handle
+      const parts = line.includes("'stream:<its id>'") ? line.replace("'stream:<its id>'", '<id>') : line
+      if (line.includes('--query'))
+        await until(async () => (await count(`TransferState='waiting'`)) > 0, { ...waiting, what: 'it to be listed' })
+      await type(parts.replace('--reason <text>', '--reason "<text>"'), {
+        id: workflowId,
+        workflow: workflowId,
+        text: 'a test',
+        time: '72h',
+      })
+      await on.temporal.client.workflow
+        .getHandle(workflowId)
+        .terminate()
+        .catch(() => {})
+    }
   })
 
   test('every step and every timer of every workflow that ran here has a summary', async () => {

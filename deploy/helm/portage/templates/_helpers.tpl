@@ -38,7 +38,7 @@ portage/role: {{ .role }}
 {{- toYaml (mustMergeOverwrite (deepCopy .Values.config) $set) -}}
 {{- end -}}
 
-{{/* dict: root, role, component, args, credentials (name of a Secret or ''), laneSecret (or ''), account, volume (emptyDir, claim or template) */}}
+{{/* dict: root, role, component, args, credentials (name of a Secret or ''), laneSecret and notificationsSecret (or ''), account, volume (emptyDir, claim or template) */}}
 {{- define "portage.pod" -}}
 {{- $root := .root -}}
 {{- $credentials := .credentials | default $root.Values.temporal.credentialsSecret -}}
@@ -128,6 +128,11 @@ spec:
           mountPath: /run/secrets/portage/lane
           readOnly: true
         {{- end }}
+        {{- if .notificationsSecret }}
+        - name: notifications
+          mountPath: /run/secrets/portage/notifications
+          readOnly: true
+        {{- end }}
         {{- if $credentials }}
         - name: temporal
           mountPath: /run/secrets/portage/temporal
@@ -149,6 +154,12 @@ spec:
     - name: lane
       secret:
         secretName: {{ .laneSecret }}
+        defaultMode: 0440
+    {{- end }}
+    {{- if .notificationsSecret }}
+    - name: notifications
+      secret:
+        secretName: {{ .notificationsSecret }}
         defaultMode: 0440
     {{- end }}
     {{- if $credentials }}
@@ -274,6 +285,14 @@ spec:
 {{- $chains := .Values.config.chains | default dict -}}
 {{- if not $chains }}{{ fail "config.chains is empty: config is portage.yaml (docs/config.md)" }}{{- end -}}
 {{- if and (or .Values.temporal.apiKey .Values.temporal.tls.ca .Values.temporal.tls.mutual) (not .Values.temporal.credentialsSecret) }}{{ fail "temporal.credentialsSecret is empty: the API key and the TLS files are in it" }}{{- end -}}
+{{- range $receiver := .Values.config.notifications }}
+{{- range $secret := $receiver.secrets }}
+{{- if $secret.secretFile }}
+{{- if not $.Values.ledger.notificationsSecret }}{{ fail (printf "ledger.notificationsSecret is empty: the secret of the receiver %s is a file of it" $receiver.name) }}{{- end -}}
+{{- if not (hasPrefix "/run/secrets/portage/notifications/" $secret.secretFile) }}{{ fail (printf "config.notifications: the secretFile of %s is not in /run/secrets/portage/notifications" $receiver.name) }}{{- end -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
 {{- $served := dict -}}
 {{- range .Values.chains }}
 {{- if not (hasKey $chains .name) }}{{ fail (printf "chains: %s is not in config.chains" .name) }}{{- end -}}

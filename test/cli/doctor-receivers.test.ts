@@ -1,0 +1,106 @@
+import { writeFileSync } from 'node:fs'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
+import { checkReceivers } from '../../cli/doctor/receivers.ts'
+import { configSchema } from '../../config/schema.ts'
+import { answering, startReceiver, type TestReceiver, testSecrets } from '../notifications/receiver.ts'
+
+/** Nothing listens there: what a notifier says is not asked. */
+const temporal = { address: '127.0.0.1:9', namespace: 'none' }
+let dir = ''
+let receiver: TestReceiver
+const secret = () => join(dir, 'secret')
+
+beforeAll(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'portage-receivers-'))
+})
+afterAll(() => rm(dir, { recursive: true }))
+beforeEach(async () => {
+  receiver = await startReceiver()
+  await writeFile(secret(), `${testSecrets.first}\n`, { mode: 0o600 })
+})
+afterEach(() => receiver.close())
+
+async function checks({ url = receiver.url, secrets = [{ secretFile: secret() }] as object[], sendTest = false, env = {} } = {}) {
+  const notifications = [{ name: 'books', url, secrets, events: ['transfer.delivered'] }]
+  const config = configSchema.parse({ chains: {}, bridges: {}, notifications })
+  const found = await checkReceivers(config, temporal, { env, sendTest })
+  for (const { area, detail, remedy = '' } of found) {
+    expect(area).toBe('receiver books')
+    expect(`${detail} ${remedy}`).not.toMatch(/doctor|path-secret|AQEB/)
+  }
+  return Object.fromEntries(found.map(({ name, ...rest }) => [name.split(' ')[0], rest]))
+}
+
+test('without being asked to, nothing is sent: host and secret are looked at', async () => {
+  expect(await checks()).toMatchObject({
+    url: { status: 'ok', detail: expect.stringContaining('can be reached') },
+    secret: { status: 'ok' },
+  })
+  expect([receiver.received, receiver.forged]).toEqual([[], []])
+})
+
+test('with --send-test it takes a signed notification.test, once', async () => {
+  expect(await checks({ sendTest: true })).toMatchObject({ test: { status: 'ok', detail: expect.stringMatching(/^has taken test_/) } })
+  expect(receiver.received.map(({ type, data }) => [type, data['by']])).toEqual([['notification.test', 'portage doctor']])
+})
+
+test('a secret of another form fails; one that is not here is no failure, and no test is sent without it', async () => {
+  await writeFile(secret(), 'whsec_short')
+  expect(await checks({ sendTest: true })).toMatchObject({
+    secret: { status: 'fail', detail: expect.stringContaining('24 to 64 bytes'), remedy: expect.stringContaining('openssl') },
+    test: { status: 'warn', remedy: 'portage notifications test books' },
+  })
+  await rm(secret())
+  expect(await checks()).toMatchObject({ secret: { status: 'warn', detail: 'is not on this machine' } })
+  const secrets = [{ secretVariable: 'BOOKS_SECRET' }]
+  expect(await checks({ secrets })).toMatchObject({ secret: { status: 'warn', remedy: expect.stringContaining('BOOKS_SECRET') } })
+  expect(await checks({ secrets, env: { BOOKS_SECRET: testSecrets.first } })).toMatchObject({ secret: { status: 'ok' } })
+  expect(receiver.received).toEqual([])
+})
+
+test('a secret that cannot be read fails', async () => {
+  const found = await checks({ secrets: [{ secretFile: dir }] })
+  expect(found).toMatchObject({ secret: { status: 'fail', detail: 'cannot be read: EISDIR', remedy: expect.stringContaining('may read') } })
+})
+
+test.each<[string, () => void, string, string]>([
+  ['another secret', () => writeFileSync(secret(), testSecrets.second), 'HTTP 401', 'the secret that signs'],
+  ['410', () => void (receiver.answer = answering(410)), '410', 'take it out of the config'],
+  [
+    'a redirect',
+    () => void (receiver.answer = answering(302, { location: 'http://127.0.0.1:1/' })),
+    'redirect',
+    'where the redirect leads',
+  ],
+  ['a wrong path', () => void (receiver.answer = answering(404)), 'HTTP 404', 'Correct the path'],
+  ['an error', () => void (receiver.answer = answering(503)), 'HTTP 503', 'in its own log'],
+])('a test that is answered by %s fails, with what to do', async (_, spoil, detail, remedy) => {
+  spoil()
+  expect(await checks({ sendTest: true })).toMatchObject({
+    url: { status: 'ok' },
+    test: { status: 'fail', detail: expect.stringContaining(detail), remedy: expect.stringContaining(remedy) },
+  })
+})
+
+test('a host that cannot be reached fails: no name, nothing that listens, no TLS', async () => {
+  const closed = createServer()
+  await new Promise<void>((resolve) => closed.listen(0, '127.0.0.1', resolve))
+  const { port } = closed.address() as AddressInfo
+  await new Promise((resolve) => closed.close(resolve))
+  const url = async (text: string) => (await checks({ url: text }))['url']
+  expect(await url(`http://127.0.0.1:${port}/path-secret`)).toMatchObject({
+    status: 'fail',
+    detail: expect.stringContaining('ECONNREFUSED'),
+  })
+  expect(await url('https://books.invalid/path-secret')).toMatchObject({
+    status: 'fail',
+    remedy: expect.stringContaining('host in its url'),
+  })
+  const plain = receiver.url.replace('http:', 'https:')
+  expect(await url(plain)).toMatchObject({ status: 'fail', remedy: expect.stringContaining('certificate') })
+})
