@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
 import { errorCatalogue } from '../../domain/errors.ts'
 import { transferStates } from '../../domain/transfer/transfer.ts'
+import { warningCatalogue } from '../../domain/warnings.ts'
 import { metricDefinitions } from '../../observability/metrics.ts'
 import { between, generatedDocs, staleDocs } from '../../scripts/docs.ts'
 
@@ -22,8 +23,8 @@ describe('generated docs', () => {
     expect(() => between('no marks here', 'part')).toThrow(/needs the marks/)
   })
 
-  test('every error code is documented, and no documented code is gone', () => {
-    expect(keysOf(text('docs/errors.md')).sort()).toEqual(Object.keys(errorCatalogue).sort())
+  test('every code of errors and of the log is documented, and no documented code is gone', () => {
+    expect(keysOf(text('docs/errors.md')).sort()).toEqual(Object.keys({ ...errorCatalogue, ...warningCatalogue }).sort())
   })
 
   test('every metric is documented, and no documented metric is gone', () => {
