@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { copyFileSync, existsSync, readFileSync, renameSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 import { createRequire, isBuiltin } from 'node:module'
-import { join, relative } from 'node:path'
+import { dirname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
@@ -28,10 +28,27 @@ const aws = /^@aws-sdk\/|^@smithy\//
 /** Loaded only where traces are sent: in a file of their own, too. */
 const tracing = /^@opentelemetry\/|^@temporalio\/interceptors-opentelemetry(\/|$)/
 
-/** A module that is a part of another compiled file. */
+/** A module that is a part of another compiled file. One that is no CommonJS keeps its kind: its default export would be all of it for who imports it. */
 const partOf =
   (file) =>
-  ({ path }) => ({ contents: `module.exports = require('${file}')['${path}']` })
+  async ({ path }) => {
+    const part = `require('${file}')['${path}']`
+    if (!isModule(path)) return { contents: `module.exports = ${part}` }
+    const names = Object.keys(await import(path))
+    const exported = names.map((name) => (name === 'default' ? 'export default part.default' : `export const ${name} = part.${name}`))
+    return { contents: [`const part = ${part}`, ...exported].join('\n') }
+  }
+
+/** Is what `require` finds for this package an ECMAScript module? */
+function isModule(name) {
+  const file = resolve(name)
+  if (!file.endsWith('.js')) return file.endsWith('.mjs')
+  for (let folder = dirname(file); folder !== dirname(folder); folder = dirname(folder)) {
+    const described = join(folder, 'package.json')
+    if (existsSync(described)) return JSON.parse(readFileSync(described, 'utf8')).type === 'module'
+  }
+  return false
+}
 
 /** Takes the packages that the sources import from packages.cjs, those of tracing from otlp.cjs, those of AWS from aws.cjs, and writes down which they are. */
 const fromPackages = ({ packages, ofTracing, ofAws }) => ({

@@ -7,6 +7,7 @@ import { promisify } from 'node:util'
 import { afterAll, expect, test } from 'vitest'
 import { compile } from '../../bin/compile.js'
 import { compiledFolder, dropOld } from '../../bin/compiled.js'
+import { deadConfig } from '../api/setting.ts'
 
 const run = promisify(execFile)
 const root = fileURLToPath(new URL('../..', import.meta.url))
@@ -52,6 +53,16 @@ async function compiled(program: string): Promise<string> {
   const load = `const { loadMain, keepCode } = require(${JSON.stringify(join((await compiledFolder()) ?? '', 'load.cjs'))})`
   return (await run(process.execPath, ['-e', `${load}; const { main } = loadMain('test'); ${program}`])).stdout
 }
+
+// One that is no CommonJS has its default export apart: a table asks string-width how wide it is.
+test('the compiled command line prints tables: packages of every kind are the same there as in the sources', async () => {
+  const file = join(folder, 'portage.yaml')
+  const { chains, bridges } = deadConfig(1)
+  writeFileSync(file, JSON.stringify({ chains, bridges }))
+  const check = `main(['config', 'check', '--config', ${JSON.stringify(file)}], { ...process, env: {}, stdout: process.stdout, stderr: process.stdout, cwd: () => '/' })`
+  const printed = await compiled(check)
+  expect(printed).toMatch(/^config +valid$/m)
+})
 
 test('a stack of the compiled code names the source', async () => {
   const fail = `throw new Error('no output')`
