@@ -23,7 +23,8 @@ Makes this clone ready to run. When nothing changed, it takes a second.
 
 Options:
   --tests   also, once, for tests that do not run without it: builds the Temporal server with which TLS and authorization are tested, where Go is installed; and
-            installs the browser of the page's tests by apt (Debian's package chromium, 100 MB), where this is root's and there is none
+            installs by apt what is missing, where this is root's: the browser of the page's tests (Debian's package chromium, 100 MB), and the
+            shells zsh and fish (20 MB), whose completion is tested
   --force   install the packages even if nothing changed
   --help    this text
 
@@ -165,6 +166,11 @@ function findBrowser() {
   run(process.execPath, ['--import', 'tsx', `${root}lab/browser/find-chromium.ts`])
 }
 
+/** As findTemporalServer. */
+function findShells() {
+  run(process.execPath, ['--import', 'tsx', `${root}lab/shells/find-shells.ts`])
+}
+
 const args = process.argv.slice(2)
 if (args.includes('--help')) {
   console.log(help)
@@ -176,5 +182,6 @@ if (args.includes('--help')) {
   if (args.includes('--tests')) {
     findTemporalServer()
     findBrowser()
+    findShells()
   }
 }

@@ -1,7 +1,8 @@
 import { Argument } from 'commander'
-import { bashScript, zshScript } from '../completion/bash.ts'
+import { bashScript } from '../completion/bash.ts'
 import { fishScript } from '../completion/fish.ts'
 import { completionTree } from '../completion/tree.ts'
+import { zshScript } from '../completion/zsh.ts'
 import type { Call, CommandSpec } from '../command.ts'
 import { verbatim } from '../output.ts'
 
@@ -12,8 +13,8 @@ export const completionCommand: CommandSpec = {
   options: (command) => command.addArgument(new Argument('<shell>', 'your shell').choices(Object.keys(scripts))),
   notes: 'The script has all of it: nothing is started when you press the tab key. Print it again after an upgrade.',
   examples: [
-    'source <(portage completion bash)                                          # in ~/.bashrc',
-    'source <(portage completion zsh)                                           # in ~/.zshrc',
+    'source <(portage completion bash)         # in ~/.bashrc',
+    'source <(portage completion zsh)          # in ~/.zshrc',
     'portage completion fish > ~/.config/fish/completions/portage.fish',
   ],
   run: async ({ program }: Call, shell: keyof typeof scripts) => {

@@ -1,7 +1,7 @@
 import type { CompletionCommand } from './tree.ts'
 
 /**
- * A script for bash, 4.4 or newer, and for zsh by its bashcompinit. It starts no process and evaluates nothing of what is typed: all that is completed stands in it.
+ * A script for bash, 4.4 or newer. It starts no process and evaluates nothing of what is typed: all that is completed stands in it.
  */
 export function bashScript(tree: readonly CompletionCommand[]): string {
   return `# Completion of portage for bash: source <(portage completion bash)
@@ -34,14 +34,6 @@ _portage() {
   fi
 }
 complete -F _portage portage`
-}
-
-/** For zsh. */
-export function zshScript(tree: readonly CompletionCommand[]): string {
-  return `# Completion of portage for zsh: source <(portage completion zsh)
-autoload -U +X compinit && (( \${+functions[compdef]} )) || compinit
-autoload -U +X bashcompinit && bashcompinit
-${bashScript(tree).split('\n').slice(1).join('\n')}`
 }
 
 function lookUps(tree: readonly CompletionCommand[]): string {

@@ -12,7 +12,8 @@ export interface CompletionCommand {
   readonly takesFile: boolean
 }
 
-interface CompletionWord {
+/** What can be typed, and what it is. */
+export interface CompletionWord {
   readonly name: string
   readonly description: string
 }

@@ -1,11 +1,9 @@
 import { existsSync } from 'node:fs'
 import { pathToFileURL } from 'node:url'
-import { run } from '../devnet/run.ts'
+import { aptInstall } from '../apt.ts'
 
 /** Where Debian's package has it. */
 const places = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome']
-/** Of a hundred megabytes. */
-const installMs = 600_000
 
 /** The browser that CHROMIUM names, or one that is installed; undefined: there is none. */
 export function knownChromium(env: NodeJS.ProcessEnv = process.env): string | undefined {
@@ -19,20 +17,9 @@ async function findChromium(): Promise<string | undefined> {
   const known = knownChromium()
   if (known !== undefined) return known
   if (process.env['CHROMIUM']) return refused(`CHROMIUM: ${process.env['CHROMIUM']} is not there`)
-  if (process.getuid?.() !== 0) return refused('only root can install it: apt-get install chromium')
-  say('set-up: installing chromium with apt-get, for the tests of the page (100 MB, once)')
-  const install = () => apt('install', '--yes', '--no-install-recommends', 'chromium', 'fonts-liberation')
-  let why = await install()
-  // The lists of packages may never have been fetched, or be old.
-  if (why !== undefined) why = (await apt('update')) ?? (await install())
+  say('set-up: chromium is missing; apt-get installs it for the tests of the page, where this is root (100 MB, once)')
+  const why = await aptInstall('chromium', 'fonts-liberation')
   return knownChromium() ?? refused(why ?? 'apt-get has installed something else')
-}
-
-/** The last line of apt-get if it failed. */
-async function apt(...args: string[]): Promise<string | undefined> {
-  const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' }
-  const done = await run('apt-get', ['--quiet', ...args], { timeoutMs: installMs, env })
-  return done.code === 0 ? undefined : (done.stderr.trim().split('\n').at(-1) ?? 'apt-get failed')
 }
 
 function refused(why: string): undefined {

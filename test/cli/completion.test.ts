@@ -1,50 +1,115 @@
 import { execFileSync, spawnSync } from 'node:child_process'
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
+import { completedShells, hasShell } from '../../lab/shells/find-shells.ts'
 import { runCli } from './run-cli.ts'
 
-const has = (shell: string) => spawnSync(shell, ['-c', 'true']).status === 0
-const scriptFor = async (shell: string) => (await runCli(['completion', shell])).out
+type Shell = (typeof completedShells)[number]
+type Line = readonly string[]
 
-/** What a shell offers after these words, the last of which is being typed, by its own completion. */
-const shells = {
-  bash: (script: string, words: readonly string[]) =>
-    execFileSync('bash', [
-      '--norc',
-      '-c',
-      `${script}\nCOMP_WORDS=("$@") COMP_CWORD=$(($# - 1))\n_portage\nprintf '%s\\n' "\${COMPREPLY[@]}"`,
-      'bash',
-      ...words,
-    ]),
-  fish: (script: string, words: readonly string[]) =>
-    execFileSync('fish', ['--no-config', '-c', `${script}\ncomplete -C '${words.join(' ')}'`]),
-} as const
+const scriptFor = async (shell: Shell) => (await runCli(['completion', shell])).out
 
-type Shell = keyof typeof shells
-
-async function offers(shell: Shell, ...words: string[]): Promise<string[]> {
-  const answer = shells[shell](await scriptFor(shell), ['portage', ...words]).toString()
-  return answer.split('\n').flatMap((line) => line.split('\t')[0] || [])
+/** What a shell offers by its own completion after each line, whose last word is being typed. */
+const offers: Readonly<Record<Shell, (script: string, lines: readonly Line[]) => string[][]>> = {
+  bash: (script, lines) =>
+    lines.map((words) => {
+      const press = `COMP_WORDS=("$@") COMP_CWORD=$(($# - 1))\n_portage\nprintf '%s\\n' "\${COMPREPLY[@]}"`
+      return shown(execFileSync('bash', ['--norc', '-c', `${script}\n${press}`, 'bash', 'portage', ...words]))
+    }),
+  zsh: (script, lines) =>
+    inFolder((folder) => {
+      const [scriptFile, linesFile] = [join(folder, 'script'), join(folder, 'lines')]
+      writeFileSync(scriptFile, script)
+      // A dot ends each line: it may end with a space.
+      writeFileSync(linesFile, lines.map((words) => `portage ${words.join(' ')}.\n`).join(''))
+      const driver = fileURLToPath(new URL('offers.zsh', import.meta.url))
+      const env = { ...process.env, HOME: folder, ZDOTDIR: folder, TMPDIR: folder, TERM: 'xterm', COLUMNS: '1000' }
+      const answers = execFileSync('zsh', ['-f', driver, scriptFile, linesFile], { env }).toString().trimEnd().split('\n')
+      expect(answers).toHaveLength(lines.length)
+      return lines.map((words, index) => {
+        const typed = ['portage', ...words.slice(0, -1), ''].join(' ')
+        expect(answers[index]?.startsWith(typed)).toBe(true)
+        const last = (answers[index] ?? '').slice(typed.length).trim()
+        return last === words.at(-1) ? [] : last.split(' ')
+      })
+    }),
+  fish: (script, lines) =>
+    inFolder((HOME) => {
+      writeFileSync(join(HOME, 'script'), script)
+      return lines.map((words) => {
+        const env = { ...process.env, HOME, TYPED: ['portage', ...words].join(' ') }
+        return shown(execFileSync('fish', ['--no-config', '-c', 'source ~/script; complete -C "$TYPED"'], { env }))
+      })
+    }),
 }
 
-for (const shell of Object.keys(shells) as Shell[]) {
-  test.runIf(has(shell))(`${shell} completes commands, options, and what options and arguments may be`, async () => {
-    expect(await offers(shell, 'trans')).toEqual(['transfer'])
-    expect(await offers(shell, 'transfer', '')).toEqual(
-      expect.arrayContaining(['submit', 'show', 'list', 'watch', 'retry', 'cancel', 'expedite']),
-    )
-    expect(await offers(shell, '--config', 'transfer', 'stream', 'check')).toEqual(['checkpoint'])
-    expect(await offers(shell, 'transfer', 'list', '--sta')).toEqual(['--state'])
-    expect(await offers(shell, 'transfer', 'list', '--wi')).toEqual(['--wide'])
-    expect(await offers(shell, 'transfer', 'list', '--state', 'par')).toEqual(['parked'])
-    expect(await offers(shell, 'transfer', 'list', '--state', 'parked', '--js')).toEqual(['--json'])
-    expect(await offers(shell, 'deny', 're')).toEqual(['recipient'])
-    expect(await offers(shell, '--config', 'packa')).toContain('package.json')
+function shown(output: Buffer): string[] {
+  return output
+    .toString()
+    .split('\n')
+    .flatMap((line) => line.split('\t')[0] || [])
+}
+
+function inFolder<Result>(use: (folder: string) => Result): Result {
+  const folder = mkdtempSync(join(tmpdir(), 'portage-completion-'))
+  try {
+    return use(folder)
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
+}
+
+const cases: readonly (readonly [Line, readonly string[]])[] = [
+  [['trans'], ['transfer']],
+  [['--config', 'transfer', 'stream', 'check'], ['checkpoint']],
+  [['--config=transfer', 'stream', 'check'], ['checkpoint']],
+  [['transfer', 'list', '--sta'], ['--state']],
+  [['transfer', 'list', '--wi'], ['--wide']],
+  [['transfer', 'list', '--state', 'par'], ['parked']],
+  [['transfer', 'list', '--state', 'parked', '--js'], ['--json']],
+  [['deny', 're'], ['recipient']],
+  [['transfer', 'show', 'sub'], []],
+]
+/** Of which more is offered than is named here. */
+const among: readonly (readonly [Line, readonly string[]])[] = [
+  [
+    ['transfer', ''],
+    ['submit', 'show', 'list', 'watch', 'retry', 'cancel', 'expedite'],
+  ],
+  [
+    ['transfer', 'list', '--state', ''],
+    ['admitting', 'parked', 'delivered'],
+  ],
+  [['--config', 'packa'], ['package.json']],
+]
+
+// Each starts a shell or several, which takes seconds where the machine is busy.
+for (const shell of completedShells) {
+  test.runIf(hasShell(shell))(`${shell} completes commands, options, and what options and arguments may be`, async () => {
+    const lines = [...cases, ...among].map(([words]) => words)
+    const found = offers[shell](await scriptFor(shell), lines)
+    expect(found.slice(0, cases.length)).toEqual(cases.map(([, wanted]) => wanted))
+    expect(found.slice(cases.length)).toEqual(among.map(([, wanted]) => expect.arrayContaining([...wanted])))
   })
 }
 
-test.runIf(has('bash'))('bash runs nothing of what is being typed, and loads the script twice', async () => {
+test.runIf(hasShell('fish'))('fish says what a command is for', async () => {
+  const script = await scriptFor('fish')
+  const answer = inFolder((HOME) =>
+    execFileSync('fish', ['--no-config', '-c', `${script}\ncomplete -C 'portage transfer exp'`], { env: { ...process.env, HOME } }),
+  )
+  expect(answer.toString()).toMatch(/^expedite\tRaise the fee /)
+})
+
+/** What nobody may run, nor take for a pattern. */
+const hostile = ['$(echo hidden >&2)', '`echo hidden >&2`', ']', '*', '(e:echo hidden:)']
+
+test.runIf(hasShell('bash'))('bash runs nothing of what is being typed, and loads the script twice', async () => {
   const script = await scriptFor('bash')
-  const words = ['portage', 'transfer', 'show', '$(echo hidden >&2)', '`echo hidden >&2`', '']
+  const words = ['portage', 'transfer', 'show', ...hostile, '']
   const { stderr, stdout } = spawnSync('bash', [
     '--norc',
     '-c',
@@ -55,8 +120,13 @@ test.runIf(has('bash'))('bash runs nothing of what is being typed, and loads the
   expect([stdout.toString(), stderr.toString()]).toEqual(['0\n', ''])
 })
 
-test.runIf(has('zsh'))('zsh takes the script', async () => {
-  const script = await scriptFor('zsh')
-  const { stdout, stderr } = spawnSync('zsh', ['-f', '-c', `${script}\necho $_comps[portage]`])
-  expect([stdout.toString().trim(), stderr.toString()]).toEqual(['_bash_complete -F _portage', ''])
-})
+for (const shell of ['zsh', 'fish'] as const) {
+  test.runIf(hasShell(shell))(`${shell} runs nothing of what is being typed, and loads the script twice`, async () => {
+    const script = await scriptFor(shell)
+    const mark = join(tmpdir(), `portage-completion-ran-${process.pid}-${shell}`)
+    const words = [`$(touch ${mark})`, `(touch\\ ${mark})`, `"$(touch ${mark})"`, ']', `'a b'`]
+    const lines = words.map((word) => ['transfer', 'list', word, '--sta'])
+    expect(offers[shell](`${script}\n${script}`, lines)).toEqual(lines.map(() => ['--state']))
+    expect(existsSync(mark)).toBe(false)
+  })
+}

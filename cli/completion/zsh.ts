@@ -1,0 +1,81 @@
+import type { CompletionCommand, CompletionWord } from './tree.ts'
+
+/** A script for zsh and its compsys: to be sourced, or the file `_portage` of a folder of `$fpath`. As that for bash, it starts no process, and evaluates nothing of what is typed. */
+export function zshScript(tree: readonly CompletionCommand[]): string {
+  return `#compdef portage
+# Completion of portage for zsh: source <(portage completion zsh)
+(( $+functions[compdef] )) || { autoload -U compinit && compinit -i }
+${lookUps(tree)}
+_portage() {
+  local at= skip= option= word file=
+  local -i i ret=1
+  local -a commands options valued choices names
+  _portage_command ''
+  for (( i = 2; i < CURRENT; i++ )); do
+    word=$words[i]
+    names=(\${commands%%:*})
+    if [[ -n $skip ]]; then
+      skip= option=
+    elif (( $valued[(Ie)$word] )); then
+      skip=1 option=$word
+    elif (( $names[(Ie)$word] )); then
+      at="\${at:+$at }$word"
+      _portage_command "$at"
+    fi
+  done
+  if [[ -z $skip && $PREFIX == --*=* ]]; then
+    skip=1 option=\${PREFIX%%=*}
+    compset -P '*='
+  fi
+  if [[ -n $skip ]]; then
+    commands=()
+    _portage_value "$at" "$option"
+  elif [[ $PREFIX == -* ]]; then
+    _describe -o option options
+    return
+  fi
+  (( $#commands )) && _describe command commands && ret=0
+  (( $#choices )) && compadd -a choices && ret=0
+  [[ -n $file ]] && _files && ret=0
+  return ret
+}
+if [[ $funcstack[1] == _portage ]]; then _portage "$@"; else compdef _portage portage; fi`
+}
+
+function lookUps(tree: readonly CompletionCommand[]): string {
+  const commands = tree.map(({ path, commands: below, options, choices, takesFile }) => {
+    const valued = options.filter(({ value }) => value)
+    return `    ${quoted(path)}) commands=(${described(below)}) options=(${described(options)}) valued=(${listed(valued.map(({ name }) => name))}) choices=(${listed(choices)}) file=${takesFile ? 1 : ''} ;;`
+  })
+  const values = tree.flatMap(({ path, options }) =>
+    options.flatMap(({ name, value }) =>
+      value && (value.isFile || value.choices.length > 0)
+        ? [`    ${quoted(`${path} ${name}`)}) choices=(${listed(value.choices)}) file=${value.isFile ? 1 : ''} ;;`]
+        : [],
+    ),
+  )
+  return `_portage_command() {
+  case $1 in
+${commands.join('\n')}
+  esac
+}
+_portage_value() {
+  choices=() file=
+  case "$1 $2" in
+${values.join('\n')}
+  esac
+}`
+}
+
+/** As `_describe` takes them: no name has a colon. */
+function described(words: readonly CompletionWord[]): string {
+  return listed(words.map(({ name, description }) => `${name}:${description}`))
+}
+
+function listed(texts: readonly string[]): string {
+  return texts.map(quoted).join(' ')
+}
+
+function quoted(text: string): string {
+  return `'${text.replaceAll("'", `'\\''`)}'`
+}

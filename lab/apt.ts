@@ -1,0 +1,21 @@
+import { run } from './devnet/run.ts'
+
+/** Of a hundred megabytes. */
+const installMs = 600_000
+
+/** Installs packages of Debian, where this is root's. Why it did not; undefined: they are installed. Never throws. */
+export async function aptInstall(...packages: string[]): Promise<string | undefined> {
+  if (process.getuid?.() !== 0) return `only root can install it: apt-get install ${packages.join(' ')}`
+  const install = () => apt('install', '--yes', '--no-install-recommends', ...packages)
+  const why = await install()
+  // The lists of packages may never have been fetched, or be old.
+  return why === undefined ? undefined : ((await apt('update')) ?? (await install()))
+}
+
+/** The last line of apt-get if it failed. */
+async function apt(...args: string[]): Promise<string | undefined> {
+  const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' }
+  const done = await run('apt-get', ['--quiet', ...args], { timeoutMs: installMs, env }).catch((error: unknown) => String(error))
+  if (typeof done === 'string') return done
+  return done.code === 0 ? undefined : (done.stderr.trim().split('\n').at(-1) ?? 'apt-get failed')
+}
