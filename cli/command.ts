@@ -7,6 +7,7 @@ import type { TemporalClient } from '../temporal/client/client.ts'
 import { withTemporalClient } from '../temporal/client/connect.ts'
 import { type Allow, allowing, assertStillGood, authenticate } from './access.ts'
 import { type CliContext, type ExitCode, exitCodes, type GlobalOptions } from './context.ts'
+import { helpEnd } from './help.ts'
 import type { Text } from './output.ts'
 import { print, printRefusal, type Refusal } from './print.ts'
 
@@ -28,9 +29,9 @@ export interface CommandSpec {
   readonly description: string
   /** Adds the arguments and options. */
   readonly options?: (command: Command) => Command
-  /** Shown in the help before the examples. */
+  /** Shown in the help before the examples, in lines that fit. A line that begins with a space stays one. */
   readonly notes?: string
-  /** Whole command lines, shown at the end of the help. */
+  /** Whole command lines, shown at the end of the help; those that are too wide in several lines. */
   readonly examples?: readonly string[]
   readonly commands?: Commands
   /** Absent: a group, which only has commands. */
@@ -51,7 +52,10 @@ export function addCommands(
   for (const [name, spec] of Object.entries(commands)) {
     const path = [...groups, name]
     const { description, options, run } = spec
-    const command = parent.command(name).description(description).addHelpText('after', helpEnd(spec))
+    const command = parent
+      .command(name)
+      .description(description)
+      .addHelpText('after', () => helpEnd(spec))
     options?.(command)
     addCommands(command, spec.commands ?? {}, context, ended, path)
     if (!run) continue
@@ -119,10 +123,4 @@ function finish({ context, globals }: Call<unknown>, outcome: Result): ExitCode 
   }
   print(context, globals, outcome)
   return outcome.failed ? exitCodes.failure : exitCodes.ok
-}
-
-function helpEnd({ notes, examples = [] }: CommandSpec): string {
-  const heading = examples.length === 1 ? 'Example' : 'Examples'
-  const parts = [notes, examples.length > 0 && [`${heading}:`, ...examples.map((line) => `  ${line}`)].join('\n')]
-  return parts.flatMap((part) => (part ? [`\n${part}`] : [])).join('\n')
 }

@@ -1,5 +1,5 @@
 import { InvalidArgumentError } from 'commander'
-import { coinText, gweiText } from '../domain/amounts.ts'
+import { exactAmountText, gweiText } from '../domain/amounts.ts'
 import type { FeePolicy, FeeScope } from '../domain/fees/policy.ts'
 
 /** `global`, `chain:bsc`, `call:bsc/0x…` or `call:bsc/0x…/0x12345678`, `lane:evm-56:0x…`, `transfer:<id>`. */
@@ -38,5 +38,5 @@ export function parseFeeScope(text: string): FeeScope {
 export function limitText(field: keyof FeePolicy, value: string | number | undefined): string {
   if (value === undefined) return '-'
   if (field === 'gasFactor' || field === 'gasLimit') return String(value)
-  return field === 'maxFeePerTransaction' ? coinText(String(value), 'ether') : gweiText(String(value))
+  return field === 'maxFeePerTransaction' ? exactAmountText(String(value), 'ether') : gweiText(String(value))
 }

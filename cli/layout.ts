@@ -125,7 +125,7 @@ function cellText(cell: Cell, { width }: Layout): string {
 }
 
 /** Lines of words; a word that is wider than a line is broken. */
-function wrap(text: string, width: number): string[] {
+export function wrap(text: string, width: number): string[] {
   const lines: string[] = []
   let line = ''
   for (const word of text.split(' ').flatMap((whole) => pieces(whole, width))) {

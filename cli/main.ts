@@ -25,6 +25,7 @@ import { stuckCommand } from './commands/stuck.ts'
 import { tokenCommand } from './commands/token.ts'
 import { transferCommand } from './commands/transfer.ts'
 import { type CliContext, type ExitCode, exitCodes, type GlobalOptions } from './context.ts'
+import { helpWidth } from './help.ts'
 import { printError } from './print.ts'
 import { Program } from './program.ts'
 
@@ -92,13 +93,12 @@ export function createProgram(context: CliContext, ended: (code: ExitCode) => vo
     .option('--wide', 'whole ids, a row on a line, however wide (default: fitted to the terminal, or to 80 columns)')
     .option('--token-file <file>', 'file with the access token of who gives orders (default: $PORTAGE_TOKEN)')
     .option('--verbose', 'with an error, print its stack and causes')
-    .configureHelp({ showGlobalOptions: true })
+    .configureHelp({ showGlobalOptions: true, minWidthToWrap: 24, subcommandTerm })
     .configureOutput({
       writeOut: (text) => context.stdout.write(text),
       writeErr: (text) => context.stderr.write(text),
-      // The same width in a terminal, a log and a document.
-      getOutHelpWidth: () => 100,
-      getErrHelpWidth: () => 100,
+      getOutHelpWidth: () => helpWidth,
+      getErrHelpWidth: () => helpWidth,
     })
     .exitOverride()
     .showHelpAfterError('(portage <command> --help shows how)')
@@ -107,17 +107,24 @@ export function createProgram(context: CliContext, ended: (code: ExitCode) => vo
   return program
 }
 
+/** A command with its arguments in the list of its group. That it has options is true of nearly all. */
+function subcommandTerm(command: Command): string {
+  const named = command.registeredArguments.map((one) => (one.required ? `<${one.name()}>` : `[${one.name()}]`))
+  return [command.name(), ...named].join(' ')
+}
+
 const footer = `
 Exit codes:
   0  done
-  1  it failed, or the answer is no: the error's code and remedy are on stderr (with --json: on stdout)
+  1  it failed, or the answer is no: the error's code and remedy are on stderr
+     (with --json: on stdout)
   2  the command line is wrong (with --json: the error is on stdout, too)
 
 Examples:
-  portage init                             write a config for chains of your choice
-  portage config check                     is portage.yaml right?
-  portage setup temporal                   make Temporal's namespace and search attributes
-  portage doctor                           do Temporal, nodes, contracts, keys, spy and guardians answer?
-  portage run --role all                   the whole relayer in one process
-  portage stuck                            what stands, why, and what to do
-  portage transfer list --state parked     what waits for an operator`
+  portage init                          write a config for chains of your choice
+  portage config check                  is portage.yaml right?
+  portage setup temporal                make Temporal's namespace and attributes
+  portage doctor                        does everything answer that it needs?
+  portage run --role all                the whole relayer in one process
+  portage stuck                         what stands, why, and what to do
+  portage transfer list --state parked  what waits for an operator`

@@ -1,10 +1,10 @@
-import { gweiText } from '../domain/amounts.ts'
+import { amountText, exactAmountText, gasPriceText, gweiText } from '../domain/amounts.ts'
 import { type GivenOrder, orderDetails } from '../domain/order.ts'
 
 /** A value of a table or of a list of facts. */
 export type Cell = string | number | boolean | undefined | Shortened
 
-/** An id: in `short` where it must fit, which commands take for `full`. */
+/** An id: in `short` where it must fit, which commands take for `full`; or an amount, in `full` to the last wei. */
 export interface Shortened {
   readonly full: string
   readonly short: string
@@ -72,6 +72,16 @@ export function verbatim(text: string): Verbatim {
   return { kind: 'verbatim', text }
 }
 
+/** An amount of coins. @param wei decimal; absent: `-` @param coin its symbol, where it is known */
+export function amountCell(wei: string | undefined, coin: string | undefined): Cell {
+  return wei === undefined ? undefined : { full: exactAmountText(wei, coin), short: amountText(wei, coin) }
+}
+
+/** A price per unit of gas. @param wei decimal; absent: `-` */
+export function gasPriceCell(wei: string | undefined): Cell {
+  return wei === undefined ? undefined : { full: gweiText(wei), short: gasPriceText(wei) }
+}
+
 /** Date and time of a table's cell, UTC, without milliseconds. */
 export function timeText(iso: string): string {
   return iso.slice(0, 19)
@@ -88,12 +98,4 @@ function withFees(given: GivenOrder): GivenOrder {
 /** Signals are typed by hand: it need not be a number. */
 function isFee(name: string, value: string | number): boolean {
   return (name === 'maxFee' || name === 'tip') && /^[0-9]+$/.test(String(value))
-}
-
-/** In the largest unit of which there is one: `12s ago`, `3m ago`, `2h ago`, `5d ago`. @param ms how long ago */
-export function agoText(ms: number): string {
-  const seconds = Math.max(0, Math.floor(ms / 1_000))
-  if (seconds < 60) return `${seconds}s ago`
-  if (seconds < 3_600) return `${Math.floor(seconds / 60)}m ago`
-  return seconds < 86_400 ? `${Math.floor(seconds / 3_600)}h ago` : `${Math.floor(seconds / 86_400)}d ago`
 }

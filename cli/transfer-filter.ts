@@ -24,6 +24,7 @@ export interface FilterOptions {
   readonly lane?: string
   readonly sender?: string
   readonly nonce?: number
+  readonly tx?: string
   /** ms, as the next two. */
   readonly olderThan?: number
   readonly newerThan?: number
@@ -43,6 +44,7 @@ export function withFilter(command: Command): Command {
     .option('--lane <lane>', 'only of this lane, by id or address')
     .option('--sender <address>', 'only of the lanes with this address, on whatever chain', parse.address)
     .option('--nonce <number>', 'only of this nonce of --lane', parse.number)
+    .option('--tx <hash>', 'only what this transaction delivers, alone or in a batch, once it is in a block', parse.hash)
     .option('--older-than <age>', 'only what began longer ago: 90s, 15m, 3h, 2d', ageOf)
     .option('--newer-than <age>', 'only what began since', ageOf)
     .option('--blocked <age>', 'only what is open for longer than this', ageOf)
@@ -50,8 +52,8 @@ export function withFilter(command: Command): Command {
 
 /** Whether anything narrows the selection. */
 export function selects(options: FilterOptions): boolean {
-  const { state, undone, code, bridge, chain, source, target, lane, sender, nonce, olderThan, newerThan, blocked } = options
-  return [state, undone, code, bridge, chain, source, target, lane, sender, nonce, olderThan, newerThan, blocked].some(
+  const { state, undone, code, bridge, chain, source, target, lane, sender, nonce, tx, olderThan, newerThan, blocked } = options
+  return [state, undone, code, bridge, chain, source, target, lane, sender, nonce, tx, olderThan, newerThan, blocked].some(
     (one) => one !== undefined,
   )
 }
@@ -59,12 +61,14 @@ export function selects(options: FilterOptions): boolean {
 /** What Temporal is asked for. Throws INPUT_INVALID, LANE_NOT_FOUND, LANE_UNREACHABLE, NODE_UNAVAILABLE, TEMPORAL_UNAVAILABLE. */
 export async function toFilter(client: TemporalClient, config: Config, options: FilterOptions): Promise<TransferFilter> {
   const { state: states, undone, code, bridge, chain, source: sourceChain, target: targetChain, blocked, olderThan, newerThan } = options
+  if (options.nonce !== undefined && options.tx !== undefined)
+    throw invalid('give either --nonce or --tx: a nonce is looked up by its transaction')
   if (undone && blocked !== undefined) throw invalid('give either --undone or --blocked: what was closed is not blocked')
   const execution = undone ? ('undone' as const) : blocked === undefined ? undefined : ('open' as const)
   const lane = options.lane === undefined ? undefined : await findLane(client, config, options.lane, targetChain ?? chain)
   const ages = [blocked, olderThan].filter((age) => age !== undefined)
   return {
-    ...{ states, execution, code, bridge, chain, sourceChain, targetChain },
+    ...{ states, execution, code, bridge, chain, sourceChain, targetChain, txHash: options.tx },
     lanes: await lanesOfFilter(client, config, lane, options.sender),
     startedBefore: ages.length === 0 ? undefined : Date.now() - Math.max(...ages),
     startedAfter: newerThan === undefined ? undefined : Date.now() - newerThan,

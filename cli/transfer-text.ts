@@ -1,10 +1,12 @@
+import { coinOfChain } from '../config/coins.ts'
+import type { Config } from '../config/schema.ts'
 import { errorCatalogue } from '../domain/errors.ts'
 import type { TransferTransaction } from '../domain/transfer/attempts.ts'
 import type { TransferRow } from '../temporal/client/transfer-list.ts'
 import type { TransferReport } from '../temporal/client/transfers.ts'
-import { coinOfLane, coinText, gweiText } from '../domain/amounts.ts'
+import { agoText } from '../domain/age.ts'
 import { shortTransfer } from '../domain/short-id.ts'
-import { facts, list, agoText, ordersSection, type Part, section, type Text, timeText } from './output.ts'
+import { amountCell, facts, gasPriceCell, list, ordersSection, type Part, section, type Text, timeText } from './output.ts'
 
 /** One line per transfer. */
 export function rowsText(rows: readonly TransferRow[]): Part {
@@ -21,7 +23,11 @@ export function rowsText(rows: readonly TransferRow[]): Part {
 }
 
 /** A transfer: its facts, its transactions, what was ordered of it, its timeline. */
-export function reportText(report: TransferReport, transactions: readonly TransferTransaction[] = []): Text {
+export function reportText(
+  report: TransferReport,
+  config: Pick<Config, 'chains'>,
+  transactions: readonly TransferTransaction[] = [],
+): Text {
   if ('partial' in report) {
     const { partial, ...row } = report
     return [facts({ ...row }), `Only a part is known: ${partial}.`]
@@ -40,14 +46,14 @@ export function reportText(report: TransferReport, transactions: readonly Transf
     transaction: txHash,
     block: delivery?.blockHeight,
     'delivered by': delivery && `${delivery.by ?? 'unknown'}${delivery.ours ? ' (ours)' : ''}`,
-    'gas paid': delivery?.gasPaid && coinText(delivery.gasPaid, lane === undefined ? 'ether' : coinOfLane(lane)),
+    'gas paid': amountCell(delivery?.gasPaid, coinOfChain(config, transfer.targetChain)),
     code,
     reason,
     remedy: state === 'parked' || state === 'waiting' ? code && errorCatalogue[code].remedy : undefined,
     rounds,
   })
   const attempts = section(transactions, ['nonce', 'attempt', 'transaction', 'max fee', 'tip', 'fate'], (one) => {
-    return [one.nonce, one.kind, one.hash, gweiText(one.maxFee), gweiText(one.tip), one.fate]
+    return [one.nonce, one.kind, one.hash, gasPriceCell(one.maxFee), gasPriceCell(one.tip), one.fate]
   })
   const lines = section(timeline, ['time', 'state', 'note'], ({ at, state: reached, note }) => [new Date(at).toISOString(), reached, note])
   return [head, ...attempts, ...ordersSection(orders), ...lines]

@@ -47,6 +47,13 @@ export const chainSchema = z.strictObject({
     .describe(
       "Base URL of a block explorer, for links of the page: tx/<hash> is added. Absent: that of Wormhole's SDK for this network, if it has one.",
     ),
+  coin: z
+    .string()
+    .regex(/^(?!(wei|gwei|ether|coins?)$)[a-z]{1,10}$/i, 'must be a symbol of up to ten letters, like ETH, and no unit')
+    .optional()
+    .describe(
+      'Symbol of the coin that pays gas on this chain, with which amounts are shown and typed. Absent: that of a network that Portage knows, else "native coins".',
+    ),
   urlVariables: z
     .array(z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/))
     .max(100)

@@ -6,6 +6,11 @@ export function ageText(ms: number): string {
   return seconds < 172_800 ? `${Math.round(seconds / 3_600)} h` : `${Math.round(seconds / 86_400)} days`
 }
 
+/** The same as a sentence's part: `now`, `8 s ago`. */
+export function agoText(ms: number): string {
+  return ms < 1_000 ? 'now' : `${ageText(ms)} ago`
+}
+
 const units = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const
 
 /** `90s`, `15m`, `3h`, `2d`. */

@@ -1,50 +1,8 @@
-import type { LaneId } from './lane/lane-id.ts'
-
-/** The coins of well-known EVM networks whose coin is not ETH, by network id. Of a network that is not here the coin is shown as ETH. */
-const coins: ReadonlyMap<string, string> = new Map(
-  Object.entries({
-    RBTC: [30],
-    TLOS: [40],
-    XDC: [50],
-    BNB: [56, 97, 204],
-    XDAI: [100],
-    POL: [137, 80002],
-    S: [146],
-    OKB: [196],
-    FTM: [250],
-    HBAR: [295],
-    FIL: [314],
-    FLOW: [747],
-    HYPE: [999],
-    CFX: [1030],
-    METIS: [1088],
-    GLMR: [1284],
-    MOVR: [1285],
-    SEI: [1329],
-    RON: [2020],
-    KAVA: [2222],
-    MNT: [5000],
-    KAIA: [8217],
-    XPL: [9745],
-    CELO: [42220],
-    AVAX: [43113, 43114],
-    BERA: [80094],
-    MON: [143, 10143],
-  }).flatMap(([coin, networks]) => networks.map((id) => [String(id), coin] as const)),
-)
-
-/** The coin of an EVM network: its symbol. */
-export function coinOf(networkId: string | number): string {
-  return coins.get(String(networkId)) ?? 'ETH'
-}
-
-/** The coin that a lane pays with. */
-export function coinOfLane(lane: LaneId): string {
-  return coinOf(/^[a-z]+-([0-9]+):/.exec(lane)?.[1] ?? '')
-}
-
 /** Digits behind the point of an amount in this unit. Every coin of an EVM network has 18. */
 const decimalsOf = { wei: 0, gwei: 9, ether: 18 } as const
+
+/** What a coin is called of which nobody has told the symbol. `parseAmount` takes it. */
+const anyCoin = 'native coins'
 
 /** An amount as it was typed. */
 export interface Amount {
@@ -58,47 +16,70 @@ export interface Amount {
 const mostDigits = 77
 
 /**
- * `5gwei`, `0.05 ETH`, `0.05 ether` (of whatever coin), `1000000 wei`; a number without a unit is wei. Undefined: it is none of these, or has a fraction of a wei.
+ * `5gwei`, `0.05 ETH`, `0.05 ether` or `0.05 native coins` (of whatever coin), `1000000 wei`; a number without a unit is wei. Undefined: it is none of these, or has a
+ * fraction of a wei. Whether there is such a coin is not looked at.
  */
 export function parseAmount(text: string): Amount | undefined {
-  const [, whole, fraction = '', unit = 'wei'] = /^([0-9]+)(?:\.([0-9]+))?\s*([a-z]{1,10})?$/i.exec(text.trim()) ?? []
+  const [, whole, fraction = '', unit = 'wei'] = /^([0-9]+)(?:\.([0-9]+))?\s*((?:native )?[a-z]{1,10})?$/i.exec(text.trim()) ?? []
   if (whole === undefined || whole.length > mostDigits) return undefined
-  const known = Object.hasOwn(decimalsOf, unit.toLowerCase()) ? (unit.toLowerCase() as keyof typeof decimalsOf) : undefined
-  const coin = unit.toUpperCase()
-  if (!known && !isCoin(coin)) return undefined
-  const decimals = known ? decimalsOf[known] : decimalsOf.ether
+  const name = unit.toLowerCase().replace(/^(native )?coins?$/, 'ether')
+  if (name.includes(' ')) return undefined
+  const known = Object.hasOwn(decimalsOf, name) ? (name as keyof typeof decimalsOf) : undefined
+  const decimals = decimalsOf[known ?? 'ether']
   const digits = fraction.replace(/0+$/, '')
   if (digits.length > decimals) return undefined
-  return { wei: String(BigInt(whole + digits.padEnd(decimals, '0'))), ...(!known && { coin }) }
+  return { wei: String(BigInt(whole + digits.padEnd(decimals, '0'))), ...(!known && { coin: name.toUpperCase() }) }
 }
 
-function isCoin(symbol: string): boolean {
-  return symbol === 'ETH' || [...coins.values()].includes(symbol)
+/** Below so many wei an amount is shown in wei: a thousandth of a gwei. */
+const leastGwei = 10n ** 6n
+/** From so many wei on an amount is shown in coins: a ten-thousandth of one. */
+const leastCoins = 10n ** 14n
+/** Most digits of an amount for people that are not zeros before it. Those before the point are always shown. */
+const mostSignificant = 6
+
+/**
+ * An amount for people: `12 wei`, `3.2 gwei`, `0.05 ETH`. Six significant digits at most, cut and not rounded, so that nothing is shown as more than it is.
+ * @param wei decimal
+ * @param coin symbol; undefined: nobody knows it
+ */
+export function amountText(wei: string, coin: string | undefined): string {
+  return inUnit(wei, coin, significant)
 }
 
-/** Of a price per unit of gas, exact: `1.5 gwei`. @param wei decimal */
+/** The same to the last wei, as `parseAmount` reads it. */
+export function exactAmountText(wei: string, coin: string | undefined): string {
+  return inUnit(wei, coin, (digits) => digits)
+}
+
+/** Of a price per unit of gas, for people: `1.5 gwei`, `7 wei`. Six significant digits at most, cut. @param wei decimal */
+export function gasPriceText(wei: string): string {
+  const value = BigInt(wei)
+  return value > 0n && value < leastGwei ? `${value} wei` : `${significant(scaled(wei, decimalsOf.gwei))} gwei`
+}
+
+/** Of a price per unit of gas, to the last wei: `1.500000001 gwei`. @param wei decimal */
 export function gweiText(wei: string): string {
   return `${scaled(wei, decimalsOf.gwei)} gwei`
 }
 
-/** Exact, as `parseAmount` reads it: `0.05 BNB`. @param wei decimal */
-export function coinText(wei: string, coin: string): string {
-  return `${scaled(wei, decimalsOf.ether)} ${coin}`
-}
-
-/** Digits behind the point of a balance. */
-const shownDecimals = 6
-
-/** Of a balance: cut to six digits behind the point, `9.998765 ETH`; one that is less than the last of them is exact. @param wei decimal */
-export function balanceText(wei: string, coin: string): string {
-  const [whole = '0', fraction = ''] = scaled(wei, decimalsOf.ether).split('.')
-  const shown = fraction.slice(0, shownDecimals).replace(/0+$/, '')
-  if (whole === '0' && shown === '' && fraction !== '') return `${BigInt(wei)} wei`
-  return `${whole}${shown && `.${shown}`} ${coin}`
+function inUnit(wei: string, coin: string = anyCoin, shown: (digits: string) => string): string {
+  const value = BigInt(wei)
+  if (value === 0n) return `0 ${coin}`
+  if (value < leastGwei) return `${value} wei`
+  return value < leastCoins ? `${shown(scaled(wei, decimalsOf.gwei))} gwei` : `${shown(scaled(wei, decimalsOf.ether))} ${coin}`
 }
 
 function scaled(wei: string, decimals: number): string {
   const digits = String(BigInt(wei)).padStart(decimals + 1, '0')
   const fraction = digits.slice(digits.length - decimals).replace(/0+$/, '')
   return digits.slice(0, digits.length - decimals) + (fraction && `.${fraction}`)
+}
+
+function significant(digits: string): string {
+  const [whole = '0', fraction = ''] = digits.split('.')
+  const zeros = /^0*/.exec(fraction)?.[0].length ?? 0
+  const most = whole === '0' ? zeros + mostSignificant : Math.max(0, mostSignificant - whole.length)
+  const rest = fraction.slice(0, most).replace(/0+$/, '')
+  return rest === '' ? whole : `${whole}.${rest}`
 }

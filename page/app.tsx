@@ -7,6 +7,7 @@ import { useStore } from './data/store.ts'
 import type { Links } from './format/links.ts'
 import { Head } from './parts/head.tsx'
 import { OrderDialog } from './parts/order.tsx'
+import { RetryAllDialog } from './parts/retry-all.tsx'
 import { Flow } from './views/flow.tsx'
 import { Lanes } from './views/lanes.tsx'
 import { Nodes } from './views/nodes.tsx'
@@ -42,6 +43,7 @@ export function App() {
         <a href="docs">API</a>
       </footer>
       <OrderDialog />
+      <RetryAllDialog />
     </>
   )
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { coinOf } from '../../config/coins.ts'
 import { explorerOf } from '../../config/explorers.ts'
 import type { Api, ApiDeps } from '../deps.ts'
 
@@ -7,19 +8,29 @@ const linksSchema = z.object({
   temporalWebUi: z.string().optional().describe("Base URL of Temporal's Web UI. Absent: the config names none."),
   chains: z.record(
     z.string(),
-    z.object({ networkId: z.number(), explorer: z.string().optional().describe('Base URL of its block explorer. Absent: none is known.') }),
+    z.object({
+      networkId: z.number(),
+      explorer: z.string().optional().describe('Base URL of its block explorer. Absent: none is known.'),
+      coin: z.string().optional().describe('Symbol of the coin that pays gas on it. Absent: not known.'),
+    }),
   ),
 })
 
-/** `GET /v1/links`: where a person finds more of what the API names: Temporal's Web UI and the block explorers, as the config has them. */
+/** `GET /v1/links`: where a person finds more of what the API names: Temporal's Web UI and the block explorers, as the config has them; and what coins are called. */
 export function linksRoute(app: Api, { config: { temporal, chains } }: ApiDeps): void {
   const links = {
     namespace: temporal.namespace,
     ...(temporal.webUi !== undefined && { temporalWebUi: temporal.webUi }),
     chains: Object.fromEntries(
-      Object.entries(chains).map(([name, chain]) => [name, { networkId: chain.networkId, explorer: explorerOf(chain) }] as const),
+      Object.entries(chains).map(([name, chain]) => {
+        const { networkId } = chain
+        return [name, { networkId, explorer: explorerOf(chain), coin: coinOf({ chains }, networkId) }] as const
+      }),
     ),
   }
-  const schema = { summary: "Base URLs of Temporal's Web UI and of block explorers", response: { 200: linksSchema } }
+  const schema = {
+    summary: "Base URLs of Temporal's Web UI and of block explorers, and the coins of chains",
+    response: { 200: linksSchema },
+  }
   app.get('/v1/links', { config: { access: 'read' }, schema }, () => links)
 }

@@ -1,8 +1,9 @@
 import { z } from 'zod'
 import { RelayerError } from '../../domain/errors.ts'
+import { messageBytes } from '../../intake/message-bytes.ts'
 import type { Api, ApiDeps } from '../deps.ts'
 import { errorSchema, textOf, toErrorAnswer } from '../errors.ts'
-import { defaultBridge, messageBytes, submit } from '../submit.ts'
+import { defaultBridge, submit } from '../submit.ts'
 
 /** spy_relayer's body, or ours where the request does not reach the route. */
 const failed = {

@@ -3,11 +3,12 @@ import { z } from 'zod'
 import type { Bridges } from '../../bridges/port.ts'
 import { signedApis } from '../../bridges/registry.ts'
 import { RelayerError } from '../../domain/errors.ts'
+import { messageBytes } from '../../intake/message-bytes.ts'
 import { fetchSignedVaa } from '../../intake/vaa-lookup.ts'
 import type { Api, ApiDeps } from '../deps.ts'
 import { errorSchema, problemSchema, toErrorAnswer } from '../errors.ts'
 import { idempotencyHeaders, once } from '../idempotency.ts'
-import { defaultBridge, messageBytes, submit } from '../submit.ts'
+import { defaultBridge, submit } from '../submit.ts'
 
 /** Submissions of one request, and how many of them are worked on at a time: each may read a chain. */
 const [mostInBulk, atOnce] = [100, 4]

@@ -37,7 +37,8 @@ export const deployCommand: CommandSpec = {
           .addOption(new Option('--ramp <percent>', 'only so much of what is new, 0 to 100').argParser(percent))
           .option('--ignore-missing-queues', 'even if no worker of this version serves a queue that the current one serves'),
       notes: `Refused where no worker of the version has polled yet, or a queue of the current version has none of it: start its workers first, of all roles.
-The same with Temporal's own tool: temporal worker deployment set-current-version --deployment-name <name> --build-id <id>.`,
+The same with Temporal's own tool:
+  temporal worker deployment set-current-version --deployment-name <name> --build-id <id>`,
       examples: [
         'portage deploy promote 2.4.1 --ramp 10 --reason "a tenth first"',
         'portage deploy promote 2.4.1 --reason "release 2.4.1"',
@@ -58,7 +59,8 @@ The same with Temporal's own tool: temporal worker deployment set-current-versio
       options: (command) =>
         command.argument('[build-id]', 'the version; absent: that of the config').option('--wait', 'until it is, or Ctrl-C'),
       notes: `The exit code is 0 if it is drained, else 1. The server looks every few minutes. What holds a version up:
-temporal workflow list --query 'TemporalWorkerDeploymentVersion = "<name>:<build-id>" AND ExecutionStatus = "Running"'.`,
+  temporal workflow list --query 'ExecutionStatus = "Running" AND
+      TemporalWorkerDeploymentVersion = "<name>:<build-id>"'`,
       examples: ['portage deploy drained 2.4.0 --wait'],
       run: async ({ withTemporal, options, context }: Call<{ wait?: true }>, given?: string) =>
         withInterrupt(context, (stopping) =>

@@ -2,10 +2,11 @@ import type { Command } from 'commander'
 import { Interface } from 'ethers'
 import type { ConfiguredChain } from '../../chains/registry.ts'
 import { chainOf, lanesOf } from '../../config/chains.ts'
+import { coinOfLane } from '../../config/coins.ts'
 import { aboutLane } from '../../config/lane-names.ts'
 import type { Config } from '../../config/schema.ts'
 import { RelayerError } from '../../domain/errors.ts'
-import { type Amount, coinOfLane, coinText } from '../../domain/amounts.ts'
+import { type Amount, exactAmountText } from '../../domain/amounts.ts'
 import { laneAddress, type LaneId } from '../../domain/lane/lane-id.ts'
 import { harmless } from '../../domain/printable.ts'
 import { lastPart, shortAddress } from '../../domain/short-id.ts'
@@ -25,7 +26,7 @@ import { withChain } from '../chains.ts'
 import type { Allow } from '../access.ts'
 import { findLane, laneArgument, type LaneOptions, withLane } from '../lanes.ts'
 import { type Reasoned, invalid, parse, withReason } from '../options.ts'
-import { type Cell, facts, list, timeText } from '../output.ts'
+import { amountCell, type Cell, facts, list, timeText } from '../output.ts'
 
 const erc20 = new Interface(['function transfer(address, uint256)', 'function balanceOf(address)'])
 const lane = '0x52908400098527886e0f7030069857d2e4169ee7'
@@ -47,9 +48,9 @@ export const operatorTransactionCommands: Commands = {
       ),
     examples: [`portage lane send ${lane} --to 0x8617e340b3d01fa5f11f306f4090fd50e238070d --value 0.01ETH --reason "a refund" --wait`],
     run: (call: Call<PaymentOptions & { to: string; value?: Amount; data: string }>, name: string) =>
-      withLaneOrder(call, name, (id, client, _, allow) => {
+      withLaneOrder(call, name, (id, client, config, allow) => {
         const { to, data, value = none } = call.options
-        return pay(call, client, { lane: id, intent: { to, data, value: weiOf(value, id) } }, allow(id))
+        return pay({ call, client, config }, { lane: id, intent: { to, data, value: weiOf(config, value, id) } }, allow(id))
       }),
   },
   sweep: {
@@ -70,7 +71,7 @@ export const operatorTransactionCommands: Commands = {
         if (!found) throw new RelayerError('LANE_NOT_FOUND', { detail: 'It is not in the config.', facts: { lane: id } })
         const { address, minimumBalance } = found.lane
         const { token } = call.options
-        const keep = call.options.keep ? weiOf(call.options.keep, id) : minimumBalance
+        const keep = call.options.keep ? weiOf(config, call.options.keep, id) : minimumBalance
         const { treasury } = chainOf(config, found.chain)
         if (!treasury) throw invalid(`chains.${found.chain}.treasury is not in the config`)
         if (!token && keep === undefined) throw invalid('say what stays: --keep <amount>')
@@ -81,9 +82,13 @@ export const operatorTransactionCommands: Commands = {
                 data: erc20.encodeFunctionData('transfer', [treasury.address, await tokenBalance(chain, address, token)]),
                 value: '0',
               }
-            : { to: treasury.address, data: '0x', value: await spare(chain, { id, address }, treasury.address, BigInt(keep ?? '0')) },
+            : {
+                to: treasury.address,
+                data: '0x',
+                value: await spare(chain, { address, coin: coinOfLane(config, id) }, treasury.address, BigInt(keep ?? '0')),
+              },
         )
-        return pay(call, client, { lane: id, intent }, order)
+        return pay({ call, client, config }, { lane: id, intent }, order)
       }),
   },
   'top-up': {
@@ -102,9 +107,9 @@ export const operatorTransactionCommands: Commands = {
         const payer = await findLane(client, config, from, chain)
         if (network(payer) !== network(id) || payer === id)
           throw invalid('the two must be different lanes of one network', { lane: id, from: payer })
-        const intent = { to: laneAddress(id), data: '0x', value: weiOf(amount, payer) }
+        const intent = { to: laneAddress(id), data: '0x', value: weiOf(config, amount, payer) }
         const { by, reason } = allow(payer)
-        return pay(call, client, { lane: payer, intent }, { by, reason: reason === 'top-up' ? `top-up of ${id}` : reason })
+        return pay({ call, client, config }, { lane: payer, intent }, { by, reason: reason === 'top-up' ? `top-up of ${id}` : reason })
       }),
   },
   transactions: {
@@ -112,9 +117,11 @@ export const operatorTransactionCommands: Commands = {
     options: (command) => laneArgument(command).option('--closed <number>', 'as many of those that have ended, too', parse.closed, 0),
     examples: ['portage lane transactions 0x52908400098527886e0f7030069857d2e4169ee7 --chain ethereum --closed 10'],
     run: (call: Call<LaneOptions & { closed: number }>, name: string) =>
-      withLane(call, name, async (lane, client) => {
+      withLane(call, name, async (lane, client, config) => {
         const rows = await listOperatorTransactions(client, lane, call.options.closed)
-        return { json: { lane, transactions: rows }, text: list('no transactions', headings, rows.map(cells)) }
+        const coin = coinOfLane(config, lane)
+        const shown = rows.map((row) => cells(row, coin))
+        return { json: { lane, transactions: rows }, text: list('no transactions', headings, shown) }
       }),
   },
   'cancel-transaction': {
@@ -125,7 +132,7 @@ export const operatorTransactionCommands: Commands = {
         '--wait',
         'until it has ended; exit code 1 if it was not cancelled',
       ),
-    examples: ['portage lane cancel-transaction operator-transaction:evm-1:0x5290…9ee7:1f2e3d4c5b6a7988 --reason "wrong amount" --wait'],
+    examples: ['portage lane cancel-transaction 1f2e3d4c5b6a7988 --reason "wrong amount" --wait'],
     run: ({ withOrder, options, context }: Call<Reasoned & { wait?: true }>, given: string) =>
       withOrder(async (client, config, allow) => {
         const { wait } = options
@@ -142,10 +149,11 @@ export const operatorTransactionCommands: Commands = {
 }
 
 /** wei. Throws INPUT_INVALID if it names the coin of another chain: the same number of coins is worth something else there. */
-function weiOf({ wei, coin }: Amount, payer: LaneId): string {
-  const own = coinOfLane(payer)
-  if (coin === undefined || coin === own) return wei
-  throw invalid(`The coin of this lane's chain is ${own}, and not ${coin}. The unit ether is of whatever coin.`, { lane: payer })
+function weiOf(config: Config, { wei, coin }: Amount, payer: LaneId): string {
+  const own = coinOfLane(config, payer)
+  if (coin === undefined || coin === own?.toUpperCase()) return wei
+  const known = own === undefined ? 'not known: chains.<name>.coin in the config names it' : `${own}, and not ${coin}`
+  throw invalid(`The coin of this lane's chain is ${known}. The unit ether is of whatever coin.`, { lane: payer })
 }
 
 /** Runs `use` with the lane that is ordered to pay. `allow`: as of withOrder, about the lane that pays. */
@@ -163,15 +171,20 @@ function withWait(command: Command): Command {
   return command.option('--wait', 'until it is final; without it, the id of its workflow is printed')
 }
 
+interface Setting {
+  readonly call: Call<PaymentOptions>
+  readonly client: TemporalClient
+  readonly config: Config
+}
+
 async function pay(
-  call: Call<PaymentOptions>,
-  client: TemporalClient,
+  { call, client, config }: Setting,
   input: Pick<OperatorTransactionInput, 'lane' | 'intent'>,
   order: Order,
 ): Promise<Outcome> {
   const { intent } = input
   const id = await startOperatorTransaction(client, input, order)
-  const about = { id, lane: input.lane, to: intent.to, value: coinText(intent.value, coinOfLane(input.lane)) }
+  const about = { id, lane: input.lane, to: intent.to, value: exactAmountText(intent.value, coinOfLane(config, input.lane)) }
   if (!call.options.wait) return { json: { ...about, value: `${intent.value} wei`, intent }, text: facts(about) }
   // On stderr, since it can take as long as the chain does: stdout is for the result.
   call.context.stderr.write(`${id} goes on by itself; this waits until it is final (Ctrl-C ends the waiting only)\n`)
@@ -191,7 +204,7 @@ const limitRoom = 2n
 /** The coins that remain after `keep` and the cost of sending them, wei, decimal. Throws INPUT_INVALID if there are none. */
 async function spare(
   chain: ConfiguredChain,
-  { id, address }: { readonly id: LaneId; readonly address: string },
+  { address, coin }: { readonly address: string; readonly coin: string | undefined },
   to: string,
   keep: bigint,
 ): Promise<string> {
@@ -200,7 +213,7 @@ async function spare(
   const cost = paymentGas * limitRoom * BigInt(quote.maxFee) * priceRoom + BigInt(dataFee) * priceRoom
   const value = BigInt(account.balance) - keep - cost
   if (value > 0n) return String(value)
-  const [balance, kept, fee] = [account.balance, keep, cost].map((wei) => coinText(String(wei), coinOfLane(id)))
+  const [balance, kept, fee] = [account.balance, keep, cost].map((wei) => exactAmountText(String(wei), coin))
   throw invalid(`nothing to send: balance ${balance}, to keep ${kept}, fee up to ${fee}`, { lane: address })
 }
 
@@ -215,10 +228,10 @@ async function tokenBalance(chain: ConfiguredChain, address: string, token: stri
 
 const headings = ['transaction', 'started', 'state', 'nonce', 'to', 'value', 'by', 'reason', 'detail']
 
-function cells({ id, execution, startedAt, status }: OperatorTransactionRow): Cell[] {
+function cells({ id, execution, startedAt, status }: OperatorTransactionRow, coin: string | undefined): Cell[] {
   const state = status?.state ?? (execution === 'RUNNING' ? 'no answer' : execution.toLowerCase())
   const { nonce, intent, by, reason, detail = '' } = status ?? {}
-  const value = status && coinText(status.intent.value, coinOfLane(status.lane))
+  const value = amountCell(status?.intent.value, coin)
   const to = intent && { full: intent.to, short: shortAddress(intent.to) }
   return [{ full: id, short: lastPart(id) }, timeText(startedAt), state, nonce, to, value, by, reason, detail]
 }

@@ -1,4 +1,5 @@
-import { balanceText, coinOfLane, coinText, gweiText } from '../../domain/amounts.ts'
+import { coinOfLane } from '../../config/coins.ts'
+import { amountText, exactAmountText } from '../../domain/amounts.ts'
 import { workflowOf } from '../../domain/lane/intent-id.ts'
 import { laneAddress, type LaneId } from '../../domain/lane/lane-id.ts'
 import { lastPart, shortAddress, shortLane } from '../../domain/short-id.ts'
@@ -13,7 +14,18 @@ import { listLanesNow } from '../../causes/lane-readings.ts'
 import { ageText } from '../../domain/age.ts'
 import { toRow } from '../../lanes/reports.ts'
 import { parse } from '../options.ts'
-import { type Cell, facts, type Heading, list, ordersSection, type Shortened, type Text, timeText } from '../output.ts'
+import {
+  amountCell,
+  type Cell,
+  facts,
+  gasPriceCell,
+  type Heading,
+  list,
+  ordersSection,
+  type Shortened,
+  type Text,
+  timeText,
+} from '../output.ts'
 import { modeCommands, nonceCommands } from './lane-orders.ts'
 import { operatorTransactionCommands } from './lane-operator-transactions.ts'
 
@@ -24,7 +36,10 @@ export const laneCommand: CommandSpec = {
       description: 'All lanes of the config, and every other ledger that runs.',
       examples: ['portage lane list --json'],
       run: async ({ withTemporal, context }) => {
-        const lanes = await withTemporal((client, config) => listLanesNow(client, config, context.env))
+        const { lanes, coin } = await withTemporal(async (client, config) => ({
+          lanes: await listLanesNow(client, config, context.env),
+          coin: (lane: LaneId) => coinOfLane(config, lane),
+        }))
         const rows = lanes.map(({ lane, chain, status, next, latest, finalized, inFlight, window, balance, balanceAt, reason, by }) => [
           laneCell(lane, chain),
           chain ?? '(not in config)',
@@ -33,7 +48,7 @@ export const laneCommand: CommandSpec = {
           latest,
           finalized,
           inFlight === undefined ? undefined : `${inFlight}/${window ?? '-'}`,
-          balance === undefined ? undefined : balanceCell(lane, balance, balanceAt),
+          balance === undefined ? undefined : balanceCell(balance, coin(lane), balanceAt),
         ])
         return { json: { lanes }, text: list('no lanes', headings, rows) }
       },
@@ -44,11 +59,11 @@ export const laneCommand: CommandSpec = {
       options: laneArgument,
       examples: ['portage lane show evm-1:0x52908400098527886e0f7030069857d2e4169ee7'],
       run: (call: Call<LaneOptions>, name: string) =>
-        withLane(call, name, async (lane, client) => {
+        withLane(call, name, async (lane, client, config) => {
           const state = await readLane(client, lane)
           const entries = Object.values(state.entries).sort((a, b) => a.nonce - b.nonce)
           const hashes = await hashesOf(client, lane, entries)
-          return { json: { ...state, hashes: Object.fromEntries(hashes) }, text: stateText(state, hashes) }
+          return { json: { ...state, hashes: Object.fromEntries(hashes) }, text: stateText(state, hashes, coinOfLane(config, lane)) }
         }),
     },
     batches: {
@@ -89,10 +104,10 @@ const headings: readonly Heading[] = [
 const nowMs = 30_000
 
 /** One that no node tells now has its age. */
-function balanceCell(lane: LaneId, balance: string, balanceAt = ''): Shortened {
+function balanceCell(balance: string, coin: string | undefined, balanceAt = ''): Shortened {
   const ms = Date.now() - Date.parse(balanceAt)
   const age = ms <= nowMs ? '' : Number.isNaN(ms) ? ' (of unknown age)' : ` (${ageText(ms)} ago)`
-  return { full: `${coinText(balance, coinOfLane(lane))}${age}`, short: `${balanceText(balance, coinOfLane(lane))}${age}` }
+  return { full: `${exactAmountText(balance, coin)}${age}`, short: `${amountText(balance, coin)}${age}` }
 }
 
 /** A lane of the config is found by its address. */
@@ -100,7 +115,7 @@ function laneCell(lane: LaneId, chain: string | undefined): Shortened {
   return { full: lane, short: chain === undefined ? shortLane(lane) : shortAddress(laneAddress(lane)) }
 }
 
-function stateText(state: LaneState, hashes: ReadonlyMap<number, string>): Text {
+function stateText(state: LaneState, hashes: ReadonlyMap<number, string>, coin: string | undefined): Text {
   const configured = state.configured?.window
   const { lane, status, next, latest, finalized, inFlight, window, balance, reason, by } = toRow(state.config.lane, undefined, true, state)
   const { kept: keptNow, keptLimit } = kept(state)
@@ -114,19 +129,18 @@ function stateText(state: LaneState, hashes: ReadonlyMap<number, string>): Text 
     final: finalized,
     'in flight': `${inFlight}/${window}${configured === undefined || configured === window ? '' : ` (the config says ${configured})`}`,
     'wait for finality': state.observed && `${keptNow} of at most ${keptLimit} nonces`,
-    balance: balance && coinText(balance, coinOfLane(lane)),
+    balance: amountCell(balance, coin),
     'figures read': state.observed && `${ageText(Date.now() - state.observed.at)} ago, when they last changed something`,
     ...state.counts,
   })
   const entries = Object.values(state.entries).sort((a, b) => a.nonce - b.nonce)
   const rows = entries.map(({ nonce, attempts, maybeSent, fill, owner }) => {
     const where = state.observed && nonce < state.observed.latest ? 'mined' : maybeSent ? 'sent' : 'in flight'
-    const offered = attempts.at(-1)?.maxFee
     return [
       nonce,
       fill ? `${where}, fill: ${fill}` : where,
       attempts.length,
-      offered && gweiText(offered),
+      gasPriceCell(attempts.at(-1)?.maxFee),
       hashCell(hashes.get(nonce)),
       intentCell(owner?.intentId),
     ]

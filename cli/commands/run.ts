@@ -34,7 +34,7 @@ export const runCommand: CommandSpec = {
   all      everything below in one process
   chain    transfer workflows and the steps of a chain that need no key
   lane     what needs the keys of this process
-  ledger   the nonce ledgers, streams, batches, operator transactions and settings
+  ledger   nonce ledgers, streams, batches, operator transactions, settings
   intake   listens to the guardian spy and feeds the streams
   api      the REST API`,
   examples: [

@@ -46,7 +46,9 @@ Without one, --json prints one object per change.`,
   run: (call: Call<ListOptions>, id: string | undefined) =>
     withInterrupt(call.context, (signal) =>
       call.withTemporal<Outcome | void>(async (client, config) =>
-        id === undefined ? watchList(client, config, call, signal) : watchOne(client, call, await findTransfer(client, config, id), signal),
+        id === undefined
+          ? watchList(client, config, call, signal)
+          : watchOne(client, config, call, await findTransfer(client, config, id), signal),
       ),
     ),
 }
@@ -56,7 +58,13 @@ async function select(client: TemporalClient, config: Config, options: ListOptio
 }
 
 /** Prints each new line of the timeline; the final status ends it. Ends early, with the status so far, at a signal. */
-async function watchOne(client: TemporalClient, call: Call<ListOptions>, id: string, signal: AbortSignal): Promise<Outcome> {
+async function watchOne(
+  client: TemporalClient,
+  config: Config,
+  call: Call<ListOptions>,
+  id: string,
+  signal: AbortSignal,
+): Promise<Outcome> {
   let printedUntil = 0
   for (;;) {
     const report = await readTransfer(client, id)
@@ -65,7 +73,7 @@ async function watchOne(client: TemporalClient, call: Call<ListOptions>, id: str
       if (printedUntil > 0) call.context.stdout.write('\n')
       return {
         json: report,
-        text: reportText(report, 'partial' in report ? [] : report.transactions),
+        text: reportText(report, config, 'partial' in report ? [] : report.transactions),
         failed: report.state !== 'delivered',
       }
     }

@@ -16,15 +16,15 @@ export const transferCommand: CommandSpec = {
       options: (command) => command.argument('<id>', transferForms),
       examples: [
         'portage transfer show 6d1b4c0c5f0a3e21',
-        'portage transfer show 2/0000000000000000000000003ee18b2214aff97000d974cf647e7c347e8fa585/269170 --json',
+        'portage transfer show 2/0x3ee18b2214aff97000d974cf647e7c347e8fa585/269170 --json',
         'portage transfer show ethereum/17',
       ],
       run: async ({ withTemporal }, given: string) => {
-        const { report, transactions } = await withTemporal(async (client, config) => {
-          const found = await readTransfer(client, await findTransfer(client, config, given))
-          return { report: found, transactions: 'partial' in found ? [] : await transactionsOf(client, found) }
+        const { report, transactions, config } = await withTemporal(async (client, loaded) => {
+          const found = await readTransfer(client, await findTransfer(client, loaded, given))
+          return { config: loaded, report: found, transactions: 'partial' in found ? [] : await transactionsOf(client, found) }
         })
-        return { json: { ...report, transactions }, text: reportText(report, transactions) }
+        return { json: { ...report, transactions }, text: reportText(report, config, transactions) }
       },
     },
     list,

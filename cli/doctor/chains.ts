@@ -1,7 +1,8 @@
 import { Interface } from 'ethers'
 import type { NodeStatus } from '../../chains/port.ts'
+import { coinOfChain } from '../../config/coins.ts'
 import type { ChainConfig, Config } from '../../config/schema.ts'
-import { balanceText, coinOf } from '../../domain/amounts.ts'
+import { amountText } from '../../domain/amounts.ts'
 import { RelayerError } from '../../domain/errors.ts'
 import { type ConfiguredChain as Reader, createConfiguredChain } from '../../chains/registry.ts'
 import { invalid } from '../options.ts'
@@ -10,11 +11,12 @@ import { checkKey, operatorCallsFinding } from './keys.ts'
 
 /** Checks every node by itself, then the contracts and the lanes through the first healthy node. */
 export async function checkChains({ chains }: Config): Promise<Check[]> {
-  const found = await Promise.all(Object.entries(chains).map(([name, chain]) => checkChain(name, chain)))
+  const found = await Promise.all(Object.entries(chains).map(([name, chain]) => checkChain(name, chain, coinOfChain({ chains }, name))))
   return found.flat()
 }
 
-async function checkChain(name: string, chain: ChainConfig): Promise<Check[]> {
+/** @param coin the symbol of its coin, where it is known */
+async function checkChain(name: string, chain: ChainConfig, coin: string | undefined): Promise<Check[]> {
   const area = `chain ${name}`
   const readers = chain.nodes.map((node, index) => {
     const nodes = [{ ...node, name: node.name ?? `node-${index + 1}` }]
@@ -48,9 +50,7 @@ async function checkChain(name: string, chain: ChainConfig): Promise<Check[]> {
     const balances = await Promise.all(
       chain.lanes.length === 0
         ? [look(area, 'lanes', async () => warn('no lane is configured', 'Transfers to this chain wait until there is one.'))]
-        : chain.lanes.map(({ address }) =>
-            look(area, `lane ${address}`, () => checkLane(reader, { address, coin: coinOf(chain.networkId) })),
-          ),
+        : chain.lanes.map(({ address }) => look(area, `lane ${address}`, () => checkLane(reader, { address, coin }))),
     )
     return [...nodes, ...wormhole, ...keys, ...calls, ...balances]
   } finally {
@@ -127,9 +127,12 @@ async function read(reader: Reader, contract: string, name: string, args: readon
   return functions.decodeFunctionResult(name, answer)[0]
 }
 
-async function checkLane(reader: Reader, { address, coin }: { readonly address: string; readonly coin: string }): Promise<Finding> {
+async function checkLane(
+  reader: Reader,
+  { address, coin }: { readonly address: string; readonly coin: string | undefined },
+): Promise<Finding> {
   const [account, hasCode] = await Promise.all([reader.account(address), reader.hasCode(address)])
-  const detail = `balance ${balanceText(account.balance, coin)}, nonce ${account.latestNonce}`
+  const detail = `balance ${amountText(account.balance, coin)}, nonce ${account.latestNonce}`
   if (account.balance === '0') return fail(detail, 'Send it the native coin of this chain: it pays the gas.')
   return hasCode ? warn(`${detail}; the address has code (EIP-7702)`, 'Set its window to 1, or use a plain key.') : detail
 }

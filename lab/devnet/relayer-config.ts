@@ -87,6 +87,7 @@ export function relayerConfig(input: RelayerConfigInput): ConfigInput {
         {
           family: 'evm' as const,
           networkId: anvil.chainId,
+          coin: name === 'bsc' ? 'BNB' : 'ETH',
           wormholeChainId,
           nodes: nodesOf(name, anvil.url),
           finality: { kind: 'tag' as const },

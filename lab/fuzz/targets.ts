@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { AbiCoder, concat, id } from 'ethers'
 import fc from 'fast-check'
-import { messageBytes } from '../../api/submit.ts'
 import { completedIn, initiatedIn } from '../../bridges/native-bridge/events.ts'
 import { readMessage as readNative, writeMessage, idOf } from '../../bridges/native-bridge/message.ts'
 import { explainRevert as explainNative } from '../../bridges/native-bridge/reverts.ts'
@@ -14,7 +13,7 @@ import { decodeReason } from '../../chains/evm/transactions/simulate.ts'
 import { parseFeeScope } from '../../cli/fee-scope.ts'
 import { parse } from '../../cli/options.ts'
 import { parseConfig } from '../../config/load.ts'
-import { balanceText } from '../../domain/amounts.ts'
+import { amountText, exactAmountText } from '../../domain/amounts.ts'
 import { fromSettingsCheckpoint } from '../../domain/settings/checkpoint.ts'
 import { applySettingsOrders } from '../../domain/settings/reducer.ts'
 import { assertSettingsOrders } from '../../domain/settings/request.ts'
@@ -23,6 +22,7 @@ import { fromCheckpoint } from '../../domain/stream/checkpoint.ts'
 import { assertStreamUpdate } from '../../domain/stream/request.ts'
 import { applyToStream, initialStream } from '../../domain/stream/reducer.ts'
 import { retryAfterMs } from '../../http/retry-after.ts'
+import { messageBytes } from '../../intake/message-bytes.ts'
 import { parseCheckpoint } from '../../streams/checkpoints.ts'
 import { decodeVaa as decode, goodPayload as payload, goodPlace, goodVaa as vaa } from './good-vaa.ts'
 import { nearly, nearlyBytes, nearlyText } from './arbitraries.ts'
@@ -284,7 +284,10 @@ export const targets: readonly FuzzTarget[] = [
   target(
     'cli-amount',
     fc.oneof(nearlyText('0.05ether', ['gwei', '.', '-', 'e', '9'.repeat(80), ' ']), fc.string()),
-    (text) => balanceText(parse.amount(text).wei, 'ETH'),
+    (text) => {
+      const { wei, coin } = parse.amount(text)
+      return [amountText(wei, coin), exactAmountText(wei, coin)]
+    },
     isUsage,
   ),
   target(

@@ -9,6 +9,13 @@ export interface Claims {
 
 const levels = ['read', 'write', 'sign', 'admin']
 
+/** The same for an order about many transfers. @param chain their target; undefined: any, which a token with a scope may not order */
+export function missingForMany(claims: Claims | undefined, chain: string | undefined, now: number): string | undefined {
+  const missing = missingFor(claims, 'write', chain, now)
+  if (missing !== undefined || chain !== undefined || !claims?.chains) return missing
+  return `The token of ${claims.name} is only for ${claims.chains.join(', ')}: choose that target above the list.`
+}
+
 /**
  * What is missing of a token for an order about a transfer, in a sentence; undefined: nothing that can be seen from here.
  * @param chain the target of the transfer

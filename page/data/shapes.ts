@@ -30,6 +30,15 @@ export interface TransferPage {
   readonly next?: string
 }
 
+/** Of an order about many transfers. */
+export interface BulkAnswer {
+  readonly matched: number
+  /** More match than were asked for. */
+  readonly more: boolean
+  /** Absent: it was a dry run. */
+  readonly results?: readonly { readonly id: string; readonly error?: { readonly code: string } }[]
+}
+
 /** Of the keys that the process of the API holds. */
 export interface LaneSpending {
   readonly lanes: readonly {

@@ -1,8 +1,8 @@
-/** What the API says of other places: Temporal's Web UI and block explorers. */
+/** What the API says of other places, Temporal's Web UI and block explorers, and of the coins of chains. */
 export interface Links {
   readonly namespace: string
   readonly temporalWebUi?: string
-  readonly chains: Readonly<Record<string, { readonly networkId: number; readonly explorer?: string }>>
+  readonly chains: Readonly<Record<string, { readonly networkId: number; readonly explorer?: string; readonly coin?: string }>>
 }
 
 /** An address that a link may lead to: https, or http on this machine. Undefined for any other, such as `javascript:`. */
@@ -24,10 +24,18 @@ export function accountUrl(links: Links | undefined, chain: string | undefined, 
   return /^0x[0-9a-f]{40}$/i.test(address ?? '') ? inExplorer(links, chain, `address/${address}`) : undefined
 }
 
+/** The symbol of a chain's coin; undefined: it is not known. */
+export function coinOfChain(links: Links | undefined, chain: string | undefined): string | undefined {
+  return chainIn(links, chain)?.coin
+}
+
 function inExplorer(links: Links | undefined, chain: string | undefined, path: string): string | undefined {
-  if (!links || chain === undefined || !Object.hasOwn(links.chains, chain)) return undefined
-  const base = links.chains[chain]?.explorer
+  const base = chainIn(links, chain)?.explorer
   return base && safeUrl(`${base.replace(/\/+$/, '')}/${path}`)
+}
+
+function chainIn(links: Links | undefined, chain: string | undefined): Links['chains'][string] | undefined {
+  return links && chain !== undefined && Object.hasOwn(links.chains, chain) ? links.chains[chain] : undefined
 }
 
 /** A workflow in Temporal's Web UI. */

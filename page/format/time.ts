@@ -1,21 +1,3 @@
-/** How long ago, for people: `now`, `8 s`, `3 min`, `5 h`, `4 d`. Never negative. */
-export function ageText(ms: number): string {
-  const seconds = Math.floor(Math.max(0, ms) / 1_000)
-  if (seconds < 1) return 'now'
-  if (seconds < 60) return `${seconds} s`
-  const minutes = Math.floor(seconds / 60)
-  if (minutes < 60) return `${minutes} min`
-  const hours = Math.floor(minutes / 60)
-  if (hours < 48) return `${hours} h`
-  return `${Math.floor(hours / 24)} d`
-}
-
-/** The same as a sentence's part: `now`, `8 s ago`. */
-export function agoText(ms: number): string {
-  const text = ageText(ms)
-  return text === 'now' ? text : `${text} ago`
-}
-
 /** A span of time: `640 ms`, `6.2 s`, `1 min 20 s`, `2 h 5 min`. */
 export function spanText(ms: number): string {
   if (ms < 1_000) return `${Math.round(ms)} ms`

@@ -1,5 +1,6 @@
 import { useNow } from '../data/clock.ts'
-import { ageText, agoText, clockText } from '../format/time.ts'
+import { ageText, agoText } from '../../domain/age.ts'
+import { clockText } from '../format/time.ts'
 
 /** A reading is old after so long without another, ms. */
 const oldMs = 30_000

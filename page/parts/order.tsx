@@ -114,7 +114,8 @@ function OrderForm({ order: { kind, id, chain } }: { readonly order: Wanted }) {
   )
 }
 
-function Missing({ what }: { readonly what: string }) {
+/** What a token lacks, and how one comes by another. */
+export function Missing({ what }: { readonly what: string }) {
   return (
     <p class="note wait" role="status">
       {what} Enter another token at the top of the page; portage token create --name &lt;name&gt; --level write makes one.
@@ -128,7 +129,8 @@ interface ReasonProps {
   readonly onReason: (reason: string) => void
 }
 
-function ReasonField({ name, reason, onReason }: ReasonProps) {
+/** Why, which every order asks for. */
+export function ReasonField({ name, reason, onReason }: ReasonProps) {
   const field = useRef<HTMLInputElement>(null)
   useEffect(() => field.current?.focus(), [])
   return (

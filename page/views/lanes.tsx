@@ -1,10 +1,11 @@
 import { useReading } from '../data/readings.ts'
 import type { LaneRow, Lanes as LanesRead, LaneSpending } from '../data/shapes.ts'
-import { coinText, countText, shareOf } from '../format/amounts.ts'
+import { coinsText, countText, shareOf } from '../format/amounts.ts'
 import { laneParts, shortHex } from '../format/ids.ts'
-import { accountUrl, type Links, workflowUrl } from '../format/links.ts'
+import { accountUrl, coinOfChain, type Links, workflowUrl } from '../format/links.ts'
 import { timeOf } from '../format/time.ts'
 import { Ago } from '../parts/age.tsx'
+import { Coins } from '../parts/coins.tsx'
 import { Out } from '../parts/link.tsx'
 import { State } from '../parts/mark.tsx'
 import { Meter } from '../parts/meter.tsx'
@@ -30,14 +31,12 @@ export function Lanes({ links }: { readonly links: Links | undefined }) {
               { label: 'State', cell: (row) => <LaneState row={row} /> },
               { label: 'In flight', cell: (row) => <Window row={row} />, isFigure: true },
               { label: 'Nonce: next, mined, final', cell: (row) => <Nonces row={row} />, isFigure: true },
+              { label: 'Balance', cell: (row) => <Balance row={row} coin={coinOfChain(links, row.chain)} />, isFigure: true },
               {
-                label: 'Balance, coins',
-                cell: (row) => <Balance row={row} />,
-                isFigure: true,
-              },
-              {
-                label: 'Spent of limit, coins',
-                cell: ({ lane }) => <Spent spending={spending?.find((one) => one.lane === lane)?.spending} />,
+                label: 'Spent of limit',
+                cell: ({ lane, chain }) => (
+                  <Spent spending={spending?.find((one) => one.lane === lane)?.spending} coin={coinOfChain(links, chain)} />
+                ),
                 isFigure: true,
               },
               { label: 'Heard', cell: (row) => <Ago at={timeOf(row.observedAt)} bare />, isFigure: true },
@@ -51,6 +50,10 @@ export function Lanes({ links }: { readonly links: Links | undefined }) {
 
 interface Row {
   readonly row: LaneRow
+}
+
+interface OfCoin {
+  readonly coin: string | undefined
 }
 
 function Lane({ row: { lane, chain }, links }: Row & { readonly links: Links | undefined }) {
@@ -81,10 +84,10 @@ function LaneState({ row: { status, reason, by } }: Row) {
 }
 
 /** Where no node of the chain answers it is the last that was heard. */
-function Balance({ row: { balance, balanceAt, status } }: Row) {
+function Balance({ row: { balance, balanceAt, status }, coin }: Row & OfCoin) {
   return (
     <span class="stack end">
-      <span title={balance && `${balance} wei`}>{coinText(balance) || '–'}</span>
+      <Coins wei={balance} coin={coin} />
       {status === 'chain away' && balanceAt !== undefined && (
         <span class="reason">
           <Ago at={timeOf(balanceAt)} />
@@ -116,7 +119,7 @@ function Nonces({ row: { next, latest, finalized } }: Row) {
   )
 }
 
-function Spent({ spending }: { readonly spending: LaneSpending['lanes'][number]['spending'] | undefined }) {
+function Spent({ spending, coin }: OfCoin & { readonly spending: LaneSpending['lanes'][number]['spending'] | undefined }) {
   if (!spending)
     return (
       <span class="quiet-text" title="The metrics of the process with the key tell it: portage_lane_spent_wei.">
@@ -129,7 +132,7 @@ function Spent({ spending }: { readonly spending: LaneSpending['lanes'][number][
       {spending.map(({ window, spent, limit }) => (
         <span class="stack end" key={window}>
           <span title={`${spent} of ${limit} wei`}>
-            {coinText(spent)} of {coinText(limit)} a{window === 'hour' ? 'n' : ''} {window}
+            {coinsText(spent, coin)} of {coinsText(limit, coin)} a{window === 'hour' ? 'n' : ''} {window}
           </span>
           <Meter share={shareOf(spent, limit)} label={`spent of the limit of a${window === 'hour' ? 'n' : ''} ${window}`} />
         </span>

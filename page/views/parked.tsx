@@ -1,9 +1,11 @@
+import { useState } from 'preact/hooks'
 import { useReading } from '../data/readings.ts'
 import type { TransferPage, TransferRow } from '../data/shapes.ts'
 import { timeOf } from '../format/time.ts'
 import { Ago } from '../parts/age.tsx'
 import { TransferLink } from '../parts/link.tsx'
 import { OrderButtons } from '../parts/order.tsx'
+import { type ParkedFilter, RetryAllButton } from '../parts/retry-all.tsx'
 import { Empty, Section } from '../parts/section.tsx'
 import { Table } from '../parts/table.tsx'
 
@@ -12,32 +14,34 @@ const most = 100
 
 /** What is out of automatic tries and waits for a person. */
 export function Parked() {
-  const reading = useReading<TransferPage>(`v1/transfers?state=parked&limit=${most}`, 5_000)
+  const [filter, setFilter] = useState<ParkedFilter>({})
+  const all = useReading<TransferPage>(pathOf({}), 5_000).data?.transfers ?? []
+  const reading = useReading<TransferPage>(pathOf(filter), 5_000)
+  const isNarrowed = filter.code !== undefined || filter.targetChain !== undefined
+  const tools = (all.length > 0 || isNarrowed) && (
+    <span class="buttons">
+      <Choice name="Code" of={all.map(({ code }) => code)} chosen={filter.code} onChoose={(code) => setFilter({ ...filter, code })} />
+      <Choice
+        name="Target"
+        of={all.map(({ targetChain }) => targetChain)}
+        chosen={filter.targetChain}
+        onChoose={(targetChain) => setFilter({ ...filter, targetChain })}
+      />
+      <RetryAllButton filter={filter} />
+    </span>
+  )
   return (
-    <Section id="parked" title="Parked transfers" reading={reading}>
+    <Section id="parked" title="Parked transfers" reading={reading} tools={tools}>
       {({ transfers, next }) =>
         transfers.length === 0 ? (
           <Empty>
-            No transfer is parked. One is parked when its tries are used up, or when only a person can decide: it is then listed here with
-            its reason.
+            {isNarrowed
+              ? 'No transfer is parked with this code and target.'
+              : 'No transfer is parked. One is parked when its tries are used up, or when only a person can decide: it is then listed here with its reason.'}
           </Empty>
         ) : (
           <>
-            <Table
-              caption="Transfers that wait for a person"
-              rows={transfers}
-              keyOf={({ id }) => id}
-              columns={[
-                { label: 'Transfer', cell: ({ id }) => <TransferLink id={id} /> },
-                { label: 'Route', cell: ({ sourceChain, targetChain }) => `${sourceChain ?? 'unknown'} → ${targetChain ?? 'unknown'}` },
-                { label: 'Reason', cell: (row) => <Reason row={row} /> },
-                { label: 'Started', cell: ({ startedAt }) => <Ago at={timeOf(startedAt)} />, isFigure: true },
-                {
-                  label: 'Orders',
-                  cell: ({ id, targetChain }) => <OrderButtons id={id} chain={targetChain} kinds={['retry', 'cancel']} />,
-                },
-              ]}
-            />
+            <Rows transfers={transfers} />
             {next !== undefined && (
               <Empty>More are parked than these {transfers.length}: portage transfer list --state parked --limit 1000.</Empty>
             )}
@@ -45,6 +49,52 @@ export function Parked() {
         )
       }
     </Section>
+  )
+}
+
+function pathOf({ code, targetChain }: ParkedFilter): string {
+  const query = new URLSearchParams({ state: 'parked', limit: String(most), ...(code && { code }), ...(targetChain && { targetChain }) })
+  return `v1/transfers?${query.toString()}`
+}
+
+interface ChoiceProps {
+  readonly name: string
+  /** What rows have; some several times. */
+  readonly of: readonly (string | undefined)[]
+  readonly chosen: string | undefined
+  readonly onChoose: (value: string | undefined) => void
+}
+
+/** What the list is narrowed to. What is chosen stays among the choices when no row has it any more. */
+function Choice({ name, of, chosen, onChoose }: ChoiceProps) {
+  const values = [...new Set([...of, chosen].filter((one) => one !== undefined))].toSorted()
+  return (
+    <label class="narrow-to">
+      {name}
+      <select value={chosen ?? ''} onChange={({ currentTarget }) => onChoose(currentTarget.value || undefined)}>
+        <option value="">any</option>
+        {values.map((value) => (
+          <option key={value}>{value}</option>
+        ))}
+      </select>
+    </label>
+  )
+}
+
+function Rows({ transfers }: { readonly transfers: readonly TransferRow[] }) {
+  return (
+    <Table
+      caption="Transfers that wait for a person"
+      rows={transfers}
+      keyOf={({ id }) => id}
+      columns={[
+        { label: 'Transfer', cell: ({ id }) => <TransferLink id={id} /> },
+        { label: 'Route', cell: ({ sourceChain, targetChain }) => `${sourceChain ?? 'unknown'} → ${targetChain ?? 'unknown'}` },
+        { label: 'Reason', cell: (row) => <Reason row={row} /> },
+        { label: 'Started', cell: ({ startedAt }) => <Ago at={timeOf(startedAt)} />, isFigure: true },
+        { label: 'Orders', cell: ({ id, targetChain }) => <OrderButtons id={id} chain={targetChain} kinds={['retry', 'cancel']} /> },
+      ]}
+    />
   )
 }
 

@@ -1,11 +1,12 @@
 import { useReading } from '../data/readings.ts'
 import type { TransactionRow, TransferReport } from '../data/shapes.ts'
-import { coinText, countText, gasPriceText } from '../format/amounts.ts'
+import { countText, priceText } from '../format/amounts.ts'
 import { shortHex, shortTransfer } from '../format/ids.ts'
-import { accountUrl, type Links, transactionUrl, workflowUrl } from '../format/links.ts'
+import { accountUrl, coinOfChain, type Links, transactionUrl, workflowUrl } from '../format/links.ts'
 import { clockText, spanText, timeOf } from '../format/time.ts'
 import { toneOf } from '../format/tone.ts'
 import { Ago } from '../parts/age.tsx'
+import { Coins } from '../parts/coins.tsx'
 import { Out } from '../parts/link.tsx'
 import { Mark, State } from '../parts/mark.tsx'
 import { OrderButtons, type OrderKind } from '../parts/order.tsx'
@@ -122,7 +123,7 @@ function Details({ report, links }: Shown) {
       </Detail>
       <Detail name="Block">{delivery?.blockHeight !== undefined && countText(delivery.blockHeight)}</Detail>
       <Detail name="Gas paid">
-        {delivery?.gasPaid !== undefined && <span title={`${delivery.gasPaid} wei`}>{coinText(delivery.gasPaid)} coins</span>}
+        {delivery?.gasPaid !== undefined && <Coins wei={delivery.gasPaid} coin={coinOfChain(links, target)} />}
       </Detail>
       <Detail name="Rounds">{rounds !== undefined && rounds > 1 && countText(rounds)}</Detail>
     </dl>
@@ -188,13 +189,9 @@ function Transactions({ report, links }: Shown) {
           },
           { label: 'Kind', cell: ({ kind }) => kind },
           { label: 'Nonce', cell: ({ nonce, lane }) => <span title={lane}>{countText(nonce)}</span>, isFigure: true },
-          { label: 'Highest fee', cell: ({ maxFee }) => gasPriceText(maxFee) || '–', isFigure: true },
-          { label: 'Tip', cell: ({ tip }) => gasPriceText(tip) || '–', isFigure: true },
-          {
-            label: 'Cost, coins',
-            cell: ({ gasPaid }) => <span title={gasPaid && `${gasPaid} wei`}>{coinText(gasPaid) || '–'}</span>,
-            isFigure: true,
-          },
+          { label: 'Highest fee', cell: ({ maxFee }) => priceText(maxFee) || '–', isFigure: true },
+          { label: 'Tip', cell: ({ tip }) => priceText(tip) || '–', isFigure: true },
+          { label: 'Cost', cell: ({ gasPaid }) => <Coins wei={gasPaid} coin={coinOfChain(links, chain)} />, isFigure: true },
           { label: 'Fate', cell: ({ fate }) => <State state={fate} /> },
         ]}
       />

@@ -177,7 +177,7 @@ describe('transfers over HTTP', () => {
     expect(both).toMatchObject({ status: 403, body: { code: 'ACCESS_SCOPE' } })
     const one = await post('/v1/transfers/cancel', { reason: 'a test', ids: ['0002', ids[1]!], dryRun: false }, bsc)
     expect(one.body).toMatchObject({ matched: 1, results: [{ id: ids[1], result: 'asked' }] })
-    for (const body of [{}, { ids: ['0002'], filter: { state: 'parked' } }, { filter: {} }]) {
+    for (const body of [{}, { ids: ['0002'], filter: { state: 'parked' } }, { filter: {} }, { filter: { state: 'parked' }, limit: 501 }]) {
       expect(await post('/v1/transfers/cancel', { reason: 'x', ...body })).toMatchObject({ status: 400, body: { code: 'INPUT_INVALID' } })
     }
   })

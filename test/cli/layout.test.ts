@@ -2,7 +2,11 @@ import fc from 'fast-check'
 import stringWidth from 'string-width'
 import { describe, expect, test } from 'vitest'
 import { render } from '../../cli/layout.ts'
+import { createLiveText } from '../../cli/live.ts'
+import type { CliContext } from '../../cli/context.ts'
 import { facts, table, verbatim } from '../../cli/output.ts'
+import { print, printError } from '../../cli/print.ts'
+import { RelayerError } from '../../domain/errors.ts'
 import { harmless } from '../../domain/printable.ts'
 
 const at80 = { width: 80 }
@@ -92,6 +96,27 @@ describe('what strangers wrote', () => {
     const shown = render([hostile, verbatim(hostile), facts({ note: hostile }), table(['note'], [[hostile]])], at80)
     expect(shown).not.toMatch(/[^\P{C}\n]/u)
     expect(shown).toContain('ok<U+1B>[2J<U+9B>31m<U+202E>evil')
+  })
+
+  test('cannot steer it by JSON or an error either', () => {
+    const written: string[] = []
+    const write = (text: string) => written.push(text)
+    const context = { stdout: { write }, stderr: { write } } as unknown as CliContext
+    const error = new RelayerError('INPUT_INVALID', { detail: hostile, facts: { [hostile]: hostile } })
+    print(context, { json: true }, { json: { [hostile]: hostile }, text: '' })
+    for (const json of [true, false]) printError(context, { ...(json && { json }), verbose: true }, error)
+    expect(JSON.parse(written[0]!)).toEqual({ [hostile]: hostile })
+    expect(written.join('')).not.toMatch(/[^\P{C}\n]/u)
+    expect(written.filter((text) => text.includes('evil')).length).toBeGreaterThan(2)
+  })
+
+  test('nor in a list that is redrawn in place', () => {
+    let written = ''
+    const live = createLiveText({ isTTY: true, columns: 80, rows: 24, write: (text: string) => (written += text) })
+    for (const state of ['waiting', hostile, 'parked']) live?.show(render(table(['state'], [[state]]), at80))
+    live?.end()
+    expect(written).toContain('evil')
+    for (const one of ['\u001b[2J', '\u009b', '\u202e', '\u2028', '\u0007']) expect(written).not.toContain(one)
   })
 
   test('is no further row', () => {

@@ -159,6 +159,8 @@ describe('help', () => {
     expect(out).toMatchSnapshot()
     expect(err).toBe('')
     expect(code).toBe(0)
+    // As wide as a terminal is at least.
+    expect(out.split('\n').filter((line) => line.length > 80)).toEqual([])
     // A group has those of its commands.
     if (!out.includes('Commands:')) expect(out).toContain('Example')
   })
@@ -197,6 +199,8 @@ describe('a wrong command line ends with 2, says why and prints nothing on stdou
     [['transfer', 'submit', '--native', 'a:b:0'], '<source>:<target>:<nonce>'],
     [['transfer', 'list', '--state', 'lost'], 'Allowed choices are admitting'],
     [['transfer', 'list', '--limit', '0'], 'It must be a whole number from 1 to 10000'],
+    [['transfer', 'retry', '--state', 'parked', '--limit', '1001', '--reason', 'x'], 'It must be from 1 to 1000'],
+    [['transfer', 'list', '--tx', '0x12'], 'It must be 0x and 64 hex digits'],
     [['transfer', 'list', '--chain', "x' OR 1=1"], 'It must be the name of a chain'],
     ...noReason.map((argv): [string[], string] => [argv, "required option '--reason <text>' not specified"]),
     [['transfer', 'show'], "missing required argument 'id'"],

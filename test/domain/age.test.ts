@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { ageText, parseAge } from '../../domain/age.ts'
+import { ageText, agoText, parseAge } from '../../domain/age.ts'
 
 test.each([
   ['90s', 90_000],
@@ -21,3 +21,7 @@ test.each([
   [7_200_000, '2 h'],
   [172_800_000, '2 days'],
 ])('%d ms are shown as %s', (ms, text) => expect(ageText(ms)).toBe(text))
+
+test('what is just over is now', () => {
+  expect([-5, 0, 999, 1_000, 5_000, 7_200_000].map(agoText)).toEqual(['now', 'now', 'now', '1 s ago', '5 s ago', '2 h ago'])
+})

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { balanceText, coinOf, coinOfLane, coinText, gweiText, parseAmount } from '../../domain/amounts.ts'
+import { amountText, exactAmountText, gasPriceText, gweiText, parseAmount } from '../../domain/amounts.ts'
 
 describe('an amount as people type it', () => {
   test.each([
@@ -11,6 +11,10 @@ describe('an amount as people type it', () => {
     ['0.05eth', { wei: '50000000000000000', coin: 'ETH' }],
     ['2bnb', { wei: '2000000000000000000', coin: 'BNB' }],
     ['0.05 ether', { wei: '50000000000000000' }],
+    ['0.05 native coins', { wei: '50000000000000000' }],
+    ['1coin', { wei: '1000000000000000000' }],
+    // Whether the chain has this coin is looked at where the chain is known.
+    ['5 bitcoin', { wei: '5000000000000000000', coin: 'BITCOIN' }],
     ['1000000 wei', { wei: '1000000' }],
     ['1000000', { wei: '1000000' }],
     ['1.000 wei', { wei: '1' }],
@@ -21,7 +25,8 @@ describe('an amount as people type it', () => {
 
   test.each([
     '',
-    '5 bitcoin',
+    '5 native eth',
+    '5 of the moon',
     '-1',
     '1e18',
     '0x10',
@@ -32,29 +37,58 @@ describe('an amount as people type it', () => {
     '5 gwei each',
     '.5 ETH',
     '9'.repeat(78),
-    '5 toString',
+    '5 constructors',
   ])('%j is none', (text) => {
     expect(parseAmount(text)).toBeUndefined()
   })
 })
 
 test('what is shown exactly can be typed in again, to the last wei', () => {
-  const isKept = fc.property(fc.bigInt({ min: 0n, max: 10n ** 30n }), (amount) => {
+  const isKept = fc.property(fc.bigInt({ min: 0n, max: 10n ** 30n }), fc.constantFrom('AVAX', 'ether', undefined), (amount, coin) => {
     const wei = String(amount)
     expect(parseAmount(gweiText(wei))).toEqual({ wei })
-    expect(parseAmount(coinText(wei, 'AVAX'))).toEqual({ wei, coin: 'AVAX' })
-    expect(parseAmount(coinText(wei, 'ether'))).toEqual({ wei })
+    const typed = parseAmount(exactAmountText(wei, coin))
+    expect(typed?.wei).toBe(wei)
+    expect([undefined, ...(coin === 'AVAX' ? [coin] : [])]).toContain(typed?.coin)
   })
   fc.assert(isKept)
 })
 
-test('fees are gwei, exact; balances are coins, never more than there is', () => {
-  expect(['1', '1500000001', '90000000000', '0'].map(gweiText)).toEqual(['0.000000001 gwei', '1.500000001 gwei', '90 gwei', '0 gwei'])
-  const balances = ['9998765432109876543', '999999999999', '1000000000000', '20000000000000000000', '0']
-  expect(balances.map((wei) => balanceText(wei, 'ETH'))).toEqual(['9.998765 ETH', '999999999999 wei', '0.000001 ETH', '20 ETH', '0 ETH'])
+test.each([
+  ['0', '0 ETH', '0 ETH'],
+  ['12', '12 wei', '12 wei'],
+  ['999999', '999999 wei', '999999 wei'],
+  ['1000000', '0.001 gwei', '0.001 gwei'],
+  ['3200000000', '3.2 gwei', '3.2 gwei'],
+  ['1500000001', '1.5 gwei', '1.500000001 gwei'],
+  ['99999999999999', '99999.9 gwei', '99999.999999999 gwei'],
+  ['100000000000000', '0.0001 ETH', '0.0001 ETH'],
+  ['50000000000000000', '0.05 ETH', '0.05 ETH'],
+  ['1234567890123456', '0.00123456 ETH', '0.001234567890123456 ETH'],
+  ['999999999999999999', '0.999999 ETH', '0.999999999999999999 ETH'],
+  ['9998765432109876543', '9.99876 ETH', '9.998765432109876543 ETH'],
+  ['20000000000000000000', '20 ETH', '20 ETH'],
+  ['1234567800000000000000000', '1234567 ETH', '1234567.8 ETH'],
+])('%s wei are %s for people, and exactly %s', (wei, text, exact) => {
+  expect([amountText(wei, 'ETH'), exactAmountText(wei, 'ETH')]).toEqual([text, exact])
 })
 
-test('the coin is that of the network', () => {
-  expect([coinOf(56), coinOf('43114'), coinOf(1), coinOf(1337), coinOf('constructor')]).toEqual(['BNB', 'AVAX', 'ETH', 'ETH', 'ETH'])
-  expect(coinOfLane(`evm-137:0x${'a'.repeat(40)}`)).toBe('POL')
+test('no amount is shown as more than it is, and none has more than six digits that say something', () => {
+  const isCut = fc.property(fc.bigInt({ min: 0n, max: 10n ** 24n - 1n }), (amount) => {
+    const text = amountText(String(amount), undefined)
+    expect(BigInt(parseAmount(text)?.wei ?? -1)).toBeLessThanOrEqual(amount)
+    expect(/^0*(\d*)$/.exec(text.replace(/[^\d]/g, ''))?.[1]?.length).toBeLessThanOrEqual(6)
+  })
+  fc.assert(isCut)
+})
+
+test('a coin whose name nobody knows is called no other, and is typed as it is shown', () => {
+  expect([amountText('50000000000000000', undefined), amountText('0', undefined)]).toEqual(['0.05 native coins', '0 native coins'])
+})
+
+test('prices of gas are in gwei, or in wei below a thousandth of that', () => {
+  expect(['0', '7', '1500000001', '123456789012', '90000000000'].map(gasPriceText)).toEqual([
+    ...['0 gwei', '7 wei', '1.5 gwei', '123.456 gwei', '90 gwei'],
+  ])
+  expect(['1', '1500000001', '90000000000', '0'].map(gweiText)).toEqual(['0.000000001 gwei', '1.500000001 gwei', '90 gwei', '0 gwei'])
 })

@@ -105,7 +105,7 @@ describe('Orders to a lane', () => {
     const shown = await runCli(['lane', 'show', address, '--chain', 'bsc', '--config', portage.configPath], { env: process.env })
     expect(shown.out).toMatch(/^\S+ +setWindow window 5 +night-shift +a test$/m)
     expect(shown.out).toMatch(/^\S+ +replace nonce \d+ maxFee 90 gwei tip 3 +night-shift +a test\n +gwei$/m)
-    expect(shown.out).toMatch(/^balance +[0-9.]+ ETH$/m)
+    expect(shown.out).toMatch(/^balance +[0-9.]+ BNB$/m)
     // Every line of the list fits, and its short name of the lane is taken back.
     const listed = await runCli(['lane', 'list', '--config', portage.configPath], { env: process.env })
     expect(Math.max(...listed.out.split('\n').map((line) => line.length))).toBeLessThanOrEqual(80)

@@ -122,7 +122,7 @@ describe('Operator transactions', () => {
     const people = await cli('transactions', first, '--chain', 'bsc', '--wide')
     expect([people.code, people.out]).toEqual([
       0,
-      expect.stringMatching(/^operator-transaction:\S+ +\S+ +waiting +- +0x[0-9a-f]{40} +0\.0{17}5 ETH +\S+ +a mistake /m),
+      expect.stringMatching(/^operator-transaction:\S+ +\S+ +waiting +- +0x[0-9a-f]{40} +5 wei +\S+ +a mistake /m),
     ])
 
     const cancelled = await cli('cancel-transaction', id, '--reason', 'wrong amount', '--wait', '--json')

@@ -54,6 +54,38 @@ describe('Operation with the plain temporal CLI', { timeout: 300_000 }, () => {
   afterEach(() => startMining(anvil()))
   afterAll(() => stage?.close())
 
+  test('a transfer is found by whatever somebody has of it, also by the transaction on its source', async () => {
+    const sent = stage.sent[0]!
+    const { transfer, txHash = 'none' } = await stage.status(sent.id)
+    const portageTransfer = async (...args: string[]) => {
+      const { out } = await runCli(['transfer', ...args, '--json', '--config', portage.configPath], { env: process.env })
+      return JSON.parse(out) as { id?: string; transfers?: { id: string }[] }
+    }
+    // The server lists what has ended a little later.
+    const listed = async (hash: string) => (await portageTransfer('list', '--tx', hash)).transfers?.map(({ id }) => id)
+    await expect.poll(() => listed(txHash)).toEqual([sent.id])
+    expect(await listed(sent.txHash)).toEqual([])
+    const vaa = Buffer.from(await stage.vaa(sent))
+    const short = sent.id.split(':').at(-1) ?? ''
+    const place = `${sent.emitter}/${sent.sequence}`
+    const forms = {
+      ...{ 'its id': sent.id, 'the end of it': short, 'number and end': `${sent.sequence}:${short}`, 'its digest': transfer.digest },
+      ...{ 'the hash on its source': sent.txHash, 'the hash on its target': txHash },
+      ...{ 'its place by names': `${sent.source}/${place}`, 'by the number of Wormhole': `${sent.emitterChain}/${place}` },
+      ...{ 'its VAA in base64': vaa.toString('base64'), 'its VAA in hex': `0x${vaa.toString('hex')}` },
+    }
+    const found = Object.entries(forms).map(async ([form, given]) => [form, (await portageTransfer('show', given)).id])
+    expect(await Promise.all(found)).toEqual(Object.keys(forms).map((form) => [form, sent.id]))
+    // A VAA that nobody has handed in says which transfer it would be.
+    vaa[vaa.length - 1]! ^= 1
+    const unknown = await portageTransfer('show', vaa.toString('base64'))
+    expect(unknown).toMatchObject({
+      error: { code: 'TRANSFER_NOT_FOUND', facts: { transfer: expect.stringContaining(`:${sent.sequence}:`) } },
+    })
+    const answer = await fetch(`${portage.apiUrl}/v1/transfers/${sent.txHash}`, { headers: portage.admin })
+    expect(await answer.json()).toMatchObject({ id: sent.id })
+  })
+
   test('status by query; those that wait, found by search attribute, are retried all at once by a batch signal', async () => {
     const token = await sendUnattested(stage, 'ethereum', 3)
     const waiting = await stage.identify(token.transfers)

@@ -9,7 +9,7 @@ import type { PortageOptions, PortageProcess } from '../../lab/devnet/portage-pr
 import { freePort } from '../../lab/devnet/ports.ts'
 import { pauseSignal, resumeSignal } from '../../temporal/contracts/lane.ts'
 import { deadConfig, openApi } from '../api/setting.ts'
-import { inaccessible, overflow } from '../helpers/page-checks.ts'
+import { inaccessible, outward, overflow, replaceLinks } from '../helpers/page-checks.ts'
 import { ledgerId, type Sent, type Stage, startStage } from '../helpers/e2e.ts'
 
 const chromium = knownChromium()
@@ -20,6 +20,8 @@ const coin = { kind: 'coin', amount: 10n ** 17n } as const
 /** What an attacker may have written into a reason. */
 const hostile = '<img src=x onerror=alert(1)><b>rotate</b>'
 const narrow = { viewport: { width: 375, height: 800 } }
+/** That of bsc. The other chain has none. */
+const explorer = 'https://explorer.example/bsc'
 /** As long as a machine with eight other suites may need for what a person sees at once, ms. */
 const patience = { timeout: 30_000 }
 
@@ -32,13 +34,14 @@ describe.skipIf(chromium === undefined)('The page', { timeout: 240_000 }, () => 
   const opened: WatchedPage[] = []
 
   // Messages are handed in by hand: who hears them elsewhere starts them without their deadline.
-  const configure: PortageOptions['configure'] = ({ bridges: { 'wormhole-token-bridge': wormhole, ...bridges }, ...config }) => ({
+  const configure: PortageOptions['configure'] = ({ bridges: { 'wormhole-token-bridge': wormhole, ...bridges }, chains, ...config }) => ({
     ...config,
+    chains: { ...chains, bsc: { ...chains['bsc']!, explorer } },
     bridges: { ...bridges, 'wormhole-token-bridge': { ...wormhole, spy: undefined, guardianApis: [], wormholescanApis: [] } },
   })
-  const token = (level: 'read' | 'write' | 'admin', name = `the-${level}`) => {
+  const token = (level: 'read' | 'write' | 'admin', name = `the-${level}`, chains?: readonly string[]) => {
     const { dataFolder = '', temporal } = stage.devnet.relayerConfig()
-    return makeToken({ dataFolder: resolve(stage.devnet.dir, dataFolder), temporal }, { level, name })
+    return makeToken({ dataFolder: resolve(stage.devnet.dir, dataFolder), temporal }, { level, name, ...(chains && { chains }) })
   }
   const open = async (options: Parameters<typeof openPage>[2] = {}, url = `${portage.apiUrl}/`): Promise<Page> => {
     const watched = await openPage(browser, url, options)
@@ -144,7 +147,7 @@ describe.skipIf(chromium === undefined)('The page', { timeout: 240_000 }, () => 
     const page = await open({ token: await token('write') })
     await ledger().signal(resumeSignal, { order: { by: 'night-shift', reason: 'keys are in place' } })
     await expect.poll(async () => (await stage.lane('bsc')).paused).toBeUndefined()
-    const button = part(page, 'Parked transfers').getByRole('button', { name: /^Retry/ })
+    const button = part(page, 'Parked transfers').getByRole('button', { name: /^Retry \d/ })
     await button.focus()
     await page.keyboard.press('Enter')
     const dialog = page.getByRole('dialog')
@@ -181,16 +184,79 @@ describe.skipIf(chromium === undefined)('The page', { timeout: 240_000 }, () => 
       await transfer.getByText(text, { exact: false }).first().waitFor()
     const signed = transfer.getByRole('table', { name: 'Transactions that were signed for it' })
     await signed.getByText('mined').waitFor()
-    // What it cost, in coins: only the list of all processes' transactions has it.
-    await signed.getByTitle(/^[1-9][0-9]* wei$/).waitFor()
+    // What it cost, in a unit that can be read: only the list of all processes' transactions has it.
+    expect(await signed.getByTitle(/^[1-9][0-9]* wei$/).textContent()).toMatch(/^[0-9\u202f]+(\.[0-9]+)? (gwei|BNB)$/)
     expect(await transfer.getByRole('listitem').count()).toBeGreaterThanOrEqual(timeline.length)
-    // Its chain has no explorer, and this Temporal no Web UI.
-    expect(await transfer.getByRole('link', { name: /opens another site/ }).count()).toBe(0)
+    // The config names the explorer of its chain, and this Temporal has no Web UI.
+    const out = await outward(page)
+    expect(out.map(({ href }) => href)).toContain(`${explorer}/tx/${delivery?.txHash}`)
+    for (const one of out) {
+      expect(one).toEqual({
+        href: expect.stringMatching(`^${explorer}/(tx|address)/0x[0-9a-f]+$`),
+        rel: 'noopener noreferrer',
+        target: '_blank',
+      })
+    }
     expect(await page.locator('#transfer img').count()).toBe(0)
     await page.goBack()
     await part(page, 'What is stuck').waitFor()
     await page.goto(`${portage.apiUrl}/#/transfer/nothing`)
     await transfer.getByText('TRANSFER_NOT_FOUND').waitFor()
+  })
+
+  test('makes no link of what is no https, whoever says that it is an explorer', async () => {
+    const page = await open({ token: await token('read') }, `${portage.apiUrl}/#/transfer/${encodeURIComponent(parked.id)}`)
+    const { delivery } = await stage.status(parked.id)
+    for (const [index, address] of ['javascript:alert(1)//', 'data:,x', 'http://explorer.example', 'https://a:b@x.example'].entries()) {
+      // The name shows that the page has read this.
+      const restore = await replaceLinks(page, `put in its place ${index}`, { bsc: { explorer: address } })
+      await page.reload()
+      await page.getByText(`put in its place ${index}`).waitFor()
+      await page
+        .locator('#transfer')
+        .getByText(delivery?.txHash ?? 'no hash')
+        .first()
+        .waitFor()
+      expect(await outward(page)).toEqual([])
+      await restore()
+    }
+  })
+
+  test('retries all that are parked with a code, once somebody has seen how many they are and said why', async () => {
+    await ledger().signal(pauseSignal, { order: { by: 'night-shift', reason: 'once more' } })
+    const many = [await handIn(0.001), await handIn(0.001)]
+    for (const { id } of many) await stage.reaches(id, 'parked')
+    await ledger().signal(resumeSignal, { order: { by: 'night-shift', reason: 'keys are in place' } })
+    await expect.poll(async () => (await stage.lane('bsc')).paused).toBeUndefined()
+    const page = await open({ token: await token('write') })
+    const list = part(page, 'Parked transfers')
+    const listed = async () => {
+      const url = `${portage.apiUrl}/v1/transfers?state=parked&code=DEADLINE_PASSED&targetChain=bsc`
+      return ((await (await fetch(url, { headers: portage.admin })).json()) as { transfers: object[] }).transfers.length
+    }
+    await expect.poll(listed).toBe(many.length)
+    await expect.poll(() => list.getByRole('row', { name: /ethereum → bsc/ }).count()).toBe(many.length)
+    await list.getByRole('combobox', { name: 'Code' }).selectOption('DEADLINE_PASSED')
+    await list.getByRole('combobox', { name: 'Target' }).selectOption('bsc')
+    await list.getByRole('button', { name: 'Retry all of these' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByText('with the code DEADLINE_PASSED to bsc').waitFor()
+    await dialog.getByText('2 would be retried.').waitFor()
+    expect(await inaccessible(page)).toEqual([])
+    // A token for one chain has to choose it.
+    const scoped = await open({ token: await token('write', 'desk', ['ethereum']) })
+    await part(scoped, 'Parked transfers').getByRole('button', { name: 'Retry all of these' }).click()
+    await scoped.getByRole('dialog').getByText('The token of desk is only for ethereum').waitFor()
+    // Nothing is ordered before there is a reason, and a yes.
+    expect(await dialog.getByRole('button', { name: 'Retry 2' }).isDisabled()).toBe(true)
+    for (const { id } of many) expect(await stage.status(id)).toMatchObject({ state: 'parked' })
+    await dialog.getByLabel(/^Reason/).fill('the keys are back')
+    await dialog.getByRole('button', { name: 'Retry 2' }).click()
+    await dialog.getByText('2 of 2 asked for').waitFor()
+    await dialog.getByRole('button', { name: 'Close' }).click()
+    const orders = expect.arrayContaining([expect.objectContaining({ kind: 'retry', by: 'the-write', reason: 'the keys are back' })])
+    expect(await stage.outcomes(many)).toMatchObject(many.map(() => ({ state: 'delivered', orders })))
+    await list.getByText('No transfer is parked with this code and target.').waitFor()
   })
 
   test('cancels what is open, with a reason', async () => {

@@ -21,3 +21,19 @@ interface Found {
 export function overflow(page: Page): Promise<number> {
   return page.evaluate<number>('document.documentElement.scrollWidth - document.documentElement.clientWidth')
 }
+
+/** The links that lead out of the page. */
+export function outward(page: Page): Promise<readonly { readonly href: string; readonly rel: string; readonly target: string }[]> {
+  const links = '[...document.links].filter((one) => one.protocol !== location.protocol || one.host !== location.host)'
+  return page.evaluate(`${links}.map(({ href, rel, target }) => ({ href, rel, target }))`)
+}
+
+/** Has the API say something else of explorers, and of the namespace, which the page shows. Returns the end of it. */
+export async function replaceLinks(page: Page, namespace: string, changed: Readonly<Record<string, object>>): Promise<() => Promise<void>> {
+  await page.route('**/v1/links', async (route) => {
+    const { chains } = (await (await route.fetch()).json()) as { chains: Record<string, object> }
+    const others = Object.fromEntries(Object.entries(chains).map(([name, chain]) => [name, { ...chain, ...changed[name] }]))
+    await route.fulfill({ json: { namespace, chains: others } })
+  })
+  return () => page.unrouteAll({ behavior: 'wait' })
+}

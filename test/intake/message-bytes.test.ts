@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { messageBytes } from '../../api/submit.ts'
+import { messageBytes } from '../../intake/message-bytes.ts'
 import { RelayerError } from '../../domain/errors.ts'
 
 const bytes = Uint8Array.from({ length: 200 }, (_, index) => (index * 37) % 256)

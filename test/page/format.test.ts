@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import { coinText, countText, gasPriceText, shareOf } from '../../page/format/amounts.ts'
+import { coinsText, countText, priceText, shareOf } from '../../page/format/amounts.ts'
 import { laneParts, shortHex, shortTransfer, streamParts } from '../../page/format/ids.ts'
-import { accountUrl, type Links, safeUrl, transactionUrl, workflowUrl } from '../../page/format/links.ts'
-import { ageText, agoText, spanText, timeOf } from '../../page/format/time.ts'
+import { accountUrl, coinOfChain, type Links, safeUrl, transactionUrl, workflowUrl } from '../../page/format/links.ts'
+import { spanText, timeOf } from '../../page/format/time.ts'
 import { toneOf } from '../../page/format/tone.ts'
 import type { TransactionFate } from '../../domain/transfer/attempts.ts'
 import { transferStates } from '../../domain/transfer/transfer.ts'
@@ -10,18 +10,6 @@ import { transferStates } from '../../domain/transfer/transfer.ts'
 const thin = '\u202f'
 
 describe('times', () => {
-  test.each([
-    [-5, 'now'],
-    [999, 'now'],
-    [1_000, '1 s'],
-    [59_999, '59 s'],
-    [60_000, '1 min'],
-    [3_599_999, '59 min'],
-    [3_600_000, '1 h'],
-    [172_799_999, '47 h'],
-    [172_800_000, '2 d'],
-  ])('%d ms ago is %s', (ms, text) => expect(ageText(ms)).toBe(text))
-
   test.each([
     [0, '0 ms'],
     [999, '999 ms'],
@@ -40,23 +28,20 @@ describe('times', () => {
       5,
       ...[undefined, undefined, undefined],
     ])
-    expect([agoText(0), agoText(5_000)]).toEqual(['now', '5 s ago'])
   })
 })
 
 describe('amounts', () => {
   test.each([
-    ['0', '0'],
-    ['999999999', `999${thin}999${thin}999 wei`],
-    ['1000000000', '0.000000001'],
-    ['1234567890123456', '0.001234'],
-    ['999999999999999999', '0.9999'],
-    ['1000000000000000000', '1'],
-    ['99998765432100000000', '99.9987'],
-    ['1234567000000000000000000', `1${thin}234${thin}567`],
+    ['0', '0 ETH'],
+    ['999999', `999${thin}999 wei`],
+    ['99999999999999', `99${thin}999.9 gwei`],
+    ['1234567890123456', '0.00123456 ETH'],
+    ['1234567000000000000000000', `1${thin}234${thin}567 ETH`],
     ['-5', ''],
     ['1e18', ''],
-  ])('%s wei are %s coins: cut, never rounded up', (wei, text) => expect(coinText(wei)).toBe(text))
+    [undefined, ''],
+  ])('%s wei are %s: as on the command line, in groups', (wei, text) => expect(coinsText(wei, 'ETH')).toBe(text))
 
   test('counts have groups, whatever their length, and no other text is changed', () => {
     expect([countText(1234), countText('18446744073709551615'), countText('none')]).toEqual([
@@ -67,9 +52,12 @@ describe('amounts', () => {
   })
 
   test('prices of gas are in gwei', () => {
-    expect([gasPriceText('5000000000'), gasPriceText('1250000000'), gasPriceText('7'), gasPriceText(undefined), gasPriceText('x')]).toEqual(
-      ['5 gwei', '1.25 gwei', '7 wei', ...['', '']],
-    )
+    expect([priceText('5000000000'), priceText('1250000000'), priceText('7'), priceText(undefined), priceText('x')]).toEqual([
+      '5 gwei',
+      '1.25 gwei',
+      '7 wei',
+      ...['', ''],
+    ])
   })
 
   test('a share is between 0 and 1, and none of nothing', () => {
@@ -104,7 +92,7 @@ describe('links', () => {
     namespace: 'a b',
     temporalWebUi: 'http://127.0.0.1:8233',
     chains: {
-      ethereum: { networkId: 1, explorer: 'https://etherscan.io/' },
+      ethereum: { networkId: 1, explorer: 'https://etherscan.io/', coin: 'ETH' },
       bad: { networkId: 2, explorer: 'javascript:alert(1)//' },
       bare: { networkId: 3 },
     },
@@ -134,6 +122,14 @@ describe('links', () => {
     expect(transactionUrl(links, 'bare', hash)).toBeUndefined()
     expect(transactionUrl(links, 'constructor', hash)).toBeUndefined()
     expect(transactionUrl(undefined, 'ethereum', hash)).toBeUndefined()
+  })
+
+  test('the coin is that of the chain, if it is known', () => {
+    expect(['ethereum', 'bare', 'constructor', undefined].map((chain) => coinOfChain(links, chain))).toEqual([
+      'ETH',
+      ...[undefined, undefined, undefined],
+    ])
+    expect(coinOfChain(undefined, 'ethereum')).toBeUndefined()
   })
 
   test('a workflow is linked with all of its id escaped', () => {

@@ -1,0 +1,28 @@
+import { expect, test } from 'vitest'
+import { coinOf, coinOfChain, coinOfLane } from '../../config/coins.ts'
+import { configSchema } from '../../config/schema.ts'
+import { deadConfig } from '../api/setting.ts'
+
+/** The devnet's networks, which nobody knows, and what the config says of one of them. */
+const withCoin = (coin?: unknown) => {
+  const { chains, ...rest } = deadConfig(1)
+  return configSchema.safeParse({ ...rest, chains: { ...chains, ethereum: { ...chains['ethereum'], coin } } })
+}
+
+test('the coin is that of the config, else that of a network that is known, else none', () => {
+  const none = { chains: {} }
+  expect([56, '43114', 1, 1337, 'constructor', ''].map((id) => coinOf(none, id))).toEqual([
+    ...['BNB', 'AVAX', 'ETH', undefined, undefined, undefined],
+  ])
+  expect(coinOfLane(none, `evm-137:0x${'a'.repeat(40)}`)).toBe('POL')
+  const config = withCoin('frxETH').data!
+  expect([coinOf(config, 1337), coinOfLane(config, `evm-1337:0x${'a'.repeat(40)}`), coinOfChain(config, 'ethereum')]).toEqual([
+    ...['frxETH', 'frxETH', 'frxETH'],
+  ])
+  expect([coinOfChain(config, 'bsc'), coinOfChain(config, 'constructor')]).toEqual([undefined, undefined])
+})
+
+test.each(['gwei', 'Wei', 'ether', 'coins', 'x'.repeat(11), '', 'E TH', '\u001b[2J'])('the config refuses to call a coin %j', (coin) => {
+  const { success, error } = withCoin(coin)
+  expect([success, error?.issues.map(({ path }) => path.join('.'))]).toEqual([false, ['chains.ethereum.coin']])
+})
