@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { type Chain, type HeadEvent, votersOf } from '../chains/port.ts'
 import { RelayerError } from '../domain/errors.ts'
+import { keptFor } from '../observability/kept-for.ts'
 import type { TemporalClient } from '../temporal/client/client.ts'
 import { isNamespaceMissing, refusalCode } from '../temporal/client/errors.ts'
 import { checkNamespace } from '../temporal/client/probe.ts'
@@ -16,13 +17,6 @@ export interface Check {
   readonly ok: boolean
   readonly vital: boolean
   readonly problem?: string | undefined
-}
-
-/** Asks once for all who want to know meanwhile, and for those who come within `ms` of the answer. */
-export function keptFor<Answer>(ms: number, ask: () => Promise<Answer>): () => Promise<Answer> {
-  let asked: Promise<Answer> | undefined
-  const forget = () => (asked = undefined)
-  return () => (asked ??= ask().finally(() => setTimeout(forget, ms).unref()))
 }
 
 /** Asks Temporal whether it answers, once a second at most. The problem names neither its address nor its namespace: they are not for everybody. Throws never. */

@@ -3,7 +3,8 @@ import { RelayerError } from '../domain/errors.ts'
 import { isOwnHost } from '../http/server-limits.ts'
 import { type Answer, openSmallServer, plainText, type SmallServer } from '../http/small-server.ts'
 import type { Logger } from '../observability/logger.ts'
-import { type Check, keptFor } from './checks.ts'
+import { keptFor } from '../observability/kept-for.ts'
+import type { Check } from './checks.ts'
 import { problemOf } from '../observability/severity.ts'
 
 /** One rendering serves all who ask within so long, ms: nobody makes a process count all day. */

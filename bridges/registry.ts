@@ -2,19 +2,20 @@ import type { EvmChain } from '../chains/evm/index.ts'
 import { emitterStreamSchema } from '../config/bridge-schema.ts'
 import type { ChainConfig, Config } from '../config/schema.ts'
 import { RelayerError } from '../domain/errors.ts'
+import type { StreamConfig } from '../domain/stream/stream.ts'
 import type { BridgeName, ChainName } from '../domain/transfer/transfer.ts'
 import { numberOfUnconfigured } from '../domain/transfer/unconfigured-source.ts'
 import { createBridge } from './common/bridge.ts'
 import { createGoodMessages } from './common/good-messages.ts'
 import { createEvmEndpoint as createNativeEndpoint } from './native-bridge/evm.ts'
 import { createNativeBridge } from './native-bridge/index.ts'
-import { createNativeSource } from './native-bridge/streams.ts'
+import { createNativeSource, streamOf as nativeStreamOf } from './native-bridge/streams.ts'
 import type { Bridge, Bridges } from './port.ts'
 import { createEvmEndpoint as createTokenBridgeEndpoint } from './wormhole-token-bridge/evm.ts'
 import { tokenBridgeEmitters } from './wormhole-token-bridge/emitters.ts'
 import { createHeardSource, type HeardEmitter, heardEmitters } from './wormhole-token-bridge/heard.ts'
 import { createDecode, signedBy, wormholeTokenBridge } from './wormhole-token-bridge/message.ts'
-import { createTokenBridgeSource } from './wormhole-token-bridge/streams.ts'
+import { createTokenBridgeSource, streamOf } from './wormhole-token-bridge/streams.ts'
 
 /** What bridges are made from: a config fits. `chains` are all of them, also those that this process is not connected to. */
 export interface BridgesOptions {
@@ -133,6 +134,18 @@ export function spySources({ chains, bridges }: BridgesOptions) {
   const own = Object.entries(chains).map(([name, chain]) => wormholeOf(name, chain))
   const filters = [...own, ...heardSources({ chains, bridges })].map(({ emitterChain, emitter }) => ({ chain: emitterChain, emitter }))
   return [{ bridge: wormholeTokenBridge, address, filters }]
+}
+
+/** The streams that the config has sources for: the signed ones with what the ids of their transfers call their source. */
+export function configuredStreams({ chains, bridges }: BridgesOptions): readonly Pick<StreamConfig, 'stream' | 'sourceId'>[] {
+  const own = bridges[wormholeTokenBridge]
+    ? Object.entries(chains).map(([name, chain]) => ({ sourceChain: name, ...wormholeOf(name, chain) }))
+    : []
+  const signed = [...own, ...heardSources({ chains, bridges })].map(({ sourceChain, emitter, emitterChain }) => {
+    return { stream: streamOf(sourceChain, emitter), sourceId: String(emitterChain) }
+  })
+  const routes = bridges['native-bridge']?.routes ?? []
+  return [...signed, ...routes.map(({ source, target }) => ({ stream: nativeStreamOf(source, target) }))]
 }
 
 /** A source chain for people: one that the config does not have, by the name that Wormhole's SDK knows it by. */

@@ -1,5 +1,6 @@
 import type { CauseCode } from '../domain/cause.ts'
-import type { Gap, GapState, StreamState } from '../domain/stream/stream.ts'
+import type { Gap, GapState, StreamConfig, StreamState } from '../domain/stream/stream.ts'
+import { isSuccessor } from '../domain/stream/succession.ts'
 import { viewStream } from '../domain/stream/reducer.ts'
 import { sourceOf } from '../streams/reports.ts'
 import type { ChainFacts, Facts, StreamFacts } from './facts.ts'
@@ -34,15 +35,24 @@ const gapTexts: Readonly<Record<GapState, string>> = {
 /** What stops a chain's part of a stream. */
 const chainRows: readonly CauseCode[] = ['CHAIN_UNREACHABLE', 'CHAIN_WITHOUT_MAJORITY', 'CHAIN_STANDS', 'FINALITY_STANDS']
 
-/** What is wrong with streams, one row for each reason of each. */
-export function explainStreams({ at, streams, chains, ledger }: Pick<Facts, 'at' | 'streams' | 'chains' | 'ledger'>): Finding[] {
+/** What is wrong with streams, one row for each reason of each. @param configured the streams that the config has sources for */
+export function explainStreams(
+  { at, streams, chains, ledger }: Pick<Facts, 'at' | 'streams' | 'chains' | 'ledger'>,
+  configured: readonly Pick<StreamConfig, 'stream' | 'sourceId'>[],
+): Finding[] {
   return streams.flatMap((one): Finding[] => {
     const { stream, state } = one
     const of = { where: { kind: 'stream', id: stream } as const, asOf: state.asOf, values: { stream, chain: sourceOf(stream) } }
     const known = valueOf(state)
     if (!known)
       return errorOf(state) && ledger.answered > 0 ? [{ row: 'STREAM_UNREACHABLE', ...of, what: 'The stream does not answer.' }] : []
-    const found = [...alarmsOf(known), ...waitsOf(known, at), ...lagOf(one, known, chains), ...gapsOf(known, at)]
+    const found = [
+      ...alarmsOf(known),
+      ...unfedOf(stream, known, configured),
+      ...waitsOf(known, at),
+      ...lagOf(one, known, chains),
+      ...gapsOf(known, at),
+    ]
     return found.map((finding) => ({ ...of, ...finding, values: { ...of.values, ...finding.values } }))
   })
 }
@@ -78,6 +88,13 @@ function alarmsOf(state: StreamState): Part[] {
     })
   }
   return parts
+}
+
+/** One whose source has another name in the config is taken over, and ended, by the stream of that name. */
+function unfedOf(stream: string, { config: { sourceId } }: StreamState, configured: Parameters<typeof explainStreams>[1]): Part[] {
+  if (configured.some((own) => own.stream === stream || isSuccessor(own, { stream, ...(sourceId !== undefined && { sourceId }) })))
+    return []
+  return [{ row: 'STREAM_UNFED', what: 'The config has no source that is this stream: nobody feeds it.' }]
 }
 
 function waitsOf(state: StreamState, at: number): Part[] {

@@ -1,3 +1,4 @@
+import { configuredStreams } from '../bridges/registry.ts'
 import type { Cause } from '../domain/cause.ts'
 import type { Config } from '../config/schema.ts'
 import { type Halt, haltOf, type HaltScope } from '../domain/settings/settings.ts'
@@ -11,7 +12,7 @@ import { type Finding, goesOn, joined, ranked } from './finding.ts'
 import { errorOf, valueOf } from './read.ts'
 
 /** Every cause that these facts show: one row for each, the most harmful first. Pure. */
-export function explain(facts: Facts, config: Pick<Config, 'chains'>): Cause[] {
+export function explain(facts: Facts, config: Pick<Config, 'chains' | 'bridges'>): Cause[] {
   const { transfers } = facts
   const known = [
     ...explainTemporal(facts),
@@ -21,7 +22,7 @@ export function explain(facts: Facts, config: Pick<Config, 'chains'>): Cause[] {
     ...explainLanes(facts, config),
     ...explainFailing(facts),
     ...explainSpies(facts),
-    ...explainStreams(facts),
+    ...explainStreams(facts, configuredStreams(config)),
     ...explainReceivers(facts),
     ...explainUnread(facts),
   ]

@@ -58,7 +58,7 @@ export function stateText(state: StreamState, report: StreamReport, now: number)
         ? scanned
           ? 'none: no block was scanned yet'
           : report.unproved
-            ? `none: the config has no node of ${sourceTitle(sourceOf(report.stream))}; its numbers are known from signed messages`
+            ? 'none: its numbers are known from signed messages, no blocks are scanned'
             : 'none: its numbers are counted, no blocks are scanned'
         : `block ${cursor}${lag === undefined ? '' : `, ${lag} behind the finalized head`}`,
     'next number': next,
@@ -70,7 +70,8 @@ export function stateText(state: StreamState, report: StreamReport, now: number)
     backfill: backfillText(backfill, state),
     ...counts,
   })
-  const unproved = report.unproved && ['not proved without a node of its source:', ...report.unproved.map((one) => `  ${one}`)].join('\n')
+  const heading = `not proved, since the config has no node of ${sourceTitle(sourceOf(report.stream))}:`
+  const unproved = report.unproved && [heading, ...report.unproved.map((one) => `  ${one}`)].join('\n')
   return [head, ...(unproved ? [unproved] : []), ...details(state, now)]
 }
 

@@ -1,16 +1,4 @@
-/** A kind of cause. */
-export type CauseRow = {
-  /** What it means, for every cause of this kind. */
-  readonly means: string
-  /** What Portage does meanwhile. */
-  readonly does: string
-  /** What a person does, beside the commands. */
-  readonly advice?: string
-  /** Commands with the names of `CauseValues` (domain/cause.ts) in `<…>`. */
-  readonly next: readonly string[]
-  /** It is told, and nothing stands for it: `portage stuck` ends with 0 where there is nothing else. */
-  readonly isNote?: true
-}
+import { type CauseRow, row } from './cause-row.ts'
 
 const reason = '--reason "<text>"'
 const show = 'portage transfer show <id>'
@@ -25,10 +13,6 @@ const listReceivers = 'portage notifications list'
 const goesElsewhere = 'Transfers without a nonce go to the other lanes of the chain that take work; else they wait.'
 const keeps = 'It keeps what waits, and goes on within seconds when it is over.'
 const looksAgain = 'The transfers wait without a nonce, look again by themselves, and are woken where Portage sees the change.'
-
-function row(means: string, does: string, next: readonly string[], advice?: string): CauseRow {
-  return { means, does, next, ...(advice !== undefined && { advice }) }
-}
 
 /** Every kind of cause, the most harmful first: rows are shown in this order. docs/operating.md shows all of it. */
 export const causeCatalogue = {
@@ -222,6 +206,12 @@ export const causeCatalogue = {
     'The cursor of the stream is far behind the final blocks of its source.',
     'It reads on, range by range, if a process with the role intake runs.',
     [showStream, nodes],
+  ),
+  STREAM_UNFED: row(
+    'The config has no source that is this stream (its chain, its route or its emitter was taken out): nobody looks for what it misses.',
+    'Its transfers go on.',
+    [showStream, `temporal workflow terminate --workflow-id stream:<stream> ${reason}`],
+    'If the source is meant, put it back into the config of the processes with the role intake. If not, the second command takes the stream off the list; it touches no transfer.',
   ),
   GAP_UNSTARTED: row(
     'Messages are here, and their transfers cannot be started: the text says why.',

@@ -1,4 +1,5 @@
-import { causeCatalogue, type CauseRow } from './cause-catalogue.ts'
+import { causeCatalogue } from './cause-catalogue.ts'
+import type { CauseRow } from './cause-row.ts'
 import { shellWord } from './shell-word.ts'
 
 /** What a cause is about. `transfers`: a group of transfers that wait or are parked for the same reason. */

@@ -17,6 +17,10 @@ export const warningCatalogue = {
   SOURCE_FORKED:
     'portage audit run --chain <chain> --hours 48, and ask what happened to the chain; docs/operating.md, "After a deep reorg, or a suspicion".',
   CHECKPOINT_DENIED: 'Nothing: the blocks are read again. Find out who wrote the checkpoint, or whether the chain was replaced.',
+  STREAM_FOREIGN:
+    'Find out who reaches Temporal: it was not started by Portage. temporal workflow describe --workflow-id stream:<predecessor>',
+  PREDECESSOR_OPEN:
+    'portage stream show <predecessor> says what it has open; then temporal workflow terminate --workflow-id stream:<predecessor>',
   STREAM_BEGAN_OTHERWISE: 'Correct the key in the config, or leave it: it acts where a stream begins.',
   NUMBERS_MISSING: 'portage stream show <stream> says why each is missing; docs/operating.md, "Is anything missed?", what to do.',
   TRANSFERS_LOST: 'Nothing, if Temporal was wiped or restored: they are started again. Else find out who ends them.',

@@ -1,4 +1,4 @@
-import type { Bridge, Bridges } from '../bridges/port.ts'
+import type { Bridge, Bridges, Verdict } from '../bridges/port.ts'
 import { RelayerError } from '../domain/errors.ts'
 import type { Order } from '../domain/order.ts'
 import { haltOf, type Settings } from '../domain/settings/settings.ts'
@@ -61,11 +61,15 @@ export interface SubmitterDeps {
 
 const recentSize = 10_000
 const recentMs = 10 * 60_000
+/** A target may register the emitter meanwhile, ms. */
+const unacceptedMs = 60_000
 
 export function createSubmitter({ bridges, client, settings, defaults = {}, stepTimes, startTimeoutMs = 10_000 }: SubmitterDeps) {
   const recent = createRecent(recentSize, recentMs)
   /** Ids: two copies of one message that are both rejected must not start each other for ever. */
   const replaced = createRecent(recentSize, recentMs)
+  /** Messages with good signatures whose target does not know the emitter: whoever repeats one would have the nodes asked each time. */
+  const unaccepted = createRecent<RelayerError>(recentSize, unacceptedMs)
   /** Copies that a transfer took over: each would wake it anew, as long as its run was started with an older one. */
   const given = createRecent(recentSize, recentMs)
 
@@ -94,11 +98,16 @@ export function createSubmitter({ bridges, client, settings, defaults = {}, step
       const copy = `${id}/${signers ?? ''}`
       const isNewer = (than: string) => (signers ?? 0) > signersOf(bridge, than)
       if (repeats === 'skip' && recent.has(copy)) return { id, status: 'known' }
+      const before = repeats === 'skip' ? unaccepted.get(id) : undefined
+      if (before) throw before
       const endpoint = bridge.endpoint(transfer.targetChain)
+      demandValid(await endpoint.verify(message))
       // Its emitter is asked for only once its signatures are good: junk costs no reads.
-      for (const look of [() => endpoint.verify(message), () => endpoint.accepts?.(transfer)]) {
-        const verdict = await look()
-        if (verdict && verdict.kind !== 'valid') throw new RelayerError(verdict.code, { detail: verdict.reason })
+      const accepted = await endpoint.accepts?.(transfer)
+      if (accepted && accepted.kind !== 'valid') {
+        const refusal = refusalOf(accepted)
+        if (!refusal.retriable) unaccepted.add(id, refusal)
+        throw refusal
       }
       const orders = order && [{ kind: 'submit', ...checkedOrder(order), at: Date.now() }]
       const input = {
@@ -120,6 +129,14 @@ export function createSubmitter({ bridges, client, settings, defaults = {}, step
       return { id, status, ...(adopted && { adopted }), ...(halt && { halted: `by ${halt.by}: ${halt.reason}` }) }
     },
   }
+}
+
+function refusalOf({ code, reason }: Exclude<Verdict, { readonly kind: 'valid' }>): RelayerError {
+  return new RelayerError(code, { detail: reason })
+}
+
+function demandValid(verdict: Verdict): void {
+  if (verdict.kind !== 'valid') throw refusalOf(verdict)
 }
 
 /** Those that a stored message names. A stranger may have started the transfer with bytes that cannot be read: everything is newer. */

@@ -1,4 +1,4 @@
-import type { StreamConfig, StreamState } from '../domain/stream/stream.ts'
+import type { RequestOf, StreamConfig, StreamState } from '../domain/stream/stream.ts'
 import type { Logger } from '../observability/logger.ts'
 import type { Look } from './loop.ts'
 import type { StreamClient } from './stream-client.ts'
@@ -42,13 +42,18 @@ export function ignoredChanges(
   return changes
 }
 
+/** The request that tells a stream what this process's config says of it. */
+export function configuredBy({ maxOpen, sourceId }: StreamConfig): RequestOf<'configured'> {
+  return { kind: 'configured', maxOpen, ...(sourceId !== undefined && { sourceId }) }
+}
+
 /** Applies this process's config to a stream that runs already, once, and again if it has gone back: the process that started last wins. */
 export function createConfigReporter(
   source: ConfiguredSource,
   streamClient: Pick<StreamClient, 'view' | 'era' | 'state' | 'apply'>,
   logger: Logger,
 ): Look {
-  const { stream, maxOpen } = source.config
+  const { stream, maxOpen, sourceId } = source.config
   let appliedIn: number | undefined
   let complained = false
 
@@ -57,9 +62,11 @@ export function createConfigReporter(
     if (!view || appliedIn === era) return false
     const state = await streamClient.state()
     if (!state) return false
-    if (state.config.maxOpen !== maxOpen) {
-      const response = await streamClient.apply([{ kind: 'configured', maxOpen }], era)
-      if (!response) return false
+    const isOther = state.config.maxOpen !== maxOpen
+    const isUnnamed = sourceId !== undefined && state.config.sourceId !== sourceId
+    const response = isOther || isUnnamed ? await streamClient.apply([configuredBy(source.config)], era) : undefined
+    if (!response && (isOther || isUnnamed)) return false
+    if (response && isOther) {
       const { most, ordered } = response.view.maxOpen
       const facts = { stream, maxOpen: most }
       if (ordered) logger.info('maxOpen of the config is ignored: an order outranks it', { ...facts, configured: maxOpen, by: ordered.by })

@@ -5,8 +5,8 @@ import type { StreamView } from '../domain/stream/stream.ts'
 export function unprovedOf({ next }: Pick<StreamView, 'next'>, sourceChain: string): readonly string[] | undefined {
   if (numberOfUnconfigured(sourceChain) === undefined) return undefined
   return [
-    `head: what was published from number ${next} on shows only when the spy tells one of them, or a server of the network has one of the next`,
-    'finality: that their blocks are final is the word of the guardians who signed them',
-    'unobserved: a gap that no server has may be a message that no guardian signed, or a number that was never given out',
+    `head: whether the source has published ${next} or more. The spy tells of new ones, and each audit asks the servers of the guardians for the next few; portage stream audit does it now`,
+    'finality: whether the blocks of its messages are final. The guardians wait for that before they sign; nobody here looks',
+    'unobserved: whether a gap of this name holds a message at all. Look its number up at an explorer of Wormhole before you skip it',
   ]
 }

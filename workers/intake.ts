@@ -9,7 +9,9 @@ import { createCheckpointStore } from '../streams/checkpoints.ts'
 import { createScannedAgent, type ScannedAgentOptions } from '../streams/scanned/agent.ts'
 import { createSignedAgent, type SignedAgentOptions } from '../streams/signed/agent.ts'
 import { chainWithoutNode } from '../streams/signed/without-node.ts'
+import { keptFor } from '../observability/kept-for.ts'
 import type { Metrics } from '../observability/metrics.ts'
+import { listStreamNames } from '../temporal/client/streams.ts'
 import type { ProcessContext, Service } from './context.ts'
 
 /** Listens to the guardian spies of the config, and feeds the streams of all sources; those of emitters find what a spy has missed. */
@@ -69,15 +71,19 @@ function commonOptions({ config, client, submitter, logger }: ProcessContext) {
   return { client, submitter, logger, rangeBlocks, ...times, checkpoints: store }
 }
 
+/** The names of the streams that run are listed for all agents together, ms. */
+const knownStreamsMs = 10_000
+
 /** The options of the agents of emitters. All agents of a bridge share one lookup, whose limits hold for the process. */
 export function signedOptions(context: ProcessContext): SignedAgentOptions[] {
   const { bridges, chains } = context.network
   const apis = signedApis(context.config)
+  const streams = keptFor(knownStreamsMs, () => listStreamNames(context.client))
   return [...bridges.values()].flatMap((bridge) => {
     const lookup = createVaaLookup(apis.get(bridge.name) ?? { guardianApis: [], wormholescanApis: [] })
     return bridge.sources.flatMap((source) => {
       if (source.kind !== 'signed') return []
-      const common = { ...commonOptions(context), source, bridge, lookup }
+      const common = { ...commonOptions(context), source, bridge, lookup, streams }
       if (source.withoutNode) return [{ ...common, chain: chainWithoutNode(source.sourceChain), lookBackMs: 0 }]
       const chain = chains.get(source.sourceChain)
       return chain ? [{ ...common, chain }] : []

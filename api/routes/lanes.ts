@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { keptFor } from '../../admin/checks.ts'
+import { keptFor } from '../../observability/kept-for.ts'
 import { resolveLane } from '../../config/lane-names.ts'
 import { listLanesNow } from '../../causes/lane-readings.ts'
 import { listBatches } from '../../temporal/client/batches.ts'

@@ -1,4 +1,4 @@
-import { keptFor } from '../../admin/checks.ts'
+import { keptFor } from '../../observability/kept-for.ts'
 import { collectCauses } from '../../causes/collect.ts'
 import { causeReportSchema } from '../../causes/schema.ts'
 import type { Api, ApiDeps } from '../deps.ts'

@@ -1,5 +1,6 @@
 import { decodeBase64 } from 'ethers'
 import { RelayerError, toRelayerError } from '../../domain/errors.ts'
+import type { ChainName } from '../../domain/transfer/transfer.ts'
 import type { BlockRange, ScannedSource } from '../source-port.ts'
 import type { GoodMessages } from '../common/good-messages.ts'
 import type { LogReader } from '../common/logs.ts'
@@ -18,6 +19,11 @@ export interface NativeSourceOptions {
   readonly maxOpen: number
   /** Remembers what was read of the table by quorum, so that this process does not ask again. */
   readonly good: Pick<GoodMessages, 'add'>
+}
+
+/** The id of the stream of a route. Without the contracts: a stream whose contract is replaced goes on, since a chain has one native bridge to another. */
+export function streamOf(sourceChain: ChainName, targetChain: ChainName): string {
+  return `${nativeBridge}:${sourceChain}:${targetChain}`
 }
 
 /** MIP-61's events and tables as a numbered source: both its listeners, and the reads of its bootstrap and of the audit. */
@@ -44,8 +50,7 @@ export function createNativeSource({ route, source, target, startBlock, maxOpen,
   return {
     kind: 'scanned',
     config: {
-      // Without the contracts: a stream whose contract is replaced goes on, since a chain has one native bridge to another.
-      stream: `${nativeBridge}:${sourceChain}:${targetChain}`,
+      stream: streamOf(sourceChain, targetChain),
       origin: `${source.networkId}/${sourceBridge.toLowerCase()}`,
       first: '1',
       start: startBlock,

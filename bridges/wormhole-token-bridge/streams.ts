@@ -26,6 +26,7 @@ export function createTokenBridgeSource(options: TokenBridgeSourceOptions): Sign
       origin: `${chain.networkId}/${core.toLowerCase()}`,
       first: begins.first ?? '0',
       maxOpen,
+      sourceId: String(emitterChain),
     },
     bridge: wormholeTokenBridge,
     sourceChain,

@@ -1,13 +1,16 @@
 import { createBridges } from '../../bridges/registry.ts'
 import type { Source } from '../../bridges/source-port.ts'
 import type { Config } from '../../config/schema.ts'
+import { commandsOf } from '../../domain/cause.ts'
 import { RelayerError } from '../../domain/errors.ts'
+import { printable } from '../../domain/printable.ts'
+import { isSuccessor } from '../../domain/stream/succession.ts'
 import type { TemporalAccess } from '../../domain/temporal-access.ts'
 import { viewStream } from '../../domain/stream/reducer.ts'
 import { ignoredChanges } from '../../streams/config-changes.ts'
 import type { TemporalClient } from '../../temporal/client/client.ts'
 import { withTemporalClient } from '../../temporal/client/connect.ts'
-import { queryStream } from '../../temporal/client/streams.ts'
+import { listStreamNames, queryStream } from '../../temporal/client/streams.ts'
 import { createConfiguredChain } from '../../chains/registry.ts'
 import { maxOpenText } from '../stream-text.ts'
 import { type Check, type Finding, look, warn } from './check.ts'
@@ -18,7 +21,8 @@ export async function checkStreams(config: Config, temporal: TemporalAccess): Pr
   const chains = new Map(Object.entries(config.chains).map(([name, chain]) => [name, createConfiguredChain(name, chain)]))
   const sources = [...createBridges(config, chains).values()].flatMap((bridge) => bridge.sources)
   return withTemporalClient(temporal, async (client) => {
-    const all = await Promise.all(sources.map((source) => look('streams', source.config.stream, () => checkStream(client, source))))
+    const own = await Promise.all(sources.map((source) => look('streams', source.config.stream, () => checkStream(client, source))))
+    const all = [...own, ...(await checkUnfed(client, sources))]
     // Sources without a node are many, and most of them have nothing for us: only what needs attention has a line of its own.
     const quiet = new Set(sources.flatMap((source) => (source.kind === 'signed' && source.withoutNode ? [source.config.stream] : [])))
     const isQuiet = ({ name, status }: Check) => quiet.has(name) && status === 'ok'
@@ -27,6 +31,23 @@ export async function checkStreams(config: Config, temporal: TemporalAccess): Pr
     const summary: Check[] = some === 0 ? [] : [{ area: 'streams', name: 'sources without a node', status: 'ok', detail }]
     return [...all.filter((check) => !isQuiet(check)), ...summary]
   }).catch(() => [])
+}
+
+/** Streams that run and that the config has no source for. */
+async function checkUnfed(client: TemporalClient, sources: readonly Source[]): Promise<Check[]> {
+  const own = new Set(sources.map(({ config }) => config.stream))
+  const others = (await listStreamNames(client)).filter((stream) => !own.has(stream))
+  return Promise.all(others.toSorted().map((stream) => look('streams', printable(stream), () => checkOther(client, stream, sources))))
+}
+
+async function checkOther(client: TemporalClient, stream: string, sources: readonly Source[]): Promise<Finding> {
+  const state = await queryStream(client, stream).catch(() => undefined)
+  const { sourceId } = state?.config ?? {}
+  const successor = sources.find(({ config }) => isSuccessor(config, { stream, ...(sourceId !== undefined && { sourceId }) }))
+  if (successor) return `goes on as ${successor.config.stream}, which ends it when an intake with this config runs`
+  const [, end = ''] = commandsOf('STREAM_UNFED', { stream })
+  const remedy = `If its source is meant, put it back into the config. If not: ${end}`
+  return warn('runs, and the config has no source that is this stream: nobody feeds it', remedy)
 }
 
 async function checkStream(client: TemporalClient, source: Source): Promise<Finding> {

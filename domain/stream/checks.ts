@@ -1,4 +1,4 @@
-import { type Check, rule, text } from '../checks.ts'
+import { type Check, pattern, rule, text } from '../checks.ts'
 
 const highest = 2n ** 64n - 1n
 
@@ -8,6 +8,8 @@ export const isU64 = (value: unknown): value is string =>
 export const u64 = rule(isU64, 'a whole number below 2^64 in quotes')
 export const hash = text(128)
 export const words = text(1_000)
+export const errorCode = pattern(/^[A-Z_]{1,32}$/, 'an error code')
+export const chainName = pattern(/^[a-z][a-z0-9-]{0,30}$/, 'the name of a chain')
 
 /** Ascending, apart from each other, at most 1,000 intervals. */
 export const intervals: Check = (value, path) => {

@@ -84,7 +84,7 @@ const handlers: {
   resume: ({ paused: _, ...rest }) => done(rest),
 }
 
-const fitting = (maxOpen: number) => Math.min(maxOpen, limits.open)
+export const fitting = (maxOpen: number) => Math.min(maxOpen, limits.open)
 
 function pause(state: StreamState, request: RequestOf<'pause'>, at: number): StreamStep {
   const { by, reason } = orderOf(request, 'update')
@@ -99,8 +99,8 @@ function setMaxOpen({ ordered: _, ...state }: StreamState, request: RequestOf<'s
 }
 
 /** The config of a process that has just started: it holds where no operator has ordered anything else. */
-function configured(state: StreamState, { maxOpen }: RequestOf<'configured'>): StreamStep {
-  const config = { ...state.config, maxOpen }
+function configured(state: StreamState, { maxOpen, sourceId }: RequestOf<'configured'>): StreamStep {
+  const config = { ...state.config, maxOpen, ...(sourceId !== undefined && { sourceId }) }
   return done({ ...state, config, maxOpen: state.ordered ? state.maxOpen : fitting(maxOpen) })
 }
 

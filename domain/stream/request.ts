@@ -1,5 +1,5 @@
-import { type Check, fields, listOf, oneOf, optional, pattern, rule, byKind, whole } from '../checks.ts'
-import { hash, intervals, u64, words } from './checks.ts'
+import { type Check, fields, listOf, oneOf, optional, rule, byKind, text, whole } from '../checks.ts'
+import { chainName, errorCode, hash, intervals, u64, words } from './checks.ts'
 import { isStreamOrder } from './orders.ts'
 import type { RequestOf, StreamRequest, StreamUpdate } from './stream.ts'
 
@@ -20,9 +20,6 @@ const finding = { numbers: listOf(number, mostNumbers), delivered: optional(inte
 const reading = { ...range, ...finding, passed: intervals }
 const named = { order: optional(fields({ by: words, reason: words })), by: optional(words), reason: optional(words) }
 const decision = { number: u64, ...named }
-
-const errorCode = pattern(/^[A-Z_]{1,32}$/, 'an error code')
-const chainName = pattern(/^[a-z][a-z0-9-]{0,30}$/, 'the name of a chain')
 
 /** The fields of each request. */
 const table: { readonly [Kind in StreamRequest['kind']]: { readonly [Field in Exclude<keyof RequestOf<Kind>, 'kind'>]-?: Check } } = {
@@ -48,7 +45,7 @@ const table: { readonly [Kind in StreamRequest['kind']]: { readonly [Field in Ex
   backfill: { ...named, ...range },
   trust: { number: u64, height: optional(whole), ...named },
   setMaxOpen: { ...named, maxOpen: optional(maxOpen) },
-  configured: { maxOpen },
+  configured: { maxOpen, sourceId: optional(text(100)) },
   pause: named,
   resume: named,
 }

@@ -69,6 +69,8 @@ export interface StreamConfig {
   readonly start?: number
   /** Most transfers at a time that are neither parked nor resolved. */
   readonly maxOpen: number
+  /** What the ids of its transfers call the source, whatever the config calls it (Wormhole's number of the chain). Absent: the stream is of no such source, or began in a release that did not keep it. */
+  readonly sourceId?: string
 }
 
 /** A block of the source, as the scan knows it. */
@@ -214,7 +216,7 @@ export type StreamRequest =
   /** `maxOpen` absent: as the config has it. */
   | (Named & { readonly kind: 'setMaxOpen'; readonly maxOpen?: number })
   /** What the config of a process that has just started says by now of what may change while the stream runs. */
-  | { readonly kind: 'configured'; readonly maxOpen: number }
+  | { readonly kind: 'configured'; readonly maxOpen: number; readonly sourceId?: string }
   | (Named & { readonly kind: 'pause' })
   | (Named & { readonly kind: 'resume' })
 

@@ -3,6 +3,8 @@ import { lineChart } from './chart.ts'
 import { floor } from './floor.ts'
 import { growth } from './growth.ts'
 import { growthTable } from './growth-table.ts'
+import { idle } from './idle.ts'
+import { idleTable } from './idle-table.ts'
 import { latency } from './latency.ts'
 import { latencyTable } from './latency-table.ts'
 import { nativeOutage } from './native-outage.ts'
@@ -22,6 +24,7 @@ function chosenRun(): Promise<number> {
   if (options.outage !== undefined) return outageRun(options, options.outage)
   if (options.growth) return growthRun(options)
   if (options.latency) return latencyRun(options)
+  if (options.idle) return idleRun(options)
   return options.floor ? floorRun(options) : throughputRun(options)
 }
 
@@ -43,6 +46,12 @@ async function latencyRun({ rate, seconds, keys, nodes, json }: BenchOptions): P
   const result = await latency({ rate, seconds, keys, nodes }, say)
   process.stdout.write(`${json ? JSON.stringify(result) : latencyTable(result)}\n`)
   return isClean(result) ? 0 : 1
+}
+
+async function idleRun({ seconds, json }: BenchOptions): Promise<number> {
+  const result = await idle({ seconds }, say)
+  process.stdout.write(`${json ? JSON.stringify(result) : idleTable(result)}\n`)
+  return 0
 }
 
 async function floorRun({ json, transfers, rounds }: BenchOptions): Promise<number> {

@@ -22,6 +22,9 @@ transfer, what the process uses with nothing in flight apart, and memory.
 With --latency something else: transfers over both bridges, both ways, at a steady rate; how long after the finality of its block each was in a block of its
 target, how long after the finality of that block it was delivered, and the time of each step by Portage's own metrics.
 
+With --idle something else: what a process of all roles uses that has nothing to do, without and with the streams of all token bridges that Wormhole's SDK knows on
+the mainnet: CPU, calls to Temporal, requests to guardians, RPC calls. --seconds is the time of each of the two; 300 have each audit once.
+
 Examples:
   npm run bench -- --quick
   npm run bench -- --json > figures.json
@@ -31,7 +34,8 @@ Examples:
   npm run bench -- --outage 5000 --json
   npm run bench -- --outage 5000 --batch 20
   npm run bench -- --growth --in-flight 10,100,1000
-  npm run bench -- --latency --nodes 3`
+  npm run bench -- --latency --nodes 3
+  npm run bench -- --idle --seconds 300 --json`
 
 export interface BenchOptions {
   readonly transfers: number
@@ -48,6 +52,7 @@ export interface BenchOptions {
   readonly growth: boolean
   readonly inFlight: readonly number[]
   readonly latency: boolean
+  readonly idle: boolean
   readonly rate: number
   readonly seconds: number
   readonly nodes: number
@@ -73,7 +78,8 @@ export function readOptions(args: readonly string[]): BenchOptions {
     .option('--in-flight <list>', 'with --growth: how many', wholeNumbers, [10, 100, 1_000, 10_000])
     .option('--latency', 'times of transfers at a steady rate; instead of all else', false)
     .option('--rate <n>', 'with --latency: transfers per second', wholeNumber, 2)
-    .option('--seconds <n>', 'with --latency: for how long', wholeNumber, 60)
+    .option('--seconds <n>', 'with --latency, --idle: for how long', wholeNumber, 60)
+    .option('--idle', 'what a process without work uses; instead of all else', false)
     .option(
       '--nodes <n>',
       'with --latency: nodes per chain; of one, an answer that ends something is asked for twice, a block apart',

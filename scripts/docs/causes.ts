@@ -1,4 +1,5 @@
-import { causeCatalogue, type CauseRow } from '../../domain/cause-catalogue.ts'
+import { causeCatalogue } from '../../domain/cause-catalogue.ts'
+import type { CauseRow } from '../../domain/cause-row.ts'
 
 /** The runbook of each cause, the most harmful first. */
 export function describeCauses(): string {

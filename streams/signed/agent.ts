@@ -4,23 +4,30 @@ import type { Outcome } from '../../intake/submissions.ts'
 import type { Metrics } from '../../observability/metrics.ts'
 import { type AgentLoopsOptions, createAgentLoops } from '../agent-loops.ts'
 import { reportStream } from '../report.ts'
+import type { StreamClient } from '../stream-client.ts'
+import { createStreamWatch } from '../stream-watch.ts'
 import { missingIn } from '../number-status.ts'
 import { createAuditSchedule } from './audit-schedule.ts'
-import { createSignedAuditor } from './audit.ts'
+import { createSignedAuditor, type SignedAuditor } from './audit.ts'
 import { createDelayedMessages } from './blocked.ts'
 import { bootstrapSigned } from './bootstrap.ts'
 import type { SignedDeps } from './deps.ts'
-import { isIgnorable, isUntaken } from './fetch-missing.ts'
+import { isUntaken } from './fetch-missing.ts'
 import { createLookBack } from './look-back.ts'
+import { createPassedOver } from './passed-over.ts'
 import { createRecorder } from './recorder.ts'
+import { createSuccession, type SuccessionOptions } from './succession.ts'
 import { createTailProof } from './tail-proof.ts'
 import { bootstrapWithoutNode, firstWithoutNode, mayBegin } from './without-node.ts'
 
-export interface SignedAgentOptions extends Omit<SignedDeps, 'streamClient'>, Omit<AgentLoopsOptions, 'source'> {
+export interface SignedAgentOptions
+  extends Omit<SignedDeps, 'streamClient'>, Omit<AgentLoopsOptions, 'source'>, Pick<SuccessionOptions, 'streams'> {
   /** How often the stream is held against its source, ms. */
   readonly auditMs: number
   /** As `LongWaitsDeps`. */
   readonly asideAfterMs?: number
+  /** How often a stream that has nothing to do is looked at, ms: others may have told it something. Default `createStreamWatch`'s. */
+  readonly toldEveryMs?: number
 }
 
 /** Pauses, ms. A tick only looks whether something is due. */
@@ -35,42 +42,37 @@ export function createSignedAgent(options: SignedAgentOptions) {
   const { source, chain, logger } = options
   const { stream } = source.config
   const lookBack = createLookBack(options)
-  const begin = () =>
+  const succession = createSuccession(options)
+  const fresh = () =>
     source.withoutNode
       ? bootstrapWithoutNode(source, keeper.read, keeper.complain, () => recorder.lowest)
       : bootstrapSigned(source, keeper.read, keeper.complain, lookBack.firstNumber)
+  const begin = async () => (await succession.begin()) ?? fresh()
   const loops = createAgentLoops(options, begin, checkpointKey)
   const { streamClient, keeper, alarms } = loops
   const recorder = createRecorder({ streamClient, ...(source.withoutNode && { quietMs }) })
   const delayed = createDelayedMessages(options.bridge, () => schedule.hurry())
+  const passOver = createPassedOver({ ...options, streamClient }, recorder)
   const given = { ...options, streamClient, isHeard: recorder.has, delayed: delayed.of }
   const auditor = createSignedAuditor(given, options.auditMs, () => firstWithoutNode(source, keeper))
   const tail = createTailProof(chain.heads)
   const schedule = createAuditSchedule({ ...options, streamClient, auditor, recorder, tail })
-
-  async function reportOutcomes(): Promise<boolean> {
-    const { view } = streamClient
-    // One without a node may never begin: the audits ask whether it has.
-    if (!view && source.withoutNode) return false
-    if (view && view.open === 0 && missingIn(view) === 0) return false
-    const state = await streamClient.state()
-    if (state) await auditor.reportOutcomes(state)
-    return false
-  }
 
   async function hear(sequence: string, vaa: Uint8Array, outcome: Outcome): Promise<void> {
     if (outcome.kind !== 'refused') auditor.know(outcome.id, options.bridge.decode(vaa))
     // If the stream runs after all, and has not answered yet, the number is found as a gap.
     if (source.withoutNode && !streamClient.view && !mayBegin(vaa)) return
     if (outcome.kind !== 'refused') recorder.add(sequence, 'started')
-    else if (isUntaken(source, outcome.error) || (await isIgnorable(options, vaa))) recorder.add(sequence, 'ignored')
+    else if (isUntaken(source, outcome.error)) recorder.add(sequence, 'ignored')
+    else await passOver(sequence, vaa)
   }
 
   return {
     start(): void {
       loops.start([
         { name: 'audit', look: () => schedule.look(), everyMs: () => every.tickMs },
-        { name: 'outcomes', look: reportOutcomes, everyMs: () => every.outcomesMs },
+        { name: 'outcomes', look: createOutcomeLook(options, streamClient, auditor), everyMs: () => every.outcomesMs },
+        { name: 'succession', look: () => succession.look(streamClient), everyMs: () => options.auditMs },
       ])
     },
     async stop(): Promise<void> {
@@ -99,6 +101,21 @@ export function createSignedAgent(options: SignedAgentOptions) {
         logger.debug('a message was not recorded in its stream', { stream, error: String(error) }),
       )
     },
+  }
+}
+
+/** Records how transfers ended, where any are open. */
+function createOutcomeLook({ source, client, toldEveryMs }: SignedAgentOptions, streamClient: StreamClient, auditor: SignedAuditor) {
+  const isTold = createStreamWatch(client, source.config.stream, toldEveryMs)
+  return async (): Promise<boolean> => {
+    const { view } = streamClient
+    // One without a node may never begin: the audits ask whether it has.
+    if (!view && source.withoutNode) return false
+    // What another process, or an operator's command, has recorded is not in this view.
+    if (view && view.open === 0 && missingIn(view) === 0 && !(await isTold())) return false
+    const state = await streamClient.state()
+    if (state) await auditor.reportOutcomes(state)
+    return false
   }
 }
 

@@ -3,7 +3,7 @@ import { isU64 } from '../../domain/stream/checks.ts'
 import { searchAttributes } from '../contracts/names.ts'
 import { statusQuery, type TransferStatus } from '../contracts/transfer.ts'
 import { listWorkflows, type TemporalClient, within } from './client.ts'
-import { running, transfersWith } from './transfer-queries.ts'
+import { quoted, running, transfersWith } from './transfer-queries.ts'
 
 /** The transfers of one numbered source. */
 export interface StreamOfTransfers {
@@ -13,6 +13,8 @@ export interface StreamOfTransfers {
   readonly targetChain?: ChainName | undefined
   /** 64 lower-case hex digits. Absent: of all. */
   readonly emitter?: string | undefined
+  /** Wormhole's number of the chain of the emitter. Its transfers are found by that, too: the config may have called their source otherwise when they started. */
+  readonly emitterChain?: number | undefined
 }
 
 /** A transfer as the visibility store has it, which lags by a second or so. */
@@ -102,8 +104,14 @@ async function list(client: TemporalClient, of: StreamOfTransfers, which: string
   return listedOf(of, await listWorkflows(client, queryOf(of, which)))
 }
 
-function queryOf({ bridge: Bridge, sourceChain: SourceChain, targetChain: TargetChain }: StreamOfTransfers, which: string): string {
-  return transfersWith({ Bridge, SourceChain, TargetChain }, which)
+function queryOf(
+  { bridge: Bridge, sourceChain, targetChain: TargetChain, emitter, emitterChain }: StreamOfTransfers,
+  which: string,
+): string {
+  const fromChain = `${searchAttributes.SourceChain.name} = ${quoted(sourceChain)}`
+  if (emitter === undefined || emitterChain === undefined) return transfersWith({ Bridge, TargetChain }, fromChain, which)
+  const underNumber = `WorkflowId STARTS_WITH ${quoted(`${Bridge}:${emitterChain}:${emitter}:`)}`
+  return transfersWith({ Bridge, TargetChain }, `(${fromChain} OR ${underNumber})`, which)
 }
 
 /** Whoever reaches Temporal chooses the ids and search attributes of his runs: what no transfer of the stream can have is left out. */

@@ -49,3 +49,24 @@ export function queryStream(client: TemporalClient, stream: string): Promise<Str
   const ask = () => queryOrWake(client, streamWorkflowId(stream), streamStatusQuery).catch(ifGone(undefined))
   return within(client, queryTimeoutMs, ask).catch(rethrowAs({ unserved: 'STREAM_UNREACHABLE' }, { stream }))
 }
+
+/**
+ * How far the workflow of a stream has come: another value whenever it was told something, since each update is in its history. Undefined: it does not run. No
+ * worker is asked. Throws TEMPORAL_UNAVAILABLE, and what the Temporal client throws.
+ */
+export async function streamProgress(client: TemporalClient, stream: string): Promise<string | undefined> {
+  const describe = () => client.workflow.getHandle(streamWorkflowId(stream)).describe().catch(ifGone(undefined))
+  const run = await within(client, orderTimeoutMs, describe).catch(rethrowAs({}, { stream }))
+  return run?.status.name === 'RUNNING' ? `${run.runId}/${run.historyLength}` : undefined
+}
+
+/** Ends the workflow of a stream whose numbers go on elsewhere; no transfer is touched. One that has ended stays so. Throws TEMPORAL_UNAVAILABLE, and what the Temporal client throws. */
+export async function endStream(client: TemporalClient, stream: string, reason: string): Promise<void> {
+  const end = () =>
+    client.workflow
+      .getHandle(streamWorkflowId(stream))
+      .terminate(reason)
+      .then(() => undefined)
+      .catch(ifGone(undefined))
+  await within(client, orderTimeoutMs, end).catch(rethrowAs({}, { stream }))
+}

@@ -12,7 +12,7 @@ import { at, chain, config, facts, head, lane, laneFacts, ledger, nodes, read, t
 const causes = (changes: Partial<Facts>) => explain(facts(changes), config)
 const codes = (changes: Partial<Facts>) => causes(changes).map(({ code }) => code)
 const halt = (scope: object) => ({ scope, by: 'night-shift', reason: 'a look', at: at - 90_000 })
-const stream = 'wormhole-token-bridge:ethereum:00'
+const stream = 'wormhole-token-bridge:wormhole-2:00'
 
 function streamState(changes: Partial<StreamState>) {
   const state = { ...initialStream({ stream, origin: '2/00', first: '0', maxOpen: 10 }), ...changes }
@@ -218,6 +218,23 @@ describe('streams', () => {
       { code: 'STREAM_PAUSED', what: 'The stream is paused by ann: an upgrade', since: '2026-11-22T11:59:59.000Z' },
     ])
     expect(of({ fork: { height: 3, known: '0x1', told: '0x2', at } })).toMatchObject([{ code: 'STREAM_FORKED' }])
+  })
+  test('one that the config has no source for, with the command that ends it; not one whose source has another name now', () => {
+    const named = (name: string, sourceId?: string) => {
+      const state = initialStream({ stream: name, origin: '2/00', first: '0', maxOpen: 10, ...(sourceId && { sourceId }) })
+      return causes({ streams: [{ stream: name, state: read(state) }] })
+    }
+    const gone = 'wormhole-token-bridge:wormhole-34:00'
+    expect(named(gone)).toMatchObject([
+      {
+        code: 'STREAM_UNFED',
+        where: { kind: 'stream', id: gone },
+        next: [`portage stream show ${gone}`, `temporal workflow terminate --workflow-id stream:${gone} --reason "<text>"`],
+      },
+    ])
+    expect(named('native-bridge:bsc:ethereum')).toMatchObject([{ code: 'STREAM_UNFED' }])
+    expect(named('wormhole-token-bridge:ethereum:00', '2')).toEqual([])
+    expect(named('wormhole-token-bridge:ethereum:00', '34')).toMatchObject([{ code: 'STREAM_UNFED' }])
   })
   test('a cursor that is far behind, unless its target is away', () => {
     const native = 'native-bridge:ethereum:bsc'

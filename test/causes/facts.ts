@@ -8,10 +8,16 @@ export const at = Date.parse('2026-11-22T12:00:00Z')
 export const lane = 'evm-1397:0x52908400098527886e0f7030069857d2e4169ee7'
 const address = '0x52908400098527886e0f7030069857d2e4169ee7'
 
-/** What `explain` reads of a config: one chain with one lane. */
+/** What `explain` reads of a config: one chain with one lane, a native route to it, and a token bridge without a node. */
 export const config = {
-  chains: { bsc: { family: 'evm', networkId: 1397, lanes: [{ address }] } },
-} as unknown as Pick<Config, 'chains'>
+  chains: {
+    bsc: {
+      ...{ family: 'evm', networkId: 1397, lanes: [{ address }] },
+      ...{ wormholeChainId: 4, contracts: { core: address, tokenBridge: address } },
+    },
+  },
+  bridges: { 'wormhole-token-bridge': { emitters: { 2: '00' } }, 'native-bridge': { routes: [{ source: 'ethereum', target: 'bsc' }] } },
+} as unknown as Pick<Config, 'chains' | 'bridges'>
 
 const polled = { asOf: at, value: { isPolled: true, polledAt: at - 1_000, waiting: 0, waitingMs: 0 } } as const
 export const unpolled = { asOf: at, value: { isPolled: false, waiting: 0, waitingMs: 0 } } as const

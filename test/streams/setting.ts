@@ -17,7 +17,10 @@ import { createSubmitter } from '../../intake/submitter.ts'
 import type { CheckpointStore } from '../../streams/checkpoints.ts'
 import { createScannedAgent, type ScannedAgent, type ScannedAgentOptions } from '../../streams/scanned/agent.ts'
 import { queryStream } from '../../temporal/client/streams.ts'
-import type { Logger } from '../../observability/logger.ts'
+import { createDecode } from '../../bridges/wormhole-token-bridge/message.ts'
+import { createVaaLookup } from '../../intake/vaa-lookup.ts'
+import { type Logger, silentLogger } from '../../observability/logger.ts'
+import type { SignedAgentOptions } from '../../streams/signed/agent.ts'
 import { createMetrics } from '../../observability/metrics.ts'
 import { transferId } from '../../temporal/contracts/names.ts'
 import { streamWorkflowId } from '../../temporal/contracts/stream.ts'
@@ -42,6 +45,8 @@ export interface ScannedSetting {
   head(): HeadEvent
   /** Whether blocks come by themselves, three a second. */
   mining(wanted: boolean): void
+  /** What the agents of signed sources are given here: all is signed, no server has anything, and what is submitted counts as started. */
+  signed(): Omit<SignedAgentOptions, 'source' | 'chain' | 'auditMs'>
   /** A stream of its own that begins with the next number and block. */
   stream(options?: StreamOptions): Promise<OneStream>
   stop(): Promise<void>
@@ -107,6 +112,19 @@ export async function startScannedSetting(): Promise<ScannedSetting> {
     },
     mining(wanted) {
       isMining = wanted
+    },
+    signed() {
+      const decode = createDecode(new Map([[2, 'ethereum']]))
+      const bridge = {
+        name: 'wormhole-token-bridge' as const,
+        decode,
+        endpoint: () => ({ verify: async () => ({ kind: 'valid' }) }) as never,
+      }
+      return {
+        ...{ bridge, client, logger: silentLogger(), rangeBlocks: 10, lookBackMs: 0, checkpoints: undefined },
+        submitter: { submit: async (_, vaa) => ({ id: transferId(decode(vaa)), status: 'started' }) },
+        lookup: createVaaLookup({ guardianApis: [], wormholescanApis: [] }),
+      }
     },
     async stream(defaults = {}) {
       const { maxOpen = 100 } = defaults

@@ -1,0 +1,156 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { loadavg } from 'node:os'
+import { tokenBridgeEmitters } from '../../bridges/wormhole-token-bridge/emitters.ts'
+import { type Devnet, startDevnet } from '../devnet/index.ts'
+import { type PortageProcess, startPortage } from '../devnet/portage-process.ts'
+import { until } from '../devnet/until.ts'
+import { namedThreads } from './cpu-meter.ts'
+import { machineOf, type Machine } from './machine.ts'
+import { round } from './statistics.ts'
+import { startUseMeter } from './use-meter.ts'
+
+export interface IdleOptions {
+  /** Of each measurement. */
+  readonly seconds: number
+}
+
+/** What a process of all roles uses that has nothing to do. */
+export interface IdleRow {
+  /** Sources without a node whose streams have begun. */
+  readonly streams: number
+  readonly seconds: number
+  /** ms of CPU per second, by process. */
+  readonly cpuMsPerSecond: Readonly<Record<string, number>>
+  /** What Temporal Cloud counts, as far as the calls show it: starts, signals, updates, queries, activities and their heartbeats. Not the schedules' own. */
+  readonly actionsPerHour: number
+  /** Calls to Temporal by name, the most frequent first; long polls apart. */
+  readonly callsPerHour: Readonly<Record<string, number>>
+  readonly pollsPerHour: number
+  /** Requests to the servers of guardians. */
+  readonly httpPerHour: number
+  /** JSON-RPC calls: those that come once per block, per block of one chain; and the others. */
+  readonly rpcPerBlock: number
+  readonly rpcOthersPerHour: number
+  readonly rssPeakMiB: number
+}
+
+export interface IdleResult {
+  readonly rows: readonly IdleRow[]
+  /** How often streams are audited, minutes. */
+  readonly auditMinutes: number
+  readonly machine: Machine
+}
+
+/** Until what a start brings with it is over, ms. */
+const settleMs = 20_000
+/** The config's default, and what begins is audited at once: one measurement should have each audit once. */
+const auditMinutes = 5
+
+/** A token bridge's payload 1: its recipient's chain is 65,000, which is none. */
+const toElsewhere = `0x01${'00'.repeat(31)}01${'ab'.repeat(32)}0001${'cd'.repeat(32)}fde8${'00'.repeat(32)}`
+
+const actions: ReadonlySet<string> = new Set([
+  ...['StartWorkflowExecution', 'SignalWorkflowExecution', 'SignalWithStartWorkflowExecution', 'UpdateWorkflowExecution'],
+  ...['ExecuteMultiOperation', 'QueryWorkflow', 'RespondActivityTaskCompleted', 'RespondActivityTaskFailed', 'RecordActivityTaskHeartbeat'],
+])
+
+/** One process of all roles on two chains, first without other sources, then with all token bridges of the mainnet, each of which has published one message to elsewhere. */
+export async function idle({ seconds }: IdleOptions, say: (line: string) => void): Promise<IdleResult> {
+  const load = [loadavg()[0] ?? 0]
+  const devnet = await startDevnet({ ui: false, blockTimeSeconds: 1, log: say })
+  try {
+    const alone = await withPortage(devnet, false, (portage) => measured(devnet, portage, 0, seconds))
+    say('without other sources: measured')
+    load.push(loadavg()[0] ?? 0)
+    const all = await withPortage(devnet, true, async (portage) => {
+      const streams = await beginAll(devnet, portage)
+      say(`${streams} streams have begun`)
+      return measured(devnet, portage, streams, seconds)
+    })
+    return { rows: [alone, all], auditMinutes, machine: machineOf(load) }
+  } finally {
+    await devnet.stop()
+  }
+}
+
+async function withPortage<Result>(
+  devnet: Devnet,
+  everySource: boolean,
+  use: (portage: PortageProcess) => Promise<Result>,
+): Promise<Result> {
+  const portage = await startPortage(devnet, {
+    configure: (config) => ({
+      ...config,
+      streams: { ...config.streams, auditMinutes },
+      bridges: {
+        'wormhole-token-bridge': { ...config.bridges['wormhole-token-bridge'], ...(everySource && { everySource: 'mainnet' as const }) },
+      },
+    }),
+    env: namedThreads,
+  })
+  try {
+    return await use(portage)
+  } finally {
+    await portage.stop(15_000)
+  }
+}
+
+/** One message of each source without a node, to a chain that the config does not have. Resolves when all their streams are there. */
+async function beginAll(devnet: Devnet, portage: PortageProcess): Promise<number> {
+  const own = Object.values(devnet.chains).map(({ wormholeChainId }) => wormholeChainId)
+  const others = tokenBridgeEmitters.mainnet.filter(([chain]) => !own.includes(chain))
+  await until(() => devnet.guardian.spy.subscribers > 0, { timeoutMs: 60_000, what: 'the subscription' })
+  for (const [emitterChain, , emitter] of others) {
+    const head = { timestamp: Math.floor(Date.now() / 1_000), vaaNonce: 0, consistencyLevel: 1, sequence: 1_000n }
+    devnet.guardian.observe({ ...head, emitterChain, emitter, payload: toElsewhere })
+  }
+  const begun = async () => {
+    const text = await metricsOf(portage)
+    return [...text.matchAll(/^portage_stream_open\{stream="wormhole-token-bridge:wormhole-[^}]*\} 0$/gm)].length === others.length
+  }
+  await until(begun, { timeoutMs: 120_000, everyMs: 500, what: 'all streams to begin' })
+  return others.length
+}
+
+async function measured(devnet: Devnet, portage: PortageProcess, streams: number, wanted: number): Promise<IdleRow> {
+  await sleep(settleMs)
+  const before = await callsOf(devnet, portage)
+  const stop = await startUseMeter(devnet, portage)
+  await sleep(wanted * 1_000)
+  const { usage, seconds, blocks, calls } = await stop()
+  const after = await callsOf(devnet, portage)
+  const perHour = (count: number) => Math.round((count * 3_600) / seconds)
+  const made = [...after.calls]
+    .map(([name, count]) => [name, count - (before.calls.get(name) ?? 0)] as const)
+    .filter(([, count]) => count > 0)
+  const sum = (some: readonly (readonly [string, number])[]) => some.reduce((all, [, count]) => all + count, 0)
+  return {
+    streams,
+    seconds: round(seconds),
+    cpuMsPerSecond: Object.fromEntries(Object.entries(usage).map(([name, { cpuMs }]) => [name, round(cpuMs / seconds)])),
+    actionsPerHour: perHour(sum(made.filter(([name]) => actions.has(name)))),
+    callsPerHour: Object.fromEntries(made.toSorted(([, a], [, b]) => b - a).map(([name, count]) => [name, perHour(count)])),
+    pollsPerHour: perHour(after.polls - before.polls),
+    httpPerHour: perHour(after.http - before.http),
+    rpcPerBlock: round(calls.perBlock / Math.max(1, blocks)),
+    rpcOthersPerHour: perHour(calls.others),
+    rssPeakMiB: Object.values(usage)[1]?.rssPeakMiB ?? 0,
+  }
+}
+
+/** Calls to Temporal by name, long polls, and requests to the servers of guardians, so far. */
+async function callsOf({ guardian }: Devnet, portage: PortageProcess) {
+  const text = await metricsOf(portage)
+  const counted = (metric: string) =>
+    [...text.matchAll(new RegExp(`^temporal_${metric}_total\\{.*operation="([^"]*)".*\\} (\\d+)`, 'gm'))].map(
+      ([, name = '', count]) => [name, Number(count)] as const,
+    )
+  const calls = new Map<string, number>()
+  for (const [name, count] of counted('request')) calls.set(name, (calls.get(name) ?? 0) + count)
+  const polls = counted('long_request').reduce((sum, [, count]) => sum + count, 0)
+  return { calls, polls, http: guardian.api.requests.length + guardian.wormholescan.requests.length }
+}
+
+async function metricsOf({ adminUrl }: PortageProcess): Promise<string> {
+  return (await fetch(`${adminUrl}/metrics`)).text()
+}

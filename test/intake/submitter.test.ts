@@ -1,0 +1,25 @@
+import { expect, test } from 'vitest'
+import type { Bridge, Verdict } from '../../bridges/port.ts'
+import { createDecode, signedBy } from '../../bridges/wormhole-token-bridge/message.ts'
+import { createSubmitter } from '../../intake/submitter.ts'
+import { codeOfAsync } from '../helpers/refusals.ts'
+import { unused } from '../helpers/unused.ts'
+import { signVaa, transferPayload } from '../helpers/vaa.ts'
+
+test('a signed message whose emitter the target does not know costs reads once, however often a spy repeats it; a person is answered anew', async () => {
+  const name = 'wormhole-token-bridge'
+  const asked: string[] = []
+  const look = (what: string, verdict: Verdict) => async () => (asked.push(what), verdict)
+  const endpoint = {
+    verify: look('signatures', { kind: 'valid' }),
+    accepts: look('emitter', { kind: 'rejected', code: 'EMITTER_UNKNOWN', reason: '' }),
+  }
+  const bridge = { name, decode: createDecode(new Map([[2, 'ethereum']])), signedBy, endpoint: () => endpoint } as unknown as Bridge
+  const submitter = createSubmitter({ bridges: new Map([[name, bridge]]), client: unused('client') as never })
+  const { bytes } = signVaa({ emitterChain: 1, payload: transferPayload({ toChain: 2 }) })
+  const submit = (repeats: 'ask' | 'skip') => codeOfAsync(() => submitter.submit(name, bytes, { repeats }))
+  for (let time = 0; time < 100; time++) expect(await submit('skip')).toBe('EMITTER_UNKNOWN')
+  expect(asked).toEqual(['signatures', 'emitter'])
+  expect(await submit('ask')).toBe('EMITTER_UNKNOWN')
+  expect(asked).toHaveLength(4)
+})
