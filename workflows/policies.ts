@@ -60,8 +60,8 @@ export const waits = {
 export const ordinaryPriority = 3
 export const expeditedPriority = 1
 
-/** Patch: a transfer ends undelivered once all nonces that it ever held are final. */
-export const endsByNonces = 'ends-by-nonces'
+/** Patch of runs that were begun without `endsByNonces`: a transfer ends undelivered once all nonces that it ever held are final. */
+export const endsByNoncesPatch = 'ends-by-nonces'
 
 /** Before a transfer is parked: reverts, and nonces used by no-ops or from outside Portage. */
 export const roundsBeforeParking = 5

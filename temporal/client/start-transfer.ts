@@ -83,7 +83,7 @@ async function startOptions(client: TemporalClient, workflowId: string, input: T
   return {
     workflowId,
     taskQueue: chainQueue(targetChain),
-    args: [input],
+    args: [{ ...input, endsByNonces: true } satisfies TransferInput],
     // A run that continues it begins later, and keeps the memo.
     memo: { [startedAtMemo]: new Date().toISOString(), ...((await hasCodes(client)) && { [codesMemo]: true }) },
     staticSummary: summaryText(staticSummary),

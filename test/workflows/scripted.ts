@@ -42,7 +42,7 @@ export const waiting = { timeoutMs: 60_000, everyMs: 20 }
 
 /** What the steps of a test answer. */
 export interface Script {
-  admit(input: AdmitInput): Admission
+  admit(input: AdmitInput): Admission | Promise<Admission>
   broadcastNear(input: BroadcastInput): BroadcastResult | { kind: 'elsewhere' } | Promise<{ kind: 'elsewhere' }>
   broadcast(input: BroadcastInput): BroadcastResult | Promise<BroadcastResult>
   confirm(input: ConfirmInput): Confirmation
@@ -84,8 +84,8 @@ export interface Scripted {
   readonly traced: { readonly headers: Headers[]; readonly runs: TracedRun[] }
   /** The log lines of a transfer, as the process writes them. */
   logged(handle: WorkflowHandle): Record<string, unknown>[]
-  /** @param headers of the start */
-  start(options?: Omit<TransferInput, 'transfer'>, headers?: Headers): Promise<WorkflowHandle>
+  /** @param headers of the start @param workflowTaskTimeout a step at hand that takes longer than most of it outlasts its task; absent: the server's 10 s */
+  start(options?: Omit<TransferInput, 'transfer'>, headers?: Headers, workflowTaskTimeout?: '1s'): Promise<WorkflowHandle>
   /**
    * Starts one with a deadline that comes after what it has to be asked before (`asked` says so), and before its first wait of ten seconds is over. On a machine that
    * stands the deadline may pass first: then the next one has twice the time.
@@ -184,14 +184,15 @@ export function scriptedTransfers(tracing = false): Scripted {
     get temporal() {
       return temporal
     },
-    start(options = {}, headers) {
+    start(options = {}, headers, workflowTaskTimeout) {
       const given = {
         startWithDetails: (input, next) => next({ ...input, headers: { ...input.headers, ...headers } }),
       } satisfies WorkflowClientInterceptor
       return new Client({ connection: temporal.connection, interceptors: { workflow: [given] } }).workflow.start('transfer', {
         workflowId: `transfer-${++count}`,
         taskQueue: chainQueue('bsc'),
-        args: [{ transfer, ...options } satisfies TransferInput],
+        args: [{ transfer, endsByNonces: true, ...options } satisfies TransferInput],
+        ...(workflowTaskTimeout && { workflowTaskTimeout }),
         memo: { [startedAtMemo]: new Date().toISOString(), [codesMemo]: true },
       })
     },

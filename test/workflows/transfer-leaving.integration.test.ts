@@ -1,9 +1,12 @@
 import type { WorkflowHandle } from '@temporalio/client'
+import { Worker } from '@temporalio/worker'
 import { describe, expect, test } from 'vitest'
 import { until } from '../../lab/devnet/until.ts'
+import { silentLogger } from '../../observability/logger.ts'
 import { cancelSignal, retrySignal, rolledBackSignal, type TransferStatus } from '../../temporal/contracts/transfer.ts'
 import type { BroadcastInput, LaneStatusAnswer } from '../../temporal/contracts/transfer-steps.ts'
-import { landed, lanes, waiting, scriptedTransfers, sound, type Script, type Scripted } from './scripted.ts'
+import { workflowBundle } from '../../workers/bundle.ts'
+import { landed, lanes, ready, waiting, scriptedTransfers, sound, type Script, type Scripted } from './scripted.ts'
 
 /** When a transfer gives up, or leaves its lane, with a nonce and without one. */
 describe('A transfer', () => {
@@ -203,6 +206,23 @@ describe('A transfer', () => {
         expect(await handle.result()).toMatchObject({ state: 'declined', code: 'TOKEN_DENIED' })
       })
     })
+  })
+
+  test('declined by an admission that outlasts its workflow task, after a round that ended without a nonce: another process can go on with it', async () => {
+    let handle: WorkflowHandle | undefined
+    const tasks = async () => ((await handle?.fetchHistory())?.events ?? []).filter((one) => one.workflowTaskCompletedEventAttributes).length
+    on.script.broadcast = () => ({ kind: 'no-slot', code: 'LANE_FULL', reason: 'full' })
+    on.script.admit = async (input) => {
+      if (!input.avoid?.length) return ready(input)
+      await until(() => handle !== undefined, { ...waiting, what: 'the test to have the handle' })
+      const before = await tasks()
+      await until(async () => (await tasks()) > before, { ...waiting, what: 'the task to end before the admission' })
+      return { kind: 'declined', code: 'TOKEN_DENIED', reason: 'denied' }
+    }
+    handle = await on.start({}, undefined, '1s')
+    expect(await handle.result()).toMatchObject({ state: 'declined', code: 'TOKEN_DENIED', rounds: 2 })
+    expect(on.asked.confirmEnd).toMatchObject([{ nonces: [{ lane: lanes[0] }] }])
+    await Worker.runReplayHistory({ workflowBundle: await workflowBundle(silentLogger()) }, await handle.fetchHistory(), handle.workflowId)
   })
 
   test('what was signed stays in sight: of every process, in every round, past a new run', async () => {

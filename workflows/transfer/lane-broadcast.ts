@@ -3,10 +3,10 @@ import type { LaneStatus } from '../../domain/lane/messages.ts'
 import { refusalCodes } from '../../domain/lane/refusal-codes.ts'
 import type { BroadcastInput, BroadcastMode, BroadcastResult, Ready, Withdrawal } from '../../temporal/contracts/transfer-steps.ts'
 import { codeOf, failureText, timedOutInQueue } from '../failures.ts'
-import { endsByNonces, waits } from '../policies.ts'
+import { waits } from '../policies.ts'
 import * as steps from './steps.ts'
 import type { TransferRun } from './transfer-run.ts'
-import { CancellationScope, condition, isCancellation, patched } from '@temporalio/workflow'
+import { CancellationScope, condition, isCancellation } from '@temporalio/workflow'
 
 /** `cancelled`: the transfer is to end. `unserved`: no worker took it, or the lane cannot work. In both cases the ledger has let the intent go. */
 type LaneBroadcastResult =
@@ -84,7 +84,7 @@ export class LaneBroadcast {
    * for that at its end, for all of its nonces.
    */
   async freeIfEnding(): Promise<void> {
-    if (!this.#run.ending || (this.#run.signals.cancelledBy && patched(endsByNonces))) return
+    if (!this.#run.ending || (this.#run.signals.cancelledBy && this.#run.endsByNonces)) return
     const what = `ends once ${this.ready.lane} has let it go`
     while ((await this.#withdraw('cancel')).kind === 'held') await this.#run.pause(waits.pendingMs, what)
   }

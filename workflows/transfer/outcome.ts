@@ -2,17 +2,17 @@ import { codeOf, failureText } from '../failures.ts'
 import { backoffMs } from '../../domain/backoff.ts'
 import { waitsForNonces } from '../../domain/transfer/held.ts'
 import type { LaneNonce } from '../../temporal/contracts/transfer-steps.ts'
-import { endsByNonces, waits } from '../policies.ts'
+import { waits } from '../policies.ts'
 import { awaitFinality } from './await-finality.ts'
 import { confirm, confirmEnd } from './steps.ts'
 import type { Outcome } from './status.ts'
 import type { TransferRun } from './transfer-run.ts'
-import { ActivityFailure, isCancellation, patched } from '@temporalio/workflow'
+import { ActivityFailure, isCancellation } from '@temporalio/workflow'
 
 /** The transfer was cancelled, or its deadline has passed, and nothing of it is under way. The chain has the last word. */
 export async function endUndelivered(run: TransferRun): Promise<Outcome | undefined> {
   const by = run.signals.cancelledBy
-  if (by && patched(endsByNonces)) return endOnceFree(run, { kind: 'cancelled', by })
+  if (by && run.endsByNonces) return endOnceFree(run, { kind: 'cancelled', by })
   const finality = await awaitFinality(run, 0, { requireAgreement: true })
   if (finality.kind === 'delivered') return finality
   const { cancelledBy } = run.signals
@@ -28,7 +28,7 @@ export async function endUndelivered(run: TransferRun): Promise<Outcome | undefi
  * the step that refused it.
  */
 export async function endByPolicy(run: TransferRun, outcome: Outcome): Promise<Outcome | undefined> {
-  return run.progress.left && patched(endsByNonces) ? endOnceFree(run, outcome) : outcome
+  return run.progress.left && run.endsByNonces ? endOnceFree(run, outcome) : outcome
 }
 
 /**

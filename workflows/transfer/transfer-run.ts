@@ -8,11 +8,11 @@ import { codesMemo, searchAttributes } from '../../temporal/contracts/names.ts'
 import type { LaneId } from '../../domain/lane/lane-id.ts'
 import type { AttemptRecord, Landed } from '../../temporal/contracts/transfer-steps.ts'
 import type { TransferInput, TransferProgress, TransferStatus, UnacknowledgedSignals } from '../../temporal/contracts/transfer.ts'
-import { ordinaryPriority, waits } from '../policies.ts'
+import { endsByNoncesPatch, ordinaryPriority, waits } from '../policies.ts'
 import { showTransfer } from './details.ts'
 import { TransferLog } from './log.ts'
 import { addToTimeline, type Outcome, statusOf } from './status.ts'
-import { condition, makeContinueAsNewFunc, sleep, upsertSearchAttributes, workflowInfo } from '@temporalio/workflow'
+import { condition, makeContinueAsNewFunc, patched, sleep, upsertSearchAttributes, workflowInfo } from '@temporalio/workflow'
 
 /** What all steps of a transfer share: its message, its progress, the signals that it has not acted upon, how it waits and goes on in a new run. */
 export class TransferRun {
@@ -24,12 +24,15 @@ export class TransferRun {
   deadline: number | undefined
   /** When its message was seen, or else when the run began: for the times that metrics show. */
   readonly seenAt: number
+  readonly #endsByNonces: boolean
   #outcome: Outcome | undefined
   readonly #log: TransferLog
   readonly #startedAt = Date.now()
 
-  constructor({ transfer, priority = ordinaryPriority, deadline, seenAt, orders, progress, unacknowledged }: TransferInput) {
+  constructor(input: TransferInput) {
+    const { transfer, priority = ordinaryPriority, deadline, seenAt, orders, progress, unacknowledged, endsByNonces = false } = input
     this.transfer = transfer
+    this.#endsByNonces = endsByNonces
     this.progress = progress ?? { state: 'admitting', round: 1, failures: 0, spent: 0, waits: 0, timeline: [], ...(orders && { orders }) }
     this.signals = unacknowledged ?? { woken: false, priority }
     const { cancelledBy } = this.signals
@@ -62,6 +65,14 @@ export class TransferRun {
   /** It ends, or is parked, as soon as nothing of it can be mined any more. */
   get ending(): boolean {
     return this.signals.cancelledBy !== undefined || this.overdue
+  }
+
+  /** Does it end undelivered only once all nonces that it ever held are final? Asked where it would end, and nowhere else: what asks may record the patch. */
+  get endsByNonces(): boolean {
+    if (!this.#endsByNonces) return patched(endsByNoncesPatch)
+    // A worker of a release before may have recorded the patch in this run.
+    if (workflowInfo().unsafe.isReplaying) patched(endsByNoncesPatch)
+    return true
   }
 
   /** A signal asks for the next try now. */
@@ -204,7 +215,7 @@ export class TransferRun {
     const { transfer, progress, signals: unacknowledged, deadline, seenAt } = this
     // Where workers have versions, a transfer stays with one until here: the next run begins with the current one, so that no version lives for months.
     const goOn = makeContinueAsNewFunc<(input: TransferInput) => Promise<TransferStatus>>({ initialVersioningBehavior: 'AUTO_UPGRADE' })
-    await goOn({ transfer, progress, unacknowledged, deadline, seenAt })
+    await goOn({ transfer, progress, unacknowledged, deadline, seenAt, endsByNonces: true })
   }
 
   #show(nextLook?: number): void {
