@@ -56,6 +56,17 @@ export function isAlreadyStarted(error: unknown): boolean {
   return error instanceof WorkflowExecutionAlreadyStartedError
 }
 
+/** Starts a workflow. False: its id is taken. Throws what the Temporal client throws. */
+export async function startUnlessTaken(start: () => Promise<unknown>): Promise<boolean> {
+  try {
+    await start()
+    return true
+  } catch (error) {
+    if (isAlreadyStarted(error)) return false
+    throw error
+  }
+}
+
 /** A worker answers and does not answer this query: it cannot replay the workflow, or the workflow has ended. */
 export function isQueryRefused(error: unknown): boolean {
   return error instanceof QueryRejectedError || error instanceof QueryNotRegisteredError

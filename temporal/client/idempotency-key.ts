@@ -3,7 +3,7 @@ import { RelayerError } from '../../domain/errors.ts'
 import { answeredSignal, type IdempotencyKeyInput, idempotencyKeyId, type KeptAnswer, requestMark } from '../contracts/idempotency-key.ts'
 import { ledgerQueue } from '../contracts/names.ts'
 import { type TemporalClient, within } from './client.ts'
-import { isAlreadyStarted, rethrowAs } from './errors.ts'
+import { rethrowAs, startUnlessTaken } from './errors.ts'
 
 /** A request with a key. */
 export interface KeyedRequest {
@@ -56,15 +56,8 @@ async function start(client: TemporalClient, id: string, mark: string, reuse: 'R
     workflowRunTimeout: longestRun,
     memo: { [requestMark]: mark },
   } as const
-  try {
-    const begin = () =>
-      client.workflow.start('idempotencyKey', { ...options, workflowIdReusePolicy: reuse, workflowIdConflictPolicy: 'FAIL' })
-    await within(client, serverTimeoutMs, begin)
-    return true
-  } catch (error) {
-    if (isAlreadyStarted(error)) return false
-    return rethrowAs({})(error)
-  }
+  const begin = () => client.workflow.start('idempotencyKey', { ...options, workflowIdReusePolicy: reuse, workflowIdConflictPolicy: 'FAIL' })
+  return startUnlessTaken(() => within(client, serverTimeoutMs, begin)).catch(rethrowAs({}))
 }
 
 function first({ workflow }: TemporalClient, id: string): KeyClaim {

@@ -16,7 +16,7 @@ import {
 } from '../contracts/notifier.ts'
 import { checkedOrder } from './checked-order.ts'
 import { listWorkflows, type TemporalClient, within } from './client.ts'
-import { ifGone, isAlreadyStarted, rethrowAs } from './errors.ts'
+import { ifGone, rethrowAs, startUnlessTaken } from './errors.ts'
 import { queryOrWake } from './query-or-wake.ts'
 import { running } from './transfer-queries.ts'
 
@@ -33,18 +33,16 @@ export async function startNotifier(client: TemporalClient, receiver: string): P
   // One that ended by itself was of a receiver that no config had: it begins anew.
   const known = last && last.status.name !== 'COMPLETED' ? await handle.query(notifierStateQuery).catch(() => undefined) : undefined
   const input: NotifierInput = { receiver, ...(known && { state: known }) }
-  try {
-    await client.workflow.start('notifier', {
+  await startUnlessTaken(() =>
+    client.workflow.start('notifier', {
       workflowId: notifierWorkflowId(receiver),
       taskQueue: ledgerQueue,
       workflowIdConflictPolicy: 'FAIL',
       workflowIdReusePolicy: 'ALLOW_DUPLICATE',
       args: [input],
       staticSummary: `tells the receiver ${receiver}`,
-    })
-  } catch (error) {
-    if (!isAlreadyStarted(error)) throw error
-  }
+    }),
+  )
 }
 
 /** What is known of a receiver; undefined: its notifier was never started. Throws NOTIFIER_UNREACHABLE, TEMPORAL_UNAVAILABLE. */

@@ -1,7 +1,7 @@
 import { ledgerQueue, searchAttributes } from '../contracts/names.ts'
 import { reversalId, type Reversal } from '../contracts/reversal.ts'
 import type { TemporalClient } from './client.ts'
-import { ifGone, isAlreadyStarted } from './errors.ts'
+import { ifGone, startUnlessTaken } from './errors.ts'
 
 /**
  * Records that the delivery of a transfer is gone, before it is started again: who was told of the delivery is told of this. The same delivery is recorded once.
@@ -18,8 +18,8 @@ export async function recordReversal(client: TemporalClient, transfer: string, r
     const text = value(name)
     return text === undefined ? [] : [{ key: searchAttributes[name], value: text }]
   })
-  try {
-    await client.workflow.start('reversal', {
+  await startUnlessTaken(() =>
+    client.workflow.start('reversal', {
       workflowId: reversalId(input),
       taskQueue: ledgerQueue,
       workflowIdConflictPolicy: 'FAIL',
@@ -27,8 +27,6 @@ export async function recordReversal(client: TemporalClient, transfer: string, r
       args: [input],
       typedSearchAttributes: kept,
       staticSummary: `the delivery of ${transfer} is gone`,
-    })
-  } catch (error) {
-    if (!isAlreadyStarted(error)) throw error
-  }
+    }),
+  )
 }

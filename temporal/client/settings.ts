@@ -7,7 +7,7 @@ import { redactText } from '../../observability/redact.ts'
 import { ledgerQueue, settingsWorkflowId } from '../contracts/names.ts'
 import { changeSettingsUpdate, type SettingsInput, settingsQuery, type SettingsRequest } from '../contracts/settings.ts'
 import { type TemporalClient, within } from './client.ts'
-import { fromTemporal, ifGone, isAlreadyStarted, rethrowAs } from './errors.ts'
+import { fromTemporal, ifGone, rethrowAs, startUnlessTaken } from './errors.ts'
 import { encodeForMany } from './payloads.ts'
 import { queryOrWake } from './query-or-wake.ts'
 import { sendOrder, updateOrStart } from './update-or-start.ts'
@@ -28,23 +28,17 @@ export async function readSettings(client: TemporalClient, timeoutMs = queryTime
  * `fromTemporal`.
  */
 export async function restoreSettings(client: TemporalClient, settings: Settings): Promise<boolean> {
-  try {
-    await within(client, queryTimeoutMs, () =>
-      client.workflow.start('settings', {
-        workflowId: settingsWorkflowId,
-        taskQueue: ledgerQueue,
-        workflowIdConflictPolicy: 'FAIL',
-        // One that was terminated still knows its settings, and the next change begins with them.
-        workflowIdReusePolicy: 'REJECT_DUPLICATE',
-        args: [{ settings } satisfies SettingsInput],
-        staticSummary: 'what operators changed while everything runs',
-      }),
-    )
-    return true
-  } catch (error) {
-    if (isAlreadyStarted(error)) return false
-    throw fromTemporal(error, codes)
-  }
+  const start = () =>
+    client.workflow.start('settings', {
+      workflowId: settingsWorkflowId,
+      taskQueue: ledgerQueue,
+      workflowIdConflictPolicy: 'FAIL',
+      // One that was terminated still knows its settings, and the next change begins with them.
+      workflowIdReusePolicy: 'REJECT_DUPLICATE',
+      args: [{ settings } satisfies SettingsInput],
+      staticSummary: 'what operators changed while everything runs',
+    })
+  return startUnlessTaken(() => within(client, queryTimeoutMs, start)).catch(rethrowAs(codes))
 }
 
 /**

@@ -7,7 +7,7 @@ import { summaryText } from '../../domain/web-ui-text.ts'
 import { chainQueue, codesMemo, searchAttributes } from '../contracts/names.ts'
 import type { TransferInput } from '../contracts/transfer.ts'
 import type { TemporalClient } from './client.ts'
-import { fromTemporal, isAlreadyStarted } from './errors.ts'
+import { fromTemporal, startUnlessTaken } from './errors.ts'
 import { decodeFirst } from './payloads.ts'
 import { hasCodes } from './search-attributes.ts'
 import { startedAtMemo } from './transfer-list.ts'
@@ -15,18 +15,18 @@ import { startedAtMemo } from './transfer-list.ts'
 /** `known`: its id is taken by a run that goes on or has an outcome. One that closed undone is started again. Throws TEMPORAL_UNAVAILABLE. */
 export async function startTransfer(client: TemporalClient, id: string, input: TransferInput): Promise<'started' | 'known'> {
   const { bridge, sourceChain, targetChain, sequence } = input.transfer
-  try {
-    await client.workflow.start('transfer', {
-      ...(await startOptions(client, id, input, `${bridge}: ${sourceChain} → ${targetChain}, sequence ${sequence}`)),
+  const options = await startOptions(client, id, input, `${bridge}: ${sourceChain} → ${targetChain}, sequence ${sequence}`)
+  const start = () =>
+    client.workflow.start('transfer', {
+      ...options,
       // Not USE_EXISTING, which does not tell a new run from one that was there.
       workflowIdConflictPolicy: 'FAIL',
       workflowIdReusePolicy: 'ALLOW_DUPLICATE_FAILED_ONLY',
     })
-    return 'started'
-  } catch (error) {
-    if (isAlreadyStarted(error)) return 'known'
+  const isNew = await startUnlessTaken(start).catch((error: unknown) => {
     throw toRelayerError(fromTemporal(error, {}, { transfer: id }))
-  }
+  })
+  return isNew ? 'started' : 'known'
 }
 
 /**
