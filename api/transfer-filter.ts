@@ -2,9 +2,9 @@ import { z } from 'zod'
 import { lanesOf } from '../config/chains.ts'
 import { agePattern, parseAge } from '../domain/age.ts'
 import { RelayerError } from '../domain/errors.ts'
-import { laneAddress, type LaneId } from '../domain/lane/lane-id.ts'
+import { laneAddress } from '../domain/lane/lane-id.ts'
 import { transferStates } from '../domain/transfer/transfer.ts'
-import { runningLanes } from '../temporal/client/lanes.ts'
+import { lanesOfFilter } from '../temporal/client/lanes.ts'
 import { transfersOfNonce } from '../temporal/client/nonce-owner.ts'
 import type { TransferFilter } from '../temporal/client/transfer-list.ts'
 import type { ApiDeps } from './deps.ts'
@@ -63,9 +63,10 @@ export async function toFilter({ client, config, network }: ApiDeps, given: Give
   if (nonce !== undefined && lane === undefined) {
     throw new RelayerError('INPUT_INVALID', { detail: 'nonce: it is one of a lane: give `lane`, too' })
   }
-  const named = lane === undefined ? undefined : [lane]
-  const lanes = sender === undefined ? named : await lanesWith({ client, config }, sender.toLowerCase(), named)
-  const chain = lane === undefined ? undefined : lanesOf(config).find(({ id }) => id === lane)?.chain
+  const configured = lanesOf(config)
+  const ids = configured.map(({ id }) => id)
+  const lanes = await lanesOfFilter(client, ids, { lane, sender: sender?.toLowerCase() })
+  const chain = configured.find(({ id }) => id === lane)?.chain
   const mined = async () => (await network.chains.get(chain ?? '')?.mined(laneAddress(lane ?? ''), nonce ?? 0))?.hash
   return {
     ...same,
@@ -76,12 +77,6 @@ export async function toFilter({ client, config, network }: ApiDeps, given: Give
     startedAfter: most(atOf(startedAfter), agoOf(youngerThan)),
     ...(nonce !== undefined && lane !== undefined && (await transfersOfNonce(client, lane, nonce, mined))),
   }
-}
-
-/** The lanes of this address, of the config and of ledgers that run; of those that are named, if any are. */
-async function lanesWith({ client, config }: Pick<ApiDeps, 'client' | 'config'>, address: string, named?: readonly LaneId[]) {
-  const known = named ?? [...lanesOf(config).map(({ id }) => id), ...(await runningLanes(client))]
-  return [...new Set(known)].filter((lane) => laneAddress(lane) === address)
 }
 
 function atOf(iso: string | undefined): number | undefined {

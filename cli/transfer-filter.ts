@@ -5,7 +5,7 @@ import { parseAge } from '../domain/age.ts'
 import { laneAddress, type LaneId } from '../domain/lane/lane-id.ts'
 import { transferStates, type TransferState } from '../domain/transfer/transfer.ts'
 import type { TemporalClient } from '../temporal/client/client.ts'
-import { runningLanes } from '../temporal/client/lanes.ts'
+import { lanesOfFilter } from '../temporal/client/lanes.ts'
 import { transfersOfNonce } from '../temporal/client/nonce-owner.ts'
 import type { TransferFilter } from '../temporal/client/transfer-list.ts'
 import { withChain } from './chains.ts'
@@ -66,21 +66,15 @@ export async function toFilter(client: TemporalClient, config: Config, options: 
   if (undone && blocked !== undefined) throw invalid('give either --undone or --blocked: what was closed is not blocked')
   const execution = undone ? ('undone' as const) : blocked === undefined ? undefined : ('open' as const)
   const lane = options.lane === undefined ? undefined : await findLane(client, config, options.lane, targetChain ?? chain)
+  const ids = lanesOf(config).map(({ id }) => id)
   const ages = [blocked, olderThan].filter((age) => age !== undefined)
   return {
     ...{ states, execution, code, bridge, chain, sourceChain, targetChain, txHash: options.tx },
-    lanes: await lanesOfFilter(client, config, lane, options.sender),
+    lanes: await lanesOfFilter(client, ids, { lane, sender: options.sender }),
     startedBefore: ages.length === 0 ? undefined : Date.now() - Math.max(...ages),
     startedAfter: newerThan === undefined ? undefined : Date.now() - newerThan,
     ...(options.nonce !== undefined && (await ofNonce(client, config, lane, options.nonce))),
   }
-}
-
-async function lanesOfFilter(client: TemporalClient, config: Config, lane: LaneId | undefined, sender: string | undefined) {
-  const named = lane === undefined ? undefined : [lane]
-  if (sender === undefined) return named
-  const known = named ?? [...new Set([...lanesOf(config).map(({ id }) => id), ...(await runningLanes(client))])]
-  return known.filter((one) => laneAddress(one) === sender)
 }
 
 function ofNonce(client: TemporalClient, config: Config, lane: LaneId | undefined, nonce: number): Promise<TransferFilter> {

@@ -1,7 +1,7 @@
 import type { WorkflowExecutionInfo } from '@temporalio/client'
 import { RelayerError } from '../../domain/errors.ts'
 import type { Order } from '../../domain/order.ts'
-import type { LaneId } from '../../domain/lane/lane-id.ts'
+import { laneAddress, type LaneId } from '../../domain/lane/lane-id.ts'
 import type { LaneState } from '../../domain/lane/lane.ts'
 import { unpaged } from '../../domain/lane/pages.ts'
 import type { ApplyRequest, ApplyResponse, Ask, LaneView, OperatorAsk } from '../../domain/lane/messages.ts'
@@ -72,6 +72,21 @@ export async function runningLanes(client: TemporalClient): Promise<Set<LaneId>>
   const isWanted = ({ workflowId }: WorkflowExecutionInfo) => workflowId.startsWith(prefix)
   const runs = await listWorkflows(client, `WorkflowType = 'lane' AND ${running}`, { isWanted }).catch(rethrowAs({}))
   return new Set(runs.map(({ workflowId }) => workflowId.slice(prefix.length)))
+}
+
+/**
+ * The lanes that a filter names: one, or those of an address among the configured ones and those whose ledgers run. Undefined: it names none. Throws TEMPORAL_UNAVAILABLE.
+ * @param filter.sender lower case
+ */
+export async function lanesOfFilter(
+  client: TemporalClient,
+  configured: readonly LaneId[],
+  { lane, sender }: { readonly lane: LaneId | undefined; readonly sender: string | undefined },
+): Promise<readonly LaneId[] | undefined> {
+  const named = lane === undefined ? undefined : [lane]
+  if (sender === undefined) return named
+  const known = named ?? [...new Set([...configured, ...(await runningLanes(client))])]
+  return known.filter((one) => laneAddress(one) === sender)
 }
 
 /** An order to a lane by a signal: it is kept even when no worker serves the ledger at the moment. */
