@@ -1,10 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { type Chain, type HeadEvent, votersOf } from '../chains/port.ts'
 import { RelayerError } from '../domain/errors.ts'
-import { keptFor } from '../observability/kept-for.ts'
 import type { TemporalClient } from '../temporal/client/client.ts'
 import { isNamespaceMissing, refusalCode } from '../temporal/client/errors.ts'
 import { checkNamespace } from '../temporal/client/probe.ts'
+import { keptRead } from '../temporal/client/shared-read.ts'
 
 /** A slower answer of Temporal is a failure, ms: load balancers do not wait longer either. */
 const timeoutMs = 3_000
@@ -21,10 +21,11 @@ export interface Check {
 
 /** Asks Temporal whether it answers, once a second at most. The problem names neither its address nor its namespace: they are not for everybody. Throws never. */
 export function createTemporalCheck(client: TemporalClient): () => Promise<Check> {
-  return keptFor(keepMs, async () => {
+  const check = async () => {
     const problem = await temporalProblem(client)
     return { name: 'temporal', ok: problem === undefined, vital: true, problem }
-  })
+  }
+  return keptRead(check, { fromAnswer: keepMs })
 }
 
 async function temporalProblem(client: TemporalClient): Promise<string | undefined> {

@@ -3,9 +3,9 @@ import { RelayerError } from '../domain/errors.ts'
 import { isOwnHost } from '../http/server-limits.ts'
 import { type Answer, openSmallServer, plainText, type SmallServer } from '../http/small-server.ts'
 import type { Logger } from '../observability/logger.ts'
-import { keptFor } from '../observability/kept-for.ts'
 import type { Check } from './checks.ts'
 import { problemOf } from '../observability/severity.ts'
+import { keptRead } from '../temporal/client/shared-read.ts'
 
 /** One rendering serves all who ask within so long, ms: nobody makes a process count all day. */
 const keepMetricsMs = 500
@@ -28,7 +28,7 @@ export interface AdminOptions {
  * reads, and nothing else: no token is asked for, so that it takes no order and shows no secret. Throws ADMIN_LISTEN.
  */
 export async function openAdminServer({ host, port, hosts, checks, metrics, logger }: AdminOptions): Promise<SmallServer> {
-  const render = keptFor(keepMetricsMs, metrics)
+  const render = keptRead(metrics, { fromAnswer: keepMetricsMs })
   const routes: Readonly<Record<string, () => Promise<Answer>>> = {
     '/healthz': async () => plainText(200, 'ok'),
     '/readyz': async () => readiness(await checks()),

@@ -7,7 +7,7 @@ import { type CarriedWorkflows, carriedByBatches } from '../temporal/client/batc
 import { type TemporalClient, within } from '../temporal/client/client.ts'
 import { ifGone } from '../temporal/client/errors.ts'
 import { queryLane } from '../temporal/client/lanes.ts'
-import { sharedRead } from './shared-read.ts'
+import { sharedRead } from '../temporal/client/shared-read.ts'
 
 /** Longest wait for a ledger's answer, ms: less than the activity has. */
 const answerMs = 10_000

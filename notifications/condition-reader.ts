@@ -15,6 +15,7 @@ import type { TemporalClient } from '../temporal/client/client.ts'
 import { readLane } from '../temporal/client/lanes.ts'
 import { listParked, type NotifiedTransfer } from '../temporal/client/notified-transfers.ts'
 import { readSettings } from '../temporal/client/settings.ts'
+import { keptRead } from '../temporal/client/shared-read.ts'
 import { statusOf } from '../temporal/client/stream-transfers.ts'
 import { listStreamNames, queryStream } from '../temporal/client/streams.ts'
 import { transferData } from './events.ts'
@@ -48,11 +49,13 @@ export function createConditionReader({ client, lanes, everyMs, gapAgeMs: ageMs 
       return { source }
     }
   }
-  const readLanes = sharedFor(everyMs, () =>
-    Promise.all(lanes.map(({ id, chain }) => read(`lane/${id}`, async () => laneConditions(id, chain, await readLane(client, id))))),
+  const keeping = { fromStart: everyMs }
+  const readLanes = keptRead(
+    () => Promise.all(lanes.map(({ id, chain }) => read(`lane/${id}`, async () => laneConditions(id, chain, await readLane(client, id))))),
+    keeping,
   )
-  const readHalts = sharedFor(everyMs, async () => [await read('settings', async () => haltConditions(await readSettings(client)))])
-  const readStreams = sharedFor(everyMs, () => readAllStreams(client, ageMs, read))
+  const readHalts = keptRead(async () => [await read('settings', async () => haltConditions(await readSettings(client)))], keeping)
+  const readStreams = keptRead(() => readAllStreams(client, ageMs, read), keeping)
 
   const readParked = async (filter: NotificationFilter, holding: Readonly<Record<string, number>>) => [
     await read('parked', () => parkedConditions(client, filter, holding)),
@@ -118,14 +121,5 @@ async function reasonOf(client: TemporalClient, { id, runId }: NotifiedTransfer)
     return { code, reason: reason && printable(reason) }
   } catch {
     return {}
-  }
-}
-
-/** The same answer for all who ask within that time. A read that fails is made again. */
-function sharedFor<Result>(everyMs: number, read: () => Promise<Result>): () => Promise<Result> {
-  let last: { readonly at: number; readonly result: Promise<Result> } | undefined
-  return () => {
-    if (!last || Date.now() - last.at >= everyMs) last = { at: Date.now(), result: read() }
-    return last.result
   }
 }

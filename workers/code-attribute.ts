@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { toRelayerError } from '../domain/errors.ts'
 import type { Logger } from '../observability/logger.ts'
 import type { TemporalClient } from '../temporal/client/client.ts'
-import { hasSearchAttribute } from '../temporal/client/search-attributes.ts'
+import { lookForCodes } from '../temporal/client/search-attributes.ts'
 import { searchAttributes } from '../temporal/contracts/names.ts'
 import type { Service } from './context.ts'
 
@@ -28,7 +28,7 @@ export async function watchCodeAttribute({
   let misses = 0
   const look = async () => {
     try {
-      isThere = await hasSearchAttribute(client, name)
+      isThere = await lookForCodes(client)
     } catch (error) {
       logger.debug('whether the namespace has a search attribute is not known now', { name, reason: toRelayerError(error).message })
       return

@@ -9,8 +9,8 @@ import { createCheckpointStore } from '../streams/checkpoints.ts'
 import { createScannedAgent, type ScannedAgentOptions } from '../streams/scanned/agent.ts'
 import { createSignedAgent, type SignedAgentOptions } from '../streams/signed/agent.ts'
 import { chainWithoutNode } from '../streams/signed/without-node.ts'
-import { keptFor } from '../observability/kept-for.ts'
 import type { Metrics } from '../observability/metrics.ts'
+import { keptRead } from '../temporal/client/shared-read.ts'
 import { listStreamNames } from '../temporal/client/streams.ts'
 import type { ProcessContext, Service } from './context.ts'
 
@@ -78,7 +78,7 @@ const knownStreamsMs = 10_000
 export function signedOptions(context: ProcessContext): SignedAgentOptions[] {
   const { bridges, chains } = context.network
   const apis = signedApis(context.config)
-  const streams = keptFor(knownStreamsMs, () => listStreamNames(context.client))
+  const streams = keptRead(() => listStreamNames(context.client), { fromAnswer: knownStreamsMs })
   return [...bridges.values()].flatMap((bridge) => {
     const lookup = createVaaLookup(apis.get(bridge.name) ?? { guardianApis: [], wormholescanApis: [] })
     return bridge.sources.flatMap((source) => {

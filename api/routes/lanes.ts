@@ -1,10 +1,10 @@
 import { z } from 'zod'
-import { keptFor } from '../../observability/kept-for.ts'
 import { resolveLane } from '../../config/lane-names.ts'
 import { listLanesNow } from '../../causes/lane-readings.ts'
 import { listBatches } from '../../temporal/client/batches.ts'
 import { readLane } from '../../temporal/client/lanes.ts'
 import { listOperatorTransactions } from '../../temporal/client/operator-transactions.ts'
+import { keptRead } from '../../temporal/client/shared-read.ts'
 import type { Api, ApiDeps } from '../deps.ts'
 import { errorSchema } from '../errors.ts'
 
@@ -51,7 +51,7 @@ export function laneRoutes(app: Api, { client, config }: ApiDeps): void {
     summary: 'The lanes of the config, and every other ledger that runs',
     response: { 200: z.object({ lanes: z.array(rowSchema) }) },
   }
-  const read = keptFor(keepMs, () => listLanesNow(client, config, process.env))
+  const read = keptRead(() => listLanesNow(client, config, process.env), { fromAnswer: keepMs })
   app.get('/v1/lanes', { ...access, schema: list }, async () => ({ lanes: await read() }))
 
   const show = { summary: 'The ledger of a lane', params: laneParams, response: { 200: stateSchema, 404: errorSchema } }

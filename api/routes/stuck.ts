@@ -1,6 +1,6 @@
-import { keptFor } from '../../observability/kept-for.ts'
 import { collectCauses } from '../../causes/collect.ts'
 import { causeReportSchema } from '../../causes/schema.ts'
+import { keptRead } from '../../temporal/client/shared-read.ts'
 import type { Api, ApiDeps } from '../deps.ts'
 
 /** The answer is given again for so long, ms: each costs calls to Temporal and to every node, and many may look. */
@@ -8,7 +8,7 @@ const keepMs = 2_000
 
 /** `GET /v1/stuck`: as `portage stuck --json`. Also while Temporal or the nodes are away, which are causes then. */
 export function stuckRoute(app: Api, { config, client, spies }: ApiDeps): void {
-  const collect = keptFor(keepMs, () => collectCauses(client, { config, environment: process.env, spies }))
+  const collect = keptRead(() => collectCauses(client, { config, environment: process.env, spies }), { fromAnswer: keepMs })
   const schema = { summary: 'What is stuck, why, and what to do', response: { 200: causeReportSchema } }
   app.get('/v1/stuck', { config: { access: 'read' }, schema }, async () => {
     const { causes, ...report } = await collect()

@@ -2,10 +2,10 @@ import type { SignedSource } from '../../bridges/source-port.ts'
 import type { StreamState } from '../../domain/stream/stream.ts'
 import { compare } from '../../domain/stream/gaps.ts'
 import { covers, succeed } from '../../domain/stream/succession.ts'
-import { keptFor } from '../../observability/kept-for.ts'
 import type { Logger, WarningFields } from '../../observability/logger.ts'
 import { blockedBy } from '../../domain/stream/watermark.ts'
 import type { TemporalClient } from '../../temporal/client/client.ts'
+import { keptRead } from '../../temporal/client/shared-read.ts'
 import { endStream, listStreamNames } from '../../temporal/client/streams.ts'
 import type { StreamInput } from '../../temporal/contracts/stream.ts'
 import { configuredBy } from '../config-changes.ts'
@@ -31,7 +31,7 @@ const quietAudits = 2.5
  */
 export function createSuccession({ source, client, logger, auditMs, streams }: SuccessionOptions) {
   const { config } = source
-  const names = streams ?? keptFor(Math.min(30_000, auditMs / 2), () => listStreamNames(client))
+  const names = streams ?? keptRead(() => listStreamNames(client), { fromAnswer: Math.min(30_000, auditMs / 2) })
   const told = new Set<string>()
   const find = createPredecessors(client, config, names, warn)
   const isUnfed = createUnfedLook(client, quietAudits * auditMs)

@@ -56,7 +56,8 @@ async function start(client: TemporalClient, id: string, mark: string, reuse: 'R
     workflowRunTimeout: longestRun,
     memo: { [requestMark]: mark },
   } as const
-  const begin = () => client.workflow.start('idempotencyKey', { ...options, workflowIdReusePolicy: reuse, workflowIdConflictPolicy: 'FAIL' })
+  const begin = () =>
+    client.workflow.start('idempotencyKey', { ...options, workflowIdReusePolicy: reuse, workflowIdConflictPolicy: 'FAIL' })
   return startUnlessTaken(() => within(client, serverTimeoutMs, begin)).catch(rethrowAs({}))
 }
 

@@ -1,6 +1,7 @@
 import { isGrpcServiceError } from '@temporalio/client'
 import { searchAttributes } from '../contracts/names.ts'
 import { type TemporalClient, within } from './client.ts'
+import { keptRead } from './shared-read.ts'
 
 const answerMs = 5_000
 /** gRPC: INVALID_ARGUMENT, the answer to a query by a search attribute that the namespace does not have. */
@@ -21,29 +22,24 @@ export async function hasSearchAttribute(client: TemporalClient, name: string): 
   }
 }
 
-/** That an attribute is missing is believed for so long, ms: `portage setup temporal` may have made it. */
+/** That an attribute is missing, or cannot be told, is believed for so long, ms: `portage setup temporal` may have made it. */
 const missingMs = 2_000
-const known = new WeakMap<TemporalClient, { readonly answer: Promise<boolean>; until: number }>()
+const known = new WeakMap<TemporalClient, () => Promise<boolean>>()
 
 /**
- * May transfers that begin now write their code into `PortageCode`? Asked once per client, however many begin at a time, and again while it is missing. False while that
- * cannot be told. Never throws.
+ * Has the namespace `PortageCode`? Asked once per client, however many want to know at a time, and again while it is missing. Throws what the Temporal client throws.
  */
-export function hasCodes(client: TemporalClient): Promise<boolean> {
-  const last = known.get(client)
-  if (last && performance.now() < last.until) return last.answer
-  const asked = { answer: askForCodes(client), until: Infinity }
-  known.set(client, asked)
-  void asked.answer.then((isThere) => {
-    if (!isThere) asked.until = performance.now() + missingMs
-  })
-  return asked.answer
+export function lookForCodes(client: TemporalClient): Promise<boolean> {
+  const look =
+    known.get(client) ??
+    keptRead(() => hasSearchAttribute(client, searchAttributes.PortageCode.name), {
+      fromAnswer: (isThere) => (isThere ? Infinity : missingMs),
+    })
+  known.set(client, look)
+  return look()
 }
 
-async function askForCodes(client: TemporalClient): Promise<boolean> {
-  try {
-    return await hasSearchAttribute(client, searchAttributes.PortageCode.name)
-  } catch {
-    return false
-  }
+/** May transfers that begin now write their code into `PortageCode`? False while that cannot be told. Never throws. */
+export function hasCodes(client: TemporalClient): Promise<boolean> {
+  return lookForCodes(client).catch(() => false)
 }

@@ -210,7 +210,8 @@ describe('A transfer', () => {
 
   test('declined by an admission that outlasts its workflow task, after a round that ended without a nonce: another process can go on with it', async () => {
     let handle: WorkflowHandle | undefined
-    const tasks = async () => ((await handle?.fetchHistory())?.events ?? []).filter((one) => one.workflowTaskCompletedEventAttributes).length
+    const tasks = async () =>
+      ((await handle?.fetchHistory())?.events ?? []).filter((one) => one.workflowTaskCompletedEventAttributes).length
     on.script.broadcast = () => ({ kind: 'no-slot', code: 'LANE_FULL', reason: 'full' })
     on.script.admit = async (input) => {
       if (!input.avoid?.length) return ready(input)

@@ -1,0 +1,57 @@
+import { expect, test } from 'vitest'
+import { keptRead, sharedRead } from '../../temporal/client/shared-read.ts'
+
+test('a thousand who ask at a time share one read, which began after each of them had asked', async () => {
+  let reads = 0
+  const read = sharedRead(() => Promise.resolve(++reads), 1_000_000)
+  const answers = await Promise.all(Array.from({ length: 1_000 }, read))
+  expect([new Set(answers), reads]).toEqual([new Set([1]), 1])
+})
+
+test('who asks while a read is under way gets the next one', async () => {
+  const ends: ((answer: string) => void)[] = []
+  const read = sharedRead(() => new Promise<string>((resolve) => ends.push(resolve)), 1)
+  const first = read()
+  await expect.poll(() => ends.length).toBe(1)
+  const second = read()
+  await expect.poll(() => ends.length).toBe(2)
+  ends[1]?.('later')
+  ends[0]?.('earlier')
+  expect(await Promise.all([first, second])).toEqual(['earlier', 'later'])
+})
+
+test('an error is told to those who asked, and the next read is another', async () => {
+  let reads = 0
+  const read = sharedRead(() => (++reads === 1 ? Promise.reject(new Error('away')) : Promise.resolve('back')), 1)
+  await expect(read()).rejects.toThrow('away')
+  expect(await read()).toBe('back')
+})
+
+test('a kept answer is given to all who come while it is asked for, and for so long after it', async () => {
+  for (const keeping of [{ fromAnswer: 1_000_000 }, { fromStart: 1_000_000 }]) {
+    let reads = 0
+    const read = keptRead(() => Promise.resolve(++reads), keeping)
+    expect(new Set(await Promise.all(Array.from({ length: 1_000 }, read)))).toEqual(new Set([1]))
+    expect([await read(), reads]).toEqual([1, 1])
+  }
+})
+
+test('one that is over is asked for again: from its answer, not while it is asked for; from its start, also then', async () => {
+  for (const [keeping, both] of [
+    [{ fromAnswer: 0 }, [1, 1]],
+    [{ fromStart: 0 }, [1, 2]],
+  ] as const) {
+    let reads = 0
+    const read = keptRead(() => Promise.resolve(++reads), keeping)
+    expect(await Promise.all([read(), read()])).toEqual(both)
+    expect(await read()).toBe(both[1] + 1)
+  }
+})
+
+test('how long may depend on the answer; an error is kept as if there were none', async () => {
+  let reads = 0
+  const answers = [() => Promise.reject(new Error('away')), () => Promise.resolve(false), () => Promise.resolve(true)]
+  const read = keptRead(() => answers[Math.min(reads++, 2)]!(), { fromAnswer: (isThere) => (isThere ? Infinity : 0) })
+  await expect(read()).rejects.toThrow('away')
+  expect([await read(), await read(), await read(), reads]).toEqual([false, true, true, 3])
+})
