@@ -4,6 +4,7 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node'
 const longest = [
   'domain/lane.property',
   'intake/vaa-lookup',
+  'api/bad-requests',
   'api/access',
   'cli/local',
   'api/http',

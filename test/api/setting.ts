@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { rm } from 'node:fs/promises'
+import type { OutgoingHttpHeaders } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { InjectOptions } from 'fastify'
@@ -36,6 +37,11 @@ export function deadConfig(port: number): Config {
   })
 }
 
+export interface Route {
+  readonly method: 'GET' | 'POST'
+  readonly path: string
+}
+
 export interface OpenApi {
   /** Asked by an administrator. */
   readonly api: Api
@@ -46,6 +52,12 @@ export interface OpenApi {
   /** As the API knows them. */
   readonly settings: { now: Settings }
   token(request?: Partial<TokenRequest>): Promise<string>
+  /** Asks without a token, unless the headers have one. `code`: of a refusal. */
+  ask(
+    route: Route,
+    headers?: Record<string, string>,
+    payload?: object,
+  ): Promise<{ status: number; code: string | undefined; headers: OutgoingHttpHeaders }>
   readonly metrics: Metrics
   close(): Promise<void>
 }
@@ -82,6 +94,11 @@ export async function openApi(config: Config, logger: Logger = silentLogger()): 
     settings: () => settings.now,
   })
   const token = (request?: Partial<TokenRequest>) => makeToken(config, request)
+  const ask: OpenApi['ask'] = async ({ method, path }, headers = {}, payload) => {
+    const response = await api.inject({ method, url: path, headers, ...(payload && { payload }) })
+    const body = response.body.startsWith('{') ? response.json<{ code?: string }>() : {}
+    return { status: response.statusCode, code: body.code, headers: response.headers }
+  }
   const close = async (): Promise<void> => {
     await api.close()
     for (const chain of chains.values()) chain.close()
@@ -89,5 +106,5 @@ export async function openApi(config: Config, logger: Logger = silentLogger()): 
     // Where the keys of the tokens are.
     await rm(config.dataFolder, { recursive: true, force: true })
   }
-  return { api: asAdministrator(api, await token()), bare: api, client, settings, token, metrics, close }
+  return { api: asAdministrator(api, await token()), bare: api, client, settings, token, ask, metrics, close }
 }
