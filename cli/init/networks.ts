@@ -1,3 +1,5 @@
+import { getAddress } from 'ethers'
+import { tokenBridgeEmitters } from '../../bridges/wormhole-token-bridge/emitters.ts'
 import { wormholeTable } from './wormhole-table.ts'
 
 export const networks = ['mainnet', 'testnet'] as const
@@ -20,11 +22,17 @@ export interface KnownChain {
 
 /** The EVM chains of a network that have a token bridge, in the order of their Wormhole chain ids. */
 export function knownChains(network: Network): readonly KnownChain[] {
-  return wormholeTable[network].trim().split('\n').map(toChain)
+  const emitters = new Map(tokenBridgeEmitters[network].map(([chain, , emitter]) => [chain, emitter]))
+  return wormholeTable[network]
+    .trim()
+    .split('\n')
+    .map((row) => toChain(row, emitters))
 }
 
-function toChain(row: string): KnownChain {
-  const [name = '', wormholeChainId, networkId, core = '', tokenBridge = '', blocks = '-', blockTime = '-'] = row.split(' ')
+function toChain(row: string, emitters: ReadonlyMap<number, string>): KnownChain {
+  const [name = '', wormholeChainId, networkId, core = '', blocks = '-', blockTime = '-'] = row.split(' ')
+  // A contract is an emitter by its address, filled up with zeros to 32 bytes.
+  const tokenBridge = getAddress(`0x${emitters.get(Number(wormholeChainId))?.slice(24) ?? ''}`)
   return {
     ...{ name, wormholeChainId: Number(wormholeChainId), networkId: Number(networkId), core, tokenBridge },
     ...(blocks !== '-' && { finalityBlocks: Number(blocks) }),
