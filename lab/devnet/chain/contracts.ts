@@ -29,6 +29,30 @@ export interface Mined {
   readonly logs: readonly { readonly address: string; readonly topics: readonly string[]; readonly data: string }[]
 }
 
+interface ScriptedTransaction {
+  readonly chainId: number
+  readonly nonce: number
+  readonly to?: string
+  readonly data: string
+  readonly value?: bigint
+  readonly gasLimit: bigint
+}
+
+/** By account and transaction. */
+const signed = new Map<string, Promise<string>>()
+
+/** The devnets of a process are deployed by the same transactions, to the byte: their bytecodes are hashed and signed once. */
+function signedOnce(wallet: Wallet, transaction: ScriptedTransaction): Promise<string> {
+  const { chainId, nonce, to = '', data, value = 0n, gasLimit } = transaction
+  const key = [wallet.address, chainId, nonce, to, data, value, gasLimit].join(' ')
+  const known = signed.get(key)
+  if (known) return known
+  const fees = { maxFeePerGas: 100_000_000_000n, maxPriorityFeePerGas: 1_000_000_000n }
+  const made = wallet.signTransaction({ type: 2, ...fees, ...transaction })
+  signed.set(key, made)
+  return made
+}
+
 interface RawReceipt {
   transactionHash: string
   blockNumber: string
@@ -94,8 +118,6 @@ export class Script {
 
   private add(what: string, transaction: { to?: string; data: string; value?: bigint; gasLimit: bigint }): void {
     const nonce = this.nonce++
-    const fees = { maxFeePerGas: 100_000_000_000n, maxPriorityFeePerGas: 1_000_000_000n }
-    const signed = this.wallet.signTransaction({ type: 2, chainId: this.anvil.chainId, nonce, ...fees, ...transaction })
-    this.raw.push({ what, transaction: signed })
+    this.raw.push({ what, transaction: signedOnce(this.wallet, { chainId: this.anvil.chainId, nonce, ...transaction }) })
   }
 }
