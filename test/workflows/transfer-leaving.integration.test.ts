@@ -209,18 +209,19 @@ describe('A transfer', () => {
   })
 
   test('declined by an admission that outlasts its workflow task, after a round that ended without a nonce: another process can go on with it', async () => {
-    let handle: WorkflowHandle | undefined
+    const begun: WorkflowHandle[] = []
     const tasks = async () =>
-      ((await handle?.fetchHistory())?.events ?? []).filter((one) => one.workflowTaskCompletedEventAttributes).length
+      ((await begun[0]?.fetchHistory())?.events ?? []).filter((one) => one.workflowTaskCompletedEventAttributes).length
     on.script.broadcast = () => ({ kind: 'no-slot', code: 'LANE_FULL', reason: 'full' })
     on.script.admit = async (input) => {
       if (!input.avoid?.length) return ready(input)
-      await until(() => handle !== undefined, { ...waiting, what: 'the test to have the handle' })
+      await until(() => begun.length > 0, { ...waiting, what: 'the test to have the handle' })
       const before = await tasks()
       await until(async () => (await tasks()) > before, { ...waiting, what: 'the task to end before the admission' })
       return { kind: 'declined', code: 'TOKEN_DENIED', reason: 'denied' }
     }
-    handle = await on.start({}, undefined, '1s')
+    const handle = await on.start({}, undefined, '1s')
+    begun.push(handle)
     expect(await handle.result()).toMatchObject({ state: 'declined', code: 'TOKEN_DENIED', rounds: 2 })
     expect(on.asked.confirmEnd).toMatchObject([{ nonces: [{ lane: lanes[0] }] }])
     await Worker.runReplayHistory({ workflowBundle: await workflowBundle(silentLogger()) }, await handle.fetchHistory(), handle.workflowId)
