@@ -32,9 +32,10 @@ export interface ApiDeps {
   readonly spending?: (() => readonly LaneSpending[]) | undefined
 }
 
-/** Finalized height of a chain; undefined for one that this process does not read. */
-export function finalizedHeight({ chains }: ApiDeps['network'], chain: ChainName): number | undefined {
-  return chains.get(chain)?.heads.current?.finalized
+/** Finalized height of a chain, by its newest head; undefined for one that this process does not read. */
+export function finalizedHeight({ chains }: ApiDeps['network'], chain: ChainName): { finalized: number; headAt: number } | undefined {
+  const head = chains.get(chain)?.heads.current
+  return head && { finalized: head.finalized, headAt: head.latest.timestamp * 1_000 }
 }
 
 /** The server with zod schemas, to which routes are added. */

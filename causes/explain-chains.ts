@@ -9,8 +9,8 @@ const mostLag = 5
 const mostAhead = 64
 /** A chain stands if its head is older than so many block times, and than so long, ms. */
 const standing = { blocks: 20, leastMs: 30_000 } as const
-/** Finality stands if the newest final block is older than that, ms: that of most chains is minutes, and of some half an hour away. */
-const finalityStandsMs = 3_600_000
+/** Finality stands if the newest final block is older than that and the config says nothing else, ms: that of most chains is minutes, and of some half an hour away. */
+const usualFinalityStandsMs = 3_600_000
 
 /** What is wrong with chains and their nodes. */
 export function explainChains({ at, chains }: Pick<Facts, 'at' | 'chains'>): Finding[] {
@@ -53,7 +53,7 @@ function unreachable({ chain, nodes }: ChainFacts): string {
 }
 
 function standingOf(
-  { chain, blockTimeMs, finalAt }: ChainFacts,
+  { chain, blockTimeMs, finalAt, finalityStandsMs = usualFinalityStandsMs }: ChainFacts,
   heads: readonly NodeHead[],
   at: number,
 ): Pick<Finding, 'row' | 'what' | 'since'>[] {

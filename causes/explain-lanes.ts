@@ -15,8 +15,11 @@ import type { CauseCode } from '../domain/cause.ts'
 
 /** A nonce that was given so many blocks ago and is not mined is stuck: the lane has raised its fee again and again. */
 const stuckBlocks = 30
-/** Tasks that no process has taken for so long, while the ledger hears nothing of the lane: its process was killed, ms. */
-const untakenMs = 8_000
+/**
+ * Tasks that no process has taken for so long, while the ledger hears nothing of the lane for twice that, and for two blocks: its process was killed, ms. One that
+ * is only busy tells the ledger of each block's nonces.
+ */
+const untakenMs = 4_000
 
 type Of = Pick<Finding, 'where' | 'asOf' | 'values'>
 
@@ -31,7 +34,7 @@ export function explainLanes(facts: Pick<Facts, 'at' | 'chains' | 'lanes' | 'led
     const values = { lane, chain, address: laneAddress(lane), ...(others[0] && { 'other lane': others[0].id }) }
     const of: Of = { where: { kind: 'lane', id: lane }, asOf: ledger.asOf, values }
     const state = valueOf(ledger)
-    const unserved = explainUnserved(one, of, at)
+    const unserved = explainUnserved(one, of, at, 2 * Math.max(untakenMs, shown?.blockTimeMs ?? 0))
     const silent = errorOf(ledger)?.code === 'LANE_UNREACHABLE' && facts.ledger.answered > 0
     if (silent)
       return [...unserved, { row: 'LANE_UNREACHABLE', ...of, holds: holdsOf(one), what: 'The ledger of the lane does not answer.' }]
@@ -49,11 +52,12 @@ function holdsOf({ lane, chain }: LaneFacts, ...codes: readonly ErrorCode[]): (t
     (state === 'waiting' && targetChain === chain && waits.has(code))
 }
 
-function explainUnserved(one: LaneFacts, of: Of, at: number): Finding[] {
+/** @param silentMs since when a ledger that hears nothing is not told */
+function explainUnserved(one: LaneFacts, of: Of, at: number, silentMs: number): Finding[] {
   const queue = valueOf(one.queue)
   if (!queue) return []
   const toldAt = valueOf(one.ledger)?.observed?.at ?? 0
-  const isUntaken = queue.waiting > 0 && queue.waitingMs > untakenMs && at - toldAt > 2 * untakenMs
+  const isUntaken = queue.waiting > 0 && queue.waitingMs > untakenMs && at - toldAt > silentMs
   if (queue.isPolled && !isUntaken) return []
   const what = `No process takes the tasks of ${one.lane}${queue.waiting > 0 ? `: ${queue.waiting} wait` : ''}.`
   const since = toldAt > 0 ? toldAt : undefined

@@ -22,11 +22,11 @@ export function explainTransfers(
 ): Finding[] {
   const left = transfers.filter((transfer) => !explained(transfer))
   const groups = groupBy(
-    left.filter(({ state }) => state === 'parked' || state === 'waiting'),
+    left.filter(({ state, code }) => state === 'parked' || state === 'waiting' || isBug(code)),
     keyOf,
   )
   const slow = groupBy(
-    left.filter((transfer) => isSlow(transfer, at)),
+    left.filter((transfer) => isSlow(transfer, at) && !isBug(transfer.code)),
     ({ state, targetChain }) => JSON.stringify([state, targetChain]),
   )
   return [
@@ -35,6 +35,9 @@ export function explainTransfers(
     ...explainDenied(declined, settings, at),
   ]
 }
+
+/** A step that fails so is tried again for ever, and nothing but a person ends that. */
+const isBug = (code: string | undefined) => code === 'INTERNAL'
 
 function keyOf({ state, code, bridge, sourceChain, targetChain }: TransferFacts): string {
   // What is parked waits for a person, who asks for the reason first.
@@ -54,6 +57,8 @@ const own: ReadonlySet<string> = new Set<CauseCode>([
   ...(['FEE_CEILING', 'FEE_LIMIT', 'FEE_BELOW_COST', 'WRAPPER_MISSING', 'SET_ASIDE'] as const),
 ])
 
+const words: Partial<Record<TransferState, string>> = { parked: 'Parked', waiting: 'Waiting' }
+
 function standing(group: readonly TransferFacts[], at: number): Finding {
   const [first] = group as [TransferFacts]
   const { state, code, bridge, sourceChain, targetChain } = first
@@ -67,8 +72,8 @@ function standing(group: readonly TransferFacts[], at: number): Finding {
   return {
     row,
     ...(code !== undefined && Object.hasOwn(errorCatalogue, code) && { code }),
-    what: `${state === 'parked' ? 'Parked' : 'Waiting'}: ${title}${reason === undefined || reason === title ? '' : ` (${reason})`}`,
-    where: { kind: 'transfers', id: state === 'parked' ? 'parked' : route },
+    what: `${words[state] ?? 'Fails again and again'}: ${title}${reason === undefined || reason === title ? '' : ` (${reason})`}`,
+    where: { kind: 'transfers', id: state === 'parked' ? 'parked' : state === 'waiting' ? route : 'failing' },
     since: sinceOf(group),
     asOf: at,
     values: { chain: targetChain, ...(first.lane !== undefined && { lane: first.lane }) },

@@ -5,6 +5,7 @@ import { type Halt, haltOf, type HaltScope } from '../domain/settings/settings.t
 import { explainChains } from './explain-chains.ts'
 import { explainLanes } from './explain-lanes.ts'
 import { explainReceivers } from './explain-receivers.ts'
+import { explainSpies } from './explain-spies.ts'
 import { explainStreams } from './explain-streams.ts'
 import { explainTransfers } from './explain-transfers.ts'
 import type { Facts, ServedFacts, TransferFacts } from './facts.ts'
@@ -124,17 +125,6 @@ function explainFailing({ failing, at }: Facts): Finding[] {
     values: { workflow },
     holds: ({ workflowId }) => workflowId === workflow,
   }))
-}
-
-function explainSpies({ spies }: Facts): Finding[] {
-  return spies.flatMap(({ address, problem, asOf, unknownSets }): Finding[] => {
-    const where = { kind: 'spy', id: address } as const
-    const silent: Finding[] =
-      problem === undefined ? [] : [{ row: 'SPY_UNAVAILABLE', what: `The guardian spy ${address}: ${problem}`, where, asOf }]
-    if (unknownSets === 0) return silent
-    const what = `Messages that the spy told and that a guardian set signed which is not known yet: ${unknownSets}.`
-    return [...silent, { row: 'GUARDIAN_SET_UNKNOWN', what, where, asOf, numbers: { count: unknownSets } }]
-  })
 }
 
 function explainUnread({ unread, settings, ledger }: Facts): Finding[] {

@@ -38,6 +38,8 @@ export interface ChainFacts {
   readonly chain: ChainName
   readonly blockTimeMs: number
   readonly nodes: readonly NodeFacts[]
+  /** A final block that is older than the head by more than this tells that finality stands, ms; absent: as most chains. */
+  readonly finalityStandsMs?: number
   /** When the highest final block was made, ms since the epoch; absent: finality is near by the config, or was not read. */
   readonly finalAt?: number
   /** By address, wei, decimal; absent: not read. */
@@ -96,6 +98,8 @@ export interface FailingWorkflow {
 
 export interface SpyFacts {
   readonly address: string
+  /** Whose messages it tells. */
+  readonly bridge: string
   readonly asOf: number
   /** Why it does not answer, or is not read. */
   readonly problem?: string

@@ -68,10 +68,19 @@ async function probeChain(
     const best = bestOf(nodes)
     const reader = best === undefined ? undefined : asked[best]?.reader
     const found = reader && (await read(limits.nodeMs, () => readState(reader, chain)))
-    return { chain: name, blockTimeMs: chain.blockTimeMs, nodes, balances: new Map(), ...(found && valueOf(found)) }
+    return {
+      ...{ chain: name, blockTimeMs: chain.blockTimeMs, nodes, balances: new Map() },
+      ...standsAfter(chain.finality),
+      ...(found && valueOf(found)),
+    }
   } finally {
     for (const { reader } of asked) reader?.close()
   }
+}
+
+function standsAfter(finality: ChainConfig['finality']): Pick<ChainFacts, 'finalityStandsMs'> {
+  if (finality.kind !== 'tag' || finality.standsAfterMinutes === undefined) return {}
+  return { finalityStandsMs: finality.standsAfterMinutes * 60_000 }
 }
 
 function nodesToAsk(

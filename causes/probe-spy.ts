@@ -9,14 +9,13 @@ import { limits } from './read.ts'
 /** The guardian spies of the config: as the subscriptions of this process see them, or else whether they can be reached from here. Never throws. */
 export function probeSpies(config: Pick<Config, 'chains' | 'bridges'>, own: (() => readonly SpyHealth[]) | undefined): Promise<SpyFacts[]> {
   const healths = own?.() ?? []
-  const addresses = [...new Set(spySources(config).map(({ address }) => address))]
   return Promise.all(
-    addresses.map(async (address): Promise<SpyFacts> => {
+    spySources(config).map(async ({ address, bridge }): Promise<SpyFacts> => {
       const health = healths.find((one) => one.address === address)
-      if (!health) return { address, kept: 0, unknownSets: 0, ...(await reach(address)), asOf: Date.now() }
+      if (!health) return { address, bridge, kept: 0, unknownSets: 0, ...(await reach(address)), asOf: Date.now() }
       const { connected, paused, problem, kept, unknownSets } = health
       const why = paused ? `it is not read: ${kept} of its messages wait` : connected ? undefined : (problem ?? 'not connected yet')
-      return { address, kept, unknownSets, ...(why !== undefined && { problem: redactText(why) }), asOf: Date.now() }
+      return { address, bridge, kept, unknownSets, ...(why !== undefined && { problem: redactText(why) }), asOf: Date.now() }
     }),
   )
 }

@@ -203,6 +203,8 @@ export interface NodeStatus {
   /** Of its latest answers, ms. */
   readonly latencyMs?: number
   readonly failures: number
+  /** When its latest call ended, answered or not, ms since the epoch: what is above is not newer. Absent: it was not called. */
+  readonly askedAt?: number
   /** Added while the workers run: it never counts in a majority. Absent: the config has it. */
   readonly added?: boolean
 }

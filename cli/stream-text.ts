@@ -5,7 +5,10 @@ import { countAside, intervalsOf } from '../domain/stream/aside.ts'
 import { countNumbers, type IntervalSet } from '../domain/stream/interval-set.ts'
 import type { OpenNumber, StreamState, StreamView } from '../domain/stream/stream.ts'
 import { shortParts } from '../domain/short-id.ts'
-import { type Cell, facts, type Heading, list, ordersSection, type Part, section, type Shortened, type Text } from './output.ts'
+import { type Cell, facts, type Heading, list, ordersSection, type Part, section, type Shortened, type Text, timeText } from './output.ts'
+
+/** Older than this a head is no longer the present one, ms. */
+const oldHeadMs = 30_000
 
 const listHeadings: readonly Heading[] = [
   ...['stream', 'cursor', 'lag', 'open', 'parked', 'gaps', 'completed_nonce_height'],
@@ -14,7 +17,7 @@ const listHeadings: readonly Heading[] = [
 ]
 
 /** One line per stream. */
-export function listText(rows: readonly StreamRow[]): Text {
+export function listText(rows: readonly StreamRow[]): Part {
   return list('no streams: none has been told anything yet (portage run --role intake)', listHeadings, rows.map(toCells))
 }
 
@@ -51,6 +54,7 @@ export function stateText(state: StreamState, report: StreamReport, now: number)
   const scanned = cursor !== undefined || state.start !== undefined
   const head = facts({
     stream: report.stream,
+    read: `${timeText(report.asOf)}Z${toldText(report, now)}`,
     alarms: alarms.length > 0 ? alarms.join(', ') : 'none',
     paused: paused && `by ${paused.by} since ${age(paused.at, now)}: ${paused.reason}`,
     cursor:
@@ -60,7 +64,7 @@ export function stateText(state: StreamState, report: StreamReport, now: number)
           : report.unproved
             ? 'none: its numbers are known from signed messages, no blocks are scanned'
             : 'none: its numbers are counted, no blocks are scanned'
-        : `block ${cursor}${lag === undefined ? '' : `, ${lag} behind the finalized head`}`,
+        : `block ${cursor}${lag === undefined ? '' : `, ${lag} behind the finalized head${headText(report, now)}`}`,
     'next number': next,
     completed_nonce_height: report.completed_nonce_height ?? 'none yet',
     completed_block_height: report.completed_block_height ?? (scanned ? 'none yet' : 'none: see cursor'),
@@ -73,6 +77,17 @@ export function stateText(state: StreamState, report: StreamReport, now: number)
   const heading = `not proved, since the config has no node of ${sourceTitle(sourceOf(report.stream))}:`
   const unproved = report.unproved && [heading, ...report.unproved.map((one) => `  ${one}`)].join('\n')
   return [head, ...(unproved ? [unproved] : []), ...details(state, now)]
+}
+
+/** A head that is old says so: its chain, or all of our nodes of it, stand. */
+function headText({ headAt }: StreamReport, now: number): string {
+  const headAgeMs = headAt === undefined ? 0 : now - Date.parse(headAt)
+  return headAgeMs > oldHeadMs ? ` of ${ageText(headAgeMs)} ago` : ''
+}
+
+/** What the stream knows is as old as what it was told last. */
+function toldText({ toldAt }: StreamView, now: number): string {
+  return toldAt === undefined ? '' : `, last told anything ${age(toldAt, now)} ago`
 }
 
 /** @param now ms since the epoch; absent: the text says no age */

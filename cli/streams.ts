@@ -55,11 +55,12 @@ export function sendToStream(call: Call<Reasoned>, name: string, words: Words, r
 /** The finalized heights of the source chains of these streams, as far as their nodes tell. */
 export async function finalizedHeights(config: Config, streams: readonly string[]): Promise<Heights> {
   const sources = [...new Set(streams.map(sourceOf))].filter((name) => config.chains[name])
-  const read = async (name: string): Promise<[string, number | undefined]> => {
-    const height = withChain(config, name, async ({ heads }) => heads.current?.finalized, { timeoutMs: headTimeoutMs })
-    return [name, await height.catch(() => undefined)]
+  const read = async (name: string): Promise<[string, ReturnType<Heights>]> => {
+    const head = withChain(config, name, async ({ heads }) => heads.current, { timeoutMs: headTimeoutMs })
+    const found = await head.catch(() => undefined)
+    return [name, found && { finalized: found.finalized, headAt: found.latest.timestamp * 1_000 }]
   }
-  const known = new Map(await Promise.all(sources.map(read)))
+  const known = new Map<string, ReturnType<Heights>>(await Promise.all(sources.map(read)))
   return (chain) => known.get(chain)
 }
 

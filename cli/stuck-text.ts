@@ -1,8 +1,11 @@
 import { ageText } from '../domain/age.ts'
 import type { Cause } from '../domain/cause.ts'
+import { shortTransfer } from '../domain/short-id.ts'
 import type { CauseReport } from '../causes/collect.ts'
 import { type Part, type Shortened, table, type Text, verbatim } from './output.ts'
 
+/** A transfer's, whose end is the first 64 bits of its digest. */
+const transferId = /^[\w-]+(:[\w-]+)+:[0-9a-f]{16}$/
 /** Columns of a terminal. */
 const width = 80
 
@@ -26,14 +29,20 @@ export function stuckText({ asOf, causes }: CauseReport, now: number): Text {
   ]
 }
 
-/** Ids and commands are there to be copied: none is broken into lines. */
+/** Ids and commands are there to be copied: none is broken into lines. Transfers have the short id that every command takes; --json has the whole one. */
 function detail({ code, what, where, examples, next }: Cause, index: number): Part {
+  const short = (text: string) => examples.reduce((known, id) => known.replaceAll(id, shortId(id)), text)
   const lines = [
     ...wrapped(`${index + 1} ${code}, ${where.kind} ${where.id}: ${what}`),
-    ...examples.map((id) => `    ${id}`),
-    ...next.map((command) => `  → ${command}`),
+    ...examples.map((id) => `    ${shortId(id)}`),
+    ...next.map((command) => `  → ${short(command)}`),
   ]
   return verbatim(lines.join('\n'))
+}
+
+/** Ids that strangers made up, and numbers of streams, stay as they are. */
+function shortId(id: string): string {
+  return transferId.test(id) ? shortTransfer(id) : id
 }
 
 /** The end of a long id tells most. */

@@ -3,7 +3,19 @@ import { feePolicySchema, laneSchema, signingLimitsSchema } from './lane-schema.
 import { address, linkUrl, milliseconds, name, selector, url, whole } from './values.ts'
 
 const finalitySchema = z.discriminatedUnion('kind', [
-  z.strictObject({ kind: z.literal('tag') }).describe('The node tags the finalized block.'),
+  z
+    .strictObject({
+      kind: z.literal('tag'),
+      standsAfterMinutes: z
+        .number()
+        .min(0.1)
+        .max(1_440)
+        .optional()
+        .describe(
+          'A newest final block that is so much older than the head is told as a cause, `FINALITY_STANDS` (absent: 60, since some chains need half an hour). It changes nothing else.',
+        ),
+    })
+    .describe('The node tags the finalized block.'),
   z.strictObject({ kind: z.literal('depth'), blocks: whole(1).max(10_000) }).describe('Final that many blocks below the head.'),
   z.strictObject({ kind: z.literal('instant') }).describe('A block is final at once.'),
 ])

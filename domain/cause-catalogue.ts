@@ -112,8 +112,8 @@ export const causeCatalogue = {
     'If it lasts, add a key to the chain, or raise the window.',
   ),
   INTERNAL: row(
-    'Transfers are parked by an error that nobody foresaw: a bug.',
-    'They are tried no more by themselves, and are still watched.',
+    'Transfers are parked, or a step of them fails again and again, by an error that nobody foresaw: a bug.',
+    'A step is tried again, ever more rarely. Those that are parked are tried no more by themselves, and are still watched.',
     [show, retry],
     'Report it with the reason that `transfer show` has; retry once the cause is gone.',
   ),
@@ -182,6 +182,12 @@ export const causeCatalogue = {
     'It connects again and again. Streams count what their sources have published and fetch what is missing.',
     ['portage doctor', 'portage stream list'],
     'Is the spy up, does `bridges.wormhole-token-bridge.spy.address` name it, and may `intake` reach it?',
+  ),
+  SPY_SILENT: row(
+    'The guardian spy is connected and tells nothing: messages that the guardians have signed came from their APIs alone.',
+    'It listens on. Each audit of a stream counts what its source has published and fetches what is missing, so that transfers come late.',
+    ['portage doctor', 'portage stream list'],
+    'Restart the spy: one that has lost its peers stays connected and says nothing. It is over with the next message that the spy tells.',
   ),
   STREAM_UNREACHABLE: row('The stream does not answer, though the queue ledger is served.', 'It asks again and again.', [showStream]),
   STREAM_FORKED: row(

@@ -9,12 +9,14 @@ export interface SpySubscriptionOptions {
   /** First and longest wait before it is opened again, ms. */
   readonly retry: Retry
   readonly onOpen: () => void
+  /** One that was open has ended. */
+  readonly onLost: () => void
   readonly onMessage: (vaa: Uint8Array) => void
   readonly logger: Logger
 }
 
 /** A subscription that is opened again whenever it ends. */
-export function createSpySubscription({ address, filters, retry, onOpen, onMessage, logger }: SpySubscriptionOptions) {
+export function createSpySubscription({ address, filters, retry, onOpen, onLost, onMessage, logger }: SpySubscriptionOptions) {
   let stream: SpyStream | undefined
   let stopped = false
   let connected = false
@@ -41,6 +43,7 @@ export function createSpySubscription({ address, filters, retry, onOpen, onMessa
   }
 
   function reconnect(reason: string): void {
+    if (connected) onLost()
     connected = false
     stream = undefined
     if (stopped) return

@@ -19,7 +19,7 @@ export interface SpyIntakeOptions {
   readonly submitter: Submitter
   readonly logger: Logger
   readonly metrics: Pick<Metrics, 'portage_intake_messages_total' | 'portage_intake_started_total' | 'portage_intake_refused_total'>
-  /** Called for each subscription that is opened, and with the outcome of each message. */
+  /** Called for each subscription that is opened or ends, and with the outcome of each message. */
   readonly listener?: SpyListener
   /** Most messages submitted at once. Default 16. */
   readonly concurrency?: number
@@ -32,6 +32,8 @@ export interface SpyIntakeOptions {
 /** The streams, which prove that no message was missed. */
 export interface SpyListener {
   listening(): void
+  /** A subscription has ended. */
+  deaf?(): void
   heard(vaa: Uint8Array, outcome: Outcome): void
   /** It cannot be submitted now, and is tried again. */
   delayed?(vaa: Uint8Array, error: RelayerError): void
@@ -77,6 +79,7 @@ export function createSpyIntake(options: SpyIntakeOptions) {
       counts.opened()
       listener?.listening()
     },
+    onLost: () => listener?.deaf?.(),
     onMessage(vaa) {
       counts.received()
       if (vaa.length <= mostMessageBytes) return submissions.add(vaa)

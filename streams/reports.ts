@@ -14,15 +14,19 @@ export interface StreamReport extends StreamView {
   readonly lag?: number
   readonly completed_nonce_height?: string
   readonly completed_block_height?: number
+  /** When the source's head was made that `lag` is counted from, ISO 8601: of a chain whose nodes are silent it is old. */
+  readonly headAt?: string
   /** What it cannot prove, for want of a node of its source; absent: nothing. */
   readonly unproved?: readonly string[]
+  /** When this was read, ISO 8601. What the stream itself knows is of `toldAt`. */
+  readonly asOf: string
 }
 
 /** One row of a list; with a problem instead of a report: the stream did not answer. */
 export type StreamRow = StreamReport | { readonly stream: string; readonly problem: string }
 
-/** Finalized height of a chain by its name in the config; undefined: not known here. */
-export type Heights = (chain: string) => number | undefined
+/** Finalized height of a chain by its name in the config, and when its head was made, ms since the epoch; undefined: not known here. */
+export type Heights = (chain: string) => { readonly finalized: number; readonly headAt: number } | undefined
 
 /** All streams that run, by name, with those that do not answer. Throws TEMPORAL_UNAVAILABLE. */
 export async function listStreams(client: TemporalClient, heights: Heights): Promise<StreamRow[]> {
@@ -58,11 +62,16 @@ export function toReport(view: StreamView, heights: Heights): StreamReport {
   const unproved = unprovedOf(view, sourceOf(stream))
   return {
     ...view,
-    ...(cursor !== undefined && { cursor, ...(head !== undefined && { lag: Math.max(0, head - cursor) }) }),
+    ...(cursor !== undefined && { cursor, ...(head && lagOf(cursor, head)) }),
     ...(completedNumber !== undefined && { completed_nonce_height: completedNumber }),
     ...(completedHeight !== undefined && { completed_block_height: completedHeight }),
     ...(unproved && { unproved }),
+    asOf: new Date().toISOString(),
   }
+}
+
+function lagOf(cursor: number, { finalized, headAt }: NonNullable<ReturnType<Heights>>): Pick<StreamReport, 'lag' | 'headAt'> {
+  return { lag: Math.max(0, finalized - cursor), headAt: new Date(headAt).toISOString() }
 }
 
 /** The source chain that a stream's id names, as the config calls it: `bridge:{source}:…`. */

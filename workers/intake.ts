@@ -36,6 +36,9 @@ export function startIntake(context: ProcessContext): Service & { spies(): reado
     listening() {
       for (const agent of signed.values()) agent.listening()
     },
+    deaf() {
+      for (const agent of signed.values()) agent.deaf()
+    },
     heard: (bytes, outcome) => ofStream(bytes, (agent, sequence) => agent.heard(sequence, bytes, outcome)),
     delayed: (bytes, error) => ofStream(bytes, (agent, sequence) => agent.delayed(sequence, bytes, error)),
   }

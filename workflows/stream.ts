@@ -26,10 +26,11 @@ export async function stream(input: StreamInput): Promise<void> {
   let state: StreamState = patched('stream-aside') ? { ...begun, aside: aside ?? [] } : begun
 
   const step = (update: StreamUpdate): StreamResponse => {
-    const { state: next, response } = applyToStream(state, update, Date.now())
-    state = next
+    const toldAt = Date.now()
+    const { state: next, response } = applyToStream(state, update, toldAt)
+    state = { ...next, toldAt }
     setCurrentDetails(details(state))
-    return response
+    return { ...response, view: { ...response.view, toldAt } }
   }
   const order = (request: StreamRequest) => void step({ requests: [request] })
   const full = entityWorkflow(applyStreamUpdate, {

@@ -58,7 +58,7 @@ function createStreamMetrics({ client, metrics, network }: ApiDeps): () => Promi
   const heights = (chain: string) => finalizedHeight(network, chain)
   return atMostEvery(streamsMs, async () => {
     for (const row of await listStreams(client, heights)) {
-      if (!('problem' in row)) reportStream(metrics, row.stream, row, { finalized: heights(sourceOf(row.stream)) })
+      if (!('problem' in row)) reportStream(metrics, row.stream, row, { finalized: heights(sourceOf(row.stream))?.finalized })
     }
   })
 }

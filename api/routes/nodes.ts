@@ -12,6 +12,7 @@ const nodeSchema = z.object({
   lag: z.number().optional().describe('Blocks behind the head of the majority.'),
   latencyMs: z.number().optional().describe('Of its latest answers, ms.'),
   failures: z.number(),
+  asOf: z.string().optional().describe('When its latest call ended, answered or not: its state is not newer. Absent: it was not called.'),
   added: z.boolean().optional().describe('By an operator; it counts in no majority.'),
 })
 
@@ -40,7 +41,12 @@ export function nodeRoutes(app: Api, { network }: ApiDeps): void {
           finalized: current.finalized,
         }),
       })),
-      nodes: chains.flatMap((chain) => chain.nodes().map((node) => ({ chain: chain.name, ...node }))),
+      nodes: chains.flatMap((chain) =>
+        chain.nodes().map(({ askedAt, ...node }) => ({
+          ...{ chain: chain.name, ...node },
+          ...(askedAt !== undefined && { asOf: new Date(askedAt).toISOString() }),
+        })),
+      ),
     }
   })
 }

@@ -55,6 +55,9 @@ const reportSchema = z
     problem: z.string().optional().describe('Why the stream did not answer; nothing else is known of it.'),
     cursor: z.number().optional().describe('Last block of the live scan.'),
     lag: z.number().optional().describe("Blocks from the cursor to the source's finalized head, where this process reads it."),
+    headAt: z.string().optional().describe("When the source's head was made that the lag is counted from."),
+    toldAt: z.number().optional().describe('When the stream was last told anything, ms since the epoch: what it knows is not newer.'),
+    asOf: z.string().optional().describe('When it was read.'),
     completed_nonce_height: z.string().optional().describe('MIP-61: every number up to it is resolved.'),
     completed_block_height: z.number().optional().describe('MIP-61: no block up to it can hold an unresolved number.'),
     unproved: z
@@ -66,7 +69,7 @@ const reportSchema = z
   .describe('The present state of a stream: docs/streams.md.')
 
 const shownSchema = z
-  .looseObject({ view: reportSchema })
+  .looseObject({ asOf: z.string(), view: reportSchema })
   .describe('The whole state: open numbers, gaps, exceptions, blocks left of the backfill.')
 
 const obeyedSchema = z.object({
@@ -86,16 +89,18 @@ export function streamRoutes(app: Api, deps: ApiDeps): void {
   const read = { access: 'read' } as const
   const list = {
     summary: 'The numbered sources of transfers',
-    response: { 200: z.object({ streams: z.array(reportSchema) }), 503: errorSchema },
+    response: { 200: z.object({ asOf: z.string(), streams: z.array(reportSchema) }), 503: errorSchema },
   }
   app.get('/v1/streams', { config: read, schema: list }, async () => ({
+    asOf: new Date().toISOString(),
     streams: (await listStreams(client, heights)).map((row) => ({ ...row })),
   }))
 
   const show = { summary: 'All that a stream knows', params, response: { 200: shownSchema, 404: errorSchema, 503: errorSchema } }
   app.get('/v1/streams/:stream', { config: read, schema: show }, async (request) => {
     const state: StreamState = await readStream(client, request.params.stream)
-    return { ...state, view: { ...toReport(viewStream(state), heights) } }
+    const view = toReport(viewStream(state), heights)
+    return { ...state, asOf: view.asOf, view: { ...view } }
   })
 
   for (const [name, summary] of Object.entries(summaries) as [OrderName, string][]) {

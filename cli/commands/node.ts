@@ -1,4 +1,5 @@
 import { type Command, Option } from 'commander'
+import { ageText } from '../../domain/age.ts'
 import { readSettings } from '../../temporal/client/settings.ts'
 import { chainOf, namesOf, nodeVariables } from '../../config/chains.ts'
 import type { Config } from '../../config/schema.ts'
@@ -7,7 +8,7 @@ import { createConfiguredChain } from '../../chains/registry.ts'
 import type { Call, CommandSpec } from '../command.ts'
 import { type Reasoned, invalid, withReason } from '../options.ts'
 import { sendToSettings } from '../orders.ts'
-import { table } from '../output.ts'
+import { table, timeText } from '../output.ts'
 
 export const nodeCommand: CommandSpec = {
   description: "The nodes of the chains: how they are, and changes of the config's list while everything runs.",
@@ -19,11 +20,15 @@ export const nodeCommand: CommandSpec = {
       run: async ({ withTemporal, context, options }: Call<{ chain?: string }>) => {
         const [settings, config] = await withTemporal(async (client, loaded) => [await readSettings(client), loaded] as const)
         const nodes = await lookAtNodes(config, settings, context.env, options.chain)
-        const rows = nodes.map(({ chain, name, origin, use, state, lag, latencyMs, source }) => {
+        const now = Date.now()
+        const rows = nodes.map(({ chain, name, origin, use, state, lag, latencyMs, source, asOf }) => {
           const latency = latencyMs === undefined ? undefined : `${Math.round(latencyMs)} ms`
-          return [`${chain}/${name}`, origin, use, state, lag, latency, source]
+          const age = asOf === undefined ? undefined : ageText(now - Date.parse(asOf))
+          return [`${chain}/${name}`, origin, use, state, lag, latency, age, source]
         })
-        return { json: { nodes }, text: table(['node', 'origin', 'use', 'state', 'lag', 'latency', 'from'], rows) }
+        const asOf = new Date(now).toISOString()
+        const headings = ['node', 'origin', 'use', 'state', 'lag', 'latency', 'age', 'from']
+        return { json: { asOf, nodes }, text: [`read ${timeText(asOf)}Z`, table(headings, rows)] }
       },
     },
     add: {
@@ -106,7 +111,11 @@ async function lookAtNodes(config: Config, settings: Settings, env: NodeJS.Proce
         // A node that does not answer has that state in its row.
         await chain.connect().catch(() => {})
         const added = new Set(changes.filter(({ url }) => url !== undefined).map((change) => change.name))
-        return chain.nodes().map((node) => ({ chain: name, ...node, source: added.has(node.name) ? 'added' : 'config' }))
+        return chain.nodes().map((node) => {
+          const { askedAt, ...status } = node
+          const read = askedAt !== undefined && { asOf: new Date(askedAt).toISOString() }
+          return { chain: name, ...status, ...read, source: added.has(node.name) ? 'added' : 'config' }
+        })
       } finally {
         chain.close()
       }

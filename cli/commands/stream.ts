@@ -1,6 +1,7 @@
 import { listStreams, readStream, type StreamRow, toReport } from '../../streams/reports.ts'
 import { viewStream } from '../../domain/stream/reducer.ts'
 import type { CommandSpec } from '../command.ts'
+import { timeText } from '../output.ts'
 import { listText, stateText } from '../stream-text.ts'
 import { finalizedHeights, findStream, streamArgument } from '../streams.ts'
 import { audit } from './stream-audit.ts'
@@ -20,7 +21,8 @@ export const streamCommand: CommandSpec = {
           const names = rows.map(({ stream }) => stream)
           const heights = await finalizedHeights(config, names)
           const streams = rows.map((row): StreamRow => ('problem' in row ? row : toReport(row, heights)))
-          return { json: { streams }, text: listText(streams) }
+          const asOf = new Date().toISOString()
+          return { json: { asOf, streams }, text: [...(streams.length > 0 ? [`read ${timeText(asOf)}Z`] : []), listText(streams)] }
         }),
     },
     show: {
@@ -32,7 +34,7 @@ export const streamCommand: CommandSpec = {
           const stream = await findStream(client, name)
           const state = await readStream(client, stream)
           const view = toReport(viewStream(state), await finalizedHeights(config, [stream]))
-          return { json: { ...state, view }, text: stateText(state, view, Date.now()) }
+          return { json: { ...state, asOf: view.asOf, view }, text: stateText(state, view, Date.now()) }
         }),
     },
     backfill,

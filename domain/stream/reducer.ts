@@ -130,6 +130,7 @@ export function viewStream(state: StreamState): StreamView {
     ...(target !== undefined && { targetHeight: target }),
     alarms: alarmsOf(state),
     counts,
+    ...(state.toldAt !== undefined && { toldAt: state.toldAt }),
   }
 }
 

@@ -21,10 +21,12 @@ const reading = { ...range, ...finding, passed: intervals }
 const named = { order: optional(fields({ by: words, reason: words })), by: optional(words), reason: optional(words) }
 const decision = { number: u64, ...named }
 
+const isTrue = rule((value) => value === true, 'true')
+
 /** The fields of each request. */
 const table: { readonly [Kind in StreamRequest['kind']]: { readonly [Field in Exclude<keyof RequestOf<Kind>, 'kind'>]-?: Check } } = {
   scanned: { parentHash: hash, hash, ...reading },
-  seen: finding,
+  seen: { ...finding, heard: optional(isTrue), unheard: optional(intervals) },
   backfilled: reading,
   reread: { block: fields({ height: whole, hash }), ...named },
   audited: { upTo: u64, height: whole, present: intervals },
@@ -38,7 +40,7 @@ const table: { readonly [Kind in StreamRequest['kind']]: { readonly [Field in Ex
   completed: { ...range, numbers: intervals },
   undone: { numbers: intervals },
   closed: { number: u64, outcome: oneOf('rejected', 'declined', 'cancelled'), by: optional(words), reason: words },
-  parked: { number: u64, code: errorCode, waits: optional(rule((value) => value === true, 'true')) },
+  parked: { number: u64, code: errorCode, waits: optional(isTrue) },
   unparked: { number: u64 },
   skip: decision,
   unskip: decision,

@@ -33,7 +33,18 @@ export function scanned(state: StreamState, request: RequestOf<'scanned'>, at: n
 
 export function seen(state: StreamState, request: RequestOf<'seen'>, at: number): StreamStep {
   const learnt = learn(state, request, at)
-  return learnt ? done(learnt) : { state, answer: { kind: 'full', room: room(state) } }
+  return learnt ? done(withSpy(learnt, request, at)) : { state, answer: { kind: 'full', room: room(state) } }
+}
+
+/** One message that the spy tells ends what is known of its silence. Two processes that find the same number count it once. */
+function withSpy({ unheard: before, ...state }: StreamState, { heard, unheard = [] }: RequestOf<'seen'>, at: number): StreamState {
+  if (heard) return state
+  const [[from] = [], [, to] = []] = [unheard[0], unheard.at(-1)]
+  if (from === undefined || to === undefined) return before ? { ...state, unheard: before } : state
+  if (!before) return { ...state, unheard: { from, to, since: at } }
+  const lowest = BigInt(from) < BigInt(before.from) ? from : before.from
+  const highest = BigInt(to) > BigInt(before.to) ? to : before.to
+  return { ...state, unheard: { ...before, from: lowest, to: highest } }
 }
 
 /** Back to a block that the fork left in place: all numbers that may lie above it are unknown again, since the new blocks may give them to other transfers. */

@@ -56,6 +56,16 @@ export interface StreamState {
   readonly counts: Readonly<Record<StreamCount, number>>
   /** What was ordered of it, the newest. Absent: nothing yet. */
   readonly orders?: readonly GivenOrder[]
+  /** Messages that the guardian spy owed us and that came otherwise, since it told its last one. Absent: none. */
+  readonly unheard?: {
+    /** The lowest and the highest of these numbers. */
+    readonly from: string
+    readonly to: string
+    /** When the first of them was found. */
+    readonly since: number
+  }
+  /** When it was last told anything by a process or by an operator. Absent: not by a release that notes it. */
+  readonly toldAt?: number
 }
 
 export interface StreamConfig {
@@ -176,8 +186,11 @@ export interface Reading extends Finding {
 export type StreamRequest =
   /** Blocks `from` … `to`, both included, of the live scan, all final. Moves the cursor: nothing else raises it. */
   | (Reading & { readonly kind: 'scanned'; readonly from: number; readonly to: number; readonly parentHash: string; readonly hash: string })
-  /** Numbers found otherwise: by a spy, in the source's table, by an audit that looked at open ones. */
-  | (Finding & { readonly kind: 'seen' })
+  /**
+   * Numbers found otherwise: by a spy (`heard`), in the source's table, by an audit that looked at open ones. `unheard`: those of them whose messages were
+   * published while a subscription to the spy stood, which has not told them.
+   */
+  | (Finding & { readonly kind: 'seen'; readonly heard?: true; readonly unheard?: IntervalSet })
   | (Reading & { readonly kind: 'backfilled'; readonly from: number; readonly to: number })
   /** After a fork: `block` is still in the chain, by quorum; what lies above is read again. */
   | (Named & { readonly kind: 'reread'; readonly block: ScannedBlock })
@@ -284,6 +297,8 @@ export interface StreamView {
   readonly targetHeight?: number
   readonly alarms: readonly StreamAlarm[]
   readonly counts: Readonly<Record<StreamCount, number>>
+  /** When it was last told anything, ms since the epoch: what it knows is not newer. Absent: not by a release that notes it. */
+  readonly toldAt?: number
 }
 
 /** unknown-completion: `unknownCompletions` is not empty. distrusted: a watermark from elsewhere is above what is known. crowded: half of the room for numbers that are aside is taken. */

@@ -37,6 +37,11 @@ export class RoleFleet {
     await this.#changed()
   }
 
+  /** Those that run, by name. */
+  get processes(): ReadonlyMap<string, PortageProcess> {
+    return this.#running
+  }
+
   /** Those that ended by themselves, and how. */
   get ended(): readonly string[] {
     return [...this.#running].flatMap(([name, one]) => (one.ended === undefined ? [] : [`${name} ${one.ended}`]))

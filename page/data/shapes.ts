@@ -104,6 +104,8 @@ export interface NodeRow {
   readonly lag?: number
   readonly latencyMs?: number
   readonly failures?: number
+  /** When it was last called, ISO 8601. */
+  readonly asOf?: string
   readonly added?: boolean
 }
 

@@ -2,6 +2,7 @@ import { useReading } from '../data/readings.ts'
 import type { NodeRow, Nodes as NodesRead } from '../data/shapes.ts'
 import { countText } from '../format/amounts.ts'
 import { spanText, timeOf } from '../format/time.ts'
+import { Ago } from '../parts/age.tsx'
 import { State } from '../parts/mark.tsx'
 import { Empty, Section } from '../parts/section.tsx'
 import { Table } from '../parts/table.tsx'
@@ -25,6 +26,7 @@ export function Nodes() {
               { label: 'Use', cell: ({ use, added }) => `${use ?? '–'}${added ? ', added' : ''}` },
               { label: 'Lag, blocks', cell: ({ lag }) => (lag === undefined ? '–' : countText(lag)), isFigure: true },
               { label: 'Latency', cell: ({ latencyMs }) => (latencyMs === undefined ? '–' : spanText(latencyMs)), isFigure: true },
+              { label: 'Asked', cell: ({ asOf }) => (asOf === undefined ? '–' : <Ago at={timeOf(asOf)} />), isFigure: true },
               { label: 'Failures', cell: ({ failures }) => (failures === undefined ? '–' : countText(failures)), isFigure: true },
             ]}
           />

@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { StreamView } from '../../domain/stream/stream.ts'
-import type { Outcome } from '../../intake/submissions.ts'
 import type { Metrics } from '../../observability/metrics.ts'
 import { type AgentLoopsOptions, createAgentLoops } from '../agent-loops.ts'
 import { reportStream } from '../report.ts'
@@ -12,13 +11,14 @@ import { createSignedAuditor, type SignedAuditor } from './audit.ts'
 import { createDelayedMessages } from './blocked.ts'
 import { bootstrapSigned } from './bootstrap.ts'
 import type { SignedDeps } from './deps.ts'
-import { isUntaken } from './fetch-missing.ts'
+import { createHearing } from './hearing.ts'
 import { createLookBack } from './look-back.ts'
 import { createPassedOver } from './passed-over.ts'
 import { createRecorder } from './recorder.ts'
+import { createSpyDuty } from './spy-duty.ts'
 import { createSuccession, type SuccessionOptions } from './succession.ts'
 import { createTailProof } from './tail-proof.ts'
-import { bootstrapWithoutNode, firstWithoutNode, mayBegin } from './without-node.ts'
+import { bootstrapWithoutNode, firstWithoutNode } from './without-node.ts'
 
 export interface SignedAgentOptions
   extends Omit<SignedDeps, 'streamClient'>, Omit<AgentLoopsOptions, 'source'>, Pick<SuccessionOptions, 'streams'> {
@@ -39,7 +39,7 @@ const flushMs = 2_000
 
 /** What feeds the stream of one emitter in this process. Any number of processes may: each records what it heard and found. */
 export function createSignedAgent(options: SignedAgentOptions) {
-  const { source, chain, logger } = options
+  const { source, chain } = options
   const { stream } = source.config
   const lookBack = createLookBack(options)
   const succession = createSuccession(options)
@@ -52,20 +52,12 @@ export function createSignedAgent(options: SignedAgentOptions) {
   const { streamClient, keeper, alarms } = loops
   const recorder = createRecorder({ streamClient, ...(source.withoutNode && { quietMs }) })
   const delayed = createDelayedMessages(options.bridge, () => schedule.hurry())
+  const duty = createSpyDuty(chain.heads)
   const passOver = createPassedOver({ ...options, streamClient }, recorder)
-  const given = { ...options, streamClient, isHeard: recorder.has, delayed: delayed.of }
+  const given = { ...options, streamClient, isHeard: recorder.has, delayed: delayed.of, isUnheard: duty.isUnheard }
   const auditor = createSignedAuditor(given, options.auditMs, () => firstWithoutNode(source, keeper))
   const tail = createTailProof(chain.heads)
   const schedule = createAuditSchedule({ ...options, streamClient, auditor, recorder, tail })
-
-  async function hear(sequence: string, vaa: Uint8Array, outcome: Outcome): Promise<void> {
-    if (outcome.kind !== 'refused') auditor.know(outcome.id, options.bridge.decode(vaa))
-    // If the stream runs after all, and has not answered yet, the number is found as a gap.
-    if (source.withoutNode && !streamClient.view && !mayBegin(vaa)) return
-    if (outcome.kind !== 'refused') recorder.add(sequence, 'started')
-    else if (isUntaken(source, outcome.error)) recorder.add(sequence, 'ignored')
-    else await passOver(sequence, vaa)
-  }
 
   return {
     start(): void {
@@ -88,19 +80,14 @@ export function createSignedAgent(options: SignedAgentOptions) {
     },
     /** A spy's subscription was opened. Messages that were signed before may be missing: the source's count proves which they were. */
     listening(): void {
+      duty.begin()
       tail.begin()
       schedule.hurry()
     },
-    /** A message of a spy cannot be submitted now. If the source counts it, its number is a gap, which says why. */
-    delayed: delayed.add,
-    /** The outcome of a message of a spy. */
-    heard(sequence: string, vaa: Uint8Array, outcome: Outcome): void {
-      delayed.delete(sequence)
-      // A message that cannot be classified now is a gap, which the audit fills or ignores.
-      hear(sequence, vaa, outcome).catch((error: unknown) =>
-        logger.debug('a message was not recorded in its stream', { stream, error: String(error) }),
-      )
-    },
+    /** It has ended: what is published from now on is not told. */
+    deaf: duty.end,
+    /** What the spy tells. */
+    ...createHearing({ ...options, streamClient, recorder, delayed, duty, auditor, passOver }),
   }
 }
 

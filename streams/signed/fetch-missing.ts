@@ -1,5 +1,6 @@
 import { type ErrorCode, type RelayerError, toRelayerError } from '../../domain/errors.ts'
 import type { ChainName, Transfer } from '../../domain/transfer/transfer.ts'
+import { parseVaa } from '../../domain/vaa.ts'
 import type { SubmitResult } from '../../intake/submitter.ts'
 import type { Verdict } from '../../bridges/port.ts'
 import type { SignedSource } from '../../bridges/source-port.ts'
@@ -11,11 +12,12 @@ import type { SignedDeps } from './deps.ts'
 /**
  * The result for one missing number. started: its transfer runs, or was done, also long ago (`known`). delivered: the target shows it. ignored: a signed
  * message that Portage does not deliver. absent: no server that could be asked has a valid copy; `code` is that of the last refused copy. unknown: ask again;
- * `blocked`: its message is here, and this is why its transfer cannot be started.
+ * `blocked`: its message is here, and this is why its transfer cannot be started. `publishedAt`: time of the message's block, ms since the epoch, by a copy whose
+ * signatures are good.
  */
 export type FetchOutcome =
-  | { readonly kind: 'started'; readonly id: string; readonly status: SubmitResult['status'] }
-  | { readonly kind: 'delivered' | 'ignored' }
+  | { readonly kind: 'started'; readonly id: string; readonly status: SubmitResult['status']; readonly publishedAt?: number }
+  | { readonly kind: 'delivered' | 'ignored'; readonly publishedAt?: number }
   | { readonly kind: 'absent'; readonly againInMs: number | undefined; readonly code: ErrorCode | undefined }
   | { readonly kind: 'unknown'; readonly againInMs: number; readonly why: string; readonly blocked?: BlockedTransfer }
 
@@ -106,7 +108,7 @@ async function enter({ source, bridge, submitter }: Deps, copy: Copy): Promise<F
     if (!copy.transfer) {
       // The only proof that lets a number be ignored.
       const verdict = await judge({ source, bridge }, copy.vaa)
-      if (verdict.kind === 'valid') return { kind: 'ignored' }
+      if (verdict.kind === 'valid') return { kind: 'ignored', publishedAt: publishedAt(copy.vaa) }
       if (verdict.kind === 'wait') {
         const blocked = { code: verdict.code, chain: source.sourceChain }
         return { kind: 'unknown', againInMs: afterTroubleMs, why: verdict.reason, blocked }
@@ -114,13 +116,18 @@ async function enter({ source, bridge, submitter }: Deps, copy: Copy): Promise<F
       return { refusedAs: verdict.code }
     }
     const { id, status } = await submitter.submit(bridge.name, copy.vaa)
-    return { kind: 'started', id, status }
+    return { kind: 'started', id, status, publishedAt: publishedAt(copy.vaa) }
   } catch (thrown) {
     const error = toRelayerError(thrown)
     if (error.retriable) return waiting(error, copy.transfer?.targetChain ?? source.sourceChain)
     if (isUntaken(source, error)) return { kind: 'ignored' }
     return { refusedAs: error.code }
   }
+}
+
+/** Of a message that can be read: its signatures are good. */
+function publishedAt(vaa: Uint8Array): number {
+  return parseVaa(vaa).timestamp * 1_000
 }
 
 /** Its message is here, and this passes. */

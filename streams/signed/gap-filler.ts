@@ -8,6 +8,7 @@ import type { SignedDeps } from './deps.ts'
 import { fetchMissing, type FetchOutcome, foundIn } from './fetch-missing.ts'
 import { createPublishedLogs } from './published-logs.ts'
 import { createRetrySchedule } from './retry-schedule.ts'
+import { type SpyDuty, unheardOf } from './spy-duty.ts'
 import type { UnderWay } from './under-way.ts'
 import { knownCode, problemOf } from '../../observability/severity.ts'
 
@@ -38,6 +39,8 @@ export interface GapsDeps extends SignedDeps {
   readonly isHeard?: (number: string) => boolean
   /** Why what this process heard by the spy cannot be started; undefined: it has not heard it, or has started it. Default: never heard. */
   readonly delayed?: (number: string) => BlockedTransfer | undefined
+  /** Whether the spy should have told this process a message of this time, and has not. Default: never. */
+  readonly isUnheard?: SpyDuty['isUnheard']
 }
 
 const nothingRuns: Pick<UnderWay, 'of'> = { of: async () => new Map() }
@@ -125,7 +128,7 @@ async function findAll(
 
 /** Records what a search for missing numbers found, and classifies the rest. Answers with the statuses that the stream has taken. */
 function createFetchRecorder(deps: GapsDeps, schedule: ReturnType<typeof createRetrySchedule>) {
-  const { source, streamClient, logger, delayed = () => undefined } = deps
+  const { source, streamClient, logger, delayed = () => undefined, isUnheard } = deps
   const { stream } = source.config
   const logs = createPublishedLogs(deps)
 
@@ -146,7 +149,7 @@ function createFetchRecorder(deps: GapsDeps, schedule: ReturnType<typeof createR
     const resolved = [...withStatus('ignored', ignored), ...withStatus('delivered', delivered)]
     const seen = [...foundIn(outcomes), ...resolved]
     const named = [...classifications(classes, state.gaps), ...unstartedRequests(blocked, state.gaps)]
-    const requests: StreamRequest[] = [...seenRequests(seen), ...named]
+    const requests: StreamRequest[] = [...seenRequests(seen, { unheard: unheardOf(outcomes, isUnheard) }), ...named]
     const response = requests.length > 0 ? await streamClient.apply(requests) : undefined
     // Full: recorded with the next look, as their transfers run.
     const isRecorded = response?.answers[0]?.kind === 'done'

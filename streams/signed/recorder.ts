@@ -16,7 +16,7 @@ export type Recorder = ReturnType<typeof createRecorder>
 const mostRecorded = 1_000
 const mostKept = 20_000
 
-/** Numbers on their way to the stream: one update for many, however fast they come. */
+/** Numbers that the spy told, on their way to the stream: one update for many, however fast they come. */
 export function createRecorder({ streamClient, everyMs = 1_000, many = 100, quietMs = everyMs }: RecorderOptions) {
   const kept = new Map<string, NumberStatus>()
   let recording: Promise<void> | undefined
@@ -32,7 +32,7 @@ export function createRecorder({ streamClient, everyMs = 1_000, many = 100, quie
 
   async function record(): Promise<void> {
     for (let batch = next(); batch.length > 0 && !closed; batch = next()) {
-      const response = await streamClient.apply(seenRequests(batch))
+      const response = await streamClient.apply(seenRequests(batch, { heard: true }))
       // Full meanwhile (another process recorded some), or gone back: the rest waits for the next time.
       if (response?.answers[0]?.kind !== 'done') return
       for (const [number, seen] of batch) if (kept.get(number) === seen) kept.delete(number)

@@ -1,12 +1,11 @@
 import type { GapReport } from './gap-filler.ts'
-import type { SignedDeps } from './deps.ts'
-import { createTailProbe } from './tail-probe.ts'
+import { createTailProbe, type TailProbeDeps } from './tail-probe.ts'
 
 /**
  * How many numbers a source has given out: by its own count, and where nobody counts, as far as the servers of the network show.
  * @param begins the number at which a stream begins that is not there yet and that no node counts; undefined: with the first that is heard
  */
-export function createSourceCount(deps: SignedDeps, begins: () => Promise<string | undefined>) {
+export function createSourceCount(deps: TailProbeDeps, begins: () => Promise<string | undefined>) {
   const { source, chain, streamClient, logger } = deps
   const probe = createTailProbe(deps)
   let upTo: string | undefined

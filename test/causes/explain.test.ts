@@ -12,6 +12,7 @@ import { at, chain, config, facts, head, lane, laneFacts, ledger, nodes, read, t
 const causes = (changes: Partial<Facts>) => explain(facts(changes), config)
 const codes = (changes: Partial<Facts>) => causes(changes).map(({ code }) => code)
 const halt = (scope: object) => ({ scope, by: 'night-shift', reason: 'a look', at: at - 90_000 })
+const bridge = 'wormhole-token-bridge'
 const stream = 'wormhole-token-bridge:wormhole-2:00'
 
 function streamState(changes: Partial<StreamState>) {
@@ -50,7 +51,7 @@ test('the most harmful cause first; of one kind the one that holds up most', () 
     settings: read({ ...noSettings, halts: [halt({ chain: 'ethereum' }), halt({ targetChain: 'bsc' })] }),
     lanes: [laneFacts({ ledger: read(ledger({ paused })) })],
     streams: streamState({ gaps: [gap], next: '5' }),
-    spies: [{ address: '127.0.0.1:7073', asOf: at, problem: 'ECONNREFUSED', kept: 0, unknownSets: 0 }],
+    spies: [{ address: '127.0.0.1:7073', bridge, asOf: at, problem: 'ECONNREFUSED', kept: 0, unknownSets: 0 }],
     transfers: [transfer('a', { sourceChain: 'solana' }), transfer('p', { state: 'parked', code: 'INTERNAL' })],
   })
   expect(rows.map(({ code, count }) => [code, count])).toEqual([
@@ -111,6 +112,9 @@ describe('chains and nodes', () => {
     ])
     expect(codes({ chains: [chain({ blockTimeMs: 12_000, nodes: nodes({ ...head, at: at - 31_000 }) })] })).toEqual([])
     expect(codes({ chains: [chain({ finalAt: at - 2 * 3_600_000 })] })).toEqual(['FINALITY_STANDS'])
+    const half = { finalAt: at - 1_800_000 }
+    expect(codes({ chains: [chain(half)] })).toEqual([])
+    expect(codes({ chains: [chain({ ...half, finalityStandsMs: 1_200_000 })] })).toEqual(['FINALITY_STANDS'])
   })
 })
 
@@ -160,7 +164,7 @@ describe('workers and Temporal', () => {
   test('a Temporal that is away is one row; the nodes are told all the same', () => {
     const away = unread('TEMPORAL_UNAVAILABLE')
     const dead = { temporal: away, settings: away, ledger: { queue: away, asked: 0, answered: 0 }, chainWorkers: new Map(), lanes: [] }
-    const spies = [{ address: 'spy:1', asOf: at, kept: 7, unknownSets: 0 }]
+    const spies = [{ address: 'spy:1', bridge, asOf: at, kept: 7, unknownSets: 0 }]
     const rows = causes({ ...dead, spies, chains: [chain({ nodes: nodes(undefined) })] })
     expect(rows.map(({ code, count }) => [code, count])).toEqual([
       ['TEMPORAL_UNAVAILABLE', 7],
@@ -265,6 +269,12 @@ describe('transfers', () => {
       ['BRIDGE_BUDGET', 1, 'wormhole-token-bridge:solana:bsc'],
       ['GAS_LIMIT', 2, 'parked'],
       ['TRANSFERS_WAIT', 1, 'wormhole-token-bridge:ethereum:bsc'],
+    ])
+  })
+  test('a step that fails as nobody foresaw is a bug at once, parked or not', () => {
+    const failing = transfer('a', { state: 'admitting', code: 'INTERNAL', inStateSince: at - 4_000, failure: 'x is not a function' })
+    expect(causes({ transfers: [failing] })).toMatchObject([
+      { code: 'INTERNAL', where: { id: 'failing' }, count: 1, what: expect.stringContaining('x is not a function') },
     ])
   })
   test('too long in one state, by the time at which they came into it', () => {

@@ -36,6 +36,17 @@ describe('circuit breaker', () => {
     expect(health.state).toBe('up')
   })
 
+  test('its figures are as old as the call that ended last, whether it was answered or not', () => {
+    const { clock, health } = at()
+    expect(health.figures).not.toHaveProperty('askedAt')
+    health.answered(5)
+    clock.now += 60_000
+    const age = () => Math.round((Date.now() - (health.figures.askedAt ?? 0)) / 10_000)
+    expect(age()).toBe(6)
+    health.failed()
+    expect(age()).toBe(0)
+  })
+
   test('sixty calls that fail together are one failure; each probe that fails doubles the pause, to 30 s', async () => {
     const { clock, health, failingProbe } = at()
     for (let call = 0; call < 60; call++) health.failed()

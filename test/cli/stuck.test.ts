@@ -24,7 +24,7 @@ function cause(changes: Partial<Cause>): Cause {
   }
 }
 
-test('the table of portage stuck fits 80 columns, whatever the ids; ids and commands below it are whole', () => {
+test('the table of portage stuck fits 80 columns, whatever the ids; transfers have their short id, also in commands', () => {
   const lane = { kind: 'lane', id: 'evm-1397:0x52908400098527886e0f7030069857d2e4169ee7' } as const
   const what = 'The account of the lane cannot pay, as its ledger was told a moment ago: balance 1 wei, needed 2000000000000000 wei'
   const rows = Object.keys(causeCatalogue).map((code) =>
@@ -36,15 +36,23 @@ test('the table of portage stuck fits 80 columns, whatever the ids; ids and comm
       since: '2026-11-20T00:00:00.000Z',
       oldest: '2026-11-21T00:00:00.000Z',
       examples: [id],
-      next: ['portage stuck'],
+      next: [`portage transfer show ${id}`],
     }),
   )
   const text = shown({ asOf, stuck: true, causes: rows })
   const table = text.split('\n').filter((line) => /^(\d+|  ) /.test(line))
   expect(table.length).toBeGreaterThan(2 * rows.length)
-  expect(text.split('\n').filter((line) => line.length > 80 && !line.includes(id) && !line.includes(lane.id))).toEqual([])
-  expect(text).toContain(`\n    ${id}\n  → portage stuck`)
+  expect(text.split('\n').filter((line) => line.length > 80 && !line.includes(lane.id))).toEqual([])
+  expect(text).toContain('\n    6d1b4c0c5f0a3e21\n  → portage transfer show 6d1b4c0c5f0a3e21')
+  expect(text).not.toContain(id)
   expect(text).toContain(' 36 h ')
+})
+
+test('an id that is none of a transfer stays whole: a number of a stream, or what a stranger made up', () => {
+  const one = cause({ examples: ['17', 'a:b:not-a-digest', 'wormhole-token-bridge:2:0'], next: ['portage transfer show a:b:not-a-digest'] })
+  expect(shown({ asOf, stuck: true, causes: [one] })).toContain(
+    '\n    17\n    a:b:not-a-digest\n    wormhole-token-bridge:2:0\n  → portage transfer show a:b:not-a-digest',
+  )
 })
 
 test('portage stuck says that nothing is stuck, and when that was read', () => {

@@ -189,8 +189,14 @@ describe('What operators change while everything runs', () => {
   })
 
   test('nodes are added, listed, disabled and removed without a restart', async () => {
-    const nodes = async () =>
-      ((await cli('node', 'list', '--chain', 'bsc')) as { nodes: { name: string; state: string; source: string }[] }).nodes
+    type Listed = { asOf: string; nodes: { name: string; state: string; source: string; asOf?: string }[] }
+    const nodes = async () => {
+      const { asOf, nodes: all } = (await cli('node', 'list', '--chain', 'bsc')) as Listed
+      // What is said of a node that was asked has its time, and that is no later than the list's.
+      for (const one of all) if (one.asOf !== undefined) expect(Date.parse(asOf) - Date.parse(one.asOf)).toBeGreaterThanOrEqual(0)
+      expect(all.every((one) => one.asOf !== undefined || one.state === 'disabled')).toBe(true)
+      return all
+    }
     /** All that are listed, each with its state: a node is asked for its network before it is up. */
     const listed = (wanted: string) =>
       until(async () => (await nodes()).map(({ name, state, source }) => `${name} ${state} ${source}`).join(', ') === wanted, {

@@ -73,7 +73,7 @@ describe('portage stream', () => {
   test('says that there is none where none was started', async () => {
     const unheard = runCli(['stream', 'list', '--wide', '--config', dead])
     expect(await cli('list')).toMatchObject({ code: 0, out: expect.stringMatching(/^no streams/), err: '' })
-    expect((await cli('list', '--json')).json()).toEqual({ streams: [] })
+    expect((await cli('list', '--json')).json()).toEqual({ asOf: expect.stringMatching(/^2.*Z$/), streams: [] })
     await refused('STREAM_NOT_FOUND', /portage stream list/, 'show', stream)
     await refused('STREAM_NOT_FOUND', /No stream/, 'pause', stream, '--reason', 'a test')
     await refused('STREAM_NOT_FOUND', /No stream/, 'checkpoint', 'show', stream)
@@ -104,6 +104,7 @@ describe('portage stream', () => {
       }),
     ])
     const people = await cli('list')
+    expect(people.out).toMatch(/^read 2\S+Z$/m)
     expect(people.out).toMatch(/^stream +cursor +lag +open +parked +gaps +completed_nonce_height +completed_block_height +notes$/m)
     expect(people.out).toMatch(/^native-bridge:ethereum:bsc +20 +10 +3 +1 +1 unasked +1 +\S+ +backfill: 10 blocks left$/m)
 

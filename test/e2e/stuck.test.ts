@@ -1,53 +1,80 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { CauseReport } from '../../causes/collect.ts'
-import type { Cause } from '../../domain/cause.ts'
 import { causeReportSchema } from '../../causes/schema.ts'
-import { until } from '../../lab/devnet/until.ts'
 import type { PortageProcess } from '../../lab/devnet/portage-process.ts'
-import { laneId } from '../../domain/lane/lane-id.ts'
+import { until } from '../../lab/devnet/until.ts'
+import { stuckCases } from '../../lab/stuck/cases.ts'
+import { type Fault, stuckDevnet, type StuckCase, type StuckScene } from '../../lab/stuck/scene.ts'
+import { hasRow, type Report } from '../../lab/stuck/watch.ts'
 import { runCli } from '../cli/run-cli.ts'
 import { ether } from '../helpers/limited-key.ts'
 import { type Stage, startStage } from '../helpers/e2e.ts'
 
-/** One fault after the other on real parts: each time one `portage stuck --json` names it, with the next command, and says that it is over once it is. */
+const caseOf = (name: string): StuckCase => {
+  const found = stuckCases.find((one) => one.name === name)
+  if (!found) throw new Error(`there is no case ${name}`)
+  return found
+}
+
+/** Faults on real parts, several at once as in a bad night: one `portage stuck --json` names each, with the next command, and says that it is over once it is. */
 describe('portage stuck', () => {
   let stage: Stage
   let portage: PortageProcess
-  let lane: string
+  let scene: StuckScene
 
   const cli = (...argv: string[]) => runCli([...argv, '--config', portage.configPath])
-  const order = async (...argv: string[]) => expect(await cli(...argv, '--reason', 'a test')).toMatchObject({ code: 0, err: '' })
-  async function stuck(): Promise<CauseReport & { readonly code: number }> {
-    const answer = await cli('stuck', '--json')
-    return { ...(causeReportSchema.parse(answer.json()) as CauseReport), code: answer.code }
+  async function stuck(): Promise<Report> {
+    const { json, code } = await cli('stuck', '--json')
+    const report = causeReportSchema.parse(json())
+    expect(code).toBe(report.stuck ? 1 : 0)
+    return report
   }
-  /** The row of this kind and place, as soon as there is one. */
-  async function named(code: string, id?: string, isWanted: (cause: Cause) => boolean = () => true): Promise<Cause> {
-    let last: readonly Cause[] = []
+  async function stuckByApi(): Promise<Report> {
+    return causeReportSchema.parse(await (await fetch(`${portage.apiUrl}/v1/stuck`, { headers: portage.admin })).json())
+  }
+  /** One answer in which all of this is so. */
+  function answer(what: string, isSo: (report: Report) => boolean, ask: () => Promise<Report> = stuck): Promise<Report> {
+    let last: Report | undefined
     const look = async () => {
-      const { causes, code: exit } = await stuck()
-      last = causes
-      const found = causes.find((one) => one.code === code && (id === undefined || one.where.id === id) && isWanted(one))
-      if (found) expect(exit).toBe(1)
-      return found
+      last = await ask()
+      return isSo(last) && last
     }
-    return until(look, { timeoutMs: 90_000, everyMs: 200, what: `the cause ${code}` }).catch((error: unknown) => {
-      throw new Error(`${String(error)}; there are ${JSON.stringify(last)}`, { cause: error })
+    return until(look, { timeoutMs: 90_000, everyMs: 200, what }).catch((error: unknown) => {
+      throw new Error(`${String(error)}; there are ${JSON.stringify(last?.causes)}`, { cause: error })
     })
   }
-  async function isOver(code: string): Promise<void> {
-    await until(async () => (await stuck()).causes.every((one) => one.code !== code), {
-      timeoutMs: 90_000,
-      everyMs: 200,
-      what: `no ${code}`,
-    })
+  const named = (code: string, isWanted: (cause: Report['causes'][number]) => boolean = () => true) =>
+    answer(`the cause ${code}`, ({ causes }) => causes.some((cause) => cause.code === code && isWanted(cause))).then(({ causes }) =>
+      causes.find((cause) => cause.code === code && isWanted(cause))!,
+    )
+  /** Makes all of these, and gives the one answer in which each has its row. */
+  async function madeAtOnce(...names: string[]): Promise<{ report: Report; mend: () => Promise<void> }> {
+    const made: (readonly [StuckCase, Fault])[] = await Promise.all(
+      names.map(async (name) => [caseOf(name), await caseOf(name).make(scene)] as const),
+    )
+    const all = (report: Report) => made.every(([one, { where }]) => hasRow(report, one, where))
+    const report = await answer(`all of ${names.join(', ')}`, all)
+    await answer('the same by GET /v1/stuck', all, stuckByApi)
+    return {
+      report,
+      async mend() {
+        await Promise.all(made.map(([, fault]) => fault.mend()))
+        await answer('nothing to be stuck', (now) => !now.stuck && now.causes.length === 0)
+      },
+    }
   }
+  const rowOf = ({ causes }: Report, code: string) => causes.find((cause) => cause.code === code)!
 
   beforeAll(async () => {
-    stage = await startStage()
+    stage = await startStage({ ...stuckDevnet, keysPerChain: 3 })
     portage = await stage.portage()
-    const { bsc } = stage.devnet.chains
-    lane = laneId('evm', bsc.anvil.chainId, stage.devnet.lanes.find(({ chain }) => chain === 'bsc')!.address)
+    scene = {
+      ...{ devnet: stage.devnet, client: stage.client, treatments: new Map() },
+      async cli(...argv) {
+        const { code, err } = await cli(...argv)
+        if (code !== 0 || err !== '') throw new Error(`portage ${argv.join(' ')} ended with ${code}: ${err}`)
+      },
+      kill: () => Promise.reject(new Error('there is one process for everything')),
+    }
     await until(async () => (await stage.lane('bsc')).synced, { timeoutMs: 90_000, what: 'the lane to be synced' })
   })
   afterAll(() => stage?.close())
@@ -59,42 +86,37 @@ describe('portage stuck', () => {
       .toMatchObject({ code: 0, out: expect.stringMatching(/^Nothing is stuck \(read /) })
   })
 
-  test('names a paused lane, a window of 0 and a halt, and what waits for them; GET /v1/stuck says the same', async () => {
-    await order('lane', 'pause', lane)
-    const paused = await named('LANE_PAUSED', lane)
-    expect(paused.next.at(-1)).toBe(`portage lane resume ${lane} --reason "<text>"`)
+  test('names all that is wrong at once, by the command and by GET /v1/stuck, and nothing once it is mended', async () => {
+    const { report, mend } = await madeAtOnce(
+      ...['lane-paused', 'lane-draining', 'lane-window-zero', 'lane-funds', 'halted', 'fee-ceiling', 'denied', 'node-wrong-network'],
+      ...['node-down', 'node-lags', 'bridge-paused', 'bug', 'spy-silent', 'gap-held'],
+    )
+    const paused = rowOf(report, 'LANE_PAUSED')
+    expect(paused.next.at(-1)).toBe(`portage lane resume ${paused.where.id} --reason "<text>"`)
+    expect(rowOf(report, 'LANE_FUNDS').what).toMatch(/empty|pay/)
+    const scope = '--bridge wormhole-token-bridge --source ethereum'
+    expect(rowOf(report, 'HALTED').next).toContain(`portage unhalt ${scope} --reason "<text>"`)
     const [sent] = await stage.send('ethereum', [{ kind: 'coin', amount: ether }])
-    const holding = await named('LANE_PAUSED', lane, ({ count }) => count === 1)
-    expect(holding.examples).toEqual([sent!.id])
-    const answer = await fetch(`${portage.apiUrl}/v1/stuck`, { headers: portage.admin })
-    expect(((await answer.json()) as CauseReport).causes.map(({ code }) => code)).toContain('LANE_PAUSED')
-    await order('lane', 'resume', lane)
-    // It is woken by that: it may be delivered before anybody could order a retry.
+    expect((await named('HALTED', ({ count }) => count === 1)).examples).toEqual([sent!.id])
+    await mend()
     await stage.outcomes([sent!])
-    await order('lane', 'set-window', lane, '0')
-    await named('LANE_WINDOW_ZERO', lane)
-    await order('lane', 'set-window', lane, '64')
-    await order('halt', '--target', 'bsc')
-    expect((await named('HALTED', '--target bsc')).next).toContain('portage unhalt --target bsc --reason "<text>"')
-    await order('unhalt', '--target', 'bsc')
-    await isOver('HALTED')
   })
 
-  test('names an account without coins, by its node', async () => {
-    const { anvil } = stage.devnet.chains.bsc
-    const address = lane.split(':')[1]!
-    const before = await anvil.rpc<string>('eth_getBalance', [address, 'latest'])
-    await anvil.rpc('anvil_setBalance', [address, '0x0'])
-    expect((await named('LANE_FUNDS', lane)).what).toMatch(/empty|pay/)
-    await anvil.rpc('anvil_setBalance', [address, before])
-    await isOver('LANE_FUNDS')
+  test('names what is wrong with a whole chain or stream', async () => {
+    const { mend } = await madeAtOnce('lane-forbidden', 'stream-paused', 'no-majority')
+    await mend()
+  })
+
+  test('names a guardian set that the chains do not know, until they do', async () => {
+    const { mend } = await madeAtOnce('guardian-set-unknown')
+    await mend()
   })
 
   test('names a dead node with the messages that wait for it: none of them is called unobserved', async () => {
     process.kill(stage.devnet.chains.bsc.anvil.pid, 'SIGKILL')
-    await named('CHAIN_UNREACHABLE', 'bsc')
+    await named('CHAIN_UNREACHABLE', ({ where }) => where.id === 'bsc')
     await stage.devnet.users.ethereum.send([{ kind: 'coin', amount: ether }])
-    const waiting = await named('CHAIN_UNREACHABLE', 'bsc', ({ count }) => count > 0)
+    const waiting = await named('CHAIN_UNREACHABLE', ({ count }) => count > 0)
     expect(waiting.next[0]).toBe('portage node list --chain bsc')
     const { causes } = await stuck()
     expect(causes.filter(({ code }) => code === 'GAP_UNOBSERVED')).toEqual([])
@@ -102,10 +124,9 @@ describe('portage stuck', () => {
 
   test('names a process that was killed, and a Temporal that is away', async () => {
     await stage.end(portage, 'SIGKILL')
-    await named('LEDGER_UNSERVED', 'ledger')
+    await named('LEDGER_UNSERVED', ({ where }) => where.id === 'ledger')
     process.kill(stage.devnet.temporal.pid, 'SIGKILL')
-    const away = await named('TEMPORAL_UNAVAILABLE')
-    expect(away.next).toEqual(['portage doctor'])
+    expect((await named('TEMPORAL_UNAVAILABLE')).next).toEqual(['portage doctor'])
     expect((await stuck()).causes.map(({ code }) => code)).toContain('CHAIN_UNREACHABLE')
   })
 })

@@ -69,7 +69,7 @@ describe('the copies of a missing message', () => {
     const bad = await server(() => signVaa({ timestamp: ++time }).bytes)
     const good = await server(() => signVaa({ timestamp: 7 }).bytes)
     const found = await fetchMissing(depsFor([bad.url, good.url], submitterFor(7)), ['42'])
-    expect(found.get('42')).toEqual({ kind: 'started', id: 'it', status: 'started' })
+    expect(found.get('42')).toEqual({ kind: 'started', id: 'it', status: 'started', publishedAt: 7_000 })
     expect([bad.requests.length, good.requests.length]).toEqual([1, 1])
   })
 
@@ -101,7 +101,7 @@ describe('a target whose nodes are down', () => {
     const found = await fetchMissing(apart(depsFor([api.url], submitterFor(7), { delivered: deadOnly })), ['1', '2', '3'])
     const sorted = [...found].sort(([a], [b]) => Number(a) - Number(b))
     expect(sorted).toEqual([
-      ['1', { kind: 'started', id: 'it', status: 'started' }],
+      ['1', { kind: 'started', id: 'it', status: 'started', publishedAt: 7_000 }],
       [
         '2',
         {

@@ -15,11 +15,10 @@ export function createNodeHealth(now: () => number) {
   let circuit: 'closed' | 'open' | 'half-open' = 'closed'
   /** Pauses in a row that did not help. */
   let pauses = 0
-  let openUntil = 0
-  let heldUntil = 0
+  let [openUntil, heldUntil] = [0, 0]
   let latencyMs: number | undefined
   let failures = 0
-  let failedAt = -Infinity
+  let [answeredAt, failedAt] = [-Infinity, -Infinity]
 
   /** The first failure opens, for there are other nodes; calls under way with it count as the same failure. */
   function open(retryAfterMs = 0): void {
@@ -52,10 +51,11 @@ export function createNodeHealth(now: () => number) {
       return now() - failedAt >= restMs
     },
     get figures() {
-      return { latencyMs: latencyMs && Math.round(latencyMs), failures }
+      return { latencyMs: latencyMs && Math.round(latencyMs), failures, ...asked(now() - Math.max(answeredAt, failedAt)) }
     },
     /** A real answer makes the next pause a short one again. */
     answered(tookMs: number) {
+      answeredAt = now()
       latencyMs = latencyMs === undefined ? tookMs : latencyMs + (tookMs - latencyMs) * latencyWeight
       if (circuit === 'closed') pauses = 0
     },
@@ -79,4 +79,9 @@ export function createNodeHealth(now: () => number) {
     /** The network is read again before the node is used. */
     forgetNetwork: () => void (network = 'unknown'),
   }
+}
+
+/** @param agoMs by a monotonic clock: ages are right, whatever is done to that of the machine */
+function asked(agoMs: number): { askedAt?: number } {
+  return Number.isFinite(agoMs) ? { askedAt: Math.round(Date.now() - agoMs) } : {}
 }

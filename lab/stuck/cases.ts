@@ -1,0 +1,21 @@
+import { laneCases } from './lanes.ts'
+import { nativeCases } from './native.ts'
+import { nodeCases, slowNodeCases } from './nodes.ts'
+import { orderCases } from './orders.ts'
+import { processCases } from './processes.ts'
+import type { StuckCase } from './scene.ts'
+import { transferCases } from './transfers.ts'
+import { lateWormholeCases, wormholeCases } from './wormhole.ts'
+
+/** Every cause that is made on real parts, in an order in which each can follow the others: the last ones set the clocks of the chains forward. */
+export const stuckCases: readonly StuckCase[] = [
+  ...laneCases,
+  ...orderCases,
+  ...nodeCases,
+  ...slowNodeCases,
+  ...nativeCases,
+  ...transferCases,
+  ...processCases,
+  ...wormholeCases,
+  ...lateWormholeCases,
+]

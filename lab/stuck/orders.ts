@@ -1,0 +1,48 @@
+import { freshAddress } from '../devnet/chain/accounts.ts'
+import { reason, sendCoin, type StuckCase } from './scene.ts'
+
+/** What operators have ordered, and somebody else may not know of. */
+export const orderCases: readonly StuckCase[] = [
+  {
+    ...{ name: 'halted', fault: 'portage halt --bridge wormhole-token-bridge --source ethereum', code: 'HALTED' },
+    async make({ cli }) {
+      const scope = ['--bridge', 'wormhole-token-bridge', '--source', 'ethereum']
+      await cli('halt', ...scope, ...reason)
+      return { where: scope.join(' '), mend: () => cli('unhalt', ...scope, ...reason) }
+    },
+  },
+  {
+    ...{ name: 'fee-ceiling', fault: 'the base fee is above --base-fee-ceiling, and a transfer comes', code: 'FEE_CEILING' },
+    async make(scene) {
+      const scope = ['--scope', 'chain:ethereum'] as const
+      await scene.cli('fees', 'set', ...scope, '--base-fee-ceiling', '1wei', ...reason)
+      await sendCoin(scene, 'bsc')
+      return { mend: () => scene.cli('fees', 'clear', ...scope, ...reason) }
+    },
+  },
+  {
+    ...{ name: 'denied', fault: 'portage deny recipient, and a transfer to it comes', code: 'DENIED' },
+    async make(scene) {
+      const party = freshAddress()
+      await scene.cli('deny', 'recipient', party, ...reason)
+      await sendCoin(scene, 'bsc', 'sign', party)
+      return { where: 'deny recipient', mend: () => scene.cli('allow', 'recipient', party, ...reason) }
+    },
+  },
+  {
+    ...{ name: 'stream-paused', fault: 'portage stream pause', code: 'STREAM_PAUSED' },
+    async make({ cli, devnet }) {
+      const { tokenBridge } = devnet.chains.ethereum
+      const stream = `wormhole-token-bridge:ethereum:${tokenBridge.slice(2).toLowerCase().padStart(64, '0')}`
+      await cli('stream', 'pause', stream, ...reason)
+      return { where: stream, mend: () => cli('stream', 'resume', stream, ...reason) }
+    },
+  },
+  {
+    ...{ name: 'node-wrong-network', fault: 'portage node add, of a node of another chain', code: 'NODE_WRONG_NETWORK' },
+    async make({ cli, devnet }) {
+      await cli('node', 'add', 'bsc', 'wrong', devnet.chains.ethereum.anvil.url, ...reason)
+      return { where: 'bsc/wrong', mend: () => cli('node', 'remove', 'bsc', 'wrong', ...reason) }
+    },
+  },
+]

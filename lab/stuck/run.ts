@@ -1,0 +1,125 @@
+import { execFile } from 'node:child_process'
+import { resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { Client, Connection } from '@temporalio/client'
+import { causeReportSchema } from '../../causes/schema.ts'
+import { RoleFleet } from '../alerts/role-fleet.ts'
+import { makeToken } from '../devnet/access.ts'
+import { type Devnet, startDevnet } from '../devnet/index.ts'
+import type { ConfigInput } from '../devnet/relayer-config.ts'
+import { stuckCases } from './cases.ts'
+import { finalityStandsMinutes } from './nodes.ts'
+import { mostSeconds } from './options.ts'
+import { type StuckCase, stuckDevnet, type StuckScene } from './scene.ts'
+import { type Question, hasRow, type Report, secondsUntil } from './watch.ts'
+
+export interface CaseResult {
+  readonly name: string
+  readonly fault: string
+  readonly code: string
+  /** From the fault to the row; absent: it did not come. */
+  readonly command: number | undefined
+  readonly api: number | undefined
+  /** From the end of the fault to answers of both without the row; absent: it stayed. */
+  readonly gone: number | undefined
+}
+
+/** Longest waits, ms: for a row that comes too late, for one to go, for nothing to be stuck any more. */
+const waits = { rowMs: 60_000, goneMs: 120_000, quietMs: 120_000 } as const
+const launcher = fileURLToPath(new URL('../../bin/portage.js', import.meta.url))
+
+export function isClean(results: readonly CaseResult[]): boolean {
+  const inTime = (seconds: number | undefined) => seconds !== undefined && seconds <= mostSeconds
+  return results.length > 0 && results.every(({ command, api, gone }) => inTime(command) && inTime(api) && gone !== undefined)
+}
+
+/** The causes of these names (none: all), one after another on one network. Starts all that it needs, and stops it. */
+export async function runStuck(names: readonly string[], say: (line: string) => void): Promise<CaseResult[]> {
+  const devnet = await startDevnet({ ...stuckDevnet, ui: false, log: say })
+  const stops: (() => Promise<unknown>)[] = [() => devnet.stop()]
+  try {
+    const connection = await Connection.connect({ address: devnet.temporal.address })
+    stops.push(() => connection.close())
+    const fleet = new RoleFleet(devnet, configured, async () => {})
+    stops.push(() => fleet.stop())
+    await fleet.whole()
+    const { scene, command, api } = await sceneOf(devnet, fleet, new Client({ connection }))
+    const results: CaseResult[] = []
+    for (const one of stuckCases.filter(({ name }) => names.length === 0 || names.includes(name))) {
+      const quiet = await secondsUntil(command, ({ stuck }) => !stuck, waits.quietMs)
+      if (quiet === undefined) say(`before ${one.name} something is stuck already: ${codesOf(await command())}`)
+      const result = await runCase(one, scene, command, api)
+      results.push(result)
+      say(tell(result))
+    }
+    return results
+  } finally {
+    for (const stop of stops.toReversed()) await stop()
+  }
+}
+
+const codesOf = ({ causes }: Report) => causes.map(({ code, where }) => `${code} ${where.id}`).join(', ')
+
+async function runCase(one: StuckCase, scene: StuckScene, command: Question, api: Question): Promise<CaseResult> {
+  const { name, fault, code } = one
+  const { where, mend } = await one.make(scene)
+  const isThere = (report: Report) => hasRow(report, one, where)
+  const shown = await Promise.all([command, api].map((ask) => secondsUntil(ask, isThere, waits.rowMs)))
+  await mend()
+  const gone = await Promise.all([command, api].map((ask) => secondsUntil(ask, (report) => !isThere(report), waits.goneMs)))
+  const [first, second] = gone
+  return {
+    ...{ name, fault, code, command: shown[0], api: shown[1] },
+    gone: first === undefined || second === undefined ? undefined : Math.max(first, second),
+  }
+}
+
+export function tell({ name, code, fault, command, api, gone }: CaseResult): string {
+  const text = (seconds: number | undefined) =>
+    seconds === undefined ? 'NOT SHOWN' : `${seconds.toFixed(1)} s${seconds > mostSeconds ? ' TOO LATE' : ''}`
+  const after = gone === undefined ? 'NOT GONE' : `gone ${gone.toFixed(1)} s after it was mended`
+  return `${name}: ${fault}: ${code} by the command ${text(command)}, by the API ${text(api)}; ${after}`
+}
+
+/** Finality that stands for less than a minute is told. */
+function configured(config: ConfigInput): ConfigInput {
+  const { ethereum, bsc } = config.chains
+  if (!ethereum || !bsc) throw new Error('a chain is missing')
+  const finality = { kind: 'tag', standsAfterMinutes: finalityStandsMinutes } as const
+  return { ...config, chains: { ethereum, bsc: { ...bsc, finality } } }
+}
+
+/** The scene, and the two questions: the command as a process of its own, and the API of the fleet. */
+async function sceneOf(devnet: Devnet, fleet: RoleFleet, client: Client): Promise<{ scene: StuckScene; command: Question; api: Question }> {
+  const { configPath, apiUrl, admin } = processOf(fleet, 'api')
+  const env = { ...process.env, PORTAGE_TOKEN: await makeToken({ dataFolder: resolve(devnet.dir, 'portage-data') }) }
+  const portage = (argv: readonly string[]) =>
+    new Promise<{ out: string; err: string; code: number }>((done) => {
+      execFile(process.execPath, [launcher, ...argv, '--config', configPath], { env, maxBuffer: 64 * 1024 * 1024 }, (error, out, err) =>
+        done({ out, err, code: error ? Number(error.code ?? 1) : 0 }),
+      )
+    })
+  const scene: StuckScene = {
+    ...{ devnet, client, treatments: new Map() },
+    async cli(...argv) {
+      const { out, err, code } = await portage(argv)
+      if (code !== 0) throw new Error(`portage ${argv.join(' ')} ended with ${code}: ${err}${out}`)
+    },
+    async kill(role, chain) {
+      const lanes = devnet.lanes.flatMap((lane, index) => (lane.chain === chain ? [`lane-${index}`] : []))
+      for (const name of role === 'lane' ? lanes : [role === 'chain' ? `chain-${chain}` : role]) await fleet.kill(name)
+      return () => fleet.whole()
+    },
+  }
+  return {
+    scene,
+    command: async () => causeReportSchema.parse(JSON.parse((await portage(['stuck', '--json'])).out)),
+    api: async () => causeReportSchema.parse(await (await fetch(`${apiUrl}/v1/stuck`, { headers: admin })).json()),
+  }
+}
+
+function processOf(fleet: RoleFleet, name: string) {
+  const found = fleet.processes.get(name)
+  if (!found) throw new Error(`there is no ${name}`)
+  return found
+}

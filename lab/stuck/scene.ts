@@ -1,0 +1,66 @@
+import type { CauseCode } from '../../domain/cause.ts'
+import type { TemporalClient } from '../../temporal/client/client.ts'
+import type { Devnet, DevnetOptions } from '../devnet/index.ts'
+import type { Treatment } from '../devnet/wormhole/observations.ts'
+import type { SentTransfer } from '../devnet/wormhole/users.ts'
+
+export type ChainKey = 'ethereum' | 'bsc'
+
+/** Three nodes for each chain, of which two are a majority. Of two keys each is in a scenario; a third goes on where several are made at once. */
+export const stuckDevnet = { nodesPerChain: 3, keysPerChain: 2, auditMinutes: 0.05, native: 'fixed' } as const satisfies DevnetOptions
+
+/** What the scenarios act on. */
+export interface StuckScene {
+  readonly devnet: Devnet
+  readonly client: TemporalClient
+  /** What becomes of messages, by their amount in 8 decimals, which no other transfer of the scene has. Filled by `sendCoin`. */
+  readonly treatments: Map<bigint, Treatment>
+  /** `portage …` with the config of the network, as an administrator. Throws Error unless it ends with 0. */
+  cli(...argv: string[]): Promise<unknown>
+  /** SIGKILL to the only process with this role (and chain, and key). Returns what starts one in its place. */
+  kill(role: 'ledger' | 'chain' | 'lane', chain: ChainKey): Promise<() => Promise<unknown>>
+}
+
+/** A fault that is made: what the row is about, and what ends it. */
+export interface Fault {
+  /** Id of the place that the row names; absent: whatever it names. */
+  readonly where?: string
+  mend(): Promise<unknown>
+}
+
+/** A cause on real parts. */
+export interface StuckCase {
+  /** For `--case`. */
+  readonly name: string
+  readonly fault: string
+  readonly code: CauseCode
+  /** Resolves when the fault is there and there is what shows it: seconds count from then. */
+  make(scene: StuckScene): Promise<Fault>
+}
+
+/**
+ * A user's transfer of coins with an amount of its own; resolves when it is mined, and with `sign` (default) or `mute` when the guardians have signed it.
+ * @param to the recipient; absent: a fresh address
+ */
+export async function sendCoin(
+  { devnet, treatments }: StuckScene,
+  source: ChainKey,
+  treatment: Treatment = 'sign',
+  to?: string,
+): Promise<SentTransfer> {
+  const { guardian } = devnet
+  const amount = 10n ** 16n + BigInt(treatments.size) * dust
+  treatments.set(amount / dust, treatment)
+  guardian.treat(({ payload }) => treatments.get(BigInt(`0x${payload.slice(4, 68)}`)) ?? 'sign')
+  const recipient = to === undefined ? {} : { recipient: to }
+  const [sent] = await devnet.users[source].send([{ kind: 'coin', amount, ...recipient }])
+  if (!sent) throw new Error('the user sent nothing')
+  if (treatment === 'sign' || treatment === 'mute') await guardian.waitFor(sent.emitterChain, sent.emitter, sent.sequence)
+  return sent
+}
+
+/** What the bridge keeps back of amounts: it carries 8 decimals. */
+const dust = 10n ** 10n
+
+/** The reason of every order of a scenario. */
+export const reason = ['--reason', 'a scenario'] as const

@@ -1,0 +1,74 @@
+import { devnetGuardians } from '../devnet/chain/accounts.ts'
+import { upgradeGuardians } from '../devnet/wormhole/guardian-sets.ts'
+import { sendCoin, type StuckCase } from './scene.ts'
+
+/** The spy, the guardians and what they sign. */
+export const wormholeCases: readonly StuckCase[] = [
+  {
+    ...{ name: 'spy-silent', fault: 'the spy is connected and does not tell two messages that are signed', code: 'SPY_SILENT' },
+    async make(scene) {
+      await sendCoin(scene, 'bsc', 'mute')
+      await sendCoin(scene, 'bsc', 'mute')
+      return { where: scene.devnet.guardian.spy.address, mend: () => sendCoin(scene, 'bsc') }
+    },
+  },
+  {
+    ...{ name: 'gap-held', fault: "Wormhole's Governor holds a message back", code: 'GAP_HELD' },
+    async make(scene) {
+      await sendCoin(scene, 'ethereum', 'hold')
+      return { mend: async () => scene.devnet.guardian.release() }
+    },
+  },
+]
+
+/** What ends them changes what the others rest on, or they stop the others. */
+export const lateWormholeCases: readonly StuckCase[] = [
+  {
+    ...{ name: 'spy-unavailable', fault: 'the spy is stopped', code: 'SPY_UNAVAILABLE' },
+    async make({ devnet: { guardian } }) {
+      await guardian.spy.stop()
+      return { where: guardian.spy.address, mend: () => guardian.spy.start() }
+    },
+  },
+  {
+    ...{ name: 'gap-unasked', fault: 'the spy is stopped, the APIs of the guardians refuse, and a message comes', code: 'GAP_UNASKED' },
+    async make(scene) {
+      const { guardian } = scene.devnet
+      const servers = [guardian.api, guardian.wormholescan]
+      await guardian.spy.stop()
+      for (const server of servers) server.trouble({ refuse: { status: 503 } })
+      await sendCoin(scene, 'ethereum')
+      return {
+        async mend() {
+          for (const server of servers) server.trouble()
+          await guardian.spy.start()
+        },
+      }
+    },
+  },
+  {
+    ...{ name: 'gap-unobserved', fault: 'a message that is final is signed by nobody', code: 'GAP_UNOBSERVED' },
+    async make(scene) {
+      const { emitter, sequence } = await sendCoin(scene, 'ethereum', 'miss')
+      const stream = `wormhole-token-bridge:ethereum:${emitter}`
+      return { where: stream, mend: () => scene.cli('stream', 'skip', stream, String(sequence), '--reason', 'a scenario') }
+    },
+  },
+  {
+    ...{
+      name: 'guardian-set-unknown',
+      fault: 'the guardians sign as a set that no chain knows, and a message comes',
+      code: 'GUARDIAN_SET_UNKNOWN',
+    },
+    async make(scene) {
+      const { guardian, chains } = scene.devnet
+      guardian.renew(1)
+      await sendCoin(scene, 'ethereum')
+      return {
+        async mend() {
+          for (const chain of [chains.ethereum, chains.bsc]) await upgradeGuardians(chain, devnetGuardians(1), 1)
+        },
+      }
+    },
+  },
+]
