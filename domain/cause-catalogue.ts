@@ -1,4 +1,4 @@
-import { type CauseRow, row } from './cause-row.ts'
+import { type CauseRow, goesElsewhere, keeps, looksAgain, row } from './cause-row.ts'
 
 const reason = '--reason "<text>"'
 const show = 'portage transfer show <id>'
@@ -10,9 +10,6 @@ const showStream = 'portage stream show <stream>'
 const audit = 'portage stream audit <stream>'
 const fees = 'portage fees show'
 const listReceivers = 'portage notifications list'
-const goesElsewhere = 'Transfers without a nonce go to the other lanes of the chain that take work; else they wait.'
-const keeps = 'It keeps what waits, and goes on within seconds when it is over.'
-const looksAgain = 'The transfers wait without a nonce, look again by themselves, and are woken where Portage sees the change.'
 
 /** Every kind of cause, the most harmful first: rows are shown in this order. docs/operating.md shows all of it. */
 export const causeCatalogue = {

@@ -16,3 +16,8 @@ export type CauseRow = {
 export function row(means: string, does: string, next: readonly string[], advice?: string): CauseRow {
   return { means, does, next, ...(advice !== undefined && { advice }) }
 }
+
+/** What Portage does in several cases. */
+export const goesElsewhere = 'Transfers without a nonce go to the other lanes of the chain that take work; else they wait.'
+export const keeps = 'It keeps what waits, and goes on within seconds when it is over.'
+export const looksAgain = 'The transfers wait without a nonce, look again by themselves, and are woken where Portage sees the change.'

@@ -271,12 +271,6 @@ describe('transfers', () => {
       ['TRANSFERS_WAIT', 1, 'wormhole-token-bridge:ethereum:bsc'],
     ])
   })
-  test('a step that fails as nobody foresaw is a bug at once, parked or not', () => {
-    const failing = transfer('a', { state: 'admitting', code: 'INTERNAL', inStateSince: at - 4_000, failure: 'x is not a function' })
-    expect(causes({ transfers: [failing] })).toMatchObject([
-      { code: 'INTERNAL', where: { id: 'failing' }, count: 1, what: expect.stringContaining('x is not a function') },
-    ])
-  })
   test('too long in one state, by the time at which they came into it', () => {
     const of = (age: number) => codes({ transfers: [transfer('a', { state: 'admitting', inStateSince: at - age })] })
     expect(of(30_000)).toEqual([])
