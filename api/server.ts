@@ -81,7 +81,7 @@ export async function createApi(deps: ApiDeps): Promise<Api> {
   })
   guardRoutes(app, deps)
 
-  stuckRoute(app, deps)
+  const causes = stuckRoute(app, deps)
   submitTransferRoute(app, deps)
   transferRoutes(app, deps)
   transferOrderRoutes(app, deps)
@@ -90,7 +90,7 @@ export async function createApi(deps: ApiDeps): Promise<Api> {
   streamRoutes(app, deps)
   nodeRoutes(app, deps)
   auditRoute(app, deps)
-  eventRoute(app, deps)
+  eventRoute(app, deps, causes)
   settingsRoutes(app, deps)
   notificationRoutes(app, deps)
   relayVaaRoute(app, deps)

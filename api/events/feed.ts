@@ -84,7 +84,7 @@ export class EventFeed {
     const { signal } = this.#stop
     while (!signal.aborted && (this.#listeners.size > 0 || Date.now() - this.#leftAt < this.#options.lingerMs)) {
       for (const event of await this.#look()) this.#tell(event)
-      if (!this.#hasLooked) this.#tell({ type: 'ready', data: {} })
+      if (!this.#hasLooked) this.#tell({ type: 'ready', data: { what: 'transfers' } })
       this.#hasLooked = true
       await delay(this.#options.everyMs, undefined, { signal, ref: false }).catch(() => {})
     }

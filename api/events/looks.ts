@@ -1,3 +1,4 @@
+import type { Cause } from '../../domain/cause.ts'
 import { toRelayerError } from '../../domain/errors.ts'
 import { redactText } from '../../observability/redact.ts'
 import type { TemporalClient } from '../../temporal/client/client.ts'
@@ -5,18 +6,70 @@ import { createTransferWatch } from '../../temporal/client/transfer-changes.ts'
 import type { FeedEvent } from './feed.ts'
 
 type News = Omit<FeedEvent, 'id'>
+type Look = () => Promise<readonly News[]>
+
+/** Between two looks at the causes, ms: each asks every node. */
+const causesEveryMs = 5_000
 
 /** Looks at what changes, for the feed: never throws. What cannot be read is told once, and once more when it can. */
-export function createLooks(client: TemporalClient): () => Promise<readonly News[]> {
+export function createLooks(client: TemporalClient, readCauses: () => Promise<{ readonly causes: readonly Cause[] }>): Look {
   const transfers = createTransferWatch(client)
-  return quietly('transfers', async () => {
+  const lookAtTransfers = quietly('transfers', async () => {
     const { changed, isCut } = await transfers.look()
     const news = changed.map((row): News => ({ type: 'transfer', data: { ...row } }))
     return isCut ? [...news, { type: 'cut', data: { what: 'transfers' } }] : news
   })
+  // Nodes that do not answer must not hold up what Temporal tells.
+  const lookAtCauses = inBackground(quietly('causes', causeChanges(readCauses)), causesEveryMs)
+  return async () => [...(await lookAtTransfers()), ...(await lookAtCauses())]
 }
 
-function quietly(what: string, look: () => Promise<readonly News[]>): () => Promise<readonly News[]> {
+/** What began, changed or ended among the causes since the look before; the first one only remembers, and says so. */
+function causeChanges(readCauses: () => Promise<{ readonly causes: readonly Cause[] }>): Look {
+  let known: ReadonlyMap<string, { readonly cause: Cause; readonly mark: string }> | undefined
+  return async () => {
+    const { causes } = await readCauses()
+    const before = known
+    const now = new Map(causes.map((cause) => [keyOf(cause), { cause, mark: markOf(cause) }]))
+    known = now
+    if (!before) return [{ type: 'ready', data: { what: 'causes' } }]
+    const changed = [...now].filter(([key, { mark }]) => before.get(key)?.mark !== mark)
+    const ended = [...before].filter(([key]) => !now.has(key))
+    return [
+      ...changed.map(([, { cause }]): News => ({ type: 'cause', data: { ...cause } })),
+      ...ended.map(([, { cause }]): News => ({ type: 'cause-ended', data: { code: cause.code, where: cause.where } })),
+    ]
+  }
+}
+
+function keyOf({ code, where }: Cause): string {
+  return `${code} ${where.kind} ${where.id}`
+}
+
+/** Not when it was read, nor the sentence, in which heights and ages go on. */
+function markOf({ count, examples }: Cause): string {
+  return `${count} ${examples.join(' ')}`
+}
+
+/** Gives what the look before this has found, and begins the next one when it is due. */
+function inBackground(look: Look, everyMs: number): Look {
+  const found: News[] = []
+  let isLooking = false
+  let lookedAt = -Infinity
+  return async () => {
+    if (!isLooking && performance.now() - lookedAt >= everyMs) {
+      isLooking = true
+      lookedAt = performance.now()
+      void look().then((news) => {
+        found.push(...news)
+        isLooking = false
+      })
+    }
+    return found.splice(0)
+  }
+}
+
+function quietly(what: string, look: Look): Look {
   let failed = false
   return async () => {
     try {

@@ -18,19 +18,19 @@ const mostBuffered = 1_000_000
 const longestTimer = 2 ** 31 - 1
 
 /**
- * `GET /v1/events`: changes of transfers as server-sent events. `Last-Event-ID` goes on where a connection was lost; where that is not known any more, the
+ * `GET /v1/events`: changes of transfers and causes as server-sent events. `Last-Event-ID` goes on where a connection was lost; where that is not known any more, the
  * first event is `reset`. It ends with the token.
  */
-export function eventRoute(app: Api, deps: ApiDeps, options?: FeedOptions): void {
-  const feed = new EventFeed(createLooks(deps.client), options)
+export function eventRoute(app: Api, deps: ApiDeps, readCauses: Parameters<typeof createLooks>[1], options?: FeedOptions): void {
+  const feed = new EventFeed(createLooks(deps.client, readCauses), options)
   const listening = new Map<string, number>()
   app.addHook('preClose', () => feed.close())
   const schema = {
-    summary: 'Changes of transfers as they happen (server-sent events)',
+    summary: 'Changes of transfers and causes as they happen (server-sent events)',
     headers: z.object({ 'last-event-id': z.string().max(100).optional().describe('Of the last event that was received.') }),
     response: {
       200: {
-        description: '`ready`, `transfer`, `reset`, `cut`, `away`, `back`, `end`: docs/api.md.',
+        description: '`ready`, `transfer`, `cause`, `cause-ended`, `reset`, `cut`, `away`, `back`, `end`: docs/api.md.',
         content: { 'text/event-stream': { schema: z.string() } },
       },
     },
@@ -81,7 +81,7 @@ class Listener {
     const missed = lastId === undefined ? [] : feed.since(lastId)
     if (!missed) this.#write('event: reset\ndata: {}\n\n')
     for (const event of missed ?? []) this.#tell(event)
-    if (feed.hasLooked) this.#write('event: ready\ndata: {}\n\n')
+    if (feed.hasLooked) this.#write('event: ready\ndata: {"what":"transfers"}\n\n')
     const leave = feed.subscribe(
       (event) => this.#tell(event),
       () => this.#end('closing'),
