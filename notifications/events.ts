@@ -3,12 +3,13 @@ import type { Condition } from '../domain/notification/condition.ts'
 import type { Notification, NotificationData } from '../domain/notification/notification.ts'
 import { printable } from '../domain/printable.ts'
 import type { NotifiedTransfer } from '../temporal/client/notified-transfers.ts'
+import type { Proof } from './written-runs.ts'
 
-/** What Temporal's list says of a transfer. The id follows from the run, so that it is the same at each try, in each process, and at a replay. */
-export function transferNotification({ kind, id, runId, closedAt: _, at, ...facts }: NotifiedTransfer): Notification {
+/** What Temporal's list says of a transfer, and what stands behind that. The id follows from the run, so that it is the same at each try, in each process, and at a replay. */
+export function transferNotification({ kind, id, runId, closedAt: _, at, ...facts }: NotifiedTransfer, proof: Proof): Notification {
   const type = `transfer.${kind}` as const
   // A run that Temporal has again, from a copy, may deliver in another transaction: that is another delivery.
-  return { id: idOf(type, id, runId, facts.txHash ?? ''), type, at, data: transferData(id, facts) }
+  return { id: idOf(type, id, runId, facts.txHash ?? ''), type, at, data: transferData(id, { ...facts, proof }) }
 }
 
 /** What is shown of a transfer. Whoever reaches Temporal wrote it, perhaps. */

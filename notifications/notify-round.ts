@@ -7,13 +7,14 @@ import type { Metrics } from '../observability/metrics.ts'
 import { redactUrl } from '../observability/redact.ts'
 import { problemOf } from '../observability/severity.ts'
 import type { TemporalClient } from '../temporal/client/client.ts'
-import { listNotified, type NotifiedPeriod, wantedEnds } from '../temporal/client/notified-transfers.ts'
+import { listNotified, type NotifiedPeriod, type NotifiedTransfer, wantedEnds } from '../temporal/client/notified-transfers.ts'
 import { countNotifierOrders } from '../temporal/client/notifiers.ts'
 import type { ConditionReader } from './condition-reader.ts'
 import type { Receiver } from '../domain/notification/receiver.ts'
 import { conditionNotification, transferNotification } from './events.ts'
 import { sendNotification } from './send.ts'
 import { afterLook, type ToldRuns } from './told-runs.ts'
+import { proofsOf } from './written-runs.ts'
 import { setTimeout as delay } from 'node:timers/promises'
 
 /** How often is looked, and for how long, ms. */
@@ -46,6 +47,8 @@ export interface NotifyRoundDeps {
   readonly metrics: Pick<Metrics, 'portage_notifications_sent_total' | 'portage_notifications_failed_total'>
   readonly logger: Logger
   readonly times: NotifyTimes
+  /** Payloads in Temporal that are not encrypted are refused (`temporal.encryption.required`). */
+  readonly isSealed: boolean
 }
 
 /** A look between two full ones goes back so far, ms: most runs are shown within a second. */
@@ -192,14 +195,14 @@ export class NotifyRound {
   /** The latest end that was shown; undefined: not all of it could be told or kept. @param onlyNew leaves out what was told already */
   async #tellPeriod(period: Pick<NotifiedPeriod, 'from' | 'to'>, onlyNew: boolean): Promise<number | undefined> {
     let seen = 0
-    let found: { run: string; closedAt: number; notification: Notification }[] = []
+    let found: { run: string; row: NotifiedTransfer }[] = []
     const flush = async (): Promise<boolean> => {
-      const batch = found
+      const batch = await this.#written(found)
       found = []
       this.#taken.clear()
       await this.#tellAll(batch.map(({ notification }) => notification))
       const isKept = (id: string) => this.#taken.has(id) || this.state.unsent.some((one) => one.notification.id === id)
-      for (const { run, closedAt, notification } of batch) if (isKept(notification.id)) this.#told.add(run, closedAt)
+      for (const { run, row, notification } of batch) if (isKept(notification.id)) this.#told.add(run, row.closedAt)
       return !this.#isEnding && batch.every(({ notification }) => isKept(notification.id))
     }
     for await (const row of this.#listed(period)) {
@@ -207,10 +210,32 @@ export class NotifyRound {
       const run = `${row.kind === 'reversed' ? 'r' : ''}${row.runId}`
       if (onlyNew && this.#told.has(run)) continue
       if (!hasRoom(this.state)) return undefined
-      found.push({ run, closedAt: row.closedAt, notification: transferNotification(row) })
+      found.push({ run, row })
       if (found.length >= (this.state.failure ? 1 : 50) && !(await flush())) return undefined
     }
     return (await flush()) ? seen : undefined
+  }
+
+  /** What is told of those that Portage has written. One that it has not is told to nobody, and is not looked at again. */
+  async #written(found: readonly { readonly run: string; readonly row: NotifiedTransfer }[]) {
+    const { client, isSealed, logger } = this.#deps
+    const proofs = await proofsOf(
+      client,
+      found.map(({ row }) => row),
+      isSealed,
+    )
+    return found.flatMap(({ run, row }, index) => {
+      const proof = proofs[index]
+      if (proof) return [{ run, row, notification: transferNotification(row, proof) }]
+      this.#told.add(run, row.closedAt)
+      const { kind, id: transfer, runId } = row
+      logger.warn('a run that Portage has not written claims to be a delivery, or a reversal: it is told to nobody', {
+        kind,
+        transfer,
+        runId,
+      })
+      return []
+    })
   }
 
   /** Tries one that waits, to see whether the receiver answers again. */

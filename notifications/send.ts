@@ -4,15 +4,25 @@ import { type Notification, sequenceOf } from '../domain/notification/notificati
 import { AnswerTooLong, fetchBounded } from '../http/fetch-bounded.ts'
 import { retryAfterMs } from '../http/retry-after.ts'
 import type { Receiver } from '../domain/notification/receiver.ts'
+import { idOf } from './events.ts'
 
 /** For the whole exchange, ms: the least that the specification of Standard Webhooks recommends. */
 const timeoutMs = 15_000
 /** Most bytes of an answer, of which only the status counts. */
 const mostBytes = 16_384
 
+/**
+ * The `webhook-id`. Of what a process raises by a signal it follows from the id that the signal names, and is none that anything else can have: whoever reaches Temporal
+ * must not use up the id of a delivery to come, which its receiver would then leave out.
+ */
+export function wireId({ id, type }: Pick<Notification, 'id' | 'type'>): string {
+  return type === 'lane.spending_high' ? idOf('raised', id) : id
+}
+
 /** The body: what every try of a notification sends. */
 export function bodyOf(notification: Notification): string {
-  const { id, type, at, data } = notification
+  const { type, at, data } = notification
+  const id = wireId(notification)
   return JSON.stringify({ type, timestamp: new Date(at).toISOString(), id, sequence: sequenceOf(notification), data })
 }
 
@@ -43,7 +53,7 @@ export async function sendNotification(
   const body = bodyOf(notification)
   let signed: Record<string, string>
   try {
-    signed = signedHeaders(receiver, notification.id, body, new Date())
+    signed = signedHeaders(receiver, wireId(notification), body, new Date())
   } catch {
     return { kind: 'failed', why: 'its secret cannot be read, or is none' }
   }

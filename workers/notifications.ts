@@ -53,10 +53,11 @@ export async function createNotificationWork(
   tellOfSecrets(receivers, logger)
   const stopping = new AbortController()
   const { signal } = stopping
+  const isSealed = config.temporal.encryption?.required === true
   const conditions = createConditionReader({ client, lanes: lanesOf(config), everyMs: times.conditionsMs, gapAgeMs })
   const worker = await createWorker(hosting, 'AUTO_UPGRADE', {
     taskQueue: notificationQueue,
-    activities: createNotifierSteps({ client, conditions, metrics, logger, times, receivers, stopping: signal }),
+    activities: createNotifierSteps({ client, conditions, metrics, logger, times, receivers, isSealed, stopping: signal }),
     maxConcurrentActivityTaskExecutions: receivers.size,
     activityTaskPollerBehavior: pollers(1),
   })

@@ -1,11 +1,11 @@
 import type { WorkflowExecutionInfo } from '@temporalio/client'
 import { type NotificationFilter, wantsType } from '../../domain/notification/notification.ts'
 import { searchAttributes } from '../contracts/names.ts'
-import { reversalPrefix } from '../contracts/reversal.ts'
 import { type TemporalClient, within } from './client.ts'
+import { hasFormOfTransfer, reversalIn } from './own-runs.ts'
 import { running, transfersWith } from './transfer-queries.ts'
 
-/** A transfer as Temporal's list has it: what receivers are told of. Whoever reaches Temporal chooses ids and attributes of his runs. */
+/** A transfer as Temporal's list has it: what receivers are told of. Whoever reaches Temporal chooses ids and attributes of his runs: those that are not of the form of Portage's are left out. */
 export interface NotifiedTransfer {
   readonly kind: 'delivered' | 'reversed' | 'parked'
   readonly id: string
@@ -107,14 +107,10 @@ function toRow(info: WorkflowExecutionInfo): NotifiedTransfer | undefined {
     ...{ bridge: value('Bridge'), sourceChain: value('SourceChain'), targetChain: value('TargetChain') },
     ...{ lane: value('Lane'), txHash: value('TxHash'), closedAt: closeTime?.getTime() ?? 0 },
   }
-  if (type === 'transfer') return { kind: closeTime ? 'delivered' : 'parked', id: workflowId, runId, at: facts.closedAt, ...facts }
-  const end = workflowId.lastIndexOf(':')
-  if (!workflowId.startsWith(reversalPrefix) || end <= reversalPrefix.length) return undefined
-  return {
-    kind: 'reversed',
-    id: workflowId.slice(reversalPrefix.length, end),
-    runId: workflowId.slice(end + 1),
-    at: startTime.getTime(),
-    ...facts,
+  if (type === 'transfer') {
+    if (!hasFormOfTransfer(info)) return undefined
+    return { kind: closeTime ? 'delivered' : 'parked', id: workflowId, runId, at: facts.closedAt, ...facts }
   }
+  const reversal = reversalIn(info)
+  return reversal && { kind: 'reversed', id: reversal.transfer, runId: reversal.run, at: startTime.getTime(), ...facts }
 }

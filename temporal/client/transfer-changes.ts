@@ -2,6 +2,7 @@ import type { WorkflowExecutionInfo } from '@temporalio/client'
 import { listWorkflows, type TemporalClient, within } from './client.ts'
 import { rethrowAs } from './errors.ts'
 import { type TransferRow, toRow } from './transfer-list.ts'
+import { hasFormOfTransfer } from './own-runs.ts'
 import { running, transfersWith } from './transfer-queries.ts'
 
 /** Open transfers that are looked at, the newest, and as many that have ended since the look before. */
@@ -18,7 +19,7 @@ export interface TransferChanges {
 }
 
 /**
- * Tells what has changed in the lists of transfers; two queries for each look. The first look only remembers: nothing has changed by it. Throws TEMPORAL_UNAVAILABLE and the like.
+ * Tells what has changed in the lists of transfers, of runs of the form that Portage gives them; two queries for each look. The first look only remembers: nothing has changed by it. Throws TEMPORAL_UNAVAILABLE and the like.
  */
 export function createTransferWatch(client: TemporalClient): { look(): Promise<TransferChanges> } {
   let known: ReadonlyMap<string, string> | undefined
@@ -35,7 +36,7 @@ export function createTransferWatch(client: TemporalClient): { look(): Promise<T
       const closed = await list(`ExecutionStatus NOT IN ('Running', 'ContinuedAsNew')`, `CloseTime >= '${since}'`)
       const rows = new Map<string, TransferRow>()
       // The newest run of an id comes first in each list.
-      for (const row of [...closed.toReversed(), ...open.toReversed()].map(toRow)) {
+      for (const row of [...closed.toReversed(), ...open.toReversed()].filter(hasFormOfTransfer).map(toRow)) {
         const other = rows.get(row.id)
         if (!other || other.startedAt <= row.startedAt) rows.set(row.id, row)
       }

@@ -2,6 +2,7 @@ import type { Client } from '@temporalio/client'
 import { defaultPayloadConverter } from '@temporalio/common'
 import { msToTs } from '@temporalio/common/lib/time.js'
 import { randomUUID } from 'node:crypto'
+import { searchAttributes } from '../../temporal/contracts/names.ts'
 
 type Poll = Awaited<ReturnType<Client['workflowService']['pollWorkflowTaskQueue']>>
 type Commands = NonNullable<Parameters<Client['workflowService']['respondWorkflowTaskCompleted']>[0]['commands']>
@@ -10,6 +11,33 @@ type HistoryEvent = NonNullable<NonNullable<Poll['history']>['events']>[number]
 
 /** temporal.api.enums.v1.CommandType.COMMAND_TYPE_SCHEDULE_ACTIVITY_TASK */
 const scheduleActivityTask: unknown = 1
+
+/** temporal.api.enums.v1.CommandType.COMMAND_TYPE_COMPLETE_WORKFLOW_EXECUTION */
+const completeWorkflow: unknown = 4
+
+/** A run of a type of Portage's, as somebody who reaches Temporal makes one: started with what he likes, and ended by himself with what he likes. Returns its run id. */
+export async function forgeRun(
+  client: Client,
+  run: { readonly type: string; readonly id: string; readonly queue: string; readonly input: unknown; readonly result: unknown },
+  attributes: Readonly<Partial<Record<keyof typeof searchAttributes, string>>> = {},
+): Promise<string> {
+  const { workflow, workflowService, options } = client
+  const { namespace } = options
+  const pairs = Object.entries(attributes) as [keyof typeof searchAttributes, string][]
+  const { firstExecutionRunId } = await workflow.start(run.type, {
+    ...{ workflowId: run.id, taskQueue: run.queue, args: [run.input] },
+    typedSearchAttributes: pairs.map(([name, value]) => ({ key: searchAttributes[name], value })),
+  })
+  const poll = { namespace, taskQueue: { name: run.queue }, identity: 'a forger' }
+  const ask = () => workflowService.pollWorkflowTaskQueue(poll)
+  const { taskToken } = await client.withDeadline(Date.now() + 20_000, ask)
+  const result = { payloads: [defaultPayloadConverter.toPayload(run.result)] }
+  await workflowService.respondWorkflowTaskCompleted({
+    ...{ namespace, taskToken, identity: 'a forger' },
+    commands: [{ commandType: completeWorkflow as CommandType, completeWorkflowExecutionCommandAttributes: { result } }],
+  })
+  return firstExecutionRunId
+}
 
 /** How an activity ended: its result, or the type and message of its failure. */
 export interface ActivityEnd {

@@ -14,6 +14,7 @@ import {
 import { obeyNotifierOrder } from '../../domain/notification/notifier-orders.ts'
 import { newLane } from '../../domain/lane/lane.ts'
 import { conditionNotification, transferNotification } from '../../notifications/events.ts'
+import { bodyOf, wireId } from '../../notifications/send.ts'
 import { afterLook, ToldRuns } from '../../notifications/told-runs.ts'
 import { nearLimits } from '../../workers/spending-notices.ts'
 
@@ -215,12 +216,22 @@ describe('The cursor', () => {
 
 test('the id of a delivery follows from its run and transaction; that of its reversal is another', () => {
   const row = { kind: 'delivered', id: 'x:1:2:3:4', runId: 'r', txHash: '0x1', closedAt: 7, at: 7 } as const
-  expect(transferNotification({ ...row, lane: 'evm-1:0xa' }).id).toBe(transferNotification(row).id)
+  expect(transferNotification({ ...row, lane: 'evm-1:0xa' }, 'encrypted').id).toBe(transferNotification(row, 'temporal').id)
   const ids = [row, { ...row, txHash: '0x2' }, { ...row, runId: 's' }, { ...row, kind: 'reversed' as const }].map(
-    (one) => transferNotification(one).id,
+    (one) => transferNotification(one, 'temporal').id,
   )
   expect(new Set(ids).size).toBe(4)
   for (const id of ids) expect(id).toMatch(/^evt_[\w-]{27}$/)
+})
+
+test('what is raised by a signal takes the id of nothing else: a receiver that has seen it leaves nothing out', () => {
+  const delivery = transferNotification({ kind: 'delivered', id: 'x:1:2:3:4', runId: 'r', closedAt: 7, at: 7 }, 'temporal')
+  const raised = { ...delivery, type: 'lane.spending_high', data: { lane: 'x' } } as const
+  const sent = (one: Notification) => (JSON.parse(bodyOf(one)) as { id: string }).id
+  expect([wireId(delivery), sent(delivery)]).toEqual([delivery.id, delivery.id])
+  expect(sent(raised)).toBe(wireId(raised))
+  expect(wireId(raised)).toMatch(/^evt_[\w-]{27}$/)
+  expect(wireId(raised)).not.toBe(delivery.id)
 })
 
 test('a key that has signed for more than 80 % of a limit is told of once an hour or day, by every process alike', () => {

@@ -1,0 +1,30 @@
+import type { TemporalClient } from '../temporal/client/client.ts'
+import type { NotifiedTransfer } from '../temporal/client/notified-transfers.ts'
+import { proofOf } from '../temporal/client/run-proof.ts'
+
+/** Runs that are read at a time. */
+const atOnce = 4
+
+/** What is told of a run. `encrypted`: a process with a key of `temporal.encryption` wrote it. `temporal`: it rests on Temporal's word alone. */
+export type Proof = 'encrypted' | 'temporal'
+
+/**
+ * What stands behind what a list shows; undefined for a run that Portage has not written. Throws what the Temporal client throws.
+ * @param isSealed payloads that are not encrypted are refused
+ */
+export async function proofsOf(
+  client: TemporalClient,
+  listed: readonly NotifiedTransfer[],
+  isSealed: boolean,
+): Promise<readonly (Proof | undefined)[]> {
+  const proofs: (Proof | undefined)[] = []
+  for (let at = 0; at < listed.length; at += atOnce) {
+    const read = listed.slice(at, at + atOnce).map(async (one) => {
+      const proof = await proofOf(client, one)
+      if (proof === 'foreign') return undefined
+      return proof === 'same' && isSealed ? 'encrypted' : 'temporal'
+    })
+    proofs.push(...(await Promise.all(read)))
+  }
+  return proofs
+}
