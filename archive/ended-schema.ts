@@ -17,6 +17,14 @@ export const orderSchema = z.object({
 })
 
 const attemptSchema = z.object({ kind: z.string(), hash: z.string(), maxFee: z.string(), tip: z.string(), fate: z.string() })
+/** As `TransferTransaction` (domain/transfer/attempts.ts). */
+const transactionSchema = z.object({
+  ...{ lane: z.string(), nonce: z.number(), round: z.number(), kind: z.string() },
+  hash: z.string().optional(),
+  ...{ maxFee: z.string(), tip: z.string(), fate: z.string() },
+  gasPaid: z.string().optional(),
+  at: timeSchema.optional(),
+})
 const entrySchema = z.object({ at: timeSchema, state: z.string(), note: z.string() })
 const text = z.string().optional().catch(undefined)
 const count = z.number().optional().catch(undefined)
@@ -47,6 +55,7 @@ const statusSchema = z.object({
   batch: text,
   rounds: count,
   tried: list,
+  transactions: list,
   orders: list,
   timeline: list,
 })
@@ -62,11 +71,12 @@ const transferSchema = z.looseObject({
   message: z.string(),
 }) satisfies z.ZodType<Transfer>
 
-export type EndedStatus = Omit<z.infer<typeof statusSchema>, 'tried' | 'orders' | 'timeline'> & {
+export type EndedStatus = Omit<z.infer<typeof statusSchema>, 'tried' | 'transactions' | 'orders' | 'timeline'> & {
   readonly tried?: z.infer<typeof attemptSchema>[] | undefined
+  readonly transactions?: z.infer<typeof transactionSchema>[] | undefined
   readonly orders?: z.infer<typeof orderSchema>[] | undefined
   readonly timeline?: z.infer<typeof entrySchema>[] | undefined
-  /** Entries of the three lists that are of another shape. */
+  /** Entries of these lists that are of another shape. */
   readonly dropped: number
 }
 
@@ -74,10 +84,15 @@ export type EndedStatus = Omit<z.infer<typeof statusSchema>, 'tried' | 'orders' 
 export function readStatus(given: unknown): EndedStatus | undefined {
   const read = statusSchema.safeParse(given)
   if (!read.success) return undefined
-  const { tried, orders, timeline, ...rest } = read.data
-  const lists = { tried: valid(attemptSchema, tried), orders: valid(orderSchema, orders), timeline: valid(entrySchema, timeline) }
+  const { tried, transactions, orders, timeline, ...rest } = read.data
+  const lists = {
+    tried: valid(attemptSchema, tried),
+    transactions: valid(transactionSchema, transactions),
+    orders: valid(orderSchema, orders),
+    timeline: valid(entrySchema, timeline),
+  }
   const kept = Object.values(lists).reduce((sum, one) => sum + (one?.length ?? 0), 0)
-  return { ...rest, ...lists, dropped: [tried, orders, timeline].reduce((sum, one) => sum + (one?.length ?? 0), 0) - kept }
+  return { ...rest, ...lists, dropped: [tried, transactions, orders, timeline].reduce((sum, one) => sum + (one?.length ?? 0), 0) - kept }
 }
 
 /** Undefined: what the run was started with is no transfer. */

@@ -34,6 +34,20 @@ export interface TransferRecord {
     readonly maxPriorityFeePerGasWei: string
     readonly fate: string
   }[]
+  /** All that was signed for it, by every process and in every round, on whatever lane; the newest 48. Absent: nothing was, or an earlier release has written the line. */
+  readonly transactions?: readonly {
+    readonly lane: string
+    readonly nonce: number
+    readonly round: number
+    readonly kind: string
+    /** Absent: it was recorded, and no process has told its hash. */
+    readonly hash?: string
+    readonly maxFeePerGasWei: string
+    readonly maxPriorityFeePerGasWei: string
+    readonly fate: string
+    readonly gasPaidWei?: string
+    readonly at?: string
+  }[]
   /** What was ordered of it, and by whom; the newest 32. */
   readonly orders?: readonly (Omit<GivenOrder, 'at'> & { readonly at: string })[]
   readonly timeline?: readonly { readonly at: string; readonly state: string; readonly note: string }[]
@@ -66,7 +80,7 @@ export function transferRecord(run: EndedRun, ended: EndedTransfer): TransferRec
 
 /** The record without its lists; if it is too long even so, without all texts that whoever wrote the result chose. */
 function shortRecord(record: TransferRecord): TransferRecord {
-  const { attempts: _, orders: _orders, timeline: _timeline, ...rest } = record
+  const { attempts: _, transactions: _transactions, orders: _orders, timeline: _timeline, ...rest } = record
   return JSON.stringify(rest).length <= longestRecord ? { ...rest, shortened: true } : shortestRecord(record)
 }
 
@@ -88,7 +102,7 @@ export function isUnreadable({ unreadable }: TransferRecord): boolean {
 }
 
 function outcomeOf(status: EndedStatus): Partial<TransferRecord> {
-  const { state, code, reason, cancelledBy, delivery, lane, nonce, batch, rounds, tried, orders, timeline, dropped } = status
+  const { state, code, reason, cancelledBy, delivery, lane, nonce, batch, rounds, tried, transactions, orders, timeline, dropped } = status
   return {
     outcome: state,
     ...(code !== undefined && { code }),
@@ -108,6 +122,7 @@ function outcomeOf(status: EndedStatus): Partial<TransferRecord> {
         fate,
       })),
     }),
+    ...(transactions && { transactions: transactions.map(transactionOf) }),
     ...(orders && { orders: orders.map((order) => ({ ...order, at: timeOf(order.at) })) }),
     ...(timeline && { timeline: timeline.map(({ at, state: then, note }) => ({ at: timeOf(at), state: then, note })) }),
     ...(dropped > 0 && { dropped }),
@@ -116,6 +131,24 @@ function outcomeOf(status: EndedStatus): Partial<TransferRecord> {
 
 function deliveryOf({ gasPaid, ...rest }: Delivery): NonNullable<TransferRecord['delivery']> {
   return { ...rest, ...(gasPaid !== undefined && { gasPaidWei: gasPaid }) }
+}
+
+function transactionOf({
+  maxFee,
+  tip,
+  gasPaid,
+  at,
+  hash,
+  ...rest
+}: NonNullable<EndedStatus['transactions']>[number]): NonNullable<TransferRecord['transactions']>[number] {
+  return {
+    ...rest,
+    ...(hash !== undefined && { hash }),
+    maxFeePerGasWei: maxFee,
+    maxPriorityFeePerGasWei: tip,
+    ...(gasPaid !== undefined && { gasPaidWei: gasPaid }),
+    ...(at !== undefined && { at: timeOf(at) }),
+  }
 }
 
 function timeOf(ms: number): string {

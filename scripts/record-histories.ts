@@ -1,6 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { type RecordedHistory, fixturePath, fixtures, type FixtureName } from '../test/replay/fixtures.ts'
+import { recordIdempotencyKey } from '../test/replay/record-idempotency-key.ts'
 import { recordNearAtHand } from '../test/replay/record-near.ts'
 import { recordNotifier } from '../test/replay/record-notifier.ts'
 import { recordSettings } from '../test/replay/record-settings.ts'
@@ -35,6 +36,7 @@ const recorders: readonly (readonly [readonly FixtureName[], (keep: Keep) => Pro
   [['stream-first-run', 'stream-continued-run'], recordStreams],
   [['settings-first-run'], recordSettings],
   [['notifier-first-run', 'reversal-recorded'], recordNotifier],
+  [['idempotency-key-answered'], recordIdempotencyKey],
   [['lane-reset-run'], recordLaneReset],
   [['far-finality-with-confirm'], recordFar],
   [['stream-aside'], recordStreamAside],

@@ -30,6 +30,28 @@ describe('the line of a closed transfer', () => {
     })
   })
 
+  test('has every transaction that was signed for it, with its hash, fee and fate; lines of earlier releases have none', () => {
+    const told = { ...{ lane: 'evm-1:0xa', nonce: 7, round: 1, kind: 'call' }, maxFee: '2', tip: '1' }
+    const transactions = [
+      { ...told, hash: '0x0', fate: 'replaced', at },
+      { ...told, hash: '0x1', maxFee: '3', fate: 'mined', gasPaid: '21', at },
+      // Recorded in the ledger, and never told.
+      { ...told, nonce: 8, round: 2, fate: 'dropped' },
+      { ...told, nonce: '9' },
+    ]
+    const record = transferRecord(run, { transfer, result: { ...result, transactions } })
+    const shown = { ...{ lane: 'evm-1:0xa', nonce: 7, round: 1, kind: 'call' }, maxFeePerGasWei: '2', maxPriorityFeePerGasWei: '1' }
+    expect([record.dropped, record.transactions]).toEqual([
+      1,
+      [
+        { ...shown, hash: '0x0', fate: 'replaced', at: '2026-11-22T10:00:30.000Z' },
+        { ...shown, hash: '0x1', maxFeePerGasWei: '3', fate: 'mined', gasPaidWei: '21', at: '2026-11-22T10:00:30.000Z' },
+        { ...shown, nonce: 8, round: 2, fate: 'dropped' },
+      ],
+    ])
+    expect(transferRecord(run, { transfer, result })).not.toHaveProperty('transactions')
+  })
+
   test('is without the entries of its lists that are of another shape', () => {
     const mixed = {
       ...result,

@@ -28,7 +28,17 @@ export interface RecordedEvent {
 
 /** A recorded run: its file is in test/fixtures/histories. `shows` checks that the recording has what it is for. */
 export interface Fixture {
-  readonly workflow: 'transfer' | 'lane' | 'settings' | 'operatorTransaction' | 'batch' | 'stream' | 'audit' | 'notifier' | 'reversal'
+  readonly workflow:
+    | 'transfer'
+    | 'lane'
+    | 'settings'
+    | 'operatorTransaction'
+    | 'batch'
+    | 'stream'
+    | 'audit'
+    | 'notifier'
+    | 'reversal'
+    | 'idempotencyKey'
   shows(history: RecordedHistory): boolean
 }
 
@@ -156,6 +166,11 @@ export const fixtures = {
       has(history, 'TIMER_STARTED') &&
       steps(history).includes('notify') &&
       signals(history).join() === 'order,order',
+  },
+  'idempotency-key-answered': {
+    workflow: 'idempotencyKey',
+    shows: (history) =>
+      signals(history).join() === 'answered' && has(history, 'TIMER_STARTED') && has(history, 'WORKFLOW_EXECUTION_COMPLETED'),
   },
   'reversal-recorded': { workflow: 'reversal', shows: (history) => has(history, 'WORKFLOW_EXECUTION_COMPLETED') },
   'stream-first-run': {
