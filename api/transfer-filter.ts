@@ -8,6 +8,10 @@ import { lanesOfFilter } from '../temporal/client/lanes.ts'
 import { transfersOfNonce } from '../temporal/client/nonce-owner.ts'
 import type { TransferFilter } from '../temporal/client/transfer-list.ts'
 import type { ApiDeps } from './deps.ts'
+import { createReadGate } from './read-gate.ts'
+
+/** The block of a nonce is looked for at the nodes, by halves: more reads than for anything else that a filter names. */
+const nonceGate = createReadGate({ atOnce: 2, waiting: 16 })
 
 const name = z.string().regex(/^[a-z][a-z0-9-]{0,30}$/, 'must be a name: lower case letters, digits and dashes')
 const time = z.iso.datetime({ offset: true })
@@ -67,7 +71,7 @@ export async function toFilter({ client, config, network }: ApiDeps, given: Give
   const ids = configured.map(({ id }) => id)
   const lanes = await lanesOfFilter(client, ids, { lane, sender: sender?.toLowerCase() })
   const chain = configured.find(({ id }) => id === lane)?.chain
-  const mined = async () => (await network.chains.get(chain ?? '')?.mined(laneAddress(lane ?? ''), nonce ?? 0))?.hash
+  const mined = () => nonceGate(async () => (await network.chains.get(chain ?? '')?.mined(laneAddress(lane ?? ''), nonce ?? 0))?.hash)
   return {
     ...same,
     ...(states !== undefined && { states: [states].flat() }),

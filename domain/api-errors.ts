@@ -15,4 +15,8 @@ export const apiErrors = {
     'As many listen to the events as this process lets.',
     'Close a listener that is not needed, or listen at another process that serves the API.',
   ),
+  API_BUSY: retry(
+    'This process works on as many requests of this kind as it takes at a time.',
+    'Send it again after the time in the Retry-After header, or to another process that serves the API.',
+  ),
 } as const satisfies Record<string, CatalogueEntry>

@@ -1,11 +1,12 @@
 import { z } from 'zod'
 import { type KeptOrders, orderSubjects, readKeptOrders } from '../../temporal/client/kept-orders.ts'
 import type { Api, ApiDeps } from '../deps.ts'
+import { createReadGate, createSharedReads } from '../read-gate.ts'
 
 /** Orders are looked for this far back unless the request says otherwise, days. */
 const usualDays = 7
-/** One reading serves all that ask within this time, ms: it asks every lane and every stream. */
-const maxAgeMs = 3_000
+/** One reading serves all that ask the same within this time, ms: it asks every lane and every stream, and perhaps every open transfer. */
+const keepMs = 3_000
 
 const orderSchema = z.object({
   at: z.string().describe('When it was obeyed.'),
@@ -48,20 +49,11 @@ const schema = {
   },
 }
 
-/** `GET /v1/audit`: the orders that are kept. */
+/** `GET /v1/audit`: the orders that are kept. One reading at a time in a process: another one is refused meanwhile (API_BUSY). */
 export function auditRoute(app: Api, { client }: ApiDeps): void {
-  const readings = new Map<string, { readonly at: number; readonly kept: Promise<KeptOrders[]> }>()
-  const read = (subjects: readonly (typeof orderSubjects)[number][], since: number): Promise<KeptOrders[]> => {
-    const key = `${[...subjects].toSorted().join(',')} ${Math.floor(since / 60_000)}`
-    const last = readings.get(key)
-    if (last && Date.now() - last.at < maxAgeMs) return last.kept
-    for (const [other, { at }] of readings) if (Date.now() - at >= maxAgeMs) readings.delete(other)
-    const kept = readKeptOrders(client, since, subjects)
-    readings.set(key, { at: Date.now(), kept })
-    // One that failed serves nobody else.
-    kept.catch(() => readings.delete(key))
-    return kept
-  }
+  const shared = createSharedReads<KeptOrders[]>(keepMs, createReadGate({ atOnce: 1, waiting: 0 }))
+  const read = (subjects: readonly (typeof orderSubjects)[number][], since: number) =>
+    shared(`${[...new Set(subjects)].toSorted().join(',')} ${Math.floor(since / 60_000)}`, () => readKeptOrders(client, since, subjects))
   app.get('/v1/audit', { config: { access: 'read' }, schema }, async ({ query: { subject, by, id, since, limit } }) => {
     const from = since === undefined ? Date.now() - usualDays * 86_400_000 : Date.parse(since)
     const subjects = subject === undefined ? orderSubjects.filter((one) => one !== 'transfer') : [subject].flat()

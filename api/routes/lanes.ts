@@ -7,6 +7,7 @@ import { listOperatorTransactions } from '../../temporal/client/operator-transac
 import { keptRead } from '../../temporal/client/shared-read.ts'
 import type { Api, ApiDeps } from '../deps.ts'
 import { errorSchema } from '../errors.ts'
+import { createReadGate, createSharedReads } from '../read-gate.ts'
 
 /** The answer is given again for so long, ms: each costs calls to Temporal and to every node, and many may look. */
 const keepMs = 1_000
@@ -59,15 +60,21 @@ export function laneRoutes(app: Api, { client, config }: ApiDeps): void {
     ...(await readLane(client, resolveLane(config, request.params.lane))),
   }))
 
+  // Of each of up to 200 its result is asked.
+  const gate = createReadGate({ atOnce: 2, waiting: 8 })
+  const readBatches = createSharedReads<Awaited<ReturnType<typeof listBatches>>>(keepMs, gate)
+  const readTransactions = createSharedReads<Awaited<ReturnType<typeof listOperatorTransactions>>>(keepMs, gate)
+
   const batches = {
     summary: 'The calls of a lane that deliver several transfers each, newest first',
     params: laneParams,
     querystring: closed,
     response: { 200: z.object({ batches: z.array(workflowSchema) }), 404: errorSchema },
   }
-  app.get('/v1/lanes/:lane/batches', { ...access, schema: batches }, async ({ params: { lane }, query }) => ({
-    batches: (await listBatches(client, resolveLane(config, lane), query.closed)).map((row) => ({ ...row })),
-  }))
+  app.get('/v1/lanes/:lane/batches', { ...access, schema: batches }, async ({ params, query: { closed: most } }) => {
+    const lane = resolveLane(config, params.lane)
+    return { batches: (await readBatches(`${lane} ${most}`, () => listBatches(client, lane, most))).map((row) => ({ ...row })) }
+  })
 
   const transactions = {
     summary: "The operators' own transactions with the key of a lane, newest first",
@@ -75,7 +82,9 @@ export function laneRoutes(app: Api, { client, config }: ApiDeps): void {
     querystring: closed,
     response: { 200: z.object({ transactions: z.array(workflowSchema) }), 404: errorSchema },
   }
-  app.get('/v1/lanes/:lane/transactions', { ...access, schema: transactions }, async ({ params: { lane }, query }) => ({
-    transactions: (await listOperatorTransactions(client, resolveLane(config, lane), query.closed)).map((row) => ({ ...row })),
-  }))
+  app.get('/v1/lanes/:lane/transactions', { ...access, schema: transactions }, async ({ params, query: { closed: most } }) => {
+    const lane = resolveLane(config, params.lane)
+    const rows = await readTransactions(`${lane} ${most}`, () => listOperatorTransactions(client, lane, most))
+    return { transactions: rows.map((row) => ({ ...row })) }
+  })
 }

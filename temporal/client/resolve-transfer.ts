@@ -2,6 +2,7 @@ import { RelayerError } from '../../domain/errors.ts'
 import { type TemporalClient, within } from './client.ts'
 import { ifGone, rethrowAs } from './errors.ts'
 import { listPage } from './memos.ts'
+import { recentIds } from './recent-ids.ts'
 import { quoted, transfersWith } from './transfer-queries.ts'
 
 /** Where a message comes from: what the id of its transfer begins with. */
@@ -21,13 +22,12 @@ export interface KnownPlaces {
   readonly sourceIds?: ((chain: string) => readonly string[]) | undefined
   /** The messages that this transaction of a source chain has sent (lower case, with 0x). Absent, or empty: none is known. */
   readonly placesOf?: ((txHash: string) => Promise<readonly MessagePlace[]>) | undefined
+  /** What is no whole id is looked for through it: it bounds how many look at a time. Absent: nothing does. */
+  readonly gate?: (<Answer>(read: () => Promise<Answer>) => Promise<Answer>) | undefined
 }
 
 /** Longer than any id. */
 const longestText = 1_000
-/** Transfers that are looked through for a part of an id that the server has no index for, the newest. */
-const mostScanned = 10_000
-const pageSize = 1_000
 const timeoutMs = 10_000
 /** Candidates that an error names. */
 const mostNamed = 10
@@ -40,13 +40,19 @@ const numbered = /^(.+)[:/](.+)[:/]([0-9]{1,20})$/
 /**
  * The id of the transfer that a text names: a whole id; its beginning; its last part, or the beginning of that (the digest's first 16 digits); `sequence:digest`; the
  * hash of its transaction on the target chain or (with `known.placesOf`) on the source; its digest; `chain/emitter/sequence`, where the chain is a name or a number
- * and the emitter an address or 64 digits; `source:target:nonce`; `chain/sequence`. Throws TRANSFER_NOT_FOUND, TRANSFER_AMBIGUOUS with the candidates, TEMPORAL_UNAVAILABLE.
+ * and the emitter an address or 64 digits; `source:target:nonce`; `chain/sequence`. Throws TRANSFER_NOT_FOUND, TRANSFER_AMBIGUOUS with the candidates, TEMPORAL_UNAVAILABLE,
+ * and what the gate throws.
  */
 export async function resolveTransfer(client: TemporalClient, text: string, known: KnownPlaces = {}): Promise<string> {
   const given = text.trim()
   // What no id has is not asked for: it may be anything, and would be shown.
   if (given === '' || given.length > longestText || !/^[\w.:/-]+$/.test(given)) throw notFound(given)
   if (await isTransfer(client, given)) return given
+  const { gate = (read) => read() } = known
+  return gate(() => search(client, given, known))
+}
+
+async function search(client: TemporalClient, given: string, known: KnownPlaces): Promise<string> {
   for (const find of finders(client, given, known)) {
     const found = [...new Set(await find())]
     const [id, ...more] = found
@@ -129,17 +135,13 @@ async function scan(
   isWanted: (parts: IdParts) => boolean,
   conditions: readonly string[] = [],
 ): Promise<readonly string[]> {
-  const query = transfersWith({}, `ExecutionStatus != 'ContinuedAsNew'`, ...conditions)
   const found: string[] = []
-  let token: Uint8Array | undefined
-  for (let seen = 0; seen < mostScanned; seen += pageSize) {
-    const page = await within(client, timeoutMs, () => listPage(client, { query, pageSize, token })).catch(rethrowAs({}))
-    for (const { workflowId } of page.runs) {
-      const [, sourceId = '', emitter = '', sequence = '', last = ''] = workflowId.split(':')
-      if (isWanted({ sourceId, emitter, sequence, last })) found.push(workflowId)
+  for await (const ids of recentIds(client, conditions)) {
+    for (const id of ids) {
+      const [, sourceId = '', emitter = '', sequence = '', last = ''] = id.split(':')
+      if (isWanted({ sourceId, emitter, sequence, last })) found.push(id)
     }
-    token = page.next
-    if (!token || found.length > mostNamed) break
+    if (found.length > mostNamed) break
   }
   return found
 }

@@ -50,7 +50,7 @@ export interface TransferFilter {
   readonly ids?: readonly string[] | undefined
   /** Of the transaction that is in a block of the target chain. */
   readonly txHash?: string | undefined
-  /** ms since the epoch: the transfer began before then, or at or after then. */
+  /** ms since the epoch: the transfer began before then, or at or after then. Of one with an outcome its last run, too, began before then. */
   readonly startedBefore?: number | undefined
   readonly startedAfter?: number | undefined
 }
@@ -64,8 +64,8 @@ export interface TransferPage {
 
 /** Longest wait for the server, ms. */
 const serverTimeoutMs = 10_000
-/** Pages without a single match that one call passes over. */
-const emptyPages = 20
+/** Pages without a single match that one call passes over: of open transfers, and those without an outcome, that are too young. */
+const emptyPages = 5
 /** Of a memo of a transfer: when it began, ISO 8601. A run's own start is later once the transfer has continued as new. */
 export const startedAtMemo = 'startedAt'
 
@@ -155,7 +155,7 @@ function isOfAge({ startedAt }: TransferRow, { startedBefore = Infinity, started
 }
 
 function queryOf(filter: TransferFilter): string {
-  const { states, execution, code, bridge, chain, sourceChain, targetChain, lanes, ids, txHash, startedAfter } = filter
+  const { states, execution, code, bridge, chain, sourceChain, targetChain, lanes, ids, txHash, startedAfter, startedBefore } = filter
   const values = { Bridge: bridge, SourceChain: sourceChain, TargetChain: targetChain, TxHash: txHash }
   const conditions = [
     execution === undefined ? `ExecutionStatus != 'ContinuedAsNew'` : executions[execution],
@@ -165,6 +165,7 @@ function queryOf(filter: TransferFilter): string {
     ...(lanes ? [`Lane IN (${lanes.map(quoted).join(', ')})`] : []),
     ...(ids ? [`WorkflowId IN (${ids.map(quoted).join(', ')})`] : []),
     ...(startedAfter === undefined ? [] : [`StartTime >= '${new Date(startedAfter).toISOString()}'`]),
+    ...(startedBefore === undefined ? [] : [beganBefore(startedBefore)]),
   ]
   return transfersWith(values, ...conditions)
 }
@@ -174,6 +175,14 @@ const executions = {
   closed: `ExecutionStatus NOT IN ('Running', 'ContinuedAsNew')`,
   undone,
 } as const
+
+/**
+ * A run that goes on from another one began later than its transfer, which only its memo tells. So the server leaves out those that are most, with an outcome, by the
+ * start of their last run; of the others each is looked at.
+ */
+function beganBefore(ms: number): string {
+  return `(StartTime < '${new Date(ms).toISOString()}' OR ExecutionStatus != 'Completed')`
+}
 
 /** A terminated transfer keeps its last state: it is in none. */
 function inStates(states: readonly TransferState[]): string {

@@ -1,0 +1,54 @@
+import { expect, test } from 'vitest'
+import { createReadGate, createSharedReads } from '../../api/read-gate.ts'
+
+/** Readings that end when they are told to. */
+function readings() {
+  const open: ((answer: string) => void)[] = []
+  let most = 0
+  const read = () =>
+    new Promise<string>((end) => {
+      open.push(end)
+      most = Math.max(most, open.length)
+    })
+  const endNext = (answer = 'read') => open.shift()?.(answer)
+  return { read, endNext, counts: () => ({ open: open.length, most }) }
+}
+
+test('so many go on at a time, so many wait, and the rest is refused; each that ends, or fails, lets the next one in', async () => {
+  const { read, endNext, counts } = readings()
+  const gate = createReadGate({ atOnce: 2, waiting: 1 })
+  const first = gate(read)
+  const second = gate(read)
+  const third = gate(() => Promise.reject(new Error('a node')))
+  const refused = { code: 'API_BUSY', facts: { atOnce: 2, waiting: 1 } }
+  await expect(gate(read)).rejects.toMatchObject(refused)
+  endNext()
+  await expect(first).resolves.toBe('read')
+  await expect(third).rejects.toThrow('a node')
+  const fourth = gate(read)
+  const fifth = gate(read)
+  await expect(gate(read)).rejects.toMatchObject(refused)
+  for (const one of [second, fourth, fifth]) {
+    endNext()
+    await one
+  }
+  expect(counts()).toEqual({ open: 0, most: 2 })
+})
+
+test('who asks the same shares one reading, meanwhile and for a while after; another question is refused meanwhile; a failure is not kept', async () => {
+  const { read, endNext, counts } = readings()
+  const shared = createSharedReads<string>(60_000, createReadGate({ atOnce: 1, waiting: 0 }))
+  const [one, same] = [shared('a', read), shared('a', read)]
+  await expect(shared('b', read)).rejects.toMatchObject({ code: 'API_BUSY' })
+  endNext('first')
+  expect(await Promise.all([one, same, shared('a', read)])).toEqual(['first', 'first', 'first'])
+  await expect(shared('c', () => Promise.reject(new Error('away')))).rejects.toThrow('away')
+  const again = shared('c', read)
+  endNext('second')
+  expect([await again, counts().most]).toEqual(['second', 1])
+  // What is kept has an end, however many different questions come.
+  for (let index = 0; index < 30; index++) await shared(`other ${index}`, async () => 'x')
+  const anew = shared('a', read)
+  endNext('anew')
+  expect(await anew).toBe('anew')
+})
