@@ -24,6 +24,18 @@ export async function authenticate(token: string | undefined, { ring, audience, 
   return principal
 }
 
+/**
+ * That what a token allowed goes on: it has not ended, is not on the list as revoked, and the key that signed it is still there. Throws
+ * ACCESS_TOKEN_EXPIRED, ACCESS_TOKEN_REVOKED, ACCESS_TOKEN_INVALID (its key was removed), ACCESS_KEYS.
+ */
+export async function assertStillGood(principal: Principal, { ring, tokens }: Pick<TokenCheck, 'ring' | 'tokens'>): Promise<void> {
+  if (Date.now() >= principal.expiresAt) throw new RelayerError('ACCESS_TOKEN_EXPIRED')
+  const listed = tokens()
+  if (listed) assertNotRevoked(principal, listed)
+  const keys = await ring.keys()
+  if (!keys.some(({ kid }) => kid === principal.kid)) throw new RelayerError('ACCESS_TOKEN_INVALID')
+}
+
 /** The token of an Authorization header: RFC 6750, section 2.1. One in the query would end in logs, so that it is not looked for there. */
 export function bearerOf(authorization: string | undefined): string | undefined {
   return /^Bearer ([A-Za-z0-9._~+/-]+=*)$/i.exec(authorization ?? '')?.[1]

@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest, FastifySchema } from 'fastify'
-import { authenticate, bearerOf } from '../access/authenticate.ts'
+import { authenticate, bearerOf, type TokenCheck } from '../access/authenticate.ts'
 import { assertLevel, assertScope } from '../access/authorize.ts'
 import { createKeyRing } from '../access/key-ring.ts'
 import { type Operation, operations } from '../access/operations.ts'
@@ -26,12 +26,7 @@ declare module 'fastify' {
  * Every route that is added from now on has to say what it needs; one that does not is a mistake of ours, and the API does not start. The token is checked before the body is
  * read, and after the rate limit.
  */
-export function guardRoutes(app: Api, deps: Pick<ApiDeps, 'config' | 'access' | 'settings'>): void {
-  const tokens = () => {
-    const settings = deps.settings()
-    return isUnread(settings) ? undefined : (settings.tokens ?? [])
-  }
-  const check = { ring: createKeyRing(deps.access), audience: deps.config.temporal.namespace, tokens }
+export function guardRoutes(app: Api, check: TokenCheck): void {
   app.decorateRequest('principal', undefined)
 
   const authenticateRequest = async (request: FastifyRequest): Promise<void> => {
@@ -52,6 +47,15 @@ export function guardRoutes(app: Api, deps: Pick<ApiDeps, 'config' | 'access' | 
     const description = [route.schema?.description, `Needs a token of level ${level}.`].filter(Boolean).join(' ')
     route.schema = { ...route.schema, description, security: [{ token: [] }], response: { ...refusals, ...responsesOf(route.schema) } }
   })
+}
+
+/** What tokens are checked by, as settings and keys are at the time. */
+export function tokenCheckOf({ access, config, settings }: Pick<ApiDeps, 'config' | 'access' | 'settings'>): TokenCheck {
+  const tokens = () => {
+    const now = settings()
+    return isUnread(now) ? undefined : (now.tokens ?? [])
+  }
+  return { ring: createKeyRing(access), audience: config.temporal.namespace, tokens }
 }
 
 /** What every route that needs a token may answer. */

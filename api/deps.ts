@@ -11,11 +11,14 @@ import type { SpyHealth } from '../intake/spy.ts'
 import type { Submitter } from '../intake/submitter.ts'
 import type { Metrics } from '../observability/metrics.ts'
 import type { Logger } from '../observability/logger.ts'
+import type { StreamAudit } from '../streams/scanned/audit-transfers.ts'
 import type { TemporalClient } from '../temporal/client/client.ts'
+import type { FeedOptions } from './events/feed.ts'
+import type { ListenerOptions } from './events/listener.ts'
 
 /** What the API needs of its process. */
 export interface ApiDeps {
-  readonly config: Pick<Config, 'api' | 'bridges' | 'chains' | 'notifications' | 'temporal'>
+  readonly config: Pick<Config, 'api' | 'audit' | 'bridges' | 'chains' | 'dataFolder' | 'notifications' | 'streams' | 'temporal'>
   readonly access: AccessSource
   /** As they are now. */
   readonly settings: () => Settings
@@ -28,6 +31,10 @@ export interface ApiDeps {
   readonly feedsStreams: boolean
   /** The subscriptions of this process to guardian spies; absent: it has none. */
   readonly spies?: (() => readonly SpyHealth[]) | undefined
+  /** Of `GET /v1/events`; shorter ones are for tests. */
+  readonly events?: Partial<FeedOptions & ListenerOptions> | undefined
+  /** Audits a stream now, with the chains of this process. Throws STREAM_NOT_FOUND, and what reading throws. */
+  readonly auditStream: (stream: string) => Promise<StreamAudit>
   /** What the keys that this process holds have signed for lately; absent: it holds none. */
   readonly spending?: (() => readonly LaneSpending[]) | undefined
 }

@@ -6,21 +6,24 @@ import { z } from 'zod'
 import { RelayerError, toRelayerError } from '../domain/errors.ts'
 import { limitConnections } from '../http/server-limits.ts'
 import { asLogged } from '../observability/severity.ts'
-import { guardRoutes } from './access.ts'
+import { guardRoutes, tokenCheckOf } from './access.ts'
 import type { Api, ApiDeps } from './deps.ts'
 import { problemType, toErrorAnswer } from './errors.ts'
 import { assertHost, listen, sendError, serverOptions } from './http.ts'
 import { laneOrderRoutes } from './routes/lane-orders.ts'
+import { lanePaymentRoutes } from './routes/lane-payments.ts'
 import { laneRoutes } from './routes/lanes.ts'
 import { nodeRoutes } from './routes/nodes.ts'
 import { healthRoutes } from './routes/health.ts'
 import { auditRoute } from './routes/audit.ts'
+import { auditsRoutes } from './routes/audits.ts'
 import { docsRoutes } from './routes/docs.ts'
 import { eventRoute } from './routes/events.ts'
 import { metricsRoute } from './routes/metrics.ts'
 import { notificationRoutes } from './routes/notifications.ts'
 import { relayVaaRoute } from './routes/relay-vaa.ts'
 import { settingsRoutes } from './routes/settings.ts'
+import { streamUpkeepRoutes } from './routes/stream-upkeep.ts'
 import { streamRoutes } from './routes/streams.ts'
 import { stuckRoute } from './routes/stuck.ts'
 import { submitTransferRoute } from './routes/submit-transfer.ts'
@@ -79,7 +82,8 @@ export async function createApi(deps: ApiDeps): Promise<Api> {
     openapi: { openapi: '3.1.0', info: { title: 'Portage', version: '1' }, components },
     transform: jsonSchemaTransform,
   })
-  guardRoutes(app, deps)
+  const check = tokenCheckOf(deps)
+  guardRoutes(app, check)
 
   const causes = stuckRoute(app, deps)
   submitTransferRoute(app, deps)
@@ -87,10 +91,13 @@ export async function createApi(deps: ApiDeps): Promise<Api> {
   transferOrderRoutes(app, deps)
   laneRoutes(app, deps)
   laneOrderRoutes(app, deps)
+  lanePaymentRoutes(app, deps)
   streamRoutes(app, deps)
+  streamUpkeepRoutes(app, deps)
   nodeRoutes(app, deps)
   auditRoute(app, deps)
-  eventRoute(app, deps, causes)
+  auditsRoutes(app, deps)
+  eventRoute(app, deps, { check, causes })
   settingsRoutes(app, deps)
   notificationRoutes(app, deps)
   relayVaaRoute(app, deps)

@@ -7,12 +7,19 @@ import type { ChainName } from '../domain/transfer/transfer.ts'
 import type { ChainConfig, Config } from './schema.ts'
 
 /** Throws INPUT_INVALID for a name that the config does not have. */
-export function chainOf(config: Config, name: ChainName): ChainConfig {
+export function chainOf(config: Pick<Config, 'chains'>, name: ChainName): ChainConfig {
   const chain = Object.hasOwn(config.chains, name) ? config.chains[name] : undefined
   if (!chain) {
     throw new RelayerError('INPUT_INVALID', { detail: `no chain is called ${name}; there are: ${Object.keys(config.chains).join(', ')}` })
   }
   return chain
+}
+
+/** The chain that is named, or all of the config. Throws INPUT_INVALID. */
+export function auditedChains(config: Pick<Config, 'chains'>, name: ChainName | undefined): ChainName[] {
+  if (name === undefined) return Object.keys(config.chains)
+  chainOf(config, name)
+  return [name]
 }
 
 /** The id of a chain's lane. */

@@ -2,8 +2,10 @@ import { randomBytes } from 'node:crypto'
 import { mkdir, open, readFile, rename, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { RelayerError } from '../domain/errors.ts'
-import { assertCheckpoint, type StreamCheckpoint } from '../domain/stream/checkpoint.ts'
+import { assertCheckpoint, checkpointOf, type StreamCheckpoint } from '../domain/stream/checkpoint.ts'
 import { httpText } from '../intake/http.ts'
+import type { TemporalClient } from '../temporal/client/client.ts'
+import { readStream } from './reports.ts'
 
 /** Where checkpoints are kept; as in the config (`streams.checkpoints`). */
 export type CheckpointPlace =
@@ -37,6 +39,17 @@ export function createCheckpointStore(place: CheckpointPlace) {
     /** Whole or not at all. Throws CHECKPOINT_UNAVAILABLE. */
     write: (checkpoint: StreamCheckpoint) => put(checkpoint.stream, `${JSON.stringify(checkpoint)}\n`),
   }
+}
+
+/** Writes the checkpoint of a stream as it is now. Throws INPUT_INVALID (it has read no block yet), CHECKPOINT_UNAVAILABLE, and as `readStream`. */
+export async function writeCheckpoint(client: TemporalClient, store: CheckpointStore, stream: string): Promise<StreamCheckpoint> {
+  const state = await readStream(client, stream)
+  // A stream would not begin with it, and it would replace a better one.
+  if (state.start !== undefined && !state.cursor)
+    throw new RelayerError('INPUT_INVALID', { detail: 'the stream has read no block yet: there is nothing to keep', facts: { stream } })
+  const written = checkpointOf(state)
+  await store.write(written)
+  return written
 }
 
 /** The checkpoint of a text. Throws CHECKPOINT_INVALID with the path of the field. */

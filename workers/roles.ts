@@ -1,5 +1,6 @@
 import type { AccessSource } from '../access/key-ring.ts'
 import type { LaneSpending } from '../chains/signing-port.ts'
+import type { StreamAudit } from '../streams/scanned/audit-transfers.ts'
 import type { SpyHealth } from '../intake/spy.ts'
 import type { Logger } from '../observability/logger.ts'
 import type { RelayerError } from '../domain/errors.ts'
@@ -20,13 +21,14 @@ export interface StartupServer {
 /** The REST API, which the roles `all` and `api` serve. Handed in by whoever starts a role: workers do not import `api`. */
 export interface RestApi {
   createStartupServer(listen: { readonly host: string; readonly port: number; readonly hosts: readonly string[] }): StartupServer
-  /** @param context.feedsStreams this process feeds the streams, too, and so sets their metrics itself; context.spies: its subscriptions to guardian spies; context.spending: of the keys that it holds */
+  /** @param context.feedsStreams this process feeds the streams, too, and so sets their metrics itself; context.spies: its subscriptions to guardian spies; context.spending: of the keys that it holds; context.auditStream: audits a stream now, with the chains of this process */
   start(
     context: ProcessContext & {
       readonly feedsStreams: boolean
       readonly access: AccessSource
       readonly spies?: (() => readonly SpyHealth[]) | undefined
       readonly spending: () => readonly LaneSpending[]
+      readonly auditStream: (stream: string) => Promise<StreamAudit>
     },
   ): Promise<Service>
 }

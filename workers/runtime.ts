@@ -21,6 +21,7 @@ import { processMetrics } from './process-metrics.ts'
 import type { Role, RunOptions } from './roles.ts'
 import { awaitStartupDependencies, type StartupDependencies } from './startup-dependencies.ts'
 import { spendingNotices } from './spending-notices.ts'
+import { auditHere } from './stream-audit.ts'
 import { type ProcessWork, type Running, stopWork, supervise } from './supervise.ts'
 import { watchCredentials } from './temporal-credentials.ts'
 import { type ProcessTracing, startTracing } from './tracing.ts'
@@ -126,6 +127,7 @@ async function startRole(
         feedsStreams: serves('intake'),
         spies: intake?.spies,
         spending: () => agents.map(({ lane, spending }) => ({ lane, spending })),
+        auditStream: (stream) => auditHere(context, stream),
       }),
     )
   options.admin.started({ client, network, agents, spies: intake?.spies })

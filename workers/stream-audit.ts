@@ -22,14 +22,20 @@ export async function auditNow(client: TemporalClient, config: Config, stream: s
   // The two chains of the route are enough: an outage of another chain does not matter here.
   const network = await connectNetwork(config, { only: config.chains[target] ? [target] : undefined })
   try {
-    const source = [...network.bridges.values()].flatMap(({ sources }) => sources).find(({ config: { stream: id } }) => id === stream)
-    if (!source) throw unknown(stream, 'No route of this config is this stream.')
     const now = await readSettings(client)
     const context = createContext({ config, client, network, settings: () => now, logger, metrics: createMetrics() })
-    return await (source.kind === 'scanned' ? auditOnce(scannedOptions(context, source)) : auditSigned(context, source))
+    return await auditHere(context, stream)
   } finally {
     network.close()
   }
+}
+
+/** The same with the chains of a process that runs. Throws STREAM_NOT_FOUND, and what reading throws. */
+export async function auditHere(context: ProcessContext, stream: string): Promise<StreamAudit> {
+  const { bridges } = context.network
+  const source = [...bridges.values()].flatMap(({ sources }) => sources).find(({ config: { stream: id } }) => id === stream)
+  if (!source) throw unknown(stream, 'No route of this config is this stream.')
+  return source.kind === 'scanned' ? auditOnce(scannedOptions(context, source)) : auditSigned(context, source)
 }
 
 /** In the words of a scanned source: what the network's servers do not have is a gap. */

@@ -9,7 +9,7 @@ export interface FeedEvent {
   readonly data: object
 }
 
-/** What happened since the look before. */
+/** What happened since the look before. `ready` (`data.what`): what changes there from now on is told. */
 type Look = () => Promise<readonly Omit<FeedEvent, 'id'>[]>
 
 export interface FeedOptions {
@@ -39,16 +39,16 @@ export class EventFeed {
   #count = 0
   #loop: Promise<void> | undefined
   #leftAt = 0
-  #hasLooked = false
+  readonly #ready = new Set<string>()
 
   constructor(look: Look, options: FeedOptions = feedDefaults) {
     this.#look = look
     this.#options = options
   }
 
-  /** What changes from now on is told. */
-  get hasLooked(): boolean {
-    return this.#hasLooked
+  /** Of what changes are told: who comes later has missed its `ready`. */
+  get ready(): readonly string[] {
+    return [...this.#ready]
   }
 
   get listeners(): number {
@@ -84,14 +84,13 @@ export class EventFeed {
     const { signal } = this.#stop
     while (!signal.aborted && (this.#listeners.size > 0 || Date.now() - this.#leftAt < this.#options.lingerMs)) {
       for (const event of await this.#look()) this.#tell(event)
-      if (!this.#hasLooked) this.#tell({ type: 'ready', data: { what: 'transfers' } })
-      this.#hasLooked = true
       await delay(this.#options.everyMs, undefined, { signal, ref: false }).catch(() => {})
     }
   }
 
   #tell({ type, data }: Omit<FeedEvent, 'id'>): void {
     const event = { id: `${this.#epoch}-${++this.#count}`, type, data }
+    if (type === 'ready') this.#ready.add((data as { readonly what: string }).what)
     this.#events = [...this.#events, event].slice(-this.#options.most)
     for (const listener of this.#listeners) listener(event)
   }

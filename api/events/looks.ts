@@ -1,3 +1,4 @@
+import type { CauseReport } from '../../causes/collect.ts'
 import type { Cause } from '../../domain/cause.ts'
 import { toRelayerError } from '../../domain/errors.ts'
 import { redactText } from '../../observability/redact.ts'
@@ -11,13 +12,19 @@ type Look = () => Promise<readonly News[]>
 /** Between two looks at the causes, ms: each asks every node. */
 const causesEveryMs = 5_000
 
-/** Looks at what changes, for the feed: never throws. What cannot be read is told once, and once more when it can. */
-export function createLooks(client: TemporalClient, readCauses: () => Promise<{ readonly causes: readonly Cause[] }>): Look {
+/**
+ * Looks at what changes, for the feed: never throws. What cannot be read is told once, and once more when it can.
+ * @param readCauses what `GET /v1/stuck` answers with
+ */
+export function createLooks(client: TemporalClient, readCauses: () => Promise<Pick<CauseReport, 'causes'>>): Look {
   const transfers = createTransferWatch(client)
+  let isReady = false
   const lookAtTransfers = quietly('transfers', async () => {
     const { changed, isCut } = await transfers.look()
+    const begins = isReady ? [] : [{ type: 'ready', data: { what: 'transfers' } }]
+    isReady = true
     const news = changed.map((row): News => ({ type: 'transfer', data: { ...row } }))
-    return isCut ? [...news, { type: 'cut', data: { what: 'transfers' } }] : news
+    return [...begins, ...news, ...(isCut ? [{ type: 'cut', data: { what: 'transfers' } }] : [])]
   })
   // Nodes that do not answer must not hold up what Temporal tells.
   const lookAtCauses = inBackground(quietly('causes', causeChanges(readCauses)), causesEveryMs)
@@ -25,7 +32,7 @@ export function createLooks(client: TemporalClient, readCauses: () => Promise<{ 
 }
 
 /** What began, changed or ended among the causes since the look before; the first one only remembers, and says so. */
-function causeChanges(readCauses: () => Promise<{ readonly causes: readonly Cause[] }>): Look {
+export function causeChanges(readCauses: () => Promise<Pick<CauseReport, 'causes'>>): Look {
   let known: ReadonlyMap<string, { readonly cause: Cause; readonly mark: string }> | undefined
   return async () => {
     const { causes } = await readCauses()
@@ -51,7 +58,7 @@ function markOf({ count, examples }: Cause): string {
   return `${count} ${examples.join(' ')}`
 }
 
-/** Gives what the look before this has found, and begins the next one when it is due. */
+/** Gives what the look before this has found, and begins the next one when it is due. @param look never throws */
 function inBackground(look: Look, everyMs: number): Look {
   const found: News[] = []
   let isLooking = false

@@ -9,9 +9,9 @@ import { errorSchema } from '../errors.ts'
 import { idempotencyHeaders, once } from '../idempotency.ts'
 import { laneParams } from './lanes.ts'
 
-const reason = z.string().trim().min(1).max(500).describe('Why; the lane keeps it with the name of the token.')
+export const reason = z.string().trim().min(1).max(500).describe('Why; the lane keeps it with the name of the token.')
 const nonce = z.number().int().min(0).max(Number.MAX_SAFE_INTEGER)
-const wei = z.string().regex(/^[0-9]{1,77}$/, 'must be a decimal number of wei in quotes')
+export const wei = z.string().regex(/^[0-9]{1,77}$/, 'must be a decimal number of wei in quotes')
 const address = z.string().regex(/^0x[0-9a-fA-F]{40}$/, 'must be an address: 0x and 40 hex digits')
 
 const asked = z.object({
@@ -68,6 +68,10 @@ function ordering<Body extends z.ZodType<{ reason: string }>>(summary: string, b
   return { summary, body, ask: (given: unknown) => ask(given as z.output<Body>) }
 }
 
+/** Of a transaction that an operator orders. */
+export const startedSchema = z.object({ id: z.string().describe('Of its workflow.'), lane: z.string().describe('That pays.') })
+export const payingTwice = 'Without the header Idempotency-Key a request that is sent again pays again.'
+
 /** `POST /v1/lanes/{lane}/{order}`: what operators order of a lane, and its own transactions. */
 export function laneOrderRoutes(app: Api, deps: ApiDeps): void {
   const { client, config } = deps
@@ -95,7 +99,7 @@ function transactionRoutes(app: Api, deps: ApiDeps): void {
   const { client, config } = deps
   const send = {
     summary: "Send one transaction with the lane's key; the signing policy of the lane must allow it",
-    description: 'Without the header Idempotency-Key a request that is sent again pays again.',
+    description: payingTwice,
     headers: idempotencyHeaders,
     params: laneParams,
     body: z.strictObject({
@@ -108,7 +112,7 @@ function transactionRoutes(app: Api, deps: ApiDeps): void {
         .default('0x'),
       reason,
     }),
-    response: { 202: z.object({ id: z.string().describe('Of its workflow.'), lane: z.string() }), 409: errorSchema, ...refusals },
+    response: { 202: startedSchema, 409: errorSchema, ...refusals },
   }
   app.post('/v1/lanes/:lane/send', { config: { access: 'lane send' }, schema: send }, async (request, reply) => {
     const lane = resolveLane(config, request.params.lane)

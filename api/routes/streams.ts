@@ -78,7 +78,8 @@ const obeyedSchema = z.object({
   view: reportSchema,
 })
 
-const params = z.object({
+/** A stream in a path. */
+export const streamParams = z.object({
   stream: z.string().min(1).max(300).describe('`native-bridge:{source}:{target}`, `{bridge}:{source}:{emitter}`.'),
 })
 
@@ -96,7 +97,11 @@ export function streamRoutes(app: Api, deps: ApiDeps): void {
     streams: (await listStreams(client, heights)).map((row) => ({ ...row })),
   }))
 
-  const show = { summary: 'All that a stream knows', params, response: { 200: shownSchema, 404: errorSchema, 503: errorSchema } }
+  const show = {
+    summary: 'All that a stream knows',
+    params: streamParams,
+    response: { 200: shownSchema, 404: errorSchema, 503: errorSchema },
+  }
   app.get('/v1/streams/:stream', { config: read, schema: show }, async (request) => {
     const state: StreamState = await readStream(client, request.params.stream)
     const view = toReport(viewStream(state), heights)
@@ -105,7 +110,12 @@ export function streamRoutes(app: Api, deps: ApiDeps): void {
 
   for (const [name, summary] of Object.entries(summaries) as [OrderName, string][]) {
     const body = orderBodies[name]
-    const schema = { summary, params, body, response: { 200: obeyedSchema, 400: errorSchema, 404: errorSchema, 503: errorSchema } }
+    const schema = {
+      summary,
+      params: streamParams,
+      body,
+      response: { 200: obeyedSchema, 400: errorSchema, 404: errorSchema, 503: errorSchema },
+    }
     app.post(`/v1/streams/:stream/${name}`, { config: { access: `stream ${name}` as const }, schema }, async (request) => {
       const { stream } = request.params
       const { reason, ...what } = request.body
@@ -121,7 +131,7 @@ export function streamRoutes(app: Api, deps: ApiDeps): void {
 function rereadRoute(app: Api, { client, network }: ApiDeps): void {
   const schema = {
     summary: 'Go back to a block that is still in the chain, and read all above it again',
-    params,
+    params: streamParams,
     body: z.strictObject({
       block: height.describe('Below the cursor.'),
       hash: z

@@ -1,5 +1,4 @@
-import { chainOf } from '../../config/chains.ts'
-import type { Config } from '../../config/schema.ts'
+import { auditedChains } from '../../config/chains.ts'
 import { listAudits, runAudit } from '../../temporal/client/audits.ts'
 import type { AuditReport } from '../../temporal/contracts/audit.ts'
 import type { Call, CommandSpec } from '../command.ts'
@@ -49,13 +48,6 @@ export const auditCommand: CommandSpec = {
         }),
     },
   },
-}
-
-/** The chain that is named, or all of the config. Throws INPUT_INVALID. */
-function auditedChains(config: Config, name: string | undefined): string[] {
-  if (name === undefined) return Object.keys(config.chains)
-  chainOf(config, name)
-  return [name]
 }
 
 const headings = ['chain', 'checked', 'intact', 'undone', 'reopened', 'idle', 'underway', 'unsure']

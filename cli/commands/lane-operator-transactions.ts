@@ -7,10 +7,11 @@ import { aboutLane } from '../../config/lane-names.ts'
 import type { Config } from '../../config/schema.ts'
 import { RelayerError } from '../../domain/errors.ts'
 import { type Amount, exactAmountText } from '../../domain/amounts.ts'
-import { laneAddress, type LaneId } from '../../domain/lane/lane-id.ts'
+import type { LaneId } from '../../domain/lane/lane-id.ts'
 import { harmless } from '../../domain/printable.ts'
 import { lastPart, shortAddress } from '../../domain/short-id.ts'
 import type { Order } from '../../domain/order.ts'
+import { sweepIntent, topUpIntent } from '../../lanes/payments.ts'
 import type { TemporalClient } from '../../temporal/client/client.ts'
 import {
   cancelOperatorTransaction,
@@ -82,11 +83,7 @@ export const operatorTransactionCommands: Commands = {
                 data: erc20.encodeFunctionData('transfer', [treasury.address, await tokenBalance(chain, address, token)]),
                 value: '0',
               }
-            : {
-                to: treasury.address,
-                data: '0x',
-                value: await spare(chain, { address, coin: coinOfLane(config, id) }, treasury.address, BigInt(keep ?? '0')),
-              },
+            : sweepIntent(chain, { lane: id, treasury: treasury.address, keep: keep ?? '0', coin: coinOfLane(config, id) }),
         )
         return pay({ call, client, config }, { lane: id, intent }, order)
       }),
@@ -105,9 +102,7 @@ export const operatorTransactionCommands: Commands = {
       withLaneOrder(call, name, async (id, client, config, allow) => {
         const { chain, from, amount } = call.options
         const payer = await findLane(client, config, from, chain)
-        if (network(payer) !== network(id) || payer === id)
-          throw invalid('the two must be different lanes of one network', { lane: id, from: payer })
-        const intent = { to: laneAddress(id), data: '0x', value: weiOf(config, amount, payer) }
+        const intent = topUpIntent(id, payer, weiOf(config, amount, payer))
         const { by, reason } = allow(payer)
         return pay({ call, client, config }, { lane: payer, intent }, { by, reason: reason === 'top-up' ? `top-up of ${id}` : reason })
       }),
@@ -191,30 +186,6 @@ async function pay(
   const status = await followOperatorTransaction(client, id, (why) => call.context.stderr.write(`${harmless(why)}\n`))
   const { state, detail, txHash: transaction, nonce } = status
   return { json: { id, ...status }, text: facts({ ...about, state, detail, nonce, transaction }), failed: state !== 'done' }
-}
-
-const network = (id: LaneId) => id.split(':')[0]
-
-/** Gas of a payment, and the factor by which the price may rise before it is sent. */
-const paymentGas = 21_000n
-const priceRoom = 2n
-/** The signed gas limit is the estimate times 1.2; 2 is on the safe side. */
-const limitRoom = 2n
-
-/** The coins that remain after `keep` and the cost of sending them, wei, decimal. Throws INPUT_INVALID if there are none. */
-async function spare(
-  chain: ConfiguredChain,
-  { address, coin }: { readonly address: string; readonly coin: string | undefined },
-  to: string,
-  keep: bigint,
-): Promise<string> {
-  const intent = { to, data: '0x', value: '0' }
-  const [account, quote, dataFee] = await Promise.all([chain.account(address), chain.quote(), chain.dataFee(intent)])
-  const cost = paymentGas * limitRoom * BigInt(quote.maxFee) * priceRoom + BigInt(dataFee) * priceRoom
-  const value = BigInt(account.balance) - keep - cost
-  if (value > 0n) return String(value)
-  const [balance, kept, fee] = [account.balance, keep, cost].map((wei) => exactAmountText(String(wei), coin))
-  throw invalid(`nothing to send: balance ${balance}, to keep ${kept}, fee up to ${fee}`, { lane: address })
 }
 
 /** The lane's balance of an ERC-20 token, in its smallest units. Throws INPUT_INVALID if it is 0, or no token answers. */

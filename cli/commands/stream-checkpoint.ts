@@ -4,7 +4,7 @@ import { checkpointPlaceOf } from '../../config/data-folder.ts'
 import type { Config } from '../../config/schema.ts'
 import { RelayerError } from '../../domain/errors.ts'
 import { checkpointOf, type StreamCheckpoint } from '../../domain/stream/checkpoint.ts'
-import { type CheckpointStore, createCheckpointStore } from '../../streams/checkpoints.ts'
+import { type CheckpointStore, createCheckpointStore, writeCheckpoint } from '../../streams/checkpoints.ts'
 import type { CommandSpec } from '../command.ts'
 import { invalid } from '../options.ts'
 import { type Cell, table, type Text } from '../output.ts'
@@ -38,13 +38,7 @@ export const checkpoint: CommandSpec = {
         withOrder(async (client, config, allow) => {
           const stream = await findStream(client, name)
           allow(aboutStream(stream))
-          const store = storeOf(config)
-          const state = await readStream(client, stream)
-          // A stream would not begin with it, and it would replace a better one.
-          if (state.start !== undefined && !state.cursor)
-            throw invalid('the stream has read no block yet: there is nothing to keep', { stream })
-          const written = checkpointOf(state)
-          await store.write(written)
+          const written = await writeCheckpoint(client, storeOf(config), stream)
           return { json: { stream, written }, text: checkpointsText(config, written, undefined) }
         }),
     },

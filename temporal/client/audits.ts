@@ -52,16 +52,25 @@ export async function setAuditSchedule(
 
 /** Runs an audit now, beside those of the schedule, and waits for its end. Throws TEMPORAL_UNAVAILABLE. */
 export function runAudit(client: TemporalClient, input: AuditInput): Promise<AuditReport> {
-  const run = () =>
-    client.workflow.execute<(input: AuditInput) => Promise<AuditReport>>('audit', {
-      workflowId: `${auditId(input.chain)}-by-hand`,
-      taskQueue: chainQueue(input.chain),
-      args: [input],
-      typedSearchAttributes: [{ key: searchAttributes.TargetChain, value: input.chain }],
-      workflowIdConflictPolicy: 'USE_EXISTING',
-      staticSummary: `deliveries on ${input.chain} in the last ${input.hours} hours, asked by hand`,
-    })
+  const run = async () => (await startByHand(client, input)).result()
   return within(client, runTimeoutMs, run).catch(rethrowAs({}, { chain: input.chain }))
+}
+
+/** Starts one, unless one by hand runs, and resolves with the id of its workflow. Throws TEMPORAL_UNAVAILABLE. */
+export async function startAudit(client: TemporalClient, input: AuditInput): Promise<string> {
+  const handle = await within(client, serverTimeoutMs, () => startByHand(client, input)).catch(rethrowAs({}, { chain: input.chain }))
+  return handle.workflowId
+}
+
+function startByHand(client: TemporalClient, input: AuditInput) {
+  return client.workflow.start<(input: AuditInput) => Promise<AuditReport>>('audit', {
+    workflowId: `${auditId(input.chain)}-by-hand`,
+    taskQueue: chainQueue(input.chain),
+    args: [input],
+    typedSearchAttributes: [{ key: searchAttributes.TargetChain, value: input.chain }],
+    workflowIdConflictPolicy: 'USE_EXISTING',
+    staticSummary: `deliveries on ${input.chain} in the last ${input.hours} hours, asked by hand`,
+  })
 }
 
 /** The latest audits of each chain, newest first. Throws TEMPORAL_UNAVAILABLE. */

@@ -106,10 +106,13 @@ describe('with a good token', () => {
       ...levelOf('write', transferOrders),
       ...levelOf(
         'sign',
-        [...modes, ...ledgerOrders, 'send'].map((name) => `lanes/${lane}/${name}`),
+        [...modes, ...ledgerOrders, 'send', 'sweep', 'top-up'].map((name) => `lanes/${lane}/${name}`),
       ),
       'POST /v1/transactions/AQAA/cancel': 'sign',
       'GET /relayvaa/AQAA': 'write',
+      'POST /v1/audits': 'write',
+      [`${stream}/audit`]: 'write',
+      [`${stream}/checkpoint`]: 'write',
       [`${stream}/backfill`]: 'write',
       [`${stream}/unskip`]: 'write',
       [`${stream}/skip`]: 'sign',
@@ -139,6 +142,8 @@ describe('with a good token', () => {
     'set-window': { window: 1 },
     reset: { chainReplaced: true },
     send: { to: `0x${'b'.repeat(40)}`, value: '1' },
+    // The lane that pays decides.
+    'top-up': { from: lane, amount: '1' },
   }
   test.each<[string, Route, object]>([
     ['a halt of everything', order, halt],
@@ -155,9 +160,9 @@ describe('with a good token', () => {
       },
     ],
     ['a token', order, { ...author, orders: [{ kind: 'revokeToken', jti: '6d1b4c0c-5f0a-4e21-9c1e-0a2b3c4d5e6f' }] }],
-    ...[...modes, ...ledgerOrders, 'send'].map((name): [string, Route, object] => [
+    ...[...modes, ...ledgerOrders, 'send', 'top-up'].map((name): [string, Route, object] => [
       `${name} of a lane of another chain`,
-      { method: 'POST', path: `/v1/lanes/${lane}/${name}` },
+      { method: 'POST', path: `/v1/lanes/${name === 'top-up' ? `evm-1337:0x${'d'.repeat(40)}` : lane}/${name}` },
       { ...author, ...bodies[name] },
     ]),
     [
@@ -177,7 +182,8 @@ describe('with a good token', () => {
         { ...author, filter: { targetChain: 'ethereum' }, dryRun: true },
       ],
     ]),
-    ...['skip', 'unskip', 'backfill', 'pause', 'resume', 'trust'].map((name): [string, Route, object] => {
+    ['an audit of what is delivered on another chain', { method: 'POST', path: '/v1/audits' }, { chain: 'ethereum' }],
+    ...['skip', 'unskip', 'backfill', 'pause', 'resume', 'trust', 'audit', 'checkpoint'].map((name): [string, Route, object] => {
       const body = {
         skip: { number: '1', ...author },
         unskip: { number: '1', ...author },
@@ -185,6 +191,8 @@ describe('with a good token', () => {
         pause: author,
         resume: author,
         trust: { number: '1', ...author },
+        audit: {},
+        checkpoint: {},
       }[name]!
       return [`${name} of a stream from another chain`, { method: 'POST', path: `/v1/streams/native-bridge:ethereum:bsc/${name}` }, body]
     }),

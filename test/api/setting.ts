@@ -6,12 +6,13 @@ import { join } from 'node:path'
 import type { InjectOptions } from 'fastify'
 import { Client, Connection } from '@temporalio/client'
 import type { TokenRequest } from '../../access/tokens.ts'
-import type { Api } from '../../api/deps.ts'
+import type { Api, ApiDeps } from '../../api/deps.ts'
 import { createApi } from '../../api/server.ts'
 import { createBridges } from '../../bridges/registry.ts'
 import { chainFamilies } from '../../chains/registry.ts'
 import { accessSource } from '../../config/access.ts'
 import { type Config, configSchema } from '../../config/schema.ts'
+import { RelayerError } from '../../domain/errors.ts'
 import { noSettings, type Settings } from '../../domain/settings/settings.ts'
 import { createSubmitter } from '../../intake/submitter.ts'
 import { bearer, makeToken } from '../../lab/devnet/access.ts'
@@ -72,7 +73,11 @@ function asAdministrator(api: Api, token: string): Api {
 }
 
 /** The API on real parts: submitter, bridges, chains and client of the config, none of them connected yet. */
-export async function openApi(config: Config, logger: Logger = silentLogger()): Promise<OpenApi> {
+export async function openApi(
+  config: Config,
+  logger: Logger = silentLogger(),
+  options: Partial<Pick<ApiDeps, 'events' | 'auditStream'>> = {},
+): Promise<OpenApi> {
   // Without the retries of this client, which processes have not either: a retry after the connection was closed would be an unhandled error.
   const connection = Connection.lazy({ address: config.temporal.address, interceptors: [] })
   const client = new Client({ connection })
@@ -92,6 +97,10 @@ export async function openApi(config: Config, logger: Logger = silentLogger()): 
     ...{ config, client, submitter, network, metrics, logger, feedsStreams: false },
     access: accessSource(config),
     settings: () => settings.now,
+    auditStream: async (stream) => {
+      throw new RelayerError('STREAM_NOT_FOUND', { facts: { stream } })
+    },
+    ...options,
   })
   const token = (request?: Partial<TokenRequest>) => makeToken(config, request)
   const ask: OpenApi['ask'] = async ({ method, path }, headers = {}, payload) => {

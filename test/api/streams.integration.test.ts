@@ -1,7 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { freePort } from '../../lab/devnet/ports.ts'
 import { until } from '../../lab/devnet/until.ts'
+import { silentLogger } from '../../observability/logger.ts'
 import type { StreamRequest } from '../../domain/stream/stream.ts'
+import type { LaneState } from '../../domain/lane/lane.ts'
+import { applyToLane, readLane } from '../../temporal/client/lanes.ts'
 import { applyToStream } from '../../temporal/client/streams.ts'
 import { type StreamStage, startStreamStage } from '../helpers/stream-stage.ts'
 import { deadConfig, openApi } from './setting.ts'
@@ -9,19 +12,32 @@ import { deadConfig, openApi } from './setting.ts'
 const stream = 'native-bridge:ethereum:bsc'
 const by = { reason: 'a test' }
 
+let stage: StreamStage
+let setting: Awaited<ReturnType<typeof openApi>>
+const audited: string[] = []
+beforeAll(async () => {
+  stage = await startStreamStage()
+  const config = {
+    ...deadConfig(await freePort()),
+    temporal: { address: stage.address, namespace: 'default', useEnvironment: false },
+  }
+  const auditStream = async (name: string) => {
+    audited.push(name)
+    return { upTo: '4', height: 20, gaps: 1, completed: 0, started: 0, closed: 0, undone: 0 }
+  }
+  setting = await openApi(config, silentLogger(), { auditStream })
+})
+afterAll(async () => {
+  await setting?.close()
+  await stage?.stop()
+})
+
 describe('/v1/streams', () => {
-  let stage: StreamStage
-  let setting: Awaited<ReturnType<typeof openApi>>
   const get = (path = '') => setting.api.inject({ method: 'GET', url: `/v1/streams${path}` })
   const post = (order: string, payload?: object, name = stream) =>
     setting.api.inject({ method: 'POST', url: `/v1/streams/${name}/${order}`, ...(payload && { payload }) })
 
   beforeAll(async () => {
-    stage = await startStreamStage()
-    setting = await openApi({
-      ...deadConfig(await freePort()),
-      temporal: { address: stage.address, namespace: 'default', useEnvironment: false },
-    })
     const numbers = [
       ['1', 11],
       ['2', 12],
@@ -38,10 +54,6 @@ describe('/v1/streams', () => {
         begin: () => ({ config: { stream, origin: '1/0xaa', first: '1', start: 5, maxOpen: 10 } }),
       },
     )
-  })
-  afterAll(async () => {
-    await setting?.close()
-    await stage?.stop()
   })
 
   test('lists them, and shows one whole', async () => {
@@ -85,6 +97,21 @@ describe('/v1/streams', () => {
     expect(await answers('trust', { number: '2', ...by })).toMatchObject({ status: 200, view: { completed_nonce_height: '2' } })
   })
 
+  test('has one audited now, and its checkpoint written; of one that is not there neither', async () => {
+    const found = await post('audit')
+    expect([found.statusCode, found.json()]).toMatchObject([200, { stream, upTo: '4', gaps: 1, undone: 0 }])
+    expect((await post('audit', undefined, 'native-bridge:bsc:ethereum')).json()).toMatchObject({ code: 'STREAM_NOT_FOUND' })
+    expect(audited).toEqual([stream])
+    expect((await get(`/${stream}/checkpoint`)).json()).toEqual({ stream })
+    const written = (await post('checkpoint')).json<{ written: object }>()
+    expect(written).toMatchObject({ stream, written: { stream, cursor: { height: 20 } } })
+    expect((await get(`/${stream}/checkpoint`)).json()).toEqual({ stream, kept: written.written })
+    for (const method of ['GET', 'POST'] as const) {
+      const refused = await setting.api.inject({ method, url: '/v1/streams/..%2F..%2Fsecret/checkpoint' })
+      expect([refused.statusCode, refused.json()]).toMatchObject([404, { code: 'STREAM_NOT_FOUND' }])
+    }
+  })
+
   test.each<[string, string, object, string]>([
     ['a number as a number', 'skip', { number: 3, ...by }, 'body.number: '],
     ['a number beyond u64', 'skip', { number: '18446744073709551616', ...by }, 'body.number: must be at most'],
@@ -115,7 +142,7 @@ describe('/v1/streams', () => {
 
   test('is in the OpenAPI document', async () => {
     const { paths } = (await setting.api.inject({ method: 'GET', url: '/v1/openapi.json' })).json<{ paths: Record<string, object> }>()
-    const orders = ['skip', 'unskip', 'backfill', 'pause', 'reread', 'resume', 'set-max-open', 'trust'].map(
+    const orders = ['skip', 'unskip', 'backfill', 'pause', 'reread', 'resume', 'set-max-open', 'trust', 'audit', 'checkpoint'].map(
       (order) => `/v1/streams/{stream}/${order}`,
     )
     expect(
@@ -123,5 +150,87 @@ describe('/v1/streams', () => {
         .filter((path) => path.startsWith('/v1/streams'))
         .toSorted(),
     ).toEqual(['/v1/streams', '/v1/streams/{stream}', ...orders].toSorted())
+  })
+})
+
+describe('orders to a lane', () => {
+  const lane = `evm-1337:0x${'a'.repeat(40)}`
+  const other = `evm-1337:0x${'b'.repeat(40)}`
+  const by = { by: 'night-shift', reason: 'a test' }
+  const order = async (name: string, body: object = {}, of = lane) => {
+    const response = await setting.api.inject({ method: 'POST', url: `/v1/lanes/${of}/${name}`, payload: { reason: by.reason, ...body } })
+    return { status: response.statusCode, ...response.json<object>() }
+  }
+  const state = () => readLane(stage.client, lane)
+  const reaches = (what: string, isSo: (now: LaneState) => boolean) =>
+    until(async () => isSo(await state()), { timeoutMs: 60_000, what: `the lane to be ${what}` })
+  const attempt = { kind: 'call', gasLimit: '21000', maxFee: '2', tip: '1' } as const
+
+  beforeAll(async () => {
+    const observe = { latest: 0, finalized: 0, height: 1, hash: '0x01', balance: '1000000000000', claims: [], since: 1, pending: 0 }
+    const grants = ['a', 'b', 'c'].map((name) => ({
+      ...({ kind: 'grant', id: name, attempt } as const),
+      owner: { intentId: `a-transfer:${name}/1`, callHash: `0x${name}` },
+    }))
+    const start = { config: { lane, window: 8, fillAfterBlocks: 100 } }
+    const { answers } = await applyToLane(stage.client, lane, { observe, requests: grants }, { start })
+    expect(answers.map(({ kind }) => kind)).toEqual(['granted', 'granted', 'granted'])
+  })
+
+  test('each is done in its ledger, and kept there with its name and reason', async () => {
+    expect(await order('cancel-nonce', { nonce: 0 })).toMatchObject({ status: 200, done: true })
+    expect(await order('replace', { nonce: 1, maxFee: '30' })).toMatchObject({ status: 200, done: true })
+    expect(await order('republish')).toMatchObject({ status: 200, done: true, view: { republish: { at: expect.any(Number) } } })
+    expect(await order('set-window', { window: 3 })).toMatchObject({ status: 200, view: { window: 3 } })
+    const { entries, config } = await state()
+    expect([entries[0]?.fill, entries[1]?.raise, config.window]).toEqual(['cancelled', { after: 1, maxFee: '30' }, 3])
+
+    expect(await order('pause')).toMatchObject({ status: 200, asked: 'pause' })
+    await reaches('paused', ({ paused }) => paused?.kind === 'operator' && paused.by === by.by)
+    expect(await order('resume')).toMatchObject({ status: 200 })
+    await reaches('resumed', ({ paused }) => paused === undefined)
+    expect(await order('drain')).toMatchObject({ status: 200 })
+    await reaches('draining', ({ closing }) => closing?.mode === 'draining')
+    expect(await order('forbid')).toMatchObject({ status: 200 })
+    await reaches('forbidden', ({ closing }) => closing?.mode === 'forbidden')
+    // Of a forbidden lane a transfer may go: its nonce has no owner then, and is the lane's to fill.
+    await applyToLane(stage.client, lane, { requests: [{ kind: 'withdraw', id: 'w', intentId: 'a-transfer:c/1', how: 'abandon' }] })
+    expect(await order('fill', { nonce: 1 })).toMatchObject({ status: 400, code: 'INPUT_INVALID' })
+    expect(await order('fill', { nonce: 2 })).toMatchObject({ status: 200, done: true })
+    expect((await state()).entries[2]).toMatchObject({ nonce: 2, fill: 'operator' })
+    expect(await order('activate')).toMatchObject({ status: 200 })
+    await reaches('active', ({ closing }) => closing === undefined)
+
+    expect(await order('resync')).toMatchObject({ status: 200, view: { synced: false } })
+    expect(await order('reset', { chainReplaced: true })).toMatchObject({ status: 200, view: { era: 1, inFlight: 0 } })
+    const given = (await state()).orders ?? []
+    expect(given.map(({ kind }) => kind)).toEqual(
+      'cancelNonce replace republish setWindow pause resume drain forbid fill activate resync reset'.split(' '),
+    )
+    for (const one of given) expect(one).toMatchObject(by)
+  })
+
+  test('its own transactions are started once for a key, and end when that is ordered', async () => {
+    const headers = { 'idempotency-key': 'a-top-up' }
+    const payload = { from: lane, amount: '7', reason: by.reason }
+    const topUp = () => setting.api.inject({ method: 'POST', url: `/v1/lanes/${other}/top-up`, headers, payload })
+    const [first, again] = [await topUp(), await topUp()]
+    expect([first.statusCode, again.statusCode, again.headers['idempotency-replayed']]).toEqual([202, 202, 'true'])
+    const { id } = first.json<{ id: string }>()
+    expect(again.json()).toEqual({ id, lane })
+    const listed = async () => {
+      const { transactions } = (await setting.api.inject(`/v1/lanes/${lane}/transactions`)).json<{ transactions: { status?: object }[] }>()
+      return transactions[0]?.status && transactions
+    }
+    expect(await until(listed, { timeoutMs: 60_000, what: 'it to be listed' })).toMatchObject([
+      { id, status: { ...by, lane, intent: { to: other.slice(9), value: '7', data: '0x' } } },
+    ])
+    expect(await order('top-up', { from: lane, amount: '7' })).toMatchObject({ status: 400, code: 'INPUT_INVALID' })
+    expect(await order('sweep', { keep: '1' })).toMatchObject({ status: 404, code: 'LANE_NOT_FOUND' })
+    const end = { method: 'POST', url: `/v1/transactions/${id}/cancel`, payload: { reason: by.reason } } as const
+    expect((await setting.api.inject(end)).json()).toEqual({ id, asked: 'cancel' })
+    const isAsked = async () =>
+      ((await listed()) ?? []).some(({ status }) => (status as { cancelledBy?: object }).cancelledBy !== undefined)
+    await until(isAsked, { timeoutMs: 60_000, what: 'it to know of its end' })
   })
 })

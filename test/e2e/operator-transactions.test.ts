@@ -8,8 +8,10 @@ import { exportOrders } from '../../archive/orders.ts'
 import type { TransferRecord } from '../../archive/records.ts'
 import { archiveTransfers } from '../../archive/transfers.ts'
 import { main } from '../../cli/main.ts'
+import { laneId } from '../../domain/lane/lane-id.ts'
 import { freshAddress } from '../../lab/devnet/chain/accounts.ts'
 import type { PortageProcess } from '../../lab/devnet/portage-process.ts'
+import { operatorTransactionResult } from '../../temporal/client/operator-transactions.ts'
 import { readKeptOrders } from '../../temporal/client/kept-orders.ts'
 import { until } from '../../lab/devnet/until.ts'
 import { runCli } from '../cli/run-cli.ts'
@@ -91,6 +93,40 @@ describe('Operator transactions', () => {
     expect(await balance(first)).toBeLessThan(keep + ether)
     expect(await balance(treasury)).toBeGreaterThan(ether)
     expect(await count(first)).toBe(before + 4)
+  })
+
+  test('pay the same over HTTP, once for each idempotency key; what was delivered is audited over HTTP, too', async () => {
+    const [first, second] = lanes as [string, string]
+    const post = async (path: string, body: object, key?: string) => {
+      const headers = { ...portage.admin, 'content-type': 'application/json', ...(key !== undefined && { 'idempotency-key': key }) }
+      const response = await fetch(`${portage.apiUrl}${path}`, { method: 'POST', headers, body: JSON.stringify(body) })
+      return { status: response.status, ...((await response.json()) as { id: string }) }
+    }
+    const asked = await post('/v1/audits', { chain: 'bsc', hours: 1 })
+    expect(asked).toMatchObject({ status: 202, audits: [{ chain: 'bsc' }] })
+    const [before, had, paid] = [await count(first), await balance(second), await balance(treasury)]
+    const id = (address: string) => laneId('evm', stage.devnet.chains.bsc.anvil.chainId, address)
+    // The same key for another route is another payment; the same request again is none.
+    const sweep = () => post(`/v1/lanes/${id(first)}/sweep`, { keep: String(ether), reason: 'a test' }, 'one-key')
+    const topUp = () => post(`/v1/lanes/${id(second)}/top-up`, { from: id(first), amount: '9', reason: 'a test' }, 'one-key')
+    const answers = [await topUp(), await sweep(), await topUp(), await sweep()]
+    expect(answers.map(({ status }) => status)).toEqual([202, 202, 202, 202])
+    expect([answers[2]!.id, answers[3]!.id]).toEqual([answers[0]!.id, answers[1]!.id])
+    expect(answers[0]!.id).not.toBe(answers[1]!.id)
+    const ended = await Promise.all(answers.slice(0, 2).map((one) => operatorTransactionResult(stage.client, one.id)))
+    expect(ended).toMatchObject([
+      { state: 'done', by: expect.any(String) },
+      { state: 'done', reason: 'a test' },
+    ])
+    expect([await count(first), await balance(second)]).toEqual([before + 2, had + 9n])
+    expect(await balance(treasury)).toBeGreaterThan(paid + ether)
+
+    const reports = async () => {
+      const response = await fetch(`${portage.apiUrl}/v1/audits?chain=bsc&limit=20`, { headers: portage.admin })
+      const { audits } = (await response.json()) as { audits: { workflowId: string; report?: object }[] }
+      return audits.find(({ workflowId, report }) => workflowId === 'audit:bsc-by-hand' && report)
+    }
+    expect(await until(reports, { timeoutMs: 60_000, what: 'the audit to end' })).toMatchObject({ report: { hours: 1, undoneCount: 0 } })
   })
 
   test('are listed while they wait and when they have ended, and end when they are cancelled', async () => {
@@ -199,6 +235,9 @@ describe('Operator transactions', () => {
     })
     const { attempts = [], delivery } = record
     expect(attempts.find(({ fate }) => fate === 'mined')?.hash).toBe(delivery?.txHash)
+    const { lane, nonce, transactions = [] } = record
+    const mined = transactions.filter(({ fate }) => fate === 'mined')
+    expect(mined).toMatchObject([{ lane, nonce, round: 1, kind: 'call', hash: delivery?.txHash, gasPaidWei: delivery?.gasPaidWei }])
     expect(attempts[0]).toMatchObject({ maxFeePerGasWei: expect.stringMatching(/^\d+$/) as string, kind: 'call' })
 
     const { lines: orders } = await linesIn('orders')

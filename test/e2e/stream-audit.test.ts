@@ -54,6 +54,11 @@ describe('A native bridge', { timeout: 300_000 }, () => {
       code: 0,
       answer: { stream: there, upTo: '3', gaps: 0, completed: 0, started: 0, closed: 0, undone: 0 },
     })
+    const over = await fetch(`${portage.apiUrl}/v1/streams/${there}/audit`, { method: 'POST', headers: portage.admin })
+    expect([over.status, await over.json()]).toMatchObject([
+      200,
+      { stream: there, upTo: '3', gaps: 0, completed: 0, started: 0, undone: 0 },
+    ])
     const unknown = await stream('audit', 'native-bridge:ethereum:ethereum')
     expect(unknown).toMatchObject({ code: 1, answer: { error: { code: 'STREAM_NOT_FOUND' } } })
   })

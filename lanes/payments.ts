@@ -1,0 +1,48 @@
+import type { Chain } from '../chains/port.ts'
+import { exactAmountText } from '../domain/amounts.ts'
+import { RelayerError } from '../domain/errors.ts'
+import type { Intent } from '../domain/intent.ts'
+import { laneAddress, type LaneId } from '../domain/lane/lane-id.ts'
+
+/** What a sweep sends, and to whom. */
+export interface Sweep {
+  readonly lane: LaneId
+  /** The treasury of the lane's chain. */
+  readonly treasury: string
+  /** Coins that stay, wei, decimal. */
+  readonly keep: string
+  /** The name of the coins, for a refusal; undefined: not known. */
+  readonly coin: string | undefined
+}
+
+/** Gas of a payment, and the factor by which the price may rise before it is sent. */
+const paymentGas = 21_000n
+const priceRoom = 2n
+/** The signed gas limit is the estimate times 1.2; 2 is on the safe side. */
+const limitRoom = 2n
+
+/** Sends the treasury what remains after `keep` and what the payment itself may cost. Throws INPUT_INVALID if nothing does, and what reading the chain throws. */
+export async function sweepIntent(chain: Pick<Chain, 'account' | 'quote' | 'dataFee'>, { lane, treasury, keep, coin }: Sweep): Promise<Intent> {
+  const address = laneAddress(lane)
+  const intent = { to: treasury, data: '0x', value: '0' }
+  const [account, quote, dataFee] = await Promise.all([chain.account(address), chain.quote(), chain.dataFee(intent)])
+  const cost = paymentGas * limitRoom * BigInt(quote.maxFee) * priceRoom + BigInt(dataFee) * priceRoom
+  const value = BigInt(account.balance) - BigInt(keep) - cost
+  if (value > 0n) return { ...intent, value: String(value) }
+  const [balance, kept, fee] = [account.balance, keep, String(cost)].map((wei) => exactAmountText(wei, coin))
+  throw invalid(`nothing to send: balance ${balance}, to keep ${kept}, fee up to ${fee}`, { lane: address })
+}
+
+/** Sends coins from one lane to another of its network. Throws INPUT_INVALID if they are not two, or of two networks. */
+export function topUpIntent(lane: LaneId, from: LaneId, wei: string): Intent {
+  if (network(from) !== network(lane) || from === lane) throw invalid('the two must be different lanes of one network', { lane, from })
+  return { to: laneAddress(lane), data: '0x', value: wei }
+}
+
+function network(id: LaneId): string {
+  return id.split(':')[0] ?? ''
+}
+
+function invalid(detail: string, facts: Readonly<Record<string, string>>): RelayerError {
+  return new RelayerError('INPUT_INVALID', { detail, facts })
+}

@@ -1,0 +1,121 @@
+import { createServer } from 'node:http'
+import { type AddressInfo, connect } from 'node:net'
+import { decodeJwt, decodeProtectedHeader } from 'jose'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { keyFile } from '../../access/key-ring.ts'
+import { removeKey, rotateKeys } from '../../access/keys.ts'
+import { EventFeed, type FeedEvent } from '../../api/events/feed.ts'
+import { Listener } from '../../api/events/listener.ts'
+import type { Config } from '../../config/schema.ts'
+import { noSettings } from '../../domain/settings/settings.ts'
+import { bearer } from '../../lab/devnet/access.ts'
+import { freePort } from '../../lab/devnet/ports.ts'
+import { silentLogger } from '../../observability/logger.ts'
+import { deadConfig, openApi, type OpenApi } from './setting.ts'
+
+const closing: (() => unknown)[] = []
+afterEach(async () => {
+  for (const close of closing.splice(0).toReversed()) await close()
+})
+
+describe('the listeners of the events', () => {
+  let config: Config
+  let setting: OpenApi
+  let url = ''
+  beforeAll(async () => {
+    config = deadConfig(await freePort())
+    setting = await openApi(config, silentLogger(), { events: { heartbeatMs: 20 } })
+    const port = await freePort()
+    await setting.bare.listen({ host: '127.0.0.1', port })
+    url = `http://127.0.0.1:${port}/v1/events`
+  })
+  afterAll(() => setting?.close())
+
+  const listen = async (token: string) => {
+    const abort = new AbortController()
+    closing.push(() => abort.abort())
+    const response = await fetch(url, { headers: bearer(token), signal: abort.signal })
+    return { response, leave: () => abort.abort() }
+  }
+  const lastEvent = async ({ response }: { readonly response: Response }) => (await response.text()).trim().split('\n\n').at(-1)
+
+  test('one whose token is revoked ends at the next heartbeat, and others go on', async () => {
+    const [token, other] = [await setting.token({ level: 'read' }), await setting.token({ level: 'read', name: 'other' })]
+    const [revoked, stays] = [await listen(token), await listen(other)]
+    expect([revoked.response.status, stays.response.status]).toEqual([200, 200])
+    setting.settings.now = {
+      ...noSettings,
+      tokens: [{ jti: decodeJwt(token).jti!, revoked: { by: 'dora', reason: 'a test', at: 1 } }],
+    }
+    expect(await lastEvent(revoked)).toBe('event: end\ndata: {"reason":"ACCESS_TOKEN_REVOKED"}')
+    // The other one still hears heartbeats.
+    const reader = stays.response.body!.getReader()
+    for (let heard = 0; heard < 3; heard++) expect((await reader.read()).done).toBe(false)
+    expect((await listen(token)).response.status).toBe(401)
+    setting.settings.now = noSettings
+  })
+
+  test('one whose token is of a key that was removed ends, before the token does', async () => {
+    const token = await setting.token({ level: 'read' })
+    const listener = await listen(token)
+    expect(listener.response.status).toBe(200)
+    await rotateKeys(keyFile(config))
+    await removeKey(keyFile(config), decodeProtectedHeader(token).kid!)
+    expect(await lastEvent(listener)).toBe('event: end\ndata: {"reason":"ACCESS_TOKEN_INVALID"}')
+    expect((await listen(token)).response.status).toBe(401)
+  })
+
+  test('there are 64 in all, whatever their names; one that leaves gives its place to another', async () => {
+    const tokens = await Promise.all(Array.from({ length: 9 }, (_, index) => setting.token({ level: 'read', name: `crowd-${index}` })))
+    const crowd = await Promise.all(tokens.slice(0, 8).flatMap((token) => Array.from({ length: 8 }, () => listen(token))))
+    expect(new Set(crowd.map(({ response }) => response.status))).toEqual(new Set([200]))
+    const late = await listen(tokens[8]!)
+    expect([late.response.status, await late.response.json()]).toMatchObject([
+      503,
+      { code: 'EVENTS_FULL', facts: { listeners: 64, ofName: 0 } },
+    ])
+    crowd[0]!.leave()
+    await expect.poll(async () => (await listen(tokens[8]!)).response.status, { timeout: 20_000 }).toBe(200)
+  })
+})
+
+test('who does not read is cut off, and nothing more is kept for him than 1 MB on either side', async () => {
+  const mostBuffered = 1_000_000
+  // Three bytes a letter: what counts is bytes.
+  const big = { type: 'transfer', data: { text: '€'.repeat(20_000) } }
+  const feed = new EventFeed(async () => [big], { everyMs: 1, most: 5, lingerMs: 0 })
+  closing.push(() => feed.close())
+  const listeners: Listener[] = []
+  const server = createServer((_, response) => {
+    const listening = { expiresAt: Date.now() + 60_000, assertStillGood: async () => {} }
+    const listener = new Listener(feed, listening, { heartbeatMs: 60_000, mostBuffered })
+    listeners.push(listener)
+    listener.body.pipe(response)
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  closing.push(() => server.close())
+  const socket = connect((server.address() as AddressInfo).port, '127.0.0.1', () => {
+    socket.pause()
+    socket.write('GET / HTTP/1.1\r\nHost: localhost\r\n\r\n')
+  })
+  closing.push(() => socket.destroy())
+  await expect.poll(() => listeners.length, { timeout: 20_000 }).toBe(1)
+  const kept = () => listeners[0]!.body.readableLength + listeners[0]!.body.writableLength
+  let most = 0
+  const events: FeedEvent[] = []
+  const leave = feed.subscribe(
+    (event) => {
+      most = Math.max(most, kept())
+      events.push(event)
+    },
+    () => {},
+  )
+  await expect.poll(() => listeners[0]!.body.destroyed, { timeout: 60_000 }).toBe(true)
+  // The feed has forgotten it, and goes on for the other.
+  await expect.poll(() => feed.listeners).toBe(1)
+  const before = events.length
+  await expect.poll(() => events.length, { timeout: 20_000 }).toBeGreaterThan(before)
+  leave()
+  expect(most).toBeGreaterThan(mostBuffered)
+  expect(most).toBeLessThan(2 * mostBuffered + 100_000)
+})
