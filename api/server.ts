@@ -3,6 +3,7 @@ import swagger from '@fastify/swagger'
 import Fastify from 'fastify'
 import { jsonSchemaTransform, serializerCompiler, validatorCompiler, type ZodTypeProvider } from 'fastify-type-provider-zod'
 import { z } from 'zod'
+import type { TokenCheck } from '../access/authenticate.ts'
 import { RelayerError, toRelayerError } from '../domain/errors.ts'
 import { limitConnections } from '../http/server-limits.ts'
 import { asLogged } from '../observability/severity.ts'
@@ -85,6 +86,16 @@ export async function createApi(deps: ApiDeps): Promise<Api> {
   const check = tokenCheckOf(deps)
   guardRoutes(app, check)
 
+  addRoutes(app, deps, check)
+  pageRoutes(app)
+  indexRoute(app)
+  docsRoutes(app)
+  await app.ready()
+  return app
+}
+
+/** What works for people and programs: everything under /v1, health and metrics, and spy_relayer's route. */
+function addRoutes(app: Api, deps: ApiDeps, check: TokenCheck): void {
   const causes = stuckRoute(app, deps)
   submitTransferRoute(app, deps)
   transferRoutes(app, deps)
@@ -106,11 +117,6 @@ export async function createApi(deps: ApiDeps): Promise<Api> {
   flowRoute(app, deps)
   spendingRoute(app, deps)
   linksRoute(app, deps)
-  pageRoutes(app)
-  indexRoute(app)
-  docsRoutes(app)
-  await app.ready()
-  return app
 }
 
 /** `GET /v1` lists the routes; `GET /v1/openapi.json` describes them. */

@@ -99,7 +99,7 @@ describe('with a good token', () => {
       least[`${route.method} ${route.path}`] = levels[refused.length]!
     }
     const wanted = Object.entries(least).filter(([, level]) => level !== 'read')
-    const stream = 'POST /v1/streams/native-bridge:ethereum:bsc'
+    const ofStream = (name: string) => `streams/native-bridge:ethereum:bsc/${name}`
     expect(Object.fromEntries(wanted)).toEqual({
       'POST /v1/transfers': 'write',
       'POST /v1/transfers/bulk': 'write',
@@ -111,16 +111,8 @@ describe('with a good token', () => {
       'POST /v1/transactions/AQAA/cancel': 'sign',
       'GET /relayvaa/AQAA': 'write',
       'POST /v1/audits': 'write',
-      [`${stream}/audit`]: 'write',
-      [`${stream}/checkpoint`]: 'write',
-      [`${stream}/backfill`]: 'write',
-      [`${stream}/unskip`]: 'write',
-      [`${stream}/skip`]: 'sign',
-      [`${stream}/pause`]: 'sign',
-      [`${stream}/resume`]: 'sign',
-      [`${stream}/trust`]: 'sign',
-      [`${stream}/reread`]: 'sign',
-      [`${stream}/set-max-open`]: 'sign',
+      ...levelOf('write', ['backfill', 'unskip', 'audit', 'checkpoint'].map(ofStream)),
+      ...levelOf('sign', ['skip', 'pause', 'resume', 'trust', 'reread', 'set-max-open'].map(ofStream)),
       'POST /v1/settings': 'admin',
       ...levelOf('admin', notifierOrders),
     })

@@ -166,7 +166,7 @@ describe('orders to a lane', () => {
     until(async () => isSo(await state()), { timeoutMs: 60_000, what: `the lane to be ${what}` })
   const attempt = { kind: 'call', gasLimit: '21000', maxFee: '2', tip: '1' } as const
 
-  beforeAll(async () => {
+  test('each is done in its ledger, and kept there with its name and reason', async () => {
     const observe = { latest: 0, finalized: 0, height: 1, hash: '0x01', balance: '1000000000000', claims: [], since: 1, pending: 0 }
     const grants = ['a', 'b', 'c'].map((name) => ({
       ...({ kind: 'grant', id: name, attempt } as const),
@@ -175,9 +175,7 @@ describe('orders to a lane', () => {
     const start = { config: { lane, window: 8, fillAfterBlocks: 100 } }
     const { answers } = await applyToLane(stage.client, lane, { observe, requests: grants }, { start })
     expect(answers.map(({ kind }) => kind)).toEqual(['granted', 'granted', 'granted'])
-  })
 
-  test('each is done in its ledger, and kept there with its name and reason', async () => {
     expect(await order('cancel-nonce', { nonce: 0 })).toMatchObject({ status: 200, done: true })
     expect(await order('replace', { nonce: 1, maxFee: '30' })).toMatchObject({ status: 200, done: true })
     expect(await order('republish')).toMatchObject({ status: 200, done: true, view: { republish: { at: expect.any(Number) } } })
