@@ -56,6 +56,8 @@ export const warningCatalogue = {
   // Notifications.
   RECEIVER_GONE: 'Is its url still right? Then portage notifications enable; else take it out of the config.',
   RECEIVER_FAILING: 'portage notifications list says why; portage notifications test, whether it is back.',
+  RUN_FOREIGN:
+    'Somebody who is not Portage writes to Temporal: find out who reaches it (SECURITY.md), look at the run, and terminate or delete it if it is not yours.',
   RECEIVER_REFUSES: "Look at the receiver's own log by the id; 401 and 403: does it have the secret? 404 and 3xx: is its url right?",
   NOTIFICATION_GIVEN_UP: 'Mend the receiver, then portage notifications replay.',
   RECEIVER_SECRET_UNUSABLE: 'Put whsec_ and 24 to 64 random bytes in base64 there: echo "whsec_$(openssl rand -base64 32)".',

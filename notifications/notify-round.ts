@@ -230,6 +230,7 @@ export class NotifyRound {
       this.#told.add(run, row.closedAt)
       const { kind, id: transfer, runId } = row
       logger.warn('a run that Portage has not written claims to be a delivery, or a reversal: it is told to nobody', {
+        code: 'RUN_FOREIGN',
         kind,
         transfer,
         runId,

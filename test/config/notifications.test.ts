@@ -1,4 +1,3 @@
-import { receiversOf } from '../../config/receivers.ts'
 import { describe, expect, test } from 'vitest'
 import { stringify } from 'yaml'
 import { parseConfig } from '../../config/load.ts'
@@ -78,11 +77,4 @@ describe('receivers of notifications in the config', () => {
       /notifications\[0\]\.secrets\[0\]\.secretVariable needs the environment variable NOT_SET/,
     )
   })
-})
-
-test('a secret in a variable that is not set is told by its field', () => {
-  const notifications = [{ name: 'a', url: 'https://a.example', secrets: [{ secretVariable: 'NOT_SET' }], events: ['stream.gap' as const] }]
-  expect(() => receiversOf({ notifications }, {})).toThrow(
-    /notifications\[0\]\.secrets\[0\]\.secretVariable needs the environment variable NOT_SET/,
-  )
 })
