@@ -22,7 +22,10 @@ const priceRoom = 2n
 const limitRoom = 2n
 
 /** Sends the treasury what remains after `keep` and what the payment itself may cost. Throws INPUT_INVALID if nothing does, and what reading the chain throws. */
-export async function sweepIntent(chain: Pick<Chain, 'account' | 'quote' | 'dataFee'>, { lane, treasury, keep, coin }: Sweep): Promise<Intent> {
+export async function sweepIntent(
+  chain: Pick<Chain, 'account' | 'quote' | 'dataFee'>,
+  { lane, treasury, keep, coin }: Sweep,
+): Promise<Intent> {
   const address = laneAddress(lane)
   const intent = { to: treasury, data: '0x', value: '0' }
   const [account, quote, dataFee] = await Promise.all([chain.account(address), chain.quote(), chain.dataFee(intent)])
