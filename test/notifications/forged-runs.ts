@@ -2,7 +2,12 @@ import { randomUUID } from 'node:crypto'
 import type { Client } from '@temporalio/client'
 import { ledgerQueue, searchAttributes } from '../../temporal/contracts/names.ts'
 import { reversalId } from '../../temporal/contracts/reversal.ts'
+import { expect } from 'vitest'
+import { until } from '../../lab/devnet/until.ts'
+import { createTransferWatch } from '../../temporal/client/transfer-changes.ts'
 import { forgeRun } from '../helpers/hostile-temporal.ts'
+import type { TestReceiver } from './receiver.ts'
+import type { NotificationSetting } from './setting.ts'
 
 const attributes = { TransferState: 'delivered', Bridge: 'wormhole-token-bridge', SourceChain: 'ethereum', TxHash: '0xf0' } as const
 const idOf = (sequence: string) => `wormhole-token-bridge:2:${'ee'.repeat(32)}:${sequence}:${'ab'.repeat(8)}`
@@ -11,7 +16,7 @@ const idOf = (sequence: string) => `wormhole-token-bridge:2:${'ee'.repeat(32)}:$
  * Deliveries and reversals as somebody who reaches Temporal makes them up; those of the form of Portage's runs are three. Returns the ids of the two that are not.
  * @param delivered a transfer @param parked another, which is not delivered
  */
-export async function forgeRuns(client: Client, delivered: string, parked: string): Promise<readonly string[]> {
+async function forgeRuns(client: Client, delivered: string, parked: string): Promise<readonly string[]> {
   const forge = (id: string, queue: string, target: string, input: unknown = {}) =>
     forgeRun(client, { type: 'transfer', id, queue, input, result: { id, state: 'delivered' } }, { ...attributes, TargetChain: target })
   // An id of his own; a queue that is not that of the target; a message whose id is another.
@@ -31,4 +36,34 @@ export async function forgeRuns(client: Client, delivered: string, parked: strin
   // Else it would be told as one that is parked.
   await client.workflow.getHandle(parked).terminate('a test')
   return junk
+}
+
+/** Made up beside honest deliveries, they are told to nobody; these are, before them and after. @param next the sequence of another transfer */
+export async function expectForgedUntold(on: NotificationSetting, books: TestReceiver, next: () => string): Promise<void> {
+  const { client } = on.ledgers.temporal
+  const told = () => books.received.map(({ data }) => data['transfer'])
+  const tells = (what: string, isSo: () => boolean) => until(isSo, { timeoutMs: 60_000, what })
+  const watch = createTransferWatch(client)
+  await watch.look()
+  // A notifier tells what closes once it has begun.
+  const good: string[] = []
+  await until(
+    async () => {
+      good.push(await on.transfer(next()))
+      return told().length > 0
+    },
+    { timeoutMs: 60_000, everyMs: 500, what: 'a delivery to be told' },
+  )
+  expect(books.received[0]?.data['proof']).toBe('temporal')
+  const delivered = good.at(-1)!
+  const unseen = await forgeRuns(client, delivered, await on.transfer(next(), { parks: true }))
+  // What comes later is told: the forged ones hold up nothing, and were seen before it.
+  const last = await on.transfer(next())
+  await tells('the last delivery to be told', () => told().includes(last))
+  const refused = () => on.logged.filter((line) => line.includes('RUN_FOREIGN'))
+  await tells('the forged ones to be refused', () => refused().length >= 3)
+  expect(told().filter((id) => id !== last && !good.includes(String(id)))).toEqual([])
+  expect(books.received.filter(({ type }) => type !== 'transfer.delivered')).toEqual([])
+  const changed = (await watch.look()).changed.map(({ id }) => id)
+  expect([changed.filter((id) => unseen.includes(id)), changed.includes(last)]).toEqual([[], true])
 }

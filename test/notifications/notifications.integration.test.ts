@@ -1,4 +1,3 @@
-import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { inspect } from 'node:util'
@@ -9,7 +8,6 @@ import { recover } from '../../recovery/remedies.ts'
 import { readKeptOrders } from '../../temporal/client/kept-orders.ts'
 import { applyToLane, setLaneMode } from '../../temporal/client/lanes.ts'
 import { orderOfNotifier, raiseNotification, readNotifier, testNotifier } from '../../temporal/client/notifiers.ts'
-import { createTransferWatch } from '../../temporal/client/transfer-changes.ts'
 import { changeSettings } from '../../temporal/client/settings.ts'
 import { applyToStream } from '../../temporal/client/streams.ts'
 import { notifierOrderSignal, notifierWorkflowId } from '../../temporal/contracts/notifier.ts'
@@ -18,7 +16,7 @@ import { openApi } from '../api/setting.ts'
 import type { Check } from '../../cli/doctor/check.ts'
 import { collectCauses } from '../../causes/collect.ts'
 import { runCli } from '../cli/run-cli.ts'
-import { forgeRuns } from './forged-runs.ts'
+import { expectForgedUntold } from './forged-runs.ts'
 import { answering, type Received, startReceiver, type TestReceiver, testSecrets } from './receiver.ts'
 import { lane, type NotificationSetting, receiverAt, startNotificationSetting, writeReceiverConfig } from './setting.ts'
 
@@ -50,11 +48,7 @@ describe('Receivers of notifications', () => {
   }
   const begun = (name: string) => until(() => readNotifier(client(), name), { timeoutMs, what: `the notifier of ${name}` })
 
-  const configFile = async (name: string, url: string) => {
-    const written = await writeReceiverConfig(on, name, url)
-    ends.push(() => rm(written.folder, { recursive: true, force: true }))
-    return written
-  }
+  const configFile = (name: string, url: string) => writeReceiverConfig(on, ends, { name, url })
 
   beforeAll(async () => {
     on = await startNotificationSetting()
@@ -114,24 +108,8 @@ describe('Receivers of notifications', () => {
 
   test('are told nothing of runs that somebody else has made: neither of deliveries nor of reversals; nor are listeners of the API', async () => {
     const books = await receiver()
-    const name = named('forged')
-    await serve([receiverAt(name, books.url, deliveries)])
-    await begun(name)
-    const watch = createTransferWatch(client())
-    await watch.look()
-    const good = await on.transfer(next())
-    await until(() => idsOf(books.received, good).length === 1, { timeoutMs, what: 'the delivery to be told' })
-    expect(books.received[0]?.data['proof']).toBe('temporal')
-    const parked = await on.transfer(next(), { parks: true })
-    const seen = await forgeRuns(client(), good, parked)
-    // What comes later is told: the forged ones hold up nothing, and were seen before it.
-    const last = await on.transfer(next())
-    await until(() => idsOf(books.received, last).length === 1, { timeoutMs, what: 'the last delivery to be told' })
-    const refused = () => on.logged.filter((line) => line.includes('a run that Portage has not written'))
-    await until(() => refused().length >= 3, { timeoutMs, what: 'the forged ones to be refused' })
-    expect(books.received.map(({ data }) => data['transfer'])).toEqual([good, last])
-    const changed = (await watch.look()).changed.map(({ id }) => id)
-    expect([changed.filter((id) => seen.includes(id)), changed.includes(last)]).toEqual([[], true])
+    ends.push(await on.serve([receiverAt(named('forged'), books.url, deliveries)]))
+    await expectForgedUntold(on, books, next)
   })
 
   test('are told what holds, once each time that it begins: parked, paused, without funds, a gap, a halt, spending', async () => {
@@ -151,8 +129,7 @@ describe('Receivers of notifications', () => {
     const known = { bridges: [], lanes: [], nodes: { bsc: ['node-1'] } }
     await changeSettings(client(), known, { ...order, orders: [{ kind: 'halt', scope: { chain: 'bsc' } }] })
     const spending: Notification = { id: 'evt_spending', type: 'lane.spending_high', at: 1, data: { lane } }
-    await raiseNotification(client(), name, spending)
-    await raiseNotification(client(), name, spending)
+    for (const one of [spending, spending]) await raiseNotification(client(), name, one)
     const types = () => pager.received.map(({ type }) => type).toSorted()
     await until(() => types().length >= events.length, { timeoutMs, what: 'all to be told' })
     expect(types()).toEqual([...events].toSorted())

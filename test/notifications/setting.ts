@@ -1,4 +1,4 @@
-import { mkdtemp, writeFile } from 'node:fs/promises'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Worker } from '@temporalio/worker'
@@ -113,9 +113,14 @@ export async function startNotificationSetting(): Promise<NotificationSetting> {
   }
 }
 
-/** A config with one receiver, as a process of the role ledger, the API and the command line read it; in a folder of its own. */
-export async function writeReceiverConfig(on: NotificationSetting, name: string, url: string) {
+/** A config with one receiver, as a process of the role ledger, the API and the command line read it; in a folder of its own, which one of the `ends` removes. */
+export async function writeReceiverConfig(
+  on: NotificationSetting,
+  ends: (() => Promise<unknown>)[],
+  { name, url }: { readonly name: string; readonly url: string },
+) {
   const folder = await mkdtemp(join(tmpdir(), 'portage-notifications-'))
+  ends.push(() => rm(folder, { recursive: true, force: true }))
   await writeFile(join(folder, 'secret'), testSecrets.first)
   const file = join(folder, 'portage.yaml')
   const notifications = [{ name, url, secrets: [{ secretFile: 'secret' }], events: ['transfer.delivered' as const] }]
