@@ -7,7 +7,7 @@ import { until } from '../../lab/devnet/until.ts'
 import { createTransferWatch } from '../../temporal/client/transfer-changes.ts'
 import { forgeRun } from '../helpers/hostile-temporal.ts'
 import type { TestReceiver } from './receiver.ts'
-import type { NotificationSetting } from './setting.ts'
+import { type NotificationSetting, receiverAt } from './setting.ts'
 
 const attributes = { TransferState: 'delivered', Bridge: 'wormhole-token-bridge', SourceChain: 'ethereum', TxHash: '0xf0' } as const
 const idOf = (sequence: string) => `wormhole-token-bridge:2:${'ee'.repeat(32)}:${sequence}:${'ab'.repeat(8)}`
@@ -38,8 +38,16 @@ async function forgeRuns(client: Client, delivered: string, parked: string): Pro
   return junk
 }
 
-/** Made up beside honest deliveries, they are told to nobody; these are, before them and after. @param next the sequence of another transfer */
-export async function expectForgedUntold(on: NotificationSetting, books: TestReceiver, next: () => string): Promise<void> {
+/**
+ * Made up beside honest deliveries, they are told to nobody; these are, before them and after.
+ * @param ends gets the end of what is started @param with.next the sequence of another transfer
+ */
+export async function expectForgedUntold(
+  on: NotificationSetting,
+  ends: (() => Promise<unknown>)[],
+  { receiver: books, name, next }: { readonly receiver: TestReceiver; readonly name: string; readonly next: () => string },
+): Promise<void> {
+  ends.push(await on.serve([receiverAt(name, books.url, { events: ['transfer.delivered'] })]))
   const { client } = on.ledgers.temporal
   const told = () => books.received.map(({ data }) => data['transfer'])
   const tells = (what: string, isSo: () => boolean) => until(isSo, { timeoutMs: 60_000, what })

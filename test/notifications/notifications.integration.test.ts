@@ -106,11 +106,8 @@ describe('Receivers of notifications', () => {
     expect(about[1]?.data['txHash']).toBe(about[0]?.data['txHash'])
   })
 
-  test('are told nothing of runs that somebody else has made: neither of deliveries nor of reversals; nor are listeners of the API', async () => {
-    const books = await receiver()
-    ends.push(await on.serve([receiverAt(named('forged'), books.url, deliveries)]))
-    await expectForgedUntold(on, books, next)
-  })
+  test('are told nothing of runs that somebody else has made, nor are listeners of the API', async () =>
+    expectForgedUntold(on, ends, { receiver: await receiver(), name: named('forged'), next }))
 
   test('are told what holds, once each time that it begins: parked, paused, without funds, a gap, a halt, spending', async () => {
     const pager = await receiver()
