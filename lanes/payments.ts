@@ -4,28 +4,22 @@ import { RelayerError } from '../domain/errors.ts'
 import type { Intent } from '../domain/intent.ts'
 import { laneAddress, type LaneId } from '../domain/lane/lane-id.ts'
 
-/** What a sweep sends, and to whom. */
-export interface Sweep {
-  readonly lane: LaneId
-  /** The treasury of the lane's chain. */
-  readonly treasury: string
-  /** Coins that stay, wei, decimal. */
-  readonly keep: string
-  /** The name of the coins, for a refusal; undefined: not known. */
-  readonly coin: string | undefined
-}
-
 /** Gas of a payment, and the factor by which the price may rise before it is sent. */
 const paymentGas = 21_000n
 const priceRoom = 2n
 /** The signed gas limit is the estimate times 1.2; 2 is on the safe side. */
 const limitRoom = 2n
 
-/** Sends the treasury what remains after `keep` and what the payment itself may cost. Throws INPUT_INVALID if nothing does, and what reading the chain throws. */
+/**
+ * Sends the treasury of a lane's chain what remains after `keep` (wei, decimal) and what the payment itself may cost. Throws INPUT_INVALID if nothing does, and what
+ * reading the chain throws.
+ * @param sweep.coin the name of the coins, for a refusal; undefined: not known
+ */
 export async function sweepIntent(
   chain: Pick<Chain, 'account' | 'quote' | 'dataFee'>,
-  { lane, treasury, keep, coin }: Sweep,
+  sweep: { readonly lane: LaneId; readonly treasury: string; readonly keep: string; readonly coin: string | undefined },
 ): Promise<Intent> {
+  const { lane, treasury, keep, coin } = sweep
   const address = laneAddress(lane)
   const intent = { to: treasury, data: '0x', value: '0' }
   const [account, quote, dataFee] = await Promise.all([chain.account(address), chain.quote(), chain.dataFee(intent)])
