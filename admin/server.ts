@@ -16,6 +16,8 @@ export interface AdminOptions {
   readonly port: number
   /** Names that it is asked by, beside addresses and localhost. */
   readonly hosts: readonly string[]
+  /** Why the process is of no use, and should be started again; undefined: it is alive. */
+  readonly problem: () => string | undefined
   /** What the process depends on. Throws never. */
   readonly checks: () => Promise<readonly Check[]>
   /** Prometheus text. */
@@ -24,13 +26,13 @@ export interface AdminOptions {
 }
 
 /**
- * `GET /healthz`: the process is alive. `GET /readyz`: 200 if nothing vital is missing, else 503; each check by its name. `GET /metrics`: Prometheus text. It
- * reads, and nothing else: no token is asked for, so that it takes no order and shows no secret. Throws ADMIN_LISTEN.
+ * `GET /healthz`: 200 if the process is alive, else 503: a queue that it serves is not polled. `GET /readyz`: 200 if nothing vital is missing, else 503; each
+ * check by its name. `GET /metrics`: Prometheus text. It reads, and nothing else: no token is asked for, so that it takes no order and shows no secret. Throws ADMIN_LISTEN.
  */
-export async function openAdminServer({ host, port, hosts, checks, metrics, logger }: AdminOptions): Promise<SmallServer> {
+export async function openAdminServer({ host, port, hosts, problem, checks, metrics, logger }: AdminOptions): Promise<SmallServer> {
   const render = keptRead(metrics, { fromAnswer: keepMetricsMs })
   const routes: Readonly<Record<string, () => Promise<Answer>>> = {
-    '/healthz': async () => plainText(200, 'ok'),
+    '/healthz': async () => (problem() === undefined ? plainText(200, 'ok') : plainText(503, problem() ?? '')),
     '/readyz': async () => readiness(await checks()),
     '/metrics': async () => ({ status: 200, type: 'text/plain; version=0.0.4; charset=utf-8', body: await render() }),
   }

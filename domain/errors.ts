@@ -107,6 +107,10 @@ export const errorCatalogue = {
   ),
   LANE_UNREACHABLE: retry('The lane workflow did not answer.', 'Check that a worker serves the queue ledger.'),
   STREAM_UNREACHABLE: retry('The stream workflow did not answer.', 'Check that a worker serves the queue ledger.'),
+  QUEUE_UNPOLLED: fatal(
+    'This process serves a queue of Temporal, and does not poll it any more.',
+    'Nothing, where its supervisor starts it again (systemd, Kubernetes): it ends by itself. Else start it again. Keep its log: it must not happen.',
+  ),
   CHECKPOINT_INVALID: fatal(
     'The stored checkpoint of the stream is invalid.',
     'Nothing: the stream begins without it and reads more blocks. Correct or remove the file, or the object.',

@@ -9,6 +9,7 @@ import type { Metrics } from '../observability/metrics.ts'
 import { redactText } from '../observability/redact.ts'
 import type { TemporalClient } from '../temporal/client/client.ts'
 import type { Network } from './network.ts'
+import type { UnpolledQueue } from './poll-watch.ts'
 import type { Role } from './roles.ts'
 import { readSdkMetrics } from './sdk-metrics.ts'
 
@@ -18,6 +19,8 @@ interface Started {
   readonly network: Pick<Network, 'chains'>
   readonly agents: readonly LaneAgent[]
   readonly spies?: (() => readonly SpyHealth[]) | undefined
+  /** Queues that it serves, and does not poll. */
+  readonly unpolled: () => readonly Pick<UnpolledQueue, 'taskQueue'>[]
 }
 
 /** The admin port of a process, from before its start to its end. */
@@ -42,6 +45,7 @@ export async function openAdmin(
   const missing = (name: string, problem: string): Check => ({ name, ok: false, vital: true, problem })
   const starts = async (): Promise<readonly Check[]> => [missing('start', 'the process starts')]
   let checks = starts
+  let unpolled: Started['unpolled'] = () => []
   metrics.onCollect((all) => {
     const { user, system } = process.cpuUsage()
     all.portage_process_cpu_seconds_total.reset()
@@ -53,7 +57,8 @@ export async function openAdmin(
     all.portage_process_ready.set({ role }, found.some(({ ok, vital }) => vital && !ok) ? 0 : 1)
   })
   const render = async () => (await Promise.all([metrics.render(), readSdkMetrics()])).join('')
-  const server = await openAdminServer({ ...admin, checks: () => checks(), metrics: render, logger })
+  const problem = () => queuesProblem(unpolled())
+  const server = await openAdminServer({ ...admin, problem, checks: () => checks(), metrics: render, logger })
   logger.info('the admin port listens', { role, host: admin.host, port: server.port })
   return {
     waitsFor(dependency, { code }) {
@@ -65,10 +70,12 @@ export async function openAdmin(
     starts() {
       checks = starts
     },
-    started({ client, network, agents, spies }) {
+    started({ client, network, agents, spies, ...parts }) {
       const temporal = createTemporalCheck(client)
+      unpolled = parts.unpolled
       checks = async () => [
         await temporal(),
+        ...(problem() === undefined ? [] : [missing('queues', problem() ?? '')]),
         ...checkChains(network.chains.values()),
         ...agents.map(laneCheck),
         ...(spies?.() ?? []).map(spyCheck),
@@ -79,6 +86,10 @@ export async function openAdmin(
     },
     close: () => server.close(),
   }
+}
+
+function queuesProblem(queues: readonly Pick<UnpolledQueue, 'taskQueue'>[]): string | undefined {
+  return queues.length === 0 ? undefined : `not polled: ${queues.map(({ taskQueue }) => taskQueue).join(', ')}`
 }
 
 /** A lane whose ledger has not answered gives no nonce; where the role `ledger` is away, its transfers wait. */

@@ -15,6 +15,7 @@ import { startIntake } from './intake.ts'
 import { createLaneWorker, signingLanes } from './lane.ts'
 import { createLedgerWorker } from './ledger.ts'
 import { startNotifications } from './notifications.ts'
+import { watchPolls } from './poll-watch.ts'
 import { keepSettings } from './settings-keeper.ts'
 import { applyNodeChanges } from './network.ts'
 import { processMetrics } from './process-metrics.ts'
@@ -36,7 +37,7 @@ export async function runRole(role: Role, config: Config, options: RunOptions): 
   const metrics = createMetrics()
   const tracing = await startTracing(config.telemetry, { role, env, logger })
   const admin = await openAdmin(config, { role, chains: options.chains, metrics, logger })
-  const work: ProcessWork = { ledgers: [], workers: [], agents: [], services: [] }
+  const work: ProcessWork = { ledgers: [], workers: [], agents: [], services: [], failure: new AbortController() }
   let dependencies: StartupDependencies | undefined
   try {
     dependencies = await awaitStartupDependencies(role, config, { ...options, tracing, onWaiting: admin.waitsFor })
@@ -115,7 +116,8 @@ async function startRole(
       services.push(...served.services, scheduleAudits(name, context))
     }
   }
-  services.push(watchCredentials({ target, temporal, workers: [...ledgers, ...workers], logger }))
+  const polls = watchPolls([...ledgers, ...workers], logger, work.failure)
+  services.push(watchCredentials({ target, temporal, workers: [...ledgers, ...workers], logger }), polls)
   const intake = serves('intake') ? startIntake(context) : undefined
   if (intake) services.push(intake)
   await startupServer?.close()
@@ -130,6 +132,6 @@ async function startRole(
         auditStream: (stream) => auditHere(context, stream),
       }),
     )
-  options.admin.started({ client, network, agents, spies: intake?.spies })
+  options.admin.started({ client, network, agents, spies: intake?.spies, unpolled: polls.unpolled })
   logger.info('running', { role, chains: network.served, lanes: agents.length, workers: ledgers.length + workers.length })
 }

@@ -12,6 +12,8 @@ export interface ProcessWork {
   readonly workers: Worker[]
   readonly agents: LaneAgent[]
   readonly services: Service[]
+  /** Aborted, with the error, where a part finds that this process is of no use any more. */
+  readonly failure: AbortController
 }
 
 export interface Running {
@@ -22,7 +24,7 @@ export interface Running {
 }
 
 /** Stops the work of a start that failed: its Workers do not run yet. */
-export async function stopWork({ services, agents }: ProcessWork): Promise<void> {
+export async function stopWork({ services, agents }: Pick<ProcessWork, 'services' | 'agents'>): Promise<void> {
   await Promise.allSettled(services.map((service) => service.stop()))
   for (const agent of agents) agent.stop()
 }
@@ -36,7 +38,7 @@ export interface Supervision {
 }
 
 /** Runs the Workers until one of them fails or the process is told to stop; then ends everything in order. */
-export function supervise({ ledgers, workers, agents, services }: ProcessWork, supervision: Supervision): Running {
+export function supervise({ ledgers, workers, agents, services, failure }: ProcessWork, supervision: Supervision): Running {
   const { close, logger } = supervision
   const stopping = new AbortController()
   const stopAsked = once(stopping.signal, 'abort')
@@ -58,6 +60,10 @@ export function supervise({ ledgers, workers, agents, services }: ProcessWork, s
       stopWorkers()
       throw error
     })
+  failure.signal.addEventListener('abort', () => {
+    logger.error('this process is of no use any more; stopping', { ...problemOf(failure.signal.reason) })
+    stopWorkers()
+  })
   const [ledgerRuns, workerRuns] = [ledgers.map(run), workers.map(run)]
   const end = async () => {
     const results = await Promise.allSettled([stopAsked, ...workerRuns])
@@ -67,6 +73,7 @@ export function supervise({ ledgers, workers, agents, services }: ProcessWork, s
     results.push(...(await Promise.allSettled(ledgerRuns)))
     for (const agent of agents) agent.stop()
     await close()
+    failure.signal.throwIfAborted()
     for (const result of results) if (result.status === 'rejected') throw result.reason
   }
   const stopped = end()

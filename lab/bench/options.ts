@@ -23,7 +23,7 @@ With --latency something else: transfers over both bridges, both ways, at a stea
 target, how long after the finality of that block it was delivered, and the time of each step by Portage's own metrics.
 
 With --idle something else: what a process of all roles uses that has nothing to do, without and with the streams of all token bridges that Wormhole's SDK knows on
-the mainnet: CPU, calls to Temporal, requests to guardians, RPC calls. --seconds is the time of each of the two; 300 have each audit once.
+the mainnet: CPU, calls to Temporal, requests to guardians, RPC calls. --seconds is the time of the second; 120 have the audit of each stream once.
 
 Examples:
   npm run bench -- --quick
@@ -35,7 +35,7 @@ Examples:
   npm run bench -- --outage 5000 --batch 20
   npm run bench -- --growth --in-flight 10,100,1000
   npm run bench -- --latency --nodes 3
-  npm run bench -- --idle --seconds 300 --json`
+  npm run bench -- --idle --seconds 120 --json`
 
 export interface BenchOptions {
   readonly transfers: number

@@ -16,7 +16,7 @@ async function opened(options: Partial<AdminOptions> = {}) {
   const metrics = vi.fn(async () => 'portage_halts 0\n')
   const server = await openAdminServer({
     ...{ host: '127.0.0.1', port: 0, hosts: ['portage-lane'], logger: silentLogger() },
-    ...{ checks: async () => checks, metrics, ...options },
+    ...{ problem: () => undefined, checks: async () => checks, metrics, ...options },
   })
   closing.push(() => server.close())
   const ask = async (path: string, { method = 'GET', host = `127.0.0.1:${server.port}`, body = '' } = {}) => {
@@ -37,6 +37,11 @@ test('the process is alive whatever it waits for; what is vital and missing is n
   const { status, text } = await ask('/readyz')
   expect([status, JSON.parse(text)]).toEqual([503, { ready: false, waitsFor: ['temporal'], checks }])
   expect(await ask('/healthz')).toMatchObject({ status: 200, text: 'ok\n' })
+})
+
+test('a process that is of no use any more is not alive, and says why', async () => {
+  const { ask } = await opened({ problem: () => 'not polled: ledger' })
+  expect(await ask('/healthz')).toMatchObject({ status: 503, text: 'not polled: ledger\n' })
 })
 
 test('metrics are Prometheus text, counted once for all who ask at a time', async () => {

@@ -11,6 +11,7 @@ import { type Child, startChild } from '../../lab/devnet/child.ts'
 import { freePort } from '../../lab/devnet/ports.ts'
 import { startTemporal } from '../../lab/devnet/temporal/temporal.ts'
 import { until } from '../../lab/devnet/until.ts'
+import { createPollLook } from '../../workers/poll-watch.ts'
 import { roles, type Role } from '../../workers/roles.ts'
 
 const launcher = fileURLToPath(new URL('../../bin/portage.js', import.meta.url))
@@ -115,6 +116,14 @@ test('each role serves health, readiness by name and metrics on a port of its ow
       return wanted.every((part) => text.includes(part))
     }
     await until(isThere, { timeoutMs: 60_000, what: `${wanted.join(', ')} in the metrics of ${role}` })
+    // A process that has Workers sees which queues they poll: the same figures for five minutes would be those of queues that are not polled.
+    let now = 0
+    const look = createPollLook(new Set(['ledger', 'chain:test']), () => (now += 20_000))
+    const unpolled = Array.from({ length: 15 }, () => look(text))
+      .at(-1)
+      ?.map(({ taskQueue, polls }) => `${taskQueue} ${polls}`)
+    if (role === 'ledger') expect(unpolled).toEqual(['ledger PollWorkflowTaskQueue'])
+    if (role === 'chain') expect(unpolled?.toSorted()).toEqual(['chain:test PollActivityTaskQueue', 'chain:test PollWorkflowTaskQueue'])
     expect(text).not.toContain('secret-key')
     expect(text).not.toContain(laneKey.privateKey.slice(2))
   }

@@ -1,5 +1,6 @@
 import { GracefulShutdownPeriodExpiredError, type Worker } from '@temporalio/worker'
 import { expect, test } from 'vitest'
+import { RelayerError } from '../../domain/errors.ts'
 import type { LaneAgent } from '../../lanes/agent.ts'
 import { silentLogger } from '../../observability/logger.ts'
 import { supervise } from '../../workers/supervise.ts'
@@ -27,10 +28,11 @@ function parts(endWith?: Error) {
     },
   }
   const lane = worker('lane', endWith)
-  const work = { ledgers: [worker('ledger')], workers: [lane], agents: [agent], services: [service] }
+  const failure = new AbortController()
+  const work = { ledgers: [worker('ledger')], workers: [lane], agents: [agent], services: [service], failure }
   const stopping = () => void said.push('stopping')
   const running = supervise(work, { stopping, close: async () => void said.push('closed'), logger: silentLogger() })
-  return { said, running, lane }
+  return { said, running, lane, failure }
 }
 
 test('a process that stops takes no nonce from the first moment on; services end before the ledger that they may ask, the agents after it', async () => {
@@ -53,4 +55,11 @@ test('a Worker that fails by itself stops the process, and is its failure', asyn
   lane.fail(new Error('broken'))
   await expect(running.stopped).rejects.toThrow('broken')
   expect(said.at(-1)).toBe('closed')
+})
+
+test('a process that is of no use any more ends in order, and with that error', async () => {
+  const { running, failure, said } = parts()
+  failure.abort(new RelayerError('QUEUE_UNPOLLED', { facts: { taskQueue: 'ledger' } }))
+  await expect(running.stopped).rejects.toMatchObject({ code: 'QUEUE_UNPOLLED' })
+  expect([said[0], said.at(-1)]).toEqual(['stopping', 'closed'])
 })

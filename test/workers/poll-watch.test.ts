@@ -1,0 +1,50 @@
+import { expect, test } from 'vitest'
+import { createPollLook } from '../../workers/poll-watch.ts'
+
+const labels = (more: string, queue: string) => `{namespace="default",${more},service_name="temporal-core-sdk",task_queue="${queue}"}`
+const begun = (polls: string, queue: string, count: number) =>
+  `temporal_long_request_total${labels(`operation="${polls}"`, queue)} ${count}`
+const active = (type: string, queue: string, count: number) => `temporal_num_pollers${labels(`poller_type="${type}"`, queue)} ${count}`
+const [workflows, activities] = ['PollWorkflowTaskQueue', 'PollActivityTaskQueue'] as const
+
+/** Looks every 20 s at what each minute of a process shows. */
+function minutes(count: number, shown: (minute: number) => readonly string[]) {
+  let now = 0
+  const look = createPollLook(new Set(['ledger', 'lane:a']), () => now)
+  let found: ReturnType<typeof look> = []
+  for (; now <= count * 60_000; now += 20_000) found = look(shown(Math.floor(now / 60_000)).join('\n'))
+  return { found, look, pass: (ms: number) => (now += ms) }
+}
+
+test('a queue whose polls begin again and again is polled, also one of which only a part is: a Worker without free slots', () => {
+  const { found } = minutes(10, (minute) => [
+    begun(workflows, 'ledger', minute),
+    active('workflow_task', 'ledger', 1),
+    begun(activities, 'lane:a', minute),
+  ])
+  expect(found).toEqual([])
+})
+
+test('a queue is not polled whose polls hang, or that has no poll for workflows that nobody has in memory; those of others are not looked at', () => {
+  const { found } = minutes(5, (minute) => [
+    begun(workflows, 'ledger', minute),
+    active('workflow_task', 'ledger', 0),
+    active('sticky_workflow_task', 'ledger', 3),
+    begun(activities, 'lane:a', 7),
+    begun(workflows, 'chain:b', 7),
+    begun('UpdateWorkflowExecution', 'ledger', 7),
+  ])
+  expect(found.map(({ taskQueue, polls }) => [taskQueue, polls])).toEqual([
+    ['lane:a', activities],
+    ['ledger', 'workflow_task'],
+  ])
+  expect(found[0]?.forMs).toBeGreaterThanOrEqual(240_000)
+})
+
+test('nothing is known of a process that was stopped meanwhile, nor where there are no metrics', () => {
+  const shown = [begun(workflows, 'ledger', 7)]
+  const { look, pass } = minutes(2, () => shown)
+  pass(3_600_000)
+  expect(look(shown.join('\n'))).toEqual([])
+  expect(minutes(10, () => []).found).toEqual([])
+})
