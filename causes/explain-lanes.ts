@@ -113,7 +113,8 @@ function explainStuck(one: LaneFacts, of: Of, state: LaneState, chain: ChainFact
   const heads = (chain?.nodes ?? []).flatMap(({ head }) => (head && valueOf(head)) ?? [])
   const head = heads.toSorted((a, b) => b.height - a.height)[0]
   if (!lowest || !attempt || !head) return []
-  const blocks = head.height - lowest.sinceBlock
+  // As far as the ledger has looked: that of an idle lane is old, and a nonce that it gives then is of that block.
+  const blocks = (state.observed?.height ?? 0) - lowest.sinceBlock
   const values = { ...of.values, nonce: String(lowest.nonce) }
   const holds = ({ lane, state: now }: TransferFacts) => lane === one.lane && (now === 'broadcasting' || now === 'pending')
   const tries = `nonce ${lowest.nonce} was given ${blocks} blocks ago, ${lowest.attempts.length} attempts`

@@ -1,3 +1,4 @@
+import type { WarningFields } from '../observability/logger.ts'
 import { asLogged, isErrorCode, type LogCode } from '../observability/severity.ts'
 import { ApplicationFailure } from '@temporalio/common'
 import type { LogEntry, Logger } from '@temporalio/worker'
@@ -13,11 +14,17 @@ const retries = 'temporalio_client::retry'
 /** What the SDK adds to each line of a workflow; the transfer's id is the workflow's. */
 const ofWorkflow = ['namespace', 'taskQueue', 'workflowId', 'workflowType', 'sdkComponent'] as const
 
+/** How a line of the SDK is written. */
+type SdkLine =
+  | { readonly level: 'debug'; readonly fields: Record<string, unknown> }
+  | { readonly level: 'info'; readonly fields: Record<string, unknown> }
+  | { readonly level: 'warn' | 'error'; readonly fields: WarningFields }
+
 /**
  * The SDK warns, with a stack, of every activity that failed. Ours fail with a code, and many of them as designed (a closed gate, a full lane): they are
  * retried, show in their transfer, and are logged at the level of their code.
  */
-export function sdkLine({ level, message, meta = {} }: Pick<LogEntry, 'level' | 'message' | 'meta'>) {
+export function sdkLine({ level, message, meta = {} }: Pick<LogEntry, 'level' | 'message' | 'meta'>): SdkLine {
   // The token is long, and says nothing beside the ids.
   const { taskToken: _, ...told } = meta as Record<string, unknown>
   const { error, ...fields } = told
@@ -27,16 +34,19 @@ export function sdkLine({ level, message, meta = {} }: Pick<LogEntry, 'level' | 
     const logged = asLogged({ code: error.type, message: error.message }, error)
     return { level: logged.level, fields: { ...fields, ...logged.fields } }
   }
-  return { level: levels[level], fields: told }
+  const shown = levels[level]
+  if (shown === 'debug') return { level: shown, fields: told }
+  // What the SDK says of itself has no code of ours; an error that reached it is none that we know.
+  return { level: shown, fields: { code: error === undefined ? 'TEMPORAL_SDK' : 'INTERNAL', ...told } }
 }
 
 /** A line of a transfer (workflows/transfer/log.ts), at its own level; the logger adds the remedy of its code where it needs a person. */
-function transferLine(level: LogEntry['level'], told: Record<string, unknown>) {
+function transferLine(level: LogEntry['level'], told: Record<string, unknown>): SdkLine {
   const { runId, ...fields } = Object.fromEntries(
     Object.entries(told).filter(([name]) => !(ofWorkflow as readonly string[]).includes(name)),
   )
-  if (level !== 'WARN') return { level: 'info' as const, fields: { ...fields, run_id: runId } }
-  return { level: 'warn' as const, fields: { ...fields, code: (fields['code'] ?? 'INTERNAL') as LogCode, run_id: runId } }
+  if (level !== 'WARN') return { level: 'info', fields: { ...fields, run_id: runId } }
+  return { level: 'warn', fields: { ...fields, code: (fields['code'] ?? 'INTERNAL') as LogCode, run_id: runId } }
 }
 
 /**

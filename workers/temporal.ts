@@ -115,9 +115,9 @@ export async function installRuntime(logger: Logger): Promise<void> {
   const { logger: collector } = await withSdkMetrics((metrics) =>
     Runtime.install({
       logger: new DefaultLogger('INFO', (entry) => {
-        const { level, fields } = sdkLine(entry)
-        // What the SDK says of itself has no code of ours.
-        sdkLogger[level](entry.message, { code: 'TEMPORAL_SDK', ...fields })
+        const line = sdkLine(entry)
+        if (line.level === 'debug' || line.level === 'info') sdkLogger[line.level](entry.message, line.fields)
+        else sdkLogger[line.level](entry.message, line.fields)
       }),
       // Otherwise its native part writes to the console, and not as JSON.
       telemetryOptions: { logging: { filter: { core: 'WARN', other: 'ERROR' }, forward: {} }, ...(metrics && { metrics }) },

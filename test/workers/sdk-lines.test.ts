@@ -27,13 +27,13 @@ describe('a step that failed', () => {
     const unexpected = toFailure(new TypeError('a slip of ours'))
     expect(failed(unexpected)).toEqual({ level: 'warn', fields: { code: 'INTERNAL', activityType: 'prepare', error: unexpected } })
     const foreign = ApplicationFailure.create({ message: 'x', type: 'SomebodyElses' })
-    expect(failed(foreign)).toEqual({ level: 'warn', fields: { activityType: 'prepare', error: foreign } })
+    expect(failed(foreign)).toEqual({ level: 'warn', fields: { code: 'INTERNAL', activityType: 'prepare', error: foreign } })
   })
 })
 
 test('other lines of the SDK keep their level; those of a healthy start are not shown', () => {
-  expect(sdkLine({ level: 'ERROR', message: 'Workflow task failed' })).toMatchObject({ level: 'error' })
-  expect(sdkLine({ level: 'INFO', message: 'Worker state changed' })).toMatchObject({ level: 'debug' })
+  expect(sdkLine({ level: 'ERROR', message: 'Workflow task failed' })).toEqual({ level: 'error', fields: { code: 'TEMPORAL_SDK' } })
+  expect(sdkLine({ level: 'INFO', message: 'Worker state changed' })).toEqual({ level: 'debug', fields: {} })
   expect(sdkLine({ level: 'WARN', message: 'No activities registered, not polling for activity tasks' })).toMatchObject({ level: 'debug' })
   const retried = { target: 'temporalio_client::retry', error: 'tcp connect error' }
   expect(sdkLine({ level: 'WARN', message: 'gRPC call query_workflow retried 5 times', meta: retried })).toMatchObject({ level: 'debug' })
