@@ -30,7 +30,7 @@ export const doctorCommand: CommandSpec = {
 permission there and its search attributes; each node's network, head and finality; the Wormhole
 contracts and the guardian set; the token bridges of sources without a node; the native bridges'
 contracts, pause, budget and roles; the lanes' balances and keys, each of which signs a no-op that
-is thrown away; the guardian spy; the guardian APIs; how many nonces wait for finality; whether the
+is thrown away; the fees for which there is delivery; the guardian spy; the guardian APIs; how many nonces wait for finality; whether the
 streams run by what the config says; the keys of access tokens and whether anybody has a token; how
 far the archive is behind, if there is one; of each receiver of notifications whether its host can
 be reached, the form of its secrets, and whether it takes what it is told; who else may write the

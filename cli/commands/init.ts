@@ -41,7 +41,7 @@ environment; the key of each chain; for what fee which token is delivered.`,
       `${options.out}: ${network}, ${chains.map(({ name }) => name).join(', ')}`,
       'Set these variables:',
       facts(Object.fromEntries(Object.entries(variables).map(([name, meaning]) => [`  ${name}`, meaning]))),
-      "Then, in this order; each key's address goes into the file (FILL IN), and so does for what fee you deliver:",
+      'Then, in this order. Fill in (FILL IN in the file) the address of each key, and the fees for which you deliver which tokens:',
       // To be copied: none is broken into lines.
       verbatim(next.map((line) => `  ${line}`).join('\n')),
     ]

@@ -2,19 +2,32 @@ import { Client, credentials } from '@grpc/grpc-js'
 import type { Config } from '../../config/schema.ts'
 import { RelayerError } from '../../domain/errors.ts'
 import { redactUrl } from '../../observability/redact.ts'
-import { type Check, checkTimeoutMs, fail, type Finding, look } from './check.ts'
+import { type Check, checkTimeoutMs, fail, type Finding, look, warn } from './check.ts'
 
-/** Checks the guardian spy, the guardian REST APIs and the Wormholescan APIs of Wormhole's bridge. */
-export async function checkServices({ bridges }: Config): Promise<Check[]> {
+/** Checks the fees, the guardian spy, the guardian REST APIs and the Wormholescan APIs of Wormhole's bridge. */
+export async function checkServices({ bridges, chains }: Config): Promise<Check[]> {
   const wormhole = bridges['wormhole-token-bridge']
   if (!wormhole) return []
   const area = 'bridge wormhole-token-bridge'
   const { spy, guardianApis, wormholescanApis } = wormhole
   return Promise.all([
+    ...Object.keys(chains).map((chain) => look(area, `fees of ${chain}`, () => Promise.resolve(feesFinding(chain, wormhole)))),
     ...(spy ? [look(area, `spy ${spy.address}`, () => reachSpy(spy.address))] : []),
     ...guardianApis.map((url) => look(area, `guardian API ${redactUrl(url)}`, () => reachApi(url, 'v1/signed_vaa', 'guardianApis'))),
     ...wormholescanApis.map((url) => look(area, `Wormholescan ${redactUrl(url)}`, () => reachApi(url, 'api/v1/vaas', 'wormholescanApis'))),
   ])
+}
+
+/** With neither, every transfer there is declined (FEE_NOT_CONFIGURED). */
+function feesFinding(
+  chain: string,
+  { minimumFees, freeRoutes }: Pick<NonNullable<Config['bridges']['wormhole-token-bridge']>, 'minimumFees' | 'freeRoutes'>,
+): Finding {
+  const tokens = Object.keys(minimumFees[chain] ?? {}).length
+  const isFree = freeRoutes.some(({ target }) => target === chain)
+  if (tokens > 0 || isFree) return `of ${tokens} tokens${isFree ? '; routes to it are free' : ''}`
+  const remedy = `Name tokens in minimumFees.${chain} of the bridge, or the chain in its freeRoutes; leave it so if nothing is to go there.`
+  return warn('no token has one, and no route there is free: nothing is delivered to it', remedy)
 }
 
 /** Only opens a connection: a subscription would use up a place at the spy. */

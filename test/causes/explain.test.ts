@@ -149,9 +149,6 @@ describe('lanes', () => {
     const entry = { nonce: 5, grantedTo: 'a', maybeSent: true, sinceBlock: 995, claimedBlock: 1_000, attempts: [attempt] }
     expect(of({ next: 6, entries: { 5: entry } })).toEqual([])
     expect(of({ next: 6, entries: { 5: { ...entry, sinceBlock: 900 } } })).toEqual(['NONCE_STUCK'])
-    // Given just now, by a lane that had nothing to do for a hundred blocks.
-    const observed = { ...ledger().observed!, height: 900 }
-    expect(of({ next: 6, observed, entries: { 5: { ...entry, sinceBlock: 900 } } })).toEqual([])
     expect(of({ next: 6, entries: { 5: { ...entry, attempts: [{ ...attempt, maxFee: '900000000' }] } } })).toEqual(['FEE_LIMIT_REACHED'])
   })
   test('no process with its key: nobody polls, or tasks lie there and the ledger hears nothing', () => {

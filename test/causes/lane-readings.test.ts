@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { readingOf } from '../../causes/lane-readings.ts'
-import { chain, lane, nodes } from './facts.ts'
+import { explain } from '../../causes/explain.ts'
+import { chain, config, facts, lane, laneFacts, ledger, nodes, read } from './facts.ts'
 
 const observedAt = '2026-11-22T11:00:00.000Z'
 const row = { lane, chain: 'bsc', status: 'active', balance: '7', observedAt }
@@ -19,4 +20,15 @@ test('a lane has the balance that a node shows now; where none answers, the old 
     reason: 'a look',
     balanceAt: observedAt,
   })
+})
+
+test('a nonce that a lane gives after it had nothing to do for a hundred blocks is not stuck', () => {
+  const attempt = { kind: 'call', gasLimit: '21000', maxFee: '2000000000', tip: '1' } as const
+  const entry = { nonce: 5, grantedTo: 'a', maybeSent: true, sinceBlock: 900, claimedBlock: 900, attempts: [attempt] }
+  const codes = (height: number) => {
+    const observed = { ...ledger().observed!, height }
+    const lanes = [laneFacts({ ledger: read(ledger({ next: 6, observed, entries: { 5: entry } })) })]
+    return explain(facts({ lanes }), config).map(({ code }) => code)
+  }
+  expect([codes(900), codes(1_000)]).toEqual([[], ['NONCE_STUCK']])
 })
