@@ -7,6 +7,7 @@ import { cancelSignal, retrySignal, rolledBackSignal, type TransferStatus } from
 import type { BroadcastInput, LaneStatusAnswer } from '../../temporal/contracts/transfer-steps.ts'
 import { workflowBundle } from '../../workers/bundle.ts'
 import { landed, lanes, ready, waiting, scriptedTransfers, sound, type Script, type Scripted } from './scripted.ts'
+import { splitAfter } from './split-task.ts'
 
 /** When a transfer gives up, or leaves its lane, with a nonce and without one. */
 describe('A transfer', () => {
@@ -224,7 +225,9 @@ describe('A transfer', () => {
     begun.push(handle)
     expect(await handle.result()).toMatchObject({ state: 'declined', code: 'TOKEN_DENIED', rounds: 2 })
     expect(on.asked.confirmEnd).toMatchObject([{ nonces: [{ lane: lanes[0] }] }])
-    await Worker.runReplayHistory({ workflowBundle: await workflowBundle(silentLogger()) }, await handle.fetchHistory(), handle.workflowId)
+    const options = { workflowBundle: await workflowBundle(silentLogger()) }
+    for (const history of [await handle.fetchHistory(), await splitAfter(handle, 'admit')])
+      await Worker.runReplayHistory(options, history, handle.workflowId)
   })
 
   test('what was signed stays in sight: of every process, in every round, past a new run', async () => {
