@@ -2,6 +2,8 @@
 export interface UntilOptions {
   readonly timeoutMs: number
   readonly everyMs?: number
+  /** The pauses grow to this with what has been waited, to a tenth of it at most: for looks that keep several processes busy. Default: they do not grow. */
+  readonly growingToMs?: number
   /** What is awaited, for the error: "anvil to answer". */
   readonly what: string
   /** A reason to give up early (the awaited process has ended). */
@@ -13,7 +15,9 @@ export interface UntilOptions {
  * Throws Error (plain: the caller knows which code it means).
  */
 export async function until<T>(look: () => Promise<T | undefined | false> | T | undefined | false, options: UntilOptions): Promise<T> {
-  const deadline = Date.now() + options.timeoutMs
+  const { everyMs = 25, growingToMs = everyMs } = options
+  const startedAt = Date.now()
+  const deadline = startedAt + options.timeoutMs
   let last: unknown
   for (;;) {
     try {
@@ -25,7 +29,8 @@ export async function until<T>(look: () => Promise<T | undefined | false> | T | 
     const reason = options.giveUp?.()
     if (reason !== undefined) throw new Error(`Gave up waiting for ${options.what}: ${reason}`, { cause: last })
     if (Date.now() > deadline) throw new Error(describe(options, last), { cause: last })
-    await new Promise((resolve) => setTimeout(resolve, options.everyMs ?? 25))
+    const pauseMs = Math.max(everyMs, Math.min(growingToMs, (Date.now() - startedAt) / 10))
+    await new Promise((resolve) => setTimeout(resolve, pauseMs))
   }
 }
 

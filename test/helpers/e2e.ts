@@ -105,7 +105,7 @@ export async function startStage(
       last = `${now.state}: ${now.timeline.at(-1)?.note ?? ''}`
       return [states].flat().includes(now.state) && now
     }
-    const awaited = until(look, { timeoutMs, everyMs: 100, what: `${id} to be ${[states].flat().join(' or ')}` })
+    const awaited = until(look, { timeoutMs, everyMs: 100, growingToMs: 300, what: `${id} to be ${[states].flat().join(' or ')}` })
     return awaited.catch((error: unknown) => {
       throw new Error(`${String(error)}; it is ${last}`, { cause: error })
     })

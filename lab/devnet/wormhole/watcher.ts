@@ -18,7 +18,10 @@ type Cursors = Record<Level, { height: number; hash: string }>
 interface RawBlock {
   number: string
   hash: string
+  parentHash: string
   timestamp: string
+  /** All zeros: nothing in the block has logged anything. */
+  logsBloom: string
 }
 
 type RawLog = Mined['logs'][number] & { blockHash: string; transactionHash: string; removed?: boolean }
@@ -40,7 +43,7 @@ export function watchChain(chain: WormholeChain, onMessage: (message: Message) =
     finalized: { height: -1, hash: '' },
   }
   let seen = ''
-  const pollMs = Math.min(500, Math.max(50, chain.anvil.blockTimeSeconds * 250))
+  const pollMs = Math.min(500, Math.max(50, chain.anvil.blockTimeSeconds * 400))
   let stopped = false
   let timer: NodeJS.Timeout | undefined
   let wake = () => {}
@@ -77,8 +80,11 @@ async function look(chain: WormholeChain, cursors: Cursors, seen: string, onMess
     const block = level === 'latest' ? head : await blockAt(chain, level)
     const height = Number(block.number)
     if (height === cursor.height && block.hash === cursor.hash) continue
-    const from = (await forked(chain, cursor, height)) ? Math.min(cursors.finalized.height, height - 1) + 1 : cursor.height + 1
-    for (const message of await messages(chain, from, height)) {
+    const follows = height === cursor.height + 1 && block.parentHash === cursor.hash
+    const isForked = !follows && (await forked(chain, cursor, height))
+    const from = isForked ? Math.min(cursors.finalized.height, height - 1) + 1 : cursor.height + 1
+    const found = follows && noLogs.test(block.logsBloom) ? [] : await messages(chain, from, height)
+    for (const message of found) {
       if (levelOf(message.consistencyLevel) === level) onMessage(message)
     }
     cursor.height = height
@@ -86,6 +92,8 @@ async function look(chain: WormholeChain, cursors: Cursors, seen: string, onMess
   }
   return head.hash
 }
+
+const noLogs = /^0x0*$/
 
 function blockAt(chain: WormholeChain, level: Level): Promise<RawBlock> {
   return chain.anvil.rpc<RawBlock>('eth_getBlockByNumber', [level, false])
