@@ -23,8 +23,10 @@ export async function untilListed({ client }: Pick<Stage, 'client'>, sent: reado
     return sent.filter(({ id }) => !listed.has(id))
   }
   const all = async () => (await missing()).length === 0
-  await until(all, { timeoutMs: 120_000, everyMs: 200, growingToMs: 500, what: `${sent.length} transfers to be listed as ${state}` }).catch(async (error) => {
-    const left = (await missing()).map(({ id }) => id)
-    throw new Error(`${String(error)}; not so: ${left.join(', ')}`, { cause: error })
-  })
+  await until(all, { timeoutMs: 120_000, everyMs: 200, growingToMs: 500, what: `${sent.length} transfers to be listed as ${state}` }).catch(
+    async (error) => {
+      const left = (await missing()).map(({ id }) => id)
+      throw new Error(`${String(error)}; not so: ${left.join(', ')}`, { cause: error })
+    },
+  )
 }
