@@ -140,6 +140,13 @@ function placeMap(path) {
   writeFileSync(path, JSON.stringify({ ...map, sources }))
 }
 
+/** load.cjs reads compiled files as ASCII, which they are but for comments and what stands in regular expressions: a `…` there becomes `\u2026`. */
+function keepAscii(path) {
+  const text = readFileSync(path, 'utf8')
+  const escaped = text.replaceAll(/[^\0-\x7f]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
+  if (escaped !== text) writeFileSync(path, escaped)
+}
+
 /** Parts that are imported late are required late, from the same file. */
 const common = {
   bundle: true,
@@ -167,6 +174,7 @@ async function compileSources(folder) {
     plugins: [originalUrls, fromPackages(found)],
   })
   placeMap(join(folder, 'main.cjs.map'))
+  keepAscii(join(folder, 'main.cjs'))
   const sorted = (names) => [...names].toSorted((a, b) => (a < b ? -1 : 1))
   return { packages: sorted(found.packages), ofTracing: sorted(found.ofTracing), ofAws: sorted(found.ofAws) }
 }
@@ -186,6 +194,7 @@ async function compilePackages(folder, { packages, ofTracing, ofAws }) {
     entry(all(ofAws), 'aws.cjs'),
     entry(`require('@temporalio/worker/lib/workflow/workflow-worker-thread')`, 'thread.cjs'),
   ])
+  for (const name of ['packages.cjs', 'otlp.cjs', 'aws.cjs', 'thread.cjs']) keepAscii(join(folder, name))
   writeFileSync(join(folder, 'workflow-thread.cjs'), `require('./load.cjs').loadThread()\n`)
   writeFileSync(join(folder, 'proto.json'), protoParts(fromWorker('@temporalio/proto/protos/json-module.js')).json)
   // Read by the package source-map, from its own folder.
