@@ -1,4 +1,4 @@
-import { shortParts } from '../domain/short-id.ts'
+import { shortStream } from '../domain/short-id.ts'
 import type { Facts, SpyFacts } from './facts.ts'
 import type { Finding } from './finding.ts'
 import { valueOf } from './read.ts'
@@ -28,6 +28,6 @@ function explainSilence({ address, bridge }: SpyFacts, streams: Facts['streams']
   if (!first) return []
   const { stream, from, to, since } = first
   const more = silent.length === 1 ? '' : `, and so it is with ${silent.length - 1} more streams`
-  const what = `The guardian spy ${address} is connected and told none of the messages ${from} and ${to} of ${shortParts(stream)}, which the guardians have signed${more}.`
+  const what = `The guardian spy ${address} is connected and told none of the messages ${from} and ${to} of ${shortStream(stream)}, which the guardians have signed${more}.`
   return [{ row: 'SPY_SILENT', what, where: { kind: 'spy', id: address }, since, asOf: Math.min(...silent.map(({ asOf }) => asOf)) }]
 }

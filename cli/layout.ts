@@ -64,8 +64,10 @@ function hanging(name: string, value: string, column: number, { width }: Layout)
 /** Columns two spaces apart; where they do not fit, texts take several lines, and where that does not help either, each row is a list of facts. */
 function renderTable({ headings, rows }: Table, layout: Layout): string {
   const { width } = layout
-  const shown = headings.flatMap((heading, index) => (width !== undefined && typeof heading !== 'string' ? [] : [index]))
-  const names = shown.map((index) => nameOf(headings[index]))
+  const shown = headings.flatMap((heading, index) =>
+    width !== undefined && typeof heading !== 'string' && 'wide' in heading ? [] : [index],
+  )
+  const names = shown.map((index) => nameOf(headings[index], layout))
   const lines = rows.map((cells) => shown.map((index) => cellText(cells[index], layout)))
   const natural = names.map((name, column) => Math.max(stringWidth(name), ...lines.map((cells) => stringWidth(cells[column] ?? ''))))
   const widths = width === undefined ? natural : narrowed(names, lines, natural, width)
@@ -73,8 +75,9 @@ function renderTable({ headings, rows }: Table, layout: Layout): string {
   return [names, ...lines].map((cells) => renderRow(cells, widths)).join('\n')
 }
 
-function nameOf(heading: Heading | undefined): string {
-  return typeof heading === 'string' ? heading : (heading?.name ?? '')
+function nameOf(heading: Heading = '', { width }: Layout): string {
+  if (typeof heading === 'string') return heading
+  return width !== undefined && 'short' in heading ? heading.short : heading.name
 }
 
 /** Names without a value are left out. */

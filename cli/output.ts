@@ -10,8 +10,8 @@ export interface Shortened {
   readonly short: string
 }
 
-/** A column by its name; `wide`: shown with --wide only. */
-export type Heading = string | { readonly name: string; readonly wide: true }
+/** A column by its name; `wide`: shown with --wide only; `short`: its name where it must fit. */
+export type Heading = string | { readonly name: string; readonly wide: true } | { readonly name: string; readonly short: string }
 
 /** Rows of cells below headings. Rendered by cli/layout.ts, which knows how wide it may be. */
 export interface Table {

@@ -4,32 +4,46 @@ import { ageText } from '../domain/age.ts'
 import { countAside, intervalsOf } from '../domain/stream/aside.ts'
 import { countNumbers, type IntervalSet } from '../domain/stream/interval-set.ts'
 import type { OpenNumber, StreamState, StreamView } from '../domain/stream/stream.ts'
-import { shortParts } from '../domain/short-id.ts'
+import { shortStream } from '../domain/short-id.ts'
 import { type Cell, facts, type Heading, list, ordersSection, type Part, section, type Shortened, type Text, timeText } from './output.ts'
 
 /** Older than this a head is no longer the present one, ms. */
 const oldHeadMs = 30_000
 
-const listHeadings: readonly Heading[] = [
-  ...['stream', 'cursor', 'lag', 'open', 'parked', 'gaps', 'completed_nonce_height'],
+/** Where no stream has a note, there is more room for the others. */
+const listHeadings = (hasNotes: boolean): readonly Heading[] => [
+  ...['stream', 'cursor', 'lag', 'open', 'parked', 'gaps'],
+  { name: 'completed_nonce_height', short: 'watermark' },
   { name: 'completed_block_height', wide: true },
-  'notes',
+  hasNotes ? 'notes' : { name: 'notes', wide: true },
 ]
 
 /** One line per stream. */
 export function listText(rows: readonly StreamRow[]): Part {
-  return list('no streams: none has been told anything yet (portage run --role intake)', listHeadings, rows.map(toCells))
+  const cells = rows.map(toCells)
+  const hasNotes = cells.some((row) => row.at(-1) !== undefined)
+  return list('no streams: none has been told anything yet (portage run --role intake)', listHeadings(hasNotes), cells)
 }
 
 function toCells(row: StreamRow): Cell[] {
   if ('problem' in row) return [streamCell(row.stream), ...Array.from({ length: 7 }, () => undefined), row.problem]
   const { stream, cursor, lag, open, parked, completedNumber, completedHeight } = row
-  return [streamCell(stream), cursor, lag, open, parked, gapsText(row), completedNumber, completedHeight, notesOf(row).join('; ')]
+  return [
+    streamCell(stream),
+    cursor,
+    lag,
+    open,
+    parked,
+    gapsText(row),
+    completedNumber,
+    completedHeight,
+    notesOf(row).join('; ') || undefined,
+  ]
 }
 
 /** As `stream` commands take it in both forms. */
 function streamCell(stream: string): Shortened {
-  return { full: stream, short: shortParts(stream) }
+  return { full: stream, short: shortStream(stream) }
 }
 
 /** What an operator who looks at many streams should see. */

@@ -5,7 +5,7 @@ import type { TransferTransaction } from '../domain/transfer/attempts.ts'
 import type { TransferRow } from '../temporal/client/transfer-list.ts'
 import type { TransferReport } from '../temporal/client/transfers.ts'
 import { agoText } from '../domain/age.ts'
-import { shortTransfer } from '../domain/short-id.ts'
+import { shortHexIn, shortTransfer } from '../domain/short-id.ts'
 import { amountCell, facts, gasPriceCell, list, ordersSection, type Part, section, type Text, timeText } from './output.ts'
 
 /** One line per transfer. */
@@ -55,6 +55,9 @@ export function reportText(
   const attempts = section(transactions, ['nonce', 'attempt', 'transaction', 'max fee', 'tip', 'fate'], (one) => {
     return [one.nonce, one.kind, one.hash, gasPriceCell(one.maxFee), gasPriceCell(one.tip), one.fate]
   })
-  const lines = section(timeline, ['time', 'state', 'note'], ({ at, state: reached, note }) => [new Date(at).toISOString(), reached, note])
+  const lines = section(timeline, ['time', 'state', 'note'], ({ at, state: reached, note }) => {
+    const time = new Date(at).toISOString()
+    return [{ full: time, short: timeText(time) }, reached, { full: note, short: shortHexIn(note) }]
+  })
   return [head, ...attempts, ...ordersSection(orders), ...lines]
 }

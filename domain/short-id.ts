@@ -20,13 +20,19 @@ export function shortLane(lane: LaneId): string {
 
 /** Longest part of an id that is shown whole, characters. */
 const longestPart = 20
+/** That of the name of a bridge, of which the first word tells enough. */
+const longestBridge = 16
 
-/** Of a stream, or of another id with `:` between its parts: `wormhole-token-bridge:2:0000…a585`. */
-export function shortParts(id: string): string {
-  return id
-    .split(':')
-    .map((part) => (part.length > 2 * longestPart ? `${part.slice(0, 4)}${leftOut}${part.slice(-4)}` : part))
-    .join(':')
+/** Of a stream: `wormhole…:ethereum:0000…a585`. */
+export function shortStream(id: string): string {
+  const [bridge = '', ...rest] = id.split(':')
+  const first = bridge.length > longestBridge ? bridge.replace(/-.*$/, leftOut) : bridge
+  return [first, ...rest.map((part) => (part.length > 2 * longestPart ? `${part.slice(0, 4)}${leftOut}${part.slice(-4)}` : part))].join(':')
+}
+
+/** A text in which lanes, addresses and hashes are as `shortAddress` says them, and may be broken into lines. */
+export function shortHexIn(text: string): string {
+  return text.replaceAll(/\b0x[0-9a-f]{40,64}\b/gi, shortAddress)
 }
 
 /** What follows the last `:`: the random or unique end of a workflow's id. */

@@ -131,7 +131,7 @@ function stateText(state: LaneState, hashes: ReadonlyMap<number, string>, coin: 
     'wait for finality': state.observed && `${keptNow} of at most ${keptLimit} nonces`,
     balance: amountCell(balance, coin),
     'figures read': state.observed && `${ageText(Date.now() - state.observed.at)} ago, when they last changed something`,
-    ...state.counts,
+    ...countsOf(state),
   })
   const entries = Object.values(state.entries).sort((a, b) => a.nonce - b.nonce)
   const rows = entries.map(({ nonce, attempts, maybeSent, fill, owner }) => {
@@ -147,6 +147,18 @@ function stateText(state: LaneState, hashes: ReadonlyMap<number, string>, coin: 
   })
   const nonces = list('Every nonce is final.', ['nonce', 'state', 'attempts', 'max fee', 'transaction', 'intent'], rows)
   return [head, ...ordersSection(state.orders), nonces]
+}
+
+/** What became of its nonces since the ledger began. */
+function countsOf({ counts: { granted, attempts, filled, released, external, rolledBack } }: LaneState): Record<string, number> {
+  return {
+    'nonces granted': granted,
+    'further attempts': attempts,
+    'filled by no-ops': filled,
+    'given back': released,
+    'used from outside': external,
+    'rolled back': rolledBack,
+  }
 }
 
 function hashCell(hash: string | undefined): Cell {

@@ -1,0 +1,57 @@
+import { describe, expect, test } from 'vitest'
+import { render } from '../../cli/layout.ts'
+import { listText } from '../../cli/stream-text.ts'
+import { reportText, rowsText } from '../../cli/transfer-text.ts'
+import { isShort, isShortFor, shortHexIn, shortStream } from '../../domain/short-id.ts'
+import { initialStream, viewStream } from '../../domain/stream/reducer.ts'
+import { toReport } from '../../streams/reports.ts'
+import type { TransferReport } from '../../temporal/client/transfers.ts'
+
+const at80 = { width: 80 }
+const emitter = `${'0'.repeat(24)}3ee18b2214aff97000d974cf647e7c347e8fa585`
+const lane = `evm-1397:0x1cbd${'b'.repeat(32)}c9ec`
+const widest = (text: string) => Math.max(...text.split('\n').map((line) => line.length))
+
+describe('in 80 columns', () => {
+  const streams = [`wormhole-token-bridge:ethereum:${emitter}`, 'native-bridge:ethereum:bsc']
+  const rows = streams.map((stream) => {
+    const view = viewStream(initialStream({ stream, origin: '1/0xaa', first: '1', start: 0, maxOpen: 200 }))
+    return toReport({ ...view, nextHeight: 21_234_568, completedNumber: '269170' }, () => ({ finalized: 21_234_570, headAt: Date.now() }))
+  })
+
+  test('a list of streams is a line for each, whose names commands take back', () => {
+    const lines = render(listText(rows), at80).split('\n')
+    expect(lines[0]).toMatch(/^stream +cursor +lag +open +parked +gaps +watermark$/)
+    expect([lines.length, widest(lines.join('\n')) <= 80]).toEqual([3, true])
+    for (const [index, stream] of streams.entries()) {
+      const name = lines[index + 1]?.split(/\s+/)[0] ?? ''
+      expect([name, isShort(name) ? isShortFor(name, stream) : name === stream]).toEqual([name, true])
+    }
+  })
+
+  test('a timeline is a table, though its notes have lanes and hashes', () => {
+    const hash = `0x${'ab'.repeat(32)}`
+    const timeline = [{ at: 0, state: 'waiting', note: `no lane takes work now; ${lane} paused: a look; ${hash} is in no block` }]
+    const report = { id: 'x', state: 'waiting', execution: 'RUNNING', transfer: {}, timeline } as unknown as TransferReport
+    const text = render(reportText(report, { chains: {} }), at80)
+    expect(text).toMatch(/^time +state +note$/m)
+    expect(text).toContain('evm-1397:0x1cbd…c9ec')
+    expect(widest(text)).toBeLessThanOrEqual(80)
+    const wide = render(reportText(report, { chains: {} }), {})
+    expect([wide.includes(lane), wide.includes(hash)]).toEqual([true, true])
+  })
+
+  test('a list of transfers between chains with long names is a line or two for each', () => {
+    const row = { id: `wormhole-token-bridge:2:${emitter}:269170:6d1b4c0c5f0a3e21`, state: 'broadcasting', execution: 'RUNNING' } as const
+    const chains = { sourceChain: 'hyperliquid-evm-mainnet', targetChain: 'robinhood-chain-mainnet' }
+    const text = render(rowsText([{ ...row, ...chains, code: 'FEE_BELOW_COST', startedAt: new Date().toISOString() }]), at80)
+    expect(widest(text)).toBeLessThanOrEqual(80)
+    expect(text.split('\n')[0]).toMatch(/^started +state +route +code +id$/)
+    expect(text).toContain('6d1b4c0c5f0a3e21')
+  })
+})
+
+test('a short name of a stream leaves its chain whole, and short hex is that of lists', () => {
+  expect(shortStream(`wormhole-token-bridge:robinhood-chain-mainnet:${emitter}`)).toBe('wormhole…:robinhood-chain-mainnet:0000…a585')
+  expect(shortHexIn(`of ${lane}, 0x12, ${'a'.repeat(64)}`)).toBe(`of evm-1397:0x1cbd…c9ec, 0x12, ${'a'.repeat(64)}`)
+})
