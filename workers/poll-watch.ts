@@ -45,17 +45,29 @@ export function createPollLook(queues: ReadonlySet<string>, clock: () => number 
   }
 }
 
-/** The polls that were begun, by queue; and whether a queue has a poll for new workflows, beside those for the workflows that this process has in memory. */
+/**
+ * The polls that were begun, by queue, and whether a queue has a poll for new workflows, beside those for the workflows that this process has in memory. A Worker whose slots
+ * are all taken polls for no more: a lane whose transactions wait for a dead chain.
+ */
 function pollsOf(metrics: string) {
-  const begun = [
-    ...metrics.matchAll(/^temporal_long_request_total\{([^}]*operation="(Poll(?:Workflow|Activity)TaskQueue)"[^}]*)\} (\d+)$/gm),
-  ]
-  const active = [...metrics.matchAll(/^temporal_num_pollers\{([^}]*poller_type="(workflow_task)"[^}]*)\} (\d+)$/gm)]
-  const queueOf = (labels: string) => /task_queue="([^"]*)"/.exec(labels)?.[1] ?? ''
+  const begun = rowsOf(metrics, 'temporal_long_request_total', /operation="(Poll(?:Workflow|Activity)TaskQueue)"/)
+  const active = rowsOf(metrics, 'temporal_num_pollers', /poller_type="(workflow_task)"/)
+  const free = rowsOf(metrics, 'temporal_worker_task_slots_available', /worker_type="((?:Workflow|Activity)Worker)"/)
+  const full = new Set(free.filter(({ count }) => count === '0').map(({ taskQueue, kind }) => `${kind} ${taskQueue}`))
+  const isFull = (taskQueue: string, polls: string) =>
+    full.has(`${polls === 'PollActivityTaskQueue' ? 'Activity' : 'Workflow'}Worker ${taskQueue}`)
   return [
-    ...begun.map(([, labels = '', polls = '', count = '']) => ({ taskQueue: queueOf(labels), polls, count, isPolled: false })),
-    ...active.map(([, labels = '', polls = '', count = '']) => ({ taskQueue: queueOf(labels), polls, count, isPolled: count !== '0' })),
+    ...begun.map(({ taskQueue, kind, count }) => ({ taskQueue, polls: kind, count, isPolled: isFull(taskQueue, kind) })),
+    ...active.map(({ taskQueue, kind, count }) => ({ taskQueue, polls: kind, count, isPolled: count !== '0' || isFull(taskQueue, kind) })),
   ]
+}
+
+/** The rows of one metric whose labels match, with the label that the first group finds. */
+function rowsOf(metrics: string, name: string, label: RegExp) {
+  return [...metrics.matchAll(new RegExp(`^${name}\\{([^}]*)\\} (\\d+)$`, 'gm'))].flatMap(([, labels = '', count = '']) => {
+    const kind = label.exec(labels)?.[1]
+    return kind === undefined ? [] : [{ taskQueue: /task_queue="([^"]*)"/.exec(labels)?.[1] ?? '', kind, count }]
+  })
 }
 
 /** What a process knows of its own polls. */

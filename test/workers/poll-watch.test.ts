@@ -5,6 +5,8 @@ const labels = (more: string, queue: string) => `{namespace="default",${more},se
 const begun = (polls: string, queue: string, count: number) =>
   `temporal_long_request_total${labels(`operation="${polls}"`, queue)} ${count}`
 const active = (type: string, queue: string, count: number) => `temporal_num_pollers${labels(`poller_type="${type}"`, queue)} ${count}`
+const free = (type: string, queue: string, count: number) =>
+  `temporal_worker_task_slots_available${labels(`worker_type="${type}"`, queue)} ${count}`
 const [workflows, activities] = ['PollWorkflowTaskQueue', 'PollActivityTaskQueue'] as const
 
 /** Looks every 20 s at what each minute of a process shows. */
@@ -16,7 +18,7 @@ function minutes(count: number, shown: (minute: number) => readonly string[]) {
   return { found, look, pass: (ms: number) => (now += ms) }
 }
 
-test('a queue whose polls begin again and again is polled, also one of which only a part is: a Worker without free slots', () => {
+test('a queue whose polls begin again and again is polled', () => {
   const { found } = minutes(10, (minute) => [
     begun(workflows, 'ledger', minute),
     active('workflow_task', 'ledger', 1),
@@ -39,6 +41,16 @@ test('a queue is not polled whose polls hang, or that has no poll for workflows 
     ['ledger', 'workflow_task'],
   ])
   expect(found[0]?.forMs).toBeGreaterThanOrEqual(240_000)
+})
+
+test('a Worker whose slots are all taken has nothing to poll for: a lane whose transactions wait for a dead chain', () => {
+  const shown = (slots: number) => () => [
+    begun(activities, 'lane:a', 7),
+    free('ActivityWorker', 'lane:a', slots),
+    free('WorkflowWorker', 'lane:a', 5),
+  ]
+  expect(minutes(10, shown(0)).found).toEqual([])
+  expect(minutes(10, shown(1)).found.map(({ taskQueue }) => taskQueue)).toEqual(['lane:a'])
 })
 
 test('nothing is known of a process that was stopped meanwhile, nor where there are no metrics', () => {
