@@ -70,6 +70,8 @@ export class NotifyRound {
   /** A try of this round has failed for the receiver itself, or it wants no more. */
   #isOver = false
   #attempts = 0
+  /** It began with notifications that the receiver had not taken. */
+  readonly #owed: boolean
   /** Then the round ends, ms since the epoch. */
   #until = Infinity
   #settledAt = 0
@@ -86,6 +88,7 @@ export class NotifyRound {
     this.#deps = deps
     this.#receiver = receiver
     this.state = start.state
+    this.#owed = owes(start.state)
     this.#told = start.told
     this.#signal = start.signal
     this.#told.follow(this.state.cursor)
@@ -120,8 +123,8 @@ export class NotifyRound {
     if (this.#attempts === 0) await this.#probe()
     await this.#tellAll(dueUnsent(this.state, now).map(({ notification }) => notification))
     await this.#replay()
-    // Who ordered a test waits for its result.
-    if (this.#isEnding || this.state.tests !== tests) return true
+    // Who ordered a test waits for its result, and whoever looks for the end of an outage.
+    if (this.#isEnding || this.state.tests !== tests || (this.#owed && !owes(this.state))) return true
     if (now - this.#conditionsAt >= times.conditionsMs && hasRoom(this.state)) {
       this.#conditionsAt = now
       if (await this.#lookAtConditions()) return true
@@ -281,4 +284,8 @@ export class NotifyRound {
     const { filter } = this.#receiver
     return listNotified(this.#deps.client, filter, { ...wantedEnds(filter), ...period })
   }
+}
+
+function owes({ unsent, failure }: NotifierState): boolean {
+  return unsent.length > 0 || failure !== undefined
 }

@@ -131,7 +131,7 @@ function knownTemporal() {
 /** @param installed the packages are new: it is tried, and not only looked for */
 function findTemporal(installed) {
   const known = installed ? undefined : knownTemporal()
-  if (known) return console.error(`set-up: the Temporal CLI is ${known}`)
+  if (known) return console.error('set-up: the Temporal CLI is there')
   const { status } = run(process.execPath, ['--import', 'tsx', `${root}lab/devnet/temporal/temporal-cli.ts`], 'ignore')
   if (status === 0) return
   checkCache()

@@ -4,7 +4,7 @@ import { Option } from 'commander'
 import type { Call, CommandSpec, Outcome } from '../command.ts'
 import { configText, keystoreOf, variablesOf } from '../init/config-text.ts'
 import { ask, chainsNamed, type Choice } from '../init/choose.ts'
-import { type Network, networks } from '../init/networks.ts'
+import { type Network, networks, successorOf } from '../init/networks.ts'
 import { invalid } from '../options.ts'
 import { facts, verbatim } from '../output.ts'
 
@@ -39,6 +39,11 @@ environment; the key of each chain; for what fee which token is delivered.`,
     ].map((line) => (options.out === 'portage.yaml' ? line : line.replace(/^portage (?!keystore)/, `portage --config ${options.out} `)))
     const text = [
       `${options.out}: ${network}, ${chains.map(({ name }) => name).join(', ')}`,
+      ...chains.flatMap((chain) => {
+        const successor = successorOf(chain)
+        const ids = `EIP-155 chain id ${chain.networkId}`
+        return successor === undefined ? [] : [`! ${chain.name} (${ids}) was shut down in 2024: --chain ${successor} has taken its place.`]
+      }),
       'Set these variables:',
       facts(Object.fromEntries(Object.entries(variables).map(([name, meaning]) => [`  ${name}`, meaning]))),
       'Then, in this order. Fill in (FILL IN in the file) the address of each key, and the fees for which you deliver which tokens:',

@@ -20,6 +20,23 @@ export interface KnownChain {
   readonly blockTimeMs?: number
 }
 
+/**
+ * Test networks that the tables still have, by their EIP-155 chain ids, and what has taken their place: Goerli and what was built on it, and Mumbai, ended in the
+ * first half of 2024.
+ */
+const ended: ReadonlyMap<number, string> = new Map([
+  [5, 'sepolia'],
+  [420, 'optimism-sepolia'],
+  [80_001, 'polygon-sepolia'],
+  [84_531, 'base-sepolia'],
+  [421_613, 'arbitrum-sepolia'],
+])
+
+/** The name of the chain that has taken its place; undefined: it goes on, as far as is known. */
+export function successorOf({ networkId }: Pick<KnownChain, 'networkId'>): string | undefined {
+  return ended.get(networkId)
+}
+
 /** The EVM chains of a network that have a token bridge, in the order of their Wormhole chain ids. */
 export function knownChains(network: Network): readonly KnownChain[] {
   const emitters = new Map(tokenBridgeEmitters[network].map(([chain, , emitter]) => [chain, emitter]))

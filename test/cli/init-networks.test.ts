@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { knownChains, type Network, networks } from '../../cli/init/networks.ts'
+import { knownChains, type Network, networks, successorOf } from '../../cli/init/networks.ts'
 import { wormholeTable } from '../../cli/init/wormhole-table.ts'
 import { describeWormholeTable } from '../../scripts/docs/wormhole-table.ts'
 
@@ -33,4 +33,12 @@ test('a chain is read with its times, and without those that the SDK does not ha
     blockTimeMs: 750,
   })
   expect(Object.keys(find('testnet', 'linea')!)).not.toContain('blockTimeMs')
+})
+
+test('a test network that was shut down is said to be, with what has taken its place, which is there', () => {
+  const named = (networkId: number) => knownChains('testnet').find((chain) => chain.networkId === networkId)?.name
+  const ended = knownChains('testnet').filter((chain) => successorOf(chain) !== undefined)
+  expect(ended.map(({ name }) => name)).toEqual(['ethereum', 'polygon', 'arbitrum', 'optimism', 'base'])
+  expect(ended.map(successorOf)).toEqual([11155111, 80002, 421614, 11155420, 84532].map(named))
+  expect(knownChains('mainnet').filter((chain) => successorOf(chain) !== undefined)).toEqual([])
 })

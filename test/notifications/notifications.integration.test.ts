@@ -14,11 +14,10 @@ import { notifierOrderSignal, notifierWorkflowId } from '../../temporal/contract
 import type { Notification } from '../../domain/notification/notification.ts'
 import { openApi } from '../api/setting.ts'
 import type { Check } from '../../cli/doctor/check.ts'
-import { collectCauses } from '../../causes/collect.ts'
 import { runCli } from '../cli/run-cli.ts'
 import { expectForgedUntold } from './forged-runs.ts'
 import { answering, type Received, startReceiver, type TestReceiver, testSecrets } from './receiver.ts'
-import { lane, type NotificationSetting, receiverAt, startNotificationSetting, writeReceiverConfig } from './setting.ts'
+import { causeOf, lane, type NotificationSetting, receiverAt, startNotificationSetting, writeReceiverConfig } from './setting.ts'
 
 const order = { by: 'night-shift', reason: 'a test' }
 const deliveries = { events: ['transfer.delivered'] } as const
@@ -169,9 +168,7 @@ describe('Receivers of notifications', () => {
       timeoutMs,
       what: 'what waits for it in Temporal to be counted',
     })
-    const notifications = [c].map((name) => ({ name, url: gone.url, secrets: [{ secretFile: 'none' }], events: [...deliveries.events] }))
-    const { causes } = await collectCauses(client(), { config: { ...on.config, notifications }, environment: {} })
-    const [cause] = causes.filter(({ where }) => where.kind === 'receiver')
+    const cause = await causeOf(on, c, gone.url)
     expect(cause).toMatchObject({
       code: 'RECEIVER_GONE',
       where: { id: c },
@@ -216,6 +213,11 @@ describe('Receivers of notifications', () => {
     await begun(name)
     await on.transfer(next())
     await until(async () => ((await readNotifier(client(), name))?.counts.failed ?? 0) > 0, { timeoutMs, what: 'a try to fail' })
+    expect(await causeOf(on, name, books.url)).toMatchObject({
+      code: 'RECEIVER_FAILING',
+      count: 1,
+      what: expect.stringContaining('HTTP 503'),
+    })
     const handle = client().workflow.getHandle(notifierWorkflowId(name))
     for (const junk of [
       null,

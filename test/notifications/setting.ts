@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Worker } from '@temporalio/worker'
 import { stringify } from 'yaml'
+import { collectCauses } from '../../causes/collect.ts'
 import type { Config } from '../../config/schema.ts'
 import type { NotificationFilter } from '../../domain/notification/notification.ts'
 import type { Receiver } from '../../domain/notification/receiver.ts'
@@ -133,4 +134,11 @@ export async function writeReceiverConfig(
   }
   await writeFile(file, stringify(config))
   return { file, folder, notifications }
+}
+
+/** What `portage stuck` says of a receiver; undefined: nothing. */
+export async function causeOf({ config, ledgers }: NotificationSetting, name: string, url: string) {
+  const notifications = [{ name, url, secrets: [{ secretFile: 'none' }], events: ['transfer.delivered' as const] }]
+  const { causes } = await collectCauses(ledgers.temporal.client, { config: { ...config, notifications }, environment: {} })
+  return causes.find(({ where }) => where.kind === 'receiver')
 }
