@@ -15,7 +15,7 @@ const transferOf = (sequence: string) => ({
 interface Event {
   readonly id?: string
   readonly type: string
-  readonly data: { readonly id?: string; readonly reason?: string; readonly execution?: string }
+  readonly data: Readonly<Record<string, string | undefined>>
 }
 
 /** A listener as a browser is one: the events of its connection so far. */
@@ -66,12 +66,19 @@ describe('GET /v1/events', () => {
     const headers = bearer(await setting.token({ level: 'read' }))
     const first = await listen(url, headers)
     expect([first.response.status, first.response.headers.get('content-type')]).toEqual([200, 'text/event-stream; charset=utf-8'])
-    await expect.poll(() => first.events[0]?.type, { timeout: 20_000 }).toBe('ready')
+    const isReady = (what: string) => first.events.some(({ type, data }) => type === 'ready' && data['what'] === what)
+    await expect.poll(() => isReady('transfers'), { timeout: 20_000 }).toBe(true)
     const id = transferId(transferOf('1'))
     await startTransfer(client, id, { transfer: transferOf('1') })
     const ofTransfer = (events: readonly Event[]) =>
-      events.filter(({ type }) => type === 'transfer').map(({ data }) => [data.id, data.execution])
+      events.filter(({ type }) => type === 'transfer').map(({ data }) => [data['id'], data['execution']])
     await expect.poll(() => ofTransfer(first.events), { timeout: 30_000 }).toEqual([[id, 'RUNNING']])
+    // A cause begins, beside those that are there already: no node of this network answers.
+    await expect.poll(() => isReady('causes'), { timeout: 60_000 }).toBe(true)
+    const halt = { reason: 'a look', orders: [{ kind: 'halt', scope: { chain: 'bsc' } }] }
+    expect((await setting.api.inject({ method: 'POST', url: '/v1/settings', payload: halt })).statusCode).toBe(200)
+    const causes = () => first.events.flatMap(({ type, data }) => (type === 'cause' ? [data['code']] : []))
+    await expect.poll(causes, { timeout: 60_000 }).toContain('HALTED')
     first.close()
 
     await client.workflow.getHandle(id).terminate('a test')

@@ -1,6 +1,6 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { until } from '../../lab/devnet/until.ts'
 import { sourceIdsOf } from '../../config/transfer-sources.ts'
 import { bearer } from '../../lab/devnet/access.ts'
@@ -141,6 +141,29 @@ describe('transfers over HTTP', () => {
     ])
     for (const text of ['nothing', `0x${'9'.repeat(64)}`, "x' OR '1'='1", '\u001b[31m', `2/${emitter}/99`, 'lane:x', '%25', '-1']) {
       expect(await get(`/v1/transfers/${encodeURIComponent(text)}`)).toMatchObject({ status: 404, body: { code: 'TRANSFER_NOT_FOUND' } })
+    }
+  })
+
+  test('ids that do not exist, asked for at once by many, cost one reading of the list; a whole id is shown meanwhile', async () => {
+    const list = vi.spyOn(setting.client.workflowService, 'listWorkflowExecutions')
+    try {
+      const asked = Array.from({ length: 60 }, (_, index) => get(`/v1/transfers/${900_000 + index}:dddd`))
+      const whole = await get(`/v1/transfers/${encodeURIComponent(ids[0]!)}`)
+      const answers = (await Promise.all(asked)).map(({ status, body }) => `${status} ${String(body['code'])}`)
+      expect(whole.body).toMatchObject({ id: ids[0] })
+      expect(new Set(answers)).toEqual(new Set(['404 TRANSFER_NOT_FOUND', '503 API_BUSY']))
+      // Pages of the newest transfers: all who were let in have read the same one, unless two seconds have passed meanwhile.
+      const pages = list.mock.calls.filter(([{ pageSize }]) => pageSize === 1_000).length
+      const searched = answers.filter((one) => one.startsWith('404')).length
+      expect(searched).toBeGreaterThanOrEqual(18)
+      expect(pages).toBeLessThan(searched)
+      list.mockClear()
+      expect((await listed('olderThan=1d&execution=closed')).ids).toEqual([])
+      expect(list.mock.calls.map(([{ query }]) => query)).toEqual([
+        expect.stringMatching(/\(StartTime < '.*' OR ExecutionStatus != 'Completed'\)$/),
+      ])
+    } finally {
+      list.mockRestore()
     }
   })
 
