@@ -151,7 +151,8 @@ describe('transfers over HTTP', () => {
       const whole = await get(`/v1/transfers/${encodeURIComponent(ids[0]!)}`)
       const answers = (await Promise.all(asked)).map(({ status, body }) => `${status} ${String(body['code'])}`)
       expect(whole.body).toMatchObject({ id: ids[0] })
-      expect(new Set(answers)).toEqual(new Set(['404 TRANSFER_NOT_FOUND', '503 API_BUSY']))
+      // Whether any is refused depends on how many come while the first are looked for: test/api/read-gate.test.ts.
+      expect(answers.filter((one) => one !== '404 TRANSFER_NOT_FOUND' && one !== '503 API_BUSY')).toEqual([])
       // Pages of the newest transfers: all who were let in have read the same one, unless two seconds have passed meanwhile.
       const pages = list.mock.calls.filter(([{ pageSize }]) => pageSize === 1_000).length
       const searched = answers.filter((one) => one.startsWith('404')).length
