@@ -10,7 +10,7 @@ import { errorOf, valueOf } from './read.ts'
 /** A cursor lags if it is behind the final head by more than so many blocks, and by more than that long, ms. */
 const lagging = { blocks: 20, ms: 60_000 } as const
 /** A gap that is known for less is no cause: messages of one block come in any order, ms. */
-const youngMs = 5_000
+const youngMs = 3_000
 
 const gapRows: Readonly<Record<GapState, CauseCode>> = {
   unasked: 'GAP_UNASKED',

@@ -8,9 +8,9 @@ import type { FailingWorkflow, TransferFacts } from './facts.ts'
 import { limits } from './read.ts'
 
 /** Most transfers of each kind that are listed; of those that are asked, and how many at once; how long one may take, ms. */
-const most = { listed: 1_000, asked: 40, atOnce: 20, askMs: 4_000 } as const
+const most = { listed: 1_000, asked: 40, atOnce: 20, askMs: 2_500 } as const
 /** A step of a transfer takes less than this where nothing is wrong, ms: what began later is not looked at. */
-const freshMs = 3_000
+const freshMs = 2_000
 /** A task of a workflow that was tried so often fails, or is taken and not answered. */
 export const triesUntilFailing = 3
 /** How far back declined transfers are told, ms. */

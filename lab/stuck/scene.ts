@@ -1,5 +1,7 @@
 import type { CauseCode } from '../../domain/cause.ts'
 import type { TemporalClient } from '../../temporal/client/client.ts'
+import type { Anvil } from '../devnet/chain/anvil.ts'
+import { until } from '../devnet/until.ts'
 import type { Devnet, DevnetOptions } from '../devnet/index.ts'
 import type { Treatment } from '../devnet/wormhole/observations.ts'
 import type { SentTransfer } from '../devnet/wormhole/users.ts'
@@ -39,7 +41,8 @@ export interface StuckCase {
 }
 
 /**
- * A user's transfer of coins with an amount of its own; resolves when it is mined, and with `sign` (default) or `mute` when the guardians have signed it.
+ * A user's transfer of coins with an amount of its own; resolves when it is mined, and with `sign` (default) or `mute` when the guardians have signed it,
+ * else when it is final.
  * @param to the recipient; absent: a fresh address
  */
 export async function sendCoin(
@@ -56,6 +59,7 @@ export async function sendCoin(
   const [sent] = await devnet.users[source].send([{ kind: 'coin', amount, ...recipient }])
   if (!sent) throw new Error('the user sent nothing')
   if (treatment === 'sign' || treatment === 'mute') await guardian.waitFor(sent.emitterChain, sent.emitter, sent.sequence)
+  else await untilFinal(devnet.chains[source].anvil)
   return sent
 }
 
@@ -64,3 +68,10 @@ const dust = 10n ** 10n
 
 /** The reason of every order of a scenario. */
 export const reason = ['--reason', 'a scenario'] as const
+
+/** Resolves when what is in a block now is final. */
+async function untilFinal(anvil: Anvil): Promise<void> {
+  const heightOf = async (tag: string) => Number((await anvil.rpc<{ number: string }>('eth_getBlockByNumber', [tag, false])).number)
+  const height = await heightOf('latest')
+  await until(async () => (await heightOf('finalized')) >= height, { timeoutMs: 90_000, everyMs: 50, what: `block ${height} to be final` })
+}

@@ -1,17 +1,21 @@
 import type { Transfer } from '../../domain/transfer/transfer.ts'
+import { triesUntilFailing } from '../../causes/read-transfers.ts'
+import { until } from '../devnet/until.ts'
 import { startTransfer } from '../../temporal/client/start-transfer.ts'
 import { transferId } from '../../temporal/contracts/names.ts'
+import type { TransferInput } from '../../temporal/contracts/transfer.ts'
 import type { StuckCase, StuckScene } from './scene.ts'
 
-/** A transfer that no code of ours starts: the step that reads its message throws what nobody foresaw, as a bug would. */
-async function startBroken({ client }: StuckScene, sequence: string, transfer: Partial<Record<keyof Transfer, unknown>>) {
+/** A transfer that no code of ours starts, with what its code does not foresee. */
+async function startBroken({ client }: StuckScene, sequence: string, broken: { readonly message?: unknown; readonly progress?: unknown }) {
   const good: Transfer = {
     // Of a chain that nobody here sends from: no halt and no stream is about it.
     ...{ bridge: 'wormhole-token-bridge', sourceChain: 'wormhole-1', sourceId: '1', targetChain: 'bsc' },
     ...{ emitter: 'b0'.repeat(32), sequence, digest: `0x${'b0'.repeat(32)}`, message: '' },
   }
   const id = transferId(good)
-  await startTransfer(client, id, { transfer: { ...good, ...transfer } as Transfer })
+  const { message = '', ...carried } = broken
+  await startTransfer(client, id, { transfer: { ...good, message: message as string }, ...carried } as TransferInput)
   return { id, mend: () => client.workflow.getHandle(id).terminate('the scenario is over') }
 }
 
@@ -25,9 +29,12 @@ export const transferCases: readonly StuckCase[] = [
     },
   },
   {
-    ...{ name: 'workflow-failing', fault: 'the code of a workflow throws at each of its tasks', code: 'WORKFLOW_FAILING' },
+    ...{ name: 'workflow-failing', fault: 'the code of a workflow has thrown at three tries of its task', code: 'WORKFLOW_FAILING' },
     async make(scene) {
-      const { id, mend } = await startBroken(scene, '900000002', { digest: { of: 'another release' }, bridge: null })
+      const { id, mend } = await startBroken(scene, '900000002', { progress: {} })
+      // Temporal makes the third try some ten seconds after the first two.
+      const tries = async () => (await scene.client.workflow.getHandle(id).describe()).raw.pendingWorkflowTask?.attempt ?? 0
+      await until(async () => (await tries()) >= triesUntilFailing, { timeoutMs: 90_000, everyMs: 100, what: 'three tries' })
       return { where: id, mend }
     },
   },
