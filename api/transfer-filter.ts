@@ -61,12 +61,14 @@ export const filterFields = {
 const filterSchema = z.object(filterFields)
 type GivenFilter = z.output<typeof filterSchema>
 
-/** What a request asks for, as Temporal is asked. Throws INPUT_INVALID (a nonce without its lane), LANE_NOT_FOUND, LANE_UNREACHABLE, TEMPORAL_UNAVAILABLE. */
+/** What a request asks for, as Temporal is asked. Throws INPUT_INVALID (a nonce without its lane, or with a transaction), LANE_NOT_FOUND, LANE_UNREACHABLE, TEMPORAL_UNAVAILABLE. */
 export async function toFilter({ client, config, network }: ApiDeps, given: GivenFilter): Promise<TransferFilter> {
   const { state: states, lane, sender, nonce, startedBefore, startedAfter, olderThan, youngerThan, txHash, ...same } = given
   if (nonce !== undefined && lane === undefined) {
     throw new RelayerError('INPUT_INVALID', { detail: 'nonce: it is one of a lane: give `lane`, too' })
   }
+  // A nonce is looked up by its transaction: the other one would go unheard, and an order reach what it does not name.
+  if (nonce !== undefined && txHash !== undefined) throw new RelayerError('INPUT_INVALID', { detail: 'give either `nonce` or `txHash`' })
   const configured = lanesOf(config)
   const ids = configured.map(({ id }) => id)
   const lanes = await lanesOfFilter(client, ids, { lane, sender: sender?.toLowerCase() })

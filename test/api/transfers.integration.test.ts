@@ -92,6 +92,7 @@ describe('transfers over HTTP', () => {
       async () => `targetChain=bsc&limit=2&cursor=${(await listed('targetChain=bsc&limit=2')).next!.slice(0, 12)}bm90aGluZw`,
     ],
     ['a nonce without its lane', async () => 'nonce=1'],
+    ['a nonce and a transaction', async () => `lane=evm-1397:0x${'a'.repeat(40)}&nonce=1&txHash=0x${'a'.repeat(64)}`],
   ])('%s is refused', async (_, query) => {
     expect(await get(`/v1/transfers?${await query()}`)).toMatchObject({ status: 400, body: { code: 'INPUT_INVALID' } })
   })

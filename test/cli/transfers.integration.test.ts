@@ -72,6 +72,12 @@ test('many are ordered by a filter: shown first, not without a yes, and each is 
   expect(await signalsOf(transferId(native))).toEqual([])
 })
 
+test('a nonce and a transaction at once are refused: an order would reach what one of them does not name', async () => {
+  const both = ['--lane', `evm-1397:0x${'a'.repeat(40)}`, '--nonce', '1', '--tx', `0x${'a'.repeat(64)}`]
+  const { json } = await cli('transfer', 'cancel', ...both, '--yes', '--reason', 'a test', '--json')
+  expect(json()).toMatchObject({ error: { code: 'INPUT_INVALID', message: expect.stringContaining('either --nonce or --tx') } })
+})
+
 test('a token for one chain orders by a filter only what goes there, and has to say so', async () => {
   const PORTAGE_TOKEN = await makeToken(await loadConfig(file, {}), { name: 'desk', level: 'write', chains: ['ethereum'] })
   const order = async (...argv: string[]) => {
