@@ -22,7 +22,7 @@ export const causeSchema = z
     examples: z.array(z.string()).max(3).describe('Ids of some of them.'),
     next: z.array(z.string()).describe('Commands, the one to type first at the beginning; what stands in <…> is to be filled in.'),
   })
-  .describe('One reason for which something stands, however many transfers it holds up.')
+  .describe('One fault or order that keeps something from going on, however many transfers it holds up.')
 
 /** The answer of `portage stuck --json` and of `GET /v1/stuck`. */
 export const causeReportSchema = z

@@ -184,7 +184,7 @@ export const causeCatalogue = {
     'The guardian spy is connected and tells nothing: messages that the guardians have signed came from their APIs alone.',
     'It listens on. Each audit of a stream counts what its source has published and fetches what is missing, so that transfers come late.',
     ['portage doctor', 'portage stream list'],
-    'Restart the spy: one that has lost its peers stays connected and says nothing. It is over with the next message that the spy tells.',
+    'Restart the spy: one that has lost its peers stays connected and says nothing. It is over with the next message that the spy tells, or with a new subscription.',
   ),
   STREAM_UNREACHABLE: row('The stream does not answer, though the queue ledger is served.', 'It asks again and again.', [showStream]),
   STREAM_FORKED: row(

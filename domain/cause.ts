@@ -5,7 +5,7 @@ import { shellWord } from './shell-word.ts'
 /** What a cause is about. `transfers`: a group of transfers that wait or are parked for the same reason. */
 export const causePlaces = ['chain', 'node', 'lane', 'stream', 'settings', 'worker', 'spy', 'receiver', 'temporal', 'transfers'] as const
 
-/** One reason for which something stands: one row of `portage stuck`, however many transfers it holds up. Times are ISO 8601. */
+/** One fault or order that keeps something from going on: one row of `portage stuck`, however many transfers it holds up. Times are ISO 8601. */
 export interface Cause {
   /** Of `causeCatalogue`, or of docs/errors.md. */
   readonly code: string

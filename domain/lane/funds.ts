@@ -9,7 +9,7 @@ function tooLow({ config, observed }: LaneState): string | undefined {
 }
 
 /**
- * Can the account pay for one more, beside everything in flight? `detail`: why not. The lane is broke only when the balance does not cover the gas of this
+ * Can the account pay for one more, beside everything in flight? `detail`: why not. The lane has no funds only when the balance does not cover the gas of this
  * grant alone: one that must wait for others, or whose call moves more than there is, says nothing about the lane. @param cost gas at the worst, wei
  */
 export function funded(

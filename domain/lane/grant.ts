@@ -70,7 +70,7 @@ function refusalOf(
   operatorTransaction: boolean,
 ): { why: Refusal; detail: string } | undefined {
   const closed = closedFor(state, operatorTransaction)
-  // A lane that is broke still grants what can be paid.
+  // A lane without funds still grants what can be paid.
   if (closed && closed.why !== 'funds') return closed
   if (!state.synced || !state.observed) return { why: 'unsynced', detail: 'the account has not been read yet' }
   const inherited = open.find((entry) => !entry.owner && entry.fill === 'inherited')

@@ -36,7 +36,7 @@ export function seen(state: StreamState, request: RequestOf<'seen'>, at: number)
   return learnt ? done(withSpy(learnt, request, at)) : { state, answer: { kind: 'full', room: room(state) } }
 }
 
-/** One message that the spy tells ends what is known of its silence. Two processes that find the same number count it once. */
+/** One message that the spy tells, or a new subscription to it, ends what is known of its silence. Two processes that find the same number count it once. */
 function withSpy({ unheard: before, ...state }: StreamState, { heard, unheard = [] }: RequestOf<'seen'>, at: number): StreamState {
   if (heard) return state
   const [[from] = [], [, to] = []] = [unheard[0], unheard.at(-1)]

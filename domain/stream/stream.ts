@@ -56,7 +56,7 @@ export interface StreamState {
   readonly counts: Readonly<Record<StreamCount, number>>
   /** What was ordered of it, the newest. Absent: nothing yet. */
   readonly orders?: readonly GivenOrder[]
-  /** Messages that the guardian spy owed us and that came otherwise, since it told its last one. Absent: none. */
+  /** Messages that were expected from the guardian spy and came otherwise, since it told its last one or was subscribed to anew. Absent: none. */
   readonly unheard?: {
     /** The lowest and the highest of these numbers. */
     readonly from: string
@@ -187,7 +187,7 @@ export type StreamRequest =
   /** Blocks `from` … `to`, both included, of the live scan, all final. Moves the cursor: nothing else raises it. */
   | (Reading & { readonly kind: 'scanned'; readonly from: number; readonly to: number; readonly parentHash: string; readonly hash: string })
   /**
-   * Numbers found otherwise: by a spy (`heard`), in the source's table, by an audit that looked at open ones. `unheard`: those of them whose messages were
+   * Numbers found otherwise: by a spy (`heard`; without a number: a new subscription to it stands), in the source's table, by an audit that looked at open ones. `unheard`: those of them whose messages were
    * published while a subscription to the spy stood, which has not told them.
    */
   | (Finding & { readonly kind: 'seen'; readonly heard?: true; readonly unheard?: IntervalSet })

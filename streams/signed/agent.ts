@@ -15,7 +15,7 @@ import { createHearing } from './hearing.ts'
 import { createLookBack } from './look-back.ts'
 import { createPassedOver } from './passed-over.ts'
 import { createRecorder } from './recorder.ts'
-import { createSpyDuty } from './spy-duty.ts'
+import { createExpectedOfSpy, createSilenceEnd } from './spy-silence.ts'
 import { createSuccession, type SuccessionOptions } from './succession.ts'
 import { createTailProof } from './tail-proof.ts'
 import { bootstrapWithoutNode, firstWithoutNode } from './without-node.ts'
@@ -52,9 +52,10 @@ export function createSignedAgent(options: SignedAgentOptions) {
   const { streamClient, keeper, alarms } = loops
   const recorder = createRecorder({ streamClient, ...(source.withoutNode && { quietMs }) })
   const delayed = createDelayedMessages(options.bridge, () => schedule.hurry())
-  const duty = createSpyDuty(chain.heads)
+  const expected = createExpectedOfSpy(chain.heads)
+  const endSilence = createSilenceEnd({ streamClient }, expected)
   const passOver = createPassedOver({ ...options, streamClient }, recorder)
-  const given = { ...options, streamClient, isHeard: recorder.has, delayed: delayed.of, isUnheard: duty.isUnheard }
+  const given = { ...options, streamClient, isHeard: recorder.has, delayed: delayed.of, isUnheard: expected.isUnheard }
   const auditor = createSignedAuditor(given, options.auditMs, () => firstWithoutNode(source, keeper))
   const tail = createTailProof(chain.heads)
   const schedule = createAuditSchedule({ ...options, streamClient, auditor, recorder, tail })
@@ -64,6 +65,15 @@ export function createSignedAgent(options: SignedAgentOptions) {
       loops.start([
         { name: 'audit', look: () => schedule.look(), everyMs: () => every.tickMs },
         { name: 'outcomes', look: createOutcomeLook(options, streamClient, auditor), everyMs: () => every.outcomesMs },
+        {
+          name: 'spy',
+          // Without a view there is nothing that was noted, or the first audit is yet to come.
+          look: async () => {
+            if (streamClient.view) await endSilence()
+            return false
+          },
+          everyMs: () => every.tickMs,
+        },
         { name: 'succession', look: () => succession.look(streamClient), everyMs: () => options.auditMs },
       ])
     },
@@ -80,14 +90,14 @@ export function createSignedAgent(options: SignedAgentOptions) {
     },
     /** A spy's subscription was opened. Messages that were signed before may be missing: the source's count proves which they were. */
     listening(): void {
-      duty.begin()
+      expected.begin()
       tail.begin()
       schedule.hurry()
     },
     /** It has ended: what is published from now on is not told. */
-    deaf: duty.end,
+    deaf: expected.end,
     /** What the spy tells. */
-    ...createHearing({ ...options, streamClient, recorder, delayed, duty, auditor, passOver }),
+    ...createHearing({ ...options, streamClient, recorder, delayed, expected, auditor, passOver }),
   }
 }
 

@@ -8,7 +8,7 @@ import type { SignedDeps } from './deps.ts'
 import { fetchMissing, type FetchOutcome, foundIn } from './fetch-missing.ts'
 import { createPublishedLogs } from './published-logs.ts'
 import { createRetrySchedule } from './retry-schedule.ts'
-import { type SpyDuty, unheardOf } from './spy-duty.ts'
+import { type ExpectedOfSpy, unheardOf } from './spy-silence.ts'
 import type { UnderWay } from './under-way.ts'
 import { knownCode, problemOf } from '../../observability/severity.ts'
 
@@ -40,7 +40,7 @@ export interface GapsDeps extends SignedDeps {
   /** Why what this process heard by the spy cannot be started; undefined: it has not heard it, or has started it. Default: never heard. */
   readonly delayed?: (number: string) => BlockedTransfer | undefined
   /** Whether the spy should have told this process a message of this time, and has not. Default: never. */
-  readonly isUnheard?: SpyDuty['isUnheard']
+  readonly isUnheard?: ExpectedOfSpy['isUnheard']
 }
 
 const nothingRuns: Pick<UnderWay, 'of'> = { of: async () => new Map() }

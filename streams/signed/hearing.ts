@@ -6,20 +6,20 @@ import type { SignedDeps } from './deps.ts'
 import { isUntaken } from './fetch-missing.ts'
 import type { createPassedOver } from './passed-over.ts'
 import type { Recorder } from './recorder.ts'
-import type { SpyDuty } from './spy-duty.ts'
+import type { ExpectedOfSpy } from './spy-silence.ts'
 import { mayBegin } from './without-node.ts'
 
 export interface HearingDeps extends Pick<SignedDeps, 'source' | 'bridge' | 'streamClient' | 'logger'> {
   readonly recorder: Pick<Recorder, 'add'>
   readonly delayed: ReturnType<typeof createDelayedMessages>
-  readonly duty: Pick<SpyDuty, 'tell'>
+  readonly expected: Pick<ExpectedOfSpy, 'tell'>
   readonly auditor: Pick<SignedAuditor, 'know'>
   readonly passOver: ReturnType<typeof createPassedOver>
 }
 
 /** What becomes of the messages of an emitter that a spy tells. */
 export function createHearing(deps: HearingDeps) {
-  const { source, bridge, streamClient, logger, recorder, delayed, duty, auditor, passOver } = deps
+  const { source, bridge, streamClient, logger, recorder, delayed, expected, auditor, passOver } = deps
 
   async function hear(sequence: string, vaa: Uint8Array, outcome: Outcome): Promise<void> {
     if (outcome.kind !== 'refused') auditor.know(outcome.id, bridge.decode(vaa))
@@ -33,12 +33,12 @@ export function createHearing(deps: HearingDeps) {
   return {
     /** A message of a spy cannot be submitted now. If the source counts it, its number is a gap, which says why. */
     delayed(sequence: string, vaa: Uint8Array, error: RelayerError): void {
-      duty.tell(sequence)
+      expected.tell(sequence)
       delayed.add(sequence, vaa, error)
     },
     /** The outcome of a message of a spy. */
     heard(sequence: string, vaa: Uint8Array, outcome: Outcome): void {
-      duty.tell(sequence)
+      expected.tell(sequence)
       delayed.delete(sequence)
       // A message that cannot be classified now is a gap, which the audit fills or ignores.
       hear(sequence, vaa, outcome).catch((error: unknown) =>

@@ -2,7 +2,7 @@ import { type NumberStatus, seenRequests } from '../number-status.ts'
 import type { SignedDeps } from './deps.ts'
 import { fetchMissing, foundIn } from './fetch-missing.ts'
 import type { GapsDeps } from './gap-filler.ts'
-import { unheardOf } from './spy-duty.ts'
+import { unheardOf } from './spy-silence.ts'
 
 export type TailProbeDeps = SignedDeps & Pick<GapsDeps, 'isUnheard'>
 

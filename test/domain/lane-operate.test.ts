@@ -36,7 +36,7 @@ describe('draining', () => {
 describe('funds', () => {
   const closed = (lane: Bench) => lane.apply({ requests: [] }).view.closed?.why
 
-  test('below the minimum balance the lane is broke, and works again once it is funded', () => {
+  test('below the minimum balance the lane has no funds, and works again once it is funded', () => {
     const lane = new Bench()
     lane.do({ kind: 'configure', id, config: { ...lane.state.config, minimumBalance: '2000000' } })
     expect([nonceOf(lane.grant('a')), closed(lane)]).toEqual(['funds', 'funds'])

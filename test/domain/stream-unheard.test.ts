@@ -6,16 +6,16 @@ import { config, tell } from './stream-requests.ts'
 describe('a spy that says nothing', () => {
   const seen = (numbers: readonly string[], how: object = {}) =>
     ({ kind: 'seen', numbers: numbers.map((number) => [number] as const), ...how }) as const
-  const owed = (from: string, to = from) => seen([from], { unheard: [[from, to]] })
+  const untold = (from: string, to = from) => seen([from], { unheard: [[from, to]] })
 
   it('is known by what came otherwise: the lowest and the highest number, whoever found them, and how often', () => {
-    const two = tell(initialStream(config), owed('3'), owed('5'), owed('3'))
+    const two = tell(initialStream(config), untold('3'), untold('5'), untold('3'))
     expect(two.unheard).toEqual({ from: '3', to: '5', since: 1_000 })
-    expect(tell(two, owed('1')).unheard).toEqual({ from: '1', to: '5', since: 1_000 })
+    expect(tell(two, untold('1')).unheard).toEqual({ from: '1', to: '5', since: 1_000 })
   })
 
   it('is over with the next number that it tells, and with no other', () => {
-    const one = tell(initialStream(config), owed('3'))
+    const one = tell(initialStream(config), untold('3'))
     expect(tell(one, seen(['4'])).unheard).toEqual(one.unheard)
     expect(tell(one, seen(['4'], { heard: true }))).not.toHaveProperty('unheard')
   })
