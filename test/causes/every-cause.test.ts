@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { explain } from '../../causes/explain.ts'
 import type { Facts, NodeHead, TransferFacts } from '../../causes/facts.ts'
@@ -8,6 +9,7 @@ import { newNotifier, type NotifierState } from '../../domain/notification/notif
 import { noSettings } from '../../domain/settings/settings.ts'
 import { initialStream } from '../../domain/stream/reducer.ts'
 import type { GapState, StreamState } from '../../domain/stream/stream.ts'
+import { stuckCases } from '../../lab/stuck/cases.ts'
 import { at, chain, config, facts, head, laneFacts, ledger, nodes, read, transfer, unpolled, unread } from './facts.ts'
 
 const bridge = 'wormhole-token-bridge'
@@ -135,3 +137,28 @@ const besides: Partial<Record<CauseCode, readonly CauseCode[]>> = {
   CHAIN_WITHOUT_MAJORITY: ['NODE_DOWN'],
   STREAM_FULL: ['GAP_UNASKED'],
 }
+
+/** Causes that no scenario of lab/stuck makes on real parts: only the facts above show them. The list may only become shorter. */
+const neverMade: readonly CauseCode[] = [
+  ...['LANE_CHAIN_REPLACED', 'FEE_LIMIT_REACHED', 'NONCE_STUCK', 'LANE_UNREACHABLE', 'LANE_UNSYNCED'] as const,
+  ...['LANE_NONE', 'LANE_FULL', 'BRIDGE_POOL_EMPTY', 'BRIDGE_BUDGET', 'FEE_LIMIT'] as const,
+  ...['FEE_BELOW_COST', 'SIGNING_REFUSED', 'CALL_UNJUSTIFIED', 'SIGNER_OFFLINE', 'WRAPPER_MISSING'] as const,
+  ...['SET_ASIDE', 'NATIVE_NOT_FINAL', 'STREAM_UNREACHABLE', 'STREAM_FORKED', 'STREAM_COUNT'] as const,
+  ...['STREAM_FULL', 'STREAM_LAGS', 'STREAM_UNFED', 'GAP_UNSTARTED', 'GAP_HIDDEN'] as const,
+  ...['GAP_UNDONE', 'GAP_NOT_FINAL', 'RECEIVER_GONE', 'RECEIVER_UNTOLD', 'RECEIVER_FAILING'] as const,
+  ...['RECEIVER_DISABLED', 'TRANSFERS_SLOW', 'TRANSFERS_PARKED', 'TRANSFERS_WAIT', 'UNREAD'] as const,
+]
+
+test('lab/stuck makes every cause but those of a list', () => {
+  const made = new Set<string>(stuckCases.map(({ code }) => code))
+  expect(Object.keys(causeCatalogue).filter((code) => !made.has(code))).toEqual(neverMade)
+})
+
+test('docs/testing.md tells how many causes lab/stuck makes, and which it does not', () => {
+  const codes = Object.keys(causeCatalogue)
+  const text = readFileSync(new URL('../../docs/testing.md', import.meta.url), 'utf8')
+  const made = codes.length - neverMade.length
+  expect(text.split('\n')).toContain(
+    `It makes ${made} of the ${codes.length} causes of the catalogue. These ${neverMade.length} it does not: ${neverMade.map((code) => `\`${code}\``).join(', ')}.`,
+  )
+})
