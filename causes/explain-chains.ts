@@ -8,7 +8,7 @@ const mostLag = 5
 /** Some nodes hear of blocks before others; one that is so far above them is no node of this chain. */
 const mostAhead = 64
 /** A chain stands if its head is older than so many block times, and than so long, ms. */
-const standing = { blocks: 20, leastMs: 30_000 } as const
+export const standing = { blocks: 20, leastMs: 30_000 } as const
 /** Finality stands if the newest final block is older than that and the config says nothing else, ms: that of most chains is minutes, and of some half an hour away. */
 const usualFinalityStandsMs = 3_600_000
 

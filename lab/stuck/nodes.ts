@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { standing } from '../../causes/explain-chains.ts'
 import type { FaultRule } from '../devnet/fault-proxy/rules.ts'
 import type { ChainKey, StuckCase, StuckScene } from './scene.ts'
 
@@ -11,8 +12,6 @@ function fault({ devnet }: StuckScene, chain: ChainKey, rule: FaultRule, ...inde
 }
 
 const cut: FaultRule = { fault: { kind: 'cut' } }
-/** As causes/explain-chains.ts has it: a head that is younger says nothing. */
-const standsMs = 30_000
 
 /** Of three nodes for each chain. */
 export const nodeCases: readonly StuckCase[] = [
@@ -42,7 +41,7 @@ export const slowNodeCases: readonly StuckCase[] = [
       const { anvil } = devnet.chains.bsc
       await anvil.rpc('evm_setIntervalMining', [0])
       const { timestamp } = await anvil.rpc<{ timestamp: string }>('eth_getBlockByNumber', ['latest', false])
-      await sleep(Math.max(0, Number(timestamp) * 1_000 + standsMs - Date.now()))
+      await sleep(Math.max(0, Number(timestamp) * 1_000 + standing.leastMs - Date.now()))
       return { where: 'bsc', mend: () => anvil.rpc('evm_setIntervalMining', [anvil.blockTimeSeconds]) }
     },
   },

@@ -9,7 +9,14 @@ export const wormholeCases: readonly StuckCase[] = [
     async make(scene) {
       await sendCoin(scene, 'bsc', 'mute')
       await sendCoin(scene, 'bsc', 'mute')
-      return { where: scene.devnet.guardian.spy.address, mend: () => sendCoin(scene, 'bsc') }
+      const { spy } = scene.devnet.guardian
+      return {
+        where: spy.address,
+        async mend() {
+          await spy.stop()
+          await spy.start()
+        },
+      }
     },
   },
   {
