@@ -56,11 +56,7 @@ export function createSilenceEnd({ streamClient }: { readonly streamClient: Pick
     const { openedAt } = expected
     if (openedAt === undefined || openedAt === lookedAt) return
     const unheard = (await streamClient.state())?.unheard
-    if (unheard && unheard.since < openedAt) {
-      const response = await streamClient.apply([{ kind: 'seen', numbers: [], heard: true }])
-      // Full: the next look tries again.
-      if (response?.answers[0]?.kind !== 'done') return
-    }
+    if (unheard && unheard.since < openedAt) await streamClient.apply([{ kind: 'seen', numbers: [], heard: true }])
     lookedAt = openedAt
   }
 }

@@ -6,6 +6,7 @@ import { createExpectedOfSpy, createSilenceEnd, unheardOf } from '../../streams/
 import type { FetchOutcome } from '../../streams/signed/fetch-missing.ts'
 
 const heads = { current: undefined }
+const order = { by: 'ann', reason: 'a look' }
 
 test('what is expected from a spy is what is published while a subscription stands, and nothing of before and after', () => {
   const expected = createExpectedOfSpy(heads, () => 10_000)
@@ -53,7 +54,7 @@ function silentStream(maxOpen = 10) {
     return step.response
   }
   tell([{ kind: 'seen', numbers: [['3'], ['4']], unheard: [['3', '4']] }], 5_000)
-  tell([{ kind: 'setMaxOpen', maxOpen }])
+  tell([{ kind: 'setMaxOpen', maxOpen, order }])
   const expected = createExpectedOfSpy(heads, () => clock)
   let looks = 0
   const client = {
@@ -99,12 +100,9 @@ test('what was noted while the subscription stood stays, and so it does while no
   expect(noted()).toMatchObject({ from: '3', to: '4' })
 })
 
-test('a stream that is above its limit is looked at again', async () => {
-  const { open, look, noted, tell } = silentStream(1)
+test('a stream that is full ends it, too', async () => {
+  const { open, look, noted } = silentStream(1)
   open(6_000)
   await look()
-  const isKept = noted() !== undefined
-  tell([{ kind: 'setMaxOpen', maxOpen: 10 }])
-  await look()
-  expect([isKept, noted()]).toEqual([true, undefined])
+  expect(noted()).toBeUndefined()
 })
