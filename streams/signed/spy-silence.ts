@@ -39,7 +39,10 @@ export function createExpectedOfSpy({ current }: Pick<SignedDeps['chain']['heads
 }
 
 /** Those that servers had and that the spy should have told, ascending. */
-export function unheardOf(outcomes: ReadonlyMap<string, FetchOutcome>, isUnheard: ExpectedOfSpy['isUnheard'] = () => false): readonly string[] {
+export function unheardOf(
+  outcomes: ReadonlyMap<string, FetchOutcome>,
+  isUnheard: ExpectedOfSpy['isUnheard'] = () => false,
+): readonly string[] {
   return [...outcomes].flatMap(([number, one]) => {
     const publishedAt = 'publishedAt' in one ? one.publishedAt : undefined
     return publishedAt !== undefined && isUnheard(number, publishedAt) ? [number] : []
@@ -50,7 +53,10 @@ export function unheardOf(outcomes: ReadonlyMap<string, FetchOutcome>, isUnheard
  * What a stream notes of a spy that says nothing is of one subscription: a spy that was restarted is not called silent for what it did not tell before. Looks once at
  * each subscription, and ends what was noted before it was opened, by a report of the spy that has no number: releases that know no other take it, too.
  */
-export function createSilenceEnd({ streamClient }: { readonly streamClient: Pick<StreamClient, 'state' | 'apply'> }, expected: Pick<ExpectedOfSpy, 'openedAt'>) {
+export function createSilenceEnd(
+  { streamClient }: { readonly streamClient: Pick<StreamClient, 'state' | 'apply'> },
+  expected: Pick<ExpectedOfSpy, 'openedAt'>,
+) {
   let lookedAt: number | undefined
   return async (): Promise<void> => {
     const { openedAt } = expected

@@ -140,13 +140,13 @@ const besides: Partial<Record<CauseCode, readonly CauseCode[]>> = {
 
 /** Causes that no scenario of lab/stuck makes on real parts: only the facts above show them. The list may only become shorter. */
 const neverMade: readonly CauseCode[] = [
-  ...['LANE_CHAIN_REPLACED', 'FEE_LIMIT_REACHED', 'NONCE_STUCK', 'LANE_UNREACHABLE', 'LANE_UNSYNCED'] as const,
-  ...['LANE_NONE', 'LANE_FULL', 'BRIDGE_POOL_EMPTY', 'BRIDGE_BUDGET', 'FEE_LIMIT'] as const,
-  ...['FEE_BELOW_COST', 'SIGNING_REFUSED', 'CALL_UNJUSTIFIED', 'SIGNER_OFFLINE', 'WRAPPER_MISSING'] as const,
-  ...['SET_ASIDE', 'NATIVE_NOT_FINAL', 'STREAM_UNREACHABLE', 'STREAM_FORKED', 'STREAM_COUNT'] as const,
-  ...['STREAM_FULL', 'STREAM_LAGS', 'STREAM_UNFED', 'GAP_UNSTARTED', 'GAP_HIDDEN'] as const,
-  ...['GAP_UNDONE', 'GAP_NOT_FINAL', 'RECEIVER_GONE', 'RECEIVER_UNTOLD', 'RECEIVER_FAILING'] as const,
-  ...['RECEIVER_DISABLED', 'TRANSFERS_SLOW', 'TRANSFERS_PARKED', 'TRANSFERS_WAIT', 'UNREAD'] as const,
+  ...(['LANE_CHAIN_REPLACED', 'FEE_LIMIT_REACHED', 'NONCE_STUCK', 'LANE_UNREACHABLE', 'LANE_UNSYNCED'] as const),
+  ...(['LANE_NONE', 'LANE_FULL', 'BRIDGE_POOL_EMPTY', 'BRIDGE_BUDGET', 'FEE_LIMIT'] as const),
+  ...(['FEE_BELOW_COST', 'SIGNING_REFUSED', 'CALL_UNJUSTIFIED', 'SIGNER_OFFLINE', 'WRAPPER_MISSING'] as const),
+  ...(['SET_ASIDE', 'NATIVE_NOT_FINAL', 'STREAM_UNREACHABLE', 'STREAM_FORKED', 'STREAM_COUNT'] as const),
+  ...(['STREAM_FULL', 'STREAM_LAGS', 'STREAM_UNFED', 'GAP_UNSTARTED', 'GAP_HIDDEN'] as const),
+  ...(['GAP_UNDONE', 'GAP_NOT_FINAL', 'RECEIVER_GONE', 'RECEIVER_UNTOLD', 'RECEIVER_FAILING'] as const),
+  ...(['RECEIVER_DISABLED', 'TRANSFERS_SLOW', 'TRANSFERS_PARKED', 'TRANSFERS_WAIT', 'UNREAD'] as const),
 ]
 
 test('lab/stuck makes every cause but those of a list', () => {
