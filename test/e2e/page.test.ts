@@ -4,7 +4,6 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { knownChromium } from '../../lab/browser/find-chromium.ts'
 import { openBrowser, openPage, type WatchedPage } from '../../lab/browser/open-page.ts'
 import { makeToken } from '../../lab/devnet/access.ts'
-import { causeReportSchema } from '../../causes/schema.ts'
 import { errorCatalogue } from '../../domain/errors.ts'
 import type { PortageOptions, PortageProcess } from '../../lab/devnet/portage-process.ts'
 import { freePort } from '../../lab/devnet/ports.ts'
@@ -296,14 +295,9 @@ describe.skipIf(chromium === undefined)('The page', { timeout: 240_000 }, () => 
       await lanes.getByText(errorCatalogue.TEMPORAL_UNAVAILABLE.remedy).waitFor()
       // It is the server that is told of, and not the connection to it.
       expect(await page.getByRole('alert').count()).toBe(0)
-      const told = await dead.api.inject('/v1/stuck')
-      const { stuck, causes } = causeReportSchema.parse(told.json())
-      expect([told.statusCode, stuck]).toEqual([200, true])
-      // Before all else, also before the chains of this config, which have no node.
-      expect(causes.slice(0, 2)).toMatchObject([
-        { code: 'TEMPORAL_UNAVAILABLE', where: { kind: 'temporal', id: 'temporal' }, next: ['portage doctor'] },
-        { code: 'CHAIN_UNREACHABLE' },
-      ])
+      // Each of the two chains, whose nodes are dead, has its row after it.
+      const causes = ['TEMPORAL_UNAVAILABLE', 'CHAIN_UNREACHABLE', 'CHAIN_UNREACHABLE'].map((code) => ({ code }))
+      expect((await dead.api.inject('/v1/stuck')).json()).toMatchObject({ stuck: true, causes })
     } finally {
       await dead.close()
     }
