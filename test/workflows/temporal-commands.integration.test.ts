@@ -288,7 +288,7 @@ describe("Temporal's own commands", () => {
     for (const line of elsewhere) {
       const handle = await waits()
       const { workflowId } = handle
-      const parts = line.includes("'stream:<its id>'") ? line.replace("'stream:<its id>'", '<id>') : line
+      const parts = line.replace(/'stream:<its id>'|stream:<stream>/, '<id>')
       if (line.includes('--query'))
         await until(async () => (await count(`TransferState='waiting'`)) > 0, { ...waiting, what: 'it to be listed' })
       await type(parts.replace('--reason <text>', '--reason "<text>"'), {
