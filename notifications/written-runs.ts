@@ -1,6 +1,6 @@
 import type { TemporalClient } from '../temporal/client/client.ts'
 import type { NotifiedTransfer } from '../temporal/client/notified-transfers.ts'
-import { proofOf } from '../temporal/client/run-proof.ts'
+import { proofDespite, proofOf } from '../temporal/client/run-proof.ts'
 
 /** Runs that are read at a time. */
 const atOnce = 4
@@ -9,7 +9,8 @@ const atOnce = 4
 export type Proof = 'encrypted' | 'temporal'
 
 /**
- * What stands behind what a list shows; undefined for a run that Portage has not written. Throws what the Temporal client throws.
+ * What stands behind what a list shows; undefined for a run that Portage has not written. A run that cannot be read is told by the list's word: it holds up no
+ * other. Throws what the Temporal client throws where the server is away or refuses us, whatever is asked.
  * @param isSealed payloads that are not encrypted are refused
  */
 export async function proofsOf(
@@ -20,7 +21,7 @@ export async function proofsOf(
   const proofs: (Proof | undefined)[] = []
   for (let at = 0; at < listed.length; at += atOnce) {
     const read = listed.slice(at, at + atOnce).map(async (one) => {
-      const proof = await proofOf(client, one)
+      const proof = await proofOf(client, one).catch(proofDespite)
       if (proof === 'foreign') return undefined
       return proof === 'same' && isSealed ? 'encrypted' : 'temporal'
     })

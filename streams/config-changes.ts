@@ -47,19 +47,24 @@ export function configuredBy({ maxOpen, sourceId }: StreamConfig): RequestOf<'co
   return { kind: 'configured', maxOpen, ...(sourceId !== undefined && { sourceId }) }
 }
 
+/** A ledger of an earlier release takes the request and keeps no `sourceId`: until a newer one serves the stream it is told again so often, ms. */
+const unkeptMs = 60_000
+
 /** Applies this process's config to a stream that runs already, once, and again if it has gone back: the process that started last wins. */
 export function createConfigReporter(
   source: ConfiguredSource,
   streamClient: Pick<StreamClient, 'view' | 'era' | 'state' | 'apply'>,
   logger: Logger,
+  againMs = unkeptMs,
 ): Look {
   const { stream, maxOpen, sourceId } = source.config
   let appliedIn: number | undefined
   let complained = false
+  let notBefore = -Infinity
 
   return async () => {
     const { view, era } = streamClient
-    if (!view || appliedIn === era) return false
+    if (!view || appliedIn === era || performance.now() < notBefore) return false
     const state = await streamClient.state()
     if (!state) return false
     const isOther = state.config.maxOpen !== maxOpen
@@ -78,7 +83,9 @@ export function createConfigReporter(
         ...{ stream, field, ...facts },
       })
     complained = true
-    appliedIn = era
+    const isKept = !isUnnamed || (await streamClient.state())?.config.sourceId === sourceId
+    if (isKept) appliedIn = era
+    notBefore = isKept ? -Infinity : performance.now() + againMs
     return false
   }
 }

@@ -95,3 +95,30 @@ export function someNumbers(runs: readonly Run[], from: bigint, most: number): r
   for (const [low, high] of runs.slice(0, first + 1)) take(low, high < from ? high : from - 1n)
   return some
 }
+
+/** These runs, in whatever order and over each other, as runs that are ascending and apart. */
+export function joinRuns(runs: readonly Run[]): readonly Run[] {
+  const joined: [bigint, bigint][] = []
+  for (const [from, to] of runs.toSorted(([a], [b]) => (a < b ? -1 : 1))) {
+    const last = joined.at(-1)
+    if (!last || last[1] + 1n < from) joined.push([from, to])
+    else if (last[1] < to) last[1] = to
+  }
+  return joined
+}
+
+/** What lies in the runs and in none of the others. */
+export function withoutRuns(runs: readonly Run[], others: readonly Run[]): readonly Run[] {
+  const left: Run[] = []
+  let at = 0
+  for (const [from, to] of runs) {
+    while ((others[at]?.[1] ?? from) < from) at++
+    let low = from
+    for (let index = at, other = others[index]; other && other[0] <= to; other = others[++index]) {
+      if (low < other[0]) left.push([low, other[0] - 1n])
+      low = other[1] + 1n
+    }
+    if (low <= to) left.push([low, to])
+  }
+  return left
+}

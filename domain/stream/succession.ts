@@ -1,9 +1,10 @@
 import { type Check, fields, flag, listOf, object, oneOf, optional, rule, text, whole } from '../checks.ts'
 import { numberOfUnconfigured } from '../transfer/unconfigured-source.ts'
-import { mostAsideBytes } from './aside.ts'
+import { mostAsideBytes, runsAside, takeBack } from './aside.ts'
 import { chainName, errorCode, u64, words } from './checks.ts'
-import { compare, limits } from './gaps.ts'
+import { bounded, compare, limits, min, newGap, punch } from './gaps.ts'
 import { fitting, initialStream, viewStream } from './reducer.ts'
+import { hasRun, joinRuns, type Run, withoutRuns } from './runs.ts'
 import { gapStates, type StreamConfig, type StreamCount, type StreamState } from './stream.ts'
 import { blockedBy } from './watermark.ts'
 
@@ -47,10 +48,65 @@ export function succeed(predecessor: unknown, config: StreamConfig): StreamState
   return state
 }
 
-/** Whether all that the other stream has not resolved, and all that it knows to exist, is among the numbers that this one proves: nothing is lost where the other ends. */
-export function covers(own: Pick<StreamState, 'first' | 'next'>, other: StreamState): boolean {
-  const lowest = blockedBy(other)?.number
-  return (lowest === undefined || compare(lowest, own.first) >= 0) && compare(other.next, own.next) <= 0
+/** So many numbers above the source's own count a stream may know: a spy tells what our nodes do not show as final yet. */
+const mostAhead = 1_000n
+
+/**
+ * A stream's state up to the source's own count: what it claims above is left out, which that count shows again. Undefined: it claims so much more that Portage
+ * has not written it. @param highest the highest number that the source has given out; undefined: none
+ */
+export function withinCount(state: StreamState, highest: string | undefined): StreamState | undefined {
+  const end = highest === undefined ? 0n : BigInt(highest) + 1n
+  const [first, next] = [BigInt(state.first), BigInt(state.next)]
+  if (next <= end) return state
+  if (next - end > mostAhead) return undefined
+  const open = state.open.filter(({ number }) => BigInt(number) < end)
+  const gaps = punch(state.gaps, String(end), state.next)
+  return { ...takeBack(state, String(end), state.next), first: String(min(first, end)), next: String(end), open, gaps }
+}
+
+/** All that is known to exist and not resolved: open, aside, missing. */
+export function unresolvedRuns({ open, gaps, aside = [] }: Unresolved): readonly Run[] {
+  const opened = open.map(({ number }) => [BigInt(number), BigInt(number)] as const)
+  const missing = gaps.map(({ from, to }) => [BigInt(from), BigInt(to)] as const)
+  return joinRuns([...opened, ...missing, ...runsAside({ aside }, () => true).flat()])
+}
+
+type Unresolved = Pick<StreamState, 'open' | 'gaps' | 'aside'>
+
+/**
+ * With what a stream begins whose numbers had several others: what one of them has not resolved, or does not know, is resolved by no other's word. Beside that as
+ * the one says whose watermark is lowest. Undefined: of none. @param at ms since the epoch
+ */
+export function unite(states: readonly StreamState[], at: number): StreamState | undefined {
+  const lowestOpen = (state: StreamState) => blockedBy(state)?.number ?? state.next
+  const [base, ...others] = states.toSorted((a, b) => compare(lowestOpen(a), lowestOpen(b)))
+  if (!base || others.length === 0) return base
+  const lowest = (...all: readonly string[]) => all.toSorted(compare)[0] ?? '0'
+  const nexts = states.map(({ next }) => next).toSorted(compare)
+  const [known, next] = [BigInt(nexts[0] ?? 0), nexts.at(-1) ?? base.next]
+  const tail: readonly Run[] = known < BigInt(next) ? [[known, BigInt(next) - 1n]] : []
+  const more = withoutRuns(joinRuns([...states.flatMap(unresolvedRuns), ...tail]), unresolvedRuns(base))
+  const gaps = [...base.gaps, ...more.map(([from, to]) => newGap(base, from, to, 'unasked', at))]
+  return bounded({
+    ...base,
+    config: { ...base.config, first: lowest(...states.map(({ config }) => config.first)) },
+    first: lowest(...states.map(({ first }) => first)),
+    next,
+    gaps: gaps.toSorted((a, b) => compare(a.from, b.from)),
+    exceptions: base.exceptions.filter(({ number }) => !hasRun(more, BigInt(number))),
+  })
+}
+
+/**
+ * What the other stream has not resolved, and this one neither has unresolved nor lists as an exception: it would be lost where the other ends.
+ * @param counted the source's own highest number: what this one has up to there, from its first on, it was told by the source, and has resolved itself
+ */
+export function uncovered(own: StreamState, other: Unresolved, counted?: string): readonly Run[] {
+  const excepted = own.exceptions.map(({ number }) => [BigInt(number), BigInt(number)] as const)
+  const [first, last] = [BigInt(own.first), min(BigInt(counted ?? 0), BigInt(own.next) - 1n)]
+  const proved: readonly Run[] = counted !== undefined && first <= last ? [[first, last]] : []
+  return withoutRuns(unresolvedRuns(other), joinRuns([...unresolvedRuns(own), ...excepted, ...proved]))
 }
 
 const bytesOf = (value: unknown) => JSON.stringify(value ?? '').length

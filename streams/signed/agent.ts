@@ -103,15 +103,19 @@ export function createSignedAgent(options: SignedAgentOptions) {
 
 /** Records how transfers ended, where any are open. */
 function createOutcomeLook({ source, client, toldEveryMs }: SignedAgentOptions, streamClient: StreamClient, auditor: SignedAuditor) {
-  const isTold = createStreamWatch(client, source.config.stream, toldEveryMs)
+  const watch = createStreamWatch(client, source.config.stream, toldEveryMs)
   return async (): Promise<boolean> => {
     const { view } = streamClient
     // One without a node may never begin: the audits ask whether it has.
     if (!view && source.withoutNode) return false
     // What another process, or an operator's command, has recorded is not in this view.
-    if (view && view.open === 0 && missingIn(view) === 0 && !(await isTold())) return false
+    const isIdle = view !== undefined && view.open === 0 && missingIn(view) === 0
+    const dealtWith = isIdle ? await watch() : undefined
+    if (isIdle && !dealtWith) return false
     const state = await streamClient.state()
     if (state) await auditor.reportOutcomes(state)
+    // What throws above is looked at again.
+    dealtWith?.()
     return false
   }
 }

@@ -1,9 +1,8 @@
 import type { SignedSource } from '../../bridges/source-port.ts'
-import type { StreamState } from '../../domain/stream/stream.ts'
-import { compare } from '../../domain/stream/gaps.ts'
-import { covers, succeed } from '../../domain/stream/succession.ts'
+import { commandsOf } from '../../domain/cause.ts'
+import { countRuns, type Run } from '../../domain/stream/runs.ts'
+import { succeed, uncovered, unite, withinCount } from '../../domain/stream/succession.ts'
 import type { Logger, WarningFields } from '../../observability/logger.ts'
-import { blockedBy } from '../../domain/stream/watermark.ts'
 import type { TemporalClient } from '../../temporal/client/client.ts'
 import { keptRead } from '../../temporal/client/shared-read.ts'
 import { endStream, listStreamNames } from '../../temporal/client/streams.ts'
@@ -13,7 +12,7 @@ import type { StreamClient } from '../stream-client.ts'
 import { createPredecessors, createUnfedLook, hasNode, type Predecessor } from './predecessors.ts'
 
 export interface SuccessionOptions {
-  readonly source: Pick<SignedSource, 'config' | 'sourceChain' | 'withoutNode'>
+  readonly source: Pick<SignedSource, 'config' | 'highest' | 'withoutNode'>
   readonly client: TemporalClient
   readonly logger: Logger
   /** How often each process that feeds a stream tells it something, ms: the count of its audit. */
@@ -24,6 +23,10 @@ export interface SuccessionOptions {
 
 /** A stream that was told nothing for so many audits has nobody who feeds it. */
 const quietAudits = 2.5
+/** Where nobody counts the source: so many numbers are taken up by an older stream's word. A stranger's may claim any. */
+const mostTaken = 10_000n
+/** Of those that are in the way, so many are named. */
+const mostNamed = 5
 
 /**
  * The same numbers may have had a stream of another name: before the source had a node, while it had one, or before the config called its chain otherwise. This
@@ -43,18 +46,53 @@ export function createSuccession({ source, client, logger, auditMs, streams }: S
     told.add(key)
   }
 
-  async function end({ stream, state }: Predecessor, streamClient: Pick<StreamClient, 'apply' | 'state'>): Promise<void> {
+  /** All that are there, none of them above the source's own count, where it has one. Throws what reads of it throw, too. */
+  async function look(): Promise<{ readonly found: readonly Predecessor[]; readonly highest?: string }> {
+    const all = await find()
+    if (source.withoutNode || all.length === 0) return { found: all }
+    const highest = await source.highest()
+    const found = all.flatMap(({ stream, state }) => {
+      const known = withinCount(state, highest)
+      if (known) return [{ stream, state: known }]
+      const about = { code: 'STREAM_FOREIGN', predecessor: stream, next: state.next, highest: highest ?? 'none' } as const
+      warn('an older stream of the same numbers claims far more of them than its source has given out; nothing is taken from it', about)
+      return []
+    })
+    return { found, ...(highest !== undefined && { highest }) }
+  }
+
+  /** What this stream would have to have, and has not: numbers are added to it, and never resolved. */
+  async function takeUp({ state }: Predecessor, streamClient: Pick<StreamClient, 'apply' | 'state'>): Promise<void> {
+    const own = await streamClient.state()
+    if (!own) return
+    const above = BigInt(state.next) - BigInt(own.next)
+    // It knew that these exist: nothing else may show them.
+    if (above > 0n && above <= mostTaken)
+      await streamClient.apply([{ kind: 'audited', upTo: String(BigInt(state.next) - 1n), height: 0, present: [] }])
+    const lost = uncovered((await streamClient.state()) ?? own, state)
+    if (lost.length > 0 && countRuns(lost) <= mostTaken)
+      await streamClient.apply([{ kind: 'undone', numbers: lost.map(([from, to]) => [String(from), String(to)] as const) }])
+  }
+
+  async function end(one: Predecessor, highest: string | undefined, streamClient: Pick<StreamClient, 'apply' | 'state'>): Promise<void> {
+    const { stream, state } = one
     // A source with a node proves more than one without, and goes before. All others only end when nobody feeds them.
     if ((source.withoutNode || hasNode(stream)) && !(await isUnfed(stream))) return
-    // It knew that these exist: where the source is not counted, nothing else may show them.
-    const upTo = BigInt(state.next) - 1n
-    const own = await streamClient.state()
-    if (own && upTo >= BigInt(own.next)) await streamClient.apply([{ kind: 'audited', upTo: String(upTo), height: 0, present: [] }])
+    if (source.withoutNode) await takeUp(one, streamClient)
     const now = await streamClient.state()
     if (!now) return
-    if (!covers(now, state)) {
-      const about = { code: 'PREDECESSOR_OPEN', predecessor: stream, first: now.first } as const
-      return warn('an older stream of the same numbers has open ones below the first of this one; nobody feeds it any more', about)
+    const isKnown = BigInt(state.next) <= BigInt(now.next)
+    // The next audit counts the source, and so has them.
+    if (!isKnown && !source.withoutNode) return
+    const lost = uncovered(now, state, highest)
+    if (!isKnown || lost.length > 0) {
+      const numbers = isKnown ? named(lost) : `${now.next}-${BigInt(state.next) - 1n}`
+      const about = { code: 'PREDECESSOR_OPEN', predecessor: stream, first: now.first, numbers } as const
+      const [, command] = commandsOf('STREAM_UNFED', { stream })
+      return warn('an older stream has numbers open, or knows of some, that this one does not take up; it is not ended', {
+        ...about,
+        command,
+      })
     }
     await endStream(client, stream, `portage: its numbers go on in ${config.stream}`)
     logger.info('a stream has ended: its numbers go on under another name', {
@@ -66,26 +104,30 @@ export function createSuccession({ source, client, logger, auditMs, streams }: S
 
   return {
     /**
-     * What the stream begins with, if its numbers had another one. Of several the one whose watermark is lowest: what the others know lies above. Throws what
-     * the Temporal client throws, and for a while STREAM_UNREACHABLE: a predecessor does not answer.
+     * What the stream begins with, if its numbers had another one; of several, with what any of them has not resolved. Throws what the Temporal client and reads
+     * throw, and for a while STREAM_UNREACHABLE: a predecessor does not answer.
      */
     async begin(): Promise<StreamInput | undefined> {
-      const states = (await find()).map(({ state }) => succeed(state, config))
-      const [lowest] = states.toSorted((a, b) => compare(lowestOpen(a), lowestOpen(b)))
-      return lowest && { config: lowest.config, state: lowest }
+      const { found } = await look()
+      const state = unite(
+        found.map((one) => succeed(one.state, config)),
+        Date.now(),
+      )
+      return state && { config: state.config, state }
     },
-    /** Takes over what is there, and ends it where nobody needs it. Throws what the Temporal client throws. */
+    /** Takes over what is there, and ends it where nobody needs it. Throws what the Temporal client and reads throw. */
     async look(streamClient: Pick<StreamClient, 'apply' | 'state'>): Promise<undefined> {
-      const found = await find()
+      const { found, highest } = await look()
       if (found.length === 0) return
       // Whatever it is told first: it begins with what `begin` says.
       if (!(await streamClient.state())) await streamClient.apply([configuredBy(config)])
-      for (const one of found) await end(one, streamClient)
+      for (const one of found) await end(one, highest, streamClient)
     },
   }
 }
 
-/** The number that the watermark waits for, or the next one. */
-function lowestOpen(state: StreamState): string {
-  return blockedBy(state)?.number ?? state.next
+/** The lowest of them, `5, 7-9`. */
+function named(runs: readonly Run[]): string {
+  const some = runs.slice(0, mostNamed).map(([from, to]) => (from === to ? String(from) : `${from}-${to}`))
+  return `${some.join(', ')}${runs.length > mostNamed ? ', …' : ''}`
 }

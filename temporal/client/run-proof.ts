@@ -1,10 +1,11 @@
+import { type ErrorCode, toRelayerError } from '../../domain/errors.ts'
 import type { Transfer } from '../../domain/transfer/transfer.ts'
 import { searchAttributes, transferId } from '../contracts/names.ts'
 import { type Reversal, reversalId } from '../contracts/reversal.ts'
 import type { TransferStatus } from '../contracts/transfer.ts'
 import { type TemporalClient, within } from './client.ts'
 import { type EndedTransfer, readEndedRun } from './ended-transfers.ts'
-import { ifGone } from './errors.ts'
+import { ifGone, isForAll } from './errors.ts'
 import type { NotifiedTransfer } from './notified-transfers.ts'
 
 /**
@@ -24,11 +25,14 @@ export async function proofOf(
 ): Promise<RunProof> {
   const { kind, id, runId: run } = listed
   if (kind === 'parked') return 'unread'
-  if (kind === 'reversed' && (await isForeignRecord(client, { transfer: id, run }))) return 'foreign'
+  const record = kind === 'reversed' ? await recordProof(client, { transfer: id, run }) : 'same'
+  if (record !== 'same') return record
   const described = await within(client, timeoutMs, () => client.workflow.getHandle(id, run).describe()).catch(ifGone(undefined))
   // A receiver that was away for long is told of a reversal whose run the server has forgotten meanwhile.
   if (!described) return kind === 'reversed' && Date.now() - listed.at < keptMs ? 'foreign' : 'unread'
   const { type, status, typedSearchAttributes } = described
+  // It is listed as completed: the list is newer than what the server has, which was restored from an older copy.
+  if (kind === 'delivered' && type === 'transfer' && status.name === 'RUNNING') return 'unread'
   const isDelivered =
     type === 'transfer' && status.name === 'COMPLETED' && typedSearchAttributes.get(searchAttributes.TransferState) === 'delivered'
   if (!isDelivered || typedSearchAttributes.get(searchAttributes.TxHash) !== listed.txHash) return 'foreign'
@@ -36,15 +40,17 @@ export async function proofOf(
   return ended ? proofIn(ended, id) : 'unread'
 }
 
-/** The record ends with what it was started with. */
-async function isForeignRecord(client: TemporalClient, { transfer, run }: Reversal): Promise<boolean> {
+/** The record ends with what it was started with. `unread`: it cannot be read, or is gone, though the list has it. */
+async function recordProof(client: TemporalClient, { transfer, run }: Reversal): Promise<RunProof> {
   const workflowId = reversalId({ transfer, run })
-  const { runId } = await within(client, timeoutMs, () => client.workflow.getHandle(workflowId).describe())
+  const described = await within(client, timeoutMs, () => client.workflow.getHandle(workflowId).describe()).catch(ifGone(undefined))
+  if (!described) return 'unread'
+  const { runId } = described
   const ended = await readEndedRun(client, { workflowId, runId, execution: 'COMPLETED', startedAt: '', closedAt: '' })
-  if (!ended) return false
-  if (ended.unreadable) return isRefused(ended)
+  if (!ended) return 'unread'
+  if (ended.unreadable) return isRefused(ended) ? 'foreign' : 'unread'
   const said = Object(ended.result) as Partial<Reversal>
-  return said.transfer !== transfer || said.run !== run
+  return said.transfer === transfer && said.run === run ? 'same' : 'foreign'
 }
 
 function proofIn(ended: EndedTransfer, id: string): RunProof {
@@ -57,5 +63,15 @@ function proofIn(ended: EndedTransfer, id: string): RunProof {
 
 /** Without a key of Portage nobody can write what is read here. */
 function isRefused({ unreadable }: EndedTransfer): boolean {
-  return unreadable === 'ENCRYPTION_MISSING' || unreadable === 'ENCRYPTION_BROKEN'
+  return unreadable !== undefined && isOfNoKey(unreadable)
+}
+
+function isOfNoKey(code: ErrorCode): boolean {
+  return code === 'ENCRYPTION_MISSING' || code === 'ENCRYPTION_BROKEN'
+}
+
+/** For `catch`, of one of many runs: what cannot be read of it is its own, and holds up no other. Throws what the server says to all reads. */
+export function proofDespite(error: unknown): RunProof {
+  if (isForAll(error)) throw error
+  return isOfNoKey(toRelayerError(error).code) ? 'foreign' : 'unread'
 }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import type { StreamConfig } from '../../domain/stream/stream.ts'
+import type { StreamConfig, StreamRequest } from '../../domain/stream/stream.ts'
 import { type ConfiguredSource, createConfigReporter, ignoredChanges } from '../../streams/config-changes.ts'
-import { createLogger } from '../../observability/logger.ts'
+import { createLogger, silentLogger } from '../../observability/logger.ts'
 import { fakeStream } from './fake-context.ts'
 
 const stream = 'native-bridge:a:b'
@@ -60,6 +60,28 @@ describe('a stream that runs already', () => {
     streamClient.era += 1
     await looks()
     expect([requests.length, streamClient.view?.maxOpen?.most]).toEqual([2, 50])
+  })
+
+  test('is told the number of its chain until it keeps it: a ledger of an earlier release takes the request and drops that', async () => {
+    const { streamClient, requests } = fakeStream(config())
+    let isOld = true
+    const old = {
+      get view() {
+        return streamClient.view
+      },
+      era: 0,
+      state: streamClient.state,
+      apply: (some: readonly StreamRequest[]) =>
+        streamClient.apply(some.map((one) => (isOld && one.kind === 'configured' ? { kind: one.kind, maxOpen: one.maxOpen } : one))),
+    }
+    const look = createConfigReporter({ config: config({ sourceId: '2' }) }, old, silentLogger(), 0)
+    await look()
+    expect(streamClient.now?.config.sourceId).toBeUndefined()
+    isOld = false
+    await look()
+    expect(streamClient.now?.config.sourceId).toBe('2')
+    await look()
+    expect(requests.length).toBe(2)
   })
 
   test('is not brought into being by it', async () => {

@@ -1,0 +1,23 @@
+import { Client, Connection } from '@temporalio/client'
+import { WorkflowNotFoundError } from '@temporalio/common'
+
+/** What a test says of one workflow; what it leaves out is not there. */
+export interface FakeHandle {
+  readonly describe?: () => Promise<unknown>
+  readonly query?: () => Promise<unknown>
+  readonly result?: () => Promise<unknown>
+  readonly terminate?: () => Promise<unknown>
+}
+
+/** A client whose server has these workflows, by their ids. It connects to none. */
+export function handlesClient(handleOf: (id: string) => FakeHandle): Client {
+  const client = new Client({ connection: Connection.lazy() })
+  const getHandle = (id: string) => {
+    const gone = async () => {
+      throw new WorkflowNotFoundError('not found', id, undefined)
+    }
+    return { describe: gone, query: gone, result: gone, terminate: gone, ...handleOf(id) }
+  }
+  Object.defineProperty(client.workflow, 'getHandle', { value: getHandle })
+  return client
+}
