@@ -1,5 +1,6 @@
+import type { SignedSource } from '../../bridges/source-port.ts'
 import type { StreamConfig, StreamState } from '../../domain/stream/stream.ts'
-import { isSuccessor, mayBeSameSource, succeed } from '../../domain/stream/succession.ts'
+import { isSuccessor, mayBeSameSource, succeed, withinCount } from '../../domain/stream/succession.ts'
 import { numberOfUnconfigured } from '../../domain/transfer/unconfigured-source.ts'
 import type { WarningFields } from '../../observability/logger.ts'
 import { problemOf } from '../../observability/severity.ts'
@@ -54,6 +55,30 @@ export function createPredecessors(
     else if (Date.now() - (waitsSince ??= Date.now()) < mostWaitMs) throw failed.reason
     else warn('an older stream of the same numbers does not answer; this one goes on without it', problemOf(failed.reason))
     return found.flatMap((one) => (one.status === 'fulfilled' && one.value ? [one.value] : []))
+  }
+}
+
+/**
+ * Those that `find` finds, none of them above the source's own count, where it has one, and that count. What is returned throws what `find` and reads of the
+ * source throw.
+ */
+export function createCountedPredecessors(
+  source: Pick<SignedSource, 'highest' | 'withoutNode'>,
+  find: () => Promise<readonly Predecessor[]>,
+  warn: (message: string, fields: WarningFields) => void,
+): () => Promise<{ readonly found: readonly Predecessor[]; readonly highest: string | undefined }> {
+  return async () => {
+    const all = await find()
+    if (source.withoutNode || all.length === 0) return { found: all, highest: undefined }
+    const highest = await source.highest()
+    const found = all.flatMap(({ stream, state }) => {
+      const known = withinCount(state, highest)
+      if (known) return [{ stream, state: known }]
+      const about = { code: 'STREAM_FOREIGN', predecessor: stream, next: state.next, highest: highest ?? 'none' } as const
+      warn('an older stream of the same numbers claims far more of them than its source has given out; nothing is taken from it', about)
+      return []
+    })
+    return { found, highest }
   }
 }
 

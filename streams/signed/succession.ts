@@ -1,7 +1,7 @@
 import type { SignedSource } from '../../bridges/source-port.ts'
 import { commandsOf } from '../../domain/cause.ts'
 import { countRuns, type Run } from '../../domain/stream/runs.ts'
-import { succeed, uncovered, unite, withinCount } from '../../domain/stream/succession.ts'
+import { succeed, uncovered, unite } from '../../domain/stream/succession.ts'
 import type { Logger, WarningFields } from '../../observability/logger.ts'
 import type { TemporalClient } from '../../temporal/client/client.ts'
 import { keptRead } from '../../temporal/client/shared-read.ts'
@@ -9,7 +9,7 @@ import { endStream, listStreamNames } from '../../temporal/client/streams.ts'
 import type { StreamInput } from '../../temporal/contracts/stream.ts'
 import { configuredBy } from '../config-changes.ts'
 import type { StreamClient } from '../stream-client.ts'
-import { createPredecessors, createUnfedLook, hasNode, type Predecessor } from './predecessors.ts'
+import { createCountedPredecessors, createPredecessors, createUnfedLook, hasNode, type Predecessor } from './predecessors.ts'
 
 export interface SuccessionOptions {
   readonly source: Pick<SignedSource, 'config' | 'highest' | 'withoutNode'>
@@ -36,7 +36,7 @@ export function createSuccession({ source, client, logger, auditMs, streams }: S
   const { config } = source
   const names = streams ?? keptRead(() => listStreamNames(client), { fromAnswer: Math.min(30_000, auditMs / 2) })
   const told = new Set<string>()
-  const find = createPredecessors(client, config, names, warn)
+  const find = createCountedPredecessors(source, createPredecessors(client, config, names, warn), warn)
   const isUnfed = createUnfedLook(client, quietAudits * auditMs)
 
   /** Once for each stream and reason. */
@@ -44,34 +44,6 @@ export function createSuccession({ source, client, logger, auditMs, streams }: S
     const key = `${fields.code}/${String(fields['predecessor'])}`
     if (!told.has(key)) logger.warn(message, { stream: config.stream, ...fields })
     told.add(key)
-  }
-
-  /** All that are there, none of them above the source's own count, where it has one. Throws what reads of it throw, too. */
-  async function look(): Promise<{ readonly found: readonly Predecessor[]; readonly highest?: string }> {
-    const all = await find()
-    if (source.withoutNode || all.length === 0) return { found: all }
-    const highest = await source.highest()
-    const found = all.flatMap(({ stream, state }) => {
-      const known = withinCount(state, highest)
-      if (known) return [{ stream, state: known }]
-      const about = { code: 'STREAM_FOREIGN', predecessor: stream, next: state.next, highest: highest ?? 'none' } as const
-      warn('an older stream of the same numbers claims far more of them than its source has given out; nothing is taken from it', about)
-      return []
-    })
-    return { found, ...(highest !== undefined && { highest }) }
-  }
-
-  /** What this stream would have to have, and has not: numbers are added to it, and never resolved. */
-  async function takeUp({ state }: Predecessor, streamClient: Pick<StreamClient, 'apply' | 'state'>): Promise<void> {
-    const own = await streamClient.state()
-    if (!own) return
-    const above = BigInt(state.next) - BigInt(own.next)
-    // It knew that these exist: nothing else may show them.
-    if (above > 0n && above <= mostTaken)
-      await streamClient.apply([{ kind: 'audited', upTo: String(BigInt(state.next) - 1n), height: 0, present: [] }])
-    const lost = uncovered((await streamClient.state()) ?? own, state)
-    if (lost.length > 0 && countRuns(lost) <= mostTaken)
-      await streamClient.apply([{ kind: 'undone', numbers: lost.map(([from, to]) => [String(from), String(to)] as const) }])
   }
 
   async function end(one: Predecessor, highest: string | undefined, streamClient: Pick<StreamClient, 'apply' | 'state'>): Promise<void> {
@@ -108,7 +80,7 @@ export function createSuccession({ source, client, logger, auditMs, streams }: S
      * throw, and for a while STREAM_UNREACHABLE: a predecessor does not answer.
      */
     async begin(): Promise<StreamInput | undefined> {
-      const { found } = await look()
+      const { found } = await find()
       const state = unite(
         found.map((one) => succeed(one.state, config)),
         Date.now(),
@@ -117,13 +89,26 @@ export function createSuccession({ source, client, logger, auditMs, streams }: S
     },
     /** Takes over what is there, and ends it where nobody needs it. Throws what the Temporal client and reads throw. */
     async look(streamClient: Pick<StreamClient, 'apply' | 'state'>): Promise<undefined> {
-      const { found, highest } = await look()
+      const { found, highest } = await find()
       if (found.length === 0) return
       // Whatever it is told first: it begins with what `begin` says.
       if (!(await streamClient.state())) await streamClient.apply([configuredBy(config)])
       for (const one of found) await end(one, highest, streamClient)
     },
   }
+}
+
+/** What the stream would have to have, and has not: numbers are added to it, and never resolved. */
+async function takeUp({ state }: Predecessor, streamClient: Pick<StreamClient, 'apply' | 'state'>): Promise<void> {
+  const own = await streamClient.state()
+  if (!own) return
+  const above = BigInt(state.next) - BigInt(own.next)
+  // It knew that these exist: nothing else may show them.
+  if (above > 0n && above <= mostTaken)
+    await streamClient.apply([{ kind: 'audited', upTo: String(BigInt(state.next) - 1n), height: 0, present: [] }])
+  const lost = uncovered((await streamClient.state()) ?? own, state)
+  if (lost.length > 0 && countRuns(lost) <= mostTaken)
+    await streamClient.apply([{ kind: 'undone', numbers: lost.map(([from, to]) => [String(from), String(to)] as const) }])
 }
 
 /** The lowest of them, `5, 7-9`. */

@@ -50,6 +50,6 @@ describe('runs that a list shows and that cannot be read', () => {
   })
 
   test('are waited for where no run can be read', async () => {
-    for (const name of ['away', 'denied']) await expect(proofs(listed('gone'), listed(name))).rejects.toThrow()
+    for (const name of ['away', 'denied']) await expect(proofs(listed('gone'), listed(name))).rejects.toThrow('Failed')
   })
 })
