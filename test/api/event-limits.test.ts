@@ -1,7 +1,7 @@
 import { createServer } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'
 import { decodeJwt, decodeProtectedHeader } from 'jose'
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { keyFile } from '../../access/key-ring.ts'
 import { removeKey, rotateKeys } from '../../access/keys.ts'
 import { EventFeed, type FeedEvent } from '../../api/events/feed.ts'
@@ -22,14 +22,15 @@ describe('the listeners of the events', () => {
   let config: Config
   let setting: OpenApi
   let url = ''
-  beforeAll(async () => {
+  // An API for each test: one sees only after a while that a listener has left, and its places are counted here.
+  beforeEach(async () => {
     config = deadConfig(await freePort())
     setting = await openApi(config, silentLogger(), { events: { heartbeatMs: 20 } })
+    closing.push(() => setting.close())
     const port = await freePort()
     await setting.bare.listen({ host: '127.0.0.1', port })
     url = `http://127.0.0.1:${port}/v1/events`
   })
-  afterAll(() => setting?.close())
 
   const listen = async (token: string) => {
     const abort = new AbortController()
@@ -52,7 +53,6 @@ describe('the listeners of the events', () => {
     const reader = stays.response.body!.getReader()
     for (let heard = 0; heard < 3; heard++) expect((await reader.read()).done).toBe(false)
     expect((await listen(token)).response.status).toBe(401)
-    setting.settings.now = noSettings
   })
 
   test('one whose token is of a key that was removed ends, before the token does', async () => {

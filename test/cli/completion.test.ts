@@ -10,6 +10,9 @@ import { runCli } from './run-cli.ts'
 type Shell = (typeof completedShells)[number]
 type Line = readonly string[]
 
+/** A call that blocks this process is ended by nothing else: a shell whose prompt never comes would hold up the whole run. */
+const ended = { timeout: 120_000, killSignal: 'SIGKILL' } as const
+
 const scriptFor = async (shell: Shell) => (await runCli(['completion', shell])).out
 
 /** What a shell offers by its own completion after each line, whose last word is being typed. */
@@ -17,7 +20,7 @@ const offers: Readonly<Record<Shell, (script: string, lines: readonly Line[]) =>
   bash: (script, lines) =>
     lines.map((words) => {
       const press = `COMP_WORDS=("$@") COMP_CWORD=$(($# - 1))\n_portage\nprintf '%s\\n' "\${COMPREPLY[@]}"`
-      return shown(execFileSync('bash', ['--norc', '-c', `${script}\n${press}`, 'bash', 'portage', ...words]))
+      return shown(execFileSync('bash', ['--norc', '-c', `${script}\n${press}`, 'bash', 'portage', ...words], ended))
     }),
   zsh: (script, lines) =>
     inFolder((folder) => {
@@ -27,7 +30,7 @@ const offers: Readonly<Record<Shell, (script: string, lines: readonly Line[]) =>
       writeFileSync(linesFile, lines.map((words) => `portage ${words.join(' ')}.\n`).join(''))
       const driver = fileURLToPath(new URL('offers.zsh', import.meta.url))
       const env = { ...process.env, HOME: folder, ZDOTDIR: folder, TMPDIR: folder, TERM: 'xterm', COLUMNS: '1000' }
-      const answers = execFileSync('zsh', ['-f', driver, scriptFile, linesFile], { env }).toString().trimEnd().split('\n')
+      const answers = execFileSync('zsh', ['-f', driver, scriptFile, linesFile], { ...ended, env }).toString().trimEnd().split('\n')
       expect(answers).toHaveLength(lines.length)
       return lines.map((words, index) => {
         const typed = ['portage', ...words.slice(0, -1), ''].join(' ')
@@ -41,7 +44,7 @@ const offers: Readonly<Record<Shell, (script: string, lines: readonly Line[]) =>
       writeFileSync(join(HOME, 'script'), script)
       return lines.map((words) => {
         const env = { ...process.env, HOME, TYPED: ['portage', ...words].join(' ') }
-        return shown(execFileSync('fish', ['--no-config', '-c', 'source ~/script; complete -C "$TYPED"'], { env }))
+        return shown(execFileSync('fish', ['--no-config', '-c', 'source ~/script; complete -C "$TYPED"'], { ...ended, env }))
       })
     }),
 }
@@ -99,7 +102,7 @@ for (const shell of completedShells) {
 test.runIf(hasShell('fish'))('fish says what a command is for', async () => {
   const script = await scriptFor('fish')
   const answer = inFolder((HOME) =>
-    execFileSync('fish', ['--no-config', '-c', `${script}\ncomplete -C 'portage transfer exp'`], { env: { ...process.env, HOME } }),
+    execFileSync('fish', ['--no-config', '-c', `${script}\ncomplete -C 'portage transfer exp'`], { ...ended, env: { ...process.env, HOME } }),
   )
   expect(answer.toString()).toMatch(/^expedite\tRaise the fee /)
 })
@@ -110,13 +113,8 @@ const hostile = ['$(echo hidden >&2)', '`echo hidden >&2`', ']', '*', '(e:echo h
 test.runIf(hasShell('bash'))('bash runs nothing of what is being typed, and loads the script twice', async () => {
   const script = await scriptFor('bash')
   const words = ['portage', 'transfer', 'show', ...hostile, '']
-  const { stderr, stdout } = spawnSync('bash', [
-    '--norc',
-    '-c',
-    `${script}\n${script}\nCOMP_WORDS=("$@") COMP_CWORD=$(($# - 1))\n_portage\necho "\${#COMPREPLY[@]}"`,
-    'bash',
-    ...words,
-  ])
+  const press = `COMP_WORDS=("$@") COMP_CWORD=$(($# - 1))\n_portage\necho "\${#COMPREPLY[@]}"`
+  const { stderr, stdout } = spawnSync('bash', ['--norc', '-c', `${script}\n${script}\n${press}`, 'bash', ...words], ended)
   expect([stdout.toString(), stderr.toString()]).toEqual(['0\n', ''])
 })
 

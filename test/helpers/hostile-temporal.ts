@@ -30,7 +30,7 @@ export async function forgeRun(
   })
   const poll = { namespace, taskQueue: { name: run.queue }, identity: 'a forger' }
   const ask = () => workflowService.pollWorkflowTaskQueue(poll)
-  const { taskToken } = await client.withDeadline(Date.now() + 20_000, ask)
+  const { taskToken } = await client.withDeadline(Date.now() + 120_000, ask)
   const result = { payloads: [defaultPayloadConverter.toPayload(run.result)] }
   await workflowService.respondWorkflowTaskCompleted({
     ...{ namespace, taskToken, identity: 'a forger' },

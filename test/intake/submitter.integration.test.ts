@@ -108,7 +108,7 @@ describe('the submitter', () => {
       ...{ workflowId: id, taskQueue: id, args: [input], typedSearchAttributes: [TransferState] },
     })
     const poll = { namespace, taskQueue: { name: id }, identity: 'a forger' }
-    const { taskToken } = await connection.withDeadline(Date.now() + 20_000, () => client.workflowService.pollWorkflowTaskQueue(poll))
+    const { taskToken } = await connection.withDeadline(Date.now() + 120_000, () => client.workflowService.pollWorkflowTaskQueue(poll))
     // temporal.api.enums.v1.CommandType.COMMAND_TYPE_COMPLETE_WORKFLOW_EXECUTION
     const commands = [{ commandType: 4, completeWorkflowExecutionCommandAttributes: {} }]
     await client.workflowService.respondWorkflowTaskCompleted({ namespace, taskToken, identity: 'a forger', commands })

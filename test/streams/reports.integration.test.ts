@@ -26,7 +26,7 @@ describe('A list of streams', () => {
     const identity = 'a forger'
     await client.workflow.start('stream', { workflowId: `stream:${stream}`, taskQueue: stream, args: [] })
     const poll = () =>
-      connection.withDeadline(Date.now() + 20_000, () =>
+      connection.withDeadline(Date.now() + 120_000, () =>
         client.workflowService.pollWorkflowTaskQueue({ namespace, taskQueue: { name: stream }, identity }),
       )
     const { taskToken } = await poll()
