@@ -104,6 +104,8 @@ describe('portage init', () => {
     const env = Object.fromEntries(Object.keys(made.json()['variables'] as object).map((name) => [name, 'https://node.example']))
     const config = parseConfig(filledIn(await text(`${network}.yaml`)), env, network)
     expect(Object.keys(config.chains)).toEqual(names)
+    // Also from the chains that have no node here.
+    expect(config.bridges['wormhole-token-bridge']?.everySource).toBe(network)
   })
 })
 
