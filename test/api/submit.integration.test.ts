@@ -15,6 +15,7 @@ import type { SentTransfer } from '../../lab/devnet/wormhole/users.ts'
 import { silentLogger } from '../../observability/logger.ts'
 import { runRole } from '../../workers/runtime.ts'
 import { type CliResult, runCli } from '../cli/run-cli.ts'
+import { readingCommands } from '../helpers/documented-commands.ts'
 
 /**
  * On a whole devnet the API and the command line submit transfers, show, cancel and retry them. At first only the role `api` runs, so that transfers are
@@ -286,6 +287,22 @@ describe('API and command line on a devnet', () => {
       const answer = JSON.parse(out) as { code?: string; detail?: string }
       const isNothingToDo = example.includes('/retry"') && answer.detail?.includes('there is nothing to retry')
       expect([example, isNothingToDo ? undefined : answer.code]).toEqual([example, undefined])
+    }
+  })
+
+  test('every command line of the documents that reads runs as it stands, and succeeds', async () => {
+    const [known] = ((await (await ask('/v1/transfers?state=delivered')).json()) as { transfers: { id: string }[] }).transfers
+    const lane = `evm-1397:${devnet.lanes.find(({ chain }) => chain === 'bsc')!.address.toLowerCase()}`
+    const lines = readingCommands({ id: known!.id, lane, chain: 'bsc' })
+    expect(lines.length).toBeGreaterThan(20)
+    // In the folder of the config, as the README has a reader do it.
+    const setting = { cwd: devnet.dir, env: { ...process.env, PORTAGE_TOKEN: token } }
+    for (const argv of lines) {
+      const { code, out, err } = await runCli(argv, setting)
+      // That of `stuck` says whether something stands: no intake runs here, which it may tell.
+      const expected = argv[0] === 'stuck' && !out.startsWith('Nothing is stuck') ? 1 : 0
+      expect([argv.join(' '), code, err]).toEqual([argv.join(' '), expected, ''])
+      expect(out).not.toBe('')
     }
   })
 

@@ -7,7 +7,9 @@ import type { Commands, CommandSpec } from '../../cli/command.ts'
 const root = fileURLToPath(new URL('../..', import.meta.url))
 
 /** What a reader puts in the place of a word in angle brackets. */
-const samples: Readonly<Record<string, string>> = {
+type Values = Readonly<Record<string, string>>
+
+const samples: Values = {
   address: `0x${'b'.repeat(40)}`,
   block: '5',
   chain: 'bsc',
@@ -63,11 +65,29 @@ export function commandLines(text: string): string[] {
     })
 }
 
-/** The words of a command line up to a pipe, a redirection, a comment or the end of `$(…)`, with a sample in the place of each `<word>`. Throws Error for one without a sample. */
-export function argvOf(line: string): string[] {
-  const filled = line.replaceAll(/"?<([a-z][a-z ]*)>"?/g, (_, name: string) => {
-    if (samples[name] === undefined) throw new Error(`${line}: <${name}> has no sample in test/helpers/documented-commands.ts`)
-    return `"${samples[name]}"`
+/** Of a network with chains, keys and a worker for each: what answers there whatever it is asked for. */
+const reading =
+  /^(audit show|config (check|schema)|doctor(?! --send-test)|fees show|lane (list|show|transactions|batches)|node list|notifications list|settings|stream list|stuck|token (keys|list)|transfer (list|show))\b/
+
+/** The documented command lines that change nothing, each once, but for those with a `<word>` that has no value here. */
+export function readingCommands(values: Values): (readonly string[])[] {
+  const lines = documentedCommands().flatMap(({ line }) => {
+    const typed = line.replace(/\s#.*$/, '')
+    const isFilled = [...typed.matchAll(placeholder)].every(([, name = '']) => Object.hasOwn(values, name))
+    return isFilled ? [argvOf(typed, values)] : []
+  })
+  return [...new Map(lines.map((argv) => [argv.join(' '), argv])).values()].filter((argv) =>
+    reading.test(argv.join(' ').replace(/^--config \S+ /, '')),
+  )
+}
+
+const placeholder = /"?<([a-z][a-z ]*)>"?/g
+
+/** The words of a command line up to a pipe, a redirection, a comment or the end of `$(…)`, with a value in the place of each `<word>`. Throws Error for one without a value. */
+export function argvOf(line: string, values: Values = samples): string[] {
+  const filled = line.replaceAll(placeholder, (_, name: string) => {
+    if (values[name] === undefined) throw new Error(`${line}: <${name}> has no sample in test/helpers/documented-commands.ts`)
+    return `"${values[name]}"`
   })
   const words = filled.match(/(?:"[^"]*"|'[^']*'|[^\s"'|<>#)&;]|(?<=\S)#)+|[#|<>)&;]/g) ?? []
   const end = words.findIndex((word) => /^[#|<>)&;]/.test(word))
