@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks'
 import { useReading } from '../data/readings.ts'
-import type { TransferPage, TransferRow } from '../data/shapes.ts'
+import type { Causes, TransferPage, TransferRow } from '../data/shapes.ts'
 import { timeOf } from '../format/time.ts'
 import { Ago } from '../parts/age.tsx'
 import { TransferLink } from '../parts/link.tsx'
@@ -16,11 +16,15 @@ const most = 100
 export function Parked() {
   const [filter, setFilter] = useState<ParkedFilter>({})
   const all = useReading<TransferPage>(pathOf({}), 5_000).data?.transfers ?? []
+  const causes = useReading<Causes>('v1/stuck', 5_000).data?.causes ?? []
   const reading = useReading<TransferPage>(pathOf(filter), 5_000)
+  // The rows are the newest ones. What is stuck has a group for each code, also where older ones have it; TRANSFERS_PARKED stands for those without a code.
+  const grouped = causes.filter(({ where, code }) => where.kind === 'transfers' && where.id === 'parked' && code !== 'TRANSFERS_PARKED')
+  const codes = [...all, ...grouped].map(({ code }) => code)
   const isNarrowed = filter.code !== undefined || filter.targetChain !== undefined
   const tools = (all.length > 0 || isNarrowed) && (
     <span class="buttons">
-      <Choice name="Code" of={all.map(({ code }) => code)} chosen={filter.code} onChoose={(code) => setFilter({ ...filter, code })} />
+      <Choice name="Code" of={codes} chosen={filter.code} onChoose={(code) => setFilter({ ...filter, code })} />
       <Choice
         name="Target"
         of={all.map(({ targetChain }) => targetChain)}

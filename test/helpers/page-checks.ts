@@ -37,3 +37,15 @@ export async function replaceLinks(page: Page, namespace: string, changed: Reado
   })
   return () => page.unrouteAll({ behavior: 'wait' })
 }
+
+/** Has the newest parked transfers that the page lists say no code. Returns what ends that. */
+export async function hideCodes(page: Page): Promise<() => Promise<void>> {
+  await page.route(
+    ({ pathname, search }) => pathname === '/v1/transfers' && search === '?state=parked&limit=100',
+    async (route) => {
+      const { transfers, ...answer } = (await (await route.fetch()).json()) as { transfers: object[] }
+      await route.fulfill({ json: { ...answer, transfers: transfers.map((row) => ({ ...row, code: undefined })) } })
+    },
+  )
+  return () => page.unrouteAll({ behavior: 'wait' })
+}
