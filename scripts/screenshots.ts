@@ -14,16 +14,16 @@ import { until } from '../lab/devnet/until.ts'
 
 const images = fileURLToPath(new URL('../docs/images', import.meta.url))
 const shots = [
-  { name: 'page-light', colorScheme: 'light', viewport: { width: 1280, height: 1180 } },
-  { name: 'page-dark', colorScheme: 'dark', viewport: { width: 1280, height: 1180 } },
-  { name: 'page-375', colorScheme: 'light', viewport: { width: 375, height: 812 } },
+  { name: 'page-light', colorScheme: 'light', viewport: { width: 1280, height: 900 }, fullPage: true },
+  { name: 'page-dark', colorScheme: 'dark', viewport: { width: 1280, height: 900 }, fullPage: true },
+  { name: 'page-375', colorScheme: 'light', viewport: { width: 375, height: 812 }, fullPage: false },
 ] as const
 
 async function main(): Promise<void> {
   const chromium = knownChromium()
   if (chromium === undefined) throw new Error('There is no Chromium: apt-get install chromium, or CHROMIUM names one.')
   const dir = await mkdtemp(join(tmpdir(), 'portage-screenshots-'))
-  const devnet = await startDevnet({ native: 'fixed', keysPerChain: 2, blockTimeSeconds: 0.5, dir, auditMinutes: 0.1, inMemory: true })
+  const devnet = await startDevnet({ native: 'fixed', keysPerChain: 1, blockTimeSeconds: 0.5, dir, auditMinutes: 0.1, inMemory: true })
   try {
     const portage = await startPortage(devnet)
     try {
@@ -38,11 +38,15 @@ async function main(): Promise<void> {
   }
 }
 
-/** Transfers of both bridges over a minute; on the way the lanes of bsc are paused, so that some wait. */
+/** Transfers of both bridges until the charts have a minute of deliveries; then the lane of bsc is paused, and more are sent, which wait. */
 async function showTraffic(devnet: Devnet, portage: PortageProcess): Promise<void> {
-  const plan = { transfers: 120, rate: 2, bridge: 'both' } as const
-  const sending = sendTransfers(devnet, plan, () => {})
-  await new Promise((later) => setTimeout(later, 48_000))
+  const send = (transfers: number) => sendTransfers(devnet, { transfers, rate: 2, bridge: 'both' }, () => {})
+  await send(100)
+  const delivered = async () => {
+    const response = await fetch(`${portage.apiUrl}/v1/transfers?state=delivered&limit=100`, { headers: portage.admin })
+    return ((await response.json()) as { transfers: object[] }).transfers.length
+  }
+  await until(async () => (await delivered()) === 100, { timeoutMs: 300_000, everyMs: 500, what: '100 deliveries' })
   for (const { chain, address } of devnet.lanes) {
     if (chain !== 'bsc') continue
     const paused = await fetch(`${portage.apiUrl}/v1/lanes/${laneId('evm', devnet.chains.bsc.anvil.chainId, address)}/pause`, {
@@ -51,7 +55,7 @@ async function showTraffic(devnet: Devnet, portage: PortageProcess): Promise<voi
     })
     if (!paused.ok) throw new Error(await paused.text())
   }
-  await sending
+  await send(20)
 }
 
 async function takeAll(devnet: Devnet, portage: PortageProcess, chromium: string): Promise<void> {
@@ -60,13 +64,16 @@ async function takeAll(devnet: Devnet, portage: PortageProcess, chromium: string
   await mkdir(images, { recursive: true })
   const browser = await openBrowser(chromium)
   try {
-    for (const { name, ...options } of shots) {
+    for (const { name, fullPage, ...options } of shots) {
       const { page, faults, close } = await openPage(browser, `${portage.apiUrl}/`, { token, ...options })
       await page.getByRole('radio', { name: '5 min' }).check()
       await page.getByText('LANE_PAUSED').first().waitFor()
-      await until(async () => (await page.locator('#lanes tbody tr').count()) === 4, { timeoutMs: 30_000, what: 'all lanes' })
+      await page.locator('#flow').getByText('waiting').first().waitFor()
+      // A lane, a stream of each bridge and a node for each chain.
+      for (const [id, rows] of Object.entries({ lanes: 2, streams: 4, nodes: 2 }))
+        await until(async () => (await page.locator(`#${id} tbody tr`).count()) >= rows, { timeoutMs: 30_000, what: `all ${id}` })
       await page.locator('#connection').getByText('live').waitFor()
-      await page.screenshot({ path: join(images, `${name}.png`) })
+      await page.screenshot({ path: join(images, `${name}.png`), fullPage })
       if (faults.length > 0) throw new Error(faults.join('\n'))
       await close()
     }
