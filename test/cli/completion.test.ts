@@ -30,7 +30,10 @@ const offers: Readonly<Record<Shell, (script: string, lines: readonly Line[]) =>
       writeFileSync(linesFile, lines.map((words) => `portage ${words.join(' ')}.\n`).join(''))
       const driver = fileURLToPath(new URL('offers.zsh', import.meta.url))
       const env = { ...process.env, HOME: folder, ZDOTDIR: folder, TMPDIR: folder, TERM: 'xterm', COLUMNS: '1000' }
-      const answers = execFileSync('zsh', ['-f', driver, scriptFile, linesFile], { ...ended, env }).toString().trimEnd().split('\n')
+      const answers = execFileSync('zsh', ['-f', driver, scriptFile, linesFile], { ...ended, env })
+        .toString()
+        .trimEnd()
+        .split('\n')
       expect(answers).toHaveLength(lines.length)
       return lines.map((words, index) => {
         const typed = ['portage', ...words.slice(0, -1), ''].join(' ')
@@ -102,7 +105,10 @@ for (const shell of completedShells) {
 test.runIf(hasShell('fish'))('fish says what a command is for', async () => {
   const script = await scriptFor('fish')
   const answer = inFolder((HOME) =>
-    execFileSync('fish', ['--no-config', '-c', `${script}\ncomplete -C 'portage transfer exp'`], { ...ended, env: { ...process.env, HOME } }),
+    execFileSync('fish', ['--no-config', '-c', `${script}\ncomplete -C 'portage transfer exp'`], {
+      ...ended,
+      env: { ...process.env, HOME },
+    }),
   )
   expect(answer.toString()).toMatch(/^expedite\tRaise the fee /)
 })
