@@ -1,6 +1,4 @@
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { readdir, readFile, writeFile } from 'node:fs/promises'
+import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { stringify } from 'yaml'
@@ -16,6 +14,7 @@ import { silentLogger } from '../../observability/logger.ts'
 import { runRole } from '../../workers/runtime.ts'
 import { type CliResult, runCli } from '../cli/run-cli.ts'
 import { readingCommands } from '../helpers/documented-commands.ts'
+import { curlBlocks, shell } from '../helpers/documented-curls.ts'
 
 /**
  * On a whole devnet the API and the command line submit transfers, show, cancel and retry them. At first only the role `api` runs, so that transfers are
@@ -329,24 +328,3 @@ describe('API and command line on a devnet', () => {
     }
   })
 })
-
-/** The blocks of README.md and docs/ that call curl, but for those of docs/api.md. */
-async function curlBlocks(): Promise<readonly { readonly document: string; readonly block: string }[]> {
-  const documents = [
-    'README.md',
-    ...(await readdir('docs')).filter((name) => name.endsWith('.md') && name !== 'api.md').map((name) => `docs/${name}`),
-  ]
-  const texts = await Promise.all(documents.map(async (document) => ({ document, text: await readFile(document, 'utf8') })))
-  return texts.flatMap(({ document, text }) =>
-    [...text.matchAll(/^```sh\n(.*?)^```$/gms)].flatMap(([, block = '']) => (/^curl /m.test(block) ? [{ document, block }] : [])),
-  )
-}
-
-/** What a user's shell says to a script. */
-async function shell(script: string, env: Record<string, string>): Promise<{ code: number | null; out: string }> {
-  const child = spawn('sh', ['-c', script], { env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'inherit'] })
-  let out = ''
-  child.stdout.setEncoding('utf8').on('data', (part: string) => (out += part))
-  const [code] = (await once(child, 'close')) as [number | null]
-  return { code, out }
-}

@@ -38,7 +38,7 @@ export async function replaceLinks(page: Page, namespace: string, changed: Reado
   return () => page.unrouteAll({ behavior: 'wait' })
 }
 
-/** Has the newest parked transfers that the page lists say no code. Returns what ends that. */
+/** Loads the page anew, to which the newest parked transfers say no code. Returns what ends that. */
 export async function hideCodes(page: Page): Promise<() => Promise<void>> {
   await page.route(
     ({ pathname, search }) => pathname === '/v1/transfers' && search === '?state=parked&limit=100',
@@ -47,5 +47,7 @@ export async function hideCodes(page: Page): Promise<() => Promise<void>> {
       await route.fulfill({ json: { ...answer, transfers: transfers.map((row) => ({ ...row, code: undefined })) } })
     },
   )
+  await page.reload()
+  await page.getByRole('region', { name: 'Parked transfers' }).getByText('see its page').first().waitFor()
   return () => page.unrouteAll({ behavior: 'wait' })
 }
