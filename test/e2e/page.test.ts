@@ -9,7 +9,7 @@ import type { PortageOptions, PortageProcess } from '../../lab/devnet/portage-pr
 import { freePort } from '../../lab/devnet/ports.ts'
 import { pauseSignal, resumeSignal } from '../../temporal/contracts/lane.ts'
 import { deadConfig, openApi } from '../api/setting.ts'
-import { hideCodes, inaccessible, outward, overflow, replaceLinks } from '../helpers/page-checks.ts'
+import { chooseHiddenCode, inaccessible, outward, overflow, replaceLinks } from '../helpers/page-checks.ts'
 import { ledgerId, type Sent, type Stage, startStage } from '../helpers/e2e.ts'
 
 const chromium = knownChromium()
@@ -237,9 +237,7 @@ describe.skipIf(chromium === undefined)('The page', { timeout: 240_000 }, () => 
     await expect.poll(listed).toBe(many.length)
     await expect.poll(() => list.getByRole('row', { name: /ethereum → bsc/ }).count()).toBe(many.length)
     // A code that none of the newest has is offered, too.
-    const showCodes = await hideCodes(page)
-    await list.getByRole('combobox', { name: 'Code' }).selectOption('DEADLINE_PASSED')
-    await showCodes()
+    await chooseHiddenCode(page, 'DEADLINE_PASSED')
     await list.getByRole('combobox', { name: 'Target' }).selectOption('bsc')
     await list.getByRole('button', { name: 'Retry all of these' }).click()
     const dialog = page.getByRole('dialog')

@@ -38,8 +38,8 @@ export async function replaceLinks(page: Page, namespace: string, changed: Reado
   return () => page.unrouteAll({ behavior: 'wait' })
 }
 
-/** Loads the page anew, to which the newest parked transfers say no code. Returns what ends that. */
-export async function hideCodes(page: Page): Promise<() => Promise<void>> {
+/** Chooses a code of parked transfers that none of those has which the page lists: it is loaded anew, and their codes are hidden from it meanwhile. */
+export async function chooseHiddenCode(page: Page, code: string): Promise<void> {
   await page.route(
     ({ pathname, search }) => pathname === '/v1/transfers' && search === '?state=parked&limit=100',
     async (route) => {
@@ -48,6 +48,8 @@ export async function hideCodes(page: Page): Promise<() => Promise<void>> {
     },
   )
   await page.reload()
-  await page.getByRole('region', { name: 'Parked transfers' }).getByText('see its page').first().waitFor()
-  return () => page.unrouteAll({ behavior: 'wait' })
+  const list = page.getByRole('region', { name: 'Parked transfers' })
+  await list.getByText('see its page').first().waitFor()
+  await list.getByRole('combobox', { name: 'Code' }).selectOption(code)
+  await page.unrouteAll({ behavior: 'wait' })
 }
