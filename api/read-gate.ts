@@ -29,6 +29,14 @@ export function createReadGate({ atOnce, waiting }: GateLimits): ReadGate {
   }
 }
 
+/** For whom something is read: only to show it, or to act on it. */
+export type ReadFor = 'read' | 'order'
+
+/** A gate for those who only look, and one for orders: whoever may only look, and asks for whatever he likes, keeps no order out. */
+export function createReadGates(limits: GateLimits): Readonly<Record<ReadFor, ReadGate>> {
+  return { read: createReadGate(limits), order: createReadGate(limits) }
+}
+
 /** Answers that are kept for who asks the same, the newest. */
 const mostKept = 20
 

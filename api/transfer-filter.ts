@@ -8,10 +8,10 @@ import { lanesOfFilter } from '../temporal/client/lanes.ts'
 import { transfersOfNonce } from '../temporal/client/nonce-owner.ts'
 import type { TransferFilter } from '../temporal/client/transfer-list.ts'
 import type { ApiDeps } from './deps.ts'
-import { createReadGate } from './read-gate.ts'
+import { createReadGates, type ReadFor } from './read-gate.ts'
 
 /** The block of a nonce is looked for at the nodes, by halves: more reads than for anything else that a filter names. */
-const nonceGate = createReadGate({ atOnce: 2, waiting: 16 })
+const nonceGates = createReadGates({ atOnce: 2, waiting: 16 })
 
 const name = z.string().regex(/^[a-z][a-z0-9-]{0,30}$/, 'must be a name: lower case letters, digits and dashes')
 const time = z.iso.datetime({ offset: true })
@@ -62,7 +62,7 @@ const filterSchema = z.object(filterFields)
 type GivenFilter = z.output<typeof filterSchema>
 
 /** What a request asks for, as Temporal is asked. Throws INPUT_INVALID (a nonce without its lane, or with a transaction), LANE_NOT_FOUND, LANE_UNREACHABLE, TEMPORAL_UNAVAILABLE. */
-export async function toFilter({ client, config, network }: ApiDeps, given: GivenFilter): Promise<TransferFilter> {
+export async function toFilter({ client, config, network }: ApiDeps, given: GivenFilter, readFor: ReadFor): Promise<TransferFilter> {
   const { state: states, lane, sender, nonce, startedBefore, startedAfter, olderThan, youngerThan, txHash, ...same } = given
   if (nonce !== undefined && lane === undefined) {
     throw new RelayerError('INPUT_INVALID', { detail: 'nonce: it is one of a lane: give `lane`, too' })
@@ -73,7 +73,7 @@ export async function toFilter({ client, config, network }: ApiDeps, given: Give
   const ids = configured.map(({ id }) => id)
   const lanes = await lanesOfFilter(client, ids, { lane, sender: sender?.toLowerCase() })
   const chain = configured.find(({ id }) => id === lane)?.chain
-  const mined = () => nonceGate(async () => (await network.chains.get(chain ?? '')?.mined(laneAddress(lane ?? ''), nonce ?? 0))?.hash)
+  const mined = () => nonceGates[readFor](async () => (await network.chains.get(chain ?? '')?.mined(laneAddress(lane ?? ''), nonce ?? 0))?.hash)
   return {
     ...same,
     ...(states !== undefined && { states: [states].flat() }),

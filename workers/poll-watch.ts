@@ -3,14 +3,15 @@ import { RelayerError } from '../domain/errors.ts'
 import type { Logger } from '../observability/logger.ts'
 import type { Service } from './context.ts'
 import { readSdkMetrics } from './sdk-metrics.ts'
+import type { WorkerTuning } from './tuning.ts'
 
 /** The SDK ends a poll after 70 s and begins the next: a queue without a new one for so long is not polled, ms. */
 const quietMs = 240_000
 /** So much later the process ends, ms. */
 const giveUpMs = 60_000
 const everyMs = 20_000
-/** The longest end of a process, ms: above `worker.shutdownForceSeconds`. */
-const endMs = 60_000
+/** The process has so much longer to end than its Workers may take (`worker.shutdownForceSeconds`), ms. */
+const marginMs = 30_000
 
 /** A queue that this process serves, and does not poll. */
 export interface UnpolledQueue {
@@ -79,11 +80,13 @@ export interface PollWatch extends Service {
 /**
  * Looks whether the queues of these Workers are polled.
  * @param failure is aborted where one is not, for too long: whoever started the process starts another one
+ * @param tuning its `forceMs`: a Worker that does not poll may not end, either, and the process then ends without it
  */
 export function watchPolls(
   workers: readonly Pick<Worker, 'options'>[],
   logger: Logger,
   failure: Pick<AbortController, 'abort'>,
+  { forceMs }: Pick<WorkerTuning, 'forceMs'>,
   read: () => Promise<string> = readSdkMetrics,
 ): PollWatch {
   const look = createPollLook(new Set(workers.map(({ options }) => options.taskQueue)))
@@ -101,8 +104,7 @@ export function watchPolls(
     if (!worst) return
     clearInterval(timer)
     failure.abort(new RelayerError('QUEUE_UNPOLLED', { facts: { taskQueue: worst.taskQueue } }))
-    // A Worker that does not poll may not end, either.
-    setTimeout(() => process.exit(1), endMs).unref()
+    setTimeout(() => process.exit(1), forceMs + marginMs).unref()
   }
 
   return {

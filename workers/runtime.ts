@@ -116,7 +116,7 @@ async function startRole(
       services.push(...served.services, scheduleAudits(name, context))
     }
   }
-  const polls = watchPolls([...ledgers, ...workers], logger, work.failure)
+  const polls = watchPolls([...ledgers, ...workers], logger, work.failure, hosting.tuning)
   services.push(watchCredentials({ target, temporal, workers: [...ledgers, ...workers], logger }), polls)
   const intake = serves('intake') ? startIntake(context) : undefined
   if (intake) services.push(intake)

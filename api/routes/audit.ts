@@ -49,9 +49,9 @@ const schema = {
   },
 }
 
-/** `GET /v1/audit`: the orders that are kept. One reading at a time in a process: another one is refused meanwhile (API_BUSY). */
+/** `GET /v1/audit`: the orders that are kept. One reading at a time in a process: eight others wait for it, and more are refused (API_BUSY). */
 export function auditRoute(app: Api, { client }: ApiDeps): void {
-  const shared = createSharedReads<KeptOrders[]>(keepMs, createReadGate({ atOnce: 1, waiting: 0 }))
+  const shared = createSharedReads<KeptOrders[]>(keepMs, createReadGate({ atOnce: 1, waiting: 8 }))
   const read = (subjects: readonly (typeof orderSubjects)[number][], since: number) =>
     shared(`${[...new Set(subjects)].toSorted().join(',')} ${Math.floor(since / 60_000)}`, () => readKeptOrders(client, since, subjects))
   app.get('/v1/audit', { config: { access: 'read' }, schema }, async ({ query: { subject, by, id, since, limit } }) => {

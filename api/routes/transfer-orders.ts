@@ -67,7 +67,7 @@ function oneRoute(app: Api, deps: ApiDeps, kind: TransferOrder): void {
     response: { 200: doneSchema, 404: errorSchema, 409: errorSchema },
   }
   app.post(`/v1/transfers/:id/${kind}`, { config: { access: `transfer ${kind}` as const }, schema }, async (request) => {
-    const transfer = await describeTransfer(deps.client, await resolveGiven(deps, request.params.id))
+    const transfer = await describeTransfer(deps.client, await resolveGiven(deps, request.params.id, 'order'))
     const by = orderedBy(request, aboutTransfer(transfer.targetChain))
     return { id: transfer.id, result: await orderTransfer(deps.client, transfer, kind, { by, reason: request.body.reason }) }
   })
@@ -86,7 +86,7 @@ function manyRoute(app: Api, deps: ApiDeps, kind: TransferOrder): void {
     // Before anything is asked of Temporal: a token with a scope must not learn by orders what it may not order.
     const by = filter ? orderedBy(request, aboutTransfer(filter.targetChain)) : (request.principal?.name ?? '')
     const found = filter
-      ? await selectTransfers(deps.client, kind, await toFilter(deps, filter), limit)
+      ? await selectTransfers(deps.client, kind, await toFilter(deps, filter, 'order'), limit)
       : { transfers: await named(deps, ids ?? []), more: false }
     if (!filter) for (const { targetChain } of found.transfers) orderedBy(request, aboutTransfer(targetChain))
     const answer = { dryRun, matched: found.transfers.length, more: found.more, transfers: [...found.transfers] }
@@ -99,7 +99,7 @@ function manyRoute(app: Api, deps: ApiDeps, kind: TransferOrder): void {
 async function named(deps: ApiDeps, given: readonly string[]): Promise<TransferRow[]> {
   const rows = new Map<string, TransferRow>()
   for (const text of given) {
-    const row = await describeTransfer(deps.client, await resolveGiven(deps, text))
+    const row = await describeTransfer(deps.client, await resolveGiven(deps, text, 'order'))
     rows.set(row.id, row)
   }
   return [...rows.values()]

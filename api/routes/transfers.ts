@@ -94,7 +94,7 @@ export function transferRoutes(app: Api, deps: ApiDeps): void {
   }
   const config = { access: 'read' } as const
   app.get('/v1/transfers', { config, schema: list }, async ({ query: { limit, cursor, ...given } }) => {
-    const page = await listTransferPage(deps.client, await toFilter(deps, given), { limit, cursor })
+    const page = await listTransferPage(deps.client, await toFilter(deps, given, 'read'), { limit, cursor })
     return { ...page, transfers: [...page.transfers] }
   })
 
@@ -104,7 +104,7 @@ export function transferRoutes(app: Api, deps: ApiDeps): void {
     response: { 200: reportSchema, 404: errorSchema, 409: errorSchema },
   }
   app.get('/v1/transfers/:id', { config, schema: show }, async (request) => {
-    const report = await readTransfer(deps.client, await resolveGiven(deps, request.params.id))
+    const report = await readTransfer(deps.client, await resolveGiven(deps, request.params.id, 'read'))
     if ('partial' in report) return { ...report }
     const { state, code } = report
     const remedy = (state === 'waiting' || state === 'parked') && code !== undefined ? remedyOf(code) : undefined

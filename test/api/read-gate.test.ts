@@ -1,5 +1,8 @@
+import { WorkflowNotFoundError } from '@temporalio/client'
 import { expect, test } from 'vitest'
+import type { ApiDeps } from '../../api/deps.ts'
 import { createReadGate, createSharedReads } from '../../api/read-gate.ts'
+import { resolveGiven } from '../../api/transfer-id.ts'
 
 /** Readings that end when they are told to. */
 function readings() {
@@ -51,4 +54,32 @@ test('who asks the same shares one reading, meanwhile and for a while after; ano
   const anew = shared('a', read)
   endNext('anew')
   expect(await anew).toBe('anew')
+})
+
+test('however many readers ask for hashes that nothing has, an order is looked for: it waits at a gate of its own', async () => {
+  let answer = () => {}
+  const told = new Promise<void>((go) => (answer = go))
+  const workflowService = {
+    async listWorkflowExecutions({ query }: { query: string }) {
+      if (query.includes('TxHash')) await told
+      return { executions: [], nextPageToken: new Uint8Array() }
+    },
+  }
+  const gone = () => Promise.reject(new WorkflowNotFoundError('no such workflow', 'x', undefined))
+  const client = {
+    withDeadline: (_: number, work: () => Promise<unknown>) => work(),
+    options: { namespace: 'default' },
+    workflowService,
+    workflow: { getHandle: () => ({ describe: gone }), workflowService, options: { namespace: 'default' } },
+  }
+  const deps = { client, config: { chains: {} }, network: { bridges: new Map(), chains: new Map() } } as unknown as ApiDeps
+  const readers = Array.from({ length: 30 }, (_, index) =>
+    resolveGiven(deps, `0x${String(index).padStart(64, '0')}`, 'read').catch((error: unknown) => (error as { code: string }).code),
+  )
+  const codes = await Promise.race([Promise.all(readers.slice(18)), told])
+  expect(codes).toEqual(Array.from({ length: 12 }, () => 'API_BUSY'))
+  await expect(resolveGiven(deps, 'abcdef01', 'read')).rejects.toMatchObject({ code: 'API_BUSY' })
+  await expect(resolveGiven(deps, 'abcdef01', 'order')).rejects.toMatchObject({ code: 'TRANSFER_NOT_FOUND' })
+  answer()
+  expect(new Set(await Promise.all(readers.slice(0, 18)))).toEqual(new Set(['TRANSFER_NOT_FOUND']))
 })

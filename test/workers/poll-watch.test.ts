@@ -1,5 +1,12 @@
-import { expect, test } from 'vitest'
-import { createPollLook } from '../../workers/poll-watch.ts'
+import type { Worker } from '@temporalio/worker'
+import { afterEach, expect, test, vi } from 'vitest'
+import { silentLogger } from '../../observability/logger.ts'
+import { createPollLook, watchPolls } from '../../workers/poll-watch.ts'
+
+afterEach(() => {
+  vi.useRealTimers()
+  vi.restoreAllMocks()
+})
 
 const labels = (more: string, queue: string) => `{namespace="default",${more},service_name="temporal-core-sdk",task_queue="${queue}"}`
 const begun = (polls: string, queue: string, count: number) =>
@@ -59,4 +66,21 @@ test('nothing is known of a process that was stopped meanwhile, nor where there 
   pass(3_600_000)
   expect(look(shown.join('\n'))).toEqual([])
   expect(minutes(10, () => []).found).toEqual([])
+})
+
+test('a process that does not poll is told to end after five minutes, and is ended only once its steps have had all the time that the config gives them', async () => {
+  vi.useFakeTimers()
+  const exit = vi.spyOn(process, 'exit').mockImplementation((() => {}) as unknown as typeof process.exit)
+  const failure = { abort: vi.fn() }
+  const worker = { options: { taskQueue: 'ledger' } } as unknown as Pick<Worker, 'options'>
+  const forceMs = 3_600_000
+  watchPolls([worker], silentLogger(), failure, { forceMs }, async () => begun(workflows, 'ledger', 7))
+  await vi.advanceTimersByTimeAsync(300_000)
+  expect(failure.abort).not.toHaveBeenCalled()
+  await vi.advanceTimersByTimeAsync(20_000)
+  expect(failure.abort.mock.calls).toMatchObject([[{ code: 'QUEUE_UNPOLLED', facts: { taskQueue: 'ledger' } }]])
+  await vi.advanceTimersByTimeAsync(forceMs + 29_000)
+  expect(exit).not.toHaveBeenCalled()
+  await vi.advanceTimersByTimeAsync(1_000)
+  expect(exit.mock.calls).toEqual([[1]])
 })
