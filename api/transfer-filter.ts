@@ -73,7 +73,8 @@ export async function toFilter({ client, config, network }: ApiDeps, given: Give
   const ids = configured.map(({ id }) => id)
   const lanes = await lanesOfFilter(client, ids, { lane, sender: sender?.toLowerCase() })
   const chain = configured.find(({ id }) => id === lane)?.chain
-  const mined = () => nonceGates[readFor](async () => (await network.chains.get(chain ?? '')?.mined(laneAddress(lane ?? ''), nonce ?? 0))?.hash)
+  const mined = () =>
+    nonceGates[readFor](async () => (await network.chains.get(chain ?? '')?.mined(laneAddress(lane ?? ''), nonce ?? 0))?.hash)
   return {
     ...same,
     ...(states !== undefined && { states: [states].flat() }),

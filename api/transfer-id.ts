@@ -8,7 +8,11 @@ import { createReadGates, type ReadFor } from './read-gate.ts'
 const gates = createReadGates({ atOnce: 2, waiting: 16 })
 
 /** The transfer that a path names in any form that a person has at hand. Throws TRANSFER_NOT_FOUND, TRANSFER_AMBIGUOUS, API_BUSY, TEMPORAL_UNAVAILABLE. */
-export function resolveGiven({ client, config, network }: Pick<ApiDeps, 'client' | 'config' | 'network'>, given: string, readFor: ReadFor): Promise<string> {
+export function resolveGiven(
+  { client, config, network }: Pick<ApiDeps, 'client' | 'config' | 'network'>,
+  given: string,
+  readFor: ReadFor,
+): Promise<string> {
   return resolveTransfer(client, given, {
     sourceIds: (chain) => sourceIdsOf(config, chain),
     gate: gates[readFor],
