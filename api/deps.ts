@@ -33,8 +33,8 @@ export interface ApiDeps {
   readonly spies?: (() => readonly SpyHealth[]) | undefined
   /** Of `GET /v1/events`; shorter ones are for tests. */
   readonly events?: Partial<FeedOptions & ListenerOptions> | undefined
-  /** Audits a stream now, with the chains of this process. Throws STREAM_NOT_FOUND, and what reading throws. */
-  readonly auditStream: (stream: string) => Promise<StreamAudit>
+  /** Audits a stream now, with the chains of this process; it ends in any case. Throws STREAM_NOT_FOUND, STREAM_AUDIT_UNENDED, and what reading throws. */
+  readonly auditStream: (stream: string, stopping: AbortSignal) => Promise<StreamAudit>
   /** What the keys that this process holds have signed for lately; absent: it holds none. */
   readonly spending?: (() => readonly LaneSpending[]) | undefined
 }

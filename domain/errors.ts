@@ -107,6 +107,10 @@ export const errorCatalogue = {
   ),
   LANE_UNREACHABLE: retry('The lane workflow did not answer.', 'Check that a worker serves the queue ledger.'),
   STREAM_UNREACHABLE: retry('The stream workflow did not answer.', 'Check that a worker serves the queue ledger.'),
+  STREAM_AUDIT_UNENDED: retry(
+    'The audit of the stream was ended before its time: what it waited for did not come.',
+    'portage stuck says what stands: a stream that is not fed, a ledger, Temporal or a node that is away. Then audit it again. What it has found until then is kept.',
+  ),
   QUEUE_UNPOLLED: fatal(
     'This process serves a queue of Temporal, and does not poll it any more.',
     'Nothing, where its supervisor starts it again (systemd, Kubernetes): it ends by itself. Else start it again. Keep its log: it must not happen.',

@@ -1,5 +1,6 @@
 import { knownCode } from '../observability/severity.ts'
 import { createLossReports, type LossReports } from '../activities/transfer/loss-reports.ts'
+import { signedApis } from '../bridges/registry.ts'
 import { configRules, namesOf } from '../config/chains.ts'
 import type { Config } from '../config/schema.ts'
 import { type FeePolicyResolver, resolveFees } from '../domain/fees/policy.ts'
@@ -9,6 +10,7 @@ import type { Settings } from '../domain/settings/settings.ts'
 import { Losses } from '../domain/transfer/losses.ts'
 import type { HaltRoute, Mismatch } from '../intake/halt-route.ts'
 import { createSubmitter, type Submitter } from '../intake/submitter.ts'
+import { createVaaLookup, type VaaLookup } from '../intake/vaa-lookup.ts'
 import type { Logger } from '../observability/logger.ts'
 import type { Metrics } from '../observability/metrics.ts'
 import { redactText } from '../observability/redact.ts'
@@ -38,6 +40,8 @@ export interface ProcessContext extends ProcessParts {
   readonly losses: Losses
   readonly lossReports: LossReports
   readonly stepTimes: StepTimes
+  /** Of this bridge, one for all that this process does: its limits hold for each server as a whole. */
+  readonly vaaLookup: (bridge: string) => VaaLookup
 }
 
 /** A part of a process beside its Temporal Workers. It may be stopped twice. */
@@ -53,11 +57,21 @@ export function createContext(parts: ProcessParts): ProcessContext {
   return {
     ...parts,
     stepTimes,
+    vaaLookup: vaaLookups(config),
     submitter: tracedSubmitter(createSubmitter({ bridges: network.bridges, client, settings, defaults, stepTimes })),
     haltRoute: createRouteHalts(parts),
     fees: createFeePolicyResolver(config, settings),
     losses: new Losses({ firstWaitMs: setAsideSeconds * 1_000, tokenBudget: BigInt(maxLossPerTokenPerHourWei) }),
     lossReports: createLossReports(parts),
+  }
+}
+
+function vaaLookups(config: Config): ProcessContext['vaaLookup'] {
+  const lookups = new Map<string, VaaLookup>()
+  return (bridge) => {
+    const lookup = lookups.get(bridge) ?? createVaaLookup(signedApis(config).get(bridge) ?? { guardianApis: [], wormholescanApis: [] })
+    lookups.set(bridge, lookup)
+    return lookup
   }
 }
 

@@ -1,10 +1,9 @@
 import { checkpointPlaceOf } from '../config/data-folder.ts'
-import { signedApis, spySources } from '../bridges/registry.ts'
+import { spySources } from '../bridges/registry.ts'
 import type { ScannedSource, SignedSource } from '../bridges/source-port.ts'
 import { haltOf } from '../domain/settings/settings.ts'
 import { parseVaa } from '../domain/vaa.ts'
 import { createSpyIntake, type SpyHealth, type SpyIntake, type SpyListener } from '../intake/spy.ts'
-import { createVaaLookup } from '../intake/vaa-lookup.ts'
 import { createCheckpointStore } from '../streams/checkpoints.ts'
 import { createScannedAgent, type ScannedAgentOptions } from '../streams/scanned/agent.ts'
 import { createSignedAgent, type SignedAgentOptions } from '../streams/signed/agent.ts'
@@ -77,13 +76,12 @@ function commonOptions({ config, client, submitter, logger }: ProcessContext) {
 /** The names of the streams that run are listed for all agents together, ms. */
 const knownStreamsMs = 10_000
 
-/** The options of the agents of emitters. All agents of a bridge share one lookup, whose limits hold for the process. */
+/** The options of the agents of emitters. All agents of a bridge, and audits by order, share the process's lookup. */
 export function signedOptions(context: ProcessContext): SignedAgentOptions[] {
   const { bridges, chains } = context.network
-  const apis = signedApis(context.config)
   const streams = keptRead(() => listStreamNames(context.client), { fromAnswer: knownStreamsMs })
   return [...bridges.values()].flatMap((bridge) => {
-    const lookup = createVaaLookup(apis.get(bridge.name) ?? { guardianApis: [], wormholescanApis: [] })
+    const lookup = context.vaaLookup(bridge.name)
     return bridge.sources.flatMap((source) => {
       if (source.kind !== 'signed') return []
       const common = { ...commonOptions(context), source, bridge, lookup, streams }

@@ -28,7 +28,7 @@ export interface RestApi {
       readonly access: AccessSource
       readonly spies?: (() => readonly SpyHealth[]) | undefined
       readonly spending: () => readonly LaneSpending[]
-      readonly auditStream: (stream: string) => Promise<StreamAudit>
+      readonly auditStream: (stream: string, stopping: AbortSignal) => Promise<StreamAudit>
     },
   ): Promise<Service>
 }

@@ -129,7 +129,7 @@ async function startRole(
         feedsStreams: serves('intake'),
         spies: intake?.spies,
         spending: () => agents.map(({ lane, spending }) => ({ lane, spending })),
-        auditStream: (stream) => auditHere(context, stream),
+        auditStream: (stream, stopping) => auditHere(context, stream, { stopping }),
       }),
     )
   options.admin.started({ client, network, agents, spies: intake?.spies, unpolled: polls.unpolled })

@@ -3,6 +3,7 @@ import { readSettings } from '../temporal/client/settings.ts'
 import type { SignedSource } from '../bridges/source-port.ts'
 import type { Config } from '../config/schema.ts'
 import { RelayerError } from '../domain/errors.ts'
+import { type AuditLimits, auditWithin } from '../streams/audit-limits.ts'
 import { auditOnce } from '../streams/scanned/agent.ts'
 import type { StreamAudit } from '../streams/scanned/audit-transfers.ts'
 import { createSignedAuditor } from '../streams/signed/audit.ts'
@@ -30,29 +31,27 @@ export async function auditNow(client: TemporalClient, config: Config, stream: s
   }
 }
 
-/** The same with the chains of a process that runs. Throws STREAM_NOT_FOUND, and what reading throws. */
-export async function auditHere(context: ProcessContext, stream: string): Promise<StreamAudit> {
+/** The same with the chains of a process that runs. Throws STREAM_NOT_FOUND, STREAM_AUDIT_UNENDED, and what reading throws. */
+export async function auditHere(context: ProcessContext, stream: string, limits: AuditLimits = {}): Promise<StreamAudit> {
   const { bridges } = context.network
   const source = [...bridges.values()].flatMap(({ sources }) => sources).find(({ config: { stream: id } }) => id === stream)
   if (!source) throw unknown(stream, 'No route of this config is this stream.')
-  return source.kind === 'scanned' ? auditOnce(scannedOptions(context, source)) : auditSigned(context, source)
+  return source.kind === 'scanned' ? auditOnce(scannedOptions(context, source), limits) : auditSigned(context, source, limits)
 }
 
 /** In the words of a scanned source: what the network's servers do not have is a gap. */
-async function auditSigned(context: ProcessContext, source: SignedSource): Promise<StreamAudit> {
+function auditSigned(context: ProcessContext, source: SignedSource, limits: AuditLimits): Promise<StreamAudit> {
   const { client, logger } = context
   const options = signedOptions(context).find((one) => one.source === source)
   const streamClient = new StreamClient({ client, config: source.config, logger })
-  try {
+  return auditWithin(streamClient, source.config.stream, limits, async () => {
     if (!options || !(await streamClient.state())) throw unknown(source.config.stream)
     // It looks once: a gap that it has just found is looked for at once, and whether an open number's transfer runs is asked of the server, by the submitter.
     const auditor = createSignedAuditor({ ...options, streamClient, freshMs: 0, lostAfterMs: 0 }, options.auditMs)
     const { upTo, height, delivered, started, restarted, closed, undone } = await auditor.audit()
     const gaps = Object.values(streamClient.view?.gaps ?? {}).reduce((sum, numbers) => sum + Number(numbers), 0)
     return { upTo, height, gaps, completed: delivered, started: started + restarted, closed, undone }
-  } finally {
-    streamClient.close()
-  }
+  })
 }
 
 function unknown(stream: string, detail?: string): RelayerError {

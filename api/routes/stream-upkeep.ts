@@ -40,12 +40,14 @@ export function streamUpkeepRoutes(app: Api, deps: ApiDeps): void {
 function auditRoute(app: Api, { client, logger, auditStream }: ApiDeps): void {
   const gate = createReadGate({ atOnce: 1, waiting: 0 })
   const running = new Map<string, Promise<StreamAudit>>()
+  const stopping = new AbortController()
+  app.addHook('preClose', async () => stopping.abort())
   const audit = (stream: string, by: string): Promise<StreamAudit> => {
     const known = running.get(stream)
     if (known) return known
     const begun = gate(() => {
       logger.info('a stream is audited by order', { stream, by })
-      return auditStream(stream)
+      return auditStream(stream, stopping.signal)
     }).finally(() => running.delete(stream))
     running.set(stream, begun)
     return begun

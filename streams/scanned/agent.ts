@@ -3,6 +3,7 @@ import type { StreamView } from '../../domain/stream/stream.ts'
 import type { Metrics } from '../../observability/metrics.ts'
 import { undeliveredSince } from '../../temporal/client/stream-transfers.ts'
 import { type AgentLoopsOptions, createAgentLoops } from '../agent-loops.ts'
+import { type AuditLimits, auditWithin } from '../audit-limits.ts'
 import type { Loop } from '../loop.ts'
 import { reportStream } from '../report.ts'
 import { StreamClient } from '../stream-client.ts'
@@ -89,19 +90,17 @@ function checkpointKey({ nextHeight, completedNumber, completedHeight, counts, g
   return nextHeight === undefined ? undefined : JSON.stringify([nextHeight, completedNumber, completedHeight, counts, gaps.undone])
 }
 
-/** One audit now, for an operator; then what the source's table has of the gaps is started. Throws STREAM_NOT_FOUND, and what an audit throws. */
-export async function auditOnce(deps: ScannedDeps): Promise<StreamAudit> {
+/** One audit now, for an operator; then what the source's table has of the gaps is started. Throws STREAM_NOT_FOUND, STREAM_AUDIT_UNENDED, and what an audit throws. */
+export function auditOnce(deps: ScannedDeps, limits: AuditLimits = {}): Promise<StreamAudit> {
   const { client, logger, source } = deps
   const { config } = source
   const streamClient = new StreamClient({ client, config, logger })
-  try {
+  return auditWithin(streamClient, config.stream, limits, async (stopping) => {
     if (!(await streamClient.state())) throw new RelayerError('STREAM_NOT_FOUND', { facts: { stream: config.stream } })
-    const context = createScannedContext(deps, { streamClient, alarms: new Set(), stopping: new AbortController().signal })
+    const context = createScannedContext(deps, { streamClient, alarms: new Set(), stopping })
     const audit = await auditStream(context)
     const fill = createGapFiller(context)
-    while (await fill());
+    while (!stopping.aborted && (await fill()));
     return audit
-  } finally {
-    streamClient.close()
-  }
+  })
 }
