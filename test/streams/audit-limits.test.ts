@@ -22,7 +22,14 @@ function endedMeanwhile() {
     workflow: { getHandle: () => handle, executeUpdateWithStart },
   }
   const chains = { sourceChain: fakeChain(20), targetChain: fakeChain(20) }
-  const rest = { source: fakeSource(config), endpoint: {}, submitter: {}, haltRoute: unused('haltRoute'), logger: silentLogger(), rangeBlocks: 10 }
+  const rest = {
+    source: fakeSource(config),
+    endpoint: {},
+    submitter: {},
+    haltRoute: unused('haltRoute'),
+    logger: silentLogger(),
+    rangeBlocks: 10,
+  }
   return { deps: { ...chains, ...rest, client } as unknown as ScannedDeps, executeUpdateWithStart }
 }
 
@@ -40,6 +47,9 @@ test('an audit whose stream takes no update ends at its deadline, or when its pr
   audited.catch(() => {})
   await vi.waitFor(() => expect(executeUpdateWithStart).toHaveBeenCalled())
   stopping.abort()
-  await expect(audited).rejects.toMatchObject({ code: 'STREAM_AUDIT_UNENDED', message: expect.stringContaining('This process is stopping.') as string })
+  await expect(audited).rejects.toMatchObject({
+    code: 'STREAM_AUDIT_UNENDED',
+    message: expect.stringContaining('This process is stopping.') as string,
+  })
   await expect(auditOnce(deps, { stopping: stopping.signal })).rejects.toMatchObject({ code: 'STREAM_AUDIT_UNENDED' })
 })
