@@ -42,16 +42,17 @@ export function auditsRoutes(app: Api, { client, config }: ApiDeps): void {
     body: z.strictObject({
       chain: chain.optional().describe('Only this target chain.'),
       hours: hours.optional().describe('How far back it looks; absent: audit.hours of the config.'),
+      reason: z.string().trim().min(1).max(500).optional().describe('Why; the run of the audit keeps it with the name of the token.'),
     }),
     response: { 202: z.object({ audits: z.array(startedSchema) }), 400: errorSchema },
   }
   app.post('/v1/audits', { config: { access: 'audit run' }, schema: run }, async (request, reply) => {
     const chains = auditedChains(config, request.body.chain)
-    orderedBy(request, { chains })
+    const order = { by: orderedBy(request, { chains }), reason: request.body.reason }
     const back = request.body.hours ?? config.audit.hours
     const audits = chains.map(async (one) => ({
       chain: one,
-      workflowId: await startAudit(client, { chain: one, hours: back, graceMs: 0 }),
+      workflowId: await startAudit(client, { chain: one, hours: back, graceMs: 0 }, order),
     }))
     return reply.status(202).send({ audits: await Promise.all(audits) })
   })

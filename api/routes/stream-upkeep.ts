@@ -70,7 +70,7 @@ function auditRoute(app: Api, { client, logger, auditStream }: ApiDeps): void {
   })
 }
 
-function checkpointRoutes(app: Api, { client, config }: ApiDeps): void {
+function checkpointRoutes(app: Api, { client, config, logger }: ApiDeps): void {
   const place = checkpointPlaceOf(config)
   const store = place && createCheckpointStore(place)
   const gate = createReadGate({ atOnce: 2, waiting: 8 })
@@ -96,8 +96,9 @@ function checkpointRoutes(app: Api, { client, config }: ApiDeps): void {
   }
   app.post('/v1/streams/:stream/checkpoint', { config: { access: 'stream checkpoint write' }, schema: write }, async (request) => {
     const { stream } = request.params
-    orderedBy(request, aboutStream(stream))
+    const by = orderedBy(request, aboutStream(stream))
     if (!store) throw none()
+    logger.info('the checkpoint of a stream is written by order', { stream, by })
     return { stream, written: { ...(await gate(() => writeCheckpoint(client, store, stream))) } }
   })
 }

@@ -13,15 +13,16 @@ export const auditCommand: CommandSpec = {
       options: (command) =>
         command
           .option('--chain <name>', 'only this target chain')
-          .option('--hours <number>', 'how far back to look (default: audit.hours of the config)', parse.hours),
+          .option('--hours <number>', 'how far back to look (default: audit.hours of the config)', parse.hours)
+          .option('--reason <text>', 'why; kept in the memo of the run'),
       notes: 'The server keeps closed workflows for its retention time: an audit sees no further back.',
       examples: ['portage audit run --chain ethereum --hours 48'],
-      run: ({ withOrder, options }: Call<{ chain?: string; hours?: number }>) =>
+      run: ({ withOrder, options }: Call<{ chain?: string; hours?: number; reason?: string }>) =>
         withOrder(async (client, config, allow) => {
           const { hours = config.audit.hours } = options
           const chains = auditedChains(config, options.chain)
-          allow({ chains })
-          const reports = await Promise.all(chains.map((chain) => runAudit(client, { chain, hours, graceMs: 0 })))
+          const order = allow({ chains })
+          const reports = await Promise.all(chains.map((chain) => runAudit(client, { chain, hours, graceMs: 0 }, order)))
           const rows = reports.map((report) => [report.chain, ...cells(report)])
           const text = [table(headings, rows), ...paragraph(reports.flatMap(findings))]
           return { json: { reports }, text, failed: reports.some(({ undoneCount }) => undoneCount > 0) }

@@ -1,5 +1,7 @@
 import { ScheduleAlreadyRunning, type WorkflowExecutionInfo } from '@temporalio/client'
+import type { Order } from '../../domain/order.ts'
 import type { ChainName } from '../../domain/transfer/transfer.ts'
+import { summaryText } from '../../domain/web-ui-text.ts'
 import { auditGraceMs, auditId, type AuditInput, type AuditReport } from '../contracts/audit.ts'
 import { chainQueue, searchAttributes } from '../contracts/names.ts'
 import { listWorkflows, newestFirst, type TemporalClient, within } from './client.ts'
@@ -14,6 +16,9 @@ export interface AuditRow {
   readonly startedAt: string
   readonly report?: AuditReport
 }
+
+/** Who has ordered an audit, and why if he said so; its run keeps both, in its memo and its summary. */
+type AuditOrder = Pick<Order, 'by'> & Partial<Pick<Order, 'reason'>>
 
 /** An audit waits for a block or two, and for nodes that are down; longer than this is for `audit show`. */
 const runTimeoutMs = 120_000
@@ -51,25 +56,26 @@ export async function setAuditSchedule(
 }
 
 /** Runs an audit now, beside those of the schedule, and waits for its end. Throws TEMPORAL_UNAVAILABLE. */
-export function runAudit(client: TemporalClient, input: AuditInput): Promise<AuditReport> {
-  const run = async () => (await startByHand(client, input)).result()
+export function runAudit(client: TemporalClient, input: AuditInput, order: AuditOrder): Promise<AuditReport> {
+  const run = async () => (await startByHand(client, input, order)).result()
   return within(client, runTimeoutMs, run).catch(rethrowAs({}, { chain: input.chain }))
 }
 
 /** Starts one, unless one by hand runs, and resolves with the id of its workflow. Throws TEMPORAL_UNAVAILABLE. */
-export async function startAudit(client: TemporalClient, input: AuditInput): Promise<string> {
-  const handle = await within(client, serverTimeoutMs, () => startByHand(client, input)).catch(rethrowAs({}, { chain: input.chain }))
+export async function startAudit(client: TemporalClient, input: AuditInput, order: AuditOrder): Promise<string> {
+  const handle = await within(client, serverTimeoutMs, () => startByHand(client, input, order)).catch(rethrowAs({}, { chain: input.chain }))
   return handle.workflowId
 }
 
-function startByHand(client: TemporalClient, input: AuditInput) {
+function startByHand(client: TemporalClient, input: AuditInput, { by, reason }: AuditOrder) {
   return client.workflow.start<(input: AuditInput) => Promise<AuditReport>>('audit', {
     workflowId: `${auditId(input.chain)}-by-hand`,
     taskQueue: chainQueue(input.chain),
     args: [input],
     typedSearchAttributes: [{ key: searchAttributes.TargetChain, value: input.chain }],
     workflowIdConflictPolicy: 'USE_EXISTING',
-    staticSummary: `deliveries on ${input.chain} in the last ${input.hours} hours, asked by hand`,
+    memo: { by, ...(reason && { reason }) },
+    staticSummary: summaryText(`deliveries on ${input.chain} in the last ${input.hours} hours, asked by ${by}${reason ? `: ${reason}` : ''}`),
   })
 }
 

@@ -1,0 +1,15 @@
+import { expect, test, vi } from 'vitest'
+import type { TemporalClient } from '../../temporal/client/client.ts'
+import { startAudit } from '../../temporal/client/audits.ts'
+
+test('the run of an audit that somebody orders keeps his name, and his reason, which cannot be markup', async () => {
+  const start = vi.fn(async (_: string, options: object) => ({ ...options, workflowId: 'audit:bsc-by-hand' }))
+  const client = { withDeadline: (_: number, work: () => Promise<unknown>) => work(), workflow: { start } } as unknown as TemporalClient
+  const input = { chain: 'bsc', hours: 2, graceMs: 0 }
+  expect(await startAudit(client, input, { by: 'night-shift', reason: 'a reorg <b>' })).toBe('audit:bsc-by-hand')
+  await startAudit(client, input, { by: 'night-shift' })
+  const said = start.mock.calls.map(([, options]) => options as { memo: object; staticSummary: string })
+  expect(said.map(({ memo }) => memo)).toEqual([{ by: 'night-shift', reason: 'a reorg <b>' }, { by: 'night-shift' }])
+  expect(said[0]?.staticSummary).toMatch(/^deliveries on bsc in the last 2 hours, asked by night-shift: a reorg [^<>]*$/)
+  expect(said[1]?.staticSummary).toBe('deliveries on bsc in the last 2 hours, asked by night-shift')
+})
