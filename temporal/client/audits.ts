@@ -75,7 +75,9 @@ function startByHand(client: TemporalClient, input: AuditInput, { by, reason }: 
     typedSearchAttributes: [{ key: searchAttributes.TargetChain, value: input.chain }],
     workflowIdConflictPolicy: 'USE_EXISTING',
     memo: { by, ...(reason && { reason }) },
-    staticSummary: summaryText(`deliveries on ${input.chain} in the last ${input.hours} hours, asked by ${by}${reason ? `: ${reason}` : ''}`),
+    staticSummary: summaryText(
+      `deliveries on ${input.chain} in the last ${input.hours} hours, asked by ${by}${reason ? `: ${reason}` : ''}`,
+    ),
   })
 }
 
