@@ -14,7 +14,7 @@ import type { Receiver } from '../domain/notification/receiver.ts'
 import { conditionNotification, transferNotification } from './events.ts'
 import { sendNotification } from './send.ts'
 import { afterLook, type ToldRuns } from './told-runs.ts'
-import { proofsOf } from './written-runs.ts'
+import { proofsOf, provedAtMost } from './written-runs.ts'
 import { setTimeout as delay } from 'node:timers/promises'
 
 /** How often is looked, and for how long, ms. */
@@ -146,10 +146,10 @@ export class NotifyRound {
   }
 
   async #tell(notification: Notification): Promise<void> {
-    const { metrics } = this.#deps
+    const { metrics, isSealed } = this.#deps
     const { name: receiver } = this.#receiver
     this.#attempts += 1
-    const answer = await sendNotification(this.#receiver, notification, { signal: this.#signal })
+    const answer = await sendNotification(this.#receiver, provedAtMost(notification, isSealed), { signal: this.#signal })
     // What was cut off by the end of this process was no try.
     if (this.#signal.aborted && answer.kind === 'failed') return
     if (answer.kind === 'taken') failpoint('notified')

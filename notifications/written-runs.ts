@@ -1,3 +1,4 @@
+import type { Notification } from '../domain/notification/notification.ts'
 import type { TemporalClient } from '../temporal/client/client.ts'
 import type { NotifiedTransfer } from '../temporal/client/notified-transfers.ts'
 import { proofDespite, proofOf } from '../temporal/client/run-proof.ts'
@@ -28,4 +29,15 @@ export async function proofsOf(
     proofs.push(...(await Promise.all(read)))
   }
   return proofs
+}
+
+/**
+ * A notification as it may be signed. What a notifier carries from step to step comes out of Temporal: where payloads need no encryption, whoever reaches it writes
+ * what he likes, and nothing of that may say that one of us has written it.
+ */
+export function provedAtMost(notification: Notification, isSealed: boolean): Notification {
+  const { data } = notification
+  return isSealed || data['proof'] !== 'encrypted'
+    ? notification
+    : { ...notification, data: { ...data, proof: 'temporal' satisfies Proof } }
 }
