@@ -33,7 +33,7 @@ async function told(isSealed: boolean) {
   })
   const conditions: NotifyRoundDeps['conditions'] = { read: async () => [] }
   const deps = {
-    client: handlesClient(() => ({})),
+    client,
     conditions,
     metrics: createMetrics(),
     logger: silentLogger(),
