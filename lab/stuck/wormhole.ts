@@ -1,4 +1,5 @@
 import { devnetGuardians } from '../devnet/chain/accounts.ts'
+import { until } from '../devnet/until.ts'
 import { upgradeGuardians } from '../devnet/wormhole/guardian-sets.ts'
 import { sendCoin, type StuckCase } from './scene.ts'
 
@@ -10,11 +11,14 @@ export const wormholeCases: readonly StuckCase[] = [
       await sendCoin(scene, 'bsc', 'mute')
       await sendCoin(scene, 'bsc', 'mute')
       const { spy } = scene.devnet.guardian
+      const { subscribers } = spy
       return {
         where: spy.address,
         async mend() {
           await spy.stop()
           await spy.start()
+          // What comes before they are back is not told by it.
+          await until(() => spy.subscribers >= subscribers, { timeoutMs: 90_000, everyMs: 50, what: 'the subscriptions to the spy' })
         },
       }
     },
