@@ -6,6 +6,7 @@ import { stuckCases } from '../../lab/stuck/cases.ts'
 import { type Fault, reason, stuckDevnet, type StuckCase, type StuckScene } from '../../lab/stuck/scene.ts'
 import { hasRow, type Report } from '../../lab/stuck/watch.ts'
 import { runCli } from '../cli/run-cli.ts'
+import { settingsReach } from '../helpers/e2e-settings.ts'
 import { ether } from '../helpers/limited-key.ts'
 import { type Stage, startStage } from '../helpers/e2e.ts'
 
@@ -75,6 +76,8 @@ describe('portage stuck', { timeout: 600_000 }, () => {
       async cli(...argv) {
         const { code, err } = await cli(...argv)
         if (code !== 0 || err !== '') throw new Error(`portage ${argv.join(' ')} ended with ${code}: ${err}`)
+        // What is sent before the process knows an order is delivered past it.
+        await settingsReach(stage, portage)
       },
       kill: () => Promise.reject(new Error('there is one process for everything')),
     }
