@@ -1,4 +1,4 @@
-import { toRelayerError } from '../domain/errors.ts'
+import { toRelayerError } from '../domain/catalogue/errors.ts'
 import { redactText } from '../observability/redact.ts'
 import { ApplicationFailure, TemporalFailure } from '@temporalio/common'
 

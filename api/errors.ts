@@ -1,7 +1,7 @@
 import type { FastifyError } from 'fastify'
 import { hasZodFastifySchemaValidationErrors } from 'fastify-type-provider-zod'
 import { z } from 'zod'
-import { type ErrorCode, RelayerError, toRelayerError } from '../domain/errors.ts'
+import { type ErrorCode, RelayerError, toRelayerError } from '../domain/catalogue/errors.ts'
 import { redactText } from '../observability/redact.ts'
 import { type FieldError, fieldErrors, fieldErrorsText } from './field-errors.ts'
 

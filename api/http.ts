@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { RelayerError } from '../domain/errors.ts'
-import { idleTimeoutMs, isOwnHost, lateCheckMs, maxRequestsOfConnection, requestTimeoutMs } from '../http/server-limits.ts'
+import { RelayerError } from '../domain/catalogue/errors.ts'
+import { idleTimeoutMs, isOwnHost, lateCheckMs, maxRequestsOfConnection, requestTimeoutMs } from '../runtime/http/server-limits.ts'
 import { problemType, toErrorAnswer } from './errors.ts'
 
 /** Far more than the longest VAA, bytes. */

@@ -1,7 +1,7 @@
 import { problemOf } from '../observability/severity.ts'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
-import { claimKey } from '../temporal/client/idempotency-key.ts'
+import { claimKey } from '../temporal/client/calls/idempotency-key.ts'
 import type { ApiDeps } from './deps.ts'
 
 /** The header of a request that may be repeated (draft-ietf-httpapi-idempotency-key-header). */

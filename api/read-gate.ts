@@ -1,4 +1,4 @@
-import { RelayerError } from '../domain/errors.ts'
+import { RelayerError } from '../domain/catalogue/errors.ts'
 
 /** How many readings go on at a time, and how many wait for one of them to end. */
 export interface GateLimits {

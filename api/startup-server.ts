@@ -1,6 +1,6 @@
 import Fastify from 'fastify'
-import { RelayerError } from '../domain/errors.ts'
-import { limitConnections } from '../http/server-limits.ts'
+import { RelayerError } from '../domain/catalogue/errors.ts'
+import { limitConnections } from '../runtime/http/server-limits.ts'
 import { problemType, toErrorAnswer } from './errors.ts'
 import { assertHost, listen, sendError, serverOptions } from './http.ts'
 import { pageRoutes } from './page.ts'

@@ -1,8 +1,8 @@
 import type { FastifyRequest } from 'fastify'
-import { aboutTransfer } from '../access/subjects.ts'
+import { aboutTransfer } from '../operations/access/subjects.ts'
 import type { Bridges } from '../bridges/port.ts'
-import { RelayerError, toRelayerError } from '../domain/errors.ts'
-import type { SubmitOptions, SubmitResult } from '../intake/submitter.ts'
+import { RelayerError, toRelayerError } from '../domain/catalogue/errors.ts'
+import type { SubmitOptions, SubmitResult } from '../intake/submit/submitter.ts'
 import { orderedBy } from './access.ts'
 import type { ApiDeps } from './deps.ts'
 

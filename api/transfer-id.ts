@@ -1,6 +1,6 @@
 import { sourceIdsOf } from '../config/transfer-sources.ts'
-import { placesOfTransaction } from '../streams/source-transactions.ts'
-import { resolveTransfer } from '../temporal/client/resolve-transfer.ts'
+import { placesOfTransaction } from '../intake/streams/source-transactions.ts'
+import { resolveTransfer } from '../temporal/client/transfers/resolve-transfer.ts'
 import type { ApiDeps } from './deps.ts'
 import { createReadGates, type ReadFor } from './read-gate.ts'
 

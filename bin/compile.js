@@ -94,7 +94,7 @@ const edits = [
   },
 ]
 
-/** webpack and what belongs to it is only there to bundle workflows, which is done before (workers/bundle.ts): loaded when it is asked for. */
+/** webpack and what belongs to it is only there to bundle workflows, which is done before (workers/process/bundle.ts): loaded when it is asked for. */
 const bundlerLater = `
 const real = () => require('@temporalio/worker/lib/workflow/bundler')
 module.exports = {

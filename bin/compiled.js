@@ -14,7 +14,7 @@ const keptMs = 7 * 86_400_000
 const mostKept = 20
 const freshMs = 3_600_000
 /** Folders whose code the process does not run. */
-const others = new Set(['node_modules', 'deploy', 'docs', 'lab', 'page', 'scripts', 'test'])
+const others = new Set(['node_modules', 'deploy', 'docs', 'lab', 'scripts', 'test'])
 
 /** Path, size and time of every source file: reading them all would cost more than it saves. */
 function sources() {

@@ -1,4 +1,4 @@
-// Builds the page that the API serves at /: page/ into three files. Run by itself, it builds what is not built yet and prints the folder.
+// Builds the page that the API serves at /: api/page/ into three files. Run by itself, it builds what is not built yet and prints the folder.
 import { createHash, randomUUID } from 'node:crypto'
 import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
@@ -17,7 +17,7 @@ export async function buildPage(folder) {
   const { build } = await import('esbuild')
   mkdirSync(folder, { recursive: true })
   const { metafile } = await build({
-    entryPoints: { page: join(root, 'page/main.tsx') },
+    entryPoints: { page: join(root, 'api/page/main.tsx') },
     outdir: folder,
     bundle: true,
     minify: true,
@@ -30,15 +30,15 @@ export async function buildPage(folder) {
     metafile: true,
     absWorkingDir: root,
   })
-  for (const name of ['index.html', 'icon.svg']) copyFileSync(join(root, 'page', name), join(folder, name))
+  for (const name of ['index.html', 'icon.svg']) copyFileSync(join(root, 'api/page', name), join(folder, name))
   return Object.keys(metafile.inputs).map((file) => join(root, file))
 }
 
 /** A digest of everything that the page is made of. */
 function keyOf() {
   const hash = createHash('sha256')
-  const files = readdirSync(join(root, 'page'), { recursive: true, encoding: 'utf8' }).filter((name) => /\.\w+$/.test(name))
-  const places = [...files.sort().map((name) => join('page', name)), 'bin/page.js', 'node_modules/.package-lock.json']
+  const files = readdirSync(join(root, 'api/page'), { recursive: true, encoding: 'utf8' }).filter((name) => /\.\w+$/.test(name))
+  const places = [...files.sort().map((name) => join('api/page', name)), 'bin/page.js', 'node_modules/.package-lock.json']
   for (const place of places) hash.update(`${place}\n`).update(readFileSync(join(root, place)))
   return hash.digest('hex').slice(0, 32)
 }

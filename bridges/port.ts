@@ -1,5 +1,5 @@
 import type { At, Receipt, Revert } from '../chains/port.ts'
-import type { ErrorCode } from '../domain/errors.ts'
+import type { ErrorCode } from '../domain/catalogue/errors.ts'
 import type { Intent } from '../domain/intent.ts'
 import type { BridgeName, ChainName, Transfer } from '../domain/transfer/transfer.ts'
 import type { Source } from './source-port.ts'

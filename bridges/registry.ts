@@ -1,12 +1,12 @@
 import type { EvmChain } from '../chains/evm/index.ts'
-import { emitterStreamSchema } from '../config/bridge-schema.ts'
-import type { ChainConfig, Config } from '../config/schema.ts'
-import { RelayerError } from '../domain/errors.ts'
+import { emitterStreamSchema } from '../config/schema/bridge-schema.ts'
+import type { ChainConfig, Config } from '../config/schema/schema.ts'
+import { RelayerError } from '../domain/catalogue/errors.ts'
 import type { StreamConfig } from '../domain/stream/stream.ts'
 import type { BridgeName, ChainName } from '../domain/transfer/transfer.ts'
 import { numberOfUnconfigured } from '../domain/transfer/unconfigured-source.ts'
-import { createBridge } from './common/bridge.ts'
-import { createGoodMessages } from './common/good-messages.ts'
+import { createBridge } from './kit/bridge.ts'
+import { createGoodMessages } from './kit/good-messages.ts'
 import { createEvmEndpoint as createNativeEndpoint } from './native-bridge/evm.ts'
 import { createNativeBridge } from './native-bridge/index.ts'
 import { createNativeSource, streamOf as nativeStreamOf } from './native-bridge/streams.ts'
@@ -157,7 +157,7 @@ export function sourceTitle(sourceChain: ChainName): string {
   return known ? `${known[1]} (${sourceChain})` : sourceChain
 }
 
-/** What Wormhole's bridge needs of a chain, and how Wormhole names its emitter. Throws CONFIG_INVALID; a loaded config has it (config/cross-checks.ts). */
+/** What Wormhole's bridge needs of a chain, and how Wormhole names its emitter. Throws CONFIG_INVALID; a loaded config has it (config/load/cross-checks.ts). */
 function wormholeOf(name: ChainName, { wormholeChainId, contracts }: BridgesOptions['chains'][ChainName]) {
   if (wormholeChainId === undefined || !contracts)
     throw new RelayerError('CONFIG_INVALID', { detail: `chains.${name} has no wormholeChainId or no contracts.` })

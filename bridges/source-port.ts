@@ -1,4 +1,4 @@
-import type { RelayerError } from '../domain/errors.ts'
+import type { RelayerError } from '../domain/catalogue/errors.ts'
 import type { StreamConfig } from '../domain/stream/stream.ts'
 import type { BridgeName, ChainName, Transfer } from '../domain/transfer/transfer.ts'
 

@@ -1,8 +1,6 @@
-import { RelayerError } from '../domain/errors.ts'
 import type { FeeQuote } from '../domain/fees/fees.ts'
 import type { FinalityPolicy } from '../domain/finality.ts'
 import type { Intent } from '../domain/intent.ts'
-import { remember } from '../domain/remember.ts'
 import type { NodeChange, NodeUse } from '../domain/settings/settings.ts'
 
 /** A block by height and hash. */
@@ -43,52 +41,6 @@ export interface Heads {
   readonly current: HeadEvent | undefined
   /** Called after every change. Returns the function that ends it. A listener's throw never stops the others. */
   subscribe(listener: (event: HeadEvent) => void): () => void
-}
-
-/** Resolves true with the first head of which `done` is true, the current one included, and false if none comes within `mostMs`. */
-export function untilHead(
-  heads: Pick<Heads, 'current' | 'subscribe'>,
-  done: (head: HeadEvent) => boolean,
-  mostMs: number,
-): Promise<boolean> {
-  if (heads.current && done(heads.current)) return Promise.resolve(true)
-  return new Promise((resolve) => {
-    const finish = (came: boolean) => {
-      clearTimeout(timer)
-      unsubscribe()
-      resolve(came)
-    }
-    const timer = setTimeout(() => finish(false), mostMs).unref()
-    const unsubscribe = heads.subscribe((head) => done(head) && finish(true))
-  })
-}
-
-/** The part of a chain that knows its head. */
-export interface HeadSource {
-  readonly name: string
-  readonly heads: Pick<Heads, 'current'>
-}
-
-/** The last head event. Throws NODE_UNAVAILABLE before the first block. */
-export function currentHead({ name, heads }: HeadSource): HeadEvent {
-  if (heads.current) return heads.current
-  throw new RelayerError('NODE_UNAVAILABLE', { detail: 'No block was read yet.', facts: { chain: name } })
-}
-
-/** One answer per key as long as `versionOf` gives the same; absent: per head. One that failed is asked for again. Throws as `currentHead`. */
-export function oncePerHead<T>(
-  chain: HeadSource,
-  ask: (key: string) => Promise<T>,
-  versionOf: (event: HeadEvent) => unknown = ({ latest }) => latest.hash,
-) {
-  let version: unknown
-  const answers = remember(ask)
-  return async (key = ''): Promise<T> => {
-    const now = versionOf(currentHead(chain))
-    if (now !== version) answers.clear()
-    version = now
-    return answers.get(key)
-  }
 }
 
 export interface Log {
@@ -207,11 +159,6 @@ export interface NodeStatus {
   readonly askedAt?: number
   /** Added while the workers run: it never counts in a majority. Absent: the config has it. */
   readonly added?: boolean
-}
-
-/** Those that a majority is counted of: the nodes of the config that read. One that is disabled is silent, and counted: only the config takes it out. */
-export function votersOf(nodes: readonly NodeStatus[]): readonly NodeStatus[] {
-  return nodes.filter(({ use, added }) => (use === 'all' || use === 'read') && !added)
 }
 
 /** One network. One instance per chain in a worker process, shared by all its users. Every method throws NODE_UNAVAILABLE if no node answers. */

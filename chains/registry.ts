@@ -1,4 +1,4 @@
-import type { ChainConfig } from '../config/schema.ts'
+import type { ChainConfig } from '../config/schema/schema.ts'
 import type { ChainName } from '../domain/transfer/transfer.ts'
 import { createEvmChain, createSigner } from './evm/index.ts'
 import type { Chain } from './port.ts'

@@ -1,17 +1,17 @@
 import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
-import { assertLevel, assertNotRevoked, assertScope } from '../access/authorize.ts'
-import { createKeyRing } from '../access/key-ring.ts'
-import { operationOf } from '../access/operations.ts'
-import { verifyToken } from '../access/tokens.ts'
+import { assertLevel, assertNotRevoked, assertScope } from '../operations/access/authorize.ts'
+import { createKeyRing } from '../operations/access/key-ring.ts'
+import { operationOf } from '../operations/access/operations.ts'
+import { verifyToken } from '../operations/access/tokens.ts'
 import { accessSource } from '../config/access.ts'
-import type { Config } from '../config/schema.ts'
-import type { OrderSubject, Principal } from '../domain/access/access.ts'
-import { RelayerError } from '../domain/errors.ts'
-import type { TemporalClient } from '../temporal/client/client.ts'
-import { readSettings } from '../temporal/client/settings.ts'
+import type { Config } from '../config/schema/schema.ts'
+import type { OrderSubject, Principal } from '../domain/access.ts'
+import { RelayerError } from '../domain/catalogue/errors.ts'
+import type { TemporalClient } from '../temporal/client/connection/client.ts'
+import { readSettings } from '../temporal/client/settings/settings.ts'
 import type { CliContext, GlobalOptions } from './context.ts'
-import { invalid } from './options.ts'
+import { invalid } from './arguments/options.ts'
 
 /** Whose order it is and why, if the token is for what it is about. Throws ACCESS_SCOPE. */
 export type Allow = (about: OrderSubject) => { readonly by: string; readonly reason: string }
@@ -28,7 +28,7 @@ export async function givenToken({ env, cwd }: CliContext, { tokenFile: file }: 
 /** Who gives the order of this command. Throws ACCESS_TOKEN_*, ACCESS_KEYS, ACCESS_LEVEL. */
 export async function authenticate(context: CliContext, globals: GlobalOptions, config: Config, command: string): Promise<Principal> {
   const operation = operationOf(command)
-  if (!operation) throw new Error(`access/operations.ts has no row for ${command}`)
+  if (!operation) throw new Error(`operations/access/operations.ts has no row for ${command}`)
   const token = await givenToken(context, globals)
   if (token === undefined) throw new RelayerError('ACCESS_TOKEN_MISSING')
   const keys = await createKeyRing(accessSource(config)).keys()

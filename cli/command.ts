@@ -1,15 +1,15 @@
 import { resolve } from 'node:path'
 import type { Command } from 'commander'
-import { loadConfig } from '../config/load.ts'
-import type { Config } from '../config/schema.ts'
+import { loadConfig } from '../config/load/load.ts'
+import type { Config } from '../config/schema/schema.ts'
 import { type ResolvedTemporal, resolveTemporal } from '../config/temporal-access.ts'
-import type { TemporalClient } from '../temporal/client/client.ts'
-import { withTemporalClient } from '../temporal/client/connect.ts'
+import type { TemporalClient } from '../temporal/client/connection/client.ts'
+import { withTemporalClient } from '../temporal/client/connection/connect.ts'
 import { type Allow, allowing, assertStillGood, authenticate } from './access.ts'
 import { type CliContext, type ExitCode, exitCodes, type GlobalOptions } from './context.ts'
 import { helpEnd } from './help.ts'
-import type { Text } from './output.ts'
-import { print, printRefusal, type Refusal } from './print.ts'
+import type { Text } from './output/output.ts'
+import { print, printRefusal, type Refusal } from './output/print.ts'
 
 /** The result of a command: one JSON object for `--json`, and the text for people. `failed`: the exit code is 1. */
 export interface Outcome {

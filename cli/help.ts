@@ -1,4 +1,4 @@
-import { wrap } from './layout.ts'
+import { wrap } from './output/layout.ts'
 
 /** Columns of all help: the same in a terminal, a log and a document. */
 export const helpWidth = 80

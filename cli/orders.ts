@@ -1,15 +1,15 @@
-import { aboutSettings } from '../access/subjects.ts'
+import { aboutSettings } from '../operations/access/subjects.ts'
 import { namesOf } from '../config/chains.ts'
-import type { Config } from '../config/schema.ts'
+import type { Config } from '../config/schema/schema.ts'
 import { majorityWarnings } from '../domain/settings/node-majority.ts'
 import type { KnownNames } from '../domain/settings/known-names.ts'
 import type { Settings, SettingsOrder } from '../domain/settings/settings.ts'
-import type { TemporalClient } from '../temporal/client/client.ts'
-import { changeSettings, readSettings } from '../temporal/client/settings.ts'
+import type { TemporalClient } from '../temporal/client/connection/client.ts'
+import { changeSettings, readSettings } from '../temporal/client/settings/settings.ts'
 import type { Allow } from './access.ts'
 import type { Call, Outcome } from './command.ts'
-import type { Reasoned } from './options.ts'
-import { type Cell, facts } from './output.ts'
+import type { Reasoned } from './arguments/options.ts'
+import { type Cell, facts } from './output/output.ts'
 
 /** `done`: what is done, or asked for; `same`: why nothing has changed. */
 export interface Words {

@@ -1,10 +1,10 @@
-import { RelayerError } from '../domain/errors.ts'
+import { RelayerError } from '../domain/catalogue/errors.ts'
 import type { FeeRule } from '../domain/fees/policy.ts'
 import { laneId, type LaneId } from '../domain/lane/lane-id.ts'
 import type { KnownNames } from '../domain/settings/known-names.ts'
 import type { NodeUse } from '../domain/settings/settings.ts'
 import type { ChainName } from '../domain/transfer/transfer.ts'
-import type { ChainConfig, Config } from './schema.ts'
+import type { ChainConfig, Config } from './schema/schema.ts'
 
 /** Throws INPUT_INVALID for a name that the config does not have. */
 export function chainOf(config: Pick<Config, 'chains'>, name: ChainName): ChainConfig {

@@ -1,5 +1,5 @@
 import type { LaneId } from '../domain/lane/lane-id.ts'
-import type { Config } from './schema.ts'
+import type { Config } from './schema/schema.ts'
 
 /** The coins of EVM networks by the ids of the networks, as viem and ethereum-lists/chains have them. All have 18 decimals. */
 const known: ReadonlyMap<string, string> = new Map(

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import type { CredentialSource } from '../domain/temporal-access.ts'
-import { invalid } from './problems.ts'
+import { invalid } from './load/problems.ts'
 
 /** A secret in a file, which is read at each use. */
 export function fileSource(file: string, from: string): CredentialSource {

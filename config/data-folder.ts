@@ -1,7 +1,7 @@
 import { chmod, mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { RelayerError } from '../domain/errors.ts'
-import type { Config } from './schema.ts'
+import { RelayerError } from '../domain/catalogue/errors.ts'
+import type { Config } from './schema/schema.ts'
 
 /**
  * Makes the data folder (`dataFolder` of the config) if it is not there yet: for the user of the process alone (mode 0700), and ignored by git wherever it

@@ -1,9 +1,9 @@
-import type { OrderSubject } from '../domain/access/access.ts'
-import { RelayerError } from '../domain/errors.ts'
+import type { OrderSubject } from '../domain/access.ts'
+import { RelayerError } from '../domain/catalogue/errors.ts'
 import type { LaneId } from '../domain/lane/lane-id.ts'
-import { isShort, isShortFor } from '../domain/short-id.ts'
+import { isShort, isShortFor } from '../domain/text/short-id.ts'
 import { lanesOf } from './chains.ts'
-import type { Config } from './schema.ts'
+import type { Config } from './schema/schema.ts'
 
 /**
  * The lane that a person names: by its id, or by the address of a configured lane (of the chain `chain`, if several have it), in full or as lists shorten them.

@@ -1,6 +1,6 @@
 import type { PayloadEncryption, PayloadKeySource } from '../domain/temporal-access.ts'
 import { fileSource, variableSource } from './credential-sources.ts'
-import type { Config } from './schema.ts'
+import type { Config } from './schema/schema.ts'
 
 /** The keys that a config names, unread; undefined: it names none. Throws CONFIG_INVALID for a variable that is not set. */
 export function payloadEncryption({ encryption }: Config['temporal'], env: NodeJS.ProcessEnv): PayloadEncryption | undefined {

@@ -1,6 +1,6 @@
 import type { Receiver } from '../domain/notification/receiver.ts'
 import { fileSource, variableSource } from './credential-sources.ts'
-import type { Config } from './schema.ts'
+import type { Config } from './schema/schema.ts'
 
 /** Who wants to be told of what: for processes that only raise notifications, and need no secret. */
 export function receiverFilters({ notifications }: Pick<Config, 'notifications'>): readonly Pick<Receiver, 'name' | 'filter'>[] {

@@ -5,9 +5,9 @@ import { z } from 'zod'
 import type { CredentialSource, TemporalAccess, TlsSettings } from '../domain/temporal-access.ts'
 import { fileSource, textSource, variableSource } from './credential-sources.ts'
 import { payloadEncryption } from './payload-encryption.ts'
-import { invalid } from './problems.ts'
-import type { Config } from './schema.ts'
-import { hostAndPort } from './values.ts'
+import { invalid } from './load/problems.ts'
+import type { Config } from './schema/schema.ts'
+import { hostAndPort } from './load/values.ts'
 
 type TemporalConfig = Config['temporal']
 

@@ -1,4 +1,4 @@
-import { foreign, timeText } from './web-ui-text.ts'
+import { foreign, timeText } from './text/web-ui-text.ts'
 
 /** Who ordered something, and why. Every order of a person, or of Portage itself (`portage`), has both; both stay in the history of what it changed. */
 export interface Order {

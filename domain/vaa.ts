@@ -1,4 +1,4 @@
-import { RelayerError } from './errors.ts'
+import { RelayerError } from './catalogue/errors.ts'
 
 /** One guardian's signature over the digest. */
 export interface GuardianSignature {

@@ -3,7 +3,7 @@ import type { Signer } from '../chains/signing-port.ts'
 import type { FeePolicyResolver } from '../domain/fees/policy.ts'
 import type { Attempt, LaneConfig } from '../domain/lane/lane.ts'
 import type { Logger } from '../observability/logger.ts'
-import type { LedgerClient } from './ledger-client.ts'
+import type { LedgerClient } from './ledger/ledger-client.ts'
 
 /** What the parts of a lane's agent work with. */
 export interface LaneDeps {

@@ -3,9 +3,9 @@ import type { LaneStatus, LaneView } from '../domain/lane/messages.ts'
 import type { LaneId } from '../domain/lane/lane-id.ts'
 import { view } from '../domain/lane/view.ts'
 import type { ChainName } from '../domain/transfer/transfer.ts'
-import type { TemporalClient } from '../temporal/client/client.ts'
-import { readLane, runningLanes } from '../temporal/client/lanes.ts'
-import { createLaneStatusCache } from './lane-status-cache.ts'
+import type { TemporalClient } from '../temporal/client/connection/client.ts'
+import { readLane, runningLanes } from '../temporal/client/lanes/lanes.ts'
+import { createLaneStatusCache } from './ledger/lane-status-cache.ts'
 
 /** A lane, as its config and its ledger describe it. */
 export interface LaneReport extends Partial<Pick<LaneView, 'next' | 'latest' | 'finalized' | 'inFlight' | 'window'>> {

@@ -8,7 +8,7 @@ import { traceFields } from './tracing.ts'
 export const logLevels = ['debug', 'info', 'warn', 'error', 'silent'] as const
 export type LogLevel = (typeof logLevels)[number]
 
-/** The fields of a line that needs a person: what it is about by a code of domain/errors.ts or domain/warnings.ts, whose remedy the line gets unless it has one. */
+/** The fields of a line that needs a person: what it is about by a code of domain/catalogue/errors.ts or domain/catalogue/warnings.ts, whose remedy the line gets unless it has one. */
 export type WarningFields = Record<string, unknown> & { readonly code: LogCode }
 
 /** The logger of all rooms. Fields are redacted; errors go in the field `error`. warn and error are for what needs a person. */

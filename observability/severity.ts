@@ -1,5 +1,5 @@
-import { errorCatalogue, type ErrorCode, type RelayerError, toRelayerError } from '../domain/errors.ts'
-import { type WarningCode, warningCatalogue } from '../domain/warnings.ts'
+import { errorCatalogue, type ErrorCode, type RelayerError, toRelayerError } from '../domain/catalogue/errors.ts'
+import { type WarningCode, warningCatalogue } from '../domain/catalogue/warnings.ts'
 
 /** What a line at warn or error is about. */
 export type LogCode = ErrorCode | WarningCode

@@ -29,12 +29,12 @@ const longest = [
   'faults/unfitting',
   'e2e/strangers',
   'e2e/audit',
-  'streams/truth.integration',
+  'intake/streams/truth.integration',
   'e2e/others',
   'e2e/native-batch',
   'e2e/lane-commands',
   'e2e/duplicates',
-  'recovery/workflow-recovery.integration',
+  'temporal/recovery/workflow-recovery.integration',
   'workflows/settings.integration',
   'workflows/transfer-leaving.integration',
   'e2e/blind-nodes',
@@ -56,11 +56,11 @@ const longest = [
   'api/submit.integration',
   'workers/settings-keeper.integration',
   'e2e/stream-commands',
-  'streams/scan.integration',
+  'intake/streams/scan.integration',
   'faults/workflows',
   'contract/native-bridge',
   'contract/native-source',
-  'streams/config-changes.integration',
+  'intake/streams/config-changes.integration',
 ].map((name) => `/test/${name}.test.ts`)
 
 /** Runs the longest files first, then whole stages, then the rest: no long file is left to run alone at the end. */

@@ -1,7 +1,7 @@
 import { compiledFolder } from '../bin/compiled.js'
 import { pageFolder } from '../bin/page.js'
 import { silentLogger } from '../observability/logger.ts'
-import { workflowBundle } from '../workers/bundle.ts'
+import { workflowBundle } from '../workers/process/bundle.ts'
 
 /** Compiles the command line, the workflows and the page into node_modules/.cache, where the first start finds them. All are checked against their sources at each start. */
 await Promise.all([compiledFolder(), workflowBundle(silentLogger()), pageFolder()])

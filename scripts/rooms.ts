@@ -13,26 +13,25 @@ export interface Room {
   readonly names?: Readonly<Record<string, RegExp>>
 }
 
-const ports = ['chains/port.ts', 'bridges/port.ts', 'bridges/source-port.ts']
+const ports = ['chains/port.ts', 'chains/heads.ts', 'bridges/port.ts', 'bridges/source-port.ts']
 const evmLibrary = 'ethers'
-/** The rooms that put things into practice: `workers`, `api` and `cli` are built on them, and do not import one another. */
+/** Everything that `workers`, `api` and `cli` are built on. Those three do not import one another. */
 const inner = [
   'domain',
   'temporal',
-  'access',
   'config',
   'observability',
+  'runtime',
   'chains',
   'bridges',
   'intake',
-  'streams',
-  'recovery',
-  'notifications',
   'lanes',
-  'http',
-  'admin',
-  'codec',
-  'causes',
+  'operations/access',
+  'operations/admin',
+  'operations/causes',
+  'operations/codec',
+  'operations/notifications',
+  'operations/orders',
 ]
 
 export const rooms: readonly Room[] = [
@@ -50,85 +49,115 @@ export const rooms: readonly Room[] = [
   },
   {
     path: 'temporal/client',
-    imports: ['domain', 'temporal/contracts', 'temporal/encryption', 'observability'],
+    imports: ['domain', 'temporal/contracts', 'temporal/encryption', 'observability', 'runtime'],
     packages: ['@temporalio/client', '@temporalio/common', 'node:*'],
   },
+  { path: 'temporal/recovery', imports: ['domain', 'temporal', 'observability'], packages: ['node:*'] },
   { path: 'workflows', imports: ['domain', 'temporal/contracts'], packages: ['@temporalio/workflow', '@temporalio/common'] },
   { path: 'chains/port.ts', imports: ['domain'], packages: [] },
+  { path: 'chains/heads.ts', imports: ['domain', 'chains/port.ts', 'runtime'], packages: [] },
   { path: 'chains/signing-port.ts', imports: ['domain'], packages: [] },
   { path: 'bridges/port.ts', imports: ['domain', 'chains/port.ts', 'bridges/source-port.ts'], packages: [] },
   { path: 'bridges/source-port.ts', imports: ['domain'], packages: [] },
-  { path: 'http', imports: [], packages: ['node:*'] },
-  { path: 'crypto', imports: [], packages: [evmLibrary, 'secp256k1', 'node:*'] },
+  { path: 'runtime', imports: ['domain'], packages: ['node:*'] },
+  { path: 'chains/crypto', imports: [], packages: [evmLibrary, 'secp256k1', 'node:*'] },
   { path: 'config', imports: ['domain'], packages: ['zod', 'yaml', '@temporalio/envconfig', 'node:*'] },
-  { path: 'access', imports: ['domain'], packages: ['jose', 'zod', 'node:*'] },
   { path: 'observability', imports: ['domain'], packages: ['pino', 'prom-client', 'node:*'] },
   {
     path: 'chains/<family>',
-    imports: ['domain', 'chains/port.ts', 'chains/signing-port.ts', 'crypto', 'http', 'observability'],
+    imports: ['domain', 'chains/port.ts', 'chains/heads.ts', 'chains/signing-port.ts', 'chains/crypto', 'runtime', 'observability'],
     packages: [evmLibrary, 'node:*'],
   },
   {
     path: 'chains/<family>/signers',
-    imports: ['domain', 'chains/port.ts', 'chains/signing-port.ts', 'chains/<family>', 'crypto', 'http', 'observability'],
+    imports: [
+      'domain',
+      'chains/port.ts',
+      'chains/heads.ts',
+      'chains/signing-port.ts',
+      'chains/<family>',
+      'chains/crypto',
+      'runtime',
+      'observability',
+    ],
     packages: [evmLibrary, '@aws-sdk/client-kms', 'node:*'],
   },
   {
     path: 'bridges/gates',
-    imports: ['domain', 'temporal/contracts', 'chains/port.ts', 'bridges/port.ts', 'observability'],
+    imports: ['domain', 'temporal/contracts', 'chains/port.ts', 'chains/heads.ts', 'bridges/port.ts', 'runtime', 'observability'],
     packages: [],
   },
-  { path: 'bridges/common', imports: ['domain', 'chains/port.ts', 'bridges/port.ts', 'crypto'], packages: [evmLibrary] },
-  { path: 'bridges/<protocol>', imports: ['domain', ...ports, 'bridges/common', 'crypto'], packages: [evmLibrary] },
+  { path: 'bridges/kit', imports: ['domain', 'chains/port.ts', 'bridges/port.ts', 'chains/crypto', 'runtime'], packages: [evmLibrary] },
+  { path: 'bridges/<protocol>', imports: ['domain', ...ports, 'bridges/kit', 'chains/crypto', 'runtime'], packages: [evmLibrary] },
   {
     path: 'bridges/<protocol>/<family>.ts',
-    imports: ['domain', ...ports, 'bridges/common', 'bridges/<protocol>', 'chains/<family>/index.ts', 'crypto'],
+    imports: ['domain', ...ports, 'bridges/kit', 'bridges/<protocol>', 'chains/<family>/index.ts', 'chains/crypto', 'runtime'],
     packages: [evmLibrary],
   },
   {
     path: 'intake',
-    imports: ['domain', 'temporal', ...ports, 'http', 'observability'],
+    imports: ['domain', 'temporal', ...ports, 'runtime', 'observability'],
     packages: ['@grpc/*', 'zod', 'node:*'],
   },
   {
-    path: 'streams',
-    imports: ['domain', 'temporal', ...ports, 'intake', 'observability'],
+    path: 'lanes',
+    imports: ['domain', 'temporal', 'chains/port.ts', 'chains/heads.ts', 'chains/signing-port.ts', 'runtime', 'observability'],
+    packages: ['node:*'],
+  },
+  { path: 'operations/access', imports: ['domain'], packages: ['jose', 'zod', 'node:*'] },
+  {
+    path: 'operations/admin',
+    imports: ['domain', 'temporal', 'chains/port.ts', 'chains/heads.ts', 'runtime', 'observability'],
+    packages: ['node:*'],
+  },
+  {
+    path: 'operations/archive',
+    imports: ['domain', 'temporal', 'runtime'],
+    packages: ['@smithy/signature-v4', '@aws-sdk/credential-provider-node', 'zod', 'node:*'],
+  },
+  {
+    path: 'operations/causes',
+    imports: ['domain', 'temporal', 'config', 'chains/registry.ts', 'bridges/registry.ts', 'intake', 'lanes', 'runtime', 'observability'],
+    packages: ['@grpc/*', 'zod', 'node:*'],
+  },
+  {
+    path: 'operations/codec',
+    imports: ['domain', 'operations/access', 'runtime', 'observability'],
+    packages: ['@temporalio/common', 'zod', 'node:*'],
+  },
+  {
+    path: 'operations/notifications',
+    imports: ['domain', 'temporal', 'runtime', 'observability'],
+    packages: ['standardwebhooks', 'node:*'],
+  },
+  {
+    path: 'operations/orders',
+    imports: ['domain', 'temporal', 'config', 'intake', 'lanes', 'operations/access', 'runtime', 'observability'],
     packages: ['zod', 'node:*'],
   },
   {
-    path: 'archive',
-    imports: ['domain', 'temporal', 'http'],
-    packages: ['@smithy/signature-v4', '@aws-sdk/credential-provider-node', 'zod', 'node:*'],
-  },
-  { path: 'notifications', imports: ['domain', 'temporal', 'http', 'observability'], packages: ['standardwebhooks', 'node:*'] },
-  { path: 'recovery', imports: ['domain', 'temporal', 'observability'], packages: ['node:*'] },
-  { path: 'admin', imports: ['domain', 'temporal', 'chains/port.ts', 'http', 'observability'], packages: ['node:*'] },
-  {
-    path: 'causes',
-    imports: ['domain', 'temporal', 'config', 'chains/registry.ts', 'bridges/registry.ts', 'intake', 'lanes', 'streams', 'observability'],
-    packages: ['@grpc/*', 'zod', 'node:*'],
-  },
-  { path: 'codec', imports: ['domain', 'access', 'http', 'observability'], packages: ['@temporalio/common', 'zod', 'node:*'] },
-  { path: 'lanes', imports: ['domain', 'temporal', 'chains/port.ts', 'chains/signing-port.ts', 'observability'], packages: ['node:*'] },
-  {
     path: 'activities',
-    imports: ['domain', 'temporal', ...ports, 'bridges/gates', 'lanes', 'intake', 'recovery', 'notifications', 'observability'],
+    imports: ['domain', 'temporal', ...ports, 'bridges/gates', 'lanes', 'intake', 'operations/notifications', 'runtime', 'observability'],
     packages: ['@temporalio/activity', '@temporalio/common', 'node:*'],
   },
   { path: 'chains/registry.ts', imports: ['domain', 'config', 'observability', 'chains'], packages: [] },
   { path: 'bridges/registry.ts', imports: ['domain', 'config', 'observability', 'chains', 'bridges'], packages: [] },
   { path: 'workers', imports: [...inner, 'workflows', 'activities'], packages: ['@temporalio/worker', '@temporalio/common', 'node:*'] },
   {
-    path: 'workers/otlp.ts',
+    path: 'workers/telemetry/otlp.ts',
     imports: ['domain', 'observability', 'workers', 'workflows'],
     packages: ['@opentelemetry/*', '@temporalio/interceptors-opentelemetry', '@temporalio/worker'],
   },
   { path: 'api', imports: inner, packages: ['fastify', 'fastify-type-provider-zod', '@fastify/*', 'zod', 'node:*'] },
-  // It runs in a browser, and is no part of any process: bin/page.js builds it.
-  { path: 'page', imports: ['domain'], packages: ['preact', 'uplot'] },
-  { path: 'cli', imports: [...inner, 'archive'], packages: ['commander', evmLibrary, '@grpc/*', 'log-update', 'string-width', 'node:*'] },
+  // It runs in a browser and is part of no process. bin/page.js builds it.
+  { path: 'api/page', imports: ['domain'], packages: ['preact', 'uplot'] },
+  {
+    path: 'cli',
+    imports: [...inner, 'operations/archive'],
+    packages: ['commander', evmLibrary, '@grpc/*', 'log-update', 'string-width', 'node:*'],
+  },
   // These two commands do the work of workers in their own process.
-  ...['cli/commands/run.ts', 'cli/commands/stream-audit.ts'].map((path): Room => ({
+  ...['cli/commands/run.ts', 'cli/commands/stream/stream-audit.ts'].map((path): Room => ({
     path,
     imports: [...inner, 'cli', 'workers', 'api'],
     packages: ['commander', 'node:*'],

@@ -1,4 +1,4 @@
-import { foreign, paragraphs, summaryText } from '../domain/web-ui-text.ts'
+import { foreign, paragraphs, summaryText } from '../domain/text/web-ui-text.ts'
 import type { AuditInput, AuditReport, AuditSteps } from '../temporal/contracts/audit.ts'
 import { policies } from './policies.ts'
 import { proxyActivities, setCurrentDetails, upsertMemo } from '@temporalio/workflow'

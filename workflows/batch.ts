@@ -9,7 +9,7 @@ import {
 } from '../temporal/contracts/batch.ts'
 import { rolledBackSignal } from '../temporal/contracts/transfer.ts'
 import { batchIntentId, laneWorkflowId } from '../temporal/contracts/names.ts'
-import { durationText, foreign, paragraphs, summaryText, workflowLink } from '../domain/web-ui-text.ts'
+import { durationText, foreign, paragraphs, summaryText, workflowLink } from '../domain/text/web-ui-text.ts'
 import { workflowOf } from '../domain/lane/intent-id.ts'
 import { laneStep, type LaneStepResult } from './lane-step.ts'
 import { condition, makeContinueAsNewFunc, setCurrentDetails, setHandler, workflowInfo } from '@temporalio/workflow'

@@ -1,4 +1,4 @@
-import { errorCatalogue, type ErrorCode } from '../domain/errors.ts'
+import { errorCatalogue, type ErrorCode } from '../domain/catalogue/errors.ts'
 import { ApplicationFailure, TimeoutFailure } from '@temporalio/workflow'
 
 /** The message of a failed activity itself, without the server's wrapping. */

@@ -1,5 +1,5 @@
 import type { LaneId } from '../domain/lane/lane-id.ts'
-import { summaryText } from '../domain/web-ui-text.ts'
+import { summaryText } from '../domain/text/web-ui-text.ts'
 import type { BatchSteps } from '../temporal/contracts/batch.ts'
 import { laneQueue } from '../temporal/contracts/names.ts'
 import type { OperatorTransactionSteps, SendOperatorTransactionResult } from '../temporal/contracts/operator-transaction.ts'

@@ -1,16 +1,16 @@
 import { type Order, orderLines, orderOf } from '../domain/order.ts'
-import { errorCatalogue } from '../domain/errors.ts'
+import { errorCatalogue } from '../domain/catalogue/errors.ts'
 import { workflowOf } from '../domain/lane/intent-id.ts'
 import type { LaneId } from '../domain/lane/lane-id.ts'
 import { type LaneState, newLane } from '../domain/lane/lane.ts'
 import type { ApplyRequest, Closed, OperatorAsk, RolledBack } from '../domain/lane/messages.ts'
 import { assertApplyRequest } from '../domain/lane/request.ts'
-import { carried, paged } from '../domain/lane/pages.ts'
+import { carried, paged } from '../domain/lane/storage/pages.ts'
 import { apply } from '../domain/lane/reducer.ts'
 import { refusalCodes } from '../domain/lane/refusal-codes.ts'
 import { view } from '../domain/lane/view.ts'
-import { shellWord } from '../domain/shell-word.ts'
-import { code as asCode, foreign, paragraphs } from '../domain/web-ui-text.ts'
+import { shellWord } from '../domain/text/shell-word.ts'
+import { code as asCode, foreign, paragraphs } from '../domain/text/web-ui-text.ts'
 import {
   type LaneInput,
   activateSignal,

@@ -1,5 +1,5 @@
 import { type Order, orderOf } from '../domain/order.ts'
-import { errorCatalogue } from '../domain/errors.ts'
+import { errorCatalogue } from '../domain/catalogue/errors.ts'
 import { backoffMs } from '../domain/backoff.ts'
 import { intentIdOf, roundOf } from '../domain/lane/intent-id.ts'
 import {
@@ -12,8 +12,8 @@ import {
   operatorTransactionStatusQuery,
   type SignedHash,
 } from '../temporal/contracts/operator-transaction.ts'
-import { shellWord } from '../domain/shell-word.ts'
-import { code as asCode, durationText, foreign, paragraphs, summaryText, timeText, workflowLink } from '../domain/web-ui-text.ts'
+import { shellWord } from '../domain/text/shell-word.ts'
+import { code as asCode, durationText, foreign, paragraphs, summaryText, timeText, workflowLink } from '../domain/text/web-ui-text.ts'
 import { laneWorkflowId } from '../temporal/contracts/names.ts'
 import { obeyingTemporalCancel } from './temporal-cancel.ts'
 import { laneStep, type LaneStepResult } from './lane-step.ts'

@@ -4,5 +4,5 @@
  */
 const frames = 4
 
-// Once per thread, before the sandbox is frozen (workers/bundle.ts); without effect after that.
+// Once per thread, before the sandbox is frozen (workers/process/bundle.ts); without effect after that.
 Reflect.set(Error, 'stackTraceLimit', frames)

@@ -1,4 +1,5 @@
-import { type Receipt, untilHead } from '../../chains/port.ts'
+import { untilHead } from '../../chains/heads.ts'
+import type { Receipt } from '../../chains/port.ts'
 import type { Delivery } from '../../domain/transfer/transfer.ts'
 import type { Confirmation, KeylessSteps } from '../../temporal/contracts/transfer-steps.ts'
 import { chainOf, endpointOf, type StepDeps } from '../deps.ts'

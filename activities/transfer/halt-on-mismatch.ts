@@ -1,4 +1,4 @@
-import { RelayerError, toRelayerError, type ErrorCode } from '../../domain/errors.ts'
+import { RelayerError, toRelayerError, type ErrorCode } from '../../domain/catalogue/errors.ts'
 import type { Transfer } from '../../domain/transfer/transfer.ts'
 import { chainOf, endpointOf, type StepDeps } from '../deps.ts'
 import { isDenied } from './delivery-checks.ts'

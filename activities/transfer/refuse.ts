@@ -1,4 +1,4 @@
-import type { HeldNonces } from '../../lanes/held-nonces.ts'
+import type { HeldNonces } from '../../lanes/ledger/held-nonces.ts'
 import { transferId } from '../../temporal/contracts/names.ts'
 import { waitsForNonces } from '../../domain/transfer/held.ts'
 import type { Transfer } from '../../domain/transfer/transfer.ts'

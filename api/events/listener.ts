@@ -1,5 +1,5 @@
 import { PassThrough } from 'node:stream'
-import { RelayerError } from '../../domain/errors.ts'
+import { RelayerError } from '../../domain/catalogue/errors.ts'
 import type { EventFeed, FeedEvent } from './feed.ts'
 
 export interface ListenerOptions {

@@ -1,9 +1,9 @@
-import type { CauseReport } from '../../causes/collect.ts'
-import type { Cause } from '../../domain/cause.ts'
-import { toRelayerError } from '../../domain/errors.ts'
+import type { CauseReport } from '../../operations/causes/collect.ts'
+import type { Cause } from '../../domain/catalogue/cause.ts'
+import { toRelayerError } from '../../domain/catalogue/errors.ts'
 import { redactText } from '../../observability/redact.ts'
-import type { TemporalClient } from '../../temporal/client/client.ts'
-import { createTransferWatch } from '../../temporal/client/transfer-changes.ts'
+import type { TemporalClient } from '../../temporal/client/connection/client.ts'
+import { createTransferWatch } from '../../temporal/client/transfers/transfer-changes.ts'
 import type { FeedEvent } from './feed.ts'
 
 type News = Omit<FeedEvent, 'id'>

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { type KeptOrders, orderSubjects, readKeptOrders } from '../../temporal/client/kept-orders.ts'
+import { type KeptOrders, orderSubjects, readKeptOrders } from '../../temporal/client/settings/kept-orders.ts'
 import type { Api, ApiDeps } from '../deps.ts'
 import { createReadGate, createSharedReads } from '../read-gate.ts'
 

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { auditedChains } from '../../config/chains.ts'
-import { type AuditRow, listAudits, startAudit } from '../../temporal/client/audits.ts'
+import { type AuditRow, listAudits, startAudit } from '../../temporal/client/streams/audits.ts'
 import { orderedBy } from '../access.ts'
 import type { Api, ApiDeps } from '../deps.ts'
 import { errorSchema } from '../errors.ts'

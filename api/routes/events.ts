@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { assertStillGood, type TokenCheck } from '../../access/authenticate.ts'
-import { RelayerError } from '../../domain/errors.ts'
+import { assertStillGood, type TokenCheck } from '../../operations/access/authenticate.ts'
+import { RelayerError } from '../../domain/catalogue/errors.ts'
 import type { Api, ApiDeps } from '../deps.ts'
 import { EventFeed, feedDefaults } from '../events/feed.ts'
 import { Listener, listenerDefaults } from '../events/listener.ts'

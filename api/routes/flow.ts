@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { createFlowReader, flowMinutes } from '../../temporal/client/flow.ts'
+import { createFlowReader, flowMinutes } from '../../temporal/client/transfers/flow.ts'
 import type { Api, ApiDeps } from '../deps.ts'
 import { errorSchema } from '../errors.ts'
 

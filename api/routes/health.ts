@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { checkChains, createTemporalCheck } from '../../admin/checks.ts'
-import type { SpyHealth } from '../../intake/spy.ts'
+import { checkChains, createTemporalCheck } from '../../operations/admin/checks.ts'
+import type { SpyHealth } from '../../intake/spy/spy.ts'
 import { redactText } from '../../observability/redact.ts'
 import type { Api, ApiDeps } from '../deps.ts'
 

@@ -1,9 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { errorCatalogue } from '../../domain/errors.ts'
-import { createParkedCodes } from '../../streams/parked-codes.ts'
-import { reportStream } from '../../streams/report.ts'
-import { listStreams, sourceOf } from '../../streams/reports.ts'
-import { countTransfers, parkedTransfers } from '../../temporal/client/transfer-queries.ts'
+import { errorCatalogue } from '../../domain/catalogue/errors.ts'
+import { createParkedCodes } from '../../intake/streams/parked-codes.ts'
+import { reportStream } from '../../intake/streams/report.ts'
+import { listStreams, sourceOf } from '../../intake/streams/reports.ts'
+import { countTransfers, parkedTransfers } from '../../temporal/client/transfers/transfer-queries.ts'
 import { type Api, type ApiDeps, finalizedHeight } from '../deps.ts'
 
 /** Between two counts of transfers, ms: each takes eleven visibility queries, of which the server allows ten per second. */

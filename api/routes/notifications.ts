@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { assertReceiver, listReceivers } from '../../notifications/receiver-report.ts'
-import { orderOfNotifier, testNotifier } from '../../temporal/client/notifiers.ts'
+import { assertReceiver, listReceivers } from '../../operations/notifications/receiver-report.ts'
+import { orderOfNotifier, testNotifier } from '../../temporal/client/settings/notifiers.ts'
 import { orderedBy } from '../access.ts'
 import type { Api, ApiDeps } from '../deps.ts'
 import { errorSchema } from '../errors.ts'

@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { RelayerError } from '../../domain/errors.ts'
-import { messageBytes } from '../../intake/message-bytes.ts'
+import { RelayerError } from '../../domain/catalogue/errors.ts'
+import { messageBytes } from '../../intake/submit/message-bytes.ts'
 import type { Api, ApiDeps } from '../deps.ts'
 import { errorSchema, textOf, toErrorAnswer } from '../errors.ts'
 import { defaultBridge, submit } from '../submit.ts'

@@ -1,14 +1,14 @@
 import { z } from 'zod'
-import { RelayerError } from '../../domain/errors.ts'
+import { RelayerError } from '../../domain/catalogue/errors.ts'
 import { limits } from '../../domain/stream/gaps.ts'
 import type { StreamState } from '../../domain/stream/stream.ts'
 import { viewStream } from '../../domain/stream/reducer.ts'
-import { aboutStream } from '../../access/subjects.ts'
+import { aboutStream } from '../../operations/access/subjects.ts'
 import { orderedBy } from '../access.ts'
 import { type Api, type ApiDeps, finalizedHeight } from '../deps.ts'
 import { errorSchema } from '../errors.ts'
-import { orderStream, type StreamOrder } from '../../streams/orders.ts'
-import { listStreams, readStream, sourceOf, toReport } from '../../streams/reports.ts'
+import { orderStream, type StreamOrder } from '../../intake/streams/orders.ts'
+import { listStreams, readStream, sourceOf, toReport } from '../../intake/streams/reports.ts'
 import { sequenceSchema } from './submit-transfer.ts'
 
 const author = {

@@ -1,6 +1,6 @@
-import { collectCauses } from '../../causes/collect.ts'
-import { causeReportSchema } from '../../causes/schema.ts'
-import { keptRead } from '../../temporal/client/shared-read.ts'
+import { collectCauses } from '../../operations/causes/collect.ts'
+import { causeReportSchema } from '../../operations/causes/schema.ts'
+import { keptRead } from '../../runtime/shared-read.ts'
 import type { Api, ApiDeps } from '../deps.ts'
 
 /** The answer is given again for so long, ms: each costs calls to Temporal and to every node, and many may look. */

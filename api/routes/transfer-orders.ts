@@ -1,15 +1,15 @@
 import { z } from 'zod'
-import { aboutTransfer } from '../../access/subjects.ts'
-import { RelayerError } from '../../domain/errors.ts'
+import { aboutTransfer } from '../../operations/access/subjects.ts'
+import { RelayerError } from '../../domain/catalogue/errors.ts'
 import {
   orderTransfer,
   orderTransfers,
   selectTransfers,
   type TransferOrder,
   transferOrders,
-} from '../../temporal/client/transfer-orders.ts'
-import type { TransferRow } from '../../temporal/client/transfer-list.ts'
-import { describeTransfer } from '../../temporal/client/transfers.ts'
+} from '../../temporal/client/transfers/transfer-orders.ts'
+import type { TransferRow } from '../../temporal/client/transfers/transfer-list.ts'
+import { describeTransfer } from '../../temporal/client/transfers/transfers.ts'
 import { orderedBy } from '../access.ts'
 import type { Api, ApiDeps } from '../deps.ts'
 import { errorSchema, problemSchema, toErrorAnswer } from '../errors.ts'

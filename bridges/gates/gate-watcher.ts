@@ -1,5 +1,5 @@
 import type { Chain } from '../../chains/port.ts'
-import { type ErrorCode, toRelayerError } from '../../domain/errors.ts'
+import { type ErrorCode, toRelayerError } from '../../domain/catalogue/errors.ts'
 import { laneAddress, type LaneId } from '../../domain/lane/lane-id.ts'
 import type { BridgeName, Transfer } from '../../domain/transfer/transfer.ts'
 import type { Logger } from '../../observability/logger.ts'

@@ -1,5 +1,5 @@
 import type { Endpoint } from '../port.ts'
-import { toRelayerError } from '../../domain/errors.ts'
+import { toRelayerError } from '../../domain/catalogue/errors.ts'
 import { laneAddress, type LaneId } from '../../domain/lane/lane-id.ts'
 import type { BridgeName } from '../../domain/transfer/transfer.ts'
 import type { Pause } from '../../domain/lane/lane.ts'
@@ -7,7 +7,7 @@ import type { LaneStatus } from '../../domain/lane/messages.ts'
 import type { Logger } from '../../observability/logger.ts'
 import type { Metrics } from '../../observability/metrics.ts'
 
-/** The status of a lane is up to 5 s old (lanes/lane-status-cache.ts): an order is not repeated before its effect can show, ms. */
+/** The status of a lane is up to 5 s old (lanes/ledger/lane-status-cache.ts): an order is not repeated before its effect can show, ms. */
 const orderAgainMs = 10_000
 /** Between two looks for lanes that another process has paused for this reason, ms: a process that ended resumes nothing. */
 const statusesMs = 60_000

@@ -1,4 +1,4 @@
-import { RelayerError } from '../../domain/errors.ts'
+import { RelayerError } from '../../domain/catalogue/errors.ts'
 import type { Intent } from '../../domain/intent.ts'
 import type { SharedCalls } from '../port.ts'
 import { encodeCompletion } from './completion-call.ts'

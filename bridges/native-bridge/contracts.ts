@@ -1,6 +1,6 @@
 import { Interface } from 'ethers'
 import type { At } from '../../chains/port.ts'
-import { type ContractReader, read } from '../common/contract-reader.ts'
+import { type ContractReader, read } from '../kit/contract-reader.ts'
 import type { NativeTransfer } from './message.ts'
 
 /** What is read or called, the events, and all errors: the bridge's (MOV INativeBridge.sol, spelled as there), OpenZeppelin's, the token's (ERC-6093). */

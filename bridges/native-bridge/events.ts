@@ -1,8 +1,8 @@
 import { id as topicOf } from 'ethers'
 import type { BlockRef, Log, PlacedLog } from '../../chains/port.ts'
-import { RelayerError } from '../../domain/errors.ts'
-import type { DeliveryLog } from '../common/find-delivery.ts'
-import { type LogReader, readLogs } from '../common/logs.ts'
+import { RelayerError } from '../../domain/catalogue/errors.ts'
+import type { DeliveryLog } from '../kit/find-delivery.ts'
+import { type LogReader, readLogs } from '../kit/logs.ts'
 import type { BlockRange } from '../source-port.ts'
 import { checkId, type CompletionArguments, type NativeTransfer, transferOfCompletion } from './message.ts'
 

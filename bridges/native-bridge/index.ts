@@ -1,4 +1,4 @@
-import { createBridge, type Served } from '../common/bridge.ts'
+import { createBridge, type Served } from '../kit/bridge.ts'
 import type { Bridge } from '../port.ts'
 import { type NativeRoute, nativeBridge, readMessage, toTransfer } from './message.ts'
 import { createRoutes } from './routes.ts'

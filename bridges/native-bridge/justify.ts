@@ -1,6 +1,6 @@
 import type { Intent } from '../../domain/intent.ts'
-import { inTicks } from '../common/contract-reader.ts'
-import { justifiedBy, unjustified } from '../common/justify.ts'
+import { inTicks } from '../kit/contract-reader.ts'
+import { justifiedBy, unjustified } from '../kit/justify.ts'
 import { decodeCompletion } from './completion-call.ts'
 import { nativeBridgeAbi } from './contracts.ts'
 import { type CompletionArguments, type NativeRoute, transferOfCompletion, writeMessage } from './message.ts'

@@ -1,7 +1,8 @@
 import { id } from 'ethers'
-import { type At, type Chain, currentHead, type HeadSource, oncePerHead, votersOf } from '../../chains/port.ts'
-import { RelayerError } from '../../domain/errors.ts'
-import { type ContractReader, read, unlessDisagreed } from '../common/contract-reader.ts'
+import { currentHead, type HeadSource, oncePerHead, votersOf } from '../../chains/heads.ts'
+import type { At, Chain } from '../../chains/port.ts'
+import { RelayerError } from '../../domain/catalogue/errors.ts'
+import { type ContractReader, read, unlessDisagreed } from '../kit/contract-reader.ts'
 import { nativeBridgeAbi, tokenAbi } from './contracts.ts'
 import { daySeconds, type InboundLimits } from './gates.ts'
 

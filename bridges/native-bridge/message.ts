@@ -1,6 +1,6 @@
 import { concat, dataSlice, encodeBase64, getBytes, hexlify, solidityPackedKeccak256, toBeHex, zeroPadValue } from 'ethers'
-import { boundedMemo } from '../../domain/bounded-memo.ts'
-import { RelayerError } from '../../domain/errors.ts'
+import { boundedMemo } from '../../runtime/bounded-memo.ts'
+import { RelayerError } from '../../domain/catalogue/errors.ts'
 import { mip61Bridge } from '../../domain/stream/mip61-state.ts'
 import type { ChainName, Transfer } from '../../domain/transfer/transfer.ts'
 

@@ -1,6 +1,6 @@
 import { decodeBase64 } from 'ethers'
-import { boundedMemo } from '../../domain/bounded-memo.ts'
-import { RelayerError } from '../../domain/errors.ts'
+import { boundedMemo } from '../../runtime/bounded-memo.ts'
+import { RelayerError } from '../../domain/catalogue/errors.ts'
 import type { Transfer } from '../../domain/transfer/transfer.ts'
 import type { Inbound } from './inbound.ts'
 import { type NativeMessage, readMessage, toTransfer } from './message.ts'

@@ -1,5 +1,5 @@
 import type { Revert } from '../../chains/port.ts'
-import { parseRevert } from '../common/contract-reader.ts'
+import { parseRevert } from '../kit/contract-reader.ts'
 import type { RevertMeaning } from '../port.ts'
 import { nativeBridgeAbi } from './contracts.ts'
 import { gateOf, type InboundLimits } from './gates.ts'

@@ -1,4 +1,4 @@
-import { RelayerError } from '../../domain/errors.ts'
+import { RelayerError } from '../../domain/catalogue/errors.ts'
 import type { NativeMessage, NativeRoute } from './message.ts'
 
 export type Routes<Route extends NativeRoute> = ReturnType<typeof createRoutes<Route>>

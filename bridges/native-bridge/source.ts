@@ -1,5 +1,5 @@
 import type { At } from '../../chains/port.ts'
-import { agreedPerTick, askMostIf, type ContractReader, type Finality, inTicks, unless } from '../common/contract-reader.ts'
+import { agreedPerTick, askMostIf, type ContractReader, type Finality, inTicks, unless } from '../kit/contract-reader.ts'
 import { readInboundNonce, readOutbound } from './contracts.ts'
 import { checkId, type NativeTransfer } from './message.ts'
 

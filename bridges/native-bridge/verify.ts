@@ -1,8 +1,8 @@
-import { RelayerError } from '../../domain/errors.ts'
-import type { ContractReader } from '../common/contract-reader.ts'
-import type { Refusals } from '../common/verdict.ts'
+import { RelayerError } from '../../domain/catalogue/errors.ts'
+import type { ContractReader } from '../kit/contract-reader.ts'
+import type { Refusals } from '../kit/verdict.ts'
 import { readOutbound } from './contracts.ts'
-import { createGoodMessages, type GoodMessages } from '../common/good-messages.ts'
+import { createGoodMessages, type GoodMessages } from '../kit/good-messages.ts'
 import { type NativeMessage, type NativeRoute, readMessage } from './message.ts'
 import type { Routes } from './routes.ts'
 

@@ -1,7 +1,7 @@
 import { Interface } from 'ethers'
 import type { At } from '../../chains/port.ts'
-import { remember } from '../../domain/remember.ts'
-import { type ContractReader, read } from '../common/contract-reader.ts'
+import { remember } from '../../runtime/remember.ts'
+import { type ContractReader, read } from '../kit/contract-reader.ts'
 
 /** The parts of the two contracts that are read or called (IWormhole.sol, ITokenBridge.sol). */
 export const coreAbi = new Interface([

@@ -1,5 +1,5 @@
-import { RelayerError } from '../../domain/errors.ts'
-import { type ContractReader, read } from '../common/contract-reader.ts'
+import { RelayerError } from '../../domain/catalogue/errors.ts'
+import { type ContractReader, read } from '../kit/contract-reader.ts'
 import { coreAbi } from './contracts.ts'
 
 /** A guardian set as a core contract keeps it. */

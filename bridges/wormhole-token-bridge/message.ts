@@ -1,6 +1,6 @@
 import { type BytesLike, decodeBase64, encodeBase64, keccak256 } from 'ethers'
-import { boundedMemo } from '../../domain/bounded-memo.ts'
-import { RelayerError } from '../../domain/errors.ts'
+import { boundedMemo } from '../../runtime/bounded-memo.ts'
+import { RelayerError } from '../../domain/catalogue/errors.ts'
 import { type BridgeName, type ChainName, mostMessageBytes, type Transfer } from '../../domain/transfer/transfer.ts'
 import { unconfiguredSource } from '../../domain/transfer/unconfigured-source.ts'
 import { parseVaa, type Vaa } from '../../domain/vaa.ts'

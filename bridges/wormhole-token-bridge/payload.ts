@@ -1,4 +1,4 @@
-import { RelayerError } from '../../domain/errors.ts'
+import { RelayerError } from '../../domain/catalogue/errors.ts'
 import { toHex } from '../../domain/vaa.ts'
 
 /** What a token bridge transfer says (Bridge.sol, parseTransfer and parseTransferWithPayload). Amounts have at most 8 decimals. */

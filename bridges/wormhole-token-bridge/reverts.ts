@@ -1,6 +1,6 @@
 import type { Revert } from '../../chains/port.ts'
-import type { ErrorCode } from '../../domain/errors.ts'
-import { parseRevert } from '../common/contract-reader.ts'
+import type { ErrorCode } from '../../domain/catalogue/errors.ts'
+import { parseRevert } from '../kit/contract-reader.ts'
 import type { RevertMeaning } from '../port.ts'
 import { tokenBridgeAbi } from './contracts.ts'
 

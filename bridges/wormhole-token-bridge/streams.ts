@@ -1,6 +1,6 @@
 import type { ChainName, Transfer } from '../../domain/transfer/transfer.ts'
 import type { SignedSource } from '../source-port.ts'
-import { askMostIf, type ContractReader, type Finality, read } from '../common/contract-reader.ts'
+import { askMostIf, type ContractReader, type Finality, read } from '../kit/contract-reader.ts'
 import { coreAbi, isCompleted } from './contracts.ts'
 import { wormholeTokenBridge } from './message.ts'
 import { type Emitter, publishedIn, type SourceReader } from './published.ts'

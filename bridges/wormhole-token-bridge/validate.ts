@@ -1,5 +1,5 @@
 import { decodeBase64 } from 'ethers'
-import { RelayerError } from '../../domain/errors.ts'
+import { RelayerError } from '../../domain/catalogue/errors.ts'
 import type { ChainName, Transfer } from '../../domain/transfer/transfer.ts'
 import { type TokenBridgeReads, unregistered } from './contracts.ts'
 import { contractOf, readMessage, type TokenBridgeMessage } from './message.ts'

@@ -1,9 +1,9 @@
 import { getBytes } from 'ethers'
-import { secp256k1 } from '../../crypto/secp256k1.ts'
-import { RelayerError } from '../../domain/errors.ts'
+import { secp256k1 } from '../../chains/crypto/secp256k1.ts'
+import { RelayerError } from '../../domain/catalogue/errors.ts'
 import { parseVaa, quorum, type Vaa } from '../../domain/vaa.ts'
-import { createGoodMessages } from '../common/good-messages.ts'
-import type { Refusals } from '../common/verdict.ts'
+import { createGoodMessages } from '../kit/good-messages.ts'
+import type { Refusals } from '../kit/verdict.ts'
 import type { GuardianSet, GuardianSets } from './guardian-sets.ts'
 import { digestOf } from './message.ts'
 

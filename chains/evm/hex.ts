@@ -1,4 +1,4 @@
-import { RelayerError } from '../../domain/errors.ts'
+import { RelayerError } from '../../domain/catalogue/errors.ts'
 
 /** A hex quantity of a node as a number. Throws NODE_REFUSED if it is none, or past 2^53. */
 export function toNumber(value: unknown, what: string): number {

@@ -1,4 +1,4 @@
-import { RelayerError } from '../../domain/errors.ts'
+import { RelayerError } from '../../domain/catalogue/errors.ts'
 import type { At, BlockHeader, Chain, LogRange, PlacedLog } from '../port.ts'
 import { blockCall, fetchBlock, readBlockIfAny } from './heads/blocks.ts'
 import { readCount, toAddress, toBytes, toHash, toList, toNumber, toQuantity, toRecord } from './hex.ts'

@@ -4,7 +4,7 @@ import { fishScript } from '../completion/fish.ts'
 import { completionTree } from '../completion/tree.ts'
 import { zshScript } from '../completion/zsh.ts'
 import type { Call, CommandSpec } from '../command.ts'
-import { verbatim } from '../output.ts'
+import { verbatim } from '../output/output.ts'
 
 const scripts = { bash: bashScript, zsh: zshScript, fish: fishScript }
 

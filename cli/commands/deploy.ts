@@ -1,11 +1,11 @@
 import { InvalidArgumentError, Option } from 'commander'
 import { setTimeout as delay } from 'node:timers/promises'
-import type { Config } from '../../config/schema.ts'
-import { describeDeployment, type DeploymentStatus, promoteVersion } from '../../temporal/client/deployments.ts'
+import type { Config } from '../../config/schema/schema.ts'
+import { describeDeployment, type DeploymentStatus, promoteVersion } from '../../temporal/client/connection/deployments.ts'
 import type { Call, CommandSpec } from '../command.ts'
 import { withInterrupt } from '../context.ts'
-import { invalid, type Reasoned, withReason } from '../options.ts'
-import { list, type Text } from '../output.ts'
+import { invalid, type Reasoned, withReason } from '../arguments/options.ts'
+import { list, type Text } from '../output/output.ts'
 
 /** Between two looks of `deploy drained --wait`, ms. */
 const lookEveryMs = 2_000

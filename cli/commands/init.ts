@@ -5,8 +5,8 @@ import type { Call, CommandSpec, Outcome } from '../command.ts'
 import { configText, keystoreOf, variablesOf } from '../init/config-text.ts'
 import { ask, chainsNamed, type Choice } from '../init/choose.ts'
 import { type Network, networks, successorOf } from '../init/networks.ts'
-import { invalid } from '../options.ts'
-import { facts, verbatim } from '../output.ts'
+import { invalid } from '../arguments/options.ts'
+import { facts, verbatim } from '../output/output.ts'
 
 interface InitOptions {
   readonly network?: Network

@@ -5,8 +5,8 @@ import type { Command } from 'commander'
 import { Wallet } from 'ethers'
 import type { Call, CommandSpec, Outcome } from '../command.ts'
 import type { CliContext } from '../context.ts'
-import { invalid } from '../options.ts'
-import { facts } from '../output.ts'
+import { invalid } from '../arguments/options.ts'
+import { facts } from '../output/output.ts'
 
 interface KeystoreOptions {
   readonly out: string

@@ -1,17 +1,17 @@
 import { InvalidArgumentError, Option } from 'commander'
-import { unlistedToken, type UnlistedToken } from '../../access/first-token.ts'
-import { keyFile } from '../../access/key-ring.ts'
-import { makeKeys, readKeys, signingKey } from '../../access/keys.ts'
-import { signToken } from '../../access/tokens.ts'
+import { unlistedToken, type UnlistedToken } from '../../operations/access/first-token.ts'
+import { keyFile } from '../../operations/access/key-ring.ts'
+import { makeKeys, readKeys, signingKey } from '../../operations/access/keys.ts'
+import { signToken } from '../../operations/access/tokens.ts'
 import { namesOf } from '../../config/chains.ts'
 import { makeDataFolder } from '../../config/data-folder.ts'
-import type { Config } from '../../config/schema.ts'
-import type { Principal } from '../../domain/access/access.ts'
-import { RelayerError, toRelayerError } from '../../domain/errors.ts'
+import type { Config } from '../../config/schema/schema.ts'
+import type { Principal } from '../../domain/access.ts'
+import { RelayerError, toRelayerError } from '../../domain/catalogue/errors.ts'
 import { laneAddress } from '../../domain/lane/lane-id.ts'
 import { createLogger, type Logger, type LogLevel, logLevels } from '../../observability/logger.ts'
-import { changeSettings } from '../../temporal/client/settings.ts'
-import { type Role, roles } from '../../workers/roles.ts'
+import { changeSettings } from '../../temporal/client/settings/settings.ts'
+import { type Role, roles } from '../../workers/roles/roles.ts'
 import type { Call, CommandSpec } from '../command.ts'
 import { type CliContext, withInterrupt } from '../context.ts'
 import { problemOf } from '../../observability/severity.ts'
@@ -53,7 +53,7 @@ export const runCommand: CommandSpec = {
     const unlisted = unlistedToken(loaded.dataFolder)
     const first = options.role === 'all' || options.role === 'api' ? await prepareAccess(loaded, unlisted, { context, logger }) : undefined
     // The native parts of a worker load slowly: only the command that needs them pays.
-    const [{ runRole }, { restApi }] = await Promise.all([import('../../workers/runtime.ts'), import('../../api/server.ts')])
+    const [{ runRole }, { restApi }] = await Promise.all([import('../../workers/process/runtime.ts'), import('../../api/server.ts')])
     await withInterrupt(context, async (stopping) => {
       stopping.addEventListener('abort', () => logger.info('stopping: work in hand is finished or handed back'))
       const listed = first && listToken(first, unlisted, { withTemporal, logger, stopping })
@@ -109,7 +109,7 @@ async function listToken(
 ): Promise<void> {
   const order = { by: 'portage', reason: 'the first access token', orders: [{ kind: 'addToken' as const, token }] }
   try {
-    const { retryUntilAvailable } = await import('../../workers/retry-until-available.ts')
+    const { retryUntilAvailable } = await import('../../workers/process/retry-until-available.ts')
     const add = () => withTemporal((client, config) => changeSettings(client, namesOf(config), order))
     await retryUntilAvailable('the list of access tokens', add, { logger, stopping })
     // Listed twice is listed once.

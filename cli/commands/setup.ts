@@ -1,5 +1,5 @@
 import { InvalidArgumentError } from 'commander'
-import { type NamespaceSetup, setUpNamespace } from '../../temporal/client/namespace-setup.ts'
+import { type NamespaceSetup, setUpNamespace } from '../../temporal/client/connection/namespace-setup.ts'
 import type { Call, CommandSpec } from '../command.ts'
 
 export const setupCommand: CommandSpec = {

@@ -1,8 +1,8 @@
-import { collectCauses } from '../../causes/collect.ts'
-import { RelayerError } from '../../domain/errors.ts'
-import { withTemporalClient } from '../../temporal/client/connect.ts'
+import { collectCauses } from '../../operations/causes/collect.ts'
+import { RelayerError } from '../../domain/catalogue/errors.ts'
+import { withTemporalClient } from '../../temporal/client/connection/connect.ts'
 import type { CommandSpec } from '../command.ts'
-import { stuckText } from '../stuck-text.ts'
+import { stuckText } from '../output/stuck-text.ts'
 
 export const stuckCommand: CommandSpec = {
   description: 'What is stuck, why, and what to do: one row for each cause, the most harmful first.',

@@ -1,10 +1,10 @@
-import { createArchiveStore } from '../../archive/create-store.ts'
-import { type Freshness, freshnessOf } from '../../archive/freshness.ts'
-import { readProgress } from '../../archive/transfers.ts'
-import type { Config } from '../../config/schema.ts'
+import { createArchiveStore } from '../../operations/archive/create-store.ts'
+import { type Freshness, freshnessOf } from '../../operations/archive/freshness.ts'
+import { readProgress } from '../../operations/archive/transfers.ts'
+import type { Config } from '../../config/schema/schema.ts'
 import type { TemporalAccess } from '../../domain/temporal-access.ts'
-import { withTemporalClient } from '../../temporal/client/connect.ts'
-import { retentionHours } from '../../temporal/client/ended-transfers.ts'
+import { withTemporalClient } from '../../temporal/client/connection/connect.ts'
+import { retentionHours } from '../../temporal/client/transfers/ended-transfers.ts'
 import { type Check, fail, type Finding, look, warn } from './check.ts'
 
 /** Checks that what Temporal forgets is archived in time; nothing where the config has no archive, and where Temporal does not answer, which checkTemporal reports. */

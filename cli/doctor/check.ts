@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { toRelayerError } from '../../domain/errors.ts'
+import { toRelayerError } from '../../domain/catalogue/errors.ts'
 import { redactText } from '../../observability/redact.ts'
 import { remedyOf } from './remedies.ts'
 

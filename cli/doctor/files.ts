@@ -1,5 +1,5 @@
 import { stat } from 'node:fs/promises'
-import type { Config } from '../../config/schema.ts'
+import type { Config } from '../../config/schema/schema.ts'
 import type { TemporalAccess } from '../../domain/temporal-access.ts'
 import { type Check, type Finding, look, warn } from './check.ts'
 

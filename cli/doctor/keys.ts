@@ -1,6 +1,6 @@
 import { noopsOnly } from '../../chains/noops-only.ts'
 import { chainFamilies } from '../../chains/registry.ts'
-import type { ChainConfig, LaneSettings } from '../../config/schema.ts'
+import type { ChainConfig, LaneSettings } from '../../config/schema/schema.ts'
 import { signingLimits } from '../../config/signing-limits.ts'
 import { laneId } from '../../domain/lane/lane-id.ts'
 import { type Finding, warn } from './check.ts'

@@ -1,12 +1,12 @@
 import { lanesOf } from '../../config/chains.ts'
-import type { Config } from '../../config/schema.ts'
-import { RelayerError } from '../../domain/errors.ts'
+import type { Config } from '../../config/schema/schema.ts'
+import { RelayerError } from '../../domain/catalogue/errors.ts'
 import { kept } from '../../domain/lane/entries.ts'
 import type { LaneId } from '../../domain/lane/lane-id.ts'
-import type { TemporalClient } from '../../temporal/client/client.ts'
+import type { TemporalClient } from '../../temporal/client/connection/client.ts'
 import type { TemporalAccess } from '../../domain/temporal-access.ts'
-import { withTemporalClient } from '../../temporal/client/connect.ts'
-import { readLane } from '../../temporal/client/lanes.ts'
+import { withTemporalClient } from '../../temporal/client/connection/connect.ts'
+import { readLane } from '../../temporal/client/lanes/lanes.ts'
 import { type Check, type Finding, look, warn } from './check.ts'
 
 /** From this part of the most nonces that a lane keeps, an operator should know. */

@@ -1,8 +1,8 @@
 import { createLimits } from '../../bridges/native-bridge/limits.ts'
 import { highestNonce } from '../../bridges/native-bridge/source.ts'
 import { chainOf } from '../../config/chains.ts'
-import type { NativeBridgeConfig } from '../../config/bridge-schema.ts'
-import type { Config } from '../../config/schema.ts'
+import type { NativeBridgeConfig } from '../../config/schema/bridge-schema.ts'
+import type { Config } from '../../config/schema/schema.ts'
 import { type ConfiguredChain as Reader, createConfiguredChain } from '../../chains/registry.ts'
 import { type Check, checkTimeoutMs, fail, type Finding, look, warn } from './check.ts'
 

@@ -1,4 +1,4 @@
-import type { ErrorCode, RelayerError } from '../../domain/errors.ts'
+import type { ErrorCode, RelayerError } from '../../domain/catalogue/errors.ts'
 
 /**
  * What the doctor advises instead of the catalogue, where that names the doctor itself: an act outside of it. A test holds that no other code of the catalogue

@@ -1,6 +1,6 @@
 import { Client, credentials } from '@grpc/grpc-js'
-import type { Config } from '../../config/schema.ts'
-import { RelayerError } from '../../domain/errors.ts'
+import type { Config } from '../../config/schema/schema.ts'
+import { RelayerError } from '../../domain/catalogue/errors.ts'
 import { redactUrl } from '../../observability/redact.ts'
 import { type Check, checkTimeoutMs, fail, type Finding, look, warn } from './check.ts'
 

@@ -1,7 +1,7 @@
 import { heardSources, sourceTitle } from '../../bridges/registry.ts'
 import type { HeardEmitter } from '../../bridges/wormhole-token-bridge/heard.ts'
 import { createTokenBridgeReads, unregistered } from '../../bridges/wormhole-token-bridge/contracts.ts'
-import type { Config } from '../../config/schema.ts'
+import type { Config } from '../../config/schema/schema.ts'
 import { type ConfiguredChain as Reader, createConfiguredChain } from '../../chains/registry.ts'
 import { type Check, checkTimeoutMs, type Finding, look, warn } from './check.ts'
 

@@ -1,7 +1,7 @@
 import type { Entry, LaneState, Observed, Remembered } from './lane.ts'
 import { rememberForgotten } from './forgotten.ts'
-import { inBlock } from './pack.ts'
-import { openFallen, withoutFinal } from './pages.ts'
+import { inBlock } from './storage/pack.ts'
+import { openFallen, withoutFinal } from './storage/pages.ts'
 import type { Observation, RolledBack } from './messages.ts'
 import { reviewFunds } from './funds.ts'
 

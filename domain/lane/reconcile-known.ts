@@ -3,7 +3,7 @@ import type { ApplyRequest } from './messages.ts'
 import { reusable } from './entries.ts'
 import { covered } from './observe.ts'
 import { rememberForgotten } from './forgotten.ts'
-import { inBlock } from './pack.ts'
+import { inBlock } from './storage/pack.ts'
 
 /**
  * The ledger may be an earlier one than the processes know (reset, restored): it has given fewer nonces than a process was told, and would give the later

@@ -1,4 +1,4 @@
-import type { ErrorCode } from '../errors.ts'
+import type { ErrorCode } from '../catalogue/errors.ts'
 import type { LaneStatus, Refusal } from './messages.ts'
 
 /** The error code of each reason for which a lane gives no nonce now. `withdrawn` and `conflict` do not pass with time, and have none. */

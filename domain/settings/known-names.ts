@@ -1,4 +1,4 @@
-import { RelayerError } from '../errors.ts'
+import { RelayerError } from '../catalogue/errors.ts'
 import type { FeeScope } from '../fees/policy.ts'
 import { numberOfUnconfigured } from '../transfer/unconfigured-source.ts'
 import { applySettingsOrders } from './reducer.ts'

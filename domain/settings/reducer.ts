@@ -1,4 +1,4 @@
-import { longestTokenMs } from '../access/access.ts'
+import { longestTokenMs } from '../access.ts'
 import type { FeeScope } from '../fees/policy.ts'
 import type { Halt, Settings, SettingsOrder } from './settings.ts'
 

@@ -1,5 +1,5 @@
 import type { FeePolicy, FeeScope } from '../fees/policy.ts'
-import { accessLevels, type Principal } from '../access/access.ts'
+import { accessLevels, type Principal } from '../access.ts'
 import { byKind, type Check, fields, flag, listOf, object, oneOf, optional, pattern, rule, text, whole } from '../checks.ts'
 import { assertNodeUrl } from './node-url.ts'
 import type { SettingsOrders } from './reducer.ts'

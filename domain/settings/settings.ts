@@ -1,4 +1,4 @@
-import type { Principal } from '../access/access.ts'
+import type { Principal } from '../access.ts'
 import type { FeePolicy, FeeRule, FeeScope } from '../fees/policy.ts'
 import type { BridgeName, ChainName, Transfer } from '../transfer/transfer.ts'
 

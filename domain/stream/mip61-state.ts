@@ -1,4 +1,4 @@
-import type { ErrorCode } from '../errors.ts'
+import type { ErrorCode } from '../catalogue/errors.ts'
 import type { BridgeName, TransferState } from '../transfer/transfer.ts'
 
 /** The bridge whose relayers MIP-61 describes, by its name in the config. */

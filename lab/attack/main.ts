@@ -1,10 +1,11 @@
 import { createWriteStream } from 'node:fs'
 import { mkdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import { DefaultLogger, Runtime } from '@temporalio/worker'
 import { startDevnet } from '../devnet/index.ts'
 import { describe, isClean } from './judge.ts'
-import type { AttackOptions } from './options.ts'
+import { type AttackOptions, parseOptions } from './options.ts'
 import { attackDevnet, type AttackRun, planOf, runAttacks } from './run.ts'
 
 /** An attack run from the command line. Returns the exit code. */
@@ -37,4 +38,8 @@ export async function attack({ seed, transfers, processes, only, duration, stuck
     if (clean && !keep) await rm(dir, { recursive: true, force: true })
     else process.stderr.write(`Logs and Temporal's database: ${dir}\n`)
   }
+}
+
+if (process.argv[1] && import.meta.url === pathToFileURL(process.argv[1]).href) {
+  process.exitCode = await attack(parseOptions(process.argv.slice(2)))
 }

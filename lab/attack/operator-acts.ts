@@ -1,6 +1,6 @@
 import { laneId } from '../../domain/lane/lane-id.ts'
-import { startOperatorTransaction } from '../../temporal/client/operator-transactions.ts'
-import { cancelTransfer } from '../../temporal/client/transfers.ts'
+import { startOperatorTransaction } from '../../temporal/client/lanes/operator-transactions.ts'
+import { cancelTransfer } from '../../temporal/client/transfers/transfers.ts'
 import { lookAtTransfers } from '../demo/follow.ts'
 import { sendWish, wishOf } from '../demo/load.ts'
 import { keyOf } from '../devnet/sent.ts'

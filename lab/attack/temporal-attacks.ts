@@ -83,7 +83,7 @@ async function forgedStep(scene: AttackScene, attack: PlannedAttack): Promise<st
     const worker = await Worker.create({
       connection,
       taskQueue,
-      workflowsPath: fileURLToPath(new URL('hostile-workflow.ts', import.meta.url)),
+      workflowsPath: fileURLToPath(new URL('./hostile-workflow.ts', import.meta.url)),
     })
     const hostile = (name: string, queue: string, steps: Record<string, unknown>) =>
       scene.client.workflow.execute('hostile', { taskQueue, workflowId: `hostile-${name}-${attack.dice}`, args: [queue, steps] })

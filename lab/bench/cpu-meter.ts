@@ -15,7 +15,7 @@ export interface ProcessUsage {
 export type Measured = Readonly<Record<string, readonly number[] | { readonly tree: number }>>
 
 /** Makes `name-threads.cjs` run first in a Node process. */
-export const namedThreads = { NODE_OPTIONS: `--require "${fileURLToPath(new URL('name-threads.cjs', import.meta.url))}"` } as const
+export const namedThreads = { NODE_OPTIONS: `--require "${fileURLToPath(new URL('./name-threads.cjs', import.meta.url))}"` } as const
 
 const memoryEveryMs = 2_000
 

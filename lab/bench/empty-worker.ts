@@ -1,4 +1,4 @@
-import { defaultTuning } from '../../workers/tuning.ts'
+import { defaultTuning } from '../../workers/process/tuning.ts'
 import { NativeConnection, Worker } from '@temporalio/worker'
 import { fileURLToPath } from 'node:url'
 
@@ -8,7 +8,7 @@ const connection = await NativeConnection.connect({ address, grpcCompression: { 
 const worker = await Worker.create({
   connection,
   taskQueue,
-  workflowsPath: fileURLToPath(new URL('empty-workflows.ts', import.meta.url)),
+  workflowsPath: fileURLToPath(new URL('./empty-workflows.ts', import.meta.url)),
   activities: { nothing: async () => {} },
   maxCachedWorkflows: defaultTuning.maxCachedWorkflows,
   maxConcurrentWorkflowTaskExecutions: defaultTuning.workflowTasks,

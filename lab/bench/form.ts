@@ -1,4 +1,4 @@
-import { laneSchema } from '../../config/lane-schema.ts'
+import { laneSchema } from '../../config/schema/lane-schema.ts'
 import type { ConfigInput } from '../devnet/relayer-config.ts'
 
 /** Where `broadcast` runs. queue: through the lane's queue, the durable form. auto: in the process that admitted the transfer, where that can be. */

@@ -10,7 +10,7 @@ import { measure, type Measurement } from './measure.ts'
 export const yardsticks = ['empty', 'oneActivity'] as const
 export type Yardstick = (typeof yardsticks)[number]
 
-const worker = fileURLToPath(new URL('empty-worker.ts', import.meta.url))
+const worker = fileURLToPath(new URL('./empty-worker.ts', import.meta.url))
 
 /** The name of the yardstick's worker process among what is measured; for a run of Portage, that of the relayer. */
 export const workerName = 'worker'

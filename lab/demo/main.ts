@@ -1,5 +1,6 @@
 import { mkdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import { Client, Connection } from '@temporalio/client'
 import { type Devnet, startDevnet } from '../devnet/index.ts'
 import { makeToken } from '../devnet/access.ts'
@@ -8,7 +9,7 @@ import { until } from '../devnet/until.ts'
 import { byBridge, keyOf, type AnySent } from '../devnet/sent.ts'
 import { isSettled, lookAtTransfers, type Seen } from './follow.ts'
 import { sendTransfers } from './load.ts'
-import type { DemoOptions } from './options.ts'
+import { type DemoOptions, parseOptions } from './options.ts'
 import { Screen } from './screen.ts'
 import { type Summary, describe, isClean, summarize } from './summary.ts'
 import { unprovedStreams, watermarks } from './streams.ts'
@@ -124,4 +125,8 @@ async function stayUp(devnet: Devnet, portage: PortageProcess, say: (line: strin
     process.once('SIGTERM', resolve)
   })
   clearInterval(forever)
+}
+
+if (process.argv[1] && import.meta.url === pathToFileURL(process.argv[1]).href) {
+  process.exitCode = await demo(parseOptions(process.argv.slice(2)))
 }

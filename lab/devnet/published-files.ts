@@ -1,7 +1,7 @@
 import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { stringify } from 'yaml'
-import { RelayerError } from '../../domain/errors.ts'
+import { RelayerError } from '../../domain/catalogue/errors.ts'
 import { attachAnvil } from './chain/anvil.ts'
 import type { Devnet } from './index.ts'
 import type { NativeSide } from './native/native-users.ts'

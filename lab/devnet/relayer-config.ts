@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import type { configSchema } from '../../config/schema.ts'
+import type { configSchema } from '../../config/schema/schema.ts'
 import type { DevnetAccount } from './chain/accounts.ts'
 import { toUniversal } from './wormhole/vaa.ts'
 import type { WormholeChain } from './wormhole/wormhole.ts'
@@ -63,7 +63,7 @@ export const devnetTokenFee = 10_000n
 /** The same in wei of 18 decimals, as users give it. */
 export const devnetTokenFeeWei = devnetTokenFee * 10n ** 10n
 
-/** The config of a relayer that serves this devnet; it passes config/schema.ts. */
+/** The config of a relayer that serves this devnet; it passes config/schema/schema.ts. */
 export function relayerConfig(input: RelayerConfigInput): ConfigInput {
   const { chains, lanes, window = 64, apiPort, wormhole = true, nativeRoutes, auditMinutes, transferAuditMinutes, checkpoints } = input
   const { worker, dataFolder, broadcast } = input

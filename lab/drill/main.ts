@@ -1,10 +1,11 @@
 import { createWriteStream } from 'node:fs'
 import { mkdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import { startDevnet } from '../devnet/index.ts'
 import { postgresServerParts } from '../devnet/temporal/on-postgres.ts'
 import { startPostgresTemporal } from '../devnet/temporal/postgres-temporal.ts'
-import { drillExit, type DrillOptions } from './options.ts'
+import { drillExit, type DrillOptions, parseOptions } from './options.ts'
 import { drillDevnet, runDrill } from './run.ts'
 import { describe, isClean } from './summary.ts'
 
@@ -41,4 +42,8 @@ export async function drill(options: DrillOptions): Promise<number> {
     if (clean && !options.keep) await rm(dir, { recursive: true, force: true })
     else process.stderr.write(`Logs, configs and the dump: ${dir}\n`)
   }
+}
+
+if (process.argv[1] && import.meta.url === pathToFileURL(process.argv[1]).href) {
+  process.exitCode = await drill(parseOptions(process.argv.slice(2)))
 }

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import type { Role } from '../../workers/roles.ts'
+import type { Role } from '../../workers/roles/roles.ts'
 import type { Devnet } from '../devnet/index.ts'
 import type { LaneKey } from '../devnet/relayer-config.ts'
 import type { FleetProcess } from './fleet.ts'

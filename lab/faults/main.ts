@@ -1,12 +1,13 @@
 import { createWriteStream } from 'node:fs'
 import { copyFile, mkdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import { type Devnet, type DevnetOptions, startDevnet } from '../devnet/index.ts'
 import { quickTakeover } from '../devnet/relayer-config.ts'
 import type { PostgresServerParts } from '../devnet/temporal/on-postgres.ts'
 import { fleetDevnet, startFleetGround } from './fleet-run.ts'
 import { fleetServerParts } from './fleet-server.ts'
-import type { FaultOptions } from './options.ts'
+import { type FaultOptions, parseOptions } from './options.ts'
 import { faultDevnet, planOf, runFaults, type FaultRun } from './run.ts'
 import { describe, isClean } from './summary.ts'
 
@@ -74,4 +75,8 @@ async function interrupted(uiUrl: string | undefined, say: (line: string) => voi
     process.once('SIGTERM', resolve)
   })
   clearInterval(forever)
+}
+
+if (process.argv[1] && import.meta.url === pathToFileURL(process.argv[1]).href) {
+  process.exitCode = await faults(parseOptions(process.argv.slice(2)))
 }

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { InvalidArgumentError } from 'commander'
-import { errorCatalogue, RelayerError } from '../../domain/errors.ts'
+import { errorCatalogue, RelayerError } from '../../domain/catalogue/errors.ts'
 
 /** One reader of what strangers write. */
 export interface FuzzTarget<Input = never> {

@@ -2,7 +2,7 @@ import { createServer, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { gzipSync } from 'node:zlib'
 import fc from 'fast-check'
-import { type MessagePlace, createVaaLookup } from '../../intake/vaa-lookup.ts'
+import { type MessagePlace, createVaaLookup } from '../../intake/submit/vaa-lookup.ts'
 import { nearly, nearlyText } from './arbitraries.ts'
 import { type FuzzTarget, wordsOf } from './fuzz.ts'
 

@@ -1,3 +1,4 @@
+import { pathToFileURL } from 'node:url'
 import { Command, InvalidArgumentError } from 'commander'
 import { type Finding, fuzz, type FuzzTarget } from './fuzz.ts'
 import { networkTargets, startNetworkTargets } from './network.ts'
@@ -86,4 +87,8 @@ function names(text: string): string[] {
   const unknown = given.find((name) => !allNames.includes(name))
   if (unknown === undefined) return given
   throw new InvalidArgumentError(`there is no ${unknown}; targets: ${allNames.join(', ')}`)
+}
+
+if (process.argv[1] && import.meta.url === pathToFileURL(process.argv[1]).href) {
+  process.exitCode = await runFuzz(parseOptions(process.argv.slice(2)))
 }

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { standing } from '../../causes/explain-chains.ts'
+import { standing } from '../../operations/causes/explain-chains.ts'
 import type { FaultRule } from '../devnet/fault-proxy/rules.ts'
 import type { ChainKey, StuckCase, StuckScene } from './scene.ts'
 

@@ -1,5 +1,5 @@
-import type { CauseCode } from '../../domain/cause.ts'
-import type { TemporalClient } from '../../temporal/client/client.ts'
+import type { CauseCode } from '../../domain/catalogue/cause.ts'
+import type { TemporalClient } from '../../temporal/client/connection/client.ts'
 import type { Anvil } from '../devnet/chain/anvil.ts'
 import { until } from '../devnet/until.ts'
 import type { Devnet, DevnetOptions } from '../devnet/index.ts'

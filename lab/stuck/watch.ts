@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { z } from 'zod'
-import type { causeReportSchema } from '../../causes/schema.ts'
+import type { causeReportSchema } from '../../operations/causes/schema.ts'
 import type { StuckCase } from './scene.ts'
 
 export type Report = z.output<typeof causeReportSchema>

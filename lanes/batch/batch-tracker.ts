@@ -1,7 +1,7 @@
 import { gasPaid } from '../../domain/fees/fees.ts'
 import type { Logger } from '../../observability/logger.ts'
 import type { BatchEnd } from '../../temporal/contracts/batch.ts'
-import type { TemporalClient } from '../../temporal/client/client.ts'
+import type { TemporalClient } from '../../temporal/client/connection/client.ts'
 import {
   batchEntries,
   type BatchEntry,
@@ -11,11 +11,11 @@ import {
   startBatch,
   tellBatchCleared,
   tellBatchOver,
-} from '../../temporal/client/batches.ts'
+} from '../../temporal/client/transfers/batches.ts'
 import { batchIntentId, batchPrefix } from '../../temporal/contracts/names.ts'
 import type { LaneAgent } from '../agent.ts'
 import { laneCall } from '../lane-call.ts'
-import type { NonceRequest, Refused } from '../nonce-requests.ts'
+import type { NonceRequest, Refused } from '../ledger/nonce-requests.ts'
 import type { PendingTransaction, PendingTransactionState } from '../transaction/pending-transaction.ts'
 import { randomBytes } from 'node:crypto'
 

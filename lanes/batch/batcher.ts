@@ -1,5 +1,5 @@
 import { bisection, type Bisection, tried } from '../../domain/batch/bisection.ts'
-import { NonceQueue, type Waiting } from '../nonce-queue.ts'
+import { NonceQueue, type Waiting } from '../ledger/nonce-queue.ts'
 import { Wait, type WaitLimit } from '../wait.ts'
 
 /** What became of one flush. */

@@ -1,6 +1,6 @@
 import type { MinedTransaction, Watch } from '../../chains/port.ts'
 import type { SignedTransaction, UnsignedTransaction } from '../../chains/signing-port.ts'
-import { RelayerError } from '../../domain/errors.ts'
+import { RelayerError } from '../../domain/catalogue/errors.ts'
 import type { Intent } from '../../domain/intent.ts'
 import type { Attempt } from '../../domain/lane/lane.ts'
 import type { SignedHash } from '../../temporal/contracts/operator-transaction.ts'

@@ -14,7 +14,7 @@ export type NonceUser = { readonly kind: 'ours'; readonly hash: string } | { rea
 /**
  * Finds out what used a nonce that the account has passed though no receipt of ours is there: an attempt of an earlier process, or a transaction from outside
  * Portage. That is said only when more than half of the nodes count the nonce as used at finality, and say what used it; or where they no longer have the
- * block, on looks at two blocks: then it may still be one of ours, and an operator's transaction is not sent again (activities/operator-transaction.ts).
+ * block, on looks at two blocks: then it may still be one of ours, and an operator's transaction is not sent again (activities/operator-transaction/operator-transaction.ts).
  */
 export class NonceConflictCheck {
   readonly #deps: LaneDeps

@@ -1,5 +1,5 @@
 import type { Account, Inclusion } from '../../chains/port.ts'
-import type { RelayerError } from '../../domain/errors.ts'
+import type { RelayerError } from '../../domain/catalogue/errors.ts'
 import { pricedOut, type Fees } from '../../domain/fees/fees.ts'
 import type { Intent } from '../../domain/intent.ts'
 import type { Attempt } from '../../domain/lane/lane.ts'

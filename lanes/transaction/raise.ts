@@ -1,4 +1,4 @@
-import type { RelayerError } from '../../domain/errors.ts'
+import type { RelayerError } from '../../domain/catalogue/errors.ts'
 import type { Attempt } from '../../domain/lane/lane.ts'
 import type { Attempts } from './attempts.ts'
 import type { RaiseReason } from './fee-escalator.ts'

@@ -1,4 +1,4 @@
-import { RelayerError } from '../../domain/errors.ts'
+import { RelayerError } from '../../domain/catalogue/errors.ts'
 
 /** Why the signer of the lane did not sign: `call`: it never signs this call; `limit`: the transaction passes a limit of the config, and a cheaper one may not. */
 export type SigningRefusal = 'call' | 'limit'

@@ -1,5 +1,5 @@
-import { operations } from '../../access/operations.ts'
-import { accessLevels } from '../../domain/access/access.ts'
+import { operations } from '../../operations/access/operations.ts'
+import { accessLevels } from '../../domain/access.ts'
 import { markdownTable } from './markdown.ts'
 
 /** The table of docs/access.md: every order, the level that it needs, its command and its route. */

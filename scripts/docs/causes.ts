@@ -1,5 +1,5 @@
-import { causeCatalogue } from '../../domain/cause-catalogue.ts'
-import type { CauseRow } from '../../domain/cause-row.ts'
+import { causeCatalogue } from '../../domain/catalogue/cause-catalogue.ts'
+import type { CauseRow } from '../../domain/catalogue/cause-row.ts'
 
 /** The runbook of each cause, the most harmful first. */
 export function describeCauses(): string {

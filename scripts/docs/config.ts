@@ -1,4 +1,4 @@
-import { childrenOf, configFields, type Field } from '../../config/fields.ts'
+import { childrenOf, configFields, type Field } from '../../config/schema/fields.ts'
 
 /** docs/config.md: every field with its type, default and meaning, from the schema itself. */
 export function describeConfig(): string {

@@ -1,5 +1,5 @@
-import { errorCatalogue } from '../../domain/errors.ts'
-import { warningCatalogue } from '../../domain/warnings.ts'
+import { errorCatalogue } from '../../domain/catalogue/errors.ts'
+import { warningCatalogue } from '../../domain/catalogue/warnings.ts'
 import { markdownTable } from './markdown.ts'
 
 /** docs/errors.md: every code, whether a retry can help, what it means and what to do; and the codes that only lines of the log have. */

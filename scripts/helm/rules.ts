@@ -1,8 +1,8 @@
 import { chainOf } from '../../config/chains.ts'
-import { parseConfig } from '../../config/load.ts'
-import type { Config } from '../../config/schema.ts'
+import { parseConfig } from '../../config/load/load.ts'
+import type { Config } from '../../config/schema/schema.ts'
 import { chainQueue, ledgerQueue } from '../../temporal/contracts/names.ts'
-import { roles } from '../../workers/roles.ts'
+import { roles } from '../../workers/roles/roles.ts'
 import { type Document, type Labels, type Workload, workloadsOf } from './documents.ts'
 
 /** Where a lane's Secret lies in its pod, and that of the webhooks in those of the ledger. */

@@ -6,8 +6,8 @@ import { compileAll } from '../../bin/compile.js'
 import { buildPage } from '../../bin/page.js'
 import { run } from '../../lab/devnet/run.ts'
 import { silentLogger } from '../../observability/logger.ts'
-import { workflowBundle } from '../../workers/bundle.ts'
-import { keptCode } from '../../workers/bundle-cache.ts'
+import { workflowBundle } from '../../workers/process/bundle.ts'
+import { keptCode } from '../../workers/process/bundle-cache.ts'
 import { allowedLicences, isAllowed, type PackageAt, packagesOf, withDependencies } from './packages.ts'
 
 /** A release as a folder, which `npm pack` makes a tarball of. */
@@ -28,7 +28,7 @@ const { resolve } = createRequire(import.meta.url)
 const installed = ['@temporalio/core-bridge']
 /**
  * With native parts that are small: shipped as they are. Of secp256k1 only what runs: npm would install `elliptic` with it, which has an open advisory and which
- * we never load (crypto/native.ts), and run its install script.
+ * we never load (chains/crypto/native.ts), and run its install script.
  */
 const shipped = [
   { name: 'secp256k1', files: ['bindings.js', 'lib', 'prebuilds', 'LICENSE'] },
@@ -36,7 +36,7 @@ const shipped = [
 ]
 const texts = ['README.md', 'CHANGELOG.md', 'SECURITY.md', 'LICENSE', 'config/portage.example.yaml', 'config/portage.schema.json']
 /** Read at run time, from beside the source that reads them. */
-const resources = ['intake/protos']
+const resources = ['intake/spy/protos']
 
 /** Puts a release together: compiled code, the workflow bundle, the page, resources and texts. Throws Error for a licence that is not on the list. */
 export async function stage(folder: string): Promise<Staged> {

@@ -1,4 +1,4 @@
-import type { ErrorCode } from '../../domain/errors.ts'
+import type { ErrorCode } from '../../domain/catalogue/errors.ts'
 import type { Intent } from '../../domain/intent.ts'
 import type { Order } from '../../domain/order.ts'
 import type { LaneId } from '../../domain/lane/lane-id.ts'

@@ -1,4 +1,4 @@
-import type { ErrorCode } from '../../domain/errors.ts'
+import type { ErrorCode } from '../../domain/catalogue/errors.ts'
 import type { Order, GivenOrder } from '../../domain/order.ts'
 import type { LaneId } from '../../domain/lane/lane-id.ts'
 import type { TransferTransaction } from '../../domain/transfer/attempts.ts'

@@ -1,6 +1,6 @@
 import type { Payload, PayloadCodec, SerializationContext } from '@temporalio/common'
 import proto from '@temporalio/proto'
-import { RelayerError } from '../../domain/errors.ts'
+import { RelayerError } from '../../domain/catalogue/errors.ts'
 import type { PayloadEncryption } from '../../domain/temporal-access.ts'
 import { auditPrefix } from '../contracts/audit.ts'
 import { open, seal } from './cipher.ts'

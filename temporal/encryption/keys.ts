@@ -1,5 +1,5 @@
 import { createSecretKey, type KeyObject } from 'node:crypto'
-import { RelayerError } from '../../domain/errors.ts'
+import { RelayerError } from '../../domain/catalogue/errors.ts'
 import type { PayloadEncryption, PayloadKeySource } from '../../domain/temporal-access.ts'
 
 const keyBytes = 32

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import { FinalNonces } from '../../activities/final-nonces.ts'
-import { findForgotten, type Look } from '../../activities/forgotten-nonces.ts'
+import { FinalNonces } from '../../activities/audit/final-nonces.ts'
+import { findForgotten, type Look } from '../../activities/audit/forgotten-nonces.ts'
 import type { Chain } from '../../chains/port.ts'
-import { RelayerError } from '../../domain/errors.ts'
+import { RelayerError } from '../../domain/catalogue/errors.ts'
 import { until } from '../../lab/devnet/until.ts'
 
 const minuteMs = 60_000

@@ -1,7 +1,7 @@
 import { MockActivityEnvironment } from '@temporalio/testing'
 import { DefaultLogger } from '@temporalio/worker'
 import { describe, expect, test } from 'vitest'
-import { createSendOperatorTransaction } from '../../activities/operator-transaction.ts'
+import { createSendOperatorTransaction } from '../../activities/operator-transaction/operator-transaction.ts'
 import type { Chain } from '../../chains/port.ts'
 import type { LaneView } from '../../domain/lane/messages.ts'
 import type { LaneAgent } from '../../lanes/agent.ts'

@@ -4,7 +4,7 @@ import { noSettings } from '../../domain/settings/settings.ts'
 import { bearer } from '../../lab/devnet/access.ts'
 import { freePort } from '../../lab/devnet/ports.ts'
 import { silentLogger } from '../../observability/logger.ts'
-import { watchSettings } from '../../temporal/client/settings-watch.ts'
+import { watchSettings } from '../../temporal/client/settings/settings-watch.ts'
 import { deadConfig, openApi, type OpenApi, type Route } from './setting.ts'
 
 let setting: OpenApi

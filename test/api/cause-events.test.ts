@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { causeChanges } from '../../api/events/looks.ts'
-import type { Cause } from '../../domain/cause.ts'
+import type { Cause } from '../../domain/catalogue/cause.ts'
 
 const cause = (code: string, id: string, more: Partial<Cause> = {}): Cause => ({
   ...{ code, what: `${id} is away`, where: { kind: 'chain', id } as const, asOf: new Date().toISOString() },

@@ -2,7 +2,7 @@ import { Agent, get } from 'node:http'
 import { connect, type Socket } from 'node:net'
 import { afterEach, expect, test } from 'vitest'
 import { createStartupServer } from '../../api/startup-server.ts'
-import { RelayerError } from '../../domain/errors.ts'
+import { RelayerError } from '../../domain/catalogue/errors.ts'
 import { freePort } from '../../lab/devnet/ports.ts'
 
 const waitLimit = { timeout: 40_000 }

@@ -2,7 +2,7 @@ import { gunzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { chains, explorer, nativeChainIds } from '@wormhole-foundation/sdk-base/constants'
 import { explorerOf, knownExplorers } from '../../config/explorers.ts'
-import { configSchema } from '../../config/schema.ts'
+import { configSchema } from '../../config/schema/schema.ts'
 import { freePort } from '../../lab/devnet/ports.ts'
 import { deadConfig, openApi } from './setting.ts'
 
@@ -29,8 +29,8 @@ describe('the page at /', () => {
     // Nothing in the document runs or looks by itself, and nothing comes from elsewhere.
     expect(body).not.toMatch(/<style|style=|\son\w+=|<script(?![^>]*src=)/)
     expect([...body.matchAll(/(?:src|href)="([^"]*)"/g)].map(([, url = '']) => url).toSorted((a, b) => a.localeCompare(b))).toEqual([
-      'page/icon.svg',
-      'page/page.css',
+      'api/page/icon.svg',
+      'api/page/page.css',
       'page/page.js',
     ])
   })

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { afterEach, expect, test } from 'vitest'
 import { createStartupServer } from '../../api/startup-server.ts'
 import { freePort } from '../../lab/devnet/ports.ts'
-import { RelayerError } from '../../domain/errors.ts'
+import { RelayerError } from '../../domain/catalogue/errors.ts'
 
 const closing: (() => Promise<unknown>)[] = []
 afterEach(async () => {

@@ -1,6 +1,6 @@
 import { Interface } from 'ethers'
 import { describe, expect, test } from 'vitest'
-import { read } from '../../bridges/common/contract-reader.ts'
+import { read } from '../../bridges/kit/contract-reader.ts'
 import type { At } from '../../chains/port.ts'
 
 const abi = new Interface(['function open() view returns (bool)'])

@@ -8,7 +8,7 @@ import { createGuardianSets } from '../../bridges/wormhole-token-bridge/guardian
 import { publishedIn } from '../../bridges/wormhole-token-bridge/published.ts'
 import { explainRevert as explainWormholeRevert } from '../../bridges/wormhole-token-bridge/reverts.ts'
 import type { PlacedLog } from '../../chains/port.ts'
-import { RelayerError, toRelayerError } from '../../domain/errors.ts'
+import { RelayerError, toRelayerError } from '../../domain/catalogue/errors.ts'
 import { transferPayload } from '../helpers/vaa.ts'
 
 const coder = AbiCoder.defaultAbiCoder()

@@ -4,7 +4,7 @@ import { type Bisection, bisection, tried } from '../../domain/batch/bisection.t
 import { tokenAbi } from '../../bridges/native-bridge/contracts.ts'
 import { createEvmEndpoint } from '../../bridges/native-bridge/evm.ts'
 import { fitting } from '../../bridges/native-bridge/gates.ts'
-import { createGoodMessages } from '../../bridges/common/good-messages.ts'
+import { createGoodMessages } from '../../bridges/kit/good-messages.ts'
 import { createLimits, secondsOf } from '../../bridges/native-bridge/limits.ts'
 import { idOf, type NativeTransfer, readMessage, toTransfer, writeMessage } from '../../bridges/native-bridge/message.ts'
 import { createRoutes } from '../../bridges/native-bridge/routes.ts'

@@ -5,7 +5,7 @@ import { nativeBridgeAbi, tokenAbi } from '../../bridges/native-bridge/contracts
 import { createInbound } from '../../bridges/native-bridge/inbound.ts'
 import { createLimits } from '../../bridges/native-bridge/limits.ts'
 import { completionArguments, idOf, type NativeTransfer } from '../../bridges/native-bridge/message.ts'
-import { RelayerError } from '../../domain/errors.ts'
+import { RelayerError } from '../../domain/catalogue/errors.ts'
 
 const [bridge, token, fund] = ['b1', 'c2', 'f3'].map((byte) => `0x${byte.repeat(20)}`) as [string, string, string]
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { batchIntent } from '../../bridges/native-bridge/batch.ts'
 import { nativeBridgeAbi } from '../../bridges/native-bridge/contracts.ts'
-import { createGoodMessages } from '../../bridges/common/good-messages.ts'
+import { createGoodMessages } from '../../bridges/kit/good-messages.ts'
 import { readMessage } from '../../bridges/native-bridge/message.ts'
 import { createNativeSource } from '../../bridges/native-bridge/streams.ts'
 import type { ScannedSource } from '../../bridges/source-port.ts'

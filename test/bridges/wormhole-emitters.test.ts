@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { createBridges, spySources } from '../../bridges/registry.ts'
 import { tokenBridgeEmitters } from '../../bridges/wormhole-token-bridge/emitters.ts'
 import { heardEmitters } from '../../bridges/wormhole-token-bridge/heard.ts'
-import { wormholeTokenBridgeSchema } from '../../config/bridge-schema.ts'
+import { wormholeTokenBridgeSchema } from '../../config/schema/bridge-schema.ts'
 import { mainnetVaa } from '../helpers/vaa.ts'
 
 const emitterOf = (network: 'mainnet' | 'testnet', id: number) => tokenBridgeEmitters[network].find(([chain]) => chain === id)?.[2]

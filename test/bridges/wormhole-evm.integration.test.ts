@@ -1,7 +1,7 @@
 import { concat, id, toBeHex } from 'ethers'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createEvmEndpoint, redemptionLog } from '../../bridges/wormhole-token-bridge/evm.ts'
-import { findDelivery } from '../../bridges/common/find-delivery.ts'
+import { findDelivery } from '../../bridges/kit/find-delivery.ts'
 import { createGuardianSets } from '../../bridges/wormhole-token-bridge/guardian-sets.ts'
 import type { Verdict } from '../../bridges/port.ts'
 import { devnetGuardians, freshAddress } from '../../lab/devnet/chain/accounts.ts'

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { coreAbi } from '../../bridges/wormhole-token-bridge/contracts.ts'
 import { createGuardianSets } from '../../bridges/wormhole-token-bridge/guardian-sets.ts'
-import { RelayerError } from '../../domain/errors.ts'
+import { RelayerError } from '../../domain/catalogue/errors.ts'
 import { codeOfAsync } from '../helpers/refusals.ts'
 
 const key = `0x${'ab'.repeat(20)}`

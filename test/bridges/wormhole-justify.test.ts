@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { createJustify, selectorOf } from '../../bridges/wormhole-token-bridge/justify.ts'
 import { readMessage } from '../../bridges/wormhole-token-bridge/message.ts'
 import { tokenBridgeAbi } from '../../bridges/wormhole-token-bridge/contracts.ts'
-import { RelayerError } from '../../domain/errors.ts'
+import { RelayerError } from '../../domain/catalogue/errors.ts'
 import { signVaa, transferPayload } from '../helpers/vaa.ts'
 
 const address = (digit: string) => `0x${digit.repeat(40)}`

@@ -3,8 +3,8 @@ import { Signature, Transaction } from 'ethers'
 import { expect, test } from 'vitest'
 import { encodeTransaction } from '../../chains/evm/transactions/encode.ts'
 import type { UnsignedTransaction } from '../../chains/signing-port.ts'
-import { toWord } from '../../crypto/numbers.ts'
-import { secp256k1 } from '../../crypto/secp256k1.ts'
+import { toWord } from '../../chains/crypto/numbers.ts'
+import { secp256k1 } from '../../chains/crypto/secp256k1.ts'
 
 /** Numbers of all lengths of RLP. */
 const amount = fc.oneof(

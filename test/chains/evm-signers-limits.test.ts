@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { windows } from '../../chains/evm/signers/spending-counter.ts'
-import { RelayerError } from '../../domain/errors.ts'
+import { RelayerError } from '../../domain/catalogue/errors.ts'
 import { costing, ether, keyWith, noop, self, start, treasury } from '../helpers/limited-key.ts'
 import { codeOfAsync } from '../helpers/refusals.ts'
 import { defaultLimits } from '../helpers/signing-policy.ts'

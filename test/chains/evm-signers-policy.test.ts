@@ -2,7 +2,7 @@ import { Interface } from 'ethers'
 import { describe, expect, test } from 'vitest'
 import { judge, withPolicy } from '../../chains/evm/signers/policy.ts'
 import type { SignedTransaction, UnsignedTransaction } from '../../chains/signing-port.ts'
-import { RelayerError } from '../../domain/errors.ts'
+import { RelayerError } from '../../domain/catalogue/errors.ts'
 import { testPolicy } from '../helpers/signing-policy.ts'
 
 const address = (digit: string) => `0x${digit.repeat(40)}`

@@ -28,7 +28,7 @@ const offers: Readonly<Record<Shell, (script: string, lines: readonly Line[]) =>
       writeFileSync(scriptFile, script)
       // A dot ends each line: it may end with a space.
       writeFileSync(linesFile, lines.map((words) => `portage ${words.join(' ')}.\n`).join(''))
-      const driver = fileURLToPath(new URL('offers.zsh', import.meta.url))
+      const driver = fileURLToPath(new URL('./offers.zsh', import.meta.url))
       const env = { ...process.env, HOME: folder, ZDOTDIR: folder, TMPDIR: folder, TERM: 'xterm', COLUMNS: '1000' }
       const answers = execFileSync('zsh', ['-f', driver, scriptFile, linesFile], { ...ended, env })
         .toString()

@@ -2,10 +2,10 @@ import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { keyFile } from '../../access/key-ring.ts'
-import { makeKeys, rotateKeys } from '../../access/keys.ts'
+import { keyFile } from '../../operations/access/key-ring.ts'
+import { makeKeys, rotateKeys } from '../../operations/access/keys.ts'
 import { checkAccess } from '../../cli/doctor/access.ts'
-import { configSchema } from '../../config/schema.ts'
+import { configSchema } from '../../config/schema/schema.ts'
 import { freePort } from '../../lab/devnet/ports.ts'
 
 let dataFolder = ''

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { checkServices } from '../../cli/doctor/services.ts'
-import { configSchema } from '../../config/schema.ts'
+import { configSchema } from '../../config/schema/schema.ts'
 
 const token = `2/${'0'.repeat(24)}${'ab'.repeat(20)}`
 const chain = (networkId: number, wormholeChainId: number) => ({

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { checkFiles } from '../../cli/doctor/files.ts'
-import { configSchema } from '../../config/schema.ts'
+import { configSchema } from '../../config/schema/schema.ts'
 
 let dir = ''
 beforeAll(async () => {

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { look } from '../../cli/doctor/check.ts'
 import { checkKey, operatorCallsFinding } from '../../cli/doctor/keys.ts'
-import { signingLimitsSchema } from '../../config/lane-schema.ts'
+import { signingLimitsSchema } from '../../config/schema/lane-schema.ts'
 import { devnetAccount } from '../../lab/devnet/chain/accounts.ts'
 import { type Web3Signer, startWeb3Signer } from '../../lab/devnet/signing/web3signer.ts'
 

@@ -6,8 +6,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 import { checkReceivers } from '../../cli/doctor/receivers.ts'
-import { configSchema } from '../../config/schema.ts'
-import { answering, startReceiver, type TestReceiver, testSecrets } from '../notifications/receiver.ts'
+import { configSchema } from '../../config/schema/schema.ts'
+import { answering, startReceiver, type TestReceiver, testSecrets } from '../operations/notifications/receiver.ts'
 
 /** Nothing listens there: what a notifier says is not asked. */
 const temporal = { address: '127.0.0.1:9', namespace: 'none' }

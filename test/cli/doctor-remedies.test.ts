@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { look } from '../../cli/doctor/check.ts'
 import { remedyOf } from '../../cli/doctor/remedies.ts'
-import { errorCatalogue, type ErrorCode, RelayerError } from '../../domain/errors.ts'
+import { errorCatalogue, type ErrorCode, RelayerError } from '../../domain/catalogue/errors.ts'
 import { runCli } from './run-cli.ts'
 
 const codes = Object.keys(errorCatalogue) as ErrorCode[]

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { adviceOf } from '../../cli/init/finality.ts'
-import { parseConfig } from '../../config/load.ts'
+import { parseConfig } from '../../config/load/load.ts'
 import { knownChains, networks } from '../../cli/init/networks.ts'
 import { type CliSetting, runCli } from './run-cli.ts'
 

@@ -1,13 +1,13 @@
 import fc from 'fast-check'
 import stringWidth from 'string-width'
 import { describe, expect, test } from 'vitest'
-import { render } from '../../cli/layout.ts'
-import { createLiveText } from '../../cli/live.ts'
+import { render } from '../../cli/output/layout.ts'
+import { createLiveText } from '../../cli/output/live.ts'
 import type { CliContext } from '../../cli/context.ts'
-import { facts, table, verbatim } from '../../cli/output.ts'
-import { print, printError } from '../../cli/print.ts'
-import { RelayerError } from '../../domain/errors.ts'
-import { harmless } from '../../domain/printable.ts'
+import { facts, table, verbatim } from '../../cli/output/output.ts'
+import { print, printError } from '../../cli/output/print.ts'
+import { RelayerError } from '../../domain/catalogue/errors.ts'
+import { harmless } from '../../domain/text/printable.ts'
 
 const at80 = { width: 80 }
 const hash = `0x${'ab'.repeat(32)}`

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest'
-import { render } from '../../cli/layout.ts'
-import { listText } from '../../cli/stream-text.ts'
-import { reportText, rowsText } from '../../cli/transfer-text.ts'
-import { isShort, isShortFor, shortHexIn, shortStream } from '../../domain/short-id.ts'
+import { render } from '../../cli/output/layout.ts'
+import { listText } from '../../cli/output/stream-text.ts'
+import { reportText, rowsText } from '../../cli/output/transfer-text.ts'
+import { isShort, isShortFor, shortHexIn, shortStream } from '../../domain/text/short-id.ts'
 import { initialStream, viewStream } from '../../domain/stream/reducer.ts'
-import { toReport } from '../../streams/reports.ts'
-import type { TransferReport } from '../../temporal/client/transfers.ts'
+import { toReport } from '../../intake/streams/reports.ts'
+import type { TransferReport } from '../../temporal/client/transfers/transfers.ts'
 
 const at80 = { width: 80 }
 const emitter = `${'0'.repeat(24)}3ee18b2214aff97000d974cf647e7c347e8fa585`

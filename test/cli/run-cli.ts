@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream'
 import { main } from '../../cli/main.ts'
-import { loadConfig } from '../../config/load.ts'
+import { loadConfig } from '../../config/load/load.ts'
 import { makeToken } from '../../lab/devnet/access.ts'
 
 export interface CliResult {

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
-import type { CauseReport } from '../../causes/collect.ts'
-import { render } from '../../cli/layout.ts'
-import { stuckText } from '../../cli/stuck-text.ts'
-import { type Cause } from '../../domain/cause.ts'
-import { causeCatalogue } from '../../domain/cause-catalogue.ts'
+import type { CauseReport } from '../../operations/causes/collect.ts'
+import { render } from '../../cli/output/layout.ts'
+import { stuckText } from '../../cli/output/stuck-text.ts'
+import { type Cause } from '../../domain/catalogue/cause.ts'
+import { causeCatalogue } from '../../domain/catalogue/cause-catalogue.ts'
 
 const now = Date.parse('2026-11-22T12:00:00Z')
 const asOf = '2026-11-22T11:59:59.000Z'

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { describe, expect, test } from 'vitest'
-import { operationOf, operations } from '../../access/operations.ts'
+import { operationOf, operations } from '../../operations/access/operations.ts'
 import { runCli } from './run-cli.ts'
 
 const commands = [

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { coinOf, coinOfChain, coinOfLane } from '../../config/coins.ts'
-import { configSchema } from '../../config/schema.ts'
+import { configSchema } from '../../config/schema/schema.ts'
 import { deadConfig } from '../api/setting.ts'
 
 /** The devnet's networks, which nobody knows, and what the config says of one of them. */

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { makeDataFolder } from '../../config/data-folder.ts'
-import { loadConfig } from '../../config/load.ts'
+import { loadConfig } from '../../config/load/load.ts'
 
 const least = `
 chains:

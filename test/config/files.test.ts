@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { loadConfig } from '../../config/load.ts'
-import { RelayerError } from '../../domain/errors.ts'
+import { loadConfig } from '../../config/load/load.ts'
+import { RelayerError } from '../../domain/catalogue/errors.ts'
 
 const contract = `0x${'c0'.repeat(20)}`
 const least = `

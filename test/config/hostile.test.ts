@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { chainOf } from '../../config/chains.ts'
-import { childrenOf, configFields, type Field } from '../../config/fields.ts'
-import { parseConfig } from '../../config/load.ts'
-import { RelayerError } from '../../domain/errors.ts'
+import { childrenOf, configFields, type Field } from '../../config/schema/fields.ts'
+import { parseConfig } from '../../config/load/load.ts'
+import { RelayerError } from '../../domain/catalogue/errors.ts'
 
 const chain = (more = '') =>
   `{ family: evm, networkId: 1, wormholeChainId: 2, nodes: [{ url: "https://node.example" }], blockTimeMs: 12000, contracts: { core: '0x${'c0'.repeat(20)}', tokenBridge: '0x${'b0'.repeat(20)}' }${more} }`

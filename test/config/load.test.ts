@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { parseConfig } from '../../config/load.ts'
-import { RelayerError } from '../../domain/errors.ts'
+import { parseConfig } from '../../config/load/load.ts'
+import { RelayerError } from '../../domain/catalogue/errors.ts'
 
 const contracts = { core: `0x${'c0'.repeat(20)}`, tokenBridge: `0x${'b0'.repeat(20)}` }
 const least = `

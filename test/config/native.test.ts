@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { parseConfig } from '../../config/load.ts'
-import { RelayerError } from '../../domain/errors.ts'
+import { parseConfig } from '../../config/load/load.ts'
+import { RelayerError } from '../../domain/catalogue/errors.ts'
 
 const [here, there, third] = ['11', '22', '33'].map((byte) => `0x${byte.repeat(20)}`)
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { crossCheck } from '../../config/cross-checks.ts'
+import { crossCheck } from '../../config/load/cross-checks.ts'
 import { nodeVariables } from '../../config/chains.ts'
 
 describe('the nodes of a chain, checked together', () => {

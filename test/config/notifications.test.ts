@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { stringify } from 'yaml'
-import { parseConfig } from '../../config/load.ts'
+import { parseConfig } from '../../config/load/load.ts'
 import { receiversOf } from '../../config/receivers.ts'
 import { redactText } from '../../observability/redact.ts'
 

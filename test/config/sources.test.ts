@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { crossCheck } from '../../config/cross-checks.ts'
-import { parseConfig } from '../../config/load.ts'
+import { crossCheck } from '../../config/load/cross-checks.ts'
+import { parseConfig } from '../../config/load/load.ts'
 
 const base = `
 temporal: {}

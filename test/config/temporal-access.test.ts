@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { inspect } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { temporalSchema } from '../../config/temporal-schema.ts'
+import { temporalSchema } from '../../config/schema/temporal-schema.ts'
 import { resolveTemporal } from '../../config/temporal-access.ts'
 
 let folder = ''

@@ -1,6 +1,6 @@
 import { batchIntent } from '../../bridges/native-bridge/batch.ts'
 import { createEvmEndpoint } from '../../bridges/native-bridge/evm.ts'
-import { createGoodMessages } from '../../bridges/common/good-messages.ts'
+import { createGoodMessages } from '../../bridges/kit/good-messages.ts'
 import { createNativeBridge } from '../../bridges/native-bridge/index.ts'
 import { readMessage } from '../../bridges/native-bridge/message.ts'
 import { createNativeSource } from '../../bridges/native-bridge/streams.ts'

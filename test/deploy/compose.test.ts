@@ -6,11 +6,11 @@ import { fileURLToPath } from 'node:url'
 import { Ajv } from 'ajv'
 import { describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
-import { parseConfig } from '../../config/load.ts'
+import { parseConfig } from '../../config/load/load.ts'
 import { serverVersion } from '../../lab/devnet/temporal/find-temporal-server.ts'
 import { devServerDynamicConfig } from '../../lab/devnet/temporal/temporal.ts'
 import { searchAttributes } from '../../temporal/contracts/names.ts'
-import { roles } from '../../workers/roles.ts'
+import { roles } from '../../workers/roles/roles.ts'
 
 interface Service {
   readonly image: string

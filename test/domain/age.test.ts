@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { ageText, agoText, parseAge } from '../../domain/age.ts'
+import { ageText, agoText, parseAge } from '../../domain/text/age.ts'
 
 test.each([
   ['90s', 90_000],

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { amountText, exactAmountText, gasPriceText, gweiText, parseAmount } from '../../domain/amounts.ts'
+import { amountText, exactAmountText, gasPriceText, gweiText, parseAmount } from '../../domain/text/amounts.ts'
 
 describe('an amount as people type it', () => {
   test.each([

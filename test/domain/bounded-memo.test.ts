@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { boundedMemo } from '../../domain/bounded-memo.ts'
+import { boundedMemo } from '../../runtime/bounded-memo.ts'
 
 test('a value is made once, until so many others were made; what fails is made again', () => {
   const made: string[] = []

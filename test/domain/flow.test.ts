@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { flowOf, type FlowTransfer, flowWindow } from '../../domain/flow.ts'
+import { flowOf, type FlowTransfer, flowWindow } from '../../domain/transfer/flow.ts'
 
 const minute = 60_000
 const now = 100 * minute + 30_000

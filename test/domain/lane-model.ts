@@ -284,7 +284,7 @@ export class Network {
     return this.lane.apply({ requests, run: heard, ...(observe && { observe: seen }), ...(known && { known }) }).response
   }
 
-  /** As lanes/account-checks.ts finds it out; that more than half of the nodes agree is that the chain says so, too. */
+  /** As lanes/account/account-checks.ts finds it out; that more than half of the nodes agree is that the chain says so, too. */
   #isUndone({ finalized, final }: Head): boolean {
     const { observed } = this.lane.state
     const { finalized: agreed } = this.chain.head()

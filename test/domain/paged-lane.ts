@@ -1,6 +1,6 @@
 import type { LaneState } from '../../domain/lane/lane.ts'
 import type { ApplyRequest } from '../../domain/lane/messages.ts'
-import { carried, paged, unpaged } from '../../domain/lane/pages.ts'
+import { carried, paged, unpaged } from '../../domain/lane/storage/pages.ts'
 import { apply } from '../../domain/lane/reducer.ts'
 import { freeze, json } from './lane-books.ts'
 import assert from 'node:assert/strict'

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { type Settings, type SettingsOrder, denyRuleOf, haltOf, noSettings } from '../../domain/settings/settings.ts'
-import { longestTokenMs } from '../../domain/access/access.ts'
+import { longestTokenMs } from '../../domain/access.ts'
 import { applySettingsOrders } from '../../domain/settings/reducer.ts'
 
 const author = { by: 'night-shift', reason: 'a test' }

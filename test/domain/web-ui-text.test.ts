@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { code, durationText, foreign, paragraphs, summaryText, workflowLink } from '../../domain/web-ui-text.ts'
+import { code, durationText, foreign, paragraphs, summaryText, workflowLink } from '../../domain/text/web-ui-text.ts'
 
 describe('summaries', () => {
   it('are one line without markup', () => {

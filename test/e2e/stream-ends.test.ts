@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { changeSettings } from '../../temporal/client/settings.ts'
+import { changeSettings } from '../../temporal/client/settings/settings.ts'
 import { nativeTransferId } from '../../lab/devnet/sent.ts'
 import { until } from '../../lab/devnet/until.ts'
 import { asideOf } from '../../domain/stream/aside.ts'

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { causeReportSchema } from '../../causes/schema.ts'
+import { causeReportSchema } from '../../operations/causes/schema.ts'
 import type { PortageProcess } from '../../lab/devnet/portage-process.ts'
 import { until } from '../../lab/devnet/until.ts'
 import { stuckCases } from '../../lab/stuck/cases.ts'

@@ -29,7 +29,7 @@ const coin = { kind: 'coin', amount: 10n ** 17n } as const
 const namespace = 'bridge'
 const good = { transfers: 2, delivered: 2, duplicates: 0, wrongBalances: 0 }
 const launcher = fileURLToPath(new URL('../../bin/portage.js', import.meta.url))
-/** Two looks of a process at its files (workers/temporal-credentials.ts), and what a busy machine adds. */
+/** Two looks of a process at its files (workers/process/temporal-credentials.ts), and what a busy machine adds. */
 const rereadMs = 60_000
 
 /** A Temporal server as in production: it asks for a client certificate, and for a JWT with a permission in the namespace. */

@@ -7,7 +7,7 @@ import { digestOf, type Message, signVaa, toUniversal } from '../../lab/devnet/w
 import { devnetGuardians } from '../../lab/devnet/chain/accounts.ts'
 import type { Treatment } from '../../lab/devnet/wormhole/observations.ts'
 import type { StreamState, StreamView } from '../../domain/stream/stream.ts'
-import { applyToStream } from '../../temporal/client/streams.ts'
+import { applyToStream } from '../../temporal/client/streams/streams.ts'
 import { streamStatusQuery, streamViewQuery, streamWorkflowId } from '../../temporal/contracts/stream.ts'
 import { expectDelivered } from '../helpers/e2e-judge.ts'
 import { runsOf } from '../helpers/e2e-runs.ts'

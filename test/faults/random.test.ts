@@ -60,7 +60,7 @@ test('a fleet: each process is restarted in turn once, early; nothing wipes Temp
 })
 
 test('a fleet where its server is not: code 3, and what is missing', async () => {
-  const script = fileURLToPath(new URL('../../scripts/faults.ts', import.meta.url))
+  const script = fileURLToPath(new URL('../../lab/faults/main.ts', import.meta.url))
   const missing = join(dirname(script), 'no-server-here')
   const { code, stdout, stderr } = await runCommand(process.execPath, ['--import', 'tsx', script, '--fleet'], {
     env: { ...process.env, TEMPORAL_SERVER: missing },

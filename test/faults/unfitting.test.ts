@@ -1,15 +1,15 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { changeSettings, readSettings } from '../../temporal/client/settings.ts'
+import { changeSettings, readSettings } from '../../temporal/client/settings/settings.ts'
 import type { PortageProcess } from '../../lab/devnet/portage-process.ts'
 import type { AnySent } from '../../lab/devnet/sent.ts'
 import { until } from '../../lab/devnet/until.ts'
 import { silentLogger } from '../../observability/logger.ts'
-import { connectTemporal } from '../../workers/temporal.ts'
+import { connectTemporal } from '../../workers/process/temporal.ts'
 import { untilInBatches } from '../helpers/e2e-batches.ts'
 import { startMining, stopMining } from '../helpers/e2e-chain.ts'
 import { expectAllProved, sendNatives, untilDelivered } from '../helpers/e2e-native.ts'
 import { type Stage, ledgerId, startStage } from '../helpers/e2e.ts'
-import { spoil } from '../recovery/spoil.ts'
+import { spoil } from '../temporal/recovery/spoil.ts'
 import { sendCoins, startSound } from './processes.ts'
 
 const open = `WorkflowType IN ('lane', 'stream', 'settings', 'batch') AND ExecutionStatus = 'Running'`

@@ -11,7 +11,7 @@ import { callHash } from '../../lanes/lane-call.ts'
 import { applyUpdate, laneStatusQuery } from '../../temporal/contracts/lane.ts'
 import { chainQueue, laneQueue, laneWorkflowId, ledgerQueue } from '../../temporal/contracts/names.ts'
 import type { OperatorTransactionStatus } from '../../temporal/contracts/operator-transaction.ts'
-import { signingLimitsSchema } from '../../config/lane-schema.ts'
+import { signingLimitsSchema } from '../../config/schema/lane-schema.ts'
 import type { Stage } from './e2e.ts'
 import { type ActivityEnd, runActivity } from './hostile-temporal.ts'
 

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises'
-import { readSettings } from '../../temporal/client/settings.ts'
+import { readSettings } from '../../temporal/client/settings/settings.ts'
 import type { PortageProcess } from '../../lab/devnet/portage-process.ts'
 import { until } from '../../lab/devnet/until.ts'
 import type { Stage } from './e2e.ts'

@@ -1,4 +1,4 @@
-import { RelayerError } from '../../domain/errors.ts'
+import { RelayerError } from '../../domain/catalogue/errors.ts'
 
 /** The code that a call is refused with, `none` if it is not. Anything else that is thrown is thrown on: a refusal has a code. */
 export function codeOf(call: () => unknown): string {

@@ -1,6 +1,6 @@
 import { noopsOnly } from '../../chains/noops-only.ts'
 import type { SigningLimits, SigningPolicy } from '../../chains/signing-port.ts'
-import { signingLimitsSchema } from '../../config/lane-schema.ts'
+import { signingLimitsSchema } from '../../config/schema/lane-schema.ts'
 import { signingLimits } from '../../config/signing-limits.ts'
 import { laneId } from '../../domain/lane/lane-id.ts'
 

@@ -1,9 +1,9 @@
 import type { Client } from '@temporalio/client'
 import { startTemporal } from '../../lab/devnet/temporal/temporal.ts'
 import { silentLogger } from '../../observability/logger.ts'
-import { createLedgerWorker } from '../../workers/ledger.ts'
-import { connectTemporal } from '../../workers/temporal.ts'
-import { defaultTuning } from '../../workers/tuning.ts'
+import { createLedgerWorker } from '../../workers/roles/ledger.ts'
+import { connectTemporal } from '../../workers/process/temporal.ts'
+import { defaultTuning } from '../../workers/process/tuning.ts'
 
 /** A Temporal server with a worker for the queue `ledger`, and nothing else. */
 export interface StreamStage {

@@ -1,6 +1,6 @@
 import { createBridges } from '../../bridges/registry.ts'
 import type { Bridge } from '../../bridges/port.ts'
-import { wormholeTokenBridgeSchema } from '../../config/bridge-schema.ts'
+import { wormholeTokenBridgeSchema } from '../../config/schema/bridge-schema.ts'
 import type { EvmChain } from '../../chains/evm/index.ts'
 import type { Receipt } from '../../chains/port.ts'
 import type { Signer } from '../../chains/signing-port.ts'

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { describeConfig } from '../../scripts/docs/config.ts'
-import { fieldAt } from '../../config/fields.ts'
+import { fieldAt } from '../../config/schema/fields.ts'
 
 const rows = describeConfig()
   .split('\n')

@@ -2,8 +2,8 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
-import { errorCatalogue } from '../../domain/errors.ts'
-import { warningCatalogue } from '../../domain/warnings.ts'
+import { errorCatalogue } from '../../domain/catalogue/errors.ts'
+import { warningCatalogue } from '../../domain/catalogue/warnings.ts'
 import { rooms } from '../../scripts/rooms.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
@@ -21,7 +21,7 @@ const codes = Object.keys(warningCatalogue)
 
 test('every code of the log is used, and is no code of an error', () => {
   expect(sources.size).toBeGreaterThan(400)
-  const all = [...sources].flatMap(([file, text]) => (file === 'domain/warnings.ts' ? [] : [text])).join('\n')
+  const all = [...sources].flatMap(([file, text]) => (file === 'domain/catalogue/warnings.ts' ? [] : [text])).join('\n')
   expect(codes.filter((code) => !all.includes(`'${code}'`))).toEqual([])
   expect(codes.filter((code) => code in errorCatalogue)).toEqual([])
 })

@@ -20,27 +20,27 @@ describe('folder rules', () => {
     ['temporal/contracts/lane.ts', `import { sleep } from '@temporalio/workflow'`, 'not sleep'],
     ['temporal/contracts/lane.ts', `import * as wf from '@temporalio/workflow'`, 'not *'],
     ['chains/port.ts', `import { x } from './evm/index.ts'`, 'chains/port.ts may import only'],
-    ['chains/evm/nodes/nodes.ts', `import type { ChainConfig } from '../../config/schema.ts'`, 'chains/<family> may import only'],
+    ['chains/evm/nodes/nodes.ts', `import type { ChainConfig } from '../../config/schema/schema.ts'`, 'chains/<family> may import only'],
     ['chains/solana/nodes.ts', `import { nodes } from '../evm/nodes.ts'`, 'chains/<family> may import only'],
     ['bridges/native-bridge/message.ts', `import { evmChain } from '../../chains/evm/index.ts'`, 'may import only'],
     ['bridges/native-bridge/evm.ts', `import { nodes } from '../../chains/evm/nodes/nodes.ts'`, 'may import only'],
     ['bridges/native-bridge/evm.ts', `import { x } from '../wormhole-token-bridge/message.ts'`, 'may import only'],
     ['activities/transfer/broadcast.ts', `import { chains } from '../../chains/registry.ts'`, 'activities may import only'],
     ['lanes/agent.ts', `import { Worker } from '@temporalio/worker'`, 'lanes may import only'],
-    ['intake/spy.ts', `import { serve } from '../api/server.ts'`, 'intake may import only'],
-    ['config/load.ts', `import { logger } from '../observability/logger.ts'`, 'config may import only'],
-    ['workers/runtime.ts', `import { createApi } from '../api/server.ts'`, 'workers may import only'],
-    ['workers/chain.ts', `import { Client } from '@temporalio/client'`, 'workers may import only'],
-    ['lanes/ledger-client.ts', `import type { Client } from '@temporalio/client'`, 'lanes may import only'],
-    ['streams/stream-client.ts', `import { WorkflowNotFoundError } from '@temporalio/common'`, 'streams may import only'],
-    ['recovery/remedies.ts', `import type { WorkflowHandle } from '@temporalio/client'`, 'recovery may import only'],
-    ['intake/submitter.ts', `import { ServiceError } from '@temporalio/client'`, 'intake may import only'],
+    ['intake/spy/spy.ts', `import { serve } from '../api/server.ts'`, 'intake may import only'],
+    ['config/load/load.ts', `import { logger } from '../observability/logger.ts'`, 'config may import only'],
+    ['workers/process/runtime.ts', `import { createApi } from '../api/server.ts'`, 'workers may import only'],
+    ['workers/roles/chain.ts', `import { Client } from '@temporalio/client'`, 'workers may import only'],
+    ['lanes/ledger/ledger-client.ts', `import type { Client } from '@temporalio/client'`, 'lanes may import only'],
+    ['intake/streams/stream-client.ts', `import { WorkflowNotFoundError } from '@temporalio/common'`, 'streams may import only'],
+    ['temporal/recovery/remedies.ts', `import type { WorkflowHandle } from '@temporalio/client'`, 'recovery may import only'],
+    ['intake/submit/submitter.ts', `import { ServiceError } from '@temporalio/client'`, 'intake may import only'],
     ['cli/temporal.ts', `import { Connection } from '@temporalio/client'`, 'cli may import only'],
-    ['cli/commands/settings.ts', `import { runRole } from '../../workers/runtime.ts'`, 'cli may import only'],
+    ['cli/commands/settings/settings.ts', `import { runRole } from '../../workers/process/runtime.ts'`, 'cli may import only'],
     ['cli/commands/run.ts', `import { demo } from '../../lab/demo/main.ts'`, 'may import only'],
-    ['temporal/client/lanes.ts', `import { LaneAgent } from '../../lanes/agent.ts'`, 'temporal/client may import only'],
+    ['temporal/client/lanes/lanes.ts', `import { LaneAgent } from '../../lanes/agent.ts'`, 'temporal/client may import only'],
     ['api/server.ts', `import { runRole } from '../workers/runtime.ts'`, 'api may import only'],
-    ['cli/commands/settings.ts', `import { createApi } from '../../api/server.ts'`, 'cli may import only'],
+    ['cli/commands/settings/settings.ts', `import { createApi } from '../../api/server.ts'`, 'cli may import only'],
     ['nowhere/new.ts', `import { x } from './y.ts'`, 'no room has this path'],
   ])('%s: %s is refused', (file, text, rule) => {
     const problems = checkFile(file, text)
@@ -56,8 +56,8 @@ describe('folder rules', () => {
     ['bridges/native-bridge/evm.ts', `import { abi } from '../../chains/evm/index.ts'\nimport { decode } from './message.ts'`],
     ['bridges/native-bridge/index.ts', `import { endpoint } from './evm.ts'`],
     ['chains/registry.ts', `import { evmChain } from './evm/index.ts'`],
-    ['cli/commands/run.ts', `import { runRole } from '../../workers/runtime.ts'\nimport { restApi } from '../../api/server.ts'`],
-    ['lab/demo/main.ts', `import { Client } from '@temporalio/client'\nimport { runRole } from '../../workers/runtime.ts'`],
+    ['cli/commands/run.ts', `import { runRole } from '../../workers/process/runtime.ts'\nimport { restApi } from '../../api/server.ts'`],
+    ['lab/demo/main.ts', `import { Client } from '@temporalio/client'\nimport { runRole } from '../../workers/process/runtime.ts'`],
     ['test/lanes/agent.test.ts', `import { fork } from 'node:child_process'\nimport { run } from '../../workers/all.ts'`],
   ])('%s: %s is allowed', (file, text) => {
     expect(checkFile(file, text)).toEqual([])
@@ -93,9 +93,9 @@ describe('folder rules', () => {
     const found = places.map((place) => sources.filter((file) => place.test(readFileSync(root + file, 'utf8'))))
     // The codec server gets payloads from others; the first event of a run goes through `payloads.ts`; trace headers are never encrypted.
     expect(found).toEqual([
-      ['temporal/client/connect.ts'],
-      ['workers/create-worker.ts'],
-      ['codec/decode.ts', 'temporal/client/start-transfer.ts', 'workflows/trace-headers.ts'],
+      ['temporal/client/connection/connect.ts'],
+      ['workers/process/create-worker.ts'],
+      ['operations/codec/decode.ts', 'temporal/client/transfers/start-transfer.ts', 'workflows/trace-headers.ts'],
     ])
   })
 

@@ -25,7 +25,7 @@ const patterns: readonly (readonly [what: string, pattern: RegExp])[] = [
 
 describe('tracked files', () => {
   test('are there', () => {
-    expect(files).toContain('domain/errors.ts')
+    expect(files).toContain('domain/catalogue/errors.ts')
   })
 
   test('are nothing that a tool left', () => {

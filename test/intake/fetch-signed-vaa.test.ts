@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { afterEach, describe, expect, it } from 'vitest'
 import { startGuardianApi } from '../../lab/devnet/wormhole/guardian-api.ts'
 import { freePort } from '../../lab/devnet/ports.ts'
-import { fetchSignedVaa } from '../../intake/vaa-lookup.ts'
+import { fetchSignedVaa } from '../../intake/submit/vaa-lookup.ts'
 import { bytesOf, mainnetVaa, signVaa } from '../helpers/vaa.ts'
 
 const upgrade = mainnetVaa('guardian set upgrade')

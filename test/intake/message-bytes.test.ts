@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { messageBytes } from '../../intake/message-bytes.ts'
-import { RelayerError } from '../../domain/errors.ts'
+import { messageBytes } from '../../intake/submit/message-bytes.ts'
+import { RelayerError } from '../../domain/catalogue/errors.ts'
 
 const bytes = Uint8Array.from({ length: 200 }, (_, index) => (index * 37) % 256)
 const base64 = Buffer.from(bytes).toString('base64')

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { createRecent } from '../../intake/recent.ts'
+import { createRecent } from '../../intake/submit/recent.ts'
 
 it('forgets what is old, and the oldest when there is no room', () => {
   let now = 0

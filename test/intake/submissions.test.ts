@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest'
-import { RelayerError } from '../../domain/errors.ts'
-import type { SubmitResult } from '../../intake/submitter.ts'
-import { type Outcome, Submissions } from '../../intake/submissions.ts'
+import { RelayerError } from '../../domain/catalogue/errors.ts'
+import type { SubmitResult } from '../../intake/submit/submitter.ts'
+import { type Outcome, Submissions } from '../../intake/submit/submissions.ts'
 
 const waitLimit = { timeout: 40_000 }
 const open: Submissions[] = []

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { Bridge, Verdict } from '../../bridges/port.ts'
 import { createDecode, signedBy } from '../../bridges/wormhole-token-bridge/message.ts'
-import { createSubmitter } from '../../intake/submitter.ts'
+import { createSubmitter } from '../../intake/submit/submitter.ts'
 import { codeOfAsync } from '../helpers/refusals.ts'
 import { unused } from '../helpers/unused.ts'
 import { signVaa, transferPayload } from '../helpers/vaa.ts'

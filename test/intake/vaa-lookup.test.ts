@@ -6,8 +6,8 @@ import { freePort } from '../../lab/devnet/ports.ts'
 import { until } from '../../lab/devnet/until.ts'
 import { startWormholescan } from '../../lab/devnet/wormhole/wormholescan.ts'
 import { parseVaa } from '../../domain/vaa.ts'
-import { retryAfterMs } from '../../http/retry-after.ts'
-import { createVaaLookup } from '../../intake/vaa-lookup.ts'
+import { retryAfterMs } from '../../runtime/http/retry-after.ts'
+import { createVaaLookup } from '../../intake/submit/vaa-lookup.ts'
 import { signVaa } from '../helpers/vaa.ts'
 
 const emitter = 'ab'.repeat(32)

@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import type { Signer } from '../../chains/signing-port.ts'
 import { until } from '../../lab/devnet/until.ts'
 import type { LaneAgent } from '../../lanes/agent.ts'
-import type { NonceRequest } from '../../lanes/nonce-requests.ts'
+import type { NonceRequest } from '../../lanes/ledger/nonce-requests.ts'
 import { devnetSigner } from '../helpers/evm.ts'
 import { signedAndSent, startLaneSetting, request, type LaneSetting } from './setting.ts'
 

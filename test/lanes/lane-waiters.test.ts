@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test, vi } from 'vitest'
-import { LaneWaiters } from '../../lanes/lane-waiters.ts'
+import { LaneWaiters } from '../../lanes/ledger/lane-waiters.ts'
 import { silentLogger } from '../../observability/logger.ts'
 import { fakeTime } from '../helpers/fake-time.ts'
 

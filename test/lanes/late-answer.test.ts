@@ -3,8 +3,8 @@ import type { Account } from '../../chains/port.ts'
 import type { Entry } from '../../domain/lane/lane.ts'
 import type { Ask, LaneAnswer } from '../../domain/lane/messages.ts'
 import type { LaneDeps } from '../../lanes/deps.ts'
-import { type NonceRequest, NonceRequests } from '../../lanes/nonce-requests.ts'
-import type { PendingTransactions } from '../../lanes/pending-transactions.ts'
+import { type NonceRequest, NonceRequests } from '../../lanes/ledger/nonce-requests.ts'
+import type { PendingTransactions } from '../../lanes/account/pending-transactions.ts'
 import { fakeTime } from '../helpers/fake-time.ts'
 
 const first = { kind: 'call', gasLimit: '30000', maxFee: '5', tip: '1' } as const

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { NonceQueue, type Waiting } from '../../lanes/nonce-queue.ts'
+import { NonceQueue, type Waiting } from '../../lanes/ledger/nonce-queue.ts'
 
 interface Named extends Waiting {
   readonly name: string

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { until } from '../../lab/devnet/until.ts'
-import type { Temporal } from '../../workers/temporal.ts'
+import type { Temporal } from '../../workers/process/temporal.ts'
 
 /**
  * What `temporal workflow reset` does: the workflow goes on in a new run from the end of its first task, or of the task in which this many updates

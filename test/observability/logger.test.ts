@@ -1,8 +1,8 @@
 import { stripVTControlCharacters } from 'node:util'
 import { expect, test } from 'vitest'
 import { parseDocument } from 'yaml'
-import { errorCatalogue } from '../../domain/errors.ts'
-import { warningCatalogue } from '../../domain/warnings.ts'
+import { errorCatalogue } from '../../domain/catalogue/errors.ts'
+import { warningCatalogue } from '../../domain/catalogue/warnings.ts'
 import { createLogger } from '../../observability/logger.ts'
 import { useTracing } from '../../observability/tracing.ts'
 

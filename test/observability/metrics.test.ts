@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { describeErrors } from '../../scripts/docs/errors.ts'
 import { describeMetrics } from '../../scripts/docs/metrics.ts'
-import { errorCatalogue } from '../../domain/errors.ts'
+import { errorCatalogue } from '../../domain/catalogue/errors.ts'
 import { createMetrics, metricDefinitions } from '../../observability/metrics.ts'
 
 test('render as Prometheus text', async () => {

@@ -1,5 +1,5 @@
-import { listWorkflows } from '../../temporal/client/client.ts'
-import { claimKey } from '../../temporal/client/idempotency-key.ts'
+import { listWorkflows } from '../../temporal/client/connection/client.ts'
+import { claimKey } from '../../temporal/client/calls/idempotency-key.ts'
 import { runTemporalCli } from '../helpers/e2e-cli.ts'
 import { startLedgers } from '../lanes/setting.ts'
 import { until } from '../../lab/devnet/until.ts'

@@ -1,13 +1,13 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { until } from '../../lab/devnet/until.ts'
-import { recordReversal } from '../../temporal/client/reversals.ts'
-import { orderOfNotifier, readNotifier } from '../../temporal/client/notifiers.ts'
+import { recordReversal } from '../../temporal/client/streams/reversals.ts'
+import { orderOfNotifier, readNotifier } from '../../temporal/client/settings/notifiers.ts'
 import { ledgerQueue } from '../../temporal/contracts/names.ts'
 import { type NotifierInput, notifierWorkflowId } from '../../temporal/contracts/notifier.ts'
 import { reversalPrefix } from '../../temporal/contracts/reversal.ts'
 import { runTemporalCli } from '../helpers/e2e-cli.ts'
-import { receiverAt, startNotificationSetting } from '../notifications/setting.ts'
+import { receiverAt, startNotificationSetting } from '../operations/notifications/setting.ts'
 import type { Keep } from './record.ts'
 
 /** A notifier whose receiver fails, is told, is disabled and enabled again, up to its continue-as-new; and the record of a reversal. */

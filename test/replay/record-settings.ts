@@ -1,5 +1,5 @@
 import type { SettingsInput } from '../../temporal/contracts/settings.ts'
-import { changeSettings } from '../../temporal/client/settings.ts'
+import { changeSettings } from '../../temporal/client/settings/settings.ts'
 import { until } from '../../lab/devnet/until.ts'
 import { ledgerQueue, settingsWorkflowId } from '../../temporal/contracts/names.ts'
 import { runTemporalCli } from '../helpers/e2e-cli.ts'

@@ -1,6 +1,6 @@
 import { type StreamInput, streamWorkflowId } from '../../temporal/contracts/stream.ts'
 import { until } from '../../lab/devnet/until.ts'
-import { StreamClient } from '../../streams/stream-client.ts'
+import { StreamClient } from '../../intake/streams/stream-client.ts'
 import { silentLogger } from '../../observability/logger.ts'
 import { runTemporalCli } from '../helpers/e2e-cli.ts'
 import { startLedgers } from '../lanes/setting.ts'

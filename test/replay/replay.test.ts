@@ -5,8 +5,8 @@ import { DeterminismViolationError } from '@temporalio/workflow'
 import { bundleWorkflowCode, DefaultLogger, Worker, type ReplayResult, type WorkflowBundle } from '@temporalio/worker'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { silentLogger } from '../../observability/logger.ts'
-import { workflowBundle } from '../../workers/bundle.ts'
-import { installRuntime } from '../../workers/temporal.ts'
+import { workflowBundle } from '../../workers/process/bundle.ts'
+import { installRuntime } from '../../workers/process/temporal.ts'
 import { fixturePath, fixtures, readFixture, type FixtureName } from './fixtures.ts'
 
 const names = Object.keys(fixtures) as FixtureName[]

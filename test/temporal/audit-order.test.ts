@@ -1,6 +1,6 @@
 import { expect, test, vi } from 'vitest'
-import type { TemporalClient } from '../../temporal/client/client.ts'
-import { startAudit } from '../../temporal/client/audits.ts'
+import type { TemporalClient } from '../../temporal/client/connection/client.ts'
+import { startAudit } from '../../temporal/client/streams/audits.ts'
 
 test('the run of an audit that somebody orders keeps his name, and his reason, which cannot be markup', async () => {
   const start = vi.fn(async (_: string, options: object) => ({ ...options, workflowId: 'audit:bsc-by-hand' }))

@@ -3,7 +3,7 @@ import { ApplicationFailure } from '@temporalio/common'
 import { describe, expect, test } from 'vitest'
 import { until } from '../../lab/devnet/until.ts'
 import { createLogger } from '../../observability/logger.ts'
-import { CoalescingUpdates } from '../../temporal/client/coalescing-updates.ts'
+import { CoalescingUpdates } from '../../temporal/client/calls/coalescing-updates.ts'
 import { malformedUpdate, runIsFull } from '../../temporal/contracts/update-refusals.ts'
 
 interface Sent {

@@ -5,9 +5,9 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type CertificateFiles, createTestCa, hasOpenssl, type TestCa } from '../../lab/devnet/temporal/certificates.ts'
 import { createTokenIssuer } from '../../lab/devnet/temporal/tokens.ts'
-import { apiKeyExpiry, readCredentials } from '../../temporal/client/credentials.ts'
+import { apiKeyExpiry, readCredentials } from '../../temporal/client/connection/credentials.ts'
 import { redactText } from '../../observability/redact.ts'
-import { openness } from '../../temporal/client/openness.ts'
+import { openness } from '../../temporal/client/connection/openness.ts'
 
 const at = { address: 'temporal.example:7233', namespace: 'default' }
 const file = (path: string) => ({ from: 'a test', file: path, read: () => readFileSync(path, 'utf8') })

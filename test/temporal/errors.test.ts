@@ -3,7 +3,7 @@ import { QueryNotRegisteredError, ServiceError, WorkflowExecutionAlreadyStartedE
 import { ApplicationFailure, NamespaceNotFoundError, WorkflowNotFoundError } from '@temporalio/common'
 import { SymbolBasedInstanceOfError } from '@temporalio/common/lib/type-helpers.js'
 import { describe, expect, test } from 'vitest'
-import { RelayerError } from '../../domain/errors.ts'
+import { RelayerError } from '../../domain/catalogue/errors.ts'
 import {
   fromTemporal,
   isAlreadyStarted,
@@ -13,7 +13,7 @@ import {
   isRefusedArgument,
   isUnavailable,
   updateRefusal,
-} from '../../temporal/client/errors.ts'
+} from '../../temporal/client/connection/errors.ts'
 import { malformedUpdate, runIsFull } from '../../temporal/contracts/update-refusals.ts'
 
 /** As the client throws it: the gRPC error is the cause. */

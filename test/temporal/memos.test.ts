@@ -1,9 +1,9 @@
 import { Connection } from '@temporalio/client'
 import { msToTs } from '@temporalio/common/lib/time.js'
 import { expect, test } from 'vitest'
-import { batchMembers } from '../../temporal/client/batches.ts'
-import { createTemporalClient } from '../../temporal/client/connect.ts'
-import { unreadableCode } from '../../temporal/client/memos.ts'
+import { batchMembers } from '../../temporal/client/transfers/batches.ts'
+import { createTemporalClient } from '../../temporal/client/connection/connect.ts'
+import { unreadableCode } from '../../temporal/client/visibility/memos.ts'
 import { createEncryptionCodec } from '../../temporal/encryption/codec.ts'
 
 const encryption = { keys: [{ id: 'one', source: { from: 'a test', read: () => 'ab'.repeat(32) } }], required: false }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { plainPayloads } from '../../temporal/client/openness.ts'
+import { plainPayloads } from '../../temporal/client/connection/openness.ts'
 
 const encryption = { keys: [{ id: 'one', source: { from: 'a test', read: () => '' } }], required: false }
 const at = (address: string) => ({ address, namespace: 'default' })

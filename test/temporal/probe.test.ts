@@ -3,7 +3,7 @@ import { createServer, type AddressInfo, type Server } from 'node:net'
 import { createServer as createTlsServer } from 'node:tls'
 import { afterEach, expect, test } from 'vitest'
 import { freePort } from '../../lab/devnet/ports.ts'
-import { probeTemporal } from '../../temporal/client/probe.ts'
+import { probeTemporal } from '../../temporal/client/connection/probe.ts'
 
 const servers: Server[] = []
 afterEach(async () => {

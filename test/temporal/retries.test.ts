@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer, type ServerHttp2Session } from 'node:http2'
 import type { AddressInfo } from 'node:net'
 import { expect, test } from 'vitest'
-import { openConnection } from '../../temporal/client/connect.ts'
+import { openConnection } from '../../temporal/client/connection/connect.ts'
 
 /** A server that greets, and is too busy for everything else: the SDK tries that again. */
 async function busyServer() {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { keptRead, sharedRead } from '../../temporal/client/shared-read.ts'
+import { keptRead, sharedRead } from '../../runtime/shared-read.ts'
 
 test('a thousand who ask at a time share one read, which began after each of them had asked', async () => {
   let reads = 0

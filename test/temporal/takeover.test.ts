@@ -1,6 +1,6 @@
 import type { WorkflowStartInput } from '@temporalio/client'
 import { describe, expect, it } from 'vitest'
-import { takeoverInterceptor } from '../../temporal/client/takeover.ts'
+import { takeoverInterceptor } from '../../temporal/client/connection/takeover.ts'
 import { defaultTakeover, takeoverOf } from '../../temporal/contracts/takeover.ts'
 
 const started = {

@@ -11,8 +11,8 @@ import { type Child, startChild } from '../../lab/devnet/child.ts'
 import { freePort } from '../../lab/devnet/ports.ts'
 import { startTemporal } from '../../lab/devnet/temporal/temporal.ts'
 import { until } from '../../lab/devnet/until.ts'
-import { createPollLook } from '../../workers/poll-watch.ts'
-import { roles, type Role } from '../../workers/roles.ts'
+import { createPollLook } from '../../workers/process/poll-watch.ts'
+import { roles, type Role } from '../../workers/roles/roles.ts'
 
 const launcher = fileURLToPath(new URL('../../bin/portage.js', import.meta.url))
 const chainId = 31_401

@@ -2,7 +2,7 @@ import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { cachedCode, keyOf } from '../../workers/bundle-cache.ts'
+import { cachedCode, keyOf } from '../../workers/process/bundle-cache.ts'
 
 describe('The cache of bundled workflow code', () => {
   let root: string

@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { expect, test } from 'vitest'
-import type { TemporalClient } from '../../temporal/client/client.ts'
+import type { TemporalClient } from '../../temporal/client/connection/client.ts'
 import { createLogger } from '../../observability/logger.ts'
-import { deploymentOf, versionOptions, watchDeployment } from '../../workers/deployment.ts'
+import { deploymentOf, versionOptions, watchDeployment } from '../../workers/process/deployment.ts'
 
 const deployment = { deploymentName: 'portage', buildId: 'v2', endWhenDrained: true }
 /** In the order of Temporal's API. */

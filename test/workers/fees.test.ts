@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { type ChainConfig, type Config, configSchema } from '../../config/schema.ts'
+import { type ChainConfig, type Config, configSchema } from '../../config/schema/schema.ts'
 import { type Settings, noSettings } from '../../domain/settings/settings.ts'
-import { createFeePolicyResolver } from '../../workers/context.ts'
+import { createFeePolicyResolver } from '../../workers/roles/context.ts'
 
 const contract = `0x${'ab'.repeat(20)}`
 const lane = `0x${'cd'.repeat(20)}`

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { readMessage, writeMessage } from '../../bridges/native-bridge/message.ts'
-import { type Config, configSchema } from '../../config/schema.ts'
-import { connectNetwork, demandSources, type Network } from '../../workers/network.ts'
+import { type Config, configSchema } from '../../config/schema/schema.ts'
+import { connectNetwork, demandSources, type Network } from '../../workers/roles/network.ts'
 import { type NativeBridgeNetwork, startNativeBridge } from '../helpers/native-bridge.ts'
 import { codeOf } from '../helpers/refusals.ts'
 

@@ -4,8 +4,8 @@ import { fileURLToPath } from 'node:url'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { silentLogger } from '../../observability/logger.ts'
 import { inSpan, inTrace, traceFields, useTracing } from '../../observability/tracing.ts'
-import { createTracing } from '../../workers/otlp.ts'
-import { startTracing } from '../../workers/tracing.ts'
+import { createTracing } from '../../workers/telemetry/otlp.ts'
+import { startTracing } from '../../workers/telemetry/tracing.ts'
 import { startOtlpReceiver } from '../helpers/otlp-receiver.ts'
 
 const off = { otlpEndpoint: undefined, traceRatio: 1 }
@@ -61,7 +61,7 @@ test('of a ratio of 0 no trace is recorded, and a collector that is away stops n
 })
 
 test('what traces need is loaded by nobody who sends none', async () => {
-  const folder = fileURLToPath(new URL('../../workers', import.meta.url))
+  const folder = fileURLToPath(new URL('../../workers/telemetry', import.meta.url))
   const files = (await readdir(folder)).filter((name) => name !== 'otlp.ts')
   const sources = await Promise.all(files.map(async (name) => readFile(join(folder, name), 'utf8')))
   // scripts/rooms.ts lets no other file import OpenTelemetry.

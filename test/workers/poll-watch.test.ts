@@ -1,7 +1,7 @@
 import type { Worker } from '@temporalio/worker'
 import { afterEach, expect, test, vi } from 'vitest'
 import { silentLogger } from '../../observability/logger.ts'
-import { createPollLook, watchPolls } from '../../workers/poll-watch.ts'
+import { createPollLook, watchPolls } from '../../workers/process/poll-watch.ts'
 
 afterEach(() => {
   vi.useRealTimers()

@@ -3,7 +3,7 @@ import type { Chain, HeadEvent } from '../../chains/port.ts'
 import { noSettings } from '../../domain/settings/settings.ts'
 import type { LaneAgent } from '../../lanes/agent.ts'
 import { createMetrics } from '../../observability/metrics.ts'
-import { processMetrics } from '../../workers/process-metrics.ts'
+import { processMetrics } from '../../workers/telemetry/process-metrics.ts'
 
 const head = (height: number, rolledBack = 0): HeadEvent => ({
   applied: [],

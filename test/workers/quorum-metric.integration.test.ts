@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { freePort } from '../../lab/devnet/ports.ts'
 import { until } from '../../lab/devnet/until.ts'
 import { noSettings } from '../../domain/settings/settings.ts'
-import { processMetrics } from '../../workers/process-metrics.ts'
+import { processMetrics } from '../../workers/telemetry/process-metrics.ts'
 import { startManualAnvil, testChain } from '../helpers/evm.ts'
 import { metricValue } from '../helpers/metrics.ts'
 

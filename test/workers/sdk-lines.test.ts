@@ -2,8 +2,8 @@ import { ApplicationFailure } from '@temporalio/common'
 import { DefaultLogger } from '@temporalio/worker'
 import { describe, expect, test } from 'vitest'
 import { toFailure } from '../../activities/to-failure.ts'
-import { type ErrorCode, RelayerError } from '../../domain/errors.ts'
-import { dropDetails, sdkLine } from '../../workers/sdk-lines.ts'
+import { type ErrorCode, RelayerError } from '../../domain/catalogue/errors.ts'
+import { dropDetails, sdkLine } from '../../workers/telemetry/sdk-lines.ts'
 
 const failed = (error: unknown) =>
   sdkLine({ level: 'WARN', message: 'Activity failed', meta: { activityType: 'prepare', taskToken: 'CiQw', error } })

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { ownSeries, withSdkMetrics } from '../../workers/sdk-metrics.ts'
+import { ownSeries, withSdkMetrics } from '../../workers/telemetry/sdk-metrics.ts'
 
 test('of the metrics of the SDK only the series of our workflows and steps are shown, however many others somebody makes', () => {
   const ours = [

@@ -1,16 +1,16 @@
 import { id } from 'ethers'
 import { describe, expect, test } from 'vitest'
-import { wormholeTokenBridgeSchema } from '../../config/bridge-schema.ts'
+import { wormholeTokenBridgeSchema } from '../../config/schema/bridge-schema.ts'
 import { createBridges } from '../../bridges/registry.ts'
 import { createEvmChain, createSigner } from '../../chains/evm/index.ts'
 import { devnetAccount } from '../../lab/devnet/chain/accounts.ts'
 import { freePort } from '../../lab/devnet/ports.ts'
 import { startWeb3Signer } from '../../lab/devnet/signing/web3signer.ts'
-import { signingLimitsSchema } from '../../config/lane-schema.ts'
+import { signingLimitsSchema } from '../../config/schema/lane-schema.ts'
 import { codeOf } from '../helpers/refusals.ts'
 import { testPolicy } from '../helpers/signing-policy.ts'
 import { createLogger } from '../../observability/logger.ts'
-import { openSigner, signingPolicy } from '../../workers/signer.ts'
+import { openSigner, signingPolicy } from '../../workers/roles/signer.ts'
 
 const address = (digit: string) => `0x${digit.repeat(40)}`
 const [bridge, redeemer, treasury, token] = ['a', 'b', 'c', 'd'].map(address) as [string, string, string, string]

@@ -10,7 +10,7 @@ import { bearer, makeToken } from '../../lab/devnet/access.ts'
 import { freePort } from '../../lab/devnet/ports.ts'
 import { startTemporal } from '../../lab/devnet/temporal/temporal.ts'
 import { until } from '../../lab/devnet/until.ts'
-import type { Role } from '../../workers/roles.ts'
+import type { Role } from '../../workers/roles/roles.ts'
 import { runTemporalCli } from '../helpers/e2e-cli.ts'
 
 const launcher = fileURLToPath(new URL('../../bin/portage.js', import.meta.url))

@@ -1,9 +1,9 @@
 import { GracefulShutdownPeriodExpiredError, type Worker } from '@temporalio/worker'
 import { expect, test } from 'vitest'
-import { RelayerError } from '../../domain/errors.ts'
+import { RelayerError } from '../../domain/catalogue/errors.ts'
 import type { LaneAgent } from '../../lanes/agent.ts'
 import { silentLogger } from '../../observability/logger.ts'
-import { supervise } from '../../workers/supervise.ts'
+import { supervise } from '../../workers/process/supervise.ts'
 
 /** The parts of a process, which write down what happens to them; its Workers end when they are told to, a turn of the event loop later. */
 function parts(endWith?: Error) {

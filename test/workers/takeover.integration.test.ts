@@ -2,11 +2,11 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startTemporal } from '../../lab/devnet/temporal/temporal.ts'
 import { until } from '../../lab/devnet/until.ts'
 import { silentLogger } from '../../observability/logger.ts'
-import { changeSettings } from '../../temporal/client/settings.ts'
+import { changeSettings } from '../../temporal/client/settings/settings.ts'
 import { ledgerQueue, settingsWorkflowId } from '../../temporal/contracts/names.ts'
-import { createLedgerWorker } from '../../workers/ledger.ts'
-import { connectTemporal, type Temporal } from '../../workers/temporal.ts'
-import { defaultTuning } from '../../workers/tuning.ts'
+import { createLedgerWorker } from '../../workers/roles/ledger.ts'
+import { connectTemporal, type Temporal } from '../../workers/process/temporal.ts'
+import { defaultTuning } from '../../workers/process/tuning.ts'
 
 const takeover = { workflowTaskSeconds: 4, heartbeatSeconds: 2, laneTaskSeconds: 5 }
 const known = { bridges: [], nodes: { one: [] }, lanes: [] }

@@ -8,7 +8,7 @@ import type {
   SendOperatorTransactionResult,
 } from '../../temporal/contracts/operator-transaction.ts'
 import { until } from '../../lab/devnet/until.ts'
-import { operatorTransactionResult, startOperatorTransaction } from '../../temporal/client/operator-transactions.ts'
+import { operatorTransactionResult, startOperatorTransaction } from '../../temporal/client/lanes/operator-transactions.ts'
 import { currentDetails, summaries } from '../helpers/e2e-web-ui.ts'
 import { type Ledgers, startLedgers } from '../lanes/setting.ts'
 

@@ -7,7 +7,7 @@ import { until } from '../../lab/devnet/until.ts'
 import type { Transfer } from '../../domain/transfer/transfer.ts'
 import { createLogger, silentLogger } from '../../observability/logger.ts'
 import { type TransferInput, type TransferStatus, retrySignal } from '../../temporal/contracts/transfer.ts'
-import { startedAtMemo } from '../../temporal/client/transfer-list.ts'
+import { startedAtMemo } from '../../temporal/client/transfers/transfer-list.ts'
 import { chainQueue, codesMemo, laneQueue } from '../../temporal/contracts/names.ts'
 import type {
   Admission,
@@ -23,9 +23,9 @@ import type {
   WithdrawInput,
   Withdrawal,
 } from '../../temporal/contracts/transfer-steps.ts'
-import { workflowBundle } from '../../workers/bundle.ts'
+import { workflowBundle } from '../../workers/process/bundle.ts'
 import type { TracedRun } from '../../workflows/trace-headers.ts'
-import { connectTemporal, type Temporal } from '../../workers/temporal.ts'
+import { connectTemporal, type Temporal } from '../../workers/process/temporal.ts'
 
 export const lanes = ['evm-1:0xa', 'evm-1:0xb'] as const
 export const transfer: Transfer = {

@@ -5,7 +5,7 @@ import { until } from '../../lab/devnet/until.ts'
 import { silentLogger } from '../../observability/logger.ts'
 import { cancelSignal, retrySignal, rolledBackSignal, type TransferStatus } from '../../temporal/contracts/transfer.ts'
 import type { BroadcastInput, LaneStatusAnswer } from '../../temporal/contracts/transfer-steps.ts'
-import { workflowBundle } from '../../workers/bundle.ts'
+import { workflowBundle } from '../../workers/process/bundle.ts'
 import { landed, lanes, ready, waiting, scriptedTransfers, sound, type Script, type Scripted } from './scripted.ts'
 import { splitAfter } from './split-task.ts'
 

@@ -12,7 +12,7 @@ import {
 } from '../../temporal/contracts/transfer.ts'
 import { searchAttributes } from '../../temporal/contracts/names.ts'
 import type { Admission, AdmitInput, Ready } from '../../temporal/contracts/transfer-steps.ts'
-import { toRow } from '../../temporal/client/transfer-list.ts'
+import { toRow } from '../../temporal/client/transfers/transfer-list.ts'
 import { landed, lanes, waiting, ready, scriptedTransfers, sound, transfer } from './scripted.ts'
 
 /**

@@ -1,5 +1,5 @@
 import { backoffMs } from '../../domain/backoff.ts'
-import type { ErrorCode } from '../../domain/errors.ts'
+import type { ErrorCode } from '../../domain/catalogue/errors.ts'
 import type { Transfer } from '../../domain/transfer/transfer.ts'
 import type { Admission, Ready, Stopped } from '../../temporal/contracts/transfer-steps.ts'
 import { waits } from '../policies.ts'

@@ -1,5 +1,5 @@
 import { backoffMs } from '../../domain/backoff.ts'
-import type { ErrorCode } from '../../domain/errors.ts'
+import type { ErrorCode } from '../../domain/catalogue/errors.ts'
 import { laneAddress } from '../../domain/lane/lane-id.ts'
 import type { Delivery } from '../../domain/transfer/transfer.ts'
 import type { BroadcastResult, Landed } from '../../temporal/contracts/transfer-steps.ts'

@@ -1,4 +1,4 @@
-import type { ErrorCode } from '../../domain/errors.ts'
+import type { ErrorCode } from '../../domain/catalogue/errors.ts'
 import type { LaneStatus } from '../../domain/lane/messages.ts'
 import { refusalCodes } from '../../domain/lane/refusal-codes.ts'
 import type { BroadcastInput, BroadcastMode, BroadcastResult, Ready, Withdrawal } from '../../temporal/contracts/transfer-steps.ts'

@@ -14,7 +14,7 @@ interface About {
 
 /**
  * The log lines of a transfer: one when it starts, waits for something else than before, is parked, and ends. Through the SDK's sink: they are no command, a replay
- * prints none, and the process adds the remedy of the code (workers/sdk-lines.ts).
+ * prints none, and the process adds the remedy of the code (workers/telemetry/sdk-lines.ts).
  */
 export class TransferLog {
   readonly #ids: Readonly<Record<string, string>>

@@ -1,4 +1,4 @@
-import type { ErrorCode } from '../../domain/errors.ts'
+import type { ErrorCode } from '../../domain/catalogue/errors.ts'
 import type { Delivery, Transfer } from '../../domain/transfer/transfer.ts'
 import type { Order } from '../../domain/order.ts'
 import type { TimelineEntry, TransferProgress, TransferStatus } from '../../temporal/contracts/transfer.ts'

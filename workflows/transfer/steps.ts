@@ -1,5 +1,5 @@
 import type { LaneId } from '../../domain/lane/lane-id.ts'
-import { summaryText } from '../../domain/web-ui-text.ts'
+import { summaryText } from '../../domain/text/web-ui-text.ts'
 import { laneQueue } from '../../temporal/contracts/names.ts'
 import type * as contract from '../../temporal/contracts/transfer-steps.ts'
 import { broadcastNearPolicy, broadcastPolicy, policies } from '../policies.ts'

@@ -1,4 +1,4 @@
-import { RelayerError } from '../../../domain/errors.ts'
+import { RelayerError } from '../../../domain/catalogue/errors.ts'
 import type { Block } from '../../port.ts'
 import { toBytes, toHash, toDecimal, toList, toNumber, toQuantity, toRecord } from '../hex.ts'
 import type { ReadAnswer } from '../nodes/node-errors.ts'

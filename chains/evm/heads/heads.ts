@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { RelayerError } from '../../../domain/errors.ts'
+import { RelayerError } from '../../../domain/catalogue/errors.ts'
 import type { FinalityPolicy } from '../../../domain/finality.ts'
 import type { Logger } from '../../../observability/logger.ts'
 import { isolate } from '../isolate.ts'

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { RelayerError } from '../../../domain/errors.ts'
+import { RelayerError } from '../../../domain/catalogue/errors.ts'
 import type { NodeClient } from './node-client.ts'
 import type { Call, NodeAnswer } from './ask-many.ts'
 import { isVerdict, MalformedAnswer, RpcError } from './node-errors.ts'

@@ -1,5 +1,5 @@
-import { RelayerError } from '../../../domain/errors.ts'
-import { AnswerTooLong, type ByteBudget, createByteBudget, fetchBounded } from '../../../http/fetch-bounded.ts'
+import { RelayerError } from '../../../domain/catalogue/errors.ts'
+import { AnswerTooLong, type ByteBudget, createByteBudget, fetchBounded } from '../../../runtime/http/fetch-bounded.ts'
 import { splitCredentials } from '../url.ts'
 import { mostBytesAtOnce, mostBytesFor } from './answer-limits.ts'
 import { createBatchSize } from './batch-size.ts'

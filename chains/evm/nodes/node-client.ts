@@ -1,6 +1,6 @@
 import { setMaxListeners } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { RelayerError } from '../../../domain/errors.ts'
+import { RelayerError } from '../../../domain/catalogue/errors.ts'
 import type { NodeUse } from '../../../domain/settings/settings.ts'
 import { inSpan } from '../../../observability/tracing.ts'
 import type { NodeStatus } from '../../port.ts'

@@ -1,4 +1,4 @@
-import { RelayerError } from '../../../domain/errors.ts'
+import { RelayerError } from '../../../domain/catalogue/errors.ts'
 
 /** A node's own word: a JSON-RPC error object. `rpcMessage` and `data` are as the node gave them, free of the URL's secrets. */
 export class RpcError extends RelayerError {

@@ -1,4 +1,4 @@
-import { RelayerError } from '../../../domain/errors.ts'
+import { RelayerError } from '../../../domain/catalogue/errors.ts'
 import type { NodeChange } from '../../../domain/settings/settings.ts'
 import { toNumber } from '../hex.ts'
 import { askMany, type NodeAnswer, type OnAnswer } from './ask-many.ts'

@@ -1,5 +1,6 @@
-import { RelayerError } from '../../../domain/errors.ts'
-import { type Heads, untilHead } from '../../port.ts'
+import { RelayerError } from '../../../domain/catalogue/errors.ts'
+import { untilHead } from '../../heads.ts'
+import type { Heads } from '../../port.ts'
 import type { NodeAnswer } from './ask-many.ts'
 import { type ReadAnswer, RpcError } from './node-errors.ts'
 import type { Nodes } from './nodes.ts'

@@ -1,6 +1,6 @@
 import { createPublicKey } from 'node:crypto'
 import { computeAddress } from 'ethers'
-import { RelayerError } from '../../../domain/errors.ts'
+import { RelayerError } from '../../../domain/catalogue/errors.ts'
 import { readDerSignature } from './signature.ts'
 import type { Key } from './verified.ts'
 

@@ -1,4 +1,4 @@
-import { RelayerError } from '../../../domain/errors.ts'
+import { RelayerError } from '../../../domain/catalogue/errors.ts'
 import type { Signer, SigningPolicy } from '../../signing-port.ts'
 import { type AwsKmsSpec, createAwsKmsKey } from './aws-kms.ts'
 import { createEnvironmentKey, createKeystoreKey, type EnvironmentSpec, type KeystoreSpec } from './local.ts'

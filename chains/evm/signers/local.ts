@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { isKeystoreJson, Wallet } from 'ethers'
-import { secp256k1 } from '../../../crypto/secp256k1.ts'
-import { type Facts, RelayerError } from '../../../domain/errors.ts'
+import { secp256k1 } from '../../crypto/secp256k1.ts'
+import { type Facts, RelayerError } from '../../../domain/catalogue/errors.ts'
 import type { Key } from './verified.ts'
 
 export interface EnvironmentSpec {

@@ -1,4 +1,4 @@
-import { type Facts, RelayerError } from '../../../domain/errors.ts'
+import { type Facts, RelayerError } from '../../../domain/catalogue/errors.ts'
 import { mostNoopGas } from '../../../domain/fees/noop-gas.ts'
 import type { Proposed, Signer, SigningPolicy } from '../../signing-port.ts'
 import { costOf, type Passed, passed, passedLimit } from './limits.ts'

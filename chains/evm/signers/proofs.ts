@@ -1,4 +1,4 @@
-import { fingerprint } from '../../../crypto/fingerprint.ts'
+import { fingerprint } from '../../crypto/fingerprint.ts'
 import type { Intent } from '../../../domain/intent.ts'
 
 /** Several times what all lanes of a process have in flight. */

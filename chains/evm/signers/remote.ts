@@ -1,6 +1,6 @@
 import { computeAddress } from 'ethers'
-import { RelayerError } from '../../../domain/errors.ts'
-import { AnswerTooLong, fetchBounded } from '../../../http/fetch-bounded.ts'
+import { RelayerError } from '../../../domain/catalogue/errors.ts'
+import { AnswerTooLong, fetchBounded } from '../../../runtime/http/fetch-bounded.ts'
 import { splitCredentials } from '../url.ts'
 import type { SignatureNumbers } from './signature.ts'
 import type { Key } from './verified.ts'

@@ -1,6 +1,6 @@
-import { curveOrder, toWord } from '../../../crypto/numbers.ts'
-import type { Signature } from '../../../crypto/port.ts'
-import { secp256k1 } from '../../../crypto/secp256k1.ts'
+import { curveOrder, toWord } from '../../crypto/numbers.ts'
+import type { Signature } from '../../crypto/port.ts'
+import { secp256k1 } from '../../crypto/secp256k1.ts'
 
 /** The two numbers of an ECDSA signature. */
 export interface SignatureNumbers {

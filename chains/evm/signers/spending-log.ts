@@ -1,6 +1,6 @@
 import { appendFile, mkdir, open, readdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { RelayerError } from '../../../domain/errors.ts'
+import { RelayerError } from '../../../domain/catalogue/errors.ts'
 import { SpendingCounter, windows } from './spending-counter.ts'
 
 const hourMs = windows.hour

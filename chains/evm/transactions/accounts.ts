@@ -1,5 +1,6 @@
 import type { FinalityPolicy } from '../../../domain/finality.ts'
-import { type Account, currentHead, type HeadEvent, oncePerHead } from '../../port.ts'
+import { currentHead, oncePerHead } from '../../heads.ts'
+import type { Account, HeadEvent } from '../../port.ts'
 import type { EvmHeads } from '../heads/heads.ts'
 import { readCount, toDecimal, toQuantity } from '../hex.ts'
 import { medianOf } from '../median.ts'

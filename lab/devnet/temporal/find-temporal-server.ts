@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { mkdir, mkdtemp, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { RelayerError } from '../../../domain/errors.ts'
+import { RelayerError } from '../../../domain/catalogue/errors.ts'
 import { goInstall } from './go-install.ts'
 import { programCache } from './temporal-cli.ts'
 

@@ -1,7 +1,7 @@
 import { copyFile, mkdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Connection } from '@temporalio/client'
-import { RelayerError } from '../../../domain/errors.ts'
+import { RelayerError } from '../../../domain/catalogue/errors.ts'
 import { searchAttributes } from '../../../temporal/contracts/names.ts'
 import { startChild, type Child } from '../child.ts'
 import { accepts, freePort } from '../ports.ts'

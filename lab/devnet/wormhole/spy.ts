@@ -153,7 +153,7 @@ function withRaw(service: ServiceDefinition): ServiceDefinition {
 
 /** The spy's service, from the wire contract that Portage itself uses. */
 export function spyService(): ServiceDefinition {
-  const protos = fileURLToPath(new URL('../../../intake/protos', import.meta.url))
+  const protos = fileURLToPath(new URL('../../../intake/spy/protos', import.meta.url))
   const definition = loadSync('spy/v1/spy.proto', { includeDirs: [protos], longs: String, oneofs: true, defaults: false, arrays: true })
   return definition['spy.v1.SpyRPCService'] as ServiceDefinition
 }

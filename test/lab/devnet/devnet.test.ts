@@ -1,6 +1,6 @@
 import { Interface } from 'ethers'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { configSchema } from '../../../config/schema.ts'
+import { configSchema } from '../../../config/schema/schema.ts'
 import { startDevnet, type Devnet } from '../../../lab/devnet/index.ts'
 import { devnetTokenFeeWei } from '../../../lab/devnet/relayer-config.ts'
 import { transferKinds, type SentTransfer } from '../../../lab/devnet/wormhole/users.ts'

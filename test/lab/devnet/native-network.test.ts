@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { concat, keccak256, solidityPacked, toBeHex, Wallet, zeroPadBytes, zeroPadValue } from 'ethers'
-import { configSchema } from '../../../config/schema.ts'
+import { configSchema } from '../../../config/schema/schema.ts'
 import { freshAddress, type DevnetAccount } from '../../../lab/devnet/chain/accounts.ts'
 import { startDevnet, type Devnet } from '../../../lab/devnet/index.ts'
 import { completionOf, nativeBridgeAbi, type Completion, type NativeBridgeEnd } from '../../../lab/devnet/native/native-bridge.ts'

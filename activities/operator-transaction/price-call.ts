@@ -1,0 +1,40 @@
+import type { Chain, Revert } from '../../chains/port.ts'
+import { selectorOf, type FeePolicyResolver } from '../../domain/fees/policy.ts'
+import { costNow, firstOffer, type Offer } from '../../domain/fees/fees.ts'
+import type { Intent } from '../../domain/intent.ts'
+import type { Attempt } from '../../domain/lane/lane.ts'
+import { laneAddress, type LaneId } from '../../domain/lane/lane-id.ts'
+
+/** Room over the gas estimate where no policy sets it. */
+const defaultGasFactor = 1.2
+
+/** A call as a lane would send it now. `wait`: too dear now. `impossible`: beyond what the policy ever allows. */
+export type Priced =
+  | { readonly kind: 'priced'; readonly first: Attempt; /** If it is mined at the market of now, wei. */ readonly cost: bigint }
+  | { readonly kind: 'reverts'; readonly revert: Revert }
+  | Exclude<Offer, { kind: 'offer' }>
+
+/** Simulates a call from the lane's address and offers a fee within the limits of its policy, which may have a rule for `owner`. Throws what reads throw. */
+export async function priceCall(
+  { chain, fees }: { readonly chain: Chain; readonly fees: FeePolicyResolver },
+  {
+    lane,
+    owner,
+    intent,
+    deliveries,
+  }: { readonly lane: LaneId; readonly owner: string; readonly intent: Intent; readonly deliveries?: number },
+): Promise<Priced> {
+  const policy = fees({ chain: chain.name, lane, transfer: owner, contract: intent.to, selector: selectorOf(intent.data), deliveries })
+  const [simulation, quote, dataFee] = await Promise.all([
+    chain.simulate(intent, laneAddress(lane), policy.gasFactor ?? defaultGasFactor),
+    chain.quote(),
+    chain.dataFee(intent),
+  ])
+  if (!simulation.ok) return { kind: 'reverts', revert: simulation.revert }
+  const { gas: gasLimit } = simulation
+  const offer = firstOffer(quote, policy, { gasLimit, dataFee })
+  if (offer.kind !== 'offer') return offer
+  const { maxFee, tip } = offer
+  const cost = costNow({ gasLimit, dataFee }, quote)
+  return { kind: 'priced', cost, first: { kind: 'call', gasLimit, maxFee, tip, ...(dataFee !== '0' && { dataFee }) } }
+}

@@ -1,0 +1,168 @@
+import type { Cause } from '../../../domain/catalogue/cause.ts'
+
+/** What the routes of the API answer, as far as the page shows it: docs/page.md. Everything may be absent in a newer or older API. */
+
+export type { Cause }
+
+export interface Causes {
+  readonly asOf: string
+  readonly causes: readonly Cause[]
+}
+
+export interface TransferRow {
+  readonly id: string
+  readonly state?: string
+  readonly execution: string
+  readonly bridge?: string
+  readonly sourceChain?: string
+  readonly targetChain?: string
+  readonly lane?: string
+  readonly txHash?: string
+  readonly code?: string
+  readonly reason?: string
+  readonly startedAt: string
+  readonly closedAt?: string
+}
+
+export interface TransferPage {
+  readonly transfers: readonly TransferRow[]
+  /** Where the next page begins; absent: these are all. */
+  readonly next?: string
+}
+
+/** Of an order about many transfers. */
+export interface BulkAnswer {
+  readonly matched: number
+  /** More match than were asked for. */
+  readonly more: boolean
+  /** Absent: it was a dry run. */
+  readonly results?: readonly { readonly id: string; readonly error?: { readonly code: string } }[]
+}
+
+/** Of the keys that the process of the API holds. */
+export interface LaneSpending {
+  readonly lanes: readonly {
+    readonly lane: string
+    /** wei. Empty: there is no limit. */
+    readonly spending: readonly { readonly window: string; readonly spent: string; readonly limit: string }[]
+  }[]
+}
+
+export interface LaneRow {
+  readonly lane: string
+  readonly chain?: string
+  readonly status: string
+  readonly next?: number
+  readonly latest?: number
+  readonly finalized?: number
+  readonly inFlight?: number
+  readonly window?: number
+  /** wei. */
+  readonly balance?: string
+  /** ISO 8601. */
+  readonly balanceAt?: string
+  readonly reason?: string
+  readonly by?: string
+  /** When its account was read, ISO 8601 or ms since the epoch. */
+  readonly observedAt?: string | number
+}
+
+export interface Lanes {
+  readonly asOf?: string
+  readonly lanes: readonly LaneRow[]
+}
+
+export interface StreamRow {
+  readonly stream: string
+  readonly problem?: string
+  readonly cursor?: number
+  readonly lag?: number
+  readonly next?: string
+  readonly completedNumber?: string
+  readonly open?: number
+  readonly parked?: number
+  readonly full?: boolean
+  readonly paused?: { readonly by: string; readonly reason: string }
+  readonly gaps?: Readonly<Record<string, string>>
+  readonly oldestGapAt?: number
+  readonly blockedBy?: { readonly number: string; readonly why: string; readonly code?: string }
+  readonly backfill?: { readonly left: number }
+  readonly alarms?: readonly string[]
+}
+
+export interface Streams {
+  readonly asOf?: string
+  readonly streams: readonly StreamRow[]
+}
+
+export interface NodeRow {
+  readonly chain: string
+  readonly name: string
+  readonly origin?: string
+  readonly use?: string
+  readonly state: string
+  readonly lag?: number
+  readonly latencyMs?: number
+  readonly failures?: number
+  /** When it was last called, ISO 8601. */
+  readonly asOf?: string
+  readonly added?: boolean
+}
+
+export interface Nodes {
+  readonly asOf?: string
+  readonly nodes: readonly NodeRow[]
+}
+
+/** A transaction that was signed for a transfer, by whichever process. */
+export interface TransactionRow {
+  readonly lane: string
+  readonly nonce: number
+  readonly round: number
+  readonly kind: string
+  /** Absent: no process has told it yet. */
+  readonly hash?: string
+  /** wei per unit of gas, as `tip`. */
+  readonly maxFee: string
+  readonly tip: string
+  readonly fate: string
+  /** What it cost, wei. */
+  readonly gasPaid?: string
+}
+
+/** `partial`: only what the server's list says is known. */
+export interface TransferReport extends Partial<TransferRow> {
+  readonly id: string
+  readonly state?: string
+  readonly execution: string
+  readonly partial?: string
+  readonly mip61?: string
+  readonly transfer?: {
+    readonly bridge: string
+    readonly sourceChain: string
+    readonly targetChain: string
+    readonly emitter: string
+    readonly sequence: string
+    readonly digest: string
+  }
+  readonly nonce?: number
+  readonly batch?: string
+  readonly rounds?: number
+  readonly remedy?: string
+  readonly delivery?: {
+    readonly by?: string
+    readonly ours: boolean
+    readonly txHash?: string
+    readonly blockHeight?: number
+    readonly gasPaid?: string
+  }
+  readonly transactions?: readonly TransactionRow[]
+  readonly timeline?: readonly { readonly at: number; readonly state: string; readonly note: string }[]
+  readonly orders?: readonly {
+    readonly kind: string
+    readonly by: string
+    readonly reason: string
+    readonly at: number
+    readonly times?: number
+  }[]
+}

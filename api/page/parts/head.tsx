@@ -1,0 +1,141 @@
+import { useState } from 'preact/hooks'
+import { useNow } from '../data/clock.ts'
+import { connection, type ConnectionState } from '../data/connection.ts'
+import { session, signOut } from '../data/session.ts'
+import { useStore } from '../data/store.ts'
+import { chooseTheme, themeChoice, type ThemeChoice } from '../data/theme.ts'
+import { agoText, ageText } from '../../../domain/text/age.ts'
+import type { Tone } from '../format/tone.ts'
+import { Brand } from './brand.tsx'
+import { Mark } from './mark.tsx'
+
+const parts = ['stuck', 'flow', 'parked', 'lanes', 'streams', 'nodes'] as const
+
+/** The head of the page: where the reader is, how the page stands to its server, and who reads. */
+export function Head({ namespace }: { readonly namespace: string | undefined }) {
+  const held = useStore(session)
+  return (
+    <header class="top">
+      <div class="top-row">
+        <a class="brand" href="#/">
+          <Brand />
+          <h1 class="brand">Portage</h1>
+        </a>
+        {namespace !== undefined && <span class="quiet-text wrap">{namespace}</span>}
+        {held && (
+          <nav class="parts" aria-label="Parts of the page">
+            {parts.map((part) => (
+              <a href={`#${part}`} key={part}>
+                {part[0]?.toUpperCase()}
+                {part.slice(1)}
+              </a>
+            ))}
+          </nav>
+        )}
+        <div class="top-end">
+          {held && <Find />}
+          {held && <Standing />}
+          <ThemeSwitch />
+          {held && <Holder />}
+        </div>
+      </div>
+      <LostBanner />
+    </header>
+  )
+}
+
+/** Finds a transfer by anything that the API knows it by. */
+function Find() {
+  const [text, setText] = useState('')
+  return (
+    <form
+      class="find"
+      role="search"
+      onSubmit={(event) => {
+        event.preventDefault()
+        if (text.trim() !== '') location.hash = `#/transfer/${encodeURIComponent(text.trim())}`
+      }}
+    >
+      <input
+        type="search"
+        value={text}
+        placeholder="Id, hash, digest…"
+        aria-label="Find a transfer by its id, a part of it, a transaction's hash or its digest"
+        onInput={({ currentTarget }) => setText(currentTarget.value)}
+      />
+    </form>
+  )
+}
+
+const standings: Readonly<Record<ConnectionState, { readonly tone: Tone; readonly word: string; readonly title: string }>> = {
+  connecting: { tone: 'busy', word: 'connecting', title: 'Nothing was answered yet.' },
+  live: { tone: 'good', word: 'live', title: 'The server tells of every change.' },
+  polling: { tone: 'busy', word: 'every 5 s', title: 'The server does not tell of changes: this page asks every few seconds.' },
+  lost: { tone: 'bad', word: 'connection lost', title: 'The last request was not answered.' },
+}
+
+function Standing() {
+  const { tone, word, title } = standings[useStore(connection.store).state]
+  return (
+    <span class={`state ${tone}`} role="status" title={title} id="connection">
+      <Mark tone={tone} />
+      {word}
+    </span>
+  )
+}
+
+function LostBanner() {
+  const { state, answeredAt } = useStore(connection.store)
+  const now = useNow()
+  if (state !== 'lost') return null
+  return (
+    <div class="banner" role="alert">
+      Connection lost: the API answered last <Since ms={answeredAt === undefined ? 0 : now - answeredAt} />. All figures are from then. This
+      page tries again by itself; if it stays so, look whether portage run is alive, and its log.
+    </div>
+  )
+}
+
+/** Not told to screen readers every second. */
+function Since({ ms }: { readonly ms: number }) {
+  return <span aria-live="off">{agoText(ms)}</span>
+}
+
+const choices: readonly { readonly choice: ThemeChoice; readonly word: string }[] = [
+  { choice: 'system', word: 'Auto' },
+  { choice: 'light', word: 'Light' },
+  { choice: 'dark', word: 'Dark' },
+]
+
+function ThemeSwitch() {
+  const chosen = useStore(themeChoice)
+  return (
+    <fieldset class="choice">
+      <legend class="quiet">Colours</legend>
+      {choices.map(({ choice, word }) => (
+        <label key={choice}>
+          <input type="radio" name="theme" checked={choice === chosen} onChange={() => chooseTheme(choice)} />
+          <span>{word}</span>
+        </label>
+      ))}
+    </fieldset>
+  )
+}
+
+function Holder() {
+  const held = useStore(session)
+  const now = useNow()
+  if (!held) return null
+  const { name, level, expiresAt, chains } = held.claims
+  const left = expiresAt > now ? `good for ${ageText(expiresAt - now)}` : 'expired'
+  return (
+    <span class="holder">
+      <span class="wrap" title={chains ? `for ${chains.join(', ')}; ${left}` : left}>
+        {name} <span class="quiet-text">({level})</span>
+      </span>
+      <button type="button" class="small" onClick={signOut}>
+        Forget token
+      </button>
+    </span>
+  )
+}

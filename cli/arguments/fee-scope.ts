@@ -1,0 +1,42 @@
+import { InvalidArgumentError } from 'commander'
+import { exactAmountText, gweiText } from '../../domain/text/amounts.ts'
+import type { FeePolicy, FeeScope } from '../../domain/fees/policy.ts'
+
+/** `global`, `chain:bsc`, `call:bsc/0x…` or `call:bsc/0x…/0x12345678`, `lane:evm-56:0x…`, `transfer:<id>`. */
+export function feeScopeText(scope: FeeScope): string {
+  switch (scope.kind) {
+    case 'global':
+      return 'global'
+    case 'chain':
+      return `chain:${scope.chain}`
+    case 'call':
+      return `call:${[scope.chain, scope.contract, scope.selector].filter(Boolean).join('/')}`
+    case 'lane':
+      return `lane:${scope.lane}`
+    case 'transfer':
+      return `transfer:${scope.id}`
+  }
+}
+
+/** The opposite of feeScopeText. Throws InvalidArgumentError (a wrong command line). */
+export function parseFeeScope(text: string): FeeScope {
+  const [, kind, rest = ''] = /^(\w+)(?::(.+))?$/.exec(text) ?? []
+  if (kind === 'global' && rest === '') return { kind }
+  if (rest !== '') {
+    if (kind === 'chain') return { kind, chain: rest }
+    if (kind === 'lane') return { kind, lane: rest }
+    if (kind === 'transfer') return { kind, id: rest }
+    if (kind === 'call') {
+      const [chain, contract, selector, more] = rest.split('/')
+      if (chain && contract && more === undefined) return { kind, chain, contract, selector }
+    }
+  }
+  throw new InvalidArgumentError('It must be global, chain:<name>, call:<chain>/<contract>[/<selector>], lane:<id> or transfer:<id>.')
+}
+
+/** A limit as `fees set` takes it: a price per gas in gwei, the cost of a transaction in ether, other numbers unchanged. Undefined: `-`. */
+export function limitText(field: keyof FeePolicy, value: string | number | undefined): string {
+  if (value === undefined) return '-'
+  if (field === 'gasFactor' || field === 'gasLimit') return String(value)
+  return field === 'maxFeePerTransaction' ? exactAmountText(String(value), 'ether') : gweiText(String(value))
+}

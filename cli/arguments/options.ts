@@ -1,0 +1,101 @@
+import { type Command, InvalidArgumentError, Option } from 'commander'
+import { type Amount, parseAmount } from '../../domain/text/amounts.ts'
+import { type Facts, RelayerError } from '../../domain/catalogue/errors.ts'
+import type { Order } from '../../domain/order.ts'
+
+/** Why an order is given. By whom the access token says. */
+export type Reasoned = Pick<Order, 'reason'>
+
+/** Adds `--reason`, which is required unless there is one by itself. */
+export function withReason(command: Command, reason?: string): Command {
+  const why = new Option('--reason <text>', 'why; kept in the history')
+  return command.addOption(reason === undefined ? why.makeOptionMandatory() : why.default(reason))
+}
+
+/** A parser for commander, which also lower-cases the text. A text that does not match is a wrong command line, with `rule` as the message. */
+export function matching(pattern: RegExp, rule: string): (text: string) => string {
+  return (text) => {
+    if (pattern.test(text)) return text.toLowerCase()
+    throw new InvalidArgumentError(rule)
+  }
+}
+
+/** A parser for commander: a number within bounds, whole unless `pattern` allows another. */
+export function numberWithin(from: number, to: number, rule = `It must be from ${from} to ${to}.`, pattern = /^[0-9]{1,15}$/) {
+  return (text: string): number => {
+    const number = pattern.test(text) ? Number(text) : NaN
+    if (number >= from && number <= to) return number
+    throw new InvalidArgumentError(rule)
+  }
+}
+
+const timePattern = /^(\d{4}-\d\d-\d\d)(T([01]\d|2[0-3]):[0-5]\d(:[0-5]\d(\.\d{1,3})?)?Z)?$/i
+
+/** A parser for commander: a day, as it was given. `Date` takes 31 February for 3 March. */
+export function utcDay(text: string): string {
+  if (/^\d{4}-\d\d-\d\d$/.test(text) && isOfCalendar(text)) return text
+  throw new InvalidArgumentError('It must be a day of the calendar: 2026-11-22.')
+}
+
+/** A parser for commander: a time in UTC that is not in the future, as ms since the epoch. */
+export function pastTime(text: string): number {
+  const [, day] = timePattern.exec(text) ?? []
+  if (day === undefined || !isOfCalendar(day)) throw new InvalidArgumentError('It must be a time in UTC: 2026-11-22 or 2026-11-22T17:00Z.')
+  const at = Date.parse(text.toUpperCase())
+  if (at > Date.now()) throw new InvalidArgumentError('It is in the future.')
+  return at
+}
+
+/** Is it a day that there is? `Date` takes 31 February for 3 March. */
+export function isOfCalendar(day: string): boolean {
+  const at = Date.parse(day)
+  return !Number.isNaN(at) && new Date(at).toISOString().startsWith(day)
+}
+
+const fraction = /^[0-9.]+$/
+
+/** Parsers for commander. */
+export const parse = {
+  /** A block's height, or a nonce. */
+  number: numberWithin(0, 999_999_999_999_999, 'It must be a whole number.'),
+  /** How many rows that have ended. */
+  closed: numberWithin(0, 999, 'It must be a whole number below 1000.'),
+  /** Hours, with a fraction or without. */
+  hours: numberWithin(Number.MIN_VALUE, 8_760, 'It must be a number of hours above 0, at most 8760.', fraction),
+  gasFactor: numberWithin(1, 5, 'It must be a number from 1 to 5.', fraction),
+  priority: numberWithin(1, 5, 'It is a number from 1 to 5.'),
+  chainName: matching(/^[a-z][a-z0-9-]{0,30}$/, 'It must be the name of a chain.'),
+  /** A price or a cost, as wei, decimal. */
+  wei(this: void, text: string): string {
+    const amount = parseAmount(text)
+    if (amount && (amount.coin === undefined || amount.coin === 'ETH')) return amount.wei
+    throw new InvalidArgumentError('It must be an amount with a unit, like 5gwei or 0.05ether; a number alone is wei.')
+  },
+  /** Coins of a lane. */
+  amount(this: void, text: string): Amount {
+    const amount = parseAmount(text)
+    if (amount) return amount
+    throw new InvalidArgumentError(
+      "It must be an amount with a unit, like 0.05ETH (the coin of the lane's chain), 5gwei or 1000000wei; a number alone is wei.",
+    )
+  },
+  /** Gas units, decimal. */
+  gas: matching(/^[0-9]{1,20}$/, 'It must be a whole number of gas units.'),
+  address: matching(/^0x[0-9a-f]{40}$/i, 'It must be an address: 0x and 40 hex digits.'),
+  bytes: matching(/^0x([0-9a-f]{2})*$/i, 'It must be 0x and whole bytes in hex.'),
+  hash: matching(/^0x[0-9a-f]{64}$/i, 'It must be 0x and 64 hex digits.'),
+  url(this: void, text: string): string {
+    if (URL.canParse(text) && /^https?:$/.test(new URL(text).protocol)) return text
+    throw new InvalidArgumentError('It must be an http or https URL.')
+  },
+  /** A number of a stream, decimal. */
+  u64(this: void, text: string): string {
+    if (/^(0|[1-9][0-9]{0,19})$/.test(text) && BigInt(text) < 2n ** 64n) return text
+    throw new InvalidArgumentError('It must be a whole number below 2^64.')
+  },
+}
+
+/** An error of what the user gave, which the command line itself does not show. */
+export function invalid(detail: string, facts: Facts = {}, cause?: unknown): RelayerError {
+  return new RelayerError('INPUT_INVALID', { detail, facts, cause })
+}

@@ -1,0 +1,78 @@
+import { readFile } from 'node:fs/promises'
+import { resolve } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { readSettings } from '../../../temporal/client/settings/settings.ts'
+import type { Settings, SettingsOrder, IssuedToken } from '../../../domain/settings/settings.ts'
+import type { Call, CommandSpec } from '../../command.ts'
+import type { CliContext } from '../../context.ts'
+import { type Reasoned, invalid, withReason } from '../../arguments/options.ts'
+import { sendToSettings, withoutAudit } from '../../orders.ts'
+import { verbatim } from '../../output/output.ts'
+import { auditText, settingsText } from '../../output/settings-text.ts'
+
+export const settingsCommand: CommandSpec = {
+  description: 'What operators changed while everything runs: halts, deny-list, fees, nodes. Portage keeps them in Temporal.',
+  options: (command) => command.option('--audit', 'who changed what, when and why; the newest 200 changes'),
+  examples: ['portage settings', 'portage settings --audit --json'],
+  commands: {
+    export: {
+      description: 'Print the settings as orders (JSON) that portage settings import takes: what must outlive a wiped Temporal.',
+      examples: ['portage settings export > settings.json'],
+      run: async ({ withTemporal }) => {
+        const settings = await withTemporal((client) => readSettings(client))
+        const json = { version: settings.version, orders: toOrders(settings) }
+        return { json, text: verbatim(JSON.stringify(json, null, 2)) }
+      },
+    },
+    import: {
+      description: 'Obey the orders of a file that portage settings export wrote. What is set already stays; nothing else is taken away.',
+      options: (command) => withReason(command).argument('<file>', 'the file; - reads it from stdin'),
+      examples: ['portage settings import settings.json --reason "Temporal was set up anew"'],
+      run: async (call: Call<Reasoned>, file: string) => {
+        const orders = await readOrders(call.context, file)
+        if (orders.length === 0) throw invalid('The file holds no orders.')
+        const words = { done: `${orders.length} orders`, same: 'everything in the file is set already' }
+        // The file of settings that had revocations of unlisted tokens has them, too.
+        return sendToSettings(call, words, orders, { unlistedTokens: true })
+      },
+    },
+  },
+  run: async ({ withTemporal, options }: Call<{ audit?: true }>) => {
+    const settings = await withTemporal((client) => readSettings(client))
+    if (!options.audit) return { json: withoutAudit(settings), text: settingsText(settings) }
+    return { json: { version: settings.version, audit: settings.audit.toReversed() }, text: auditText(settings.audit) }
+  },
+}
+
+/** The orders that set these settings. */
+function toOrders({ halts, denied, fees, nodes, tokens = [] }: Settings): SettingsOrder[] {
+  return [
+    ...halts.map(({ scope }): SettingsOrder => ({ kind: 'halt', scope })),
+    ...denied.map(({ kind: what, value }): SettingsOrder => ({ kind: 'deny', what, value })),
+    ...fees.map((rule): SettingsOrder => ({ kind: 'setFees', ...rule })),
+    ...nodes.map((change): SettingsOrder => ({ kind: 'setNode', change })),
+    ...tokens.flatMap(tokenOrders),
+  ]
+}
+
+/** A token that is revoked stays so in a new Temporal. */
+function tokenOrders({ revoked, ...token }: IssuedToken): SettingsOrder[] {
+  const { name, level, kid, issuedAt, expiresAt, jti } = token
+  const isListed = name !== undefined && level !== undefined && kid !== undefined && issuedAt !== undefined && expiresAt !== undefined
+  return [
+    ...(isListed ? [{ kind: 'addToken' as const, token: { ...token, name, level, kid, issuedAt, expiresAt } }] : []),
+    ...(revoked ? [{ kind: 'revokeToken' as const, jti }] : []),
+  ]
+}
+
+/** Reads only the list: the orders themselves are checked when they are given. Throws INPUT_INVALID. */
+async function readOrders({ stdin, cwd }: CliContext, file: string): Promise<SettingsOrder[]> {
+  try {
+    const json = file === '-' ? await text(stdin) : await readFile(resolve(cwd(), file), 'utf8')
+    const { orders } = JSON.parse(json) as { orders?: unknown }
+    if (Array.isArray(orders)) return orders as SettingsOrder[]
+  } catch (cause) {
+    throw invalid('The file cannot be read as JSON.', { file }, cause)
+  }
+  throw invalid('orders: must be a list', { file })
+}

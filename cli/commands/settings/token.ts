@@ -1,0 +1,198 @@
+import { readFile } from 'node:fs/promises'
+import { resolve } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { InvalidArgumentError, Option } from 'commander'
+import { createKeyRing, keyFile } from '../../../operations/access/key-ring.ts'
+import { fromConfig, makeKeys, readKeys, removeKey, rotateKeys, signingKey } from '../../../operations/access/keys.ts'
+import { signToken, verifyToken } from '../../../operations/access/tokens.ts'
+import { accessSource } from '../../../config/access.ts'
+import { chainOf, namesOf } from '../../../config/chains.ts'
+import { makeDataFolder } from '../../../config/data-folder.ts'
+import type { Config } from '../../../config/schema/schema.ts'
+import { type AccessLevel, accessLevels, longestTokenMs, type Principal } from '../../../domain/access.ts'
+import type { SettingsOrder, IssuedToken } from '../../../domain/settings/settings.ts'
+import type { TemporalClient } from '../../../temporal/client/connection/client.ts'
+import { changeSettings, readSettings } from '../../../temporal/client/settings/settings.ts'
+import { givenToken } from '../../access.ts'
+import type { Call, CommandSpec, Outcome } from '../../command.ts'
+import type { CliContext } from '../../context.ts'
+import { resolveLane } from '../../../config/lane-names.ts'
+import { invalid, type Reasoned, withReason } from '../../arguments/options.ts'
+import { facts, list, timeText, verbatim } from '../../output/output.ts'
+
+/** Who makes and revokes tokens without having one: whoever can read the key file can sign any token. */
+const keyHolder = 'key-file'
+
+interface CreateOptions {
+  readonly name: string
+  readonly level: AccessLevel
+  readonly chain?: readonly string[]
+  readonly lane?: readonly string[]
+  /** ms */
+  readonly expires: number
+}
+
+export const tokenCommand: CommandSpec = {
+  description: 'Access tokens for the API and for orders on the command line. Their keys are in the data folder.',
+  notes: `create, rotate-key and remove-key work where the key file is. There they need no token: who can read that file can sign any. Levels: docs/access.md.`,
+  commands: {
+    create: {
+      description: 'Make a token and print it, this once. Its name stands in the history of all that is ordered with it.',
+      options: (command) =>
+        command
+          .requiredOption('--name <name>', 'who: a person, or a service')
+          .addOption(new Option('--level <level>', 'what it allows').choices(accessLevels).makeOptionMandatory())
+          .option('--chain <name>', 'orders about this chain only (may be repeated)', collect)
+          .option('--lane <lane>', 'orders about this lane only, by id or address (may be repeated)', collect)
+          .option('--expires <duration>', 'minutes, hours or days, at most 366d: 30m, 12h, 90d', durationOf, durationOf('90d')),
+      examples: [
+        'portage token create --name alice --level admin',
+        'portage token create --name bsc-desk --level sign --chain bsc --expires 30d',
+        'export PORTAGE_TOKEN=$(portage token create --name ci --level write --expires 2h | tail -n 1)',
+      ],
+      run: (call: Call<CreateOptions>) =>
+        asAdministrator(call, async (client, config, by) => {
+          const { name, level, expires, chain: chains, lane } = call.options
+          for (const chain of chains ?? []) chainOf(config, chain)
+          const lanes = lane?.map((one) => resolveLane(config, one))
+          const key = signingKey(await readKeys(keyFile(accessSource(config))))
+          const wanted = { name, level, chains, lanes, expiresAt: Date.now() + expires }
+          const { token, principal } = await signToken(key, config.temporal.namespace, wanted)
+          await change(client, config, { by, reason: `a token for ${name}`, orders: [{ kind: 'addToken', token: principal }] })
+          const about = {
+            name,
+            level,
+            scope: scopeText(principal),
+            id: principal.jti,
+            expires: new Date(principal.expiresAt).toISOString(),
+          }
+          return { json: { ...principal, token }, text: [facts(about), verbatim(token)] }
+        }),
+    },
+    list: {
+      description: 'The tokens that were made and have not expired, and those that are revoked. The tokens themselves are kept nowhere.',
+      examples: ['portage token list --json'],
+      run: ({ withTemporal }) =>
+        withTemporal(async (client) => {
+          const { tokens = [] } = await readSettings(client)
+          return { json: { tokens }, text: list('no tokens', headings, tokens.map(cells)) }
+        }),
+    },
+    revoke: {
+      description: 'Refuse a token from now on. Every process knows within some two seconds.',
+      options: (command) =>
+        withReason(command)
+          .argument('[id]', 'id of the token; portage token list shows it')
+          .option('--stolen <file>', 'a file that holds the token itself, for one that is not listed; - reads it from stdin'),
+      examples: [
+        'portage token revoke 6d1b4c0c-5f0a-4e21-9c1e-0a2b3c4d5e6f --reason "the laptop was stolen"',
+        'portage token revoke --stolen found.txt --reason "seen in a chat"',
+      ],
+      run: (call: Call<Reasoned & { readonly stolen?: string }>, id: string | undefined) =>
+        asAdministrator(call, async (client, config, by) => {
+          const { reason, stolen: file } = call.options
+          if ((id === undefined) === (file === undefined)) throw invalid('Give the id of the token, or --stolen with the token itself.')
+          const found = file === undefined ? undefined : await tokenIn(call.context, config, file)
+          const jti = found?.jti ?? id ?? ''
+          const orders: SettingsOrder[] = [...(found ? [{ kind: 'addToken' as const, token: found }] : []), { kind: 'revokeToken', jti }]
+          await change(client, config, { by, reason, orders })
+          return { json: { jti, revoked: true }, text: facts({ revoked: jti }) }
+        }),
+    },
+    keys: {
+      description: 'The keys that tokens are verified with. The public key is what access.publicKeys takes on another machine.',
+      examples: ['portage token keys --json'],
+      run: async ({ config }) => {
+        const loaded = await config()
+        const own = ((await readKeys(keyFile(accessSource(loaded)))) ?? []).map(({ kid, x, d, createdAt }) => {
+          return { kid, publicKey: x, use: d === undefined ? 'verifies' : 'signs', from: 'key file', createdAt }
+        })
+        const configured = (await fromConfig(loaded.access.publicKeys)).map(({ kid, x }) => {
+          return { kid, publicKey: x, use: 'verifies', from: 'config', createdAt: undefined }
+        })
+        const keys = [...own, ...configured]
+        const rows = keys.map(({ kid, publicKey, use, from, createdAt }) => [kid, use, from, createdAt && timeText(createdAt), publicKey])
+        return { json: { keys }, text: list('no keys', ['key', 'use', 'from', 'made', 'public key'], rows) }
+      },
+    },
+    'rotate-key': {
+      description: 'Make a new key, which signs from now on. The older ones verify the tokens that they signed until they are removed.',
+      examples: ['portage token rotate-key'],
+      run: (call: Call) =>
+        asAdministrator(call, async (_, config) => {
+          const kid = await rotateKeys(keyFile(accessSource(config)))
+          return { json: { kid }, text: facts({ 'signs now': kid }) }
+        }),
+    },
+    'remove-key': {
+      description: 'Remove a key that no longer signs: every token that it signed is refused from now on.',
+      options: (command) => command.argument('<key>', 'the key; portage token keys shows it'),
+      examples: ['portage token remove-key kPrK_qmxVWaYVA9wwBF6Iuo3vVzz7TxHCTwXBygrS4k'],
+      run: (call: Call, kid: string) =>
+        asAdministrator(call, async (_, config) => {
+          await removeKey(keyFile(accessSource(config)), kid)
+          return { json: { kid, removed: true }, text: facts({ removed: kid }) }
+        }),
+    },
+  },
+}
+
+/** Runs `use` for the name of the given token, or, without one, for whoever can read the key file. Throws ACCESS_*, and what `use` throws. */
+async function asAdministrator(
+  call: Call,
+  use: (client: TemporalClient, config: Config, by: string) => Promise<Outcome>,
+): Promise<Outcome> {
+  const { context, globals, config, withOrder, withTemporal } = call
+  if ((await givenToken(context, globals)) !== undefined) return withOrder((client, loaded, allow) => use(client, loaded, allow({}).by))
+  const loaded = await config()
+  const file = keyFile(accessSource(loaded))
+  if (loaded.access.publicKeys.length === 0) {
+    await makeDataFolder(loaded.dataFolder)
+    await makeKeys(file)
+  }
+  signingKey(await readKeys(file))
+  return withTemporal((client) => use(client, loaded, keyHolder))
+}
+
+/** What the token of a file says; - reads it from stdin. Throws INPUT_INVALID, ACCESS_KEYS, ACCESS_TOKEN_EXPIRED (it need not be revoked), ACCESS_TOKEN_INVALID. */
+async function tokenIn({ stdin, cwd }: CliContext, config: Config, file: string): Promise<Principal> {
+  const read = file === '-' ? text(stdin) : readFile(resolve(cwd(), file), 'utf8')
+  const found = await read.catch((cause: unknown) => {
+    throw invalid('The file of the token cannot be read.', { file }, cause)
+  })
+  return verifyToken(await createKeyRing(accessSource(config)).keys(), config.temporal.namespace, found.trim())
+}
+
+async function change(
+  client: TemporalClient,
+  config: Config,
+  { orders, ...order }: { readonly by: string; readonly reason: string; readonly orders: readonly SettingsOrder[] },
+): Promise<void> {
+  await changeSettings(client, namesOf(config), { ...order, orders: [...orders] })
+}
+
+const headings = ['id', 'name', 'level', 'scope', 'made', 'expires', 'state']
+
+function cells({ jti, name, level, issuedAt, expiresAt, revoked, ...scope }: IssuedToken) {
+  const state = revoked ? `revoked by ${revoked.by}: ${revoked.reason}` : 'good'
+  const [made, expires] = [issuedAt, expiresAt].map((at) => at && timeText(new Date(at).toISOString()))
+  return [jti, name, level, scopeText(scope), made, expires, state]
+}
+
+function scopeText({ chains = ['all chains'], lanes = [] }: Pick<IssuedToken, 'chains' | 'lanes'>): string {
+  return [...chains, ...lanes].join(', ')
+}
+
+const unitMs = { m: 60_000, h: 3_600_000, d: 86_400_000 } as const
+
+/** ms. Throws InvalidArgumentError (a wrong command line). */
+function durationOf(text: string): number {
+  const [, amount, unit] = /^([0-9]{1,6})([mhd])$/.exec(text) ?? []
+  const ms = Number(amount) * unitMs[unit as keyof typeof unitMs]
+  if (ms > 0 && ms <= longestTokenMs) return ms
+  throw new InvalidArgumentError('It is a number with m, h or d, at most 366d: 30m, 12h, 90d.')
+}
+
+function collect(value: string, previous: readonly string[] = []): string[] {
+  return [...previous, value]
+}

@@ -1,0 +1,70 @@
+import { auditedChains } from '../../../config/chains.ts'
+import { listAudits, runAudit } from '../../../temporal/client/streams/audits.ts'
+import type { AuditReport } from '../../../temporal/contracts/audit.ts'
+import type { Call, CommandSpec } from '../../command.ts'
+import { numberWithin, parse } from '../../arguments/options.ts'
+import { type Cell, list, table, timeText } from '../../output/output.ts'
+
+export const auditCommand: CommandSpec = {
+  description: 'Audits: was what is delivered undone by a deep reorg? What closed undone? Both start again.',
+  commands: {
+    run: {
+      description: 'Audit now, beside the schedule. Ends with 1 if a delivered effect was undone.',
+      options: (command) =>
+        command
+          .option('--chain <name>', 'only this target chain')
+          .option('--hours <number>', 'how far back to look (default: audit.hours of the config)', parse.hours)
+          .option('--reason <text>', 'why; kept in the memo of the run'),
+      notes: 'The server keeps closed workflows for its retention time: an audit sees no further back.',
+      examples: ['portage audit run --chain ethereum --hours 48'],
+      run: ({ withOrder, options }: Call<{ chain?: string; hours?: number; reason?: string }>) =>
+        withOrder(async (client, config, allow) => {
+          const { hours = config.audit.hours } = options
+          const chains = auditedChains(config, options.chain)
+          const order = allow({ chains })
+          const reports = await Promise.all(chains.map((chain) => runAudit(client, { chain, hours, graceMs: 0 }, order)))
+          const rows = reports.map((report) => [report.chain, ...cells(report)])
+          const text = [table(headings, rows), ...paragraph(reports.flatMap(findings))]
+          return { json: { reports }, text, failed: reports.some(({ undoneCount }) => undoneCount > 0) }
+        }),
+    },
+    show: {
+      description: 'What the latest audits found.',
+      options: (command) =>
+        command
+          .option('--chain <name>', 'only this target chain')
+          .option('--limit <number>', 'most audits of a chain', numberWithin(1, 100), 5),
+      examples: ['portage audit show --chain ethereum --json'],
+      run: ({ withTemporal, options }: Call<{ chain?: string; limit: number }>) =>
+        withTemporal(async (client, config) => {
+          const audits = await listAudits(client, auditedChains(config, options.chain), options.limit)
+          const rows = audits.map(({ chain, startedAt, execution, report }) => [
+            timeText(startedAt),
+            execution.toLowerCase(),
+            chain,
+            ...(report ? cells(report) : []),
+          ])
+          const found = audits.flatMap(({ report }) => (report ? findings(report) : []))
+          return { json: { audits }, text: [list('no audits', ['started', 'execution', ...headings], rows), ...paragraph(found)] }
+        }),
+    },
+  },
+}
+
+const headings = ['chain', 'checked', 'intact', 'undone', 'reopened', 'idle', 'underway', 'unsure']
+
+function cells({ checked, intact, undoneCount, reopenedCount, idleCount, underway, unsure }: AuditReport): Cell[] {
+  return [checked, intact, undoneCount, reopenedCount, idleCount, underway, unsure]
+}
+
+function paragraph(lines: readonly string[]): string[] {
+  return lines.length === 0 ? [] : [lines.join('\n')]
+}
+
+function findings({ undone, reopened, idle }: AuditReport): string[] {
+  return [
+    ...undone.map((id) => `undone, delivered again: ${id}`),
+    ...reopened.map((id) => `closed without an outcome, started again: ${id}`),
+    ...idle.map((id) => `waited for nothing or did not answer, reset: ${id}`),
+  ]
+}

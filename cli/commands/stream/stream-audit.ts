@@ -1,0 +1,40 @@
+import { aboutStream } from '../../../operations/access/subjects.ts'
+import { numberOfUnconfigured } from '../../../domain/transfer/unconfigured-source.ts'
+import { createLogger } from '../../../observability/logger.ts'
+import { sourceOf } from '../../../intake/streams/reports.ts'
+import type { Call, CommandSpec } from '../../command.ts'
+import { facts } from '../../output/output.ts'
+import { findStream, streamArgument } from '../../arguments/streams.ts'
+
+export const audit: CommandSpec = {
+  description:
+    "Hold a stream against its source's own count and table, and its open transfers against their workflows, now. What is missing is started.",
+  options: streamArgument,
+  notes: `The intake does this by itself every streams.auditMinutes. This process needs the nodes of the stream's chains; it holds no keys.
+Ends with 1 if something that was delivered is no longer so.`,
+  examples: ['portage stream audit native-bridge:ethereum:bsc'],
+  run: async ({ context, withOrder }: Call, name: string) => {
+    // It does the work of an intake process; its parts load slowly, so that only this command pays.
+    const { auditNow } = await import('../../../workers/roles/stream-audit.ts')
+    const logger = createLogger({ level: 'error', pretty: true, destination: { write: (text) => void context.stderr.write(text) } })
+    const { stream, ...found } = await withOrder(async (client, config, allow) => {
+      const one = await findStream(client, name)
+      allow(aboutStream(one))
+      return { ...(await auditNow(client, config, one, logger)), stream: one }
+    })
+    const { upTo, height, gaps, completed, started, closed, undone } = found
+    const withoutNode = numberOfUnconfigured(sourceOf(stream)) !== undefined
+    const at = height === undefined ? '' : `, at block ${height}`
+    const text = facts({
+      stream,
+      'source counts up to':
+        upTo === undefined ? (withoutNode ? 'not known: the config has no node of it' : 'nothing yet, or not readable') : `${upTo}${at}`,
+      'numbers in gaps': gaps,
+      'found delivered': completed,
+      'started, or started again': started,
+      'found ended without delivery': closed,
+      'delivered, and undone': undone,
+    })
+    return { json: { stream, ...found }, text, failed: undone > 0 }
+  },
+}

@@ -1,0 +1,145 @@
+import { createInterface } from 'node:readline'
+import { aboutTransfer } from '../../../operations/access/subjects.ts'
+import type { Config } from '../../../config/schema/schema.ts'
+import type { TemporalClient } from '../../../temporal/client/connection/client.ts'
+import {
+  type ManyResult,
+  orderTransfer,
+  orderTransfers,
+  type Selection,
+  selectTransfers,
+  type TransferOrder,
+} from '../../../temporal/client/transfers/transfer-orders.ts'
+import { describeTransfer } from '../../../temporal/client/transfers/transfers.ts'
+import type { Allow } from '../../access.ts'
+import type { Call, Commands, CommandSpec, Outcome } from '../../command.ts'
+import type { CliContext } from '../../context.ts'
+import { invalid, numberWithin, type Reasoned, withReason } from '../../arguments/options.ts'
+import { facts, list } from '../../output/output.ts'
+import { type FilterOptions, selects, toFilter, withFilter } from '../../arguments/transfer-filter.ts'
+import { shortTransfer } from '../../../domain/text/short-id.ts'
+import { findTransfer, transferForms } from '../../arguments/transfer-ids.ts'
+import { rowsText } from '../../output/transfer-text.ts'
+
+type OrderOptions = Reasoned & FilterOptions & { readonly dryRun?: true; readonly yes?: true; readonly limit: number }
+
+/** Most transfers of one command: each is a call of the server. */
+const mostOrdered = 1_000
+
+/** What is ordered of one transfer, or of all that match. */
+function orderCommand(kind: TransferOrder, description: string, examples: readonly string[]): CommandSpec {
+  return {
+    description,
+    options: (command) =>
+      withReason(withFilter(command.argument('[id]', `transfer: ${transferForms}; without one, all that match the options`)))
+        .option('--limit <number>', 'most transfers that are ordered at once', numberWithin(1, mostOrdered), 100)
+        .option('--dry-run', 'show which they are, and order nothing')
+        .option('--yes', 'do not ask before more than one is ordered'),
+    notes: `Without an id at least one option has to select. Before more than one is ordered it asks; a script gives --yes.`,
+    examples: [...examples, `portage transfer ${kind} --state parked --target bsc --older-than 1h --dry-run --reason "a look"`],
+    run: (call: Call<OrderOptions>, id: string | undefined) => {
+      if ((id === undefined) === !selects(call.options)) call.misuse('give either a transfer, or options that select some')
+      return call.withOrder((client, config, allow) => {
+        const setting = { kind, call, client, config, allow }
+        return id === undefined ? orderMany(setting) : orderOne(setting, id)
+      })
+    },
+  }
+}
+
+const someId = '6d1b4c0c5f0a3e21'
+
+export const transferOrderCommands: Commands = {
+  retry: orderCommand('retry', 'Try now: wakes a transfer that waits or is parked; starts one again that is closed and not delivered.', [
+    `portage transfer retry ${someId} --reason "the node is back"`,
+    'portage transfer retry --state waiting --code LANE_NONE --yes --reason "the lane has funds"',
+  ]),
+  cancel: orderCommand(
+    'cancel',
+    'End a transfer that is open. A nonce in flight gets a no-op of the lane; if the call wins, it is delivered.',
+    [`portage transfer cancel ${someId} --reason "recipient asked for it"`],
+  ),
+  expedite: orderCommand(
+    'expedite',
+    'Raise the fee of the transaction of a transfer now, and let the transfer go first where a lane has no room for all.',
+    [`portage transfer expedite ${someId} --reason "the recipient waits"`],
+  ),
+}
+
+interface Setting {
+  readonly kind: TransferOrder
+  readonly call: Call<OrderOptions>
+  readonly client: TemporalClient
+  readonly config: Config
+  readonly allow: Allow
+}
+
+async function orderOne({ kind, call, client, config, allow }: Setting, given: string): Promise<Outcome> {
+  const transfer = await describeTransfer(client, await findTransfer(client, config, given))
+  const { id, state } = transfer
+  const order = allow(aboutTransfer(transfer.targetChain))
+  if (call.options.dryRun)
+    return { json: { dryRun: true, transfers: [transfer] }, text: facts({ transfer: id, state, ordered: `nothing: --dry-run` }) }
+  const result = await orderTransfer(client, transfer, kind, order)
+  if (result !== 'asked') return { json: { id, done: result }, text: facts({ transfer: id, done: result }) }
+  return { json: { id, asked: kind }, text: facts({ asked: `${kind}; portage transfer watch shows what becomes of it`, transfer: id }) }
+}
+
+async function orderMany({ kind, call, client, config, allow }: Setting): Promise<Outcome> {
+  const { options, context } = call
+  // A token with a scope has to name the target: it must not learn by orders what it may not order.
+  const order = allow(aboutTransfer(options.target))
+  const found = await selectTransfers(client, kind, await toFilter(client, config, options), options.limit)
+  const { transfers, more } = found
+  const rest = more ? ', and more match: order these first, then again' : ''
+  if (options.dryRun || transfers.length === 0) {
+    return {
+      json: { dryRun: options.dryRun === true, matched: transfers.length, more, transfers },
+      text: [rowsText(transfers), `${transfers.length} would be told to ${kind}${rest}.`],
+    }
+  }
+  if (transfers.length > 1 && !options.yes) await confirm(context, kind, found)
+  const results = await orderTransfers(client, transfers, kind, order)
+  const failed = results.filter((one) => 'error' in one)
+  return {
+    json: { dryRun: false, matched: transfers.length, more, results: results.map(toJson) },
+    text: [
+      ...(failed.length > 0
+        ? [
+            list(
+              '',
+              ['transfer', 'refused'],
+              failed.map((one) => [{ full: one.id, short: shortTransfer(one.id) }, why(one)]),
+            ),
+          ]
+        : []),
+      `${results.length - failed.length} of ${transfers.length} told to ${kind}${rest}.`,
+    ],
+    failed: failed.length > 0,
+  }
+}
+
+/** Throws INPUT_INVALID where nobody says yes: also where nobody can be asked. */
+async function confirm({ stdin, stderr }: CliContext, kind: TransferOrder, { transfers, more }: Selection): Promise<void> {
+  const count = `${more ? 'the first ' : ''}${transfers.length} transfers`
+  if (!(stdin as { readonly isTTY?: boolean }).isTTY)
+    throw invalid(`${count} match: look at them with --dry-run, and give --yes to ${kind} them.`)
+  stderr.write(`${kind} ${count}? [y/N] `)
+  const lines = createInterface({ input: stdin })
+  const answer = await new Promise<string>((resolve) => {
+    lines.once('line', resolve)
+    lines.once('close', () => resolve(''))
+  })
+  lines.close()
+  if (!/^y(es)?$/i.test(answer.trim())) throw invalid('Nothing was ordered.')
+}
+
+function why(one: ManyResult): string {
+  return 'error' in one ? `${one.error.code}: ${one.error.message}` : ''
+}
+
+function toJson(one: ManyResult): object {
+  if (!('error' in one)) return one
+  const { code, message, remedy, facts: about } = one.error
+  return { id: one.id, error: { code, message, remedy, facts: about } }
+}

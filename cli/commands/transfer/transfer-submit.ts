@@ -1,0 +1,138 @@
+import { text } from 'node:stream/consumers'
+import { InvalidArgumentError } from 'commander'
+import type { Config } from '../../../config/schema/schema.ts'
+import { RelayerError } from '../../../domain/catalogue/errors.ts'
+import { redactUrl } from '../../../observability/redact.ts'
+import { givenToken } from '../../access.ts'
+import type { Call, CommandSpec } from '../../command.ts'
+import { invalid, isOfCalendar, parse } from '../../arguments/options.ts'
+import { facts } from '../../output/output.ts'
+import type { Refusal } from '../../output/print.ts'
+
+interface SubmitOptions {
+  readonly chain?: string
+  readonly emitter?: string
+  readonly sequence?: string
+  readonly native?: ReturnType<typeof nativePlace>
+  readonly bridge?: string
+  readonly priority?: number
+  readonly deadline?: string | number
+  readonly reason?: string
+  readonly api?: string
+}
+
+/** Longer than the API itself waits for guardian APIs, which may be slow. */
+const answerTimeoutMs = 60_000
+
+/** Through the REST API, so that only its process needs the chains to check signatures. */
+export const submit: CommandSpec = {
+  description:
+    "Hand in a signed VAA, the place of one that the guardian APIs have, or that of a native bridge's transfer. Needs a running API.",
+  options: (command) =>
+    command
+      .argument('[vaa]', 'the VAA as base64 or hex; - reads it from stdin')
+      .option('--chain <chain>', 'source chain: name, or Wormhole chain id')
+      .option('--emitter <hex>', 'emitter, 64 hex digits')
+      .option('--sequence <number>', 'sequence, decimal')
+      .option(
+        '--native <source:target:nonce>',
+        "a transfer in the table of a native bridge's source: chains by name, and its nonce",
+        nativePlace,
+      )
+      .option('--bridge <name>', 'bridge protocol (default: the first that is configured)')
+      .option(
+        '--priority <1-5>',
+        'who goes first where a lane has no room for all: 1 first, 5 last (default: from the config)',
+        parse.priority,
+      )
+      .option('--deadline <time>', 'a time (ISO 8601), or minutes from now: not delivered by then, it is parked', deadlineOf)
+      .option('--reason <text>', 'why; a transfer that starts keeps it with the name of the token (default: handed in)')
+      .option('--api <url>', 'URL of the API (default: from the config)', parse.url),
+  examples: [
+    'portage transfer submit AQAAAAABAA…',
+    'portage transfer submit - < vaa.base64',
+    'portage transfer submit - --priority 1 --deadline 90 < vaa.base64',
+    'portage transfer submit --native ethereum:avalanche:17',
+    `portage transfer submit --chain ethereum --sequence 269170 \\
+    --emitter 0000000000000000000000003ee18b2214aff97000d974cf647e7c347e8fa585`,
+  ],
+  run: async (call: Call<SubmitOptions>, vaa: string | undefined) => {
+    const { native, priority, deadline, reason, api, bridge } = call.options
+    const message = await messageOf(call, vaa)
+    const url = new URL('/v1/transfers', api ?? apiUrl(await call.config()))
+    if (bridge && !native) url.searchParams.set('bridge', bridge)
+    const token = await givenToken(call.context, call.globals)
+    if (token === undefined) throw new RelayerError('ACCESS_TOKEN_MISSING')
+    const answer = await post(url, token, { ...message, priority, deadline, reason })
+    if ('error' in answer) return { refusal: answer.error }
+    const { id: transfer, status, adopted, halted } = answer
+    return { json: answer, text: facts({ transfer, status, adopted, halted }) }
+  },
+}
+
+/** A VAA, the place of one, or that of a native transfer. Ends the command unless it is told exactly one of them. */
+async function messageOf({ context, options, misuse }: Call<SubmitOptions>, vaa: string | undefined): Promise<object> {
+  const { chain, emitter, sequence, native, bridge = 'native-bridge' satisfies keyof Config['bridges'] } = options
+  const place = [chain, emitter, sequence]
+  const given = [vaa !== undefined, place.some((part) => part !== undefined), native !== undefined].filter(Boolean).length
+  if (given !== 1 || (vaa === undefined && !native && place.includes(undefined)))
+    misuse('give either a VAA, or --chain, --emitter and --sequence, or --native')
+  if (native) return { bridge, ...native }
+  return vaa === undefined ? { chain, emitter, sequence } : { vaa: vaa === '-' ? (await text(context.stdin)).trim() : vaa }
+}
+
+function nativePlace(text: string) {
+  const [, source, target, nonce] = /^([^:]+):([^:]+):([1-9][0-9]{0,19})$/.exec(text) ?? []
+  if (source !== undefined && target !== undefined && nonce !== undefined) return { source, target, nonce }
+  throw new InvalidArgumentError('It is <source>:<target>:<nonce>, like ethereum:avalanche:17.')
+}
+
+/** Minutes as a number, or a time as ISO 8601: the API adds minutes to its own clock. */
+function deadlineOf(text: string): string | number {
+  if (/^[0-9]+(\.[0-9]+)?$/.test(text) && Number(text) > 0) return Number(text)
+  const [, day] = /^(\d{4}-\d\d-\d\d)T/.exec(text) ?? []
+  if (day !== undefined && isOfCalendar(day) && !Number.isNaN(Date.parse(text))) return new Date(text).toISOString()
+  throw new InvalidArgumentError('It is a time like 2030-01-31T12:00:00Z, or minutes from now.')
+}
+
+type Answer =
+  | { readonly id: string; readonly status: string; readonly adopted?: true; readonly halted?: string }
+  | { readonly error: Refusal }
+
+/** A refusal as the API answers it: RFC 9457 with a code, a remedy and facts. */
+interface Problem extends Omit<Refusal, 'message'> {
+  readonly title: string
+  readonly detail: string
+}
+
+function refusalOf({ title, detail, ...rest }: Problem): Refusal {
+  const { code, remedy, facts: about } = rest
+  return { code, message: detail === title ? title : `${title} ${detail}`, remedy, facts: about }
+}
+
+async function post(url: URL, token: string, body: object): Promise<Answer> {
+  try {
+    const response = await fetch(url, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', authorization: `Bearer ${token}` },
+      // A redirect would take the token elsewhere.
+      redirect: 'error',
+      body: JSON.stringify(body),
+      signal: AbortSignal.timeout(answerTimeoutMs),
+    })
+    const answer = (await response.json()) as Partial<{ id: string; status: string } & Problem>
+    if (answer.code !== undefined) return { error: refusalOf(answer as Problem) }
+    if (answer.id !== undefined) return answer as Answer
+    throw new RelayerError('API_UNAVAILABLE', { detail: 'Something else than Portage answered.', facts: { status: response.status } })
+  } catch (cause) {
+    if (cause instanceof RelayerError) throw cause
+    throw new RelayerError('API_UNAVAILABLE', { facts: { url: redactUrl(url.href) }, cause })
+  }
+}
+
+function apiUrl({ api }: Config): string {
+  if (api.port === 0) throw invalid('The config leaves the port of the API open: name its URL with --api.')
+  // An API that listens on every address also answers on loopback.
+  const host = api.host === '0.0.0.0' || api.host === '::' ? '127.0.0.1' : api.host
+  return `http://${host.includes(':') ? `[${host}]` : host}:${api.port}`
+}

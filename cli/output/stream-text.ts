@@ -1,0 +1,180 @@
+import { sourceTitle } from '../../bridges/registry.ts'
+import { sourceOf, type StreamReport, type StreamRow } from '../../intake/streams/reports.ts'
+import { ageText } from '../../domain/text/age.ts'
+import { countAside, intervalsOf } from '../../domain/stream/aside.ts'
+import { countNumbers, type IntervalSet } from '../../domain/stream/interval-set.ts'
+import type { OpenNumber, StreamState, StreamView } from '../../domain/stream/stream.ts'
+import { shortStream } from '../../domain/text/short-id.ts'
+import { type Cell, facts, type Heading, list, ordersSection, type Part, section, type Shortened, type Text, timeText } from './output.ts'
+
+/** Older than this a head is no longer the present one, ms. */
+const oldHeadMs = 30_000
+
+/** Where no stream has a note, there is more room for the others. */
+const listHeadings = (hasNotes: boolean): readonly Heading[] => [
+  ...['stream', 'cursor', 'lag', 'open', 'parked', 'gaps'],
+  { name: 'completed_nonce_height', short: 'watermark' },
+  { name: 'completed_block_height', wide: true },
+  hasNotes ? 'notes' : { name: 'notes', wide: true },
+]
+
+/** One line per stream. */
+export function listText(rows: readonly StreamRow[]): Part {
+  const cells = rows.map(toCells)
+  const hasNotes = cells.some((row) => row.at(-1) !== undefined)
+  return list('no streams: none has been told anything yet (portage run --role intake)', listHeadings(hasNotes), cells)
+}
+
+function toCells(row: StreamRow): Cell[] {
+  if ('problem' in row) return [streamCell(row.stream), ...Array.from({ length: 7 }, () => undefined), row.problem]
+  const { stream, cursor, lag, open, parked, completedNumber, completedHeight } = row
+  return [
+    streamCell(stream),
+    cursor,
+    lag,
+    open,
+    parked,
+    gapsText(row),
+    completedNumber,
+    completedHeight,
+    notesOf(row).join('; ') || undefined,
+  ]
+}
+
+/** As `stream` commands take it in both forms. */
+function streamCell(stream: string): Shortened {
+  return { full: stream, short: shortStream(stream) }
+}
+
+/** What an operator who looks at many streams should see. */
+function notesOf({ stream, alarms, paused, full, backfill, unproved }: StreamReport): string[] {
+  return [
+    ...(alarms.length > 0 ? [`ALARM ${alarms.join(', ')}`] : []),
+    ...(paused ? [`paused by ${paused.by}: ${paused.reason}`] : full ? ['full: the cursor waits'] : []),
+    ...(backfill.left > 0 ? [`backfill: ${backfill.left} blocks left`] : []),
+    ...(unproved ? [`no node of ${sourceTitle(sourceOf(stream))}`] : []),
+  ]
+}
+
+function gapsText({ gaps }: StreamView): string {
+  const parts = Object.entries(gaps).map(([state, numbers]) => `${numbers} ${state}`)
+  return parts.length === 0 ? '0' : parts.join(', ')
+}
+
+/** All that a stream knows. @param now ms since the epoch */
+export function stateText(state: StreamState, report: StreamReport, now: number): Text {
+  const { cursor, lag, next, open, parked, room, paused, full, backfill, targetHeight, alarms, counts } = report
+  // A stream without a start block, such as that of a Wormhole emitter, reads no blocks.
+  const scanned = cursor !== undefined || state.start !== undefined
+  const head = facts({
+    stream: report.stream,
+    read: `${timeText(report.asOf)}Z${toldText(report, now)}`,
+    alarms: alarms.length > 0 ? alarms.join(', ') : 'none',
+    paused: paused && `by ${paused.by} since ${age(paused.at, now)}: ${paused.reason}`,
+    cursor:
+      cursor === undefined
+        ? scanned
+          ? 'none: no block was scanned yet'
+          : report.unproved
+            ? 'none: its numbers are known from signed messages, no blocks are scanned'
+            : 'none: its numbers are counted, no blocks are scanned'
+        : `block ${cursor}${lag === undefined ? '' : `, ${lag} behind the finalized head${headText(report, now)}`}`,
+    'next number': next,
+    completed_nonce_height: report.completed_nonce_height ?? 'none yet',
+    completed_block_height: report.completed_block_height ?? (scanned ? 'none yet' : 'none: see cursor'),
+    'waits for': blockedText(report),
+    open: `${open} of which ${parked} parked, room for ${room} more (${maxOpenText(report.maxOpen, now)})${full && !paused ? ': the cursor waits' : ''}`,
+    'target followed to': targetHeight === undefined ? undefined : `block ${targetHeight}`,
+    backfill: backfillText(backfill, state),
+    ...counts,
+  })
+  const heading = `not proved, since the config has no node of ${sourceTitle(sourceOf(report.stream))}:`
+  const unproved = report.unproved && [heading, ...report.unproved.map((one) => `  ${one}`)].join('\n')
+  return [head, ...(unproved ? [unproved] : []), ...details(state, now)]
+}
+
+/** A head that is old says so: its chain, or all of our nodes of it, stand. */
+function headText({ headAt }: StreamReport, now: number): string {
+  const headAgeMs = headAt === undefined ? 0 : now - Date.parse(headAt)
+  return headAgeMs > oldHeadMs ? ` of ${ageText(headAgeMs)} ago` : ''
+}
+
+/** What the stream knows is as old as what it was told last. */
+function toldText({ toldAt }: StreamView, now: number): string {
+  return toldAt === undefined ? '' : `, last told anything ${age(toldAt, now)} ago`
+}
+
+/** @param now ms since the epoch; absent: the text says no age */
+export function maxOpenText(maxOpen: StreamView['maxOpen'], now?: number): string {
+  if (!maxOpen) return 'as it is set'
+  const { most, configured, ordered } = maxOpen
+  if (!ordered) return `at most ${most}, as configured`
+  const since = now === undefined || ordered.at === undefined ? '' : ` since ${age(ordered.at, now)}`
+  return `at most ${most}, ordered by ${ordered.by}${since}; the config says ${configured}`
+}
+
+function blockedText({ blockedBy }: StreamView): string {
+  if (!blockedBy) return 'nothing: every known number is resolved'
+  const { number, why, code } = blockedBy
+  return `${number}, ${why === 'open' ? 'under way' : why === 'parked' || why === 'waiting' ? `${why} (${code})` : `a gap: ${why}`}`
+}
+
+function backfillText({ left, ordered }: StreamView['backfill'], { backfill: { by } }: StreamState): string {
+  if (left === 0) return 'nothing left'
+  return `${left} of ${ordered} blocks left${by === undefined ? '' : `, ordered by ${by}`}`
+}
+
+function details(state: StreamState, now: number): Part[] {
+  const { gaps, open, exceptions, unknownCompletions, backfill, fork, vanished, distrusted } = state
+  const parked = open.filter((one) => one.parked !== undefined)
+  const running = open.filter((one) => one.parked === undefined)
+  const asideList = countAside(state)
+  return [
+    fork && `forked: at block ${fork.height} the source shows ${fork.told} where ${fork.known} was scanned, since ${age(fork.at, now)}`,
+    vanished && `vanished: at block ${vanished.height} the source counts up to ${vanished.upTo} only, since ${age(vanished.at, now)}`,
+    distrusted &&
+      `distrusted: ${distrusted.by} gave ${distrusted.number}${distrusted.height === undefined ? '' : ` at block ${distrusted.height}`} as watermark ${age(distrusted.at, now)} ago, which is above what is known`,
+    unknownCompletions.length > 0 &&
+      `completed on the target and never seen at the source: ${unknownCompletions.map(rangeText).join(', ')}`,
+    section(gaps, ['gap', 'numbers', 'state', 'known for', 'from block'], ({ from, to, state: why, code, chain, at, height }) => {
+      const reason = code === undefined ? why : `${why} (${code}${chain === undefined ? '' : ` of ${chain}`})`
+      return [rangeText([from, to]), String(countNumbers([[from, to]])), reason, age(at, now), height]
+    }),
+    section(asideList, ['aside', 'numbers', 'code', 'ranges'], ({ count, why }) => {
+      return [why.waits ? 'waiting' : 'parked', String(count), why.code, rangesText(intervalsOf(why))]
+    }),
+    section(parked, ['parked', 'code', 'block'], ({ number, parked: code, height }) => [number, code, height]),
+    running.length > 0 && `under way: ${ranges(running).map(rangeText).join(', ')}`,
+    section(exceptions, ['exception', 'outcome', 'by', 'since', 'reason'], ({ number, outcome, by, reason, at }) => {
+      return [number, outcome, by, age(at, now), reason]
+    }),
+    ordersSection(state.orders),
+    backfill.left.length > 0 && `blocks to read: ${backfill.left.map(rangeText).join(', ')}`,
+  ].flatMap((part) => part || [])
+}
+
+/** Most ranges of numbers that are written out. */
+const shownRanges = 20
+
+function rangesText(ranges: IntervalSet): string {
+  const more = ranges.length - shownRanges
+  return ranges.slice(0, shownRanges).map(rangeText).join(', ') + (more > 0 ? ` and ${more} more ranges` : '')
+}
+
+/** Consecutive numbers as ranges: hundreds of single numbers could not be read. */
+function ranges(open: readonly OpenNumber[]): [string, string][] {
+  return open.reduce<[string, string][]>((found, { number }) => {
+    const last = found.at(-1)
+    if (last && BigInt(last[1]) + 1n === BigInt(number)) last[1] = number
+    else found.push([number, number])
+    return found
+  }, [])
+}
+
+function rangeText([from, to]: readonly [string, string]): string {
+  return from === to ? from : `${from}-${to}`
+}
+
+function age(at: number, now: number): string {
+  return ageText(now - at)
+}

@@ -1,0 +1,61 @@
+import { ageText } from '../../domain/text/age.ts'
+import type { Cause } from '../../domain/catalogue/cause.ts'
+import { shortTransfer } from '../../domain/text/short-id.ts'
+import type { CauseReport } from '../../operations/causes/collect.ts'
+import { type Part, type Shortened, table, type Text, verbatim } from './output.ts'
+
+/** A transfer's, whose end is the first 64 bits of its digest. */
+const transferId = /^[\w-]+(:[\w-]+)+:[0-9a-f]{16}$/
+/** Columns of a terminal. */
+const width = 80
+
+/** One row for each cause, then of each what is wrong, some ids, and the commands. @param now ms since the epoch */
+export function stuckText({ asOf, causes }: CauseReport, now: number): Text {
+  const read = `read ${asOf.slice(0, 19)}Z`
+  if (causes.length === 0) return `Nothing is stuck (${read}).`
+  const age = (time: string | undefined) => (time === undefined ? undefined : ageText(now - Date.parse(time)))
+  const rows = causes.map(({ code, where, count, since, oldest }, index) => [
+    index + 1,
+    code,
+    count,
+    age(since),
+    age(oldest),
+    placeCell(where),
+  ])
+  return [
+    `${causes.length} ${causes.length === 1 ? 'cause' : 'causes'}, the most harmful first (${read})`,
+    table(['', 'cause', 'holds', 'since', 'oldest', 'where'], rows),
+    ...causes.map(detail),
+  ]
+}
+
+/** Ids and commands are there to be copied: none is broken into lines. Transfers have the short id that every command takes; --json has the whole one. */
+function detail({ code, what, where, examples, next }: Cause, index: number): Part {
+  const short = (text: string) => examples.reduce((known, id) => known.replaceAll(id, shortId(id)), text)
+  const lines = [
+    ...wrapped(`${index + 1} ${code}, ${where.kind} ${where.id}: ${what}`),
+    ...examples.map((id) => `    ${shortId(id)}`),
+    ...next.map((command) => `  → ${short(command)}`),
+  ]
+  return verbatim(lines.join('\n'))
+}
+
+/** Ids that strangers made up, and numbers of streams, stay as they are. */
+function shortId(id: string): string {
+  return transferId.test(id) ? shortTransfer(id) : id
+}
+
+/** The end of a long id tells most. */
+function placeCell({ kind, id }: Cause['where']): Shortened {
+  const most = 24
+  return { full: `${kind} ${id}`, short: `${kind} ${id.length > most ? `…${id.slice(1 - most)}` : id}` }
+}
+
+/** At words; a longer one stays whole, since it may be an id. */
+function wrapped(text: string): string[] {
+  return text.split(' ').reduce<string[]>((lines, word) => {
+    const last = lines.at(-1)
+    if (last === undefined) return [word]
+    return last.length + word.length < width ? [...lines.slice(0, -1), `${last} ${word}`] : [...lines, `  ${word}`]
+  }, [])
+}

@@ -1,0 +1,113 @@
+import type { z } from 'zod'
+import { RelayerError } from '../../domain/catalogue/errors.ts'
+import { type Field, fieldAt } from '../schema/fields.ts'
+
+/** One thing that is wrong with a config: where, what, and what to do. No value of the config is quoted: it may be a secret. */
+export interface Problem {
+  /** `chains.ethereum.nodes[0].url`; empty for the file itself. */
+  readonly path: string
+  readonly problem: string
+  readonly remedy: string
+}
+
+/** CONFIG_INVALID with every problem. `source` names the config. */
+export function invalid(source: string, problems: readonly Problem[], cause?: unknown): RelayerError {
+  const lines = problems.map(({ path, problem, remedy }) => `\n  - ${path ? `${path} ` : ''}${problem}. ${remedy}`)
+  return new RelayerError('CONFIG_INVALID', { detail: `${source}:${lines.join('')}\n`, facts: { problems: problems.length }, cause })
+}
+
+export function pathText(path: readonly PropertyKey[]): string {
+  return path.map((part, index) => (typeof part === 'number' ? `[${part}]` : `${index === 0 ? '' : '.'}${String(part)}`)).join('')
+}
+
+/** What zod found, in plain words. */
+export function toProblems(issue: z.core.$ZodIssue, raw: unknown): Problem[] {
+  const path = pathText(issue.path)
+  const value = valueAt(raw, issue.path)
+  const description = fieldAt(issue.path)?.description
+  const meaning = description ? ` ${description}` : ''
+  switch (issue.code) {
+    case 'unrecognized_keys':
+      return issue.keys.map((key) => {
+        const known = knownKeys(issue.path, raw)
+        const close = known.find((name) => distance(name.toLowerCase(), key.toLowerCase()) <= 2)
+        const remedy = close ? `Did you mean ${close}?` : `Remove it; known here: ${known.join(', ')}.`
+        return { path: pathText([...issue.path, key]), problem: 'is not a field of the config', remedy }
+      })
+    case 'invalid_type': {
+      if (value === undefined) return [{ path, problem: 'is missing', remedy: `Add it.${meaning}` }]
+      const problem = `must be ${article(issue.expected)}, not ${kindOf(value)}`
+      return [{ path, problem, remedy: `${typeRemedies[issue.expected] ?? 'Correct it.'}${meaning}` }]
+    }
+    case 'invalid_key':
+      return [{ path, problem: `has a name that ${issue.issues[0]?.message ?? 'is not allowed'}`, remedy: 'Rename it.' }]
+    case 'invalid_value':
+      return [{ path, problem: 'has an unknown value', remedy: `Use ${issue.values.map(String).join(' or ')}.` }]
+    case 'invalid_union': {
+      const options = (issue as { options?: readonly unknown[] }).options ?? []
+      const problem = value === undefined ? 'is missing' : 'has an unknown value'
+      return [{ path, problem, remedy: `Use ${options.map(String).join(' or ')}.` }]
+    }
+    case 'too_small':
+    case 'too_big': {
+      const [least, most] = issue.inclusive === false ? ['above', 'below'] : ['at least', 'at most']
+      const bound = issue.code === 'too_small' ? `${least} ${issue.minimum}` : `${most} ${issue.maximum}`
+      const one = (issue.code === 'too_small' ? issue.minimum : issue.maximum) === 1
+      const unit = issue.origin === 'string' ? ` character${one ? '' : 's'}` : issue.origin === 'array' ? ` entr${one ? 'y' : 'ies'}` : ''
+      return [{ path, problem: `must ${unit ? 'have' : 'be'} ${bound}${unit}`, remedy: `Change it.${meaning}` }]
+    }
+    case 'invalid_format':
+      if (issue.format === 'url') return [{ path, problem: 'must be an http or https URL', remedy: `Correct the URL.${meaning}` }]
+      break
+    default:
+  }
+  return [{ path, problem: issue.message, remedy: `Correct it.${meaning}` }]
+}
+
+const asNumber = 'Write it as a number, without quotes.'
+const typeRemedies: Readonly<Record<string, string>> = { string: 'Put the value in quotes.', number: asNumber, int: asNumber }
+
+function knownKeys(path: readonly PropertyKey[], raw: unknown): string[] {
+  const field = fieldAt(path)
+  // A union of maps is told apart by `kind`.
+  const { kind } = (valueAt(raw, path) ?? {}) as { kind?: unknown }
+  const option = field?.oneOf?.find(({ properties }) => (properties?.['kind'] as Field | undefined)?.const === kind)
+  const { properties = {}, propertyNames } = option ?? field ?? {}
+  return [...Object.keys(properties), ...((propertyNames as Field | undefined)?.enum ?? []).map(String)]
+}
+
+/** The value at a path of a tree of unknown shape. */
+function valueAt(tree: unknown, path: readonly PropertyKey[]): unknown {
+  return path.reduce<unknown>(
+    (node, part) => (typeof node === 'object' && node !== null ? (node as Record<PropertyKey, unknown>)[part] : undefined),
+    tree,
+  )
+}
+
+function kindOf(value: unknown): string {
+  if (typeof value === 'number' && !Number.isFinite(value)) return Number.isNaN(value) ? '.nan' : '.inf'
+  return value === null ? 'empty' : article(Array.isArray(value) ? 'array' : typeof value)
+}
+
+const plainNouns: Record<string, string> = {
+  array: 'list',
+  object: 'map of fields',
+  record: 'map of fields',
+  int: 'whole number',
+  string: 'text',
+}
+
+function article(noun: string): string {
+  return `a ${plainNouns[noun] ?? noun}`
+}
+
+/** Levenshtein distance; names are short. */
+function distance(a: string, b: string): number {
+  let row = Array.from({ length: b.length + 1 }, (_, index) => index)
+  for (let i = 1; i <= a.length; i++) {
+    const next = [i]
+    for (let j = 1; j <= b.length; j++) next.push(Math.min(next[j - 1]! + 1, row[j]! + 1, row[j - 1]! + (a[i - 1] === b[j - 1] ? 0 : 1)))
+    row = next
+  }
+  return row[b.length]!
+}

@@ -1,0 +1,127 @@
+import type { Entry, LaneState, Page } from '../lane.ts'
+import type { LaneRequest } from '../messages.ts'
+import { reusable } from '../entries.ts'
+import { mayOwn, packEntries, unpackEntries } from './pack.ts'
+
+/**
+ * Where finality is far, thousands of entries are in blocks and wait: nothing happens to them, and they are packed in pages. A page is opened, which makes
+ * entries of it again, for a request about one of them, and when its block is rolled back. All else in the reducer sees entries only.
+ */
+export interface PageSizes {
+  readonly page: number
+  /** Entries in blocks, the newest, that stay as they are. */
+  readonly loose: number
+}
+
+const sizes: PageSizes = { page: 250, loose: 250 }
+/** So many entries are carried as they are, for people to read. */
+const readable = 128
+/**
+ * Pages of unmined entries are opened so far above the account's nonce, and later ones as it moves. With those that are in no page at most 1,750 owners are told
+ * at once, of the 2,000 signals that the server lets a run have under way (limit.numPendingSignals.error).
+ */
+const openAhead = 1_000
+
+/** After each step: entries in blocks go into pages once they fill one. */
+export function paged(state: LaneState, { page, loose }: PageSizes = sizes): LaneState {
+  const latest = state.observed?.latest ?? 0
+  const settled = Object.values(state.entries).filter((entry) => entry.nonce < latest && !reusable(entry))
+  const full = Math.floor((settled.length - loose) / page)
+  if (full < 1) return state
+  return withPages(state, settled.slice(0, full * page), page, latest)
+}
+
+/** For the next run, and for a query: all entries are packed where there are many. @param above more than this */
+export function carried(state: LaneState, above = readable): LaneState {
+  const loose = Object.values(state.entries)
+  if (loose.length <= above) return state
+  const latest = state.observed?.latest ?? 0
+  const packable = loose.filter((entry) => !reusable(entry))
+  const mined = packable.filter(({ nonce }) => nonce < latest)
+  const rest = packable.slice(mined.length)
+  return withPages(withPages(state, mined, sizes.page, latest), rest, sizes.page, latest)
+}
+
+function withPages(state: LaneState, packed: readonly Entry[], page: number, latest: number): LaneState {
+  if (packed.length === 0) return state
+  const entries = { ...state.entries }
+  for (const { nonce } of packed) delete entries[nonce]
+  const pages = runsOf(packed, page).map((run) => pageOf(run, latest))
+  return { ...state, entries, pages: [...(state.pages ?? []), ...pages].sort((a, b) => a.from - b.from) }
+}
+
+/** Entries whose nonces follow each other, at most so many together: a page has every nonce from its first to its last. */
+function runsOf(entries: readonly Entry[], most: number): Entry[][] {
+  const runs: Entry[][] = []
+  for (const entry of entries) {
+    const last = runs.at(-1)
+    if (last && last.length < most && last.at(-1)?.nonce === entry.nonce - 1) last.push(entry)
+    else runs.push([entry])
+  }
+  return runs
+}
+
+function pageOf(entries: readonly Entry[], latest: number): Page {
+  const packed = packEntries(entries)
+  const bytes = packed.text.length + packed.words.reduce((sum, word) => sum + JSON.stringify(word).length + 1, 0)
+  const [first, last] = [entries[0]?.nonce ?? 0, entries.at(-1)?.nonce ?? 0]
+  return { from: first, to: last + 1, inBlock: last < latest, bytes, ...packed }
+}
+
+/** The state without pages, as the reducer would have it had it never packed any. */
+export function unpaged(state: LaneState): LaneState {
+  return opened(state, () => true)
+}
+
+/** Opens the pages of unmined nonces: those that a run begins with. */
+export function openUnmined(state: LaneState): LaneState {
+  const latest = state.observed?.latest
+  return latest === undefined || !state.pages ? state : opened(state, (page) => reaches(page, latest))
+}
+
+/** Opens the pages whose nonces are in no block any more. `fell`: the nonces of those, from one to below the other. */
+export function openFallen(state: LaneState, latest: number): { state: LaneState; fell: readonly [from: number, below: number] } {
+  const fallen = (state.pages ?? []).filter((page) => page.inBlock && reaches(page, latest))
+  const open = opened(state, (page) => reaches(page, latest))
+  if (fallen.length === 0) return { state: open, fell: [0, 0] }
+  return { state: open, fell: [Math.min(...fallen.map(({ from }) => from)), Math.max(...fallen.map(({ to }) => to))] }
+}
+
+const reaches = ({ from, to }: Page, latest: number) => to > latest && from < latest + openAhead
+
+/** Opens the page that the request is about, if one is. */
+export function openFor(state: LaneState, request: LaneRequest): LaneState {
+  if (!state.pages) return state
+  const nonce = 'nonce' in request ? request.nonce : undefined
+  if (nonce !== undefined) return opened(state, ({ from, to }) => nonce >= from && nonce < to)
+  const intentId = 'intentId' in request ? request.intentId : request.kind === 'grant' ? request.owner.intentId : undefined
+  return intentId === undefined ? state : openIntent(state, intentId)
+}
+
+function openIntent(state: LaneState, intentId: string): LaneState {
+  const found = state.pages?.find((page) => mayOwn(page, intentId) && entriesOf(page).some(({ owner }) => owner?.intentId === intentId))
+  return found ? opened(state, (page) => page === found) : state
+}
+
+/** Pages without what is final. */
+export function withoutFinal(state: LaneState, finalized: number): LaneState {
+  if (!state.pages || state.pages.every(({ from }) => from >= finalized)) return state
+  const pages = state.pages.filter(({ to }) => to > finalized).map((page) => ({ ...page, from: Math.max(page.from, finalized) }))
+  return withPagesOnly(state, pages)
+}
+
+function opened(state: LaneState, isWanted: (page: Page) => boolean): LaneState {
+  const wanted = state.pages?.filter(isWanted) ?? []
+  if (wanted.length === 0) return state
+  const entries = { ...state.entries }
+  for (const entry of wanted.flatMap(entriesOf)) entries[entry.nonce] ??= entry
+  return withPagesOnly({ ...state, entries }, state.pages?.filter((page) => !wanted.includes(page)) ?? [])
+}
+
+function entriesOf(page: Page): Entry[] {
+  return unpackEntries(page).filter(({ nonce }) => nonce >= page.from)
+}
+
+function withPagesOnly({ pages: _, ...state }: LaneState, pages: readonly Page[]): LaneState {
+  return pages.length > 0 ? { ...state, pages } : state
+}

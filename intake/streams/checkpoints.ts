@@ -1,0 +1,129 @@
+import { randomBytes } from 'node:crypto'
+import { mkdir, open, readFile, rename, rm, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { RelayerError } from '../../domain/catalogue/errors.ts'
+import { assertCheckpoint, checkpointOf, type StreamCheckpoint } from '../../domain/stream/checkpoint.ts'
+import { httpText } from '../submit/http.ts'
+import type { TemporalClient } from '../../temporal/client/connection/client.ts'
+import { readStream } from './reports.ts'
+
+/** Where checkpoints are kept; as in the config (`streams.checkpoints`). */
+export type CheckpointPlace =
+  | { readonly kind: 'directory'; readonly path: string }
+  | { readonly kind: 'http'; readonly url: string; readonly authorization?: string | undefined }
+
+/** Checkpoints of streams, outside Temporal. */
+export type CheckpointStore = ReturnType<typeof createCheckpointStore>
+
+/** Longest wait for an object store, ms. */
+const timeoutMs = 10_000
+/** Far above the largest: 1,000 denied parties with their reasons. */
+const mostBytes = 2 * 1024 * 1024
+
+/**
+ * Texts by name. `get` is undefined for one that is not there, and throws CHECKPOINT_UNAVAILABLE, CHECKPOINT_INVALID (too long); `put` writes whole or not at
+ * all, and throws CHECKPOINT_UNAVAILABLE.
+ */
+export function createCheckpointFiles(place: CheckpointPlace) {
+  return place.kind === 'directory' ? inDirectory(place) : overHttp(place)
+}
+
+export function createCheckpointStore(place: CheckpointPlace) {
+  const { get, put } = createCheckpointFiles(place)
+  return {
+    /** Undefined: there is none. Throws CHECKPOINT_INVALID with the path of the field, CHECKPOINT_UNAVAILABLE. */
+    async read(stream: string): Promise<StreamCheckpoint | undefined> {
+      const found = await get(stream)
+      return found === undefined ? undefined : parseCheckpoint(stream, found)
+    },
+    /** Whole or not at all. Throws CHECKPOINT_UNAVAILABLE. */
+    write: (checkpoint: StreamCheckpoint) => put(checkpoint.stream, `${JSON.stringify(checkpoint)}\n`),
+  }
+}
+
+/** Writes the checkpoint of a stream as it is now. Throws INPUT_INVALID (it has read no block yet), CHECKPOINT_UNAVAILABLE, and as `readStream`. */
+export async function writeCheckpoint(client: TemporalClient, store: CheckpointStore, stream: string): Promise<StreamCheckpoint> {
+  const state = await readStream(client, stream)
+  // A stream would not begin with it, and it would replace a better one.
+  if (state.start !== undefined && !state.cursor)
+    throw new RelayerError('INPUT_INVALID', { detail: 'the stream has read no block yet: there is nothing to keep', facts: { stream } })
+  const written = checkpointOf(state)
+  await store.write(written)
+  return written
+}
+
+/** The checkpoint of a text. Throws CHECKPOINT_INVALID with the path of the field. */
+export function parseCheckpoint(stream: string, text: string): StreamCheckpoint {
+  try {
+    const value: unknown = JSON.parse(text)
+    assertCheckpoint(value, stream)
+    return value
+  } catch (error) {
+    const detail = error instanceof SyntaxError ? 'It is not JSON.' : (error as Error).message
+    throw new RelayerError('CHECKPOINT_INVALID', { detail, facts: { stream } })
+  }
+}
+
+function inDirectory({ path }: { readonly path: string }) {
+  const fileOf = (stream: string) => join(path, `${stream.replaceAll(/[^\w.-]/g, '_')}.json`)
+  return {
+    async get(stream: string): Promise<string | undefined> {
+      try {
+        // A file that is no checkpoint at all must not fill the memory.
+        if ((await stat(fileOf(stream))).size > mostBytes)
+          throw new RelayerError('CHECKPOINT_INVALID', { detail: 'It is too long.', facts: { stream } })
+        return await readFile(fileOf(stream), 'utf8')
+      } catch (cause) {
+        if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return undefined
+        if (cause instanceof RelayerError) throw cause
+        throw unavailable(stream, cause)
+      }
+    },
+    async put(stream: string, content: string): Promise<void> {
+      const temporary = `${fileOf(stream)}.${randomBytes(4).toString('hex')}.tmp`
+      try {
+        await mkdir(path, { recursive: true, mode: 0o700 })
+        const file = await open(temporary, 'w', 0o600)
+        try {
+          await file.writeFile(content)
+          // Else a crash of the machine may leave an empty file under the name.
+          await file.sync()
+        } finally {
+          await file.close()
+        }
+        await rename(temporary, fileOf(stream))
+      } catch (cause) {
+        await rm(temporary, { force: true }).catch(() => {})
+        throw unavailable(stream, cause)
+      }
+    },
+  }
+}
+
+function overHttp({ url, authorization }: { readonly url: string; readonly authorization?: string | undefined }) {
+  const headers = { 'content-type': 'application/json', ...(authorization !== undefined && { authorization }) }
+  const request = (stream: string, init: { method: 'GET' | 'PUT'; body?: string }) => {
+    const object = new URL(url)
+    object.pathname = `${object.pathname.replace(/\/$/, '')}/${encodeURIComponent(stream)}.json`
+    return httpText(object, { ...init, headers, timeoutMs, mostBytes })
+  }
+  return {
+    async get(stream: string): Promise<string | undefined> {
+      const answer = await request(stream, { method: 'GET' })
+      if (answer.kind === 'found') return answer.body
+      if (answer.kind === 'absent') return undefined
+      if (answer.status !== undefined && answer.status < 300)
+        throw new RelayerError('CHECKPOINT_INVALID', { detail: 'It is too long.', facts: { stream } })
+      throw unavailable(stream, new Error(answer.why))
+    },
+    async put(stream: string, body: string): Promise<void> {
+      const answer = await request(stream, { method: 'PUT', body })
+      if (answer.kind !== 'found') throw unavailable(stream, new Error(answer.kind === 'absent' ? 'HTTP 404' : answer.why))
+    },
+  }
+}
+
+function unavailable(stream: string, cause: unknown): RelayerError {
+  const { code, message } = cause as NodeJS.ErrnoException
+  return new RelayerError('CHECKPOINT_UNAVAILABLE', { detail: code ?? message, facts: { stream } })
+}

@@ -1,0 +1,51 @@
+import { gapStates, type StreamAlarm, type StreamView } from '../../domain/stream/stream.ts'
+import type { Metrics } from '../../observability/metrics.ts'
+
+/** Alarms of an agent, beside those of its stream. checkpoint: broken, denied, or not kept. mismatch: of ids or tables. refused: a single block's logs. */
+export type AgentAlarm = 'checkpoint' | 'mismatch' | 'refused'
+
+/** What a process knows beyond the view. */
+interface StreamFacts {
+  /** Of the source; absent: not known, or the stream has no blocks. */
+  readonly finalized?: number | undefined
+  readonly alarms?: Iterable<AgentAlarm>
+  /** When this process last wrote its checkpoint, ms since the epoch. */
+  readonly checkpointAt?: number | undefined
+}
+
+const alarmKinds: readonly (StreamAlarm | AgentAlarm)[] = [
+  'forked',
+  'vanished',
+  'hidden',
+  'unknown-completion',
+  'distrusted',
+  'crowded',
+  'checkpoint',
+  'mismatch',
+  'refused',
+]
+
+/** The stream as this process last heard of it, as metrics; no view: the agent's own alarms. What is over is set to 0, so that its alert ends. */
+export function reportStream(metrics: Metrics, stream: string, view: StreamView | undefined, report: StreamFacts): void {
+  const raised = new Set<string>([...(view?.alarms ?? []), ...(report.alarms ?? [])])
+  if (view || raised.size > 0) for (const kind of alarmKinds) metrics.portage_stream_alarm.set({ stream, kind }, raised.has(kind) ? 1 : 0)
+  if (view) reportView(metrics, view, report)
+}
+
+function reportView(metrics: Metrics, view: StreamView, { finalized, checkpointAt }: StreamFacts): void {
+  const { stream, nextHeight, completedNumber, completedHeight, gaps, oldestGapAt } = view
+  const now = Date.now()
+  if (nextHeight !== undefined) {
+    metrics.portage_stream_cursor_height.set({ stream }, nextHeight - 1)
+    if (finalized !== undefined) metrics.portage_stream_lag_blocks.set({ stream }, Math.max(0, finalized - nextHeight + 1))
+  }
+  metrics.portage_stream_open.set({ stream }, view.open)
+  metrics.portage_stream_parked.set({ stream }, view.parked)
+  for (const state of gapStates) metrics.portage_stream_gaps.set({ stream, state }, Number(gaps[state] ?? 0))
+  metrics.portage_stream_oldest_gap_seconds.set({ stream }, oldestGapAt === undefined ? 0 : Math.max(0, now - oldestGapAt) / 1_000)
+  if (completedNumber !== undefined) metrics.portage_stream_completed_nonce_height.set({ stream }, Number(completedNumber))
+  if (completedHeight !== undefined) metrics.portage_stream_completed_block_height.set({ stream }, completedHeight)
+  metrics.portage_stream_backfill_left_blocks.set({ stream }, view.backfill.left)
+  metrics.portage_stream_paused.set({ stream }, view.paused ? 1 : 0)
+  if (checkpointAt !== undefined) metrics.portage_stream_checkpoint_age_seconds.set({ stream }, Math.max(0, now - checkpointAt) / 1_000)
+}

@@ -1,0 +1,106 @@
+import { RelayerError } from '../../../domain/catalogue/errors.ts'
+import type { StreamView } from '../../../domain/stream/stream.ts'
+import type { Metrics } from '../../../observability/metrics.ts'
+import { undeliveredSince } from '../../../temporal/client/streams/stream-transfers.ts'
+import { type AgentLoopsOptions, createAgentLoops } from '../agent-loops.ts'
+import { type AuditLimits, auditWithin } from '../audit-limits.ts'
+import type { Loop } from '../loop.ts'
+import { reportStream } from '../report.ts'
+import { StreamClient } from '../stream-client.ts'
+import { createOutcomeReporter } from '../transfer-outcomes.ts'
+import type { StreamAudit } from './audit-transfers.ts'
+import { auditStream } from './audit.ts'
+import { createBackfill } from './backfill.ts'
+import { createScannedBootstrap } from './bootstrap.ts'
+import { createScannedContext, type ScannedContext, type ScannedDeps, viewOf } from './context.ts'
+import { createCompletionFollower } from './follow-completions.ts'
+import { rereadBelow } from './fork.ts'
+import { createGapFiller } from './gap-filler.ts'
+import { createBlockScanner } from './scan-blocks.ts'
+import { ownTransfers } from './transfers.ts'
+import { createCompletionVerifier } from './verify-completions.ts'
+
+export interface ScannedAgentOptions extends ScannedDeps, Pick<AgentLoopsOptions, 'checkpoints'> {
+  /** How often the stream is audited, ms; spread by a quarter, so that many processes do not audit at once. */
+  readonly auditMs: number
+  /** Whether the route is halted: the alarm of a mismatch lasts as long. */
+  readonly isHalted: () => boolean
+}
+
+/** What feeds one stream in this process. Any number of processes may: each records what it found, and the stream takes it once. */
+export type ScannedAgent = ReturnType<typeof createScannedAgent>
+
+/** Pauses where nothing wakes a loop, ms. */
+const every = { headMs: 2_000, verifyMs: 1_000, backfillMs: 1_000, gapsMs: 1_000, outcomesMs: 4_000 } as const
+
+export function createScannedAgent(options: ScannedAgentOptions) {
+  const { source, sourceChain, logger, isHalted } = options
+  const { config } = source
+  const loops = createAgentLoops(options, () => bootstrap.begin(), checkpointKey)
+  const { streamClient, keeper, alarms } = loops
+  const bootstrap = createScannedBootstrap({ source, sourceChain, keeper, logger })
+  const context = createScannedContext(options, loops)
+
+  /** A checkpoint may have become worthless while the first range was read; from here on hashes bind it. */
+  async function onBegun(): Promise<void> {
+    const worthless = await bootstrap.denied()
+    if (worthless) await rereadBelow(context, worthless.completedHeight ?? config.start ?? 0)
+  }
+
+  return {
+    start: () => loops.start(loopsOf(context, options.auditMs, onBegun)),
+    stop: () => loops.stop(),
+    report(metrics: Metrics): void {
+      const raised = [...alarms].filter((alarm) => alarm !== 'mismatch' || isHalted())
+      const finalized = sourceChain.heads.current?.finalized
+      reportStream(metrics, config.stream, streamClient.view, { finalized, alarms: raised, checkpointAt: keeper.writtenAt })
+    },
+  }
+}
+
+function loopsOf(context: ScannedContext, auditMs: number, onBegun: () => Promise<void>): readonly Loop[] {
+  const { sourceChain, targetChain, streamClient } = context
+  // Deliveries are read from the target's blocks.
+  const outcomes = createOutcomeReporter(context, undeliveredSince, (listed) => ownTransfers(context, listed))
+  async function reportOutcomes(): Promise<boolean> {
+    if ((await viewOf(context)).open === 0) return false
+    const { era } = streamClient
+    const state = await streamClient.state()
+    if (state) await outcomes.look(state, era)
+    return false
+  }
+  const loop = (name: string, ms: number, look: Loop['look'], wake?: Loop['wake']): Loop => ({ name, look, everyMs: () => ms, wake })
+  return [
+    loop('scan', every.headMs, createBlockScanner(context, onBegun), (listener) =>
+      sourceChain.heads.subscribe(({ finalized }) => {
+        context.finality.see(finalized)
+        listener()
+      }),
+    ),
+    loop('completions', every.headMs, createCompletionFollower(context), (listener) => targetChain.heads.subscribe(listener)),
+    loop('early completions', every.verifyMs, createCompletionVerifier(context)),
+    loop('backfill', every.backfillMs, createBackfill(context)),
+    loop('gaps', every.gapsMs, createGapFiller(context)),
+    loop('outcomes', every.outcomesMs, reportOutcomes),
+    { name: 'audit', look: () => auditStream(context).then(() => false), everyMs: () => auditMs * (0.75 + Math.random() / 2) },
+  ]
+}
+
+function checkpointKey({ nextHeight, completedNumber, completedHeight, counts, gaps }: StreamView): string | undefined {
+  return nextHeight === undefined ? undefined : JSON.stringify([nextHeight, completedNumber, completedHeight, counts, gaps.undone])
+}
+
+/** One audit now, for an operator; then what the source's table has of the gaps is started. Throws STREAM_NOT_FOUND, STREAM_AUDIT_UNENDED, and what an audit throws. */
+export function auditOnce(deps: ScannedDeps, limits: AuditLimits = {}): Promise<StreamAudit> {
+  const { client, logger, source } = deps
+  const { config } = source
+  const streamClient = new StreamClient({ client, config, logger })
+  return auditWithin(streamClient, config.stream, limits, async (stopping) => {
+    if (!(await streamClient.state())) throw new RelayerError('STREAM_NOT_FOUND', { facts: { stream: config.stream } })
+    const context = createScannedContext(deps, { streamClient, alarms: new Set(), stopping })
+    const audit = await auditStream(context)
+    const fill = createGapFiller(context)
+    while (!stopping.aborted && (await fill()));
+    return audit
+  })
+}

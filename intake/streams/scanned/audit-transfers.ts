@@ -1,0 +1,140 @@
+import { toRelayerError } from '../../../domain/catalogue/errors.ts'
+import { runsAside } from '../../../domain/stream/aside.ts'
+import { someNumbers, withoutNumbers } from '../../../domain/stream/runs.ts'
+import { setOf } from '../../../domain/stream/interval-set.ts'
+import { isResolved } from '../../../domain/stream/numbers.ts'
+import type { StreamRequest } from '../../../domain/stream/stream.ts'
+import type { Transfer } from '../../../domain/transfer/transfer.ts'
+import { latestRun } from '../../../temporal/client/transfers/closed-transfers.ts'
+import type { ListedTransfer } from '../../../temporal/client/streams/stream-transfers.ts'
+import { transferId } from '../../../temporal/contracts/names.ts'
+import { mapLimited } from '../../../runtime/map-limited.ts'
+import { seenRequests, withStatus } from '../number-status.ts'
+import { closedRequests, isUndelivered } from '../transfer-outcomes.ts'
+import { nextHead, type ScannedContext } from './context.ts'
+import { startAgain } from './start-transfers.ts'
+import { numberOf, recordedTransfers, splitByDelivery } from './transfers.ts'
+
+/** What one audit of a stream found and did. Counts of numbers. */
+export interface StreamAudit {
+  /** The source's own count, and the final block at which it was read; absent: it has none yet, or it could not be read. */
+  upTo?: string
+  height?: number
+  /** Numbers in gaps, after the count was recorded. */
+  gaps: number
+  /** Open ones: found delivered; started again; found ended undelivered. */
+  completed: number
+  started: number
+  closed: number
+  /** Delivered before, and not any more: started again. */
+  undone: number
+}
+
+const readsAtOnce = 20
+/** Most resolved numbers with a running transfer, and most numbers that are aside without one, that one audit looks at. */
+const mostResumed = 500
+
+/**
+ * Behind TIMEOUT: every open number has a workflow that runs, or is delivered, or its outcome is recorded. A transfer that is gone, closed without an
+ * outcome, or closed as delivered while the target at two blocks does not show it, is started again.
+ */
+export async function auditOpen(
+  context: ScannedContext,
+  running: readonly ListedTransfer[],
+  audit: StreamAudit,
+  at: 'finalized' | 'agreed' = 'finalized',
+): Promise<void> {
+  const { streamClient, source, cache, logger } = context
+  const era = streamClient.era
+  const state = await streamClient.state()
+  if (!state) return
+  const ids = new Set(running.map(({ id }) => id))
+  // A transfer that runs finds out its outcome by itself: the cost of the audit does not grow with the time that it takes.
+  const runs = (number: string) => {
+    const transfer = cache.transfer(number)
+    return transfer !== undefined && ids.has(transferId(transfer))
+  }
+  const runningNumbers = running.map(({ number }) => BigInt(number))
+  // What is aside may be many: that a transfer of its number runs is enough, and the lowest without one come first.
+  const aside = runsAside(state, () => true).flatMap((all) => someNumbers(withoutNumbers(all, runningNumbers), 0n, mostResumed).map(String))
+  const open = state.open.map(({ number }) => number).filter((number) => !runs(number))
+  const numbers = [...open, ...aside.slice(0, mostResumed)]
+  if (numbers.length === 0) return
+  const { delivered, missing } = await splitByDelivery(context, await recordedTransfers(context, numbers, at))
+  const stopped = missing.filter((transfer) => !ids.has(transferId(transfer)))
+  const { again, ended } = await sortClosed(context, stopped)
+  await mapLimited(again, readsAtOnce, (transfer) => startAgain(context, transfer))
+  const seen = [...withStatus('delivered', delivered.map(numberOf)), ...withStatus('started', again.map(numberOf))]
+  const requests = [...seenRequests(seen), ...ended]
+  if (requests.length > 0 && !(await streamClient.apply(requests, era))) return
+  for (const { sequence } of delivered) cache.completed(sequence)
+  audit.completed += delivered.length
+  audit.started += again.length
+  audit.closed += ended.length
+  if (again.length > 0)
+    logger.warn('open numbers had no workflow; they are started again', {
+      code: 'TRANSFERS_LOST',
+      ...{ stream: source.config.stream, count: again.length, lowest: again[0]?.sequence },
+    })
+}
+
+/** By their latest runs, as the server itself has them: the visibility store says that they do not run. */
+async function sortClosed(
+  context: ScannedContext,
+  transfers: readonly Transfer[],
+): Promise<{ again: readonly Transfer[]; ended: readonly StreamRequest[] }> {
+  const { client } = context
+  const latest = await mapLimited(transfers, readsAtOnce, (transfer) => latestRun(client, transferId(transfer)))
+  const gone = transfers.filter((_, index) => latest[index] === 'gone' || latest[index] === 'undone')
+  const doubtful = transfers.filter((_, index) => latest[index] === 'delivered')
+  const ended = transfers.filter((_, index) => isUndelivered(latest[index]))
+  const closed = ended.map((transfer) => ({ id: transferId(transfer), number: transfer.sequence }))
+  return { again: [...gone, ...(await undelivered(context, doubtful))], ended: await closedRequests(client, closed) }
+}
+
+/** Those that the target does not show a block later either, at its head or in its finalized state by quorum. Nodes that disagree: not yet. */
+async function undelivered(
+  { endpoint, targetChain, stopping }: ScannedContext,
+  doubtful: readonly Transfer[],
+): Promise<readonly Transfer[]> {
+  if (doubtful.length === 0) return []
+  await nextHead(targetChain, stopping)
+  const shows = async (transfer: Transfer) => {
+    try {
+      const looks = await Promise.all([endpoint.delivered(transfer, 'latest'), endpoint.delivered(transfer, 'agreed')])
+      return looks.includes(true)
+    } catch (error) {
+      if (toRelayerError(error).code === 'NODES_DISAGREE') return true
+      throw error
+    }
+  }
+  const shown = await Promise.all(doubtful.map(shows))
+  return doubtful.filter((_, index) => !shown[index])
+}
+
+/**
+ * The latest deliveries that this process knows, and transfers that run although their number is resolved (the audit of deliveries has started them again).
+ * One that is not delivered at two blocks is recorded as undone; the gap that this makes is started.
+ */
+export async function auditCompleted(context: ScannedContext, running: readonly ListedTransfer[], audit: StreamAudit): Promise<void> {
+  const { streamClient, source, cache, logger } = context
+  const era = streamClient.era
+  const state = await streamClient.state()
+  if (!state) return
+  const again = running.filter((one) => one.state !== 'parked' && isResolved(state, one.number)).slice(0, mostResumed)
+  const resumed = await recordedTransfers(context, [...new Set(again.map(({ number }) => number))])
+  const latest = cache.completions.filter(({ sequence }) => isResolved(state, sequence))
+  const all = [...new Map([...resumed, ...latest].map((transfer) => [transfer.sequence, transfer])).values()]
+  const gone = await undelivered(context, (await splitByDelivery(context, all)).missing)
+  if (gone.length === 0) return
+  const numbers = setOf(gone.map(({ sequence }) => sequence))
+  if (!(await streamClient.apply([{ kind: 'undone', numbers }], era))) return
+  for (const { sequence } of gone) cache.undone(sequence)
+  audit.undone += gone.length
+  logger.error('deliveries are gone from the target: it was reorganised deeper than finality; the transfers are started again', {
+    code: 'EFFECT_UNDONE',
+    stream: source.config.stream,
+    count: gone.length,
+    lowest: numbers[0]?.[0],
+  })
+}

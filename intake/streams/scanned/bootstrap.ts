@@ -1,0 +1,57 @@
+import type { ScannedSource } from '../../../bridges/source-port.ts'
+import type { Chain } from '../../../chains/port.ts'
+import { RelayerError } from '../../../domain/catalogue/errors.ts'
+import type { StreamCheckpoint } from '../../../domain/stream/checkpoint.ts'
+import type { Logger } from '../../../observability/logger.ts'
+import type { StreamInput } from '../../../temporal/contracts/stream.ts'
+import type { CheckpointKeeper } from '../checkpoint-keeper.ts'
+
+interface ScannedBootstrapOptions {
+  readonly source: Pick<ScannedSource, 'config' | 'highest'>
+  readonly sourceChain: Pick<Chain, 'denies'>
+  readonly keeper: Pick<CheckpointKeeper, 'read' | 'complain'>
+  readonly logger: Logger
+}
+
+/**
+ * The beginning of a scanned source's stream. Its checkpoint is used only if the source still has the block of the cursor, and has given out the number of
+ * the watermark: a watermark above that would pass transfers that are yet to come.
+ */
+export function createScannedBootstrap({ source, sourceChain, keeper, logger }: ScannedBootstrapOptions) {
+  const { config } = source
+  const { stream } = config
+  let begun: StreamCheckpoint | undefined
+
+  function refuse(detail: string): StreamInput {
+    keeper.complain(new RelayerError('CHECKPOINT_INVALID', { detail, facts: { stream } }))
+    return { config }
+  }
+
+  return {
+    /** The input of a new stream. Throws what the source's nodes throw. */
+    async begin(): Promise<StreamInput> {
+      begun = undefined
+      // Without a checkpoint more blocks are read, and no transfer is lost: a store that is out of reach stops nothing.
+      const found = await keeper.read().catch(() => undefined)
+      if (!found) return { config }
+      const { cursor, completedNumber: number, completedHeight: height } = found
+      if (!cursor) return refuse('cursor: it has no block by which the source could be asked for it.')
+      if (await sourceChain.denies(cursor)) return refuse(`The source denies its block ${cursor.height}.`)
+      const highest = number === undefined ? undefined : ((await source.highest(number)) ?? '0')
+      if (number !== undefined && highest !== undefined && BigInt(number) > BigInt(highest)) {
+        const input = refuse(`completedNumber: it is ${number}, and the source's highest is ${highest}.`)
+        return { ...input, distrusted: { number, ...(height !== undefined && { height }), by: 'checkpoint' } }
+      }
+      begun = found
+      logger.info('a stream begins with its checkpoint', { stream, completedNumber: number, completedHeight: height })
+      return { config, checkpoint: found }
+    },
+    /** The checkpoint that the stream began with, if the source denies its block by now: it is worthless. */
+    async denied(): Promise<StreamCheckpoint | undefined> {
+      const { cursor } = begun ?? {}
+      const worthless = cursor && (await sourceChain.denies(cursor)) ? begun : undefined
+      begun = undefined
+      return worthless
+    },
+  }
+}

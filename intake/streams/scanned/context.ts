@@ -1,0 +1,82 @@
+import type { Endpoint } from '../../../bridges/port.ts'
+import type { ScannedSource } from '../../../bridges/source-port.ts'
+import type { Chain, Heads } from '../../../chains/port.ts'
+import { RelayerError } from '../../../domain/catalogue/errors.ts'
+import type { StreamView } from '../../../domain/stream/stream.ts'
+import type { HaltRoute } from '../../submit/halt-route.ts'
+import type { Submitter } from '../../submit/submitter.ts'
+import type { Logger } from '../../../observability/logger.ts'
+import type { TemporalClient } from '../../../temporal/client/connection/client.ts'
+import { waitFor } from '../loop.ts'
+import type { AgentAlarm } from '../report.ts'
+import type { StreamClient } from '../stream-client.ts'
+import { createFinalityTimes, type FinalityTimes } from './finality-times.ts'
+import { createRangeSize, type RangeSize } from './range-size.ts'
+import { createStreamCache, type StreamCache } from './stream-cache.ts'
+
+/** A chain, as far as its head is followed. */
+export type FollowedChain = Pick<Chain, 'name' | 'blockTimeMs'> & { readonly heads: Pick<Heads, 'current' | 'subscribe'> }
+
+/** What feeds the stream of a scanned source. */
+export interface ScannedDeps {
+  readonly source: Omit<ScannedSource, 'kind'>
+  readonly sourceChain: FollowedChain & Pick<Chain, 'block' | 'denies'>
+  readonly targetChain: FollowedChain
+  readonly endpoint: Pick<Endpoint, 'delivered'>
+  readonly submitter: Submitter
+  readonly client: TemporalClient
+  readonly haltRoute: HaltRoute
+  readonly logger: Logger
+  /** Most blocks of one read of logs. */
+  readonly rangeBlocks: number
+  /** As `LongWaitsDeps`. */
+  readonly asideAfterMs?: number
+}
+
+/** What the loops of one stream share in one process. */
+export interface ScannedContext extends Omit<ScannedDeps, 'rangeBlocks'> {
+  readonly streamClient: Pick<StreamClient, 'view' | 'era' | 'state' | 'apply' | 'changed'>
+  readonly cache: StreamCache
+  readonly ranges: { readonly source: RangeSize; readonly target: RangeSize }
+  /** Of the source. */
+  readonly finality: FinalityTimes
+  readonly alarms: Set<AgentAlarm>
+  readonly stopping: AbortSignal
+}
+
+/** Of the loops that read blocks and record them: they ask no workflow of a transfer. */
+export type ReadingContext = Omit<ScannedContext, 'client' | 'endpoint'>
+
+export function createScannedContext(
+  { rangeBlocks, ...deps }: ScannedDeps,
+  { streamClient, alarms, stopping }: Pick<ScannedContext, 'streamClient' | 'alarms' | 'stopping'>,
+): ScannedContext {
+  const ranges = { source: createRangeSize(rangeBlocks), target: createRangeSize(rangeBlocks) }
+  return { ...deps, streamClient, alarms, stopping, cache: createStreamCache(), ranges, finality: createFinalityTimes() }
+}
+
+/**
+ * The stream as it was last heard of. One that is not there begins here, with the target block from which completions are followed: the finalized head of
+ * now, before any transfer is started. What was completed up to there is found by reads of its id.
+ */
+export async function viewOf({ streamClient, targetChain }: Pick<ScannedContext, 'streamClient' | 'targetChain'>): Promise<StreamView> {
+  if (!streamClient.view) await streamClient.state()
+  const known = streamClient.view
+  if (known?.targetHeight !== undefined) return known
+  const from = finalizedOf(targetChain)
+  const response = await streamClient.apply([{ kind: 'completed', numbers: [], from, to: from }])
+  if (!response) throw new RelayerError('STREAM_UNREACHABLE', { detail: 'it went back while it was asked' })
+  return response.view
+}
+
+/** Throws NODE_UNAVAILABLE before the first block. */
+export function finalizedOf({ name, heads }: Pick<FollowedChain, 'name' | 'heads'>): number {
+  const { current } = heads
+  if (!current) throw new RelayerError('NODE_UNAVAILABLE', { detail: 'No block was seen yet.', facts: { chain: name } })
+  return current.finalized
+}
+
+/** Resolves at the next change of the chain's head, or after four block times: waiting longer at a chain that stands still would show no more. */
+export function nextHead({ heads, blockTimeMs }: FollowedChain, stopping: AbortSignal): Promise<void> {
+  return waitFor((listener) => heads.subscribe(listener), Math.max(1_000, 4 * blockTimeMs), stopping)
+}

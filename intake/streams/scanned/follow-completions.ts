@@ -1,0 +1,54 @@
+import type { Completion } from '../../../bridges/source-port.ts'
+import { setOf } from '../../../domain/stream/interval-set.ts'
+import type { Look } from '../loop.ts'
+import { finalizedOf, type ScannedContext, viewOf } from './context.ts'
+import { readCompletions } from './read-completions.ts'
+
+/** Blocks without completions are recorded this late at most, ms: nothing waits for them, and after a restart they are read again quickly. */
+const emptyMs = 15_000
+
+/** COMPLETE_EVENT_PROCESSING: completions in the next final blocks of the target, whoever made them. */
+export function createCompletionFollower(context: ScannedContext): Look {
+  const { streamClient, source, targetChain, cache, ranges, logger } = context
+  const { stream } = source.config
+  /** Target blocks up to here were read; up to `recorded` the stream knows it. */
+  let followed = -1
+  let recorded = -1
+  let recordedAt = 0
+
+  async function record(found: readonly Completion[], targetHeight: number, to: number, era: number): Promise<boolean> {
+    const numbers = setOf(found.map(({ number }) => number))
+    const response = await streamClient.apply([{ kind: 'completed', numbers, from: targetHeight + 1, to }], era)
+    if (!response) return true
+    const unknown = found.filter(({ number }) => !cache.transfer(number))
+    if (unknown.length > 0)
+      logger.error('completions of numbers that the source does not have', {
+        code: 'COMPLETIONS_UNKNOWN',
+        ...{ stream, lowest: unknown[0]?.number, count: unknown.length },
+      })
+    for (const { number } of found) cache.completed(number)
+    followed = to
+    recorded = response.view.targetHeight ?? -1
+    recordedAt = Date.now()
+    return to < finalizedOf(targetChain)
+  }
+
+  return async function followCompletions() {
+    const { targetHeight = -1 } = await viewOf(context)
+    const era = streamClient.era
+    // Temporal was restored from a copy: what was recorded since is lost.
+    if (targetHeight < recorded) followed = -1
+    recorded = targetHeight
+    followed = Math.max(followed, targetHeight)
+    const finalized = finalizedOf(targetChain)
+    const to = Math.min(finalized, followed + ranges.target.blocks)
+    if (to > followed) {
+      const found = await readCompletions(context, followed + 1, to)
+      if (!found) return true
+      if (found.length > 0) return record(found, targetHeight, to, era)
+      followed = to
+    }
+    if (followed > targetHeight && Date.now() - recordedAt > emptyMs) return record([], targetHeight, followed, era)
+    return followed < finalized
+  }
+}

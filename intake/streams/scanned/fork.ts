@@ -1,0 +1,71 @@
+import { portageItself } from '../../../domain/order.ts'
+import type { ScannedBlock, StreamState } from '../../../domain/stream/stream.ts'
+import { finalizedOf, type ReadingContext } from './context.ts'
+
+/**
+ * After a fork below what was final: orders to read all again above the newest block known to this process that more than half of the nodes still have,
+ * or else from where the stream began. If the stream's own last block is in the chain, one node was wrong: nothing is ordered, and the next range ends
+ * the alarm.
+ * @param isBelow goes below the cursor and the lowest number that the source no longer counts: a nearer block would leave the contradiction in place
+ */
+export async function goBack(context: ReadingContext, isBelow = false): Promise<void> {
+  const { streamClient, cache, source, logger } = context
+  const { stream } = source.config
+  const state = await streamClient.state()
+  const { cursor } = state ?? {}
+  if (!state || !cursor) return
+  const isThere = await has(context, cursor)
+  if (isThere && !isBelow) return
+  const limit = isBelow ? Math.min(cursor.height, vanishedAt(state) ?? cursor.height) : cursor.height
+  const known = cache.blocks.filter(({ height }) => height < limit)
+  const block = (await firstKept(context, known)) ?? (await below(context, isThere ? limit : (state.config.start ?? 0)))
+  if (!block) return
+  logger.error('the source was reorganised below what was final, or its nodes contradict themselves: blocks are read again', {
+    code: 'SOURCE_FORKED',
+    stream,
+    cursor: cursor.height,
+    from: block.height + 1,
+  })
+  await reread(context, block)
+}
+
+/** Where the lowest number was seen that the source no longer counts, as far as the stream knows. */
+function vanishedAt({ vanished, marks }: StreamState): number | undefined {
+  return vanished && marks.find(([number]) => BigInt(number) > BigInt(vanished.upTo))?.[1]
+}
+
+/** From this block on all is read again, and what was trusted of it is not any more. */
+export async function rereadBelow(context: ReadingContext, height: number): Promise<void> {
+  const block = await below(context, height)
+  if (!block) return
+  context.logger.error('the source denies the block of the checkpoint that a stream began with: it is not trusted any more', {
+    code: 'CHECKPOINT_DENIED',
+    stream: context.source.config.stream,
+    from: block.height + 1,
+  })
+  await reread(context, block)
+}
+
+async function reread({ cache, streamClient }: ReadingContext, block: ScannedBlock): Promise<void> {
+  cache.forget(block.height)
+  await streamClient.apply([{ kind: 'reread', block, order: { by: portageItself, reason: 'a fork below what was final' } }])
+}
+
+/** Cheap looks first: quorum costs a block with one node. */
+async function firstKept(context: ReadingContext, blocks: readonly ScannedBlock[]): Promise<ScannedBlock | undefined> {
+  for (const block of blocks) {
+    const seen = await context.sourceChain.block(block.height, 'latest')
+    if (seen?.hash === block.hash && (await has(context, block))) return block
+  }
+  return undefined
+}
+
+async function has({ sourceChain }: ReadingContext, { height, hash }: ScannedBlock): Promise<boolean> {
+  return (await sourceChain.block(height, 'agreed'))?.hash === hash
+}
+
+/** The block below this height, by quorum; the first one has none below it. */
+async function below({ sourceChain }: ReadingContext, height: number): Promise<ScannedBlock | undefined> {
+  const block = await sourceChain.block(Math.min(Math.max(0, height - 1), finalizedOf(sourceChain)), 'agreed')
+  return block && { height: block.height, hash: block.hash }
+}

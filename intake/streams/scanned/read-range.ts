@@ -1,0 +1,120 @@
+import { problemOf } from '../../../observability/severity.ts'
+import type { BlockRange, PlacedTransfer } from '../../../bridges/source-port.ts'
+import { toRelayerError } from '../../../domain/catalogue/errors.ts'
+import { hasNumber, setOf } from '../../../domain/stream/interval-set.ts'
+import { isStarted, isWanted, room } from '../../../domain/stream/numbers.ts'
+import type { Transfer } from '../../../domain/transfer/transfer.ts'
+import type { Finding, Reading, StreamState } from '../../../domain/stream/stream.ts'
+import type { ReadingContext } from './context.ts'
+import { haltOnMismatch } from './halt-on-mismatch.ts'
+import { startAll } from './start-transfers.ts'
+import { splitByDelivery } from './transfers.ts'
+
+/** Most numbers of one request: far below the limit of an update. */
+const mostNumbers = 2_000
+/** Longest wait for a change of a full stream before it is asked again, ms. */
+const roomMs = 2_000
+
+/**
+ * Reads the transfers of a range and starts those that are wanted. `too-long`: nothing was done, shorter ranges come next. `gone`: the stream went back, is
+ * paused, or gone; nothing of the range may be recorded. Throws NODE_REFUSED for a single block, what contradicts itself by quorum, and what reads throw.
+ * @param live the blocks are new: their completions are followed at the target, so that the delivery of each need not be read
+ */
+export async function readRange(
+  context: ReadingContext,
+  range: BlockRange,
+  live: boolean,
+  era: number,
+): Promise<Reading | 'too-long' | 'gone'> {
+  const { sourceChain, ranges } = context
+  const read = async (at?: 'agreed') => {
+    const placed = await readTransfers(context, range, at)
+    return placed && ((await startWanted(context, placed, live, era)) ?? 'gone')
+  }
+  const split = () => ranges.source.refused(range.toBlock - range.fromBlock + 1)
+  return (await haltOnMismatch(context, sourceChain, read, split)) ?? 'too-long'
+}
+
+/** Undefined: the range was too long. */
+async function readTransfers(context: ReadingContext, range: BlockRange, at?: 'agreed'): Promise<readonly PlacedTransfer[] | undefined> {
+  const { source, ranges, alarms, logger } = context
+  const blocks = range.toBlock - range.fromBlock + 1
+  try {
+    const placed = await source.initiated(range, at)
+    if (placed.length > mostNumbers && ranges.source.refused(blocks)) return undefined
+    ranges.source.answered(blocks)
+    alarms.delete('refused')
+    return placed
+  } catch (thrown) {
+    const error = toRelayerError(thrown)
+    if (error.code !== 'NODE_REFUSED') throw error
+    const facts = { stream: source.config.stream, ...range, ...problemOf(error) }
+    if (ranges.source.refused(blocks)) {
+      logger.debug('a node refused the logs of a range; asking for half of it', facts)
+      return undefined
+    }
+    alarms.add('refused')
+    logger.error('the nodes refuse the logs of a single block: the stream cannot go past it', facts)
+    throw error
+  }
+}
+
+/**
+ * Starts the transfers that the stream wants, in order, as far as there is room: the others wait here, and so does the cursor. What is delivered already
+ * needs no workflow and no room. Undefined: the stream went back, is paused, or gone.
+ */
+async function startWanted(
+  context: ReadingContext,
+  placed: readonly PlacedTransfer[],
+  live: boolean,
+  era: number,
+): Promise<Reading | undefined> {
+  if (placed.length === 0) return { numbers: [], passed: [] }
+  const { streamClient, stopping } = context
+  const delivered = new Set<string>()
+  const asked = new Set<string>()
+  const heights = new Map(placed.map(({ transfer, height }) => [transfer.sequence, height]))
+  while (!stopping.aborted && streamClient.era === era) {
+    const state = await streamClient.state()
+    if (!state || state.paused || streamClient.era !== era) return undefined
+    const isDue = (number: string) => hasNumber(state.unknownCompletions, number) || (!live && !asked.has(number))
+    const wanted = placed.filter(({ transfer }) => isWanted(state, transfer.sequence))
+    const missing = () => wanted.map(({ transfer }) => transfer).filter(({ sequence }) => !delivered.has(sequence))
+    const due = missing().filter(({ sequence }) => isDue(sequence))
+    for (const { sequence } of due) asked.add(sequence)
+    for (const { sequence } of (await splitByDelivery(context, due)).delivered) delivered.add(sequence)
+    const fitting = fits(state, wanted, delivered)
+    const isWhole = fitting.length === wanted.length
+    const some = isWhole ? wanted : fitting.filter(({ transfer }) => !isStarted(state, transfer.sequence))
+    const numbers = new Set(some.map(({ transfer }) => transfer.sequence))
+    const seenAt = ({ sequence }: Transfer) => (live ? context.finality.since(heights.get(sequence) ?? Infinity) : undefined)
+    await startAll(
+      context,
+      missing().filter(({ sequence }) => numbers.has(sequence)),
+      seenAt,
+    )
+    if (isWhole) {
+      const passed = placed.filter((one) => !wanted.includes(one))
+      return { ...finding(wanted, delivered), passed: setOf(passed.map(({ transfer }) => transfer.sequence)) }
+    }
+    if (some.length === 0) await streamClient.changed(roomMs)
+    else await streamClient.apply([{ kind: 'seen', ...finding(some, delivered) }], era)
+  }
+  return undefined
+}
+
+/** The first of them, in order, so that no number is skipped: as many as there is room for, and as fit into an update. */
+function fits(state: StreamState, wanted: readonly PlacedTransfer[], delivered: ReadonlySet<string>): readonly PlacedTransfer[] {
+  let free = room(state)
+  const end = wanted.findIndex(({ transfer }, index) => {
+    if (index >= mostNumbers) return true
+    return !delivered.has(transfer.sequence) && !isStarted(state, transfer.sequence) && --free < 0
+  })
+  return end < 0 ? wanted : wanted.slice(0, end)
+}
+
+function finding(placed: readonly PlacedTransfer[], delivered: ReadonlySet<string>): Finding {
+  const done = setOf(placed.map(({ transfer }) => transfer.sequence).filter((number) => delivered.has(number)))
+  const numbers = placed.map(({ transfer, height }) => [transfer.sequence, height] as const)
+  return { numbers, ...(done.length > 0 && { delivered: done }) }
+}

@@ -1,0 +1,60 @@
+import { RelayerError, toRelayerError } from '../../../domain/catalogue/errors.ts'
+import type { Transfer } from '../../../domain/transfer/transfer.ts'
+import { transferId } from '../../../temporal/contracts/names.ts'
+import { latestRun } from '../../../temporal/client/transfers/closed-transfers.ts'
+import { recordReversal } from '../../../temporal/client/streams/reversals.ts'
+import { restartTransfer } from '../../../temporal/client/transfers/start-transfer.ts'
+import { mapLimited } from '../../../runtime/map-limited.ts'
+import { isUndelivered } from '../transfer-outcomes.ts'
+import type { ScannedContext } from './context.ts'
+
+/** With one node the submitter waits a block to read the source's table by quorum: all transfers of a range wait together. */
+const startsAtOnce = 200
+
+type StartContext = Pick<ScannedContext, 'submitter' | 'cache' | 'stopping'> & {
+  readonly streamClient: Pick<ScannedContext['streamClient'], 'era'>
+}
+
+/**
+ * INIT_EVENT_PROCESSING: a workflow for each, or the certainty that its id is taken. All are tried before it throws what the submitter throws: a contradiction
+ * with the source's table first (`haltRoute`), else what passes. What was started then is not started again at the next try of the range.
+ * @param seenAt when the block of a transfer was seen to be final, ms since the epoch
+ */
+export async function startAll(
+  { submitter, cache, stopping, streamClient }: StartContext,
+  transfers: readonly Transfer[],
+  seenAt: (transfer: Transfer) => number | undefined = () => undefined,
+): Promise<void> {
+  const errors: RelayerError[] = []
+  const { era } = streamClient
+  const started = cache.started(era)
+  const due = transfers.filter((transfer) => !started.has(transferId(transfer)))
+  await mapLimited(due, startsAtOnce, async (transfer) => {
+    if (stopping.aborted) return void errors.push(new RelayerError('STREAM_UNREACHABLE', { detail: 'this process is stopping' }))
+    try {
+      await submitter.submit(transfer.bridge, Buffer.from(transfer.message, 'base64'), { repeats: 'ask', seenAt: seenAt(transfer) })
+      // The stream went back meanwhile: Temporal may have lost it again.
+      if (streamClient.era === era) started.add(transferId(transfer))
+    } catch (error) {
+      errors.push(toRelayerError(error))
+    }
+  })
+  const worst = errors.find(({ haltRoute }) => haltRoute) ?? errors[0]
+  if (worst) throw worst
+  cache.know(transfers)
+  for (const transfer of transfers) started.delete(transferId(transfer))
+}
+
+/** The same for a transfer whose effect the target does not show: one that closed as delivered is started again too, one that ended undelivered is not. */
+export async function startAgain(context: StartContext & Pick<ScannedContext, 'client'>, transfer: Transfer): Promise<void> {
+  const id = transferId(transfer)
+  const latest = await latestRun(context.client, id)
+  if (isUndelivered(latest)) return
+  if (latest === 'delivered') {
+    await recordReversal(context.client, id)
+    return restartTransfer(context.client, id, { why: 'started again: its effect was undone' })
+  }
+  // Temporal was asked just now, and this process may only remember.
+  context.cache.started(context.streamClient.era).delete(id)
+  await startAll(context, [transfer])
+}

@@ -1,0 +1,29 @@
+import type { SignedSource } from '../../../../bridges/source-port.ts'
+import { type RelayerError, toRelayerError } from '../../../../domain/catalogue/errors.ts'
+import type { Transfer } from '../../../../domain/transfer/transfer.ts'
+
+/**
+ * The numbers that are delivered for good, and those that are not known now, with the error. By target: one whose nodes are down does not hold up the
+ * others. Throws errors that are no outage.
+ */
+export async function deliveredByTarget(
+  { delivered }: Pick<SignedSource, 'delivered'>,
+  transfers: readonly Omit<Transfer, 'message'>[],
+): Promise<{ readonly done: ReadonlySet<string>; readonly unread: ReadonlyMap<string, RelayerError> }> {
+  const [done, unread] = [new Set<string>(), new Map<string, RelayerError>()]
+  const targets = new Set(transfers.map(({ targetChain }) => targetChain))
+  await Promise.all(
+    [...targets].map(async (target) => {
+      const some = transfers.filter(({ targetChain }) => targetChain === target)
+      try {
+        const answers = await delivered(some)
+        some.forEach(({ sequence }, index) => answers[index] && done.add(sequence))
+      } catch (thrown) {
+        const error = toRelayerError(thrown)
+        if (!error.retriable) throw error
+        for (const { sequence } of some) unread.set(sequence, error)
+      }
+    }),
+  )
+  return { done, unread }
+}

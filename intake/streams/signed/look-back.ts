@@ -1,0 +1,127 @@
+import type { Chain } from '../../../chains/port.ts'
+import { RelayerError, toRelayerError } from '../../../domain/catalogue/errors.ts'
+import { hasGap } from '../../../domain/stream/gaps.ts'
+import type { StreamState } from '../../../domain/stream/stream.ts'
+import type { Published, SignedSource } from '../../../bridges/source-port.ts'
+import { mapLimited } from '../../../runtime/map-limited.ts'
+import { type NumberStatus, seenRequests, withStatus } from '../number-status.ts'
+import type { StreamClient } from '../stream-client.ts'
+import { deliveredByTarget } from './gaps/delivered-by-target.ts'
+
+/** What a look back needs of the source's chain. */
+export type LookBackChain = Pick<Chain, 'name' | 'block'> & { readonly heads: Pick<Chain['heads'], 'current'> }
+
+export interface LookBackOptions {
+  readonly source: Pick<SignedSource, 'published' | 'delivered'>
+  readonly chain: LookBackChain
+  /** Most blocks of one read of logs. */
+  readonly rangeBlocks: number
+  /** How far back, ms. */
+  readonly lookBackMs: number
+  /** ms since the epoch; for tests. */
+  readonly clock?: () => number
+}
+
+/** Reads of logs at a time: with a single node each waits for a block. */
+const readsAtOnce = 8
+/** Numbers of one request to the stream. */
+const mostNumbers = 4_000
+
+/**
+ * The blocks of the last days of a source: which number was the first of them, and which numbers need no transfer, since the target's finalized state shows
+ * them as delivered, or the source's logs as no transfers. For a stream that begins without a checkpoint. All by the word of more than half of the nodes.
+ */
+export function createLookBack(options: LookBackOptions) {
+  const { source, lookBackMs } = options
+  const blocks = createRanges(options)
+  return {
+    /** The lowest number in blocks that are not older; undefined: none. Throws what reads throw; NODE_UNAVAILABLE before the first head. */
+    async firstNumber(): Promise<string | undefined> {
+      if (lookBackMs <= 0) return undefined
+      const all = await blocks()
+      for (let from = 0; from < all.length; from += readsAtOnce) {
+        const found = await Promise.all(
+          all.slice(from, from + readsAtOnce).map(([low, high]) => publishedIn(source, low, high, () => false)),
+        )
+        const numbers = found.flat().map(({ number }) => BigInt(number))
+        if (numbers.length > 0) return String(numbers.reduce((least, one) => (one < least ? one : least)))
+      }
+      return undefined
+    },
+    /** Records which numbers of the gaps need no transfer, after every range of blocks. Throws as `firstNumber`, and what the stream's client throws. */
+    async resolve({ gaps, open }: StreamState, streamClient: Pick<StreamClient, 'apply'>): Promise<Readonly<Record<NumberStatus, number>>> {
+      const counts = { started: 0, delivered: 0, ignored: 0 }
+      if (lookBackMs <= 0) return counts
+      const taken = new Set(open.map(({ number }) => number))
+      const wanted = (number: string) => hasGap(gaps, BigInt(number)) && !taken.has(number)
+      await mapLimited(await blocks(), readsAtOnce, async ([from, to]) => {
+        const found = await publishedIn(source, from, to, wanted)
+        const ignored = found.flatMap(({ number, content }) => (content?.kind === 'none' ? [number] : []))
+        const transfers = found.flatMap(({ content }) => (content?.kind === 'transfer' ? [content.transfer] : []))
+        const { done } = await deliveredByTarget(source, transfers)
+        const seen = [...withStatus('delivered', [...done]), ...withStatus('ignored', ignored)]
+        for (let at = 0; at < seen.length; at += mostNumbers) await streamClient.apply(seenRequests(seen.slice(at, at + mostNumbers)))
+        counts.delivered += done.size
+        counts.ignored += ignored.length
+      })
+      return counts
+    },
+  }
+}
+
+/** Splits what the nodes refuse, or do not agree on as a whole. */
+async function publishedIn(
+  source: LookBackOptions['source'],
+  fromBlock: number,
+  toBlock: number,
+  wanted: (number: string) => boolean,
+): Promise<readonly Published[]> {
+  try {
+    return await source.published({ fromBlock, toBlock }, wanted, 'agreed')
+  } catch (error) {
+    const { code } = toRelayerError(error)
+    if ((code !== 'NODE_REFUSED' && code !== 'NODES_DISAGREE') || fromBlock === toBlock) throw error
+    const middle = Math.floor((fromBlock + toBlock) / 2)
+    return [...(await publishedIn(source, fromBlock, middle, wanted)), ...(await publishedIn(source, middle + 1, toBlock, wanted))]
+  }
+}
+
+/** The final blocks that are not older, in ranges of one read. Throws NODE_UNAVAILABLE before the first head. */
+function createRanges({ chain, rangeBlocks, lookBackMs, clock = Date.now }: LookBackOptions) {
+  /** The first final block that is not older; one that the nodes do not have any more counts as older. */
+  async function search(end: number, time: number, at: 'latest' | 'agreed'): Promise<number> {
+    let [low, high] = [0, end]
+    while (low < high) {
+      const middle = Math.floor((low + high) / 2)
+      if (await isSince(middle, time, at)) high = middle
+      else low = middle + 1
+    }
+    return low
+  }
+
+  async function isSince(height: number, time: number, at: 'latest' | 'agreed'): Promise<boolean> {
+    const header = await chain.block(height, at)
+    return header !== undefined && header.timestamp * 1_000 >= time
+  }
+
+  /** One node finds it quickly, and most of them have to say the same of it and of the block below: else all are asked for every block. */
+  async function begin(end: number): Promise<number> {
+    const time = clock() - lookBackMs
+    const found = await search(end, time, 'latest')
+    const [isAbove, isBelow] = await Promise.all([
+      found === end || isSince(found, time, 'agreed'),
+      found > 0 && isSince(found - 1, time, 'agreed'),
+    ])
+    return isAbove && !isBelow ? found : search(end, time, 'agreed')
+  }
+
+  return async function ranges(): Promise<readonly (readonly [number, number])[]> {
+    const to = chain.heads.current?.finalized
+    if (to === undefined) throw new RelayerError('NODE_UNAVAILABLE', { detail: 'No head is known yet.', facts: { chain: chain.name } })
+    const from = await begin(to)
+    return Array.from({ length: Math.ceil((to - from + 1) / rangeBlocks) }, (_, index) => {
+      const start = from + index * rangeBlocks
+      return [start, Math.min(start + rangeBlocks - 1, to)] as const
+    })
+  }
+}

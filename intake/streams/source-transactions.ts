@@ -1,0 +1,60 @@
+import type { Bridges } from '../../bridges/port.ts'
+import type { Chain, Receipt } from '../../chains/port.ts'
+import type { ChainName, Transfer } from '../../domain/transfer/transfer.ts'
+import type { Source } from '../../bridges/source-port.ts'
+import type { MessagePlace } from '../../temporal/client/transfers/resolve-transfer.ts'
+
+/** Chains that can be asked for a receipt. */
+type Chains = ReadonlyMap<ChainName, Pick<Chain, 'receipt'>>
+
+/**
+ * The messages that a transaction of a source chain has sent, as far as streams of this process read that chain; none if no chain has it. What a node does not
+ * answer is left out: nothing depends on it but what a person is shown. Never throws.
+ */
+export async function placesOfTransaction(bridges: Bridges, chains: Chains, txHash: string): Promise<readonly MessagePlace[]> {
+  const sources = [...bridges.values()].flatMap((bridge) => bridge.sources)
+  const names = [...new Set(sources.map(({ sourceChain }) => sourceChain))]
+  const found = names.map(async (name) => {
+    const receipt = await chains
+      .get(name)
+      ?.receipt(txHash)
+      .catch(() => undefined)
+    if (!receipt) return []
+    const own = sources.filter(({ sourceChain }) => sourceChain === name)
+    return (await Promise.all(own.map((source) => messagesIn(source, receipt).catch(() => [])))).flat()
+  })
+  return (await Promise.all(found)).flat()
+}
+
+/** Of the block of the transaction, those that one of its logs is about: the port tells messages by block. */
+async function messagesIn(source: Source, receipt: Receipt): Promise<readonly MessagePlace[]> {
+  const range = { fromBlock: receipt.block.height, toBlock: receipt.block.height }
+  const words = wordsOf(receipt)
+  if (source.kind === 'scanned') {
+    const transfers = (await source.initiated(range)).map(({ transfer }) => transfer)
+    return transfers.filter(({ digest }) => words.has(digitsOf(digest))).map((transfer) => placeOf(transfer))
+  }
+  const published = await source.published(range, (number) => words.has(wordOf(number)))
+  return published.flatMap(({ number, content }) =>
+    words.has(wordOf(number)) && content?.kind === 'transfer' ? [placeOf(content.transfer)] : [],
+  )
+}
+
+function placeOf({ bridge, sourceChain, sourceId = sourceChain, emitter, sequence }: Omit<Transfer, 'message'>): MessagePlace {
+  return { bridge, sourceId, emitter, sequence }
+}
+
+/**
+ * Where events have a digest, or a number: the topics, and the first word of the data, as 64 lower-case hex digits. Other words of a message may be a small number by chance.
+ */
+function wordsOf({ logs }: Receipt): ReadonlySet<string> {
+  return new Set(logs.flatMap(({ topics, data }) => [...topics.map(digitsOf), digitsOf(data).slice(0, 64)]))
+}
+
+function digitsOf(hex: string): string {
+  return hex.replace(/^0x/i, '').toLowerCase()
+}
+
+function wordOf(number: string): string {
+  return BigInt(number).toString(16).padStart(64, '0')
+}

@@ -1,0 +1,102 @@
+import type { StreamConfig, StreamRequest, StreamResponse, StreamState, StreamUpdate, StreamView } from '../../domain/stream/stream.ts'
+import { viewStream } from '../../domain/stream/reducer.ts'
+import type { Logger } from '../../observability/logger.ts'
+import type { TemporalClient } from '../../temporal/client/connection/client.ts'
+import { CoalescingUpdates } from '../../temporal/client/calls/coalescing-updates.ts'
+import { applyToStream, queryStream } from '../../temporal/client/streams/streams.ts'
+import type { StreamInput } from '../../temporal/contracts/stream.ts'
+import { waitFor } from './loop.ts'
+
+export interface StreamClientOptions {
+  readonly client: TemporalClient
+  readonly config: StreamConfig
+  readonly logger: Logger
+  /** Asked whenever the stream is not there: what it begins with. Absent: `config` alone. */
+  readonly begin?: () => Promise<StreamInput>
+}
+
+/** Of one update, so that it stays far below the server's limits. */
+const mostRequests = 64
+const mostNumbers = 5_000
+
+/** Updates of one stream by one process, one at a time. One without an answer is sent again, unchanged, until `close`. The first creates the stream. */
+export class StreamClient {
+  readonly #options: StreamClientOptions
+  readonly #updates: CoalescingUpdates<StreamRequest, StreamUpdate, StreamResponse>
+  readonly #changes = new Set<() => void>()
+  #era = 0
+  #view: StreamView | undefined
+
+  constructor(options: StreamClientOptions) {
+    const { client, config, logger, begin = () => ({ config }) } = options
+    this.#options = options
+    this.#updates = new CoalescingUpdates({
+      fits: (requests) =>
+        requests.length <= mostRequests && requests.flatMap((one) => ('numbers' in one ? [...one.numbers] : [])).length <= mostNumbers,
+      build: (requests) => ({ requests }),
+      send: (update, updateId) => applyToStream(client, config.stream, update, { begin, updateId }),
+      onResponse: ({ answers, view }) => {
+        if (answers.some(({ kind }) => kind === 'forked')) this.#era += 1
+        this.#see(view)
+      },
+      unreachable: 'STREAM_UNREACHABLE',
+      facts: { stream: config.stream },
+      logger,
+    })
+  }
+
+  /** The stream as its last answer had it. */
+  get view(): StreamView | undefined {
+    return this.#view
+  }
+
+  /** Grows when the stream goes back (a fork, Temporal restored or wiped): what was read before may speak of what is gone. */
+  get era(): number {
+    return this.#era
+  }
+
+  /**
+   * Answers in the order of the requests. Undefined: the stream went back since `era`, when the reading began, and nothing was recorded; read again.
+   * Throws STREAM_UNREACHABLE only after `close`, INTERNAL if the stream finds the requests malformed.
+   */
+  apply(requests: readonly StreamRequest[], era = this.#era): Promise<StreamResponse | undefined> {
+    return this.#updates.ask(requests, () => era !== this.#era)
+  }
+
+  /** The whole state, for what the view does not have; undefined: there is no stream yet. Throws STREAM_UNREACHABLE, TEMPORAL_UNAVAILABLE. */
+  async state(): Promise<StreamState | undefined> {
+    const state = await queryStream(this.#options.client, this.#options.config.stream)
+    if (state) this.#see(viewStream(state))
+    else if (this.#view) {
+      // Temporal was wiped: the next request brings the stream into being again.
+      this.#view = undefined
+      this.#era += 1
+    }
+    return state
+  }
+
+  /** Resolves when the stream is not as it was last heard of, when this client is closed, or after so many ms. */
+  async changed(timeoutMs: number): Promise<void> {
+    if (this.#updates.closed) return
+    const subscribe = (listener: () => void) => {
+      this.#changes.add(listener)
+      return () => this.#changes.delete(listener)
+    }
+    await waitFor(subscribe, timeoutMs)
+  }
+
+  /** What was not answered fails with STREAM_UNREACHABLE; it is found again from the chains. */
+  close(): void {
+    this.#updates.close()
+    for (const done of this.#changes) done()
+  }
+
+  #see(view: StreamView): void {
+    const before = this.#view
+    const isBack = before?.nextHeight !== undefined && (view.nextHeight === undefined || view.nextHeight < before.nextHeight)
+    if (isBack) this.#era += 1
+    this.#view = view
+    // Two loops that wait and ask would else wake each other without end.
+    if (JSON.stringify(view) !== JSON.stringify(before)) for (const done of this.#changes) done()
+  }
+}

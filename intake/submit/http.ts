@@ -1,0 +1,42 @@
+import { AnswerTooLong, fetchBounded } from '../../runtime/http/fetch-bounded.ts'
+
+export interface HttpOptions {
+  /** For the whole answer, ms. */
+  readonly timeoutMs: number
+  /** Most bytes of the answer; it is read no further. */
+  readonly mostBytes: number
+  readonly method?: 'GET' | 'PUT'
+  readonly body?: string
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+/** absent: 404. failed: `status` is missing where no answer could be read; `why` has nothing of the URL, whose path and query may hold keys. */
+export type HttpAnswer<Body> =
+  | { readonly kind: 'found'; readonly body: Body }
+  | { readonly kind: 'absent' }
+  | { readonly kind: 'failed'; readonly why: string; readonly status?: number; readonly retryAfter?: string | null }
+
+/** One request within limits, without redirects. Never throws. */
+export async function httpText(url: URL, { timeoutMs, mostBytes, ...init }: HttpOptions): Promise<HttpAnswer<string>> {
+  try {
+    const { ok, status, headers, text } = await fetchBounded(url, init, { timeoutMs, mostBytes })
+    if (ok) return { kind: 'found', body: text }
+    if (status >= 300 && status < 400) return { kind: 'failed', why: 'a redirect' }
+    return status === 404 ? { kind: 'absent' } : { kind: 'failed', why: `HTTP ${status}`, status, retryAfter: headers.get('retry-after') }
+  } catch (error) {
+    if (error instanceof AnswerTooLong) return { kind: 'failed', why: 'an answer that is too long', status: 200 }
+    const isLate = error instanceof Error && error.name === 'TimeoutError'
+    return { kind: 'failed', why: isLate ? 'no answer in time' : 'no connection' }
+  }
+}
+
+/** The same for an answer in JSON. */
+export async function httpJson(url: URL, options: HttpOptions): Promise<HttpAnswer<unknown>> {
+  const answer = await httpText(url, { ...options, headers: { accept: 'application/json', ...options.headers } })
+  if (answer.kind !== 'found') return answer
+  try {
+    return { kind: 'found', body: JSON.parse(answer.body) as unknown }
+  } catch {
+    return { kind: 'failed', why: 'an answer that is not JSON' }
+  }
+}

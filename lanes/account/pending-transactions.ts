@@ -1,0 +1,111 @@
+import type { Account } from '../../chains/port.ts'
+import type { Entry } from '../../domain/lane/lane.ts'
+import type { FillOrder, RaiseOrder } from '../../domain/lane/messages.ts'
+import type { Alerts } from '../alerts.ts'
+import type { LaneDeps } from '../deps.ts'
+import type { LaneCall } from '../lane-call.ts'
+import { PendingTransaction } from '../transaction/pending-transaction.ts'
+import { problemOf } from '../../observability/severity.ts'
+
+/** The nonces of one lane that this process drives, in blocks or not, until their fate is final. */
+export class PendingTransactions {
+  readonly #deps: LaneDeps
+  readonly #alerts: Alerts
+  readonly #byNonce = new Map<number, PendingTransaction>()
+
+  constructor(deps: LaneDeps, alerts: Alerts) {
+    this.#deps = deps
+    this.#alerts = alerts
+  }
+
+  get size(): number {
+    return this.#byNonce.size
+  }
+
+  /** Nonces that this process works at getting into a block. */
+  get claims(): number[] {
+    return this.#all.filter((pending) => pending.drives).map(({ nonce }) => nonce)
+  }
+
+  /** How many are stuck at the dearest fee that they may have. */
+  get atFeeLimit(): number {
+    return this.#all.filter((pending) => pending.atFeeLimit).length
+  }
+
+  /** How many need an attempt that the signer refuses. */
+  get signingRefused(): number {
+    return this.#all.filter((pending) => pending.signingRefused).length
+  }
+
+  of(intentId: string): PendingTransaction | undefined {
+    return this.#all.find((pending) => pending.intentId === intentId && !pending.forgotten)
+  }
+
+  /** The transaction of a nonce that the ledger granted to a call. */
+  adopt({ nonce, attempts, grantedTo, maybeSent }: Entry, { owner: { intentId, callHash }, intent, tried }: LaneCall): PendingTransaction {
+    const known = this.#byNonce.get(nonce)
+    if (known && known.intentId === intentId && !known.forgotten) return known
+    known?.close()
+    // Only the try that was answered first may give the nonce back: another one may have sent it.
+    const call = { intentId, intent, callHash, tried, grantedTo: maybeSent ? undefined : grantedTo }
+    const pending = new PendingTransaction(this.#deps, nonce, attempts, call)
+    this.#byNonce.set(nonce, pending)
+    return pending
+  }
+
+  drop(pending: PendingTransaction): void {
+    this.#byNonce.delete(pending.nonce)
+    pending.close()
+  }
+
+  clear(): void {
+    for (const pending of this.#all) this.drop(pending)
+  }
+
+  fill({ nonce, attempts, callHash }: FillOrder): void {
+    let pending = this.#byNonce.get(nonce)
+    if (!pending || pending.forgotten) {
+      pending?.close()
+      pending = new PendingTransaction(this.#deps, nonce, attempts, { outbid: pending?.offered, callHash })
+      this.#byNonce.set(nonce, pending)
+    }
+    this.#inBackground(pending.fill(attempts), nonce, 'a no-op could not be sent; ordered again at the next block')
+  }
+
+  /** An operator's raise of a nonce that this process drives; another process drives the rest. */
+  raise({ nonce, after, maxFee, tip }: RaiseOrder): void {
+    const pending = this.#byNonce.get(nonce)
+    if (!pending?.drives || pending.attempts > after) return
+    this.#inBackground(pending.bump(undefined, { maxFee, tip }), nonce, 'a raise could not be made; ordered again')
+  }
+
+  /** Sends the same bytes again, of this nonce or of all that this process drives. */
+  republish(nonce: number | undefined): void {
+    for (const pending of this.#all) if (nonce === undefined || pending.nonce === nonce) pending.republish()
+  }
+
+  onAccount(account: Account): void {
+    for (const pending of this.#all) pending.onBlock(account.block.height, account)
+  }
+
+  /** Drops the transactions whose fate is final. */
+  sweep(): void {
+    for (const pending of this.#all) {
+      const { state } = pending
+      if (state.kind !== 'spent' && !(state.kind === 'included' && state.final)) continue
+      this.drop(pending)
+      // A nonce without an intent is only filled here: this process cannot sign the call that may have won, so the user need not be external.
+      if (state.kind === 'spent' && state.by === 'external' && pending.intentId !== undefined) this.#alerts.usedExternally(pending.nonce)
+    }
+  }
+
+  get #all(): PendingTransaction[] {
+    return [...this.#byNonce.values()]
+  }
+
+  #inBackground(work: Promise<void>, nonce: number, failure: string): void {
+    work.catch((error: unknown) => {
+      this.#deps.logger.warn(failure, { nonce, ...problemOf(error) })
+    })
+  }
+}

@@ -1,0 +1,200 @@
+import type { Account } from '../../chains/port.ts'
+import { RelayerError, toRelayerError } from '../../domain/catalogue/errors.ts'
+import type { Attempt } from '../../domain/lane/lane.ts'
+import type { LaneAnswer, LaneView, Refusal } from '../../domain/lane/messages.ts'
+import type { LaneDeps } from '../deps.ts'
+import type { LaneCall } from '../lane-call.ts'
+import { NonceQueue, type Waiting } from './nonce-queue.ts'
+import type { PendingTransactions } from '../account/pending-transactions.ts'
+import type { PendingTransaction } from '../transaction/pending-transaction.ts'
+import { Wait, type WaitLimit } from '../wait.ts'
+
+/** A call that needs a nonce. */
+export interface NonceRequest extends LaneCall {
+  readonly first: Attempt
+  /** Class, 1 (first) … 5. */
+  readonly priority: number
+  readonly source: string
+  /** ms since the epoch: of one class and source, the earliest is served first. */
+  readonly deadline?: number
+  /** An operator's own intent: see the ledger's `grant`. */
+  readonly operatorTransaction?: boolean
+}
+
+export type Refused = Extract<LaneAnswer, { kind: 'refused' }>
+export type Acquired = { readonly kind: 'acquired'; readonly pending: PendingTransaction } | Refused
+
+interface Waiter extends Waiting {
+  readonly request: NonceRequest
+  refusal: { why: Refusal; detail: string }
+  readonly wait: Wait<Acquired>
+  /** When its time is over, ms since this process began: the timer for that may come late, in a process that stood. */
+  readonly until: number
+  /** The ledger was asked for it, and has not answered. */
+  isAsked: boolean
+  /** Its time ended meanwhile: it waits for that answer alone. */
+  isLate: boolean
+}
+
+/**
+ * How long a caller whose time is over still waits for what the ledger was asked for it, ms. Its next try would wait for the same answer; and a nonce that comes when
+ * nobody wants it any more costs a no-op as soon as a higher one is in use.
+ */
+const lateAnswerMs = 10_000
+
+/** The calls of one process that wait for a nonce: asks the ledger for as many as its window has room for, the best first. */
+export class NonceRequests {
+  readonly #deps: LaneDeps
+  readonly #transactions: PendingTransactions
+  readonly #queue: NonceQueue<Waiter>
+  #asked = 0
+  #latestNonce = 0
+  /** Hash of the block at which the ledger last refused: a height may come again, and lower, on a chain that was replaced. */
+  #refusedAt: string | undefined
+  #closed = false
+  /** The ledger has heard from this process what the account and its pool look like: one that was restored from a copy would give nonces that are used. */
+  #told = false
+
+  constructor(deps: LaneDeps, transactions: PendingTransactions) {
+    this.#deps = deps
+    this.#transactions = transactions
+    this.#queue = new NonceQueue(deps.ageingMs)
+  }
+
+  get waiting(): number {
+    return this.#queue.size
+  }
+
+  acquire(request: NonceRequest, limit: WaitLimit): Promise<Acquired> {
+    const { priority, source, deadline } = request
+    const waiter: Waiter = {
+      ...{ request, priority, source, deadline, since: Date.now(), isAsked: false, isLate: false },
+      refusal: { why: 'window', detail: 'no slot came free' },
+      wait: new Wait(limit, () => this.#onLimit(waiter, limit)),
+      until: performance.now() + (limit.timeoutMs ?? Infinity),
+    }
+    const { promise } = waiter.wait
+    if (limit.signal?.aborted) return promise
+    if (this.#closed) this.#leaveToOthers(waiter)
+    if (waiter.wait.over) return promise
+    // What was known may be old, and no other process asks a closed lane: the ledger itself says whether it still is.
+    if (this.#told && this.#isClosedTo(request)) void this.#ask(waiter)
+    else this.#queue.enter(waiter)
+    this.#pump()
+    return promise
+  }
+
+  /** Those that a closed lane does not serve go elsewhere. */
+  onView({ closed }: LaneView): void {
+    for (const waiter of closed ? this.#queue.all : []) {
+      if (closed && this.#isClosedTo(waiter.request)) this.#refuse(waiter, { why: closed.why, detail: closed.detail })
+    }
+    this.#pump()
+  }
+
+  onAccount({ latestNonce }: Account): void {
+    this.#latestNonce = latestNonce
+    this.#pump()
+  }
+
+  /** The ledger is told of the account with its next update, which applies that before it gives a nonce. */
+  onTold(): void {
+    this.#told = true
+    this.#pump()
+  }
+
+  /** Asks the ledger for none any more: what waits fails with LANE_UNREACHABLE. What was asked already is adopted, or goes back. */
+  close(): void {
+    this.#closed = true
+    for (const waiter of this.#queue.all) this.#leaveToOthers(waiter)
+  }
+
+  #leaveToOthers(waiter: Waiter): void {
+    this.#queue.leave(waiter)
+    waiter.wait.reject(new RelayerError('LANE_UNREACHABLE', { detail: 'this process stops', facts: { lane: this.#deps.config.lane } }))
+  }
+
+  /** The ledger began anew. */
+  forget(): void {
+    this.#latestNonce = 0
+    this.#told = false
+  }
+
+  #onLimit(waiter: Waiter, { signal }: WaitLimit): void {
+    const refuse = () => this.#refuse(waiter)
+    if (!waiter.isAsked || signal?.aborted) return refuse()
+    waiter.isLate = true
+    const timer = setTimeout(refuse, lateAnswerMs)
+    const end = () => clearTimeout(timer)
+    waiter.wait.promise.then(end, end)
+  }
+
+  #refuse(waiter: Waiter, refusal = this.#closedFor() ?? waiter.refusal): void {
+    this.#queue.leave(waiter)
+    waiter.wait.resolve({ kind: 'refused', ...refusal })
+  }
+
+  #pump(): void {
+    const { view } = this.#deps.ledger
+    if (!view?.synced || !this.#told || (this.#refusedAt !== undefined && this.#refusedAt === this.#block)) return
+    for (const waiter of this.#queue.all.filter(isPast)) this.#refuse(waiter)
+    const slots = view.window - (view.next - Math.max(view.latest, this.#latestNonce)) - this.#asked
+    for (const waiter of this.#queue.take(slots, Date.now())) void this.#ask(waiter)
+  }
+
+  async #ask(waiter: Waiter): Promise<void> {
+    const { owner, first: attempt, operatorTransaction } = waiter.request
+    waiter.isAsked = true
+    this.#asked += 1
+    const answer = await this.#deps.ledger
+      // A process that stood may be the last to know that another one has delivered: a nonce for such a call would be wasted.
+      .ask({ kind: 'grant', owner, attempt, ...(operatorTransaction && { operatorTransaction }) }, () => isPast(waiter))
+      .catch(toRelayerError)
+    this.#asked -= 1
+    waiter.isAsked = false
+    if (answer === undefined) return this.#refuse(waiter)
+    if (answer instanceof RelayerError) return waiter.wait.reject(answer)
+    if (answer.kind === 'granted') {
+      const pending = this.#transactions.adopt(answer.entry, waiter.request)
+      if (!waiter.wait.over) return waiter.wait.resolve({ kind: 'acquired', pending })
+      // The caller has gone and nothing is signed: the nonce goes back. If this process is stopping, the next process's try finds it held.
+      return this.release(pending).catch(() => {})
+    }
+    if (answer.kind !== 'refused' || waiter.wait.over) return
+    if (answer.why === 'withdrawn' || answer.why === 'conflict' || this.#isClosedTo(waiter.request)) return waiter.wait.resolve(answer)
+    if (this.#closed) return this.#leaveToOthers(waiter)
+    waiter.refusal = answer
+    // Asking again before the next block would get the same answer.
+    this.#refusedAt = this.#block
+    if (waiter.isLate) this.#refuse(waiter, answer)
+    else this.#queue.enter(waiter)
+  }
+
+  /** See `LaneAgent.release`. */
+  async release(pending: PendingTransaction): Promise<void> {
+    const { intentId, grantedTo } = pending
+    if (!pending.unsigned || !intentId || !grantedTo) return
+    this.#transactions.drop(pending)
+    await this.#deps.ledger.ask({ kind: 'release', intentId, grantedTo })
+  }
+
+  #closedFor(): { why: Refusal; detail: string } | undefined {
+    const { view } = this.#deps.ledger
+    if (view?.closed) return { why: view.closed.why, detail: view.closed.detail }
+    return view?.synced ? undefined : { why: 'unsynced', detail: 'the ledger has not answered, or not read its account, yet' }
+  }
+
+  #isClosedTo({ operatorTransaction }: NonceRequest): boolean {
+    const why = this.#deps.ledger.view?.closed?.why
+    return why !== undefined && !(operatorTransaction && (why === 'draining' || why === 'funds'))
+  }
+
+  get #block(): string | undefined {
+    return this.#deps.chain.heads.current?.latest.hash
+  }
+}
+
+/** Nobody wants a nonce for it any more. */
+function isPast({ wait, until }: Waiter): boolean {
+  return wait.over || performance.now() > until
+}

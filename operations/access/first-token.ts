@@ -1,0 +1,49 @@
+import { readFile, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { z } from 'zod'
+import type { Principal } from '../../domain/access.ts'
+
+/** What a first token says, as `signToken` returns it. It is no token: nobody can order with it. */
+const unlistedSchema = z.strictObject({
+  name: z.string().min(1).max(64),
+  level: z.literal('admin'),
+  jti: z.uuid(),
+  kid: z.string().regex(/^[A-Za-z0-9_-]{43}$/),
+  issuedAt: z.int().positive(),
+  expiresAt: z.int().positive(),
+})
+
+/** The first token of a deployment as long as it is not on the list of tokens: a process that stops before that leaves it to the next start. */
+export interface UnlistedToken {
+  /** Undefined: there is none that is good still. What the file holds beside that is removed. */
+  read(): Promise<Principal | undefined>
+  /** Throws what the file system throws. */
+  keep(token: Principal): Promise<void>
+  /** It is listed. */
+  forget(): Promise<void>
+}
+
+export function unlistedToken(dataFolder: string, now: () => number = Date.now): UnlistedToken {
+  const file = join(dataFolder, 'first-token.json')
+  const forget = () => rm(file, { force: true })
+  return {
+    async read() {
+      const text = await readFile(file, 'utf8').catch(() => undefined)
+      if (text === undefined) return undefined
+      const token = parse(text)
+      if (token && token.expiresAt > now()) return token
+      await forget().catch(() => {})
+      return undefined
+    },
+    keep: (token) => writeFile(file, `${JSON.stringify(token, null, 2)}\n`, { mode: 0o600 }),
+    forget,
+  }
+}
+
+function parse(text: string): Principal | undefined {
+  try {
+    return unlistedSchema.parse(JSON.parse(text))
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,140 @@
+import { randomUUID } from 'node:crypto'
+import { link, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { calculateJwkThumbprint, exportJWK, generateKeyPair } from 'jose'
+import { z } from 'zod'
+import { RelayerError } from '../../domain/catalogue/errors.ts'
+
+/** An Ed25519 public key: 32 bytes, base64url. */
+const coordinate = /^[A-Za-z0-9_-]{43}$/
+
+const keySchema = z.strictObject({
+  kty: z.literal('OKP'),
+  crv: z.literal('Ed25519'),
+  kid: z.string().regex(coordinate),
+  x: z.string().regex(coordinate),
+  /** Only of the key that signs: an older one only verifies, so that its secret half is gone. */
+  d: z.string().regex(coordinate).optional(),
+  createdAt: z.iso.datetime(),
+})
+const fileSchema = z.strictObject({ keys: z.array(keySchema).min(1).max(20) })
+
+/** A key of the key file. */
+export type AccessKey = z.output<typeof keySchema>
+
+/** A key that tokens are verified with. Its `kid` is its thumbprint (RFC 7638), so that it follows from the key itself. */
+export type PublicKey = Pick<AccessKey, 'kty' | 'crv' | 'kid' | 'x'>
+
+/** The keys of a file, oldest first. Undefined: there is no file. Throws ACCESS_KEYS: unreadable, malformed, not ours, or others than its owner may read it. */
+export async function readKeys(file: string): Promise<AccessKey[] | undefined> {
+  const refuse = (detail: string, cause?: unknown) => new RelayerError('ACCESS_KEYS', { detail, facts: { file }, cause })
+  let text: string
+  try {
+    const { mode, uid } = await stat(file)
+    const self = process.getuid?.()
+    // Its owner can put keys of his own there.
+    if (self !== undefined && uid !== 0 && uid !== self)
+      throw refuse(`It belongs to another user (${uid}): chown it to the user that Portage runs as.`)
+    // Whoever reads it can make tokens of every name and level.
+    if (process.platform !== 'win32' && (mode & 0o077) !== 0) throw refuse('Others than its owner may read or write it: chmod 600.')
+    text = await readFile(file, 'utf8')
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
+    throw error instanceof RelayerError ? error : refuse('It cannot be read.', error)
+  }
+  try {
+    return fileSchema.parse(JSON.parse(text)).keys
+  } catch {
+    // The cause would quote the file.
+    throw refuse('It is not a file of keys that Portage wrote.')
+  }
+}
+
+/** Makes a key and the file in a folder that is there, unless the file is there. True: it was made now. Throws ACCESS_KEYS. */
+export async function makeKeys(file: string): Promise<boolean> {
+  if (await readKeys(file)) return false
+  // Unlike a rename, a link does not replace what another process has made meanwhile.
+  const place = (written: string) =>
+    link(written, file).then(
+      () => true,
+      (error: NodeJS.ErrnoException) => {
+        if (error.code === 'EEXIST') return false
+        throw error
+      },
+    )
+  return store(file, [await newKey()], place)
+}
+
+/** Adds a key, which signs from now on; the older ones only verify. Returns its kid. Throws ACCESS_KEYS. */
+export async function rotateKeys(file: string): Promise<string> {
+  const key = await newKey()
+  const older = (await existing(file)).map(({ d: _, ...known }) => known)
+  await replaceKeys(file, [...older, key])
+  return key.kid
+}
+
+/** Removes a key that only verifies: the tokens that it signed are good no more. Throws ACCESS_KEYS. */
+export async function removeKey(file: string, kid: string): Promise<void> {
+  const keys = await existing(file)
+  const found = keys.find((key) => key.kid === kid)
+  const detail = !found ? 'It has no key with this kid.' : found.d !== undefined && 'This key signs: portage token rotate-key first.'
+  if (detail) throw new RelayerError('ACCESS_KEYS', { detail, facts: { kid } })
+  await replaceKeys(
+    file,
+    keys.filter((key) => key !== found),
+  )
+}
+
+/** The key that signs. Throws ACCESS_KEYS if there is none. */
+export function signingKey(keys: readonly AccessKey[] = []): AccessKey {
+  const key = keys.findLast(({ d }) => d !== undefined)
+  if (!key) throw new RelayerError('ACCESS_KEYS', { detail: 'There is no key to sign with on this machine.' })
+  return key
+}
+
+/** Public keys as the config has them (`access.publicKeys`). */
+export async function fromConfig(keys: readonly string[]): Promise<PublicKey[]> {
+  return Promise.all(
+    keys.map(async (x) => {
+      const key = { kty: 'OKP', crv: 'Ed25519', x } as const
+      return { ...key, kid: await calculateJwkThumbprint(key) }
+    }),
+  )
+}
+
+async function existing(file: string): Promise<AccessKey[]> {
+  const keys = await readKeys(file)
+  if (keys) return keys
+  throw new RelayerError('ACCESS_KEYS', { detail: 'There is no key file on this machine.', facts: { file } })
+}
+
+/** A key whose `kid` is no option where it is typed: one in 64 begins with `-`. */
+async function newKey(): Promise<AccessKey> {
+  for (;;) {
+    const key = await anyKey()
+    if (!key.kid.startsWith('-')) return key
+  }
+}
+
+async function anyKey(): Promise<AccessKey> {
+  const { privateKey } = await generateKeyPair('EdDSA', { crv: 'Ed25519', extractable: true })
+  const { x = '', d = '' } = await exportJWK(privateKey)
+  const key = { kty: 'OKP', crv: 'Ed25519', x } as const
+  return { ...key, kid: await calculateJwkThumbprint(key), d, createdAt: new Date().toISOString() }
+}
+
+function replaceKeys(file: string, keys: readonly AccessKey[]): Promise<void> {
+  return store(file, keys, (written) => rename(written, file))
+}
+
+/** Writes the keys beside the file, has `place` put them there, and leaves nothing else behind. */
+async function store<Result>(file: string, keys: readonly AccessKey[], place: (written: string) => Promise<Result>): Promise<Result> {
+  const written = `${file}.${randomUUID()}`
+  try {
+    await writeFile(written, `${JSON.stringify({ keys }, null, 2)}\n`, { mode: 0o600, flag: 'wx' })
+    return await place(written)
+  } catch (cause) {
+    throw new RelayerError('ACCESS_KEYS', { detail: 'The key file cannot be written.', facts: { file }, cause })
+  } finally {
+    await rm(written, { force: true })
+  }
+}

@@ -1,0 +1,52 @@
+import type { OrderSubject } from '../../domain/access.ts'
+import type { SettingsOrder } from '../../domain/settings/settings.ts'
+import type { ChainName } from '../../domain/transfer/transfer.ts'
+
+/** What an order about a transfer is about: the chain on which it is delivered. Undefined where that is not known: all. */
+export function aboutTransfer(targetChain: ChainName | undefined): OrderSubject {
+  return targetChain === undefined ? {} : { chains: [targetChain] }
+}
+
+/** What an order about a stream is about: its source, and its target where the stream leads to one chain. */
+export function aboutStream(stream: string): OrderSubject {
+  const [, source, third] = stream.split(':')
+  const chains = [source, third].filter((part): part is string => part !== undefined && /^[a-z][a-z0-9-]{0,30}$/.test(part))
+  return chains.length === 0 ? {} : { chains }
+}
+
+/** What orders of the settings are about, all together. One that names no chain is about all of them. */
+export function aboutSettings(orders: readonly SettingsOrder[]): OrderSubject {
+  const each = orders.map(aboutOne)
+  const [first] = each
+  if (first && each.length === 1) return first
+  const chains = each.map((one) => one.chains)
+  return chains.every((one) => one !== undefined) ? { chains: [...new Set(chains.flat())] } : {}
+}
+
+function aboutOne(order: SettingsOrder): OrderSubject {
+  switch (order.kind) {
+    case 'halt':
+    case 'unhalt': {
+      const { chain, sourceChain, targetChain } = order.scope
+      const chains = [chain, sourceChain, targetChain].filter((one) => one !== undefined)
+      return chains.length === 0 ? {} : { chains }
+    }
+    case 'deny':
+    case 'allow': {
+      const [chain, address] = order.value.split('/')
+      return order.what === 'recipient' && chain !== undefined && address !== undefined ? { chains: [chain] } : {}
+    }
+    case 'setFees': {
+      const { scope } = order
+      if (scope.kind === 'lane') return { lane: scope.lane.toLowerCase() }
+      return scope.kind === 'chain' || scope.kind === 'call' ? { chains: [scope.chain] } : {}
+    }
+    case 'setNode':
+      return { chains: [order.change.chain] }
+    case 'clearNode':
+      return { chains: [order.chain] }
+    case 'addToken':
+    case 'revokeToken':
+      return {}
+  }
+}

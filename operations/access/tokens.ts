@@ -1,0 +1,91 @@
+import { randomUUID } from 'node:crypto'
+import { errors, importJWK, jwtVerify, SignJWT } from 'jose'
+import { z } from 'zod'
+import { accessLevels, type AccessScope, longestTokenMs, type Principal } from '../../domain/access.ts'
+import { RelayerError } from '../../domain/catalogue/errors.ts'
+import type { AccessKey, PublicKey } from './keys.ts'
+
+const algorithm = 'EdDSA'
+const issuer = 'portage'
+/** A token is short: a longer text is refused before it is looked at. */
+const longestToken = 4_096
+
+/** The names of Portage itself and of the key file's owner: no token carries them. */
+const reserved = new Set(['portage', 'key-file', 'unnamed'])
+
+/** A principal's name: what stands in histories and audits as `by`. */
+export const principalName = z
+  .string()
+  .regex(/^[A-Za-z0-9][A-Za-z0-9._@-]{0,63}$/, 'must be a name: letters, digits and . _ @ -, at most 64')
+  .refine((name) => !reserved.has(name.toLowerCase()), 'must be a name that is not reserved')
+
+const claimsSchema = z.object({
+  sub: principalName,
+  jti: z.string().min(1).max(64),
+  iat: z.number(),
+  exp: z.number(),
+  level: z.enum(accessLevels),
+  chains: z.array(z.string().min(1).max(64)).min(1).max(100).optional(),
+  lanes: z.array(z.string().min(1).max(100)).min(1).max(100).optional(),
+})
+
+/** The deployment that a token is for: its Temporal namespace. */
+export type Audience = string
+
+/** What a new token is to say. */
+export interface TokenRequest extends AccessScope, Pick<Principal, 'name' | 'level' | 'expiresAt'> {}
+
+/** Signs a token. Its text is shown to nobody but who asked for it. Throws INPUT_INVALID for a bad name. */
+export async function signToken(key: AccessKey, audience: Audience, request: TokenRequest, now = Date.now()) {
+  const name = principalName.safeParse(request.name)
+  if (!name.success) throw new RelayerError('INPUT_INVALID', { detail: `name: ${name.error.issues[0]?.message ?? 'is not valid'}` })
+  const { chains, lanes, level, expiresAt } = request
+  const [iat, exp] = [Math.floor(now / 1000), Math.floor(expiresAt / 1000)]
+  const jti = randomUUID()
+  const scope = { ...(chains && { chains: [...chains] }), ...(lanes && { lanes: [...lanes] }) }
+  const { kid, kty, crv, x, d } = key
+  const token = await new SignJWT({ level, ...scope })
+    .setProtectedHeader({ alg: algorithm, typ: 'JWT', kid })
+    .setIssuer(issuer)
+    .setAudience(audienceOf(audience))
+    .setSubject(name.data)
+    .setJti(jti)
+    .setIssuedAt(iat)
+    .setExpirationTime(exp)
+    .sign(await importJWK({ kty, crv, x, d }, algorithm))
+  const principal: Principal = { name: name.data, level, jti, kid, issuedAt: iat * 1000, expiresAt: exp * 1000, ...scope }
+  return { token, principal }
+}
+
+/**
+ * The principal of a token that one of these keys signed for this deployment and that has not expired. Nothing of the token is believed before its signature
+ * was checked, and only with EdDSA, whatever its header says. One that is good for longer than `longestTokenMs` is invalid. Throws ACCESS_TOKEN_EXPIRED, ACCESS_TOKEN_INVALID.
+ */
+export async function verifyToken(keys: readonly PublicKey[], audience: Audience, token: string): Promise<Principal> {
+  try {
+    if (token.length > longestToken) throw new Error('too long')
+    const { payload, protectedHeader } = await jwtVerify(
+      token,
+      async ({ kid }) => {
+        const key = kid === undefined ? undefined : keys.find((one) => one.kid === kid)
+        if (!key) throw new errors.JWKSNoMatchingKey()
+        const { kty, crv, x } = key
+        return importJWK({ kty, crv, x }, algorithm)
+      },
+      { algorithms: [algorithm], issuer, audience: audienceOf(audience), typ: 'JWT', requiredClaims: ['sub', 'jti', 'iat', 'exp'] },
+    )
+    const { sub, iat, exp, ...rest } = claimsSchema.parse(payload)
+    if ((exp - iat) * 1000 > longestTokenMs) throw new Error('good for too long')
+    const { jti, level, chains, lanes } = rest
+    const scope = { ...(chains && { chains }), ...(lanes && { lanes }) }
+    return { name: sub, level, jti, kid: protectedHeader.kid ?? '', issuedAt: iat * 1000, expiresAt: exp * 1000, ...scope }
+  } catch (error) {
+    if (error instanceof errors.JWTExpired) throw new RelayerError('ACCESS_TOKEN_EXPIRED')
+    // Which check failed helps only who tries to make one. The error's own text may quote the token.
+    throw new RelayerError('ACCESS_TOKEN_INVALID')
+  }
+}
+
+function audienceOf(deployment: Audience): string {
+  return `portage/${deployment}`
+}

@@ -1,0 +1,144 @@
+import type { CauseCode } from '../../domain/catalogue/cause.ts'
+import type { Gap, GapState, StreamConfig, StreamState } from '../../domain/stream/stream.ts'
+import { isSuccessor } from '../../domain/stream/succession.ts'
+import { viewStream } from '../../domain/stream/reducer.ts'
+import { sourceOf } from '../../intake/streams/reports.ts'
+import type { ChainFacts, Facts, StreamFacts } from './facts.ts'
+import type { Finding } from './finding.ts'
+import { errorOf, valueOf } from './read.ts'
+
+/** A cursor lags if it is behind the final head by more than so many blocks, and by more than that long, ms. */
+const lagging = { blocks: 20, ms: 60_000 } as const
+/** A gap that is known for less is no cause: messages of one block come in any order, ms. */
+const youngMs = 3_000
+
+const gapRows: Readonly<Record<GapState, CauseCode>> = {
+  unasked: 'GAP_UNASKED',
+  unstarted: 'GAP_UNSTARTED',
+  'not-final': 'GAP_NOT_FINAL',
+  held: 'GAP_HELD',
+  unobserved: 'GAP_UNOBSERVED',
+  hidden: 'GAP_HIDDEN',
+  undone: 'GAP_UNDONE',
+}
+
+const gapTexts: Readonly<Record<GapState, string>> = {
+  unasked: 'known to exist, and nobody was asked yet, or nobody could be',
+  unstarted: 'here, and not to be started',
+  'not-final': 'not final at the source yet',
+  held: 'held by the Governor',
+  unobserved: 'final at the source, and signed on no server that was asked',
+  hidden: "in the source's table, and shown by no log",
+  undone: 'to be started again',
+}
+
+/** What stops a chain's part of a stream. */
+const chainRows: readonly CauseCode[] = ['CHAIN_UNREACHABLE', 'CHAIN_WITHOUT_MAJORITY', 'CHAIN_STANDS', 'FINALITY_STANDS']
+
+/** What is wrong with streams, one row for each reason of each. @param configured the streams that the config has sources for */
+export function explainStreams(
+  { at, streams, chains, ledger }: Pick<Facts, 'at' | 'streams' | 'chains' | 'ledger'>,
+  configured: readonly Pick<StreamConfig, 'stream' | 'sourceId'>[],
+): Finding[] {
+  return streams.flatMap((one): Finding[] => {
+    const { stream, state } = one
+    const of = { where: { kind: 'stream', id: stream } as const, asOf: state.asOf, values: { stream, chain: sourceOf(stream) } }
+    const known = valueOf(state)
+    if (!known)
+      return errorOf(state) && ledger.answered > 0 ? [{ row: 'STREAM_UNREACHABLE', ...of, what: 'The stream does not answer.' }] : []
+    const found = [
+      ...alarmsOf(known),
+      ...unfedOf(stream, known, configured),
+      ...waitsOf(known, at),
+      ...lagOf(one, known, chains),
+      ...gapsOf(known, at),
+    ]
+    return found.map((finding) => ({ ...of, ...finding, values: { ...of.values, ...finding.values } }))
+  })
+}
+
+type Part = Omit<Finding, 'where' | 'asOf'>
+
+function alarmsOf(state: StreamState): Part[] {
+  const { fork, vanished, distrusted, unknownCompletions } = state
+  const parts: Part[] = []
+  if (fork)
+    parts.push({
+      row: 'STREAM_FORKED',
+      since: fork.at,
+      what: `At block ${fork.height} the source shows ${fork.told} where ${fork.known} was read.`,
+    })
+  if (vanished)
+    parts.push({
+      row: 'STREAM_COUNT',
+      since: vanished.at,
+      what: `At block ${vanished.height} the source counts up to ${vanished.upTo} only.`,
+    })
+  if (distrusted)
+    parts.push({
+      row: 'STREAM_COUNT',
+      since: distrusted.at,
+      what: `${distrusted.by} gave ${distrusted.number} as watermark, which is above what is known.`,
+    })
+  if (unknownCompletions.length > 0) {
+    const [from, to] = unknownCompletions[0] ?? []
+    parts.push({
+      row: 'STREAM_COUNT',
+      what: `Completed on the target and never seen at the source: ${from === to ? from : `${from}-${to}`}…`,
+    })
+  }
+  return parts
+}
+
+/** One whose source has another name in the config is taken over, and ended, by the stream of that name. */
+function unfedOf(stream: string, { config: { sourceId } }: StreamState, configured: Parameters<typeof explainStreams>[1]): Part[] {
+  if (configured.some((own) => own.stream === stream || isSuccessor(own, { stream, ...(sourceId !== undefined && { sourceId }) })))
+    return []
+  return [{ row: 'STREAM_UNFED', what: 'The config has no source that is this stream: nobody feeds it.' }]
+}
+
+function waitsOf(state: StreamState, at: number): Part[] {
+  const { paused } = state
+  if (paused) return [{ row: 'STREAM_PAUSED', since: paused.at, what: `The stream is paused by ${paused.by}: ${paused.reason}` }]
+  const { full, open, maxOpen } = viewStream(state)
+  // Full for a moment is what a limit is for; with a number known for long it holds others up.
+  const oldest = Math.min(...state.gaps.map((gap) => gap.at))
+  if (!full || at - oldest < youngMs) return []
+  return [{ row: 'STREAM_FULL', what: `${open} transfers are open, at most ${maxOpen.most} may be under way.` }]
+}
+
+function lagOf({ stream }: StreamFacts, { cursor, paused }: StreamState, chains: readonly ChainFacts[]): Part[] {
+  const [source, target] = [sourceOf(stream), stream.split(':')[2] ?? '']
+  const chain = chains.find((one) => one.chain === source)
+  const finalized = Math.max(...(chain?.nodes ?? []).map(({ head }) => (head && valueOf(head)?.finalized) ?? -1))
+  const blocks = cursor ? finalized - cursor.height : 0
+  if (paused || !chain || blocks <= lagging.blocks || blocks * chain.blockTimeMs <= lagging.ms) return []
+  const what = `The cursor is at block ${cursor?.height}, ${blocks} blocks behind the final head of ${source}.`
+  // Where the target is away, nothing can be started, and the cursor waits: that is the cause.
+  return [{ row: 'STREAM_LAGS', what, partOf: { rows: chainRows, id: target } }]
+}
+
+function gapsOf({ gaps }: StreamState, at: number): Part[] {
+  const groups = new Map<string, Gap[]>()
+  for (const gap of gaps) {
+    if (at - gap.at < youngMs && gap.state !== 'unstarted') continue
+    const key = JSON.stringify([gap.state, gap.code, gap.chain])
+    groups.set(key, [...(groups.get(key) ?? []), gap])
+  }
+  return [...groups.values()].map((group): Part => {
+    const [{ state, from, code, chain }] = group as [Gap]
+    const count = group.reduce((total, one) => total + Number(BigInt(one.to) - BigInt(one.from) + 1n), 0)
+    const oldest = Math.min(...group.map((one) => one.at))
+    const numbers = { count, oldest, examples: group.map((one) => one.from) }
+    const why = code === undefined ? '' : `: ${code}${chain === undefined ? '' : ` (${chain})`}`
+    const row = code === 'GUARDIAN_SET_UNKNOWN' ? code : gapRows[state]
+    const part = {
+      row,
+      since: oldest,
+      what: `${count} ${count === 1 ? 'number' : 'numbers'} ${gapTexts[state]}${why}.`,
+      numbers,
+      values: { number: from },
+    }
+    return chain === undefined ? part : { ...part, partOf: { rows: chainRows, id: chain } }
+  })
+}

@@ -1,0 +1,132 @@
+import { type CauseCode } from '../../domain/catalogue/cause.ts'
+import { errorCatalogue } from '../../domain/catalogue/errors.ts'
+import type { TransferState } from '../../domain/transfer/transfer.ts'
+import type { Facts, TransferFacts } from './facts.ts'
+import { type Finding, rowOf } from './finding.ts'
+
+/** How long a transfer is in a state where nothing is wrong, ms. `included` waits for finality, which is half an hour away on some chains. */
+const usualMs: Partial<Record<TransferState, number>> = {
+  admitting: 60_000,
+  broadcasting: 120_000,
+  pending: 120_000,
+  included: 3_600_000,
+}
+
+/**
+ * What transfers say themselves, in groups of one code and route: those that wait, are parked, or are in one state for too long, and that nothing else explains.
+ * @param explained by a row of its own
+ */
+export function explainTransfers(
+  { at, transfers, declined, settings }: Pick<Facts, 'at' | 'transfers' | 'declined' | 'settings'>,
+  explained: (transfer: TransferFacts) => boolean,
+): Finding[] {
+  const left = transfers.filter((transfer) => !explained(transfer))
+  const groups = groupBy(
+    left.filter(({ state, code }) => state === 'parked' || state === 'waiting' || isBug(code)),
+    keyOf,
+  )
+  const slow = groupBy(
+    left.filter((transfer) => isSlow(transfer, at) && !isBug(transfer.code)),
+    ({ state, targetChain }) => JSON.stringify([state, targetChain]),
+  )
+  return [
+    ...groups.map((group) => standing(group, at)),
+    ...slow.map((group) => slowOf(group, at)),
+    ...explainDenied(declined, settings, at),
+  ]
+}
+
+/** A step that fails so is tried again for ever, and nothing but a person ends that. */
+const isBug = (code: string | undefined) => code === 'INTERNAL'
+
+function keyOf({ state, code, bridge, sourceChain, targetChain }: TransferFacts): string {
+  // What is parked waits for a person, who asks for the reason first.
+  return JSON.stringify(state === 'parked' ? [state, code] : [state, code, bridge, sourceChain, targetChain])
+}
+
+function groupBy(transfers: readonly TransferFacts[], key: (transfer: TransferFacts) => string): TransferFacts[][] {
+  const groups = new Map<string, TransferFacts[]>()
+  for (const transfer of transfers) groups.set(key(transfer), [...(groups.get(key(transfer)) ?? []), transfer])
+  return [...groups.values()]
+}
+
+/** Rows whose code is that of a transfer, and that nothing else can tell. */
+const own: ReadonlySet<string> = new Set<CauseCode>([
+  ...(['LANE_NONE', 'LANE_FULL', 'INTERNAL', 'GUARDIAN_SET_UNKNOWN', 'SIGNING_REFUSED', 'CALL_UNJUSTIFIED', 'SIGNER_OFFLINE'] as const),
+  ...(['BRIDGE_PAUSED', 'BRIDGE_ROLE_MISSING', 'BRIDGE_POOL_EMPTY', 'BRIDGE_BUDGET', 'BRIDGE_CAP', 'NATIVE_NOT_FINAL'] as const),
+  ...(['FEE_CEILING', 'FEE_LIMIT', 'FEE_BELOW_COST', 'WRAPPER_MISSING', 'SET_ASIDE'] as const),
+])
+
+const words: Partial<Record<TransferState, string>> = { parked: 'Parked', waiting: 'Waiting' }
+
+function standing(group: readonly TransferFacts[], at: number): Finding {
+  const [first] = group as [TransferFacts]
+  const { state, code, bridge, sourceChain, targetChain } = first
+  const row = rowOf(code !== undefined && own.has(code) ? code : undefined, state === 'parked' ? 'TRANSFERS_PARKED' : 'TRANSFERS_WAIT')
+  const route = `${bridge}:${sourceChain}:${targetChain}`
+  const reason = group.find(({ failure }) => failure !== undefined)?.failure
+  const title =
+    code !== undefined && Object.hasOwn(errorCatalogue, code)
+      ? errorCatalogue[code as keyof typeof errorCatalogue].title
+      : 'no process said why'
+  return {
+    row,
+    ...(code !== undefined && Object.hasOwn(errorCatalogue, code) && { code }),
+    what: `${words[state] ?? 'Fails again and again'}: ${title}${reason === undefined || reason === title ? '' : ` (${reason})`}`,
+    where: { kind: 'transfers', id: state === 'parked' ? 'parked' : state === 'waiting' ? route : 'failing' },
+    since: sinceOf(group),
+    asOf: at,
+    values: { chain: targetChain, ...(first.lane !== undefined && { lane: first.lane }) },
+    holds: (transfer) => group.includes(transfer),
+  }
+}
+
+/** When the first of them came into its state, of those that were asked; else when its run began. */
+function sinceOf(group: readonly TransferFacts[]): number {
+  const asked = group.flatMap(({ inStateSince }) => inStateSince ?? [])
+  return Math.min(...(asked.length > 0 ? asked : group.map(({ startedAt }) => startedAt)))
+}
+
+function isSlow({ state, inStateSince }: TransferFacts, at: number): boolean {
+  const usual = usualMs[state]
+  return usual !== undefined && inStateSince !== undefined && at - inStateSince > usual
+}
+
+function slowOf(group: readonly TransferFacts[], at: number): Finding {
+  const [{ state, targetChain, failure }] = group as [TransferFacts]
+  return {
+    row: 'TRANSFERS_SLOW',
+    what: `To ${targetChain}, in the state ${state} for long${failure === undefined ? '' : `: ${failure}`}`,
+    where: { kind: 'transfers', id: `${state}:${targetChain}` },
+    since: sinceOf(group),
+    asOf: at,
+    holds: (transfer) => group.includes(transfer),
+  }
+}
+
+/** Transfers of the last day that a rule which still holds has declined. */
+function explainDenied(declined: readonly TransferFacts[], settings: Facts['settings'], at: number): Finding[] {
+  const rules = 'value' in settings ? settings.value.denied : []
+  return (['recipient', 'token'] as const).flatMap((kind): Finding[] => {
+    const ofKind = rules.filter((rule) => rule.kind === kind)
+    const code = kind === 'recipient' ? 'RECIPIENT_DENIED' : 'TOKEN_DENIED'
+    const held = declined.filter((transfer) => transfer.code === code)
+    if (ofKind.length === 0 || held.length === 0) return []
+    const one = ofKind.length === 1 ? ofKind[0] : undefined
+    return [
+      {
+        row: 'DENIED',
+        what: `${held.length} transfers of the last day were declined: ${one ? `${kind} ${one.value} is denied by ${one.by}: ${one.reason}` : `${ofKind.length} rules deny a ${kind}`}`,
+        where: { kind: 'settings', id: `deny ${kind}` },
+        since: Math.min(...ofKind.map((rule) => rule.at)),
+        asOf: at,
+        values: { kind, ...(one && { party: one.value }) },
+        numbers: {
+          count: held.length,
+          oldest: Math.min(...held.map(({ startedAt }) => startedAt)),
+          examples: held.map(({ workflowId }) => workflowId),
+        },
+      },
+    ]
+  })
+}

@@ -1,0 +1,141 @@
+import { configuredStreams } from '../../bridges/registry.ts'
+import type { Cause } from '../../domain/catalogue/cause.ts'
+import type { Config } from '../../config/schema/schema.ts'
+import { type Halt, haltOf, type HaltScope } from '../../domain/settings/settings.ts'
+import { explainChains } from './explain-chains.ts'
+import { explainLanes } from './explain-lanes.ts'
+import { explainReceivers } from './explain-receivers.ts'
+import { explainSpies } from './explain-spies.ts'
+import { explainStreams } from './explain-streams.ts'
+import { explainTransfers } from './explain-transfers.ts'
+import type { Facts, ServedFacts, TransferFacts } from './facts.ts'
+import { type Finding, goesOn, joined, ranked } from './finding.ts'
+import { errorOf, valueOf } from './read.ts'
+
+/** Every cause that these facts show: one row for each, the most harmful first. Pure. */
+export function explain(facts: Facts, config: Pick<Config, 'chains' | 'bridges'>): Cause[] {
+  const { transfers } = facts
+  const known = [
+    ...explainTemporal(facts),
+    ...explainWorkers(facts),
+    ...explainHalts(facts),
+    ...explainChains(facts),
+    ...explainLanes(facts, config),
+    ...explainFailing(facts),
+    ...explainSpies(facts),
+    ...explainStreams(facts, configuredStreams(config)),
+    ...explainReceivers(facts),
+    ...explainUnread(facts),
+  ]
+  const isExplained = (transfer: TransferFacts) => known.some(({ holds }) => holds?.(transfer))
+  return ranked(joined([...known, ...explainTransfers(facts, isExplained)]), transfers)
+}
+
+function explainTemporal({ temporal, spies }: Facts): Finding[] {
+  const error = errorOf(temporal)
+  if (!error) return []
+  // What this process has heard and cannot start.
+  const kept = spies.reduce((sum, spy) => sum + spy.kept, 0)
+  const what = `${error.title} ${error.about}`
+  return [
+    {
+      row: 'TEMPORAL_UNAVAILABLE',
+      code: error.code,
+      what,
+      where: { kind: 'temporal', id: 'temporal' },
+      asOf: temporal.asOf,
+      numbers: { count: kept },
+    },
+  ]
+}
+
+function explainWorkers({ temporal, ledger, chainWorkers, at }: Facts): Finding[] {
+  if (errorOf(temporal)) return []
+  const chains = [...chainWorkers].flatMap(([chain, served]): Finding[] => {
+    const why = notServed(served)
+    if (why === undefined) return []
+    const holds = (transfer: TransferFacts) => goesOn(transfer) && transfer.targetChain === chain
+    const what = `No process serves the queue chain:${chain}: ${why}.`
+    return [
+      { row: 'CHAIN_UNSERVED', ...pollsOf(served, at), what, where: { kind: 'worker', id: `chain:${chain}` }, values: { chain }, holds },
+    ]
+  })
+  const why = notServed(ledger)
+  if (why === undefined) return chains
+  const what = `No process serves the queue ledger: ${why}.`
+  return [...chains, { row: 'LEDGER_UNSERVED', ...pollsOf(ledger, at), what, where: { kind: 'worker', id: 'ledger' }, holds: goesOn }]
+}
+
+/** Undefined: it is served. Pollers that were killed are listed for a while, so that the word of those who were asked goes before. */
+function notServed({ queue, asked, answered }: ServedFacts): string | undefined {
+  if (answered > 0) return undefined
+  if (asked > 0) return `none of the ${asked} workflows that were asked answers`
+  const state = valueOf(queue)
+  return state && !state.isPolled ? 'nobody polls it' : undefined
+}
+
+function pollsOf({ queue }: ServedFacts, at: number): Pick<Finding, 'since' | 'asOf'> {
+  return { since: valueOf(queue)?.polledAt, asOf: queue.asOf || at }
+}
+
+function explainHalts({ settings }: Facts): Finding[] {
+  const { halts = [] } = valueOf(settings) ?? {}
+  return halts.map((halt): Finding => {
+    const holds = (transfer: TransferFacts) => goesOn(transfer) && mayWaitForHalt(transfer) && covers(halt, transfer)
+    const what = `${scopeText(halt.scope)} is halted by ${halt.by}: ${halt.reason}`
+    const values = { scope: scopeOptions(halt.scope) }
+    return { row: 'HALTED', what, since: halt.at, asOf: settings.asOf, where: { kind: 'settings', id: values.scope }, values, holds }
+  })
+}
+
+function covers(halt: Halt, transfer: TransferFacts): boolean {
+  return haltOf({ version: 0, halts: [halt], denied: [], fees: [], nodes: [], audit: [] }, transfer) !== undefined
+}
+
+/** What is signed already goes on. */
+function mayWaitForHalt({ state, code }: TransferFacts): boolean {
+  return state === 'waiting' ? code === undefined || code === 'HALTED' : state === 'admitting' || state === 'broadcasting'
+}
+
+/** As `portage unhalt` takes it. */
+function scopeOptions({ bridge, chain, sourceChain, targetChain }: HaltScope): string {
+  const options = { bridge, chain, source: sourceChain, target: targetChain }
+  const given = Object.entries(options).flatMap(([name, value]) => (value === undefined ? [] : [`--${name} ${value}`]))
+  return given.join(' ') || '--all'
+}
+
+function scopeText({ bridge, chain, sourceChain, targetChain }: HaltScope): string {
+  const parts = [
+    bridge && `the bridge ${bridge}`,
+    chain && `the chain ${chain}`,
+    sourceChain && `what comes from ${sourceChain}`,
+    targetChain && `what goes to ${targetChain}`,
+  ]
+  const text = parts.filter(Boolean).join(', ') || 'everything'
+  return text.charAt(0).toUpperCase() + text.slice(1)
+}
+
+function explainFailing({ failing, at }: Facts): Finding[] {
+  return failing.map(({ workflow, tries, since }) => ({
+    row: 'WORKFLOW_FAILING',
+    what: `The task of ${workflow} was tried ${tries} times.`,
+    where: { kind: 'worker', id: workflow },
+    since,
+    asOf: at,
+    values: { workflow },
+    holds: ({ workflowId }) => workflowId === workflow,
+  }))
+}
+
+function explainUnread({ unread, settings, ledger }: Facts): Finding[] {
+  const error = errorOf(settings)
+  // Where nobody serves them, that is the cause.
+  const isOwn = error && ledger.answered > 0
+  const all = [...unread, ...(isOwn ? [{ what: 'the settings', asOf: settings.asOf, error }] : [])]
+  return all.map(({ what, asOf, error: { about, title } }) => ({
+    row: 'UNREAD',
+    what: `Could not be read: ${what}. ${about || title}`,
+    where: { kind: 'temporal', id: what },
+    asOf,
+  }))
+}

@@ -1,0 +1,102 @@
+import { type Cause, type CauseCode, type CauseValues, commandsOf, isCauseCode } from '../../domain/catalogue/cause.ts'
+import { causeCatalogue } from '../../domain/catalogue/cause-catalogue.ts'
+import { printable } from '../../domain/text/printable.ts'
+import type { TransferFacts } from './facts.ts'
+
+/** Most ids of one cause that are shown. */
+const mostExamples = 3
+
+/** One thing that is wrong, before it is known which transfers it holds up. Times: ms since the epoch. */
+export interface Finding {
+  /** The kind: its place in the order, and its commands. */
+  readonly row: CauseCode
+  /** The code that is shown; absent: that of the row. */
+  readonly code?: string
+  readonly what: string
+  readonly where: Cause['where']
+  readonly since?: number | undefined
+  readonly asOf: number
+  readonly values?: CauseValues
+  /** Transfers that go on when it is over; absent: none is looked for. */
+  readonly holds?: (transfer: TransferFacts) => boolean
+  /** Numbers of streams, or messages that were heard, that it holds up beside those. */
+  readonly numbers?: Numbers
+  /** It is a consequence of one of these, if that is there: its numbers are counted with it, and it has no row. */
+  readonly partOf?: { readonly rows: readonly CauseCode[]; readonly id: string }
+}
+
+interface Numbers {
+  readonly count: number
+  readonly oldest?: number | undefined
+  readonly examples?: readonly string[]
+}
+
+/** Without the consequences, whose numbers are with what they follow from. */
+export function joined(findings: readonly Finding[]): Finding[] {
+  const kept = findings.map((finding) => ({ ...finding, causedBy: reasonOf(finding, findings) }))
+  const roots = kept.filter(({ causedBy }) => causedBy === undefined)
+  return roots.map(({ causedBy: _, ...root }) => {
+    const numbers = kept
+      .filter(({ causedBy }) => causedBy?.row === root.row && causedBy.where.id === root.where.id)
+      .flatMap((one) => one.numbers ?? [])
+    return numbers.length === 0 ? root : { ...root, numbers: sum([...(root.numbers ? [root.numbers] : []), ...numbers]) }
+  })
+}
+
+function reasonOf({ partOf }: Finding, findings: readonly Finding[]): Finding | undefined {
+  return partOf && findings.find(({ row, where, partOf: deeper }) => !deeper && partOf.rows.includes(row) && where.id === partOf.id)
+}
+
+function sum(all: readonly Numbers[]): Numbers {
+  const oldest = all.flatMap((one) => one.oldest ?? [])
+  return {
+    count: all.reduce((total, { count }) => total + count, 0),
+    ...(oldest.length > 0 && { oldest: Math.min(...oldest) }),
+    examples: all.flatMap(({ examples = [] }) => examples),
+  }
+}
+
+/** The row that is shown. Texts of strangers are made fit for that here. */
+export function causeOf(finding: Finding, transfers: readonly TransferFacts[]): Cause {
+  const { row, code = row, what, where, since, asOf, values, holds, numbers } = finding
+  const held = holds ? transfers.filter(holds).toSorted((a, b) => a.startedAt - b.startedAt) : []
+  const examples = [...held.map(({ workflowId }) => workflowId), ...(numbers?.examples ?? [])].slice(0, mostExamples).map(printable)
+  const begun = [held[0]?.startedAt, numbers?.oldest].filter((at) => at !== undefined)
+  const id = held[0] && printable(held[0].workflowId)
+  return {
+    code,
+    what: printable(what),
+    where: { kind: where.kind, id: printable(where.id) },
+    ...(since !== undefined && { since: new Date(since).toISOString() }),
+    asOf: new Date(asOf).toISOString(),
+    count: held.length + (numbers?.count ?? 0),
+    ...(begun.length > 0 && { oldest: new Date(Math.min(...begun)).toISOString() }),
+    examples,
+    next: commandsOf(row, { ...(id !== undefined && { id }), ...values }),
+  }
+}
+
+const order = new Map(Object.keys(causeCatalogue).map((code, place) => [code, place]))
+
+/** The most harmful kind first; of one kind the one that holds up most, then the oldest. */
+export function ranked(findings: readonly Finding[], transfers: readonly TransferFacts[]): Cause[] {
+  const rows = findings.map((finding) => ({ place: order.get(finding.row) ?? order.size, cause: causeOf(finding, transfers) }))
+  const sorted = rows.sort(
+    (a, b) =>
+      a.place - b.place ||
+      b.cause.count - a.cause.count ||
+      (a.cause.since ?? '9').localeCompare(b.cause.since ?? '9') ||
+      a.cause.where.id.localeCompare(b.cause.where.id),
+  )
+  return sorted.map(({ cause }) => cause)
+}
+
+/** The kind of a code of docs/errors.md. */
+export function rowOf(code: string | undefined, other: CauseCode): CauseCode {
+  return code !== undefined && isCauseCode(code) ? code : other
+}
+
+/** What is not parked: only an operator ends that. */
+export function goesOn({ state }: TransferFacts): boolean {
+  return state !== 'parked'
+}

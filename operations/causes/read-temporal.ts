@@ -1,0 +1,111 @@
+import type { Config } from '../../config/schema/schema.ts'
+import { RelayerError } from '../../domain/catalogue/errors.ts'
+import type { Settings } from '../../domain/settings/settings.ts'
+import { type TemporalClient, within } from '../../temporal/client/connection/client.ts'
+import { fromTemporal } from '../../temporal/client/connection/errors.ts'
+import { checkNamespace } from '../../temporal/client/connection/probe.ts'
+import { describeQueue } from '../../temporal/client/visibility/task-queues.ts'
+import { chainQueue, laneQueue, ledgerQueue } from '../../temporal/contracts/names.ts'
+import type { Facts, Read, ServedFacts } from './facts.ts'
+import { limits, read, valueOf } from './read.ts'
+import { notificationQueue } from '../../temporal/contracts/notifier.ts'
+import { readFailing, readLanes, readStreams } from './read-ledgers.ts'
+import { readReceivers } from './read-receivers.ts'
+import { readTransfers, type TransfersRead } from './read-transfers.ts'
+
+/** What Temporal, and the workers behind it, tell. */
+export type TemporalFacts = Omit<Facts, 'at' | 'chains' | 'spies'>
+
+const nothing: TransfersRead = { transfers: [], declined: [], failing: [], served: new Map() }
+const nobody = { asked: 0, answered: 0 }
+
+/** What is known where there is no Temporal. */
+export function withoutTemporal(error: RelayerError): TemporalFacts {
+  const away: Read<never> = { asOf: Date.now(), error }
+  const { served: _, ...none } = nothing
+  return {
+    temporal: away,
+    settings: away,
+    ledger: { queue: away, ...nobody },
+    chainWorkers: new Map(),
+    lanes: [],
+    streams: [],
+    receivers: [],
+    ...none,
+    unread: [],
+  }
+}
+
+/** Why Temporal does not answer for the namespace; undefined: it does. */
+export async function temporalProblem(client: TemporalClient): Promise<RelayerError | undefined> {
+  const answer = await read(limits.temporalMs, () => checkNamespace(client, limits.temporalMs))
+  if (!('error' in answer)) return undefined
+  const error = fromTemporal(answer.error.cause ?? answer.error, {})
+  return error instanceof RelayerError && error.code !== 'INTERNAL' ? error : new RelayerError('TEMPORAL_UNAVAILABLE', { cause: error })
+}
+
+/** Asks for everything at once. Never throws, and ends within twice `limits.temporalMs`. @param settings as they are being read */
+export async function readTemporal(
+  client: TemporalClient,
+  config: Pick<Config, 'chains' | 'notifications'>,
+  settings: Promise<Read<Settings>>,
+): Promise<TemporalFacts> {
+  const queue = (name: string, kind: 'workflow' | 'activity') =>
+    ask(() => within(client, limits.temporalMs, () => describeQueue(client, name, kind)))
+  const hasDenyRules = settings.then((answer) => (valueOf(answer)?.denied.length ?? 0) > 0)
+  const chains = Object.keys(config.chains)
+  const [known, lanes, streams, receivers, transfers, ledger, failing, queues] = await Promise.all([
+    settings,
+    readLanes(client, config, (lane) => queue(laneQueue(lane), 'activity')),
+    ask(() => readStreams(client)),
+    readReceivers(client, config.notifications, () => queue(notificationQueue, 'activity')),
+    ask(() => readTransfers(client, hasDenyRules)),
+    queue(ledgerQueue, 'workflow'),
+    ask(() => readFailing(client)),
+    Promise.all(chains.map((chain) => queue(chainQueue(chain), 'workflow'))),
+  ])
+  const { served, ...found } = valueOf(transfers) ?? nothing
+  const parts = { 'the streams': streams, 'the transfers': transfers, 'the workflows of the queue ledger': failing }
+  return {
+    temporal: { asOf: known.asOf, value: true },
+    settings: known,
+    ledger: {
+      queue: ledger,
+      ...answersOf([
+        ...[known, ...lanes.map((one) => one.ledger), ...(valueOf(streams) ?? []).map(({ state }) => state)],
+        ...receivers.map(({ notifier }) => notifier),
+      ]),
+    },
+    chainWorkers: new Map(chains.flatMap((chain, index) => servedBy(chain, queues[index], served.get(chain)))),
+    lanes,
+    streams: valueOf(streams) ?? [],
+    receivers,
+    ...found,
+    failing: [...(valueOf(failing) ?? []), ...found.failing],
+    unread: Object.entries(parts).flatMap(([what, answer]) =>
+      'error' in answer ? [{ what, asOf: answer.asOf, error: answer.error }] : [],
+    ),
+  }
+}
+
+function servedBy(chain: string, queue: ServedFacts['queue'] | undefined, answers = nobody): [string, ServedFacts][] {
+  return queue ? [[chain, { queue, ...answers }]] : []
+}
+
+/** One answer of many: what Temporal throws is told as the error that it is. Each call in it has its own limit, which is less. */
+function ask<Value>(what: () => Promise<Value>): Promise<Read<Value>> {
+  return read(2 * limits.temporalMs, () =>
+    what().catch((error: unknown) => {
+      throw fromTemporal(error, {})
+    }),
+  )
+}
+
+/** How many of those that a worker of the queue `ledger` has to answer for were answered. A workflow that is not there needs none. */
+function answersOf(answers: readonly Read<unknown>[]): { asked: number; answered: number } {
+  const silent = answers.filter((answer) => 'error' in answer && unanswered.has(answer.error.code)).length
+  const answered = answers.filter((answer) => 'value' in answer && answer.value !== undefined).length
+  return { asked: silent + answered, answered }
+}
+
+const unanswered: ReadonlySet<string> = new Set(['LANE_UNREACHABLE', 'STREAM_UNREACHABLE', 'SETTINGS_UNREACHABLE', 'NOTIFIER_UNREACHABLE'])

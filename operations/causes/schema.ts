@@ -1,0 +1,34 @@
+import { z } from 'zod'
+import { causePlaces } from '../../domain/catalogue/cause.ts'
+
+const time = z.iso.datetime()
+
+/** One row of the answer: `Cause` (domain/catalogue/cause.ts). */
+export const causeSchema = z
+  .object({
+    code: z.string().describe('What kind of cause: docs/operating.md, "Causes", or docs/errors.md.'),
+    what: z.string().describe('One sentence. It may quote what operators, nodes or others wrote: show it as text.'),
+    where: z.object({ kind: z.enum(causePlaces), id: z.string() }).describe('What it is about.'),
+    since: time.optional().describe('When it began, as far as that is known.'),
+    asOf: time.describe('When it was read.'),
+    count: z
+      .number()
+      .int()
+      .min(0)
+      .describe(
+        'Transfers, numbers of a stream or notifications of a receiver that it holds up; at least, where there are more than 1,000 of a kind.',
+      ),
+    oldest: time.optional().describe('When the oldest of those began.'),
+    examples: z.array(z.string()).max(3).describe('Ids of some of them.'),
+    next: z.array(z.string()).describe('Commands, the one to type first at the beginning; what stands in <…> is to be filled in.'),
+  })
+  .describe('One fault or order that keeps something from going on, however many transfers it holds up.')
+
+/** The answer of `portage stuck --json` and of `GET /v1/stuck`. */
+export const causeReportSchema = z
+  .object({
+    asOf: time.describe('When the reading began.'),
+    stuck: z.boolean().describe('False: nothing stands; what is listed is only told.'),
+    causes: z.array(causeSchema).describe('The most harmful first.'),
+  })
+  .describe('What is stuck, why, and what to do.')

@@ -1,0 +1,133 @@
+import type { IncomingMessage, OutgoingHttpHeaders } from 'node:http'
+import type { PayloadCodec } from '@temporalio/common'
+import { authenticate, bearerOf, type TokenCheck } from '../access/authenticate.ts'
+import { RelayerError, toRelayerError } from '../../domain/catalogue/errors.ts'
+import { createByteBudget } from '../../runtime/http/fetch-bounded.ts'
+import { isOwnHost } from '../../runtime/http/server-limits.ts'
+import { type Answer, BodyTooLong, openSmallServer, plainText, type SmallServer, withBody } from '../../runtime/http/small-server.ts'
+import type { Logger } from '../../observability/logger.ts'
+import { decodeRequest } from './decode.ts'
+import { signedIn, signInPage, tokenOfCookie, tokenOfForm } from './sign-in.ts'
+
+/** A payload has at most 2 MiB (Temporal's own limit), which are 2.7 MiB of base64; tools send the payloads of an event together. */
+const mostBodyBytes = 8 * 1024 * 1024
+const mostTokenBytes = 8 * 1024
+/** Of all requests that are read at a time. */
+const mostBytesAtATime = 64 * 1024 * 1024
+
+export interface CodecServerOptions {
+  readonly host: string
+  /** 0: any free one. */
+  readonly port: number
+  /** Names that it is asked by, beside addresses and localhost. */
+  readonly hosts: readonly string[]
+  /** Of Web UIs whose pages may ask: scheme, host and port. */
+  readonly origins: readonly string[]
+  readonly codec: PayloadCodec
+  readonly check: TokenCheck
+  readonly logger: Logger
+}
+
+/**
+ * `POST /decode` decrypts payloads for Temporal's Web UI and command line, for who shows an access token of any level: in the Authorization header, or in the
+ * cookie that `GET /` gives a browser. There is no `/encode`: what is put into Temporal is Portage's own. Logs who asked for how many payloads, and nothing of
+ * them. Throws CODEC_LISTEN.
+ */
+export async function openCodecServer(options: CodecServerOptions): Promise<SmallServer> {
+  const { host, port, hosts, origins, logger } = options
+  const room = createByteBudget(mostBytesAtATime)
+  const answer = async (request: IncomingMessage): Promise<Answer> => {
+    if (!isOwnHost(request.headers.host, hosts))
+      return refusal(421, 'The request names a host that is not in codecServer.hosts of the config.')
+    const path = (request.url ?? '').split('?', 1)[0] ?? ''
+    if (path === '/healthz') return plainText(200, 'ok')
+    if (path === '/') return request.method === 'GET' ? signInPage() : refusal(405, 'Only GET.')
+    if (path === '/sign-in') return signIn(request, options, room)
+    if (path !== '/decode') return refusal(404, 'There are GET /, POST /sign-in and POST /decode. Nothing is encrypted here.')
+    const { origin } = request.headers
+    if (origin !== undefined && !origins.includes(origin))
+      return refusal(403, 'codecServer.origins of the config does not have this origin.')
+    const cors = corsOf(origin)
+    if (request.method === 'OPTIONS') return { ...plainText(204, ''), body: '', headers: { ...cors, ...preflight } }
+    const answered = await decode(request, options, room).catch((error: unknown) => failure(error, logger))
+    return { ...answered, headers: { ...answered.headers, ...cors } }
+  }
+  try {
+    return await openSmallServer({ host, port }, (request) => answer(request).catch((error: unknown) => failure(error, logger)))
+  } catch (cause) {
+    const { code } = cause as NodeJS.ErrnoException
+    throw new RelayerError('CODEC_LISTEN', { facts: { 'codecServer.host': host, 'codecServer.port': port, reason: code }, cause })
+  }
+}
+
+const preflight = {
+  'access-control-allow-methods': 'POST',
+  'access-control-allow-headers': 'authorization, content-type, x-namespace',
+  'access-control-max-age': '600',
+}
+
+function corsOf(origin: string | undefined): OutgoingHttpHeaders {
+  if (origin === undefined) return {}
+  return { 'access-control-allow-origin': origin, 'access-control-allow-credentials': 'true', vary: 'origin' }
+}
+
+async function decode(request: IncomingMessage, { codec, check, logger }: CodecServerOptions, budget: ReturnType<typeof createByteBudget>) {
+  if (request.method !== 'POST') return refusal(405, 'Only POST.')
+  const { authorization, cookie, 'content-type': type = '' } = request.headers
+  // Before the body is read.
+  const { name, jti } = await authenticate(authorization === undefined ? tokenOfCookie(cookie) : bearerOf(authorization), check)
+  // A page elsewhere can send a form without asking first, and no JSON.
+  if (!/^application\/json\b/i.test(type)) return refusal(415, 'The body must be application/json.')
+  const { body, payloads, unreadable } = await withBody(request, { mostBytes: mostBodyBytes, budget }, (bytes) =>
+    decodeRequest(codec, bytes),
+  )
+  logger.info('payloads were decrypted', { by: name, token: jti, payloads, unreadable })
+  return { status: 200, type: 'application/json; charset=utf-8', body }
+}
+
+/** Takes a token from the form of this very server, checks it, and gives it to the browser as a cookie. */
+async function signIn(
+  request: IncomingMessage,
+  { check }: CodecServerOptions,
+  budget: ReturnType<typeof createByteBudget>,
+): Promise<Answer> {
+  if (request.method !== 'POST') return refusal(405, 'Only POST.')
+  const { origin, host } = request.headers
+  const isSecure = origin === `https://${host}`
+  if (origin !== undefined && !isSecure && origin !== `http://${host}`) return refusal(403, 'This form is of another server.')
+  const token = await withBody(request, { mostBytes: mostTokenBytes, budget }, async (body) => tokenOfForm(body))
+  try {
+    const { expiresAt, level } = await authenticate(token, check)
+    if (level !== 'read') return signInPage(403, 'A browser sends this cookie to every port of this host: use a token of level read.')
+    // Whoever ends TLS before us passes the origin on.
+    return signedIn(token ?? '', expiresAt, isSecure)
+  } catch (error) {
+    return signInPage(statusOf(toRelayerError(error)), toRelayerError(error).title)
+  }
+}
+
+function failure(error: unknown, logger: Logger): Answer {
+  if (error instanceof BodyTooLong) return refusal(error.busy ? 503 : 413, error.message)
+  const known = toRelayerError(error)
+  const status = statusOf(known)
+  // The text of what nobody foresaw may quote what was sent.
+  if (status === 500)
+    logger.error('a request to the codec server failed', { code: 'INTERNAL', reason: error instanceof Error ? error.name : 'unknown' })
+  return {
+    status,
+    type: 'application/json; charset=utf-8',
+    body: JSON.stringify(
+      status === 500 ? { error: { code: 'INTERNAL' } } : { error: { code: known.code, message: known.message, remedy: known.remedy } },
+    ),
+    ...(status === 401 && { headers: { 'www-authenticate': 'Bearer realm="portage"' } }),
+  }
+}
+
+function statusOf({ code, retriable }: RelayerError): number {
+  if (code === 'INTERNAL') return 500
+  if (code === 'INPUT_INVALID') return 400
+  if (code.startsWith('ACCESS_TOKEN')) return 401
+  return retriable || code === 'ACCESS_KEYS' ? 503 : 422
+}
+
+const refusal = plainText

@@ -1,0 +1,39 @@
+import type { Answer } from '../../runtime/http/small-server.ts'
+
+const cookie = 'portage-codec'
+
+/** No script, no style, nothing from elsewhere, in no frame. */
+const headers = {
+  'content-security-policy': "default-src 'none'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
+  // With no-referrer a browser would not say that the form is ours.
+  'referrer-policy': 'same-origin',
+}
+
+/** The page where a browser is given a token: the Web UI can send cookies of this server, and no token of Portage. */
+export function signInPage(status = 200, problem = ''): Answer {
+  const body = `<!doctype html><meta charset="utf-8"><title>Portage codec server</title>
+<h1>Portage codec server</h1>
+<p>${problem || 'With an access token of Portage, this browser may have payloads decrypted in the Temporal Web UI until the token ends.'}</p>
+<form method="post" action="/sign-in"><input type="password" name="token" autocomplete="off" required> <button>Sign in</button></form>
+`
+  return { status, type: 'text/html; charset=utf-8', body, headers }
+}
+
+/** Keeps the token in the browser, for pages of its own site alone and out of reach of their scripts. Cookies know no ports: every server of this host is sent it. */
+export function signedIn(token: string, expiresAt: number, isSecure: boolean): Answer {
+  const seconds = Math.max(0, Math.floor((expiresAt - Date.now()) / 1000))
+  const set = `${cookie}=${token}; Path=/decode; Max-Age=${seconds}; HttpOnly; SameSite=Strict${isSecure ? '; Secure' : ''}`
+  const { type, body } = signInPage(200, 'Done: the Temporal Web UI may now ask this server.')
+  return { status: 200, type, body, headers: { ...headers, 'set-cookie': set } }
+}
+
+/** The token of the form. */
+export function tokenOfForm(body: Buffer): string | undefined {
+  return new URLSearchParams(body.toString('utf8')).get('token')?.trim() || undefined
+}
+
+/** The token of a Cookie header. */
+export function tokenOfCookie(header: string | undefined): string | undefined {
+  const pair = header?.split(/;\s*/).find((one) => one.startsWith(`${cookie}=`))
+  return pair?.slice(cookie.length + 1) || undefined
+}

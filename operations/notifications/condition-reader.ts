@@ -1,0 +1,125 @@
+import {
+  type Condition,
+  type ConditionSource,
+  gapAgeMs,
+  haltConditions,
+  laneConditions,
+  streamConditions,
+} from '../../domain/notification/condition.ts'
+import { type NotificationFilter, wantsSubject, wantsType } from '../../domain/notification/notification.ts'
+import { notifierLimits } from '../../domain/notification/notifier.ts'
+import { printable } from '../../domain/text/printable.ts'
+import { viewStream } from '../../domain/stream/reducer.ts'
+import type { ChainName } from '../../domain/transfer/transfer.ts'
+import type { TemporalClient } from '../../temporal/client/connection/client.ts'
+import { readLane } from '../../temporal/client/lanes/lanes.ts'
+import { listParked, type NotifiedTransfer } from '../../temporal/client/settings/notified-transfers.ts'
+import { readSettings } from '../../temporal/client/settings/settings.ts'
+import { keptRead } from '../../runtime/shared-read.ts'
+import { statusOf } from '../../temporal/client/streams/stream-transfers.ts'
+import { listStreamNames, queryStream } from '../../temporal/client/streams/streams.ts'
+import { transferData } from './events.ts'
+
+/** Parked transfers that are looked at, the newest. */
+const mostParked = 1_000
+/** Of them, those that are asked for their reason at a look; the others come with the next one. */
+const askedAtOnce = 20
+/** For one that is asked, ms: without a worker of its chain it is told without a reason. */
+const askMs = 2_000
+
+const none: Promise<readonly ConditionSource[]> = Promise.resolve([])
+
+export interface ConditionReaderOptions {
+  readonly client: TemporalClient
+  /** Of the config, with the chain of each. */
+  readonly lanes: readonly { readonly id: string; readonly chain: ChainName }[]
+  /** What lanes, streams and settings say is read at most so often, ms, however many receivers there are. */
+  readonly everyMs: number
+  readonly gapAgeMs?: number | undefined
+}
+
+/** Reads what holds. The receivers of a process share what is the same for all of them. */
+export type ConditionReader = ReturnType<typeof createConditionReader>
+
+export function createConditionReader({ client, lanes, everyMs, gapAgeMs: ageMs = gapAgeMs }: ConditionReaderOptions) {
+  const read = async (source: string, conditions: () => Promise<readonly Condition[]>): Promise<ConditionSource> => {
+    try {
+      return { source, conditions: await conditions() }
+    } catch {
+      return { source }
+    }
+  }
+  const keeping = { fromStart: everyMs }
+  const readLanes = keptRead(
+    () => Promise.all(lanes.map(({ id, chain }) => read(`lane/${id}`, async () => laneConditions(id, chain, await readLane(client, id))))),
+    keeping,
+  )
+  const readHalts = keptRead(async () => [await read('settings', async () => haltConditions(await readSettings(client)))], keeping)
+  const readStreams = keptRead(() => readAllStreams(client, ageMs, read), keeping)
+
+  const readParked = async (filter: NotificationFilter, holding: Readonly<Record<string, number>>) => [
+    await read('parked', () => parkedConditions(client, filter, holding)),
+  ]
+
+  return {
+    /** What holds of that which a filter asks for. Never throws. @param holding keys of what was told: nothing more is asked about it */
+    async read(filter: NotificationFilter, holding: Readonly<Record<string, number>>): Promise<readonly ConditionSource[]> {
+      const wants = (...types: readonly Condition['type'][]) => types.some((type) => wantsType(filter, type))
+      const found = await Promise.all([
+        wants('lane.paused', 'lane.funds_low') ? readLanes() : none,
+        wants('settings.halted') ? readHalts() : none,
+        wants('stream.gap') ? readStreams() : none,
+        wants('transfer.parked') ? readParked(filter, holding) : none,
+      ])
+      return found.flat().map(({ source, conditions }) => ({
+        source,
+        ...(conditions && { conditions: conditions.filter(({ type, about }) => wantsType(filter, type) && wantsSubject(filter, about)) }),
+      }))
+    },
+  }
+}
+
+async function readAllStreams(
+  client: TemporalClient,
+  ageMs: number,
+  read: (source: string, conditions: () => Promise<readonly Condition[]>) => Promise<ConditionSource>,
+): Promise<readonly ConditionSource[]> {
+  const names = await listStreamNames(client).catch(() => undefined)
+  // Of no stream anything is known to be over.
+  if (!names) return [{ source: 'stream' }]
+  return Promise.all(
+    names.map((name) =>
+      read(`stream/${name}`, async () => {
+        const state = await queryStream(client, name)
+        return state ? streamConditions(viewStream(state), Date.now(), ageMs) : []
+      }),
+    ),
+  )
+}
+
+/** Parked transfers by their runs: one that was tried again meanwhile, and is parked again at the next look, is the same. */
+async function parkedConditions(
+  client: TemporalClient,
+  filter: NotificationFilter,
+  holding: Readonly<Record<string, number>>,
+): Promise<readonly Condition[]> {
+  const parked = await listParked(client, filter, Math.min(mostParked, notifierLimits.holding))
+  const keyOf = ({ runId }: NotifiedTransfer) => `parked/${runId}`
+  const known = parked.filter((one) => Object.hasOwn(holding, keyOf(one)))
+  const fresh = parked.filter((one) => !Object.hasOwn(holding, keyOf(one))).slice(0, askedAtOnce)
+  const reasons = await Promise.all(fresh.map((one) => reasonOf(client, one)))
+  const condition = (one: NotifiedTransfer, why: Readonly<Record<string, string | undefined>> = {}): Condition => {
+    const { kind: _, id, runId: __, closedAt: ___, at: ____, ...facts } = one
+    return { key: keyOf(one), type: 'transfer.parked', about: {}, data: transferData(id, { ...facts, ...why }) }
+  }
+  return [...known.map((one) => condition(one)), ...fresh.map((one, index) => condition(one, reasons[index]))]
+}
+
+async function reasonOf(client: TemporalClient, { id, runId }: NotifiedTransfer): Promise<Readonly<Record<string, string | undefined>>> {
+  try {
+    const { code, reason } = await statusOf(client, { id, runId, running: true }, askMs)
+    return { code, reason: reason && printable(reason) }
+  } catch {
+    return {}
+  }
+}

@@ -1,0 +1,81 @@
+import { Webhook } from 'standardwebhooks'
+import type { SendAnswer } from '../../domain/notification/attempts.ts'
+import { type Notification, sequenceOf } from '../../domain/notification/notification.ts'
+import { AnswerTooLong, fetchBounded } from '../../runtime/http/fetch-bounded.ts'
+import { retryAfterMs } from '../../runtime/http/retry-after.ts'
+import type { Receiver } from '../../domain/notification/receiver.ts'
+import { idOf } from './events.ts'
+
+/** For the whole exchange, ms: the least that the specification of Standard Webhooks recommends. */
+const timeoutMs = 15_000
+/** Most bytes of an answer, of which only the status counts. */
+const mostBytes = 16_384
+
+/**
+ * The `webhook-id`. Of what a process raises by a signal it follows from the id that the signal names, and is none that anything else can have: whoever reaches Temporal
+ * must not use up the id of a delivery to come, which its receiver would then leave out.
+ */
+export function wireId({ id, type }: Pick<Notification, 'id' | 'type'>): string {
+  return type === 'lane.spending_high' ? idOf('raised', id) : id
+}
+
+/** The body: what every try of a notification sends. */
+export function bodyOf(notification: Notification): string {
+  const { type, at, data } = notification
+  const id = wireId(notification)
+  return JSON.stringify({ type, timestamp: new Date(at).toISOString(), id, sequence: sequenceOf(notification), data })
+}
+
+/** The headers of Standard Webhooks, with a signature for each secret. Throws what reading a secret throws, and Error for one that is none. */
+export function signedHeaders({ secrets }: Pick<Receiver, 'secrets'>, id: string, body: string, now: Date): Record<string, string> {
+  const signatures = secrets.map((secret) => new Webhook(checkedSecret(secret.read())).sign(id, now, body))
+  return {
+    'webhook-id': id,
+    'webhook-timestamp': String(Math.floor(now.getTime() / 1_000)),
+    'webhook-signature': signatures.join(' '),
+  }
+}
+
+/** The secret, if it has the form and the length of the specification. Throws Error, which does not quote it. */
+export function checkedSecret(text: string): string {
+  const secret = text.trim()
+  const bytes = /^whsec_[A-Za-z0-9+/]+={0,2}$/.test(secret) ? Buffer.from(secret.slice('whsec_'.length), 'base64').length : 0
+  if (bytes < 24 || bytes > 64) throw new Error('must be whsec_ and 24 to 64 bytes in base64')
+  return secret
+}
+
+/** One try. No redirect is followed, and nothing of the answer but its status and Retry-After is used. Never throws. */
+export async function sendNotification(
+  receiver: Receiver,
+  notification: Notification,
+  { signal, ...limits }: { readonly timeoutMs?: number; readonly signal?: AbortSignal } = {},
+): Promise<SendAnswer> {
+  const body = bodyOf(notification)
+  let signed: Record<string, string>
+  try {
+    signed = signedHeaders(receiver, wireId(notification), body, new Date())
+  } catch {
+    return { kind: 'failed', why: 'its secret cannot be read, or is none' }
+  }
+  const headers = { 'content-type': 'application/json; charset=utf-8', 'user-agent': 'portage', ...signed }
+  try {
+    const answer = await fetchBounded(new URL(receiver.url), { method: 'POST', headers, body }, { timeoutMs, mostBytes, signal, ...limits })
+    return answerOf(answer.status, retryAfterMs(answer.headers.get('retry-after'), Date.now()))
+  } catch (error) {
+    // Only of a success: a refusal that is too long has its status.
+    if (error instanceof AnswerTooLong) return { kind: 'taken' }
+    const isLate = error instanceof Error && error.name === 'TimeoutError'
+    return { kind: 'failed', why: isLate ? 'no answer in time' : 'no connection' }
+  }
+}
+
+/** The statuses that say to wait: Request Timeout, Too Early, Too Many Requests. */
+const waits: ReadonlySet<number> = new Set([408, 425, 429])
+
+function answerOf(status: number, retryAfter: number | undefined): SendAnswer {
+  if (status >= 200 && status < 300) return { kind: 'taken' }
+  if (status === 410) return { kind: 'gone', why: 'it wants no more (410)' }
+  if (status >= 300 && status < 400) return { kind: 'refused', why: `a redirect (${status}), which is not followed` }
+  if (status >= 500 || waits.has(status)) return { kind: 'failed', why: `HTTP ${status}`, retryAfterMs: retryAfter }
+  return { kind: 'refused', why: `HTTP ${status}` }
+}

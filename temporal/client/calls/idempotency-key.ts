@@ -1,0 +1,77 @@
+import { createHash } from 'node:crypto'
+import { RelayerError } from '../../../domain/catalogue/errors.ts'
+import {
+  answeredSignal,
+  type IdempotencyKeyInput,
+  idempotencyKeyId,
+  type KeptAnswer,
+  requestMark,
+} from '../../contracts/idempotency-key.ts'
+import { ledgerQueue } from '../../contracts/names.ts'
+import { type TemporalClient, within } from '../connection/client.ts'
+import { rethrowAs, startUnlessTaken } from '../connection/errors.ts'
+
+/** A request with a key. */
+export interface KeyedRequest {
+  /** Who sends it, to which route, and the key: the same key of another sender is another one. */
+  readonly key: readonly string[]
+  /** All that the answer depends on. */
+  readonly request: unknown
+}
+
+/** `first`: work on it, and then call `answer` once. `answered`: it was worked on before. */
+export type KeyClaim =
+  | { readonly kind: 'first'; answer(answer: KeptAnswer): Promise<void> }
+  | Extract<KeptAnswer, { readonly kind: 'answered' }>
+
+/** The longest that a request is worked on, ms: the API gives up guardian APIs sooner. */
+const workMs = 90_000
+/** Where no worker serves the queue, the server itself ends the workflow, so that a key is never taken for good. */
+const longestRun = '10 minutes'
+/** ms. */
+const answerWaitMs = 5_000
+const serverTimeoutMs = 10_000
+
+/**
+ * Takes a key for a request, in Temporal, so that every process of the API knows it. It is kept as long as the server keeps closed workflows. Throws
+ * IDEMPOTENCY_KEY_REUSED (of another request), IDEMPOTENCY_KEY_BUSY (the first one is still worked on), TEMPORAL_UNAVAILABLE.
+ * @param waitMs a second request waits so long for the answer to the first one
+ */
+export async function claimKey(client: TemporalClient, { key, request }: KeyedRequest, waitMs = answerWaitMs): Promise<KeyClaim> {
+  const id = idempotencyKeyId(sha256(JSON.stringify(key)))
+  const mark = sha256(JSON.stringify(request))
+  if (await start(client, id, mark, 'REJECT_DUPLICATE')) return first(client, id)
+  const handle = client.workflow.getHandle(id)
+  const { memo } = await within(client, serverTimeoutMs, () => handle.describe()).catch(rethrowAs({}))
+  if (memo?.[requestMark] !== mark) throw new RelayerError('IDEMPOTENCY_KEY_REUSED')
+  const kept = await within(client, waitMs, () => handle.result() as Promise<KeptAnswer>).catch(() => undefined)
+  if (kept?.kind === 'answered') return kept
+  // Free again, unless another request was faster, or the first one goes on.
+  const { status } = await within(client, serverTimeoutMs, () => handle.describe()).catch(rethrowAs({}))
+  if (status.name !== 'RUNNING' && (await start(client, id, mark, 'ALLOW_DUPLICATE'))) return first(client, id)
+  throw new RelayerError('IDEMPOTENCY_KEY_BUSY')
+}
+
+/** False: the id is taken. */
+async function start(client: TemporalClient, id: string, mark: string, reuse: 'REJECT_DUPLICATE' | 'ALLOW_DUPLICATE'): Promise<boolean> {
+  const input: IdempotencyKeyInput = { workMs }
+  const options = {
+    workflowId: id,
+    taskQueue: ledgerQueue,
+    args: [input],
+    workflowRunTimeout: longestRun,
+    memo: { [requestMark]: mark },
+  } as const
+  const begin = () =>
+    client.workflow.start('idempotencyKey', { ...options, workflowIdReusePolicy: reuse, workflowIdConflictPolicy: 'FAIL' })
+  return startUnlessTaken(() => within(client, serverTimeoutMs, begin)).catch(rethrowAs({}))
+}
+
+function first({ workflow }: TemporalClient, id: string): KeyClaim {
+  // Of this run: who claims the key later has a run of his own.
+  return { kind: 'first', answer: (answer) => workflow.getHandle(id).signal(answeredSignal, answer) }
+}
+
+function sha256(text: string): string {
+  return createHash('sha256').update(text).digest('hex')
+}

@@ -1,0 +1,111 @@
+import { Client, Connection, type ConnectionLike, type WorkflowClientInterceptor } from '@temporalio/client'
+import { NamespaceNotFoundError, type PayloadCodec } from '@temporalio/common'
+import { loadDataConverter } from '@temporalio/common/lib/internal-non-workflow/index.js'
+import { searchAttributes } from '../../contracts/names.ts'
+import type { TemporalClient } from './client.ts'
+import type { TemporalAccess } from '../../../domain/temporal-access.ts'
+import { RelayerError } from '../../../domain/catalogue/errors.ts'
+import { connectionOptions, readCredentials } from './credentials.ts'
+import { createEncryptionCodec } from '../../encryption/codec.ts'
+import { detailOf, isNamespaceMissing, refusalCode } from './errors.ts'
+import { greetServer } from './greeting.ts'
+import { readableMemos, useReadableLists } from '../visibility/memos.ts'
+import { connectionError, keyRefused } from './probe.ts'
+import { retries } from './retries.ts'
+import { takeoverInterceptor, type TakeoverSettings } from './takeover.ts'
+
+const connectTimeoutMs = 5_000
+
+interface ClientOptions {
+  readonly codec: PayloadCodec
+  /** Absent: the workflows that it starts have the default time-outs. */
+  readonly takeover?: TakeoverSettings | undefined
+  /** Writes the trace of a call into its headers. */
+  readonly tracing?: WorkflowClientInterceptor | undefined
+}
+
+/** A client over a connection that somebody else opens and closes. */
+export function createTemporalClient(
+  connection: ConnectionLike,
+  namespace: string,
+  { codec, takeover, tracing }: ClientOptions,
+): TemporalClient {
+  const dataConverter = loadDataConverter({ payloadCodecs: [codec] })
+  const memos = readableMemos(dataConverter, namespace)
+  const workflow = [...(tracing ? [tracing] : []), ...(takeover ? [takeoverInterceptor(takeover)] : []), memos]
+  const client = new Client({ connection, namespace, dataConverter, interceptors: { workflow } })
+  useReadableLists(client.workflow, dataConverter, namespace)
+  return client
+}
+
+/**
+ * Runs `use` with a client of a connection of its own, and closes the connection. Throws what `probeTemporal` throws, TEMPORAL_PERMISSION also for a call
+ * in `use`, and ENCRYPTION_KEY.
+ */
+export async function withTemporalClient<Result>(
+  target: TemporalAccess & { readonly takeover?: TakeoverSettings },
+  use: (client: TemporalClient) => Promise<Result>,
+): Promise<Result> {
+  const { address, namespace, takeover } = target
+  const codec = createEncryptionCodec(target.encryption)
+  const connection = await openConnection(target, connectTimeoutMs)
+  try {
+    return await use(createTemporalClient(connection, namespace, { codec, takeover }))
+  } catch (error) {
+    if (error instanceof NamespaceNotFoundError)
+      throw new RelayerError('TEMPORAL_NAMESPACE', { facts: { address, namespace }, cause: error })
+    const refused = refusalCode(error)
+    throw refused ? new RelayerError(refused, { detail: detailOf(error), facts: { address, namespace }, cause: error }) : error
+  } finally {
+    await connection.close()
+  }
+}
+
+/** Opens a connection, which the caller closes. Throws TEMPORAL_UNAVAILABLE and the codes of what we show the server. */
+export async function openConnection(target: TemporalAccess, connectTimeout: number): Promise<Connection> {
+  const credentials = readCredentials(target)
+  // gRPC alone would try until its deadline, and then not say what was wrong.
+  await greetServer(target, credentials, { timeoutMs: connectTimeout, facts: { address: target.address } })
+  try {
+    return await Connection.connect({ ...connectionOptions(target, credentials), connectTimeout, interceptors: retries() })
+  } catch (cause) {
+    // It asks the server for what it can do, which is answered to everybody whose key is accepted.
+    if (refusalCode(cause) && credentials.apiKey !== undefined) throw keyRefused(credentials.apiKey, { address: target.address }, cause)
+    throw await connectionError(target, credentials, cause)
+  }
+}
+
+/** A server that answers. Its methods throw what the server says. */
+export type ServerInfo = Awaited<ReturnType<typeof connectServerInfo>>
+
+/** Connects to a server. Throws what `withTemporalClient` throws. */
+export async function connectServerInfo(target: TemporalAccess, connectTimeoutMs: number) {
+  const { namespace } = target
+  const connection = await openConnection(target, connectTimeoutMs)
+  const { workflowService, operatorService } = connection
+  return {
+    /** Undefined: the server does not say. */
+    version: async () => (await workflowService.getSystemInfo({})).serverVersion ?? undefined,
+    /** How long closed workflows are kept, hours; undefined: there is no such namespace. */
+    async retentionHours() {
+      try {
+        const { config } = await workflowService.describeNamespace({ namespace })
+        return Number(config?.workflowExecutionRetentionTtl?.seconds ?? 0) / 3600
+      } catch (error) {
+        if (isNamespaceMissing(error)) return undefined
+        throw error
+      }
+    },
+    /** The search attributes of Portage that the namespace does not have, by name; undefined: the server does not let us ask, as Temporal Cloud. */
+    async missingSearchAttributes() {
+      const listed = await operatorService.listSearchAttributes({ namespace }).catch((error: unknown) => {
+        if (refusalCode(error)) return undefined
+        throw error
+      })
+      if (!listed) return undefined
+      const { customAttributes } = listed
+      return Object.values(searchAttributes).flatMap(({ name }) => (customAttributes?.[name] === undefined ? [name] : []))
+    },
+    close: () => connection.close(),
+  }
+}

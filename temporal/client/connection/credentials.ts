@@ -1,0 +1,100 @@
+import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto'
+import { RelayerError } from '../../../domain/catalogue/errors.ts'
+import type { CredentialSource, TemporalAccess, TlsSettings } from '../../../domain/temporal-access.ts'
+
+/** What we show a Temporal server, read and checked. */
+export interface TemporalCredentials {
+  readonly tls?: {
+    readonly serverName?: string | undefined
+    readonly ca?: Buffer
+    /** Ours, with its key. */
+    readonly pair?: { readonly certificate: Buffer; readonly key: Buffer }
+  }
+  readonly apiKey?: string
+}
+
+/** Reads what the target names. Throws TEMPORAL_CREDENTIALS: a file cannot be read, is no PEM, has expired, or key and certificate are no pair. */
+export function readCredentials({ tls, apiKey }: TemporalAccess): TemporalCredentials {
+  return { ...(tls && { tls: readTls(tls) }), ...(apiKey && { apiKey: readApiKey(apiKey) }) }
+}
+
+/** What every connection of Temporal's SDK is made with, of workers as of clients. */
+export function connectionOptions({ address, headers }: TemporalAccess, { tls, apiKey }: TemporalCredentials) {
+  const { serverName, ca, pair } = tls ?? {}
+  return {
+    address,
+    // Not left out: with an API key alone the SDK would take it for wanted.
+    tls: tls
+      ? {
+          ...(serverName !== undefined && { serverNameOverride: serverName }),
+          ...(ca && { serverRootCACertificate: ca }),
+          ...(pair && { clientCertPair: { crt: pair.certificate, key: pair.key } }),
+        }
+      : false,
+    ...(apiKey !== undefined && { apiKey }),
+    ...(headers && { metadata: { ...headers } }),
+  }
+}
+
+/** When an API key that is a JWT says that it ends, ms since 1970. Undefined: it does not say, or is no JWT. */
+export function apiKeyExpiry(apiKey: string): number | undefined {
+  try {
+    const claims = JSON.parse(Buffer.from(apiKey.split('.')[1] ?? '', 'base64url').toString('utf8')) as { exp?: unknown } | null
+    return typeof claims?.exp === 'number' ? claims.exp * 1000 : undefined
+  } catch {
+    return undefined
+  }
+}
+
+function readTls({ serverName, ca, certificate, key }: TlsSettings): NonNullable<TemporalCredentials['tls']> {
+  const trusted = ca && readText(ca, "the server's CA")
+  if (ca && trusted) readCertificate(trusted, ca, "the server's CA")
+  return { serverName, ...(trusted && { ca: Buffer.from(trusted) }), ...(certificate || key ? { pair: readPair(certificate, key) } : {}) }
+}
+
+function readPair(certificate: CredentialSource | undefined, key: CredentialSource | undefined) {
+  if (!certificate) throw unusable('there is a private key, and no certificate', key)
+  if (!key) throw unusable('there is a certificate, and no private key', certificate)
+  const certificateText = readText(certificate, 'our certificate')
+  const keyText = readText(key, 'our private key')
+  const parsed = readCertificate(certificateText, certificate, 'our certificate')
+  if (Date.parse(parsed.validTo) < Date.now()) throw unusable(`our certificate ended at ${parsed.validTo}`, certificate)
+  let privateKey: KeyObject
+  try {
+    privateKey = createPrivateKey(keyText)
+  } catch {
+    // The cause is left out: nothing of a key may be told.
+    throw unusable('our private key is not an unencrypted PEM private key', key)
+  }
+  if (!parsed.checkPrivateKey(privateKey)) throw unusable('our private key is not that of our certificate', key)
+  return { certificate: Buffer.from(certificateText), key: Buffer.from(keyText) }
+}
+
+function readCertificate(text: string, source: CredentialSource, what: string): X509Certificate {
+  try {
+    return new X509Certificate(text)
+  } catch {
+    throw unusable(`${what} is not a PEM certificate`, source)
+  }
+}
+
+function readApiKey(source: CredentialSource): string {
+  const text = readText(source, 'the API key').trim()
+  if (!/^[\x21-\x7e]+$/.test(text)) throw unusable('the API key is not one word of printable ASCII', source)
+  return text
+}
+
+function readText(source: CredentialSource, what: string): string {
+  let text: string
+  try {
+    text = source.read()
+  } catch (cause) {
+    throw unusable(`${what} cannot be read (${(cause as NodeJS.ErrnoException).code ?? 'unknown reason'})`, source)
+  }
+  if (text.trim() === '') throw unusable(`${what} is empty`, source)
+  return text
+}
+
+function unusable(what: string, source: CredentialSource | undefined): RelayerError {
+  return new RelayerError('TEMPORAL_CREDENTIALS', { detail: what, facts: { file: source?.file, from: source?.from } })
+}

@@ -1,0 +1,109 @@
+import { RelayerError } from '../../../domain/catalogue/errors.ts'
+import { type TemporalClient, within } from './client.ts'
+import { fromTemporal } from './errors.ts'
+
+/** A version of the code that workers run. */
+export interface DeploymentVersion {
+  readonly deploymentName: string
+  readonly buildId: string
+}
+
+/**
+ * inactive: its workers poll, and get nothing. current: gets everything new. ramping: gets a part of it. draining: gets only transfers that began with it.
+ * drained: none of these is open.
+ */
+export type VersionStatus = 'unknown' | 'inactive' | 'current' | 'ramping' | 'draining' | 'drained'
+
+export interface DeploymentStatus {
+  readonly deploymentName: string
+  /** Gets what is new and not ramping; undefined: workers without a version do. */
+  readonly current?: string
+  /** Gets so many percent of it. */
+  readonly ramping?: { readonly buildId: string; readonly percent: number }
+  /** Newest first. */
+  readonly versions: readonly { readonly buildId: string; readonly status: VersionStatus; readonly createdAt: string }[]
+}
+
+/** The order of WorkerDeploymentVersionStatus in Temporal's API. */
+const statuses: readonly VersionStatus[] = ['unknown', 'inactive', 'current', 'ramping', 'draining', 'drained']
+const answerMs = 10_000
+/** gRPC: INVALID_ARGUMENT, NOT_FOUND, FAILED_PRECONDITION. */
+const refusedCodes = [3, 5, 9]
+
+/** The versions of a deployment and what each gets; without versions: no worker of it has polled yet. Throws TEMPORAL_UNAVAILABLE, and as `fromTemporal`. */
+export async function describeDeployment(client: TemporalClient, deploymentName: string): Promise<DeploymentStatus> {
+  const { namespace } = client.options
+  try {
+    const { workerDeploymentInfo } = await within(client, answerMs, () =>
+      client.workflowService.describeWorkerDeployment({ namespace, deploymentName }),
+    )
+    const { currentDeploymentVersion, rampingDeploymentVersion, rampingVersionPercentage } = workerDeploymentInfo?.routingConfig ?? {}
+    const versions = (workerDeploymentInfo?.versionSummaries ?? []).map((one) => ({
+      buildId: one.deploymentVersion?.buildId ?? '',
+      status: statuses[one.status ?? 0] ?? 'unknown',
+      createdAt: new Date(Number(one.createTime?.seconds ?? 0) * 1_000).toISOString(),
+    }))
+    return {
+      deploymentName,
+      ...(currentDeploymentVersion?.buildId && { current: currentDeploymentVersion.buildId }),
+      ...(rampingDeploymentVersion?.buildId && {
+        ramping: { buildId: rampingDeploymentVersion.buildId, percent: rampingVersionPercentage ?? 0 },
+      }),
+      versions: versions.toSorted((a, b) => b.createdAt.localeCompare(a.createdAt)),
+    }
+  } catch (error) {
+    if (codeOf(error) === 5) return { deploymentName, versions: [] }
+    throw fromTemporal(error, {}, { deploymentName })
+  }
+}
+
+/** What one version gets. Throws what the Temporal client throws. */
+export async function versionStatus(client: TemporalClient, version: DeploymentVersion): Promise<VersionStatus> {
+  const { namespace } = client.options
+  const ask = () => client.workflowService.describeWorkerDeploymentVersion({ namespace, deploymentVersion: version })
+  try {
+    const { workerDeploymentVersionInfo } = await within(client, answerMs, ask)
+    return statuses[workerDeploymentVersionInfo?.status ?? 0] ?? 'unknown'
+  } catch (error) {
+    // The server makes it when the first worker polls.
+    if (codeOf(error) === 5) return 'unknown'
+    throw error
+  }
+}
+
+export interface Promotion extends DeploymentVersion {
+  /** Only so many percent of what is new; undefined: all, and what can move moves at its next task. */
+  readonly percent?: number | undefined
+  /** Also where no worker of this version polls a queue that the current one serves. */
+  readonly ignoreMissingQueues?: boolean | undefined
+  /** Whose order it is. */
+  readonly by: string
+}
+
+/**
+ * Has a version get what is new. Safe to repeat. Throws INPUT_INVALID for what the server refuses (no worker of the version has polled, a queue has none), and
+ * as `fromTemporal`.
+ */
+export async function promoteVersion(client: TemporalClient, promotion: Promotion): Promise<void> {
+  const { deploymentName, buildId, percent, ignoreMissingQueues = false, by } = promotion
+  const { namespace } = client.options
+  const request = { namespace, deploymentName, buildId, identity: by, ignoreMissingTaskQueues: ignoreMissingQueues }
+  const set = async () =>
+    percent === undefined
+      ? client.workflowService.setWorkerDeploymentCurrentVersion(request)
+      : client.workflowService.setWorkerDeploymentRampingVersion({ ...request, percentage: percent })
+  try {
+    await within(client, answerMs, set)
+  } catch (error) {
+    if (refusedCodes.includes(codeOf(error) ?? -1)) {
+      const detail = error instanceof Error ? error.message : String(error)
+      throw new RelayerError('INPUT_INVALID', { detail, facts: { deploymentName, buildId }, cause: error })
+    }
+    throw fromTemporal(error, {}, { deploymentName, buildId })
+  }
+}
+
+function codeOf(error: unknown): number | undefined {
+  const { code } = Object(error) as { code?: unknown }
+  return typeof code === 'number' ? code : undefined
+}

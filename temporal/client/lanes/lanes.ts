@@ -1,0 +1,125 @@
+import type { WorkflowExecutionInfo } from '@temporalio/client'
+import { RelayerError } from '../../../domain/catalogue/errors.ts'
+import type { Order } from '../../../domain/order.ts'
+import { laneAddress, type LaneId } from '../../../domain/lane/lane-id.ts'
+import type { LaneState } from '../../../domain/lane/lane.ts'
+import { unpaged } from '../../../domain/lane/storage/pages.ts'
+import type { ApplyRequest, ApplyResponse, Ask, LaneView, OperatorAsk } from '../../../domain/lane/messages.ts'
+import {
+  activateSignal,
+  applyUpdate,
+  drainSignal,
+  forbidSignal,
+  type LaneInput,
+  laneStatusQuery,
+  pauseSignal,
+  resumeSignal,
+} from '../../contracts/lane.ts'
+import { laneQueue, laneWorkflowId } from '../../contracts/names.ts'
+import { listWorkflows, type TemporalClient, within } from '../connection/client.ts'
+import { fromTemporal, isGone, rethrowAs } from '../connection/errors.ts'
+import { checkedOrder } from '../calls/checked-order.ts'
+import { queryOrWake } from '../calls/query-or-wake.ts'
+import { running } from '../transfers/transfer-queries.ts'
+import { describeQueue } from '../visibility/task-queues.ts'
+import { updateOrStart } from '../calls/update-or-start.ts'
+
+const queryTimeoutMs = 5_000
+const orderTimeoutMs = 10_000
+
+/**
+ * One update of a lane's ledger. A ledger comes into being only here: with `start`, its first update starts it. Throws what the Temporal client throws:
+ * `isGone` if it is not there and is not to be started. Every other error means "ask again".
+ */
+export function applyToLane(
+  client: TemporalClient,
+  lane: LaneId,
+  request: ApplyRequest,
+  { start, updateId }: { readonly start?: LaneInput | undefined; readonly updateId?: string } = {},
+): Promise<ApplyResponse> {
+  return updateOrStart(client, applyUpdate, [request], {
+    workflowType: 'lane',
+    workflowId: laneWorkflowId(lane),
+    begin: start && (() => start),
+    summary: `nonce ledger of ${lane}`,
+    updateId,
+  })
+}
+
+/** The state of a lane's ledger. Costs no history. Throws what the Temporal client throws. */
+export async function queryLane(client: TemporalClient, lane: LaneId): Promise<LaneState> {
+  return unpaged(await queryPagedLane(client, lane))
+}
+
+/** The same for what looks at no single entry: where many wait for finality, most are in pages. */
+export function queryPagedLane(client: TemporalClient, lane: LaneId): Promise<LaneState> {
+  return queryOrWake(client, laneWorkflowId(lane), laneStatusQuery)
+}
+
+/** The state within a few seconds, for people. Throws LANE_NOT_FOUND, LANE_UNREACHABLE, TEMPORAL_UNAVAILABLE. */
+export function readLane(client: TemporalClient, lane: LaneId): Promise<LaneState> {
+  return within(client, queryTimeoutMs, () => queryLane(client, lane)).catch((error: unknown) => {
+    if (!isGone(error)) throw fromTemporal(error, { unserved: 'LANE_UNREACHABLE' }, { lane })
+    const detail = 'It has no ledger: no lane worker has served it yet.'
+    throw new RelayerError('LANE_NOT_FOUND', { detail, facts: { lane }, cause: error })
+  })
+}
+
+/** The lanes whose ledgers run. Throws TEMPORAL_UNAVAILABLE. */
+export async function runningLanes(client: TemporalClient): Promise<Set<LaneId>> {
+  const prefix = laneWorkflowId('')
+  // One of the type `lane` under another id is no ledger.
+  const isWanted = ({ workflowId }: WorkflowExecutionInfo) => workflowId.startsWith(prefix)
+  const runs = await listWorkflows(client, `WorkflowType = 'lane' AND ${running}`, { isWanted }).catch(rethrowAs({}))
+  return new Set(runs.map(({ workflowId }) => workflowId.slice(prefix.length)))
+}
+
+/**
+ * The lanes that a filter names: one, or those of an address among the configured ones and those whose ledgers run. Undefined: it names none. Throws TEMPORAL_UNAVAILABLE.
+ * @param filter.sender lower case
+ */
+export async function lanesOfFilter(
+  client: TemporalClient,
+  configured: readonly LaneId[],
+  { lane, sender }: { readonly lane: LaneId | undefined; readonly sender: string | undefined },
+): Promise<readonly LaneId[] | undefined> {
+  const named = lane === undefined ? undefined : [lane]
+  if (sender === undefined) return named
+  const known = named ?? [...new Set([...configured, ...(await runningLanes(client))])]
+  return known.filter((one) => laneAddress(one) === sender)
+}
+
+/** An order to a lane by a signal: it is kept even when no worker serves the ledger at the moment. */
+export type LaneMode = 'pause' | 'resume' | 'drain' | 'forbid' | 'activate'
+
+/** Sends the signal of a mode to a lane. Throws INPUT_INVALID (no name or reason), LANE_NOT_FOUND, TEMPORAL_UNAVAILABLE. */
+export async function setLaneMode(client: TemporalClient, lane: LaneId, mode: LaneMode, order: Order): Promise<void> {
+  const handle = client.workflow.getHandle(laneWorkflowId(lane))
+  await handle.signal(modeSignals[mode], { order: checkedOrder(order) }).catch(rethrowAs({ gone: 'LANE_NOT_FOUND' }, { lane }))
+}
+
+const modeSignals = {
+  pause: pauseSignal,
+  resume: resumeSignal,
+  drain: drainSignal,
+  forbid: forbidSignal,
+  activate: activateSignal,
+} as const
+
+/** What an operator orders of a ledger by an update, which has an answer. */
+export type LedgerOrder = Extract<Ask, { kind: OperatorAsk['kind'] | 'fill' }>
+
+/** Gives a ledger an order. Throws INPUT_INVALID with what the ledger says against it, LANE_NOT_FOUND, TEMPORAL_UNAVAILABLE. */
+export async function orderOfLane(client: TemporalClient, lane: LaneId, ask: LedgerOrder, order: Order): Promise<LaneView> {
+  const requests = [{ ...ask, order: checkedOrder(order), id: 'operator' }]
+  const applied = within(client, orderTimeoutMs, () => applyToLane(client, lane, { requests }))
+  const { answers, view } = await applied.catch(rethrowAs({ gone: 'LANE_NOT_FOUND' }, { lane }))
+  const [answer] = answers
+  if (answer?.kind === 'refused') throw new RelayerError('INPUT_INVALID', { detail: answer.detail, facts: { lane } })
+  return view
+}
+
+/** Whether a worker with the lane's key polls its queue. Throws what the Temporal client throws. */
+export async function isLanePolled(client: TemporalClient, lane: LaneId): Promise<boolean> {
+  return (await describeQueue(client, laneQueue(lane), 'activity')).isPolled
+}

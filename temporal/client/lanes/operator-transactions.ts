@@ -1,0 +1,146 @@
+import { createHash, randomBytes } from 'node:crypto'
+import { setTimeout as delay } from 'node:timers/promises'
+import { RelayerError } from '../../../domain/catalogue/errors.ts'
+import type { Order } from '../../../domain/order.ts'
+import type { LaneId } from '../../../domain/lane/lane-id.ts'
+import { summaryText } from '../../../domain/text/web-ui-text.ts'
+import { ledgerQueue, operatorTransactionPrefix } from '../../contracts/names.ts'
+import {
+  cancelOperatorTransactionSignal,
+  operatorTransactionSignedSignal,
+  type SignedHash,
+  type OperatorTransactionInput,
+  type OperatorTransactionStatus,
+  operatorTransactionStatusQuery,
+} from '../../contracts/operator-transaction.ts'
+import { workflowOf } from '../../../domain/lane/intent-id.ts'
+import { checkedOrder } from '../calls/checked-order.ts'
+import { listWorkflows, type TemporalClient, within } from '../connection/client.ts'
+import { fromTemporal, ifGone, isAlreadyStarted, isGone, rethrowAs } from '../connection/errors.ts'
+import { type LaneWorkflow, listLaneWorkflows } from './lane-workflows.ts'
+
+/** Longest wait for the server, ms. */
+const recordMs = 10_000
+/** Longest wait for a worker's answer, ms. */
+const queryMs = 5_000
+
+/** An operator's transaction with a lane's key. */
+export type OperatorTransactionRow = Omit<LaneWorkflow<OperatorTransactionStatus>, 'memo'>
+
+/** The operators' transactions of a lane, newest first: those that run, and `closed` of those that have ended. Throws TEMPORAL_UNAVAILABLE. */
+export async function listOperatorTransactions(client: TemporalClient, lane: LaneId, closed: number): Promise<OperatorTransactionRow[]> {
+  const rows = await listLaneWorkflows(client, lane, 'operatorTransaction', closed, operatorTransactionStatusQuery)
+  return rows.map(({ memo: _, ...row }) => row)
+}
+
+/** The id of one that is running, or has ended, by its id or by the end of it. Throws INPUT_INVALID (there is none, or several), TEMPORAL_UNAVAILABLE. */
+export async function findOperatorTransaction(client: TemporalClient, given: string): Promise<string> {
+  if (given.startsWith(operatorTransactionPrefix) || !/^[0-9a-f]{8,16}$/.test(given)) return given
+  const isWanted = ({ workflowId }: { readonly workflowId: string }) => workflowId.slice(workflowId.lastIndexOf(':') + 1).startsWith(given)
+  const runs = await listWorkflows(client, `WorkflowType = 'operatorTransaction'`, { isWanted }).catch(rethrowAs({}, { id: given }))
+  const [one, ...more] = new Set(runs.map(({ workflowId }) => workflowId))
+  if (one !== undefined && more.length === 0) return one
+  throw refusal(
+    given,
+    one === undefined
+      ? 'There is no such operator transaction (portage lane transactions <lane>).'
+      : `Several have this id: ${[one, ...more].join(', ')}.`,
+  )
+}
+
+/**
+ * Starts one and resolves with its id. Throws INPUT_INVALID (no name or reason), TEMPORAL_UNAVAILABLE.
+ * @param key of the request: the same one of the same name starts no second one, also where the process that was asked first has ended without an answer
+ */
+export async function startOperatorTransaction(
+  client: TemporalClient,
+  { lane, intent }: Pick<OperatorTransactionInput, 'lane' | 'intent'>,
+  order: Order,
+  key?: string,
+): Promise<string> {
+  const input: OperatorTransactionInput = { lane, intent, ...checkedOrder(order) }
+  const digest =
+    key === undefined
+      ? randomBytes(8)
+      : createHash('sha256')
+          .update(JSON.stringify([order.by, key]))
+          .digest()
+          .subarray(0, 8)
+  const id = `${operatorTransactionPrefix}${lane}:${digest.toString('hex')}`
+  const options = { workflowId: id, taskQueue: ledgerQueue, args: [input], staticSummary: summaryText(`${lane}: ${input.reason}`) } as const
+  try {
+    await client.workflow.start('operatorTransaction', { ...options, workflowIdReusePolicy: 'REJECT_DUPLICATE' })
+  } catch (error) {
+    if (key === undefined || !isAlreadyStarted(error)) return rethrowAs({}, { lane })(error)
+  }
+  return id
+}
+
+/** Waits until it has ended. Throws INPUT_INVALID if there is none, TEMPORAL_UNAVAILABLE. */
+export function operatorTransactionResult(client: TemporalClient, id: string): Promise<OperatorTransactionStatus> {
+  return (client.workflow.getHandle(id).result() as Promise<OperatorTransactionStatus>).catch(unknownOr(id))
+}
+
+/** Between two looks at one that is waited for, ms. */
+const lookEveryMs = 2_000
+
+/**
+ * Waits until it has ended, and tells meanwhile what it waits for, each time that this changes. Throws INPUT_INVALID if there is
+ * none, TEMPORAL_UNAVAILABLE.
+ */
+export async function followOperatorTransaction(
+  client: TemporalClient,
+  id: string,
+  tell: (why: string) => void,
+): Promise<OperatorTransactionStatus> {
+  const handle = client.workflow.getHandle(id)
+  for (let told: string | undefined; ; await delay(lookEveryMs)) {
+    const { status } = await within(client, recordMs, () => handle.describe()).catch(unknownOr(id))
+    if (status.name !== 'RUNNING') return operatorTransactionResult(client, id)
+    const why = await whatItWaitsFor(client, id)
+    if (why !== told) tell(why)
+    told = why
+  }
+}
+
+async function whatItWaitsFor(client: TemporalClient, id: string): Promise<string> {
+  const asked = within(client, queryMs, () => client.workflow.getHandle(id).query(operatorTransactionStatusQuery))
+  return asked.then(
+    ({ state, detail }) => `${state}: ${detail}`,
+    () => 'no process with the role ledger answers',
+  )
+}
+
+/** Asks one to end: a nonce in flight gets the lane's no-op. Throws INPUT_INVALID for what is no operator transaction, or has ended; TEMPORAL_UNAVAILABLE. */
+export async function cancelOperatorTransaction(client: TemporalClient, id: string, order: Order): Promise<void> {
+  if (!id.startsWith(operatorTransactionPrefix))
+    throw refusal(id, 'The id of an operator transaction begins with operator-transaction: (portage lane transactions <lane>).')
+  const handle = client.workflow.getHandle(id)
+  const { status } = await handle.describe().catch(unknownOr(id))
+  if (status.name !== 'RUNNING') throw refusal(id, 'This operator transaction is closed already.')
+  await handle.signal(cancelOperatorTransactionSignal, { order: checkedOrder(order) }).catch(unknownOr(id))
+}
+
+/**
+ * Keeps the hash of a transaction with the operator transaction that it is signed for: to be asked before it is sent. Nothing for other intents, whose
+ * contracts make their effect single, and for one that has ended. Throws TEMPORAL_UNAVAILABLE.
+ */
+export async function recordSigned(client: TemporalClient, intentId: string, signed: SignedHash & { nonce: number }): Promise<void> {
+  const id = workflowOf(intentId)
+  if (!id.startsWith(operatorTransactionPrefix)) return
+  const told = within(client, recordMs, () =>
+    client.workflow.getHandle(id).signal(operatorTransactionSignedSignal, { intentId, ...signed }),
+  )
+  await told.catch(ifGone(undefined)).catch(rethrowAs({}, { id }))
+}
+
+function unknownOr(id: string): (error: unknown) => never {
+  return (error) => {
+    if (isGone(error)) throw refusal(id, 'There is no such operator transaction (portage lane transactions <lane>).')
+    throw fromTemporal(error, {}, { id })
+  }
+}
+
+function refusal(id: string, detail: string): RelayerError {
+  return new RelayerError('INPUT_INVALID', { detail, facts: { id } })
+}

@@ -1,0 +1,116 @@
+import type { WorkflowExecutionInfo } from '@temporalio/client'
+import { type NotificationFilter, wantsType } from '../../../domain/notification/notification.ts'
+import { searchAttributes } from '../../contracts/names.ts'
+import { type TemporalClient, within } from '../connection/client.ts'
+import { hasFormOfTransfer, reversalIn } from '../visibility/own-runs.ts'
+import { running, transfersWith } from '../transfers/transfer-queries.ts'
+
+/** A transfer as Temporal's list has it: what receivers are told of. Whoever reaches Temporal chooses ids and attributes of his runs: those that are not of the form of Portage's are left out. */
+export interface NotifiedTransfer {
+  readonly kind: 'delivered' | 'reversed' | 'parked'
+  readonly id: string
+  /** Of a reversal: the run that had delivered. */
+  readonly runId: string
+  readonly bridge?: string | undefined
+  readonly sourceChain?: string | undefined
+  readonly targetChain?: string | undefined
+  readonly lane?: string | undefined
+  readonly txHash?: string | undefined
+  /** ms since the epoch, by Temporal's clock; 0 for one that runs. */
+  readonly closedAt: number
+  /** When it happened: a reversal when its record was begun, before the transfer was started again. */
+  readonly at: number
+}
+
+/** Which of them are listed. */
+export interface NotifiedPeriod {
+  readonly delivered: boolean
+  readonly reversed: boolean
+  /** Closed then or later, ms since the epoch. */
+  readonly from: number
+  /** And before; absent: until now. */
+  readonly to?: number | undefined
+}
+
+/** As one page of a list. */
+const pageSize = 500
+const pageTimeoutMs = 10_000
+
+/** What a filter leaves of a list is left out by the server; values are of the config. */
+function conditionsOf({ chains, bridges, lanes }: NotificationFilter): string[] {
+  const quoted = (values: readonly string[]) => values.map((one) => `'${one}'`).join(', ')
+  return [
+    ...(bridges ? [`Bridge IN (${quoted(bridges)})`] : []),
+    ...(chains ? [`(SourceChain IN (${quoted(chains)}) OR TargetChain IN (${quoted(chains)}))`] : []),
+    ...(lanes ? [`Lane IN (${quoted(lanes)})`] : []),
+  ]
+}
+
+/** The deliveries and reversals of a period, page by page, in no order. Throws what the Temporal client throws. */
+export async function* listNotified(
+  client: TemporalClient,
+  filter: NotificationFilter,
+  period: NotifiedPeriod,
+): AsyncGenerator<NotifiedTransfer> {
+  const query = closedQuery(filter, period)
+  if (query !== undefined) yield* rows(client, query)
+}
+
+/** How many deliveries and reversals that the filter asks for closed then or later, ms since the epoch. Throws what the Temporal client throws. */
+export async function countNotified(client: TemporalClient, filter: NotificationFilter, from: number): Promise<number> {
+  const query = closedQuery(filter, { ...wantedEnds(filter), from })
+  return query === undefined ? 0 : (await within(client, pageTimeoutMs, () => client.workflow.count(query))).count
+}
+
+/** Which ends of transfers a filter asks for. */
+export function wantedEnds(filter: NotificationFilter): Pick<NotifiedPeriod, 'delivered' | 'reversed'> {
+  return { delivered: wantsType(filter, 'transfer.delivered'), reversed: wantsType(filter, 'transfer.reversed') }
+}
+
+/** Undefined: nothing is asked for. */
+function closedQuery(filter: NotificationFilter, { delivered, reversed, from, to }: NotifiedPeriod): string | undefined {
+  const kinds = [
+    ...(delivered ? [`(${transfersWith({ TransferState: 'delivered' }, `ExecutionStatus = 'Completed'`)})`] : []),
+    ...(reversed ? [`(WorkflowType = 'reversal' AND ExecutionStatus = 'Completed')`] : []),
+  ]
+  if (kinds.length === 0) return undefined
+  const until = to === undefined ? [] : [`CloseTime < '${new Date(to).toISOString()}'`]
+  const since = `CloseTime >= '${new Date(from).toISOString()}'`
+  return [`(${kinds.join(' OR ')})`, since, ...until, ...conditionsOf(filter)].join(' AND ')
+}
+
+/** Transfers that are parked, the newest run first, at most so many. Throws what the Temporal client throws. */
+export async function listParked(client: TemporalClient, filter: NotificationFilter, most: number): Promise<NotifiedTransfer[]> {
+  const query = transfersWith({ TransferState: 'parked' }, running, ...conditionsOf(filter))
+  const found: NotifiedTransfer[] = []
+  for await (const one of rows(client, query)) {
+    found.push(one)
+    if (found.length >= most) break
+  }
+  return found
+}
+
+async function* rows(client: TemporalClient, query: string): AsyncGenerator<NotifiedTransfer> {
+  const runs = client.workflow.list({ query, pageSize })[Symbol.asyncIterator]()
+  for (;;) {
+    const next = await within(client, pageTimeoutMs, () => runs.next())
+    if (next.done) return
+    const row = toRow(next.value)
+    if (row) yield row
+  }
+}
+
+function toRow(info: WorkflowExecutionInfo): NotifiedTransfer | undefined {
+  const { workflowId, runId, startTime, closeTime, type } = info
+  const value = (name: keyof typeof searchAttributes) => info.typedSearchAttributes.get(searchAttributes[name])
+  const facts = {
+    ...{ bridge: value('Bridge'), sourceChain: value('SourceChain'), targetChain: value('TargetChain') },
+    ...{ lane: value('Lane'), txHash: value('TxHash'), closedAt: closeTime?.getTime() ?? 0 },
+  }
+  if (type === 'transfer') {
+    if (!hasFormOfTransfer(info)) return undefined
+    return { kind: closeTime ? 'delivered' : 'parked', id: workflowId, runId, at: facts.closedAt, ...facts }
+  }
+  const reversal = reversalIn(info)
+  return reversal && { kind: 'reversed', id: reversal.transfer, runId: reversal.run, at: startTime.getTime(), ...facts }
+}

@@ -1,0 +1,105 @@
+import { randomUUID } from 'node:crypto'
+import { setTimeout as delay } from 'node:timers/promises'
+import type { WorkflowExecutionInfo } from '@temporalio/client'
+import { RelayerError } from '../../../domain/catalogue/errors.ts'
+import type { Notification } from '../../../domain/notification/notification.ts'
+import type { NotificationTestResult, NotifierState } from '../../../domain/notification/notifier.ts'
+import type { NotifierOrder } from '../../../domain/notification/notifier-orders.ts'
+import type { Order } from '../../../domain/order.ts'
+import { ledgerQueue } from '../../contracts/names.ts'
+import {
+  type NotifierInput,
+  notifierOrderSignal,
+  notifierOrdersQuery,
+  notifierStateQuery,
+  notifierWorkflowId,
+} from '../../contracts/notifier.ts'
+import { checkedOrder } from '../calls/checked-order.ts'
+import { listWorkflows, type TemporalClient, within } from '../connection/client.ts'
+import { ifGone, rethrowAs, startUnlessTaken } from '../connection/errors.ts'
+import { queryOrWake } from '../calls/query-or-wake.ts'
+import { running } from '../transfers/transfer-queries.ts'
+
+const queryTimeoutMs = 5_000
+const codes = { gone: 'RECEIVER_NOT_FOUND', unserved: 'NOTIFIER_UNREACHABLE' } as const
+/** Between two looks whether a test has arrived, ms. */
+const testLookMs = 250
+
+/** Starts the notifier of a receiver if it does not run. One that was terminated begins with what it knew. Throws what the Temporal client throws. */
+export async function startNotifier(client: TemporalClient, receiver: string): Promise<void> {
+  const handle = client.workflow.getHandle(notifierWorkflowId(receiver))
+  const last = await handle.describe().catch(ifGone(undefined))
+  if (last?.status.name === 'RUNNING') return
+  // One that ended by itself was of a receiver that no config had: it begins anew.
+  const known = last && last.status.name !== 'COMPLETED' ? await handle.query(notifierStateQuery).catch(() => undefined) : undefined
+  const input: NotifierInput = { receiver, ...(known && { state: known }) }
+  await startUnlessTaken(() =>
+    client.workflow.start('notifier', {
+      workflowId: notifierWorkflowId(receiver),
+      taskQueue: ledgerQueue,
+      workflowIdConflictPolicy: 'FAIL',
+      workflowIdReusePolicy: 'ALLOW_DUPLICATE',
+      args: [input],
+      staticSummary: `tells the receiver ${receiver}`,
+    }),
+  )
+}
+
+/** What is known of a receiver; undefined: its notifier was never started. Throws NOTIFIER_UNREACHABLE, TEMPORAL_UNAVAILABLE. */
+export function readNotifier(client: TemporalClient, receiver: string): Promise<NotifierState | undefined> {
+  const ask = () => queryOrWake(client, notifierWorkflowId(receiver), notifierStateQuery).catch(ifGone(undefined))
+  return within(client, queryTimeoutMs, ask).catch(rethrowAs(codes, { receiver }))
+}
+
+/** The receivers whose notifiers run. Throws what the Temporal client throws. */
+export async function listNotifiers(client: TemporalClient): Promise<string[]> {
+  const prefix = notifierWorkflowId('')
+  // One of the type `notifier` under another id is none of a receiver.
+  const isWanted = ({ workflowId }: WorkflowExecutionInfo) => workflowId.startsWith(prefix)
+  const list = () => listWorkflows(client, `WorkflowType = 'notifier' AND ${running}`, { isWanted })
+  return (await within(client, queryTimeoutMs, list)).map(({ workflowId }) => workflowId.slice(prefix.length))
+}
+
+/** How many orders the step that runs does not know. Throws what the Temporal client throws. */
+export function countNotifierOrders(client: TemporalClient, receiver: string): Promise<number> {
+  return within(client, queryTimeoutMs, () => client.workflow.getHandle(notifierWorkflowId(receiver)).query(notifierOrdersQuery))
+}
+
+type GivenNotifierOrder = Exclude<NotifierOrder, { kind: 'raise' | 'test' }>
+
+/** Gives a notifier an order by a signal, which is kept while no worker serves it. Throws INPUT_INVALID (no name or reason), RECEIVER_NOT_FOUND, TEMPORAL_UNAVAILABLE. */
+export async function orderOfNotifier(client: TemporalClient, receiver: string, given: GivenNotifierOrder): Promise<void> {
+  await signal(client, receiver, { ...given, order: checkedOrder(given.order) }).catch(rethrowAs(codes, { receiver }))
+}
+
+/** Has a notifier tell what Temporal does not know. The same id again changes nothing. Throws what the Temporal client throws. */
+export function raiseNotification(client: TemporalClient, receiver: string, notification: Notification): Promise<void> {
+  return signal(client, receiver, { kind: 'raise', notification })
+}
+
+/**
+ * Sends a receiver a test, and waits for what becomes of it; undefined: nothing within that time. Throws INPUT_INVALID (no name or reason, or the receiver is disabled),
+ * RECEIVER_NOT_FOUND, NOTIFIER_UNREACHABLE, TEMPORAL_UNAVAILABLE.
+ */
+export async function testNotifier(
+  client: TemporalClient,
+  receiver: string,
+  order: Order,
+  timeoutMs: number,
+): Promise<NotificationTestResult | undefined> {
+  const known = await readNotifier(client, receiver)
+  if (known?.disabled)
+    throw new RelayerError('INPUT_INVALID', { detail: 'The receiver is disabled: enable it first.', facts: { receiver } })
+  const id = `test_${randomUUID()}`
+  await signal(client, receiver, { kind: 'test', id, order: checkedOrder(order) }).catch(rethrowAs(codes, { receiver }))
+  const until = Date.now() + timeoutMs
+  for (;;) {
+    const found = (await readNotifier(client, receiver))?.tests.find((one) => one.id === id)
+    if (found || Date.now() >= until) return found
+    await delay(testLookMs)
+  }
+}
+
+async function signal(client: TemporalClient, receiver: string, order: NotifierOrder): Promise<void> {
+  await within(client, queryTimeoutMs, () => client.workflow.getHandle(notifierWorkflowId(receiver)).signal(notifierOrderSignal, order))
+}

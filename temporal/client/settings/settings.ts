@@ -1,0 +1,106 @@
+import { randomUUID } from 'node:crypto'
+import { RelayerError } from '../../../domain/catalogue/errors.ts'
+import { assertKnownNames, type KnownNames } from '../../../domain/settings/known-names.ts'
+import { assertSettingsOrders } from '../../../domain/settings/request.ts'
+import { noSettings, type Settings, type SettingsOrder } from '../../../domain/settings/settings.ts'
+import { redactText } from '../../../observability/redact.ts'
+import { ledgerQueue, settingsWorkflowId } from '../../contracts/names.ts'
+import { changeSettingsUpdate, type SettingsInput, settingsQuery, type SettingsRequest } from '../../contracts/settings.ts'
+import { type TemporalClient, within } from '../connection/client.ts'
+import { ifGone, rethrowAs, startUnlessTaken } from '../connection/errors.ts'
+import { encodeForMany } from '../connection/payloads.ts'
+import { queryOrWake } from '../calls/query-or-wake.ts'
+import { sendOrder, updateOrStart } from '../calls/update-or-start.ts'
+import { retrySignal } from '../../contracts/transfer.ts'
+import { fromOrTo, running, transfersWith } from '../transfers/transfer-queries.ts'
+
+const queryTimeoutMs = 5_000
+const codes = { unserved: 'SETTINGS_UNREACHABLE' } as const
+
+/** The settings as they are now; without the workflow, none. Throws SETTINGS_UNREACHABLE (no worker answers), TEMPORAL_UNAVAILABLE. */
+export async function readSettings(client: TemporalClient, timeoutMs = queryTimeoutMs): Promise<Settings> {
+  const ask = () => queryOrWake(client, settingsWorkflowId, settingsQuery).catch(ifGone(noSettings))
+  return within(client, timeoutMs, ask).catch(rethrowAs(codes))
+}
+
+/**
+ * Starts the workflow with these settings, if Temporal has none: it was wiped. Needs no worker. False: it is there. Throws TEMPORAL_UNAVAILABLE, and as
+ * `fromTemporal`.
+ */
+export async function restoreSettings(client: TemporalClient, settings: Settings): Promise<boolean> {
+  const start = () =>
+    client.workflow.start('settings', {
+      workflowId: settingsWorkflowId,
+      taskQueue: ledgerQueue,
+      workflowIdConflictPolicy: 'FAIL',
+      // One that was terminated still knows its settings, and the next change begins with them.
+      workflowIdReusePolicy: 'REJECT_DUPLICATE',
+      args: [{ settings } satisfies SettingsInput],
+      staticSummary: 'what operators changed while everything runs',
+    })
+  return startUnlessTaken(() => within(client, queryTimeoutMs, start)).catch(rethrowAs(codes))
+}
+
+/**
+ * Applies all orders of a request, or none, and wakes the transfers that they may let go on. Starts the workflow if it is not there. Safe to repeat.
+ * Resolves with the settings before and after. Throws INPUT_INVALID with the path of the field, SETTINGS_UNREACHABLE, TEMPORAL_UNAVAILABLE.
+ */
+export async function changeSettings(client: TemporalClient, known: KnownNames, request: SettingsRequest) {
+  // A terminated run still answers queries: the next run begins with what it knew, so that its halts stay.
+  const before = await readSettings(client)
+  assertWellFormed(request)
+  assertKnownNames(request.orders, known, before)
+  const orders = { ...request, by: request.by.trim(), reason: redactText(request.reason.trim()) }
+  const target = {
+    workflowType: 'settings',
+    workflowId: settingsWorkflowId,
+    begin: (): SettingsInput => (before.version > 0 ? { settings: before } : {}),
+    summary: 'what operators changed while everything runs',
+  }
+  const after = await sendOrder(client, () => updateOrStart(client, changeSettingsUpdate, [orders], target), codes)
+  if (after.version > before.version) await wakeAfterOrders(client, request.orders)
+  return { before, after }
+}
+
+/** The workflow refuses the same requests; refused here, they do not start it. */
+function assertWellFormed(request: SettingsRequest): void {
+  try {
+    assertSettingsOrders(request)
+  } catch (error) {
+    throw new RelayerError('INPUT_INVALID', { detail: error instanceof Error ? error.message : String(error) })
+  }
+}
+
+/**
+ * Wakes the transfers that these orders may let go on, by one batch operation of the server. Only a help: their own waits end within a minute (a halt), or
+ * grow to half an hour (a ceiling). Never throws.
+ */
+async function wakeAfterOrders(client: TemporalClient, orders: readonly SettingsOrder[]): Promise<void> {
+  // The list lags: a transfer that was parked meanwhile waits for an operator, and `gate` tells it that this signal is not from one.
+  const payloads = await encodeForMany(client, { gate: true })
+  for (const visibilityQuery of new Set(orders.flatMap(waitingTransfersOf))) {
+    await client.workflowService
+      .startBatchOperation({
+        namespace: client.options.namespace,
+        jobId: randomUUID(),
+        visibilityQuery,
+        reason: 'the settings have changed',
+        signalOperation: { signal: retrySignal.name, identity: 'portage', input: { payloads } },
+      })
+      .catch(() => {})
+  }
+}
+
+/** The visibility query of the transfers that the order may let go on. */
+function waitingTransfersOf(order: SettingsOrder): string[] {
+  const waiting = { TransferState: 'waiting' }
+  if (order.kind === 'setFees') {
+    const { scope } = order
+    if (scope.kind === 'transfer') return [transfersWith(waiting, running, `WorkflowId = '${scope.id.replaceAll(/[^\w:-]/g, '')}'`)]
+    return [transfersWith({ ...waiting, TargetChain: scope.kind === 'chain' || scope.kind === 'call' ? scope.chain : undefined }, running)]
+  }
+  if (order.kind !== 'unhalt') return []
+  const { bridge, chain, sourceChain, targetChain } = order.scope
+  const route = { Bridge: bridge, SourceChain: sourceChain, TargetChain: targetChain }
+  return [transfersWith({ ...waiting, ...route }, running, ...fromOrTo(chain))]
+}

@@ -1,0 +1,96 @@
+import { ScheduleAlreadyRunning, type WorkflowExecutionInfo } from '@temporalio/client'
+import type { Order } from '../../../domain/order.ts'
+import type { ChainName } from '../../../domain/transfer/transfer.ts'
+import { summaryText } from '../../../domain/text/web-ui-text.ts'
+import { auditGraceMs, auditId, type AuditInput, type AuditReport } from '../../contracts/audit.ts'
+import { chainQueue, searchAttributes } from '../../contracts/names.ts'
+import { listWorkflows, newestFirst, type TemporalClient, within } from '../connection/client.ts'
+import { rethrowAs } from '../connection/errors.ts'
+
+/** An audit as the server knows it; without its report while it runs, and when it failed. */
+export interface AuditRow {
+  readonly chain: ChainName
+  readonly workflowId: string
+  readonly execution: string
+  /** ISO 8601. */
+  readonly startedAt: string
+  readonly report?: AuditReport
+}
+
+/** Who has ordered an audit, and why if he said so; its run keeps both, in its memo and its summary. */
+type AuditOrder = Pick<Order, 'by'> & Partial<Pick<Order, 'reason'>>
+
+/** An audit waits for a block or two, and for nodes that are down; longer than this is for `audit show`. */
+const runTimeoutMs = 120_000
+const serverTimeoutMs = 10_000
+/** A schedule catches up no further than this, ms: what was missed while Temporal was down, the next audit sees as well. */
+const catchupWindowMs = 60_000
+
+/** Creates the schedule of a chain's audits, or brings it to these values, unless `onlyIfMissing`. A pause stays. Throws what the Temporal client throws. */
+export async function setAuditSchedule(
+  client: TemporalClient,
+  chain: ChainName,
+  { everyMinutes, hours }: { readonly everyMinutes: number; readonly hours: number },
+  { onlyIfMissing }: { readonly onlyIfMissing: boolean },
+): Promise<void> {
+  const input: AuditInput = { chain, hours, graceMs: auditGraceMs }
+  const schedule = {
+    spec: { intervals: [{ every: everyMinutes * 60_000 }] },
+    policies: { overlap: 'SKIP' as const, catchupWindow: catchupWindowMs },
+    action: {
+      type: 'startWorkflow' as const,
+      workflowType: 'audit',
+      workflowId: auditId(chain),
+      taskQueue: chainQueue(chain),
+      args: [input],
+      typedSearchAttributes: [{ key: searchAttributes.TargetChain, value: chain }],
+      staticSummary: `what was delivered on ${chain} in the last ${hours} hours`,
+    },
+  }
+  try {
+    await client.schedule.create({ scheduleId: auditId(chain), ...schedule })
+  } catch (error) {
+    if (!(error instanceof ScheduleAlreadyRunning)) throw error
+    if (!onlyIfMissing) await client.schedule.getHandle(auditId(chain)).update(({ state }) => ({ ...schedule, state }))
+  }
+}
+
+/** Runs an audit now, beside those of the schedule, and waits for its end. Throws TEMPORAL_UNAVAILABLE. */
+export function runAudit(client: TemporalClient, input: AuditInput, order: AuditOrder): Promise<AuditReport> {
+  const run = async () => (await startByHand(client, input, order)).result()
+  return within(client, runTimeoutMs, run).catch(rethrowAs({}, { chain: input.chain }))
+}
+
+/** Starts one, unless one by hand runs, and resolves with the id of its workflow. Throws TEMPORAL_UNAVAILABLE. */
+export async function startAudit(client: TemporalClient, input: AuditInput, order: AuditOrder): Promise<string> {
+  const handle = await within(client, serverTimeoutMs, () => startByHand(client, input, order)).catch(rethrowAs({}, { chain: input.chain }))
+  return handle.workflowId
+}
+
+function startByHand(client: TemporalClient, input: AuditInput, { by, reason }: AuditOrder) {
+  return client.workflow.start<(input: AuditInput) => Promise<AuditReport>>('audit', {
+    workflowId: `${auditId(input.chain)}-by-hand`,
+    taskQueue: chainQueue(input.chain),
+    args: [input],
+    typedSearchAttributes: [{ key: searchAttributes.TargetChain, value: input.chain }],
+    workflowIdConflictPolicy: 'USE_EXISTING',
+    memo: { by, ...(reason && { reason }) },
+    staticSummary: summaryText(
+      `deliveries on ${input.chain} in the last ${input.hours} hours, asked by ${by}${reason ? `: ${reason}` : ''}`,
+    ),
+  })
+}
+
+/** The latest audits of each chain, newest first. Throws TEMPORAL_UNAVAILABLE. */
+export async function listAudits(client: TemporalClient, chains: readonly ChainName[], perChain: number): Promise<AuditRow[]> {
+  const newest = async (chain: ChainName): Promise<AuditRow[]> => {
+    const runs = await listWorkflows(client, `WorkflowType = 'audit' AND ${searchAttributes.TargetChain.name} = '${chain}'`)
+    const toRow = async ({ workflowId, runId, status, startTime }: WorkflowExecutionInfo): Promise<AuditRow> => {
+      const row = { chain, workflowId, execution: status.name, startedAt: startTime.toISOString() }
+      if (status.name !== 'COMPLETED') return row
+      return { ...row, report: (await client.workflow.getHandle(workflowId, runId).result()) as AuditReport }
+    }
+    return Promise.all(runs.toSorted(newestFirst).slice(0, perChain).map(toRow))
+  }
+  return (await within(client, serverTimeoutMs, () => Promise.all(chains.map(newest))).catch(rethrowAs({}))).flat()
+}

@@ -1,0 +1,162 @@
+import { RelayerError } from '../../../domain/catalogue/errors.ts'
+import { type TemporalClient, within } from '../connection/client.ts'
+import { ifGone, rethrowAs } from '../connection/errors.ts'
+import { listPage } from '../visibility/memos.ts'
+import { recentIds } from './recent-ids.ts'
+import { quoted, transfersWith } from './transfer-queries.ts'
+
+/** Where a message comes from: what the id of its transfer begins with. */
+export interface MessagePlace {
+  readonly bridge: string
+  /** The source as the id names it. */
+  readonly sourceId: string
+  /** 64 lower-case hex digits. */
+  readonly emitter: string
+  /** u64, decimal. */
+  readonly sequence: string
+}
+
+/** What the caller knows beside Temporal; everything is optional, and finds more. */
+export interface KnownPlaces {
+  /** The names by which ids may have a source chain (its name, or its number in a protocol), by either of them. Absent: only the one that is given. */
+  readonly sourceIds?: ((chain: string) => readonly string[]) | undefined
+  /** The messages that this transaction of a source chain has sent (lower case, with 0x). Absent, or empty: none is known. */
+  readonly placesOf?: ((txHash: string) => Promise<readonly MessagePlace[]>) | undefined
+  /** What is no whole id is looked for through it: it bounds how many look at a time. Absent: nothing does. */
+  readonly gate?: (<Answer>(read: () => Promise<Answer>) => Promise<Answer>) | undefined
+}
+
+/** Longer than any id. */
+const longestText = 1_000
+const timeoutMs = 10_000
+/** Candidates that an error names. */
+const mostNamed = 10
+/** Shorter parts of a digest would match anything. */
+const leastDigits = 4
+
+const hash = /^(0x)?[0-9a-f]{64}$/i
+const numbered = /^(.+)[:/](.+)[:/]([0-9]{1,20})$/
+
+/**
+ * The id of the transfer that a text names: a whole id; its beginning; its last part, or the beginning of that (the digest's first 16 digits); `sequence:digest`; the
+ * hash of its transaction on the target chain or (with `known.placesOf`) on the source; its digest; `chain/emitter/sequence`, where the chain is a name or a number
+ * and the emitter an address or 64 digits; `source:target:nonce`; `chain/sequence`. Throws TRANSFER_NOT_FOUND, TRANSFER_AMBIGUOUS with the candidates, TEMPORAL_UNAVAILABLE,
+ * and what the gate throws.
+ */
+export async function resolveTransfer(client: TemporalClient, text: string, known: KnownPlaces = {}): Promise<string> {
+  const given = text.trim()
+  // What no id has is not asked for: it may be anything, and would be shown.
+  if (given === '' || given.length > longestText || !/^[\w.:/-]+$/.test(given)) throw notFound(given)
+  if (await isTransfer(client, given)) return given
+  const { gate = (read) => read() } = known
+  return gate(() => search(client, given, known))
+}
+
+async function search(client: TemporalClient, given: string, known: KnownPlaces): Promise<string> {
+  for (const find of finders(client, given, known)) {
+    const found = [...new Set(await find())]
+    const [id, ...more] = found
+    if (id !== undefined && more.length === 0) return id
+    if (id !== undefined) throw ambiguous(given, found)
+  }
+  throw notFound(given)
+}
+
+/** From the most exact to the widest. */
+function finders(client: TemporalClient, given: string, known: KnownPlaces): (() => Promise<readonly string[]>)[] {
+  if (hash.test(given)) {
+    const digits = given.replace(/^0x/i, '').toLowerCase()
+    return [
+      () => withConditions(client, `TxHash = ${quoted(`0x${digits}`)}`),
+      async () => {
+        const places = (await known.placesOf?.(`0x${digits}`)) ?? []
+        return (await Promise.all(places.map((place) => atPlace(client, place)))).flat()
+      },
+      () => scan(client, ({ last }) => last === digits.slice(0, 16)),
+    ]
+  }
+  return [
+    () => ofPlace(client, given, known),
+    () => beginningWith(client, given),
+    () => scan(client, (parts) => endsWith(parts, given.toLowerCase())),
+  ]
+}
+
+function endsWith({ sequence, last }: IdParts, given: string): boolean {
+  const [first = '', second] = given.split(/[:/]/)
+  if (second !== undefined) return first === sequence && second.length >= leastDigits && last.startsWith(second)
+  return first === sequence || (first.length >= leastDigits && last.startsWith(first))
+}
+
+/** `chain/emitter/sequence`, `source:target:nonce`, or `chain/sequence`. */
+async function ofPlace(client: TemporalClient, given: string, { sourceIds }: KnownPlaces): Promise<readonly string[]> {
+  const [, source, number] = /^([^:/]+)\/([0-9]{1,20})$/.exec(given) ?? []
+  if (source !== undefined) {
+    const ids = new Set([source, ...(sourceIds?.(source) ?? [])])
+    return scan(client, (parts) => ids.has(parts.sourceId) && parts.sequence === number)
+  }
+  const [, chain, middle, sequence] = numbered.exec(given) ?? []
+  if (chain === undefined || middle === undefined || sequence === undefined) return []
+  if (/^(0x)?([0-9a-f]{40}|[0-9a-f]{64})$/i.test(middle)) {
+    const emitter = middle.replace(/^0x/i, '').toLowerCase().padStart(64, '0')
+    const ids = new Set([chain, ...(sourceIds?.(chain) ?? [])])
+    return scan(client, (parts) => ids.has(parts.sourceId) && parts.emitter === emitter && parts.sequence === sequence)
+  }
+  const names = [`SourceChain = ${quoted(chain)}`, `TargetChain = ${quoted(middle)}`]
+  return scan(client, (parts) => parts.sequence === sequence, names)
+}
+
+function atPlace(client: TemporalClient, { bridge, sourceId, emitter, sequence }: MessagePlace): Promise<readonly string[]> {
+  return beginningWith(client, [bridge, sourceId, emitter, sequence, ''].join(':'))
+}
+
+/** Two of them are enough to know that there are several; some more are named. */
+function beginningWith(client: TemporalClient, start: string): Promise<readonly string[]> {
+  return withConditions(client, `WorkflowId STARTS_WITH ${quoted(start)}`)
+}
+
+async function withConditions(client: TemporalClient, ...conditions: readonly string[]): Promise<readonly string[]> {
+  const query = transfersWith({}, ...conditions)
+  const { runs } = await within(client, timeoutMs, () => listPage(client, { query, pageSize: 100 })).catch(rethrowAs({}))
+  return runs.map(({ workflowId }) => workflowId)
+}
+
+/** The parts of an id, see `transferId`. */
+interface IdParts {
+  readonly sourceId: string
+  readonly emitter: string
+  readonly sequence: string
+  readonly last: string
+}
+
+/** Looks through the newest transfers. */
+async function scan(
+  client: TemporalClient,
+  isWanted: (parts: IdParts) => boolean,
+  conditions: readonly string[] = [],
+): Promise<readonly string[]> {
+  const found: string[] = []
+  for await (const ids of recentIds(client, conditions)) {
+    for (const id of ids) {
+      const [, sourceId = '', emitter = '', sequence = '', last = ''] = id.split(':')
+      if (isWanted({ sourceId, emitter, sequence, last })) found.push(id)
+    }
+    if (found.length > mostNamed) break
+  }
+  return found
+}
+
+async function isTransfer(client: TemporalClient, id: string): Promise<boolean> {
+  const describe = () => client.workflow.getHandle(id).describe()
+  const run = await within(client, timeoutMs, describe).catch(ifGone(undefined)).catch(rethrowAs({}))
+  return run?.type === 'transfer'
+}
+
+function notFound(transfer: string): RelayerError {
+  return new RelayerError('TRANSFER_NOT_FOUND', { facts: { transfer: transfer.slice(0, 200).replaceAll(/[^\w.:/-]/g, '?') } })
+}
+
+function ambiguous(transfer: string, found: readonly string[]): RelayerError {
+  const candidates = found.slice(0, mostNamed).join(', ')
+  return new RelayerError('TRANSFER_AMBIGUOUS', { facts: { transfer, count: found.length, candidates } })
+}

@@ -1,0 +1,122 @@
+import { isDeepStrictEqual } from 'node:util'
+import { isGrpcServiceError } from '@temporalio/client'
+import { toRelayerError, RelayerError } from '../../../domain/catalogue/errors.ts'
+import type { GivenOrder } from '../../../domain/order.ts'
+import type { Transfer } from '../../../domain/transfer/transfer.ts'
+import { summaryText } from '../../../domain/text/web-ui-text.ts'
+import { chainQueue, codesMemo, searchAttributes } from '../../contracts/names.ts'
+import type { TransferInput } from '../../contracts/transfer.ts'
+import type { TemporalClient } from '../connection/client.ts'
+import { fromTemporal, startUnlessTaken } from '../connection/errors.ts'
+import { decodeFirst } from '../connection/payloads.ts'
+import { hasCodes } from '../connection/search-attributes.ts'
+import { startedAtMemo } from './transfer-list.ts'
+
+/** `known`: its id is taken by a run that goes on or has an outcome. One that closed undone is started again. Throws TEMPORAL_UNAVAILABLE. */
+export async function startTransfer(client: TemporalClient, id: string, input: TransferInput): Promise<'started' | 'known'> {
+  const { bridge, sourceChain, targetChain, sequence } = input.transfer
+  const options = await startOptions(client, id, input, `${bridge}: ${sourceChain} → ${targetChain}, sequence ${sequence}`)
+  const start = () =>
+    client.workflow.start('transfer', {
+      ...options,
+      // Not USE_EXISTING, which does not tell a new run from one that was there.
+      workflowIdConflictPolicy: 'FAIL',
+      workflowIdReusePolicy: 'ALLOW_DUPLICATE_FAILED_ONLY',
+    })
+  const isNew = await startUnlessTaken(start).catch((error: unknown) => {
+    throw toRelayerError(fromTemporal(error, {}, { transfer: id }))
+  })
+  return isNew ? 'started' : 'known'
+}
+
+/**
+ * Starts a transfer in place of a run that took its id with another message, and ended `rejected`: whoever reaches Temporal can start one, and copies with bad
+ * signatures have the id of the good one. False: the run goes on, ended in another way, or was of this very message. The caller has verified the message.
+ * Throws what the Temporal client throws.
+ */
+export async function startInPlaceOfRejected(client: TemporalClient, id: string, input: TransferInput): Promise<boolean> {
+  const { status, runId, typedSearchAttributes } = await client.workflow.getHandle(id).describe()
+  if (status.name !== 'COMPLETED' || typedSearchAttributes.get(searchAttributes.TransferState) !== 'rejected') return false
+  const own: unknown = JSON.parse(JSON.stringify(input.transfer))
+  if (isDeepStrictEqual(await readableTransfer(client, id, runId), own)) return false
+  await client.workflow.start('transfer', {
+    ...(await startOptions(client, id, input, 'started again: another message with its id was rejected')),
+    workflowIdReusePolicy: 'ALLOW_DUPLICATE',
+    workflowIdConflictPolicy: 'USE_EXISTING',
+  })
+  return true
+}
+
+/**
+ * Starts a closed transfer again with the message and the class of its last run, without its progress and deadline. The caller has checked that it may: one
+ * that ended as cancelled is started, too. Throws INTERNAL if the run's first event holds no transfer, and what the Temporal client throws.
+ * @param options.why for the Web UI
+ * @param options.order of the person who wants it
+ */
+export async function restartTransfer(
+  client: TemporalClient,
+  id: string,
+  { why = 'started again', order }: { readonly why?: string; readonly order?: GivenOrder } = {},
+): Promise<void> {
+  const { transfer, priority } = await storedInput(client, id)
+  const { sourceChain, targetChain, sequence } = transfer
+  await client.workflow.start('transfer', {
+    ...(await startOptions(
+      client,
+      id,
+      { transfer, priority, ...(order && { orders: [order] }) },
+      `${sourceChain} → ${targetChain} #${sequence}, ${why}`,
+    )),
+    workflowIdReusePolicy: 'ALLOW_DUPLICATE',
+    // If somebody else was faster, that run is the wanted one.
+    workflowIdConflictPolicy: 'USE_EXISTING',
+  })
+}
+
+/** The transfer that a run was started with; the latest run if none is named. Throws as `restartTransfer`. */
+export async function storedTransfer(client: TemporalClient, id: string, runId?: string): Promise<Transfer> {
+  return (await storedInput(client, id, runId)).transfer
+}
+
+async function startOptions(client: TemporalClient, workflowId: string, input: TransferInput, staticSummary: string) {
+  const { bridge, sourceChain, targetChain } = input.transfer
+  return {
+    workflowId,
+    taskQueue: chainQueue(targetChain),
+    args: [{ ...input, endsByNonces: true } satisfies TransferInput],
+    // A run that continues it begins later, and keeps the memo.
+    memo: { [startedAtMemo]: new Date().toISOString(), ...((await hasCodes(client)) && { [codesMemo]: true }) },
+    staticSummary: summaryText(staticSummary),
+    typedSearchAttributes: [
+      { key: searchAttributes.TransferState, value: 'admitting' },
+      { key: searchAttributes.Bridge, value: bridge },
+      { key: searchAttributes.SourceChain, value: sourceChain },
+      { key: searchAttributes.TargetChain, value: targetChain },
+    ],
+  }
+}
+
+async function storedInput(client: TemporalClient, id: string, runId?: string): Promise<TransferInput> {
+  const { history } = await client.workflowService.getWorkflowExecutionHistory({
+    namespace: client.options.namespace,
+    execution: { workflowId: id, runId: runId ?? null },
+    maximumPageSize: 1,
+  })
+  const [payload] = history?.events?.[0]?.workflowExecutionStartedEventAttributes?.input?.payloads ?? []
+  if (!payload) throw new RelayerError('INTERNAL', { detail: 'The first event of this workflow holds no input.', facts: { transfer: id } })
+  return decodeFirst<TransferInput>(client, id, [payload])
+}
+
+/**
+ * As `storedTransfer`; undefined: what the run was started with cannot be read, so that it is none of ours, and its writer must not keep the message out with
+ * that. Throws what the Temporal client throws.
+ */
+export async function readableTransfer(client: TemporalClient, id: string, runId: string): Promise<Transfer | undefined> {
+  try {
+    const transfer = await storedTransfer(client, id, runId)
+    return typeof transfer.message === 'string' ? transfer : undefined
+  } catch (error) {
+    if (isGrpcServiceError(error)) throw error
+    return undefined
+  }
+}

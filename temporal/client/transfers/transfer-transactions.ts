@@ -1,0 +1,35 @@
+import { roundOf, workflowOf } from '../../../domain/lane/intent-id.ts'
+import type { Entry } from '../../../domain/lane/lane.ts'
+import { hearOf, type TransferTransaction } from '../../../domain/transfer/attempts.ts'
+import { unpaged } from '../../../domain/lane/storage/pages.ts'
+import type { TransferStatus } from '../../contracts/transfer.ts'
+import type { TemporalClient } from '../connection/client.ts'
+import { readLane } from '../lanes/lanes.ts'
+
+/**
+ * Everything that was signed for a transfer, in order: what its steps have told, and of one that runs what its lane's ledger has recorded since, whose hashes are not
+ * told yet. A ledger that does not answer adds nothing. Never throws.
+ */
+export async function transactionsOf(client: TemporalClient, status: TransferStatus): Promise<readonly TransferTransaction[]> {
+  const told = status.transactions ?? toldBefore(status)
+  const { id, lane, state } = status
+  if (lane === undefined || (state !== 'broadcasting' && state !== 'pending')) return told
+  const ledger = await readLane(client, lane).catch(() => undefined)
+  const entries = ledger ? Object.values(unpaged(ledger).entries) : []
+  const own = entries.filter(({ owner }) => owner && workflowOf(owner.intentId) === id)
+  return [...told, ...own.flatMap((entry) => untold(entry, lane, told))]
+}
+
+/** The ledger adds attempts at the end: those beyond the ones that are known by their hashes. */
+function untold({ nonce, owner, attempts }: Entry, lane: string, told: readonly TransferTransaction[]): TransferTransaction[] {
+  const known = told.filter((one) => one.lane === lane && one.nonce === nonce).length
+  const round = roundOf(owner?.intentId ?? '')
+  return attempts.slice(known).map(({ kind, maxFee, tip }) => ({ lane, nonce, round, kind, maxFee, tip, fate: 'pending' }))
+}
+
+/** Transfers of earlier versions kept only what the last process had signed. */
+function toldBefore({ lane = '', nonce = 0, rounds, tried = [], delivery, timeline }: TransferStatus): TransferTransaction[] {
+  const { txHash, gasPaid } = delivery ?? {}
+  const landed = txHash !== undefined && gasPaid !== undefined ? { txHash, gasPaid } : undefined
+  return hearOf([], { lane, nonce, round: rounds, at: timeline.at(-1)?.at ?? 0, tried, ...(landed && { landed }) })
+}

@@ -1,0 +1,140 @@
+import type { WorkflowExecutionInfo } from '@temporalio/client'
+import { awaitsNewSignatures, RelayerError, toRelayerError } from '../../../domain/catalogue/errors.ts'
+import { type Order, portageItself } from '../../../domain/order.ts'
+import { mip61Of, type Mip61State } from '../../../domain/stream/mip61-state.ts'
+import { type BridgeName, type ChainName, type Transfer, type TransferState, transferStates } from '../../../domain/transfer/transfer.ts'
+import { adoptSignal, cancelSignal, expediteSignal, retrySignal, statusQuery, type TransferStatus } from '../../contracts/transfer.ts'
+import { searchAttributes } from '../../contracts/names.ts'
+import { checkedOrder } from '../calls/checked-order.ts'
+import { type TemporalClient, within } from '../connection/client.ts'
+import { fromTemporal, ifGone, isGone, isQueryRefused, rethrowAs } from '../connection/errors.ts'
+import { readableTransfer, restartTransfer, storedTransfer } from './start-transfer.ts'
+import { type TransferRow, toRow } from './transfer-list.ts'
+import { running, transfersWith } from './transfer-queries.ts'
+
+/** The full status where a worker or the result tells it; `partial` with what the server itself knows where not. */
+export type TransferReport =
+  | (TransferStatus & { readonly execution: string; readonly mip61: Mip61State | undefined })
+  | (TransferRow & { readonly partial: string })
+
+/** Longest wait for a worker's answer, ms; then the server's own knowledge is given. */
+const queryTimeoutMs = 5_000
+/** Longest wait for the server, ms; then it counts as unreachable. */
+const serverTimeoutMs = 10_000
+
+/** The status of a transfer, open or closed. Throws TRANSFER_NOT_FOUND, TEMPORAL_UNAVAILABLE. */
+export async function readTransfer(client: TemporalClient, id: string): Promise<TransferReport> {
+  const handle = client.workflow.getHandle(id)
+  let info: Omit<WorkflowExecutionInfo, 'raw'>
+  try {
+    info = await within(client, serverTimeoutMs, () => handle.describe())
+    if (info.type !== 'transfer') throw new RelayerError('TRANSFER_NOT_FOUND', { facts: { transfer: id } })
+    if (info.status.name === 'COMPLETED')
+      return toReport(await within(client, serverTimeoutMs, () => handle.result() as Promise<TransferStatus>), info.status.name)
+  } catch (error) {
+    throw fromTemporal(error, { gone: 'TRANSFER_NOT_FOUND' }, { transfer: id })
+  }
+  if (info.closeTime) return { ...toRow(info), partial: 'closed without an outcome; retry starts it again' }
+  try {
+    return toReport(await within(client, queryTimeoutMs, () => handle.query(statusQuery)), info.status.name)
+  } catch (error) {
+    if (isQueryRefused(error)) throw error
+    return { ...toRow(info), partial: 'no worker of the target chain answered' }
+  }
+}
+
+/** What the server itself knows of a transfer, at once and without a worker. Throws TRANSFER_NOT_FOUND, TEMPORAL_UNAVAILABLE. */
+export async function describeTransfer(client: TemporalClient, id: string): Promise<TransferRow> {
+  const info = await within(client, serverTimeoutMs, () => client.workflow.getHandle(id).describe()).catch(
+    rethrowAs({ gone: 'TRANSFER_NOT_FOUND' }, { transfer: id }),
+  )
+  if (info.type !== 'transfer') throw new RelayerError('TRANSFER_NOT_FOUND', { facts: { transfer: id } })
+  return toRow(info)
+}
+
+function toReport(status: TransferStatus, execution: string): TransferReport {
+  const { transfer, state, code } = status
+  return { ...status, execution, mip61: mip61Of({ bridge: transfer.bridge, state, code }) }
+}
+
+const codes = { gone: 'TRANSFER_NOT_FOUND' } as const
+
+/** Wakes a transfer that waits or is parked. Throws INPUT_INVALID (no name or reason), TRANSFER_NOT_FOUND, TEMPORAL_UNAVAILABLE. */
+export function retryTransfer(client: TemporalClient, id: string, order: Order): Promise<void> {
+  return send(client, id, retrySignal, order)
+}
+
+/** Asks a transfer that runs to end. Throws as `retryTransfer`. */
+export function cancelTransfer(client: TemporalClient, id: string, order: Order): Promise<void> {
+  return send(client, id, cancelSignal, order)
+}
+
+/** Has the fee of the transfer's transaction raised now. Throws as `retryTransfer`. */
+export function expediteTransfer(client: TemporalClient, id: string, order: Order): Promise<void> {
+  return send(client, id, expediteSignal, order)
+}
+
+async function send({ workflow }: TemporalClient, id: string, signal: OrderSignal, order: Order): Promise<void> {
+  const given = { order: checkedOrder(order) }
+  await workflow
+    .getHandle(id)
+    .signal(signal, given)
+    .catch(rethrowAs(codes, { transfer: id }))
+}
+
+type OrderSignal = typeof retrySignal | typeof cancelSignal | typeof expediteSignal
+
+/** Starts a transfer again that is closed. Throws INPUT_INVALID, TRANSFER_NOT_FOUND, TEMPORAL_UNAVAILABLE, INTERNAL (its history holds no transfer). */
+export async function startTransferAgain(client: TemporalClient, id: string, order: Order): Promise<void> {
+  const retry = { kind: 'retry', ...checkedOrder(order), at: Date.now() }
+  await restartTransfer(client, id, { order: retry }).catch(rethrowAs(codes, { transfer: id }))
+}
+
+/** Wakes a transfer that waits for a gate. False: it has ended. Throws what the Temporal client throws. */
+export async function wakeTransfer(client: TemporalClient, id: string): Promise<boolean> {
+  const woken = client.workflow.getHandle(id).signal(retrySignal, { gate: true })
+  return woken.then(() => true, ifGone(false))
+}
+
+/** The transfers of a bridge to a chain that wait for anything: one query, and one read of its history per transfer. Throws what the Temporal client throws. */
+export async function* listWaitingTransfers(client: TemporalClient, chain: ChainName, bridge: BridgeName): AsyncGenerator<Transfer> {
+  const query = transfersWith({ Bridge: bridge, TargetChain: chain, TransferState: 'waiting' }, running)
+  for await (const { workflowId, runId } of client.workflow.list({ query })) {
+    // One that has ended meanwhile waits for nothing.
+    const transfer = await storedTransfer(client, workflowId, runId).catch(() => undefined)
+    if (transfer) yield transfer
+  }
+}
+
+/** States in which a transfer looks at its message, or is about to. In the others it has a transaction, or an outcome. */
+const looking: readonly (TransferState | undefined)[] = ['admitting', 'waiting', 'parked']
+
+/**
+ * Gives a well signed copy to a transfer that was started with one of earlier signers, and that is parked because they are replaced, or may be found to be:
+ * some tell a copy once. To no other, which it would wake. True if it was given. One or two calls for a transfer that needs none. Throws TEMPORAL_UNAVAILABLE:
+ * it may be waiting for the copy.
+ * @param isNewer than this message, base64
+ * @param order of the person who handed it in, if one did
+ */
+export async function offerCopy(
+  client: TemporalClient,
+  id: string,
+  { message, isNewer }: { readonly message: string; readonly isNewer: (than: string) => boolean },
+  order: Order = { by: portageItself, reason: 'a copy with newer signatures was heard' },
+): Promise<boolean> {
+  const handle = client.workflow.getHandle(id)
+  try {
+    const { status, runId, typedSearchAttributes } = await handle.describe()
+    const state = transferStates.find((one) => one === typedSearchAttributes.get(searchAttributes.TransferState))
+    if (status.name !== 'RUNNING' || !looking.includes(state)) return false
+    const stored = await readableTransfer(client, id, runId)
+    if (!stored || !isNewer(stored.message)) return false
+    if (state === 'parked' && !awaitsNewSignatures((await handle.query(statusQuery)).code)) return false
+    await handle.signal(adoptSignal, { message, order: checkedOrder(order) })
+    return true
+  } catch (error) {
+    // It ended meanwhile.
+    if (isGone(error) || isQueryRefused(error)) return false
+    throw toRelayerError(fromTemporal(error, {}, { transfer: id }))
+  }
+}

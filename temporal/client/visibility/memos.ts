@@ -1,0 +1,97 @@
+import {
+  type Client,
+  isGrpcServiceError,
+  type ListOptions,
+  ServiceError,
+  type WorkflowClient,
+  type WorkflowClientInterceptor,
+  type WorkflowExecutionInfo,
+} from '@temporalio/client'
+import { executionInfoFromRaw, rethrowKnownErrorTypes } from '@temporalio/client/lib/helpers.js'
+import type { LoadedDataConverter, Payload } from '@temporalio/common'
+import { decodeFromPayloadsAtIndex, encodeToPayload } from '@temporalio/common/lib/internal-non-workflow/index.js'
+import { errorCatalogue, type ErrorCode, toRelayerError } from '../../../domain/catalogue/errors.ts'
+
+/** What the server says of a run, as far as it is needed here. */
+interface DescribedRun {
+  readonly execution?: { readonly workflowId?: string | null } | null
+  readonly memo?: { readonly fields?: Record<string, Payload> | null } | null
+}
+
+/**
+ * Replaces what cannot be read in the memo of a run by `{ unreadable: code }`. The SDK decodes a memo with everything else that the server says of a run: with
+ * one of his own, whoever reaches Temporal could end every list that his run is in, and keep recovery from all others.
+ */
+async function makeMemoReadable(converter: LoadedDataConverter, namespace: string, { execution, memo }: DescribedRun): Promise<void> {
+  const fields = memo?.fields ?? {}
+  const context = { type: 'workflow' as const, namespace, workflowId: execution?.workflowId ?? '' }
+  for (const [name, payload] of Object.entries(fields)) {
+    const code = await decodeFromPayloadsAtIndex(converter, 0, [payload], context).then(
+      () => undefined,
+      (error: unknown) => toRelayerError(error).code,
+    )
+    if (code) fields[name] = await encodeToPayload(converter, { unreadable: code }, context)
+  }
+}
+
+/** Replaces the lists of a client by such lists, which are the same otherwise. */
+export function useReadableLists(workflow: WorkflowClient, converter: LoadedDataConverter, namespace: string): void {
+  const list = workflow.list.bind(workflow)
+  workflow.list = (options) => ({ ...list(options), [Symbol.asyncIterator]: () => listReadable(workflow, converter, namespace, options) })
+}
+
+async function* listReadable(
+  { workflowService }: WorkflowClient,
+  converter: LoadedDataConverter,
+  namespace: string,
+  { query = '', pageSize = 0 }: ListOptions = {},
+): AsyncGenerator<WorkflowExecutionInfo> {
+  let nextPageToken: Uint8Array = Buffer.alloc(0)
+  do {
+    const page = await workflowService.listWorkflowExecutions({ namespace, query, pageSize, nextPageToken }).catch((cause: unknown) => {
+      if (isGrpcServiceError(cause)) rethrowKnownErrorTypes(cause)
+      throw cause instanceof Error ? new ServiceError('Failed to list workflows', { cause }) : cause
+    })
+    for (const run of page.executions) {
+      await makeMemoReadable(converter, namespace, run)
+      yield await executionInfoFromRaw(run, converter, run, namespace)
+    }
+    nextPageToken = page.nextPageToken
+  } while (nextPageToken.length > 0)
+}
+
+/** One page of runs, and the token of the next one. Throws what the Temporal client throws. */
+export async function listPage(
+  { workflowService, options }: Client,
+  {
+    query,
+    pageSize,
+    token = Buffer.alloc(0),
+  }: { readonly query: string; readonly pageSize: number; readonly token?: Uint8Array | undefined },
+): Promise<{ readonly runs: WorkflowExecutionInfo[]; readonly next: Uint8Array | undefined }> {
+  const { namespace, loadedDataConverter } = options
+  const page = await workflowService.listWorkflowExecutions({ namespace, query, pageSize, nextPageToken: token })
+  const runs: WorkflowExecutionInfo[] = []
+  for (const run of page.executions) {
+    await makeMemoReadable(loadedDataConverter, namespace, run)
+    runs.push(await executionInfoFromRaw(run, loadedDataConverter, run, namespace))
+  }
+  return { runs, next: page.nextPageToken.length > 0 ? page.nextPageToken : undefined }
+}
+
+/** The same for descriptions. */
+export function readableMemos(converter: LoadedDataConverter, namespace: string): WorkflowClientInterceptor {
+  return {
+    async describe(input, next) {
+      const described = await next(input)
+      await makeMemoReadable(converter, namespace, described.workflowExecutionInfo ?? {})
+      return described
+    },
+  }
+}
+
+/** Why a value of a memo could not be read; undefined: it could. */
+export function unreadableCode(value: unknown): ErrorCode | undefined {
+  const { unreadable } = Object(value) as { readonly unreadable?: unknown }
+  return typeof unreadable === 'string' && Object.hasOwn(errorCatalogue, unreadable) ? (unreadable as ErrorCode) : undefined
+}

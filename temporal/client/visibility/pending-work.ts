@@ -1,0 +1,48 @@
+import { type TemporalClient } from '../connection/client.ts'
+import { ifGone } from '../connection/errors.ts'
+import { failureMessage } from '../connection/payloads.ts'
+import type { RunId } from './runs.ts'
+
+/** A run that is open, and what it does now. */
+export interface PendingWork {
+  readonly type: string
+  /** How often its pending workflow task was tried; 0: none is pending. */
+  readonly taskTries: number
+  /** Since when that task is pending, ms since the epoch. */
+  readonly taskSince?: number
+  /** Of the activity that was tried most often. */
+  readonly activity?: {
+    readonly name: string
+    readonly tries: number
+    /** Code and text of its last failure; absent: it has not failed. */
+    readonly code?: string
+    readonly message?: string
+  }
+}
+
+/** Undefined: it has ended, or is gone. One call. Throws what the Temporal client throws. @param run without a run id the latest */
+export async function describePendingWork(
+  client: TemporalClient,
+  { workflowId, runId }: Pick<RunId, 'workflowId'> & Partial<RunId>,
+): Promise<PendingWork | undefined> {
+  const run = await client.workflow.getHandle(workflowId, runId).describe().catch(ifGone(undefined))
+  if (run?.status.name !== 'RUNNING') return undefined
+  const { pendingWorkflowTask: task, pendingActivities } = run.raw
+  const [activity] = (pendingActivities ?? []).toSorted((a, b) => (b.attempt ?? 0) - (a.attempt ?? 0))
+  const failure = activity?.lastFailure
+  const code = failure?.applicationFailureInfo?.type
+  const since = Number(task?.originalScheduledTime?.seconds ?? 0) * 1_000
+  return {
+    type: run.type,
+    taskTries: task ? (task.attempt ?? 0) : 0,
+    ...(since > 0 && { taskSince: since }),
+    ...(activity && {
+      activity: {
+        name: activity.activityType?.name ?? '',
+        tries: activity.attempt ?? 0,
+        ...(typeof code === 'string' && { code }),
+        ...(failure && { message: await failureMessage(client, workflowId, failure) }),
+      },
+    }),
+  }
+}

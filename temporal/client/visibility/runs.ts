@@ -1,0 +1,71 @@
+import type { WorkflowHandle } from '@temporalio/client'
+import { searchAttributes } from '../../contracts/names.ts'
+import type { TemporalClient } from '../connection/client.ts'
+import { ifGone } from '../connection/errors.ts'
+import { failureMessage } from '../connection/payloads.ts'
+
+export type HistoryEvent = NonNullable<Awaited<ReturnType<WorkflowHandle['fetchHistory']>>['events']>[number]
+
+/** One run of a workflow. */
+export interface RunId {
+  readonly workflowId: string
+  readonly runId: string
+}
+
+/** A run that is open, by the server's own word: the visibility store lags. */
+export interface OpenRun extends RunId {
+  readonly type: string
+  /** ms since the epoch. */
+  readonly startedAt: number
+  /** Of a transfer; undefined before its first task. */
+  readonly transferState: string | undefined
+  /** How often its pending workflow task was tried; undefined: none is pending. */
+  readonly taskTries: number | undefined
+  readonly hasPendingActivities: boolean
+}
+
+/** The runs that match a visibility query. Throws what the Temporal client throws. */
+export async function* listRuns(client: TemporalClient, query: string): AsyncGenerator<RunId> {
+  for await (const { workflowId, runId } of client.workflow.list({ query })) yield { workflowId, runId }
+}
+
+/** Undefined: it has ended, or is gone. Throws what the Temporal client throws. */
+export async function describeOpenRun(client: TemporalClient, { workflowId, runId }: RunId): Promise<OpenRun | undefined> {
+  const run = await client.workflow.getHandle(workflowId, runId).describe().catch(ifGone(undefined))
+  if (run?.status.name !== 'RUNNING') return undefined
+  const { pendingWorkflowTask: task, pendingActivities } = run.raw
+  return {
+    workflowId,
+    runId,
+    type: run.type,
+    startedAt: run.startTime.getTime(),
+    transferState: run.typedSearchAttributes.get(searchAttributes.TransferState),
+    taskTries: task ? (task.attempt ?? 0) : undefined,
+    hasPendingActivities: (pendingActivities ?? []).length > 0,
+  }
+}
+
+/** All events of a run, the messages of failed tasks decrypted; none if it is gone. Throws what the Temporal client throws. */
+export async function readHistory(client: TemporalClient, { workflowId, runId }: RunId): Promise<readonly HistoryEvent[]> {
+  const history = await client.workflow.getHandle(workflowId, runId).fetchHistory().catch(ifGone(undefined))
+  for (const { workflowTaskFailedEventAttributes: failed } of history?.events ?? [])
+    if (failed?.failure) failed.failure.message = await failureMessage(client, workflowId, failed.failure)
+  return history?.events ?? []
+}
+
+/**
+ * Replaces a run by another one that begins at the end of its first task, before which nothing can fail to fit. The new run keeps the input, and Temporal
+ * sends it again every update and signal since. Several processes may do it: it is one reset. Throws what the Temporal client throws.
+ */
+export async function resetToFirstTask(client: TemporalClient, run: RunId, why: string): Promise<void> {
+  const { workflowId, runId } = run
+  const first = (await readHistory(client, run)).find(({ workflowTaskCompletedEventAttributes: done }) => done)
+  if (!first) throw new Error(`${workflowId} has ended no task that it could be reset to`)
+  await client.workflowService.resetWorkflowExecution({
+    namespace: client.options.namespace,
+    workflowExecution: { workflowId, runId },
+    reason: `portage: ${why}`,
+    requestId: `reset-${runId}`,
+    workflowTaskFinishEventId: first.eventId ?? null,
+  })
+}

@@ -1,0 +1,38 @@
+import type { TemporalClient } from '../connection/client.ts'
+
+/** A worker polls at least once a minute (Temporal's matching.longPollExpirationInterval): one that has not for longer is gone, ms. */
+const pollerGoneMs = 75_000
+/** temporal.api.enums.v1.TaskQueueType: the enum itself is in a package that is no dependency. */
+const queueKinds = { workflow: 1, activity: 2 } as const
+
+/** What the server knows of a task queue. */
+export interface QueueState {
+  /** Some worker polls it, or has in the last 75 s: of one that was killed the server hears no more than that it polls no longer. */
+  readonly isPolled: boolean
+  /** When a worker last began to poll it, ms since the epoch; absent: none in the last minutes. */
+  readonly polledAt?: number
+  /** Tasks that no worker has taken. */
+  readonly waiting: number
+  /** How long the oldest of them waits, ms; 0: none does. */
+  readonly waitingMs: number
+}
+
+/** One call. Throws what the Temporal client throws. */
+export async function describeQueue(client: TemporalClient, name: string, kind: keyof typeof queueKinds): Promise<QueueState> {
+  const { pollers, stats } = await client.workflowService.describeTaskQueue({
+    namespace: client.options.namespace,
+    taskQueue: { name },
+    // oxlint-disable-next-line typescript/no-unsafe-enum-assignment
+    taskQueueType: queueKinds[kind],
+    reportStats: true,
+  })
+  const polls = (pollers ?? []).map(({ lastAccessTime }) => Number(lastAccessTime?.seconds ?? 0) * 1_000)
+  const polledAt = polls.length > 0 ? Math.max(...polls) : undefined
+  const { seconds = 0, nanos = 0 } = stats?.approximateBacklogAge ?? {}
+  return {
+    isPolled: polledAt !== undefined && Date.now() - polledAt < pollerGoneMs,
+    ...(polledAt !== undefined && { polledAt }),
+    waiting: Number(stats?.approximateBacklogCount ?? 0),
+    waitingMs: Number(seconds ?? 0) * 1_000 + Math.round((nanos ?? 0) / 1e6),
+  }
+}

@@ -1,0 +1,95 @@
+import { toRelayerError } from '../../domain/catalogue/errors.ts'
+import type { Logger } from '../../observability/logger.ts'
+import type { Metrics } from '../../observability/metrics.ts'
+import { type TemporalClient, within } from '../client/connection/client.ts'
+import { describeOpenRun, type HistoryEvent, listRuns, type OpenRun, readHistory } from '../client/visibility/runs.ts'
+import { ledgerWorkflows } from '../contracts/names.ts'
+import { diagnoseTask } from './diagnose.ts'
+import { recover } from './remedies.ts'
+import { setTimeout as sleep } from 'node:timers/promises'
+
+/** Between two looks, ms: one query of the visibility store, and one call per open workflow of the queue. */
+const everyMs = 10_000
+/** A run that a reset made is left alone for so long, ms: while processes of two versions share the queue, each may undo what the other did. */
+const restMs = 60_000
+/** After so many tries of one workflow task, its workflow is stuck: the first may have met a process that was about to stop. */
+const triesUntilStuck = 3
+/** More, if the tries were not answered: a process may have been paused for a while. */
+const moreUnanswered = 1
+/** For the server to answer one call, ms. */
+const answerMs = 5_000
+
+export interface WorkflowRecoveryOptions {
+  readonly client: TemporalClient
+  readonly logger: Logger
+  readonly metrics: Pick<Metrics, 'portage_workflows_stuck' | 'portage_workflows_reset_total'>
+  readonly everyMs?: number
+  readonly restMs?: number
+  readonly tries?: number
+}
+
+/**
+ * Watches the workflows that lanes, streams and settings need, and applies the remedies to those that are stuck: their task fails again and again, or is
+ * taken and never answered. Any number of processes may do this at once. Never throws.
+ */
+export function startWorkflowRecovery(options: WorkflowRecoveryOptions): { stop(): Promise<void> } {
+  const { client, logger, metrics, tries = triesUntilStuck } = options
+  const logged = new Set<string>()
+  const stopping = new AbortController()
+  const { signal } = stopping
+  // An alert on their growth does not see a first value of 1.
+  for (const type of ledgerWorkflows) metrics.portage_workflows_reset_total.inc({ type }, 0)
+
+  const look = async () => {
+    const stuck = await findStuck(client, tries, signal)
+    for (const type of ledgerWorkflows) metrics.portage_workflows_stuck.set({ type }, stuck.filter((one) => one.type === type).length)
+    for (const one of signal.aborted ? [] : stuck) await within(client, answerMs, () => treat(one))
+  }
+  const treat = async (run: OpenRun) => {
+    const { workflowId: workflow, runId, type, startedAt, taskTries = 0 } = run
+    const events = await readHistory(client, run)
+    const diagnosis = diagnoseTask(events)
+    // Undefined: its task was completed meanwhile.
+    if (!diagnosis || (diagnosis.finding === 'unanswered' && taskTries < tries + moreUnanswered)) return
+    const { finding, reason } = diagnosis
+    if (isMadeByReset(events, runId) && Date.now() - startedAt < (options.restMs ?? restMs) && finding !== 'failing') return
+    if (await recover(client, run, finding)) {
+      metrics.portage_workflows_reset_total.inc({ type })
+      const facts = { code: 'WORKFLOW_RESET', workflow, run: runId, reason } as const
+      logger.error('a stuck workflow was reset to its first task; it gets its signals and updates again', facts)
+    } else if (!logged.has(runId)) {
+      logged.add(runId)
+      logger.error('the task of a workflow fails again and again: it is stuck', { code: 'WORKFLOW_STUCK', workflow, reason })
+    }
+  }
+  const lookAgainAndAgain = async () => {
+    while (!signal.aborted) {
+      await look().catch((error: unknown) => {
+        logger.debug('the workflows could not be inspected', { reason: toRelayerError(error).message })
+      })
+      await sleep(options.everyMs ?? everyMs, undefined, { signal }).catch(() => {})
+    }
+  }
+  const ended = lookAgainAndAgain()
+  return {
+    stop() {
+      stopping.abort()
+      return ended
+    },
+  }
+}
+
+async function findStuck(client: TemporalClient, tries: number, signal: AbortSignal): Promise<OpenRun[]> {
+  const stuck: OpenRun[] = []
+  const query = `WorkflowType IN (${ledgerWorkflows.map((type) => `'${type}'`).join(', ')}) AND ExecutionStatus = 'Running'`
+  for await (const run of listRuns(client, query)) {
+    if (signal.aborted) break
+    const open = await within(client, answerMs, () => describeOpenRun(client, run))
+    if (open?.taskTries !== undefined && open.taskTries >= tries) stuck.push(open)
+  }
+  return stuck
+}
+
+function isMadeByReset([first]: readonly HistoryEvent[], runId: string): boolean {
+  return first?.workflowExecutionStartedEventAttributes?.originalExecutionRunId !== runId
+}

@@ -1,0 +1,74 @@
+import { readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { describe, expect, test } from 'vitest'
+
+const css = readFileSync(fileURLToPath(new URL('../../../api/page/style/colours.css', import.meta.url)), 'utf8')
+
+/** The colours of a theme, by the names of their variables. */
+function coloursOf(theme: string): Record<string, string> {
+  const [, block = ''] = new RegExp(`data-theme='${theme}'\\] \\{([^}]*)\\}`).exec(css) ?? []
+  return Object.fromEntries([...block.matchAll(/--([\w-]+): (#[0-9a-f]{6});/g)].map(([, name = '', value = '']) => [name, value]))
+}
+
+/** Relative luminance, WCAG 2.2. */
+function luminance(colour: string): number {
+  const [r = 0, g = 0, b = 0] = [1, 3, 5].map((at) => {
+    const part = Number.parseInt(colour.slice(at, at + 2), 16) / 255
+    return part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4
+  })
+  return 0.2126 * r + 0.7152 * g + 0.0722 * b
+}
+
+function contrast(a: string, b: string): number {
+  const [light, dark] = [luminance(a), luminance(b)].toSorted((x, y) => y - x) as [number, number]
+  return (light + 0.05) / (dark + 0.05)
+}
+
+const grounds = ['ground', 'surface', 'raised']
+const tints = ['good-tint', 'wait-tint', 'bad-tint']
+/** Text on what it stands on: 1.4.3 asks for 4.5. */
+const texts: readonly (readonly [string, readonly string[]])[] = [
+  ['ink', [...grounds, ...tints]],
+  ['muted', grounds],
+  ['accent', [...grounds, ...tints]],
+  ['good', [...grounds, 'good-tint']],
+  ['wait', [...grounds, 'wait-tint']],
+  ['bad', [...grounds, 'bad-tint']],
+  ['on-accent', ['accent']],
+  ['surface', ['bad']],
+]
+/** Edges of fields, and lines of charts: 1.4.11 asks for 3. */
+const shapes: readonly (readonly [string, readonly string[]])[] = [
+  ['edge', ['surface', 'raised']],
+  ['series-1', ['surface']],
+  ['series-2', ['surface']],
+]
+
+describe.each(['light', 'dark'])('the %s theme', (theme) => {
+  const colours = coloursOf(theme)
+  const weak = (pairs: typeof texts, least: number) =>
+    pairs.flatMap(([front, backs]) =>
+      backs.flatMap((back) => {
+        const found = contrast(colours[front] ?? '', colours[back] ?? '')
+        return found >= least ? [] : [`${front} on ${back}: ${found.toFixed(2)}`]
+      }),
+    )
+
+  test('has text of AA contrast on everything that it stands on', () => {
+    expect(Object.keys(colours).length).toBeGreaterThan(15)
+    expect(weak(texts, 4.5)).toEqual([])
+  })
+
+  test('has edges and lines that can be told from their ground', () => expect(weak(shapes, 3)).toEqual([]))
+
+  test('has every colour that the other has', () => {
+    expect(Object.keys(colours).sort()).toEqual(Object.keys(coloursOf(theme === 'light' ? 'dark' : 'light')).sort())
+  })
+})
+
+test('the measure is right', () => {
+  expect(contrast('#000000', '#ffffff')).toBeCloseTo(21)
+  expect(contrast('#777777', '#ffffff')).toBeCloseTo(4.48, 2)
+  // A colour that is not there fails its pairs.
+  expect(contrast('', '#ffffff')).toBeNaN()
+})

@@ -1,0 +1,190 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createHeardSource } from '../../../bridges/wormhole-token-bridge/heard.ts'
+import type { SignedSource } from '../../../bridges/source-port.ts'
+import { checkStreams } from '../../../cli/doctor/streams.ts'
+import { parseConfig } from '../../../config/load/load.ts'
+import { initialStream, viewStream } from '../../../domain/stream/reducer.ts'
+import type { StreamState, StreamView } from '../../../domain/stream/stream.ts'
+import { until } from '../../../lab/devnet/until.ts'
+import { createMetrics } from '../../../observability/metrics.ts'
+import { orderStream } from '../../../intake/streams/orders.ts'
+import { createSignedAgent } from '../../../intake/streams/signed/agent.ts'
+import { chainWithoutNode } from '../../../intake/streams/signed/without-node.ts'
+import { applyToStream, listStreamNames, queryStream } from '../../../temporal/client/streams/streams.ts'
+import { streamWorkflowId } from '../../../temporal/contracts/stream.ts'
+import { startScannedSetting, type ScannedSetting } from './setting.ts'
+
+let setting: ScannedSetting
+beforeAll(async () => {
+  setting = await startScannedSetting()
+})
+afterAll(() => setting?.stop())
+
+describe('a config that changes while its stream runs', () => {
+  it('is taken over by the next process; an order outranks it until it is taken back', async () => {
+    const stream = await setting.stream({ maxOpen: 2 })
+    const order = (maxOpen?: number) =>
+      orderStream(setting.ledgers.temporal.client, stream.source.config.stream, {
+        ...{ kind: 'setMaxOpen', order: { by: 'night-shift', reason: 'a test' } },
+        ...(maxOpen !== undefined && { maxOpen }),
+      })
+    await stream.initiate(1n, 2n, 3n, 4n, 5n)
+    const first = stream.agent()
+    await stream.shows(({ open, full }) => open === 2 && full, 'a full stream')
+    await first.stop()
+
+    const second = stream.agent({ maxOpen: 4, start: 1 })
+    const more = await stream.shows(({ open }) => open === 4, 'as many as the new config lets in')
+    expect(more.maxOpen).toEqual({ most: 4, configured: 4 })
+    await stream.shows(
+      () => stream.lines.some(({ level, message }) => level === 'warn' && message.includes('acts only where')),
+      'the start',
+    )
+    await second.stop()
+
+    expect((await order(3)).view.maxOpen).toMatchObject({ most: 3, configured: 4, ordered: { by: 'night-shift' } })
+    const third = stream.agent({ maxOpen: 9 })
+    const kept = await stream.shows(({ maxOpen }) => maxOpen?.configured === 9, 'what the third config says')
+    expect(kept).toMatchObject({ full: true, open: 4, maxOpen: { most: 3, ordered: { by: 'night-shift' } } })
+    expect((await order()).view.maxOpen).toEqual({ most: 9, configured: 9 })
+    await stream.shows(({ open }) => open === 5, 'all that there is')
+    await third.stop()
+  })
+})
+
+/** A token bridge on the chain that Wormhole calls 2. No server has its messages, and no transfer is really started. */
+describe('a source that gets a node, loses it, and is named otherwise', () => {
+  const emitter = 'c5'.repeat(32)
+  const nameOf = (chain: string) => `wormhole-token-bridge:${chain}:${emitter}`
+  const own = { emitterChain: 2, emitter, targets: new Map(), maxOpen: 50 }
+  const heard = createHeardSource({ ...own, sourceChain: 'wormhole-2' })
+  const client = () => setting.ledgers.temporal.client
+
+  /** The same source with a node, which counts so many. */
+  const counted = (sourceChain: string, highest: string): SignedSource => {
+    const { withoutNode: _, ...rest } = createHeardSource({ ...own, sourceChain })
+    const config = { ...rest.config, stream: nameOf(sourceChain), origin: '1/0xcc' }
+    return { ...rest, config, sourceChain, highest: async () => highest }
+  }
+
+  function start(source: SignedSource, { auditMs = 60_000, toldEveryMs = 60_000 } = {}) {
+    const { bridge, client: _, logger, ...others } = setting.signed()
+    const head = { latest: { height: 9 }, finalized: 9, applied: [], rolledBack: [] } as never
+    const chain = source.withoutNode
+      ? chainWithoutNode(source.sourceChain)
+      : { name: source.sourceChain, block: async () => undefined, heads: { current: head, subscribe: () => () => {} } }
+    const agent = createSignedAgent({ ...others, bridge, client: client(), logger, source, chain, auditMs, toldEveryMs })
+    agent.start()
+    return agent
+  }
+
+  const shows = (chain: string, wanted: (view: StreamView, state: StreamState) => boolean, what: string) =>
+    until(
+      async () => {
+        const state = await queryStream(client(), nameOf(chain))
+        return state && wanted(viewStream(state), state) && { ...viewStream(state), config: state.config, orders: state.orders }
+      },
+      { timeoutMs: 90_000, everyMs: 100, what: `${chain} to have ${what}` },
+    )
+  const hasEnded = async (chain: string) => {
+    const run = await client()
+      .workflow.getHandle(streamWorkflowId(nameOf(chain)))
+      .describe()
+    return run.status.name === 'TERMINATED'
+  }
+  const named = async () => (await listStreamNames(client())).filter((name) => name.endsWith(emitter)).toSorted()
+
+  let without: ReturnType<typeof start>
+
+  it('is looked at where another process, or an operator, has recorded something, before the next audit', async () => {
+    // It began in a release that did not keep the number of its chain: an agent adds it.
+    const { sourceId: _, ...config } = heard.config
+    const tell = (requests: Parameters<typeof applyToStream>[2]['requests']) =>
+      applyToStream(client(), nameOf('wormhole-2'), { requests }, { begin: () => ({ config: { ...config, first: '5' } }) })
+    await tell([{ kind: 'seen', numbers: [['5']], ignored: [['5', '5']] }])
+    without = start(heard, { auditMs: 3_600_000, toldEveryMs: 200 })
+    const metrics = createMetrics()
+    metrics.onCollect((all) => without.report(all))
+    const knows = async () => (await metrics.render()).includes(`portage_stream_open{stream="${nameOf('wormhole-2')}"} 0`)
+    await until(knows, { timeoutMs: 90_000, what: 'the agent to have nothing to do' })
+    await shows('wormhole-2', (_, { config }) => config.sourceId === '2', 'the number of its chain')
+    await tell([{ kind: 'seen', numbers: [['6'], ['9']] }])
+    const view = await shows(
+      'wormhole-2',
+      ({ gaps }) => gaps.unasked === undefined && Object.keys(gaps).length > 0,
+      'what is missing asked for',
+    )
+    expect(view).toMatchObject({ open: 2, gaps: { unobserved: '2' } })
+  })
+
+  it('has one stream after the other, which keeps its watermark, what is open and missing, and what was ordered', async () => {
+    // Of another chain, with the same emitter: left alone.
+    const strange = nameOf('unichain')
+    const begin = () => ({ config: initialStream({ ...heard.config, stream: strange, sourceId: '44' }).config })
+    await applyToStream(client(), strange, { requests: [{ kind: 'configured', maxOpen: 5 }] }, { begin })
+
+    const order = { by: 'night-shift', reason: 'a test' }
+    await orderStream(client(), nameOf('wormhole-2'), { kind: 'pause', order })
+    await without.stop()
+
+    // A node: its stream goes before at once.
+    const withNode = start(counted('ethereum', '11'))
+    const first = await shows('ethereum', ({ next }) => next === '12', 'all that its node counts')
+    expect(first).toMatchObject({
+      completedNumber: '5',
+      open: 2,
+      paused: order,
+      counts: { ignored: 1 },
+      orders: [{ kind: 'pause', by: 'night-shift' }],
+    })
+    expect(Object.values(first.gaps).reduce((sum, count) => sum + Number(count), 0)).toBe(4)
+    await until(() => hasEnded('wormhole-2'), { timeoutMs: 90_000, what: 'the stream without a node to end' })
+    await withNode.stop()
+
+    // None any more: nobody tells that stream anything, and what it knew to exist is known.
+    const again = start(heard, { auditMs: 400 })
+    const second = await shows('wormhole-2', ({ next }) => next === '12', 'what the node had counted')
+    expect(second).toMatchObject({ completedNumber: '5', open: 2, paused: order })
+    await until(() => hasEnded('ethereum'), { timeoutMs: 90_000, what: 'the stream with a node to end' })
+    await again.stop()
+
+    // And one under another name.
+    const renamed = start(counted('eth', '12'))
+    await shows('eth', ({ next, completedNumber }) => next === '13' && completedNumber === '5', 'all that its node counts')
+    await until(async () => (await named()).join() === [nameOf('eth'), strange].toSorted().join(), {
+      timeoutMs: 90_000,
+      what: 'two streams',
+    })
+    await renamed.stop()
+  })
+
+  it('portage doctor names the streams that the config has no source for, with the one command that ends each', async () => {
+    const config = parseConfig(
+      `
+temporal: {}
+chains:
+  mainnet:
+    family: evm
+    networkId: 1
+    wormholeChainId: 2
+    nodes: [{ url: http://127.0.0.1:8545 }]
+    finality: { kind: tag }
+    blockTimeMs: 12000
+    contracts: { core: '0x98f3c9e6E3fAce36bAAd05FE09d375Ef1464288B', tokenBridge: '0x3ee18B2214AFF97000D974cf647E7C347E8fa585' }
+    lanes: []
+bridges:
+  wormhole-token-bridge:
+    emitters: { 44: '${emitter}' }
+`,
+      {},
+      'portage.yaml',
+    )
+    const { address } = setting.ledgers.server
+    const checks = await checkStreams(config, { address, namespace: 'default' })
+    const of = (name: string) => checks.filter((check) => check.name === name)
+    expect(of(nameOf('eth'))).toMatchObject([
+      { status: 'warn', remedy: expect.stringContaining(`temporal workflow terminate --workflow-id stream:${nameOf('eth')} --reason`) },
+    ])
+    expect(of(nameOf('unichain'))).toMatchObject([{ status: 'ok', detail: expect.stringContaining(`goes on as ${nameOf('wormhole-44')}`) }])
+  })
+})

@@ -1,0 +1,95 @@
+import type { ScannedSource } from '../../../bridges/source-port.ts'
+import { applyToStream, initialStream, viewStream } from '../../../domain/stream/reducer.ts'
+import type { StreamConfig, StreamRequest, StreamState } from '../../../domain/stream/stream.ts'
+import { createFinalityTimes } from '../../../intake/streams/scanned/finality-times.ts'
+import { createRangeSize } from '../../../intake/streams/scanned/range-size.ts'
+import type { FollowedChain, ReadingContext } from '../../../intake/streams/scanned/context.ts'
+import { createStreamCache } from '../../../intake/streams/scanned/stream-cache.ts'
+import { silentLogger } from '../../../observability/logger.ts'
+import { unused } from '../../helpers/unused.ts'
+
+/** A stream by its reducer, behind what agents see of its client: no Temporal. */
+export function fakeStream(config: StreamConfig) {
+  const requests: (readonly StreamRequest[])[] = []
+  const streamClient = {
+    now: initialStream(config) as StreamState | undefined,
+    era: 0,
+    get view() {
+      return streamClient.now && viewStream(streamClient.now)
+    },
+    state: async () => streamClient.now,
+    async apply(some: readonly StreamRequest[]) {
+      requests.push([...some])
+      if (!streamClient.now) throw new Error('there is no stream')
+      const { state, response } = applyToStream(streamClient.now, { requests: some }, 5)
+      streamClient.now = state
+      return response
+    },
+    changed: async () => {},
+  }
+  return { streamClient, requests }
+}
+
+/** A source of which nothing can be read, but for what a test gives. */
+export function fakeSource(config: StreamConfig, own: Partial<ScannedSource> = {}): ScannedSource {
+  return {
+    kind: 'scanned',
+    config,
+    bridge: 'native-bridge',
+    sourceChain: 'a',
+    targetChain: 'b',
+    highest: unused('highest'),
+    delivered: unused('delivered'),
+    initiated: unused('initiated'),
+    recorded: unused('recorded'),
+    completed: unused('completed'),
+    contradiction: unused('contradiction'),
+    ...own,
+  }
+}
+
+/** A chain whose head is at this final block; with a new head as soon as one is waited for. */
+export function fakeChain(
+  finalized: number,
+  own: Partial<ReadingContext['sourceChain']> = {},
+): FollowedChain & ReadingContext['sourceChain'] {
+  const current = {
+    latest: { height: finalized, hash: '', parentHash: '', timestamp: 0, transactions: [] },
+    finalized,
+    applied: [],
+    rolledBack: [],
+  }
+  return {
+    name: 'a',
+    blockTimeMs: 1_000,
+    heads: {
+      current,
+      subscribe(listener) {
+        queueMicrotask(() => listener(current))
+        return () => {}
+      },
+    },
+    block: unused('block'),
+    denies: unused('denies'),
+    ...own,
+  }
+}
+
+/** What the reading loops share, of a stream by its reducer. What a test does not give cannot be called. */
+export function fakeContext(config: StreamConfig, own: Partial<ReadingContext> = {}): ReadingContext {
+  return {
+    source: fakeSource(config),
+    sourceChain: fakeChain(0),
+    targetChain: fakeChain(0),
+    streamClient: fakeStream(config).streamClient,
+    submitter: { submit: unused('submit') },
+    haltRoute: unused('haltRoute'),
+    logger: silentLogger(),
+    cache: createStreamCache(),
+    ranges: { source: createRangeSize(10), target: createRangeSize(10) },
+    finality: createFinalityTimes(),
+    alarms: new Set(),
+    stopping: new AbortController().signal,
+    ...own,
+  }
+}

@@ -1,0 +1,45 @@
+import { describe, expect, it } from 'vitest'
+import { initialStream, viewStream } from '../../../domain/stream/reducer.ts'
+import type { StreamRequest } from '../../../domain/stream/stream.ts'
+import { goBack } from '../../../intake/streams/scanned/fork.ts'
+import { fakeChain, fakeContext, fakeStream } from './fake-context.ts'
+
+const config = { stream: 'native-bridge:a:b', origin: '1/0xaa', first: '1', start: 1, maxOpen: 50 }
+const hash = (height: number) => `h${height}`
+
+/** A stream with a transfer in each tenth block up to 200, whose chain is as it was. */
+function network() {
+  const { streamClient } = fakeStream(config)
+  const block = async (height: number) => ({ height, hash: hash(height), parentHash: hash(height - 1), timestamp: 0 })
+  const context = fakeContext(config, { streamClient, sourceChain: fakeChain(200, { block }) })
+  const scan = async (height: number) => {
+    const numbers = height % 10 === 0 ? [[String(height / 10), height] as const] : []
+    await streamClient.apply([
+      { kind: 'scanned', from: height, to: height, parentHash: hash(height - 1), hash: hash(height), numbers, passed: [] },
+    ])
+    context.cache.scanned({ height, hash: hash(height) })
+  }
+  const state = () => streamClient.now ?? initialStream(config)
+  return { context, apply: (requests: readonly StreamRequest[]) => streamClient.apply(requests), scan, state }
+}
+
+describe('a source that counts fewer transfers than its logs had shown', () => {
+  it.each([
+    ['with what this process remembers', false],
+    ['with nothing to remember', true],
+  ])('is read again from below the first that is gone, at the first look, %s', async (_, forgets) => {
+    const { context, apply, scan, state } = network()
+    for (let height = 1; height <= 200; height++) await scan(height)
+    if (forgets) context.cache.forget(0)
+    const { view } = await apply([{ kind: 'audited', upTo: '12', height: 200, present: [] }])
+    expect([view.alarms, view.next]).toEqual([['vanished'], '21'])
+    await goBack(context, true)
+    const { cursor, next, vanished } = state()
+    expect([vanished, next]).toEqual([undefined, '13'])
+    expect(cursor?.height).toBeLessThan(130)
+    // The next audit finds nothing amiss.
+    const after = await apply([{ kind: 'audited', upTo: '12', height: 200, present: [] }])
+    expect(after.view.alarms).toEqual([])
+    expect(viewStream(state()).next).toBe('13')
+  })
+})

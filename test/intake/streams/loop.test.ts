@@ -1,0 +1,59 @@
+import { Client, Connection } from '@temporalio/client'
+import { expect, test } from 'vitest'
+import { RelayerError } from '../../../domain/catalogue/errors.ts'
+import { until } from '../../../lab/devnet/until.ts'
+import { silentLogger } from '../../../observability/logger.ts'
+import { createAgentLoops } from '../../../intake/streams/agent-loops.ts'
+import { runLoop } from '../../../intake/streams/loop.ts'
+
+test('a look at which nothing was due does not say that what failed works again, and the same failure is logged once', async () => {
+  const lines: string[] = []
+  const note =
+    (level: string) =>
+    (message: string): void =>
+      void lines.push(`${level}: ${message}`)
+  const logger = { info: note('info'), warn: note('warn'), debug: note('debug') }
+  const stopping = new AbortController()
+  const down = (): never => {
+    throw new RelayerError('NODE_UNAVAILABLE')
+  }
+  // As the audit of an emitter's stream while its source has no node: between two tries its ticks do nothing.
+  const looks = [down, () => undefined, down, () => undefined, () => false, () => undefined]
+  await runLoop({
+    name: 'audit',
+    stream: 's',
+    look: async () => {
+      const next = looks.shift()
+      if (looks.length === 0) stopping.abort()
+      return next?.()
+    },
+    everyMs: () => 1,
+    stopping: stopping.signal,
+    logger,
+  })
+  expect(lines).toEqual([
+    'warn: the audit of a stream failed; trying again',
+    'debug: the audit of a stream failed; trying again',
+    'info: the audit of a stream works again',
+  ])
+})
+
+test('all loops of a stream that does not answer listen to its end without a warning of a leak', async () => {
+  const warnings: string[] = []
+  const note = ({ name }: Error): void => void warnings.push(name)
+  process.on('warning', note)
+  const source = { config: { stream: 's', origin: '1/0xaa', first: '0', maxOpen: 1 } }
+  const client = new Client({ connection: Connection.lazy() })
+  const begin = async () => ({ config: source.config })
+  const loops = createAgentLoops({ source, client, checkpoints: undefined, logger: silentLogger() }, begin, () => undefined)
+  const down = (): never => {
+    throw new RelayerError('STREAM_UNREACHABLE')
+  }
+  let looks = 0
+  const look = async () => (looks++, down())
+  loops.start(Array.from({ length: 12 }, (_, index) => ({ name: `loop ${index}`, look, everyMs: () => 1 })))
+  await until(() => looks > 24, { timeoutMs: 40_000, what: 'each loop to fail twice' })
+  await loops.stop()
+  process.off('warning', note)
+  expect(warnings).toEqual([])
+})

@@ -1,0 +1,56 @@
+import { defaultPayloadConverter } from '@temporalio/common'
+import { Client, Connection } from '@temporalio/client'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { startTemporal, type TemporalServer } from '../../../lab/devnet/temporal/temporal.ts'
+import { until } from '../../../lab/devnet/until.ts'
+import { listStreams } from '../../../intake/streams/reports.ts'
+
+describe('A list of streams', () => {
+  let server: TemporalServer
+  let connection: Connection
+  let client: Client
+
+  beforeAll(async () => {
+    server = await startTemporal({ inMemory: true, headless: true })
+    connection = await Connection.connect({ address: server.address })
+    client = new Client({ connection, namespace: server.namespace })
+  })
+  afterAll(async () => {
+    await connection?.close()
+    await server?.stop()
+  })
+
+  /** A run under the id of a stream, of somebody who reaches Temporal: he answers its first query with this. */
+  async function forge(stream: string, answer: unknown): Promise<() => Promise<void>> {
+    const { namespace } = server
+    const identity = 'a forger'
+    await client.workflow.start('stream', { workflowId: `stream:${stream}`, taskQueue: stream, args: [] })
+    const poll = () =>
+      connection.withDeadline(Date.now() + 120_000, () =>
+        client.workflowService.pollWorkflowTaskQueue({ namespace, taskQueue: { name: stream }, identity }),
+      )
+    const { taskToken } = await poll()
+    await client.workflowService.respondWorkflowTaskCompleted({ namespace, taskToken, identity, commands: [] })
+    return async () => {
+      const asked = await poll()
+      const queryResult = { payloads: [defaultPayloadConverter.toPayload(answer)] }
+      // temporal.api.enums.v1.QueryResultType.QUERY_RESULT_TYPE_ANSWERED
+      const answered = { namespace, taskToken: asked.taskToken, completedType: 1, queryResult }
+      // oxlint-disable-next-line typescript/no-unsafe-enum-assignment
+      await client.workflowService.respondQueryTaskCompleted(answered)
+    }
+  }
+
+  test('has a run that answers with junk under its id, with what is wrong, and the others all the same', async () => {
+    const answers = [await forge('junk', 7), await forge('worse', { open: 'none' })]
+    // The list lags behind what began.
+    const listed = async () => (await client.workflow.count(`WorkflowType = 'stream'`)).count === answers.length
+    await until(listed, { timeoutMs: 60_000, what: 'both to be listed' })
+    const [rows] = await Promise.all([listStreams(client, () => undefined), ...answers.map((answer) => answer())])
+    const problem = expect.stringMatching(/^Something unexpected happened/) as string
+    expect(rows).toEqual([
+      { stream: 'junk', problem },
+      { stream: 'worse', problem },
+    ])
+  })
+})

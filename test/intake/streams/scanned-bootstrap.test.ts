@@ -1,0 +1,78 @@
+import { describe, expect, it } from 'vitest'
+import { RelayerError } from '../../../domain/catalogue/errors.ts'
+import type { StreamCheckpoint } from '../../../domain/stream/checkpoint.ts'
+import { createCheckpointKeeper } from '../../../intake/streams/checkpoint-keeper.ts'
+import type { CheckpointStore } from '../../../intake/streams/checkpoints.ts'
+import type { AgentAlarm } from '../../../intake/streams/report.ts'
+import { createScannedBootstrap } from '../../../intake/streams/scanned/bootstrap.ts'
+import { createBlockScanner } from '../../../intake/streams/scanned/scan-blocks.ts'
+import { fakeChain, fakeContext, fakeStream } from './fake-context.ts'
+import { createLogger } from '../../../observability/logger.ts'
+
+const config = { stream: 'native-bridge:a:b', origin: '1/0xaa', first: '1', start: 0, maxOpen: 10 }
+const logger = createLogger({ level: 'error', destination: { write: () => {} } })
+
+/** A stream that begins with what is kept of it, at a source that has given out numbers up to `highest` and denies blocks above `last`. */
+function network(kept: StreamCheckpoint | RelayerError | undefined, highest?: string, last = 100) {
+  const alarms = new Set<AgentAlarm>()
+  const read = async () => {
+    if (kept instanceof RelayerError) throw kept
+    return kept
+  }
+  const store: CheckpointStore = { read, write: async () => {} }
+  const keeper = createCheckpointKeeper(config, store, alarms, logger)
+  const sourceChain = { denies: async ({ height }: { height: number }) => height > last }
+  const { begin } = createScannedBootstrap({ source: { config, highest: async () => highest }, sourceChain, keeper, logger })
+  return { alarms, begin }
+}
+
+const good: StreamCheckpoint = {
+  version: 1,
+  stream: config.stream,
+  origin: config.origin,
+  completedNumber: '7',
+  completedHeight: 40,
+  cursor: { height: 50, hash: '0x50' },
+  exceptions: [],
+}
+
+describe('where the stream of a native bridge begins', () => {
+  it('is its checkpoint, if the source has its block and has given out its number', async () => {
+    const { begin, alarms } = network(good, '7')
+    expect([await begin(), [...alarms]]).toEqual([{ config, checkpoint: good }, []])
+    expect(await network(good, '9').begin()).toEqual({ config, checkpoint: good })
+  })
+
+  it.each([
+    ['of another contract', { ...good, origin: '1/0xbb' }, '7', 100],
+    ['of another network', { ...good, origin: '5/0xaa' }, '7', 100],
+    ['of a block that the source denies', good, '7', 49],
+    ['without a block', (({ cursor: _, ...rest }) => rest)(good), '7', 100],
+    ['that cannot be read', new RelayerError('CHECKPOINT_INVALID'), '7', 100],
+    ['that is out of reach', new RelayerError('CHECKPOINT_UNAVAILABLE'), '7', 100],
+  ])('is nothing where the checkpoint is one %s, and the log says so', async (_, kept, highest, last) => {
+    const { begin, alarms } = network(kept, highest, last)
+    expect([await begin(), [...alarms]]).toEqual([{ config }, ['checkpoint']])
+  })
+
+  it.each([['6'], [undefined]])(
+    'is nothing where the source counts %s and the checkpoint more, and the stream itself alarms',
+    async (highest) => {
+      const { begin, alarms } = network(good, highest)
+      expect(await begin()).toEqual({ config, distrusted: { number: '7', height: 40, by: 'checkpoint' } })
+      expect([...alarms]).toEqual(['checkpoint'])
+    },
+  )
+
+  it('is asked of the source again when the first range was read, also where another process read it', async () => {
+    let asked = 0
+    const { streamClient } = fakeStream(config)
+    await streamClient.apply([
+      { kind: 'completed', numbers: [], from: 1, to: 1 },
+      { kind: 'scanned', from: 50, to: 50, parentHash: '0x49', hash: '0x50', numbers: [], passed: [] },
+    ])
+    const context = fakeContext(config, { streamClient, sourceChain: fakeChain(50) })
+    expect(await createBlockScanner(context, async () => void asked++)()).toBe(false)
+    expect(asked).toBe(1)
+  })
+})

@@ -1,0 +1,245 @@
+import { createEvmEndpoint } from '../../../bridges/native-bridge/evm.ts'
+import { createGoodMessages, type GoodMessages } from '../../../bridges/kit/good-messages.ts'
+import { createNativeBridge } from '../../../bridges/native-bridge/index.ts'
+import { toTransfer, type NativeTransfer } from '../../../bridges/native-bridge/message.ts'
+import type { LogReader } from '../../../bridges/kit/logs.ts'
+import { createNativeSource } from '../../../bridges/native-bridge/streams.ts'
+import type { ScannedSource } from '../../../bridges/source-port.ts'
+import type { EvmChain } from '../../../chains/evm/index.ts'
+import type { HeadEvent } from '../../../chains/port.ts'
+import { startFaultProxy, type FaultProxy } from '../../../lab/devnet/fault-proxy/proxy.ts'
+import { until } from '../../../lab/devnet/until.ts'
+import { viewStream } from '../../../domain/stream/reducer.ts'
+import type { StreamState, StreamView } from '../../../domain/stream/stream.ts'
+import type { Transfer } from '../../../domain/transfer/transfer.ts'
+import type { Mismatch } from '../../../intake/submit/halt-route.ts'
+import { createSubmitter } from '../../../intake/submit/submitter.ts'
+import type { CheckpointStore } from '../../../intake/streams/checkpoints.ts'
+import { createScannedAgent, type ScannedAgent, type ScannedAgentOptions } from '../../../intake/streams/scanned/agent.ts'
+import { queryStream } from '../../../temporal/client/streams/streams.ts'
+import { createDecode } from '../../../bridges/wormhole-token-bridge/message.ts'
+import { createVaaLookup } from '../../../intake/submit/vaa-lookup.ts'
+import { type Logger, silentLogger } from '../../../observability/logger.ts'
+import type { SignedAgentOptions } from '../../../intake/streams/signed/agent.ts'
+import { createMetrics } from '../../../observability/metrics.ts'
+import { transferId } from '../../../temporal/contracts/names.ts'
+import { streamWorkflowId } from '../../../temporal/contracts/stream.ts'
+import { testChain } from '../../helpers/evm.ts'
+import { startNativeBridge, type NativeBridgeNetwork } from '../../helpers/native-bridge.ts'
+import { startLedgers, type Ledgers } from '../../lanes/setting.ts'
+
+/** A line that an agent logged. */
+export interface Line {
+  readonly level: string
+  readonly message: string
+  readonly fields: Record<string, unknown> | undefined
+}
+
+/** Two anvils with a native bridge, a Temporal with a worker for streams, and no worker for transfers: they stay as they were started. */
+export interface ScannedSetting {
+  readonly network: NativeBridgeNetwork
+  readonly ledgers: Ledgers
+  /** The source's node as the agents see it. */
+  readonly proxy: FaultProxy
+  /** The source's head as the agents know it. */
+  head(): HeadEvent
+  /** Whether blocks come by themselves, three a second. */
+  mining(wanted: boolean): void
+  /** What the agents of signed sources are given here: all is signed, no server has anything, and what is submitted counts as started. */
+  signed(): Omit<SignedAgentOptions, 'source' | 'chain' | 'auditMs'>
+  /** A stream of its own that begins with the next number and block. */
+  stream(options?: StreamOptions): Promise<OneStream>
+  stop(): Promise<void>
+}
+
+export interface StreamOptions {
+  readonly maxOpen?: number
+  readonly rangeBlocks?: number
+  readonly auditMs?: number
+  readonly checkpoints?: CheckpointStore
+  /** Of an agent: its config has another start than the stream began with. */
+  readonly start?: number
+}
+
+export interface OneStream {
+  readonly source: ScannedSource
+  readonly lines: Line[]
+  readonly halts: readonly Mismatch[]
+  /** A process's agent, started. */
+  agent(options?: StreamOptions): ScannedAgent
+  state(): Promise<StreamState>
+  /** Resolves with the first view that is as wanted. */
+  shows(wanted: (view: StreamView) => boolean | Promise<boolean>, what: string, timeoutMs?: number): Promise<StreamView>
+  /** Users' transfers, final on the source. */
+  initiate(...amounts: bigint[]): Promise<NativeTransfer[]>
+  /** Whether a workflow of the transfer runs. */
+  runs(transfer: NativeTransfer): Promise<boolean>
+  id(transfer: NativeTransfer): string
+  /** Completes them on the target, as the relayer. */
+  complete(...transfers: NativeTransfer[]): Promise<void>
+  /** What the metrics of an agent say, by their lines. */
+  metrics(agent: ScannedAgent): Promise<string>
+  /** Deletes the workflow of the stream, as if Temporal had lost it. */
+  lose(): Promise<void>
+}
+
+const blockMs = 300
+
+export async function startScannedSetting(): Promise<ScannedSetting> {
+  const [network, ledgers] = await Promise.all([startNativeBridge('fixed'), startLedgers()])
+  let isMining = true
+  // A second is the shortest interval that anvil knows.
+  const ticker = setInterval(() => {
+    for (const { anvil } of isMining ? [network.source, network.target] : []) void anvil.rpc('evm_mine').catch(() => {})
+  }, blockMs)
+  const proxy = await startFaultProxy(network.source.anvil.url)
+  const chain = testChain(proxy.url, { name: 'source', networkId: 1337 })
+  await chain.connect()
+  const agents: ScannedAgent[] = []
+  const { client } = ledgers.temporal
+  let streams = 0
+
+  const highest = async () => (await readSource(network, chain, { start: 0, first: '1', name: 'probe', maxOpen: 1 }).highest()) ?? '0'
+
+  return {
+    network,
+    ledgers,
+    proxy,
+    head() {
+      const { current } = chain.heads
+      if (!current) throw new Error('no block was seen')
+      return current
+    },
+    mining(wanted) {
+      isMining = wanted
+    },
+    signed() {
+      const decode = createDecode(new Map([[2, 'ethereum']]))
+      const bridge = {
+        name: 'wormhole-token-bridge' as const,
+        decode,
+        endpoint: () => ({ verify: async () => ({ kind: 'valid' }) }) as never,
+      }
+      return {
+        ...{ bridge, client, logger: silentLogger(), rangeBlocks: 10, lookBackMs: 0, checkpoints: undefined },
+        submitter: { submit: async (_, vaa) => ({ id: transferId(decode(vaa)), status: 'started' }) },
+        lookup: createVaaLookup({ guardianApis: [], wormholescanApis: [] }),
+      }
+    },
+    async stream(defaults = {}) {
+      const { maxOpen = 100 } = defaults
+      const height = Number(await network.source.anvil.rpc<string>('eth_blockNumber'))
+      const first = String(BigInt(await highest()) + 1n)
+      const good = createGoodMessages()
+      const source = readSource(network, chain, {
+        good,
+        start: height + 1,
+        first,
+        name: `native-bridge:source:target-${++streams}`,
+        maxOpen,
+      })
+      const lines: Line[] = []
+      const halts: Mismatch[] = []
+      const endpoint = createEvmEndpoint({ chain: network.target.chain, routes: [{ ...network.route, source: chain }], good })
+      const bridge = createNativeBridge({ routes: [network.route], endpoints: new Map([['target', endpoint]]), sources: [] })
+      const stream = source.config.stream
+      const state = async () => {
+        const found = await queryStream(client, stream)
+        if (!found) throw new Error(`there is no ${stream}`)
+        return found
+      }
+      const transferOf = (transfer: NativeTransfer): Transfer => toTransfer(network.route, transfer)
+      return {
+        source,
+        lines,
+        halts,
+        agent(changes = {}) {
+          const { rangeBlocks = 1_000, auditMs = 2_000, checkpoints, ...config } = { ...defaults, ...changes }
+          const options: ScannedAgentOptions = {
+            source: { ...source, config: { ...source.config, ...config } },
+            sourceChain: chain,
+            targetChain: network.target.chain,
+            endpoint,
+            client,
+            submitter: createSubmitter({ bridges: new Map([[bridge.name, bridge]]), client }),
+            haltRoute: async (mismatch) => void halts.push(mismatch),
+            isHalted: () => halts.length > 0,
+            logger: listing(lines),
+            rangeBlocks,
+            auditMs,
+            checkpoints,
+          }
+          const agent = createScannedAgent(options)
+          agents.push(agent)
+          agent.start()
+          return agent
+        },
+        state,
+        shows: (wanted, what, timeoutMs = 90_000) => {
+          let last: StreamView | undefined
+          const look = async () => {
+            last = viewStream(await state())
+            return (await wanted(last)) && last
+          }
+          const waited = until(look, { timeoutMs, everyMs: 100, what: `${stream}: ${what}` })
+          return waited.catch((error: unknown) => {
+            throw new Error(`${String(error)}; it is ${JSON.stringify(last)}; ${JSON.stringify(lines.slice(-5))}`, { cause: error })
+          })
+        },
+        async initiate(...amounts) {
+          const started = await network.start(...amounts)
+          await network.source.finalise()
+          return started
+        },
+        async runs(transfer) {
+          const found = await client.workflow
+            .getHandle(transferId(transferOf(transfer)))
+            .describe()
+            .catch(() => undefined)
+          return found?.status.name === 'RUNNING'
+        },
+        id: (transfer) => transferId(transferOf(transfer)),
+        async complete(...transfers) {
+          for (const transfer of transfers) await network.deliver(await endpoint.intent(transferOf(transfer)))
+          await network.target.finalise()
+        },
+        metrics(agent) {
+          const metrics = createMetrics()
+          metrics.onCollect((all) => agent.report(all))
+          return metrics.render()
+        },
+        async lose() {
+          const execution = { workflowId: streamWorkflowId(stream) }
+          await client.workflowService.deleteWorkflowExecution({ namespace: client.options.namespace, workflowExecution: execution })
+          const isLost = async () => (await queryStream(client, stream)) === undefined
+          await until(isLost, { timeoutMs: 60_000, what: `${stream} to be forgotten` })
+        },
+      }
+    },
+    async stop() {
+      clearInterval(ticker)
+      for (const agent of agents) await agent.stop()
+      chain.close()
+      await proxy.stop()
+      await network.stop()
+      await ledgers.stop()
+    },
+  }
+}
+
+function readSource(
+  network: NativeBridgeNetwork,
+  source: EvmChain,
+  options: { start: number; first: string; name: string; maxOpen: number; good?: GoodMessages },
+): ScannedSource {
+  const { start, first, name, maxOpen, good = createGoodMessages() } = options
+  const target: LogReader = network.target.chain
+  const made = createNativeSource({ route: network.route, source, target, startBlock: start, maxOpen, good })
+  return { ...made, config: { ...made.config, first, stream: name } }
+}
+
+function listing(lines: Line[]): Logger {
+  const at = (level: string) => (message: string, fields?: Record<string, unknown>) => void lines.push({ level, message, fields })
+  const logger: Logger = { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error'), child: () => logger }
+  return logger
+}

@@ -1,0 +1,172 @@
+import { afterEach, describe, expect, it } from 'vitest'
+import { Client, Connection } from '@temporalio/client'
+import { startGuardianApi } from '../../../lab/devnet/wormhole/guardian-api.ts'
+import { RelayerError } from '../../../domain/catalogue/errors.ts'
+import { parseVaa } from '../../../domain/vaa.ts'
+import type { SignedSource } from '../../../bridges/source-port.ts'
+import type { Submitter } from '../../../intake/submit/submitter.ts'
+import { initialStream, viewStream } from '../../../domain/stream/reducer.ts'
+import type { StreamRequest, StreamState } from '../../../domain/stream/stream.ts'
+import { createSignedAuditor } from '../../../intake/streams/signed/audit/audit.ts'
+import { deliveredByTarget } from '../../../intake/streams/signed/gaps/delivered-by-target.ts'
+import { fetchMissing } from '../../../intake/streams/signed/gaps/fetch-missing.ts'
+import { silentLogger } from '../../../observability/logger.ts'
+import { createVaaLookup } from '../../../intake/submit/vaa-lookup.ts'
+import { nativeTransfer } from '../../helpers/native-transfer.ts'
+import { unused } from '../../helpers/unused.ts'
+import { signVaa } from '../../helpers/vaa.ts'
+import { fakeChain } from './fake-context.ts'
+
+const emitter = `${'00'.repeat(12)}${'33'.repeat(20)}`
+const bridge = 'wormhole-token-bridge'
+const stops: (() => Promise<unknown>)[] = []
+
+afterEach(async () => {
+  for (const stop of stops.splice(0)) await stop()
+})
+
+async function server(copy: () => Uint8Array) {
+  const api = await startGuardianApi(() => copy())
+  stops.push(api.stop)
+  return api
+}
+
+/** A client whose server lists no workflow; it connects to none. */
+function clientWithoutWorkflows(): Client {
+  const client = new Client({ connection: Connection.lazy() })
+  client.workflow.list = () => {
+    const none = (async function* () {})()
+    return Object.assign(none, { intoHistories: unused('intoHistories') })
+  }
+  return client
+}
+
+/** A submitter that takes the messages of this test, and refuses all others: too few have signed. */
+function submitterFor(timestamp: number): Submitter {
+  return {
+    async submit(_, message) {
+      if (parseVaa(message).timestamp !== timestamp) throw new RelayerError('VAA_NO_QUORUM')
+      return { id: 'it', status: 'started' }
+    },
+  }
+}
+
+type Deps = Parameters<typeof fetchMissing>[0]
+
+function depsFor(urls: readonly string[], submitter: Submitter, own: Pick<Partial<SignedSource>, 'delivered'> = {}): Deps {
+  const transfer = { bridge, sourceChain: 's', targetChain: 't', emitter, digest: '0x00', message: '' }
+  return {
+    source: { emitterChain: 2, emitter, sourceChain: 's', delivered: async (all) => all.map(() => false), ...own },
+    bridge: { name: bridge, decode: (vaa) => ({ ...transfer, sequence: parseVaa(vaa).sequence }), endpoint: unused('endpoint') },
+    submitter,
+    lookup: createVaaLookup({ guardianApis: urls, wormholescanApis: [], timeoutMs: 15_000 }),
+  }
+}
+
+describe('the copies of a missing message', () => {
+  it('come from each server once: one that has another bad one each time neither keeps it busy nor stands before the others', async () => {
+    let time = 1_700_000_000
+    const bad = await server(() => signVaa({ timestamp: ++time }).bytes)
+    const good = await server(() => signVaa({ timestamp: 7 }).bytes)
+    const found = await fetchMissing(depsFor([bad.url, good.url], submitterFor(7)), ['42'])
+    expect(found.get('42')).toEqual({ kind: 'started', id: 'it', status: 'started', publishedAt: 7_000 })
+    expect([bad.requests.length, good.requests.length]).toEqual([1, 1])
+  })
+
+  it('are absent, with the reason of the last, where no server has a good one', async () => {
+    let time = 1_700_000_000
+    const servers = [await server(() => signVaa({ timestamp: ++time }).bytes), await server(() => signVaa({ timestamp: ++time }).bytes)]
+    const urls = servers.map(({ url }) => url)
+    const found = await fetchMissing(depsFor(urls, submitterFor(7)), ['42'])
+    expect(found.get('42')).toEqual({ kind: 'absent', code: 'VAA_NO_QUORUM' })
+    expect(servers.map(({ requests }) => requests.length)).toEqual([1, 1])
+  })
+})
+
+describe('a target whose nodes are down', () => {
+  const down = () => Promise.reject(new RelayerError('NODE_UNAVAILABLE'))
+  /** Even numbers go to `dead`, odd ones to `alive`. */
+  const apart = (deps: Deps): Deps => {
+    const decode = (vaa: Uint8Array) => {
+      const transfer = deps.bridge.decode(vaa)
+      return { ...transfer, targetChain: BigInt(transfer.sequence) % 2n === 0n ? 'dead' : 'alive' }
+    }
+    return { ...deps, bridge: { ...deps.bridge, decode } }
+  }
+  const deadOnly: SignedSource['delivered'] = (some) =>
+    some.some(({ targetChain }) => targetChain === 'dead') ? down() : Promise.resolve(some.map(({ sequence }) => sequence === '3'))
+  it('keeps its own numbers for later, and does not hold up those of other targets', async () => {
+    const api = await startGuardianApi((_, __, sequence) => signVaa({ timestamp: 7, sequence: BigInt(sequence) }).bytes)
+    stops.push(api.stop)
+    const found = await fetchMissing(apart(depsFor([api.url], submitterFor(7), { delivered: deadOnly })), ['1', '2', '3'])
+    const sorted = [...found].sort(([a], [b]) => Number(a) - Number(b))
+    expect(sorted).toEqual([
+      ['1', { kind: 'started', id: 'it', status: 'started', publishedAt: 7_000 }],
+      [
+        '2',
+        {
+          kind: 'unknown',
+          againInMs: 5_000,
+          why: expect.stringContaining('No node'),
+          blocked: { code: 'NODE_UNAVAILABLE', chain: 'dead' },
+        },
+      ],
+      ['3', { kind: 'delivered' }],
+    ])
+    const transfers = [2, 3, 5].map((number) => nativeTransfer(number, { targetChain: number === 2 ? 'dead' : 'alive' }))
+    const { done, unread } = await deliveredByTarget({ delivered: deadOnly }, transfers)
+    expect([[...done], [...unread.keys()]]).toEqual([['3'], ['2']])
+  })
+
+  it('is no excuse for what is no outage', async () => {
+    const transfers = [nativeTransfer(2, { targetChain: 'dead' })]
+    const wrong = () => Promise.reject(new RelayerError('NATIVE_NONCE_MISMATCH'))
+    await expect(deliveredByTarget({ delivered: wrong }, transfers)).rejects.toMatchObject({ code: 'NATIVE_NONCE_MISMATCH' })
+  })
+})
+
+describe('a source whose nodes are down', () => {
+  const down = () => Promise.reject(new RelayerError('NODE_UNAVAILABLE'))
+  const gap = { from: '1', to: '2', state: 'unobserved' as const, at: 1 }
+
+  /** An emitter of which 1 and 2 are missing, and some server has 1. */
+  async function emitterWithout(highest: () => Promise<string | undefined>) {
+    const api = await startGuardianApi((_, __, sequence) => (sequence === '1' ? signVaa({ timestamp: 7, sequence: 1n }).bytes : undefined))
+    stops.push(api.stop)
+    const requests: StreamRequest[] = []
+    const state: StreamState = { ...initialStream({ stream: 's', origin: '1/0xaa', first: '1', maxOpen: 9 }), next: '3', gaps: [gap] }
+    const deps = depsFor([api.url], submitterFor(7))
+    const source: SignedSource = { ...deps.source, kind: 'signed', bridge, config: state.config, begins: {}, highest, published: down }
+    const options = {
+      ...deps,
+      source,
+      chain: fakeChain(9),
+      streamClient: {
+        view: undefined,
+        state: async () => state,
+        apply: async (some: readonly StreamRequest[]) => {
+          requests.push(...some)
+          return { answers: some.map(() => ({ kind: 'done' as const })), view: viewStream(state) }
+        },
+      },
+      logger: silentLogger(),
+      rangeBlocks: 100,
+      lookBackMs: 0,
+      client: clientWithoutWorkflows(),
+    }
+    return { requests, auditor: createSignedAuditor(options, 1_000) }
+  }
+  const seen = { kind: 'seen', numbers: [['1']] }
+
+  it('does not keep what the servers have from being recorded, nor the rest from its turn', async () => {
+    const { requests, auditor } = await emitterWithout(async () => '2')
+    expect(await auditor.audit()).toMatchObject({ started: 1, absent: 1, upTo: '2', height: 9, nextAt: expect.any(Number) })
+    expect(requests).toEqual([{ kind: 'audited', upTo: '2', height: 9, present: [] }, seen])
+  })
+
+  it('is an error only when all else is done', async () => {
+    const { requests, auditor } = await emitterWithout(down)
+    await expect(auditor.audit()).rejects.toMatchObject({ code: 'NODE_UNAVAILABLE' })
+    expect(requests).toEqual([seen])
+  })
+})

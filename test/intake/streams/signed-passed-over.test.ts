@@ -1,0 +1,119 @@
+import { describe, expect, it } from 'vitest'
+import type { Verdict } from '../../../bridges/port.ts'
+import { createHeardSource } from '../../../bridges/wormhole-token-bridge/heard.ts'
+import { createDecode } from '../../../bridges/wormhole-token-bridge/message.ts'
+import { parseVaa } from '../../../domain/vaa.ts'
+import { createSpyIntake } from '../../../intake/spy/spy.ts'
+import { createSubmitter } from '../../../intake/submit/submitter.ts'
+import { startSpy } from '../../../lab/devnet/wormhole/spy.ts'
+import { silentLogger } from '../../../observability/logger.ts'
+import { createMetrics } from '../../../observability/metrics.ts'
+import { createPassedOver } from '../../../intake/streams/signed/gaps/passed-over.ts'
+import type { NumberStatus } from '../../../intake/streams/number-status.ts'
+import { unused } from '../../helpers/unused.ts'
+import { signVaa, transferPayload } from '../../helpers/vaa.ts'
+
+const emitter = 'ec'.repeat(32)
+const source = createHeardSource({
+  emitterChain: 1,
+  emitter,
+  sourceChain: 'wormhole-1',
+  maxOpen: 200,
+  targets: new Map([['ethereum', {} as never]]),
+})
+const vaa = (sequence: bigint, toChain: number) =>
+  signVaa({ emitterChain: 1, emitter, sequence, payload: transferPayload({ toChain }) }).bytes
+const valid: Verdict = { kind: 'valid' }
+
+/** What is recorded, and how often signatures are looked at. */
+function network(verify: () => Promise<Verdict>) {
+  const recorded: (readonly [string, NumberStatus])[] = []
+  const counts = { looks: 0 }
+  const bridge = {
+    name: 'wormhole-token-bridge' as const,
+    decode: createDecode(new Map([[2, 'ethereum']])),
+    endpoint: () => ({ verify: () => (counts.looks++, verify()) }) as never,
+  }
+  const recorder = { add: (number: string, status: NumberStatus) => void recorded.push([number, status]), has: () => false }
+  const streamClient = { view: { completedNumber: '6' } as never }
+  return { recorded, counts, bridge, passOver: createPassedOver({ source, bridge, streamClient }, recorder) }
+}
+
+describe('messages that go to no chain of ours', () => {
+  it('have their signatures looked at once for each number, and not below the watermark', async () => {
+    const { passOver, recorded, counts } = network(async () => valid)
+    for (const number of [7n, 7n, 8n, 5n, 7n]) await passOver(String(number), vaa(number, 30))
+    expect([recorded, counts.looks]).toEqual([
+      [
+        ['7', 'ignored'],
+        ['8', 'ignored'],
+      ],
+      2,
+    ])
+  })
+
+  it('that nobody signed resolve nothing, and do not stand in the way of the one that was', async () => {
+    const said: Verdict[] = [{ kind: 'rejected', code: 'VAA_SIGNATURE_INVALID', reason: '' }, valid]
+    const { passOver, recorded } = network(async () => said.shift() ?? valid)
+    await passOver('7', vaa(7n, 30))
+    expect(recorded).toEqual([])
+    await passOver('7', vaa(7n, 30))
+    expect(recorded).toEqual([['7', 'ignored']])
+  })
+
+  it('are dropped where many wait for a node: the audit asks for their numbers', async () => {
+    let answer: (verdict: Verdict) => void = () => {}
+    const said = new Promise<Verdict>((resolve) => (answer = resolve))
+    const { passOver, recorded, counts } = network(() => said)
+    const all = Promise.all(Array.from({ length: 100 }, (_, index) => passOver(String(7 + index), vaa(BigInt(7 + index), 30))))
+    expect(counts.looks).toBe(64)
+    answer(valid)
+    await all
+    expect(recorded).toHaveLength(64)
+  })
+
+  it('10,000 of them from a spy are counted, cost three looks at signatures, and hold up no transfer of ours', async () => {
+    const { passOver, recorded, counts, bridge } = network(async () => valid)
+    const metrics = createMetrics()
+    const started: string[] = []
+    const submitter = createSubmitter({ bridges: new Map([[bridge.name, bridge as never]]), client: unused('client') as never })
+    // All of them are sent by the loop that also reads them: the spy is not to take that for a reader that has stopped.
+    const spy = await startSpy({ sendTimeoutMs: 120_000 })
+    const looks: Promise<void>[] = []
+    const intake = createSpyIntake({
+      ...{ bridge: bridge.name, address: spy.address, filters: [{ chain: 1, emitter }], metrics, logger: silentLogger() },
+      submitter: {
+        async submit(name, bytes, options) {
+          if (bridge.decode(bytes).targetChain !== 'ethereum') return submitter.submit(name, bytes, options)
+          started.push(bridge.decode(bytes).sequence)
+          return { id: 'ours', status: 'started' }
+        },
+      },
+      listener: {
+        listening() {},
+        heard(bytes, outcome) {
+          if (outcome.kind === 'refused') looks.push(passOver(parseVaa(bytes).sequence, bytes))
+        },
+      },
+    })
+    try {
+      intake.start()
+      await expect.poll(() => spy.subscribers, { timeout: 40_000 }).toBe(1)
+      await expect.poll(() => intake.health.connected, { timeout: 40_000 }).toBe(true)
+      const elsewhere = [7n, 8n, 9n].map((number) => vaa(number, 30))
+      for (let index = 0; index < 10_000; index++) spy.publish(elsewhere[index % 3]!, 1, emitter)
+      spy.publish(vaa(10n, 2), 1, emitter)
+      await expect.poll(() => started, { timeout: 120_000 }).toEqual(['10'])
+      await expect.poll(() => intake.health.refused['TARGET_CHAIN_UNSUPPORTED'], { timeout: 40_000 }).toBe(10_000)
+      await Promise.all(looks)
+      expect(intake.health).toMatchObject({ paused: false, kept: 0, connections: 1 })
+      expect([counts.looks, recorded.map(([number]) => number).toSorted()]).toEqual([3, ['7', '8', '9']])
+      expect(await metrics.render()).toContain(
+        'portage_intake_refused_total{via="spy",bridge="wormhole-token-bridge",code="TARGET_CHAIN_UNSUPPORTED"} 10000',
+      )
+    } finally {
+      await intake.stop(50)
+      await spy.stop()
+    }
+  }, 200_000)
+})

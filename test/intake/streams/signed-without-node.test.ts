@@ -1,0 +1,205 @@
+import { describe, expect, it } from 'vitest'
+import type { Verdict } from '../../../bridges/port.ts'
+import type { SignedSource } from '../../../bridges/source-port.ts'
+import { createHeardSource } from '../../../bridges/wormhole-token-bridge/heard.ts'
+import { createDecode } from '../../../bridges/wormhole-token-bridge/message.ts'
+import { RelayerError } from '../../../domain/catalogue/errors.ts'
+import type { StreamCheckpoint } from '../../../domain/stream/checkpoint.ts'
+import { silentLogger } from '../../../observability/logger.ts'
+import { createSignedAuditor } from '../../../intake/streams/signed/audit/audit.ts'
+import { createGapFiller } from '../../../intake/streams/signed/gaps/gap-filler.ts'
+import { isIgnorable } from '../../../intake/streams/signed/gaps/fetch-missing.ts'
+import { createTailProbe } from '../../../intake/streams/signed/audit/tail-probe.ts'
+import { bootstrapWithoutNode, chainWithoutNode, firstWithoutNode, mayBegin } from '../../../intake/streams/signed/without-node.ts'
+import { codeOfAsync } from '../../helpers/refusals.ts'
+import { unused } from '../../helpers/unused.ts'
+import { signVaa, transferPayload } from '../../helpers/vaa.ts'
+import { fakeStream } from './fake-context.ts'
+
+const emitter = 'ec'.repeat(32)
+const own = { emitterChain: 1, emitter, sourceChain: 'wormhole-1', maxOpen: 200 }
+const source = (first?: string) => createHeardSource({ ...own, first, targets: new Map() })
+/** To a chain that the config has, and to one that it does not have. */
+const vaa = (sequence: bigint, toChain = 2) => signVaa({ emitterChain: 1, emitter, sequence, payload: transferPayload({ toChain }) }).bytes
+
+/** A Solana emitter whose guardians' API has these numbers; even ones go to a chain of the config. */
+function network(has: (sequence: bigint) => boolean, { first = '1000000', unregistered = [] as readonly string[] } = {}) {
+  const { streamClient, requests } = fakeStream(source(first).config)
+  const asked: string[] = []
+  const started: string[] = []
+  const deps = {
+    source: createHeardSource({ ...own, targets: new Map([['ethereum', {} as never]]) }),
+    chain: chainWithoutNode('wormhole-1'),
+    bridge: {
+      name: 'wormhole-token-bridge' as const,
+      decode: createDecode(new Map([[2, 'ethereum']])),
+      endpoint: () => ({ verify: async () => ({ kind: 'valid' as const }) }) as never,
+    },
+    streamClient,
+    submitter: {
+      submit: async (_: string, message: Uint8Array) => {
+        const { sequence } = deps.bridge.decode(message)
+        if (unregistered.includes(sequence)) throw new RelayerError('EMITTER_UNKNOWN')
+        started.push(sequence)
+        return { id: sequence, status: 'started' as const }
+      },
+    },
+    lookup: {
+      find: async ({ sequence }: { sequence: string }) => {
+        asked.push(sequence)
+        const at = BigInt(sequence)
+        if (!has(at)) return { kind: 'absent' as const, againInMs: 60_000, why: '' }
+        return { kind: 'found' as const, vaa: vaa(at, at % 2n === 0n ? 2 : 30), origin: 'http://guardian', api: 0 }
+      },
+      held: async () => false,
+    },
+    logger: silentLogger(),
+    rangeBlocks: 100,
+    lookBackMs: 0,
+    freshMs: 0,
+  }
+  // No chain is asked whether it is delivered.
+  Object.assign(deps.source, { delivered: async (all: readonly unknown[]) => all.map(() => false) })
+  return { deps, streamClient, requests, asked, started }
+}
+
+describe('where the stream of a source without a node begins', () => {
+  const checkpoint: StreamCheckpoint = {
+    version: 1,
+    stream: source().config.stream,
+    origin: source().config.origin,
+    completedNumber: '7',
+    exceptions: [],
+  }
+  const begin = async (from: SignedSource, kept?: StreamCheckpoint | Error, heard?: string) => {
+    const read = async () => {
+      if (kept instanceof Error) throw kept
+      return kept
+    }
+    const { config, checkpoint: taken } = await bootstrapWithoutNode(
+      from,
+      read,
+      () => {},
+      () => heard,
+    )
+    return [config.first, taken?.completedNumber]
+  }
+
+  it('with the first that was heard, above a checkpoint, or where the config says', async () => {
+    expect(await begin(source(), undefined, '1002003')).toEqual(['1002003', undefined])
+    expect(await begin(source(), checkpoint, '1002003')).toEqual(['0', '7'])
+    expect(await begin(source('5'), undefined, '1002003')).toEqual(['5', undefined])
+    expect(await firstWithoutNode(source(), { read: async () => checkpoint })).toBe('8')
+  })
+
+  it('not before it was heard, nor before its checkpoint could be asked for', async () => {
+    expect(await codeOfAsync(() => begin(source()))).toBe('STREAM_NOT_FOUND')
+    const away = new RelayerError('CHECKPOINT_UNAVAILABLE')
+    expect(await codeOfAsync(() => begin(source(), away, '9'))).toBe('CHECKPOINT_UNAVAILABLE')
+    expect(await begin(source('5'), away, '9')).toEqual(['5', undefined])
+  })
+
+  it('not with an old message that somebody repeats', () => {
+    const at = 1_700_000_000
+    const { bytes } = signVaa({ timestamp: at })
+    expect([mayBegin(bytes, (at + 3_599) * 1_000), mayBegin(bytes, (at + 3_601) * 1_000)]).toEqual([true, false])
+  })
+})
+
+describe('what nobody counts', () => {
+  it('a tail that no message was heard above is found at the servers, by steps', async () => {
+    const { deps, streamClient, started } = network((at) => at < 1_000_040n && at !== 1_000_000n)
+    await createTailProbe(deps)(undefined)
+    expect(streamClient.view?.next).toBe('1000040')
+    // The first of them no server has: a gap. Others that were stepped over are gaps, too, which are filled.
+    await createGapFiller(deps, 60_000).look(streamClient.now!, undefined)
+    expect(streamClient.now?.gaps).toMatchObject([{ from: '1000000', to: '1000000', state: 'unobserved' }])
+    const even = Array.from({ length: 19 }, (_, index) => String(1_000_002 + 2 * index))
+    expect(started.toSorted()).toEqual(even)
+    expect(streamClient.view).toMatchObject({ open: 19, counts: { ignored: 20 } })
+  })
+
+  it('asks three numbers where nothing is missing, and none where the stream has not begun', async () => {
+    const { deps, asked } = network(() => false)
+    await createTailProbe(deps)(undefined)
+    expect(asked).toEqual(['1000000', '1000001', '1000010'])
+    deps.streamClient.now = undefined
+    await createTailProbe(deps)(undefined)
+    expect(asked).toHaveLength(3)
+  })
+
+  it('an audit of a stream that has not begun asks Temporal once, and no server', async () => {
+    const { deps, asked } = network(() => true)
+    let questions = 0
+    const streamClient = { ...deps.streamClient, view: undefined, state: async () => void questions++ }
+    const client = unused('client') as never
+    const auditor = createSignedAuditor({ ...deps, streamClient, client }, 60_000)
+    expect(await auditor.audit()).toMatchObject({ started: 0, delivered: 0, ignored: 0, absent: 0 })
+    expect([questions, asked]).toEqual([1, []])
+  })
+
+  it('a transfer to a chain of ours whose token bridge has not registered the source is passed over: nobody can deliver it', async () => {
+    const { deps, streamClient } = network((at) => at < 1_000_001n, { unregistered: ['1000000'] })
+    await createTailProbe(deps)(undefined)
+    expect(streamClient.view).toMatchObject({ completedNumber: '1000000', gaps: {}, open: 0, counts: { ignored: 1 } })
+  })
+
+  it('a number far above all others makes a gap that keeps no server busy, and in which the next ones are found', async () => {
+    const { deps, streamClient, asked } = network((at) => at === 1_000_003n)
+    await streamClient.apply([{ kind: 'seen', numbers: [['1000000'], [String(2n ** 63n)]] }])
+    const filler = createGapFiller(deps, 60_000)
+    for (let looks = 0; looks < 8; looks++) await filler.look(streamClient.now!, undefined)
+    expect(asked).toContain('1000003')
+    expect(new Set(asked).size).toBeLessThan(12_000)
+    // What lies between its ends was not asked for.
+    expect(streamClient.now?.gaps.map(({ from, state }) => [from, state])).toEqual([
+      ['1000001', 'unobserved'],
+      ['1000004', 'unobserved'],
+      ['1005005', 'unasked'],
+      [String(2n ** 63n - 5_001n), 'unobserved'],
+    ])
+  }, 60_000)
+})
+
+describe('whether a message that is not for us is signed', () => {
+  const verdicts = (given: Readonly<Record<string, Verdict | RelayerError>>) => {
+    const judges = Object.keys(given)
+    const asked: string[] = []
+    const bridge = {
+      decode: createDecode(new Map([[2, 'ethereum']])),
+      endpoint: (chain: string) => ({
+        verify: async () => {
+          asked.push(chain)
+          const said = given[chain]!
+          if (said instanceof Error) throw said
+          return said
+        },
+      }),
+    }
+    const ask = () => isIgnorable({ source: { ...source(), withoutNode: { judges } }, bridge: bridge as never }, vaa(1n, 30))
+    return { ask, asked }
+  }
+  const valid: Verdict = { kind: 'valid' }
+  const refused: Verdict = { kind: 'rejected', code: 'GUARDIAN_SET_EXPIRED', reason: '' }
+  const unknown: Verdict = { kind: 'wait', code: 'GUARDIAN_SET_UNKNOWN', reason: '' }
+
+  it('the first of our chains that can say says', async () => {
+    const down = new RelayerError('NODE_UNAVAILABLE')
+    for (const [given, isSigned, chains] of [
+      [{ a: valid, b: refused }, true, ['a']],
+      [{ a: refused, b: valid }, false, ['a']],
+      [{ a: down, b: valid }, true, ['a', 'b']],
+      [{ a: unknown, b: refused }, false, ['a', 'b']],
+      [{ a: unknown, b: unknown }, false, ['a', 'b']],
+    ] as const) {
+      const { ask, asked } = verdicts(given)
+      expect([await ask(), asked]).toEqual([isSigned, chains])
+    }
+    expect(await codeOfAsync(verdicts({ a: down, b: down }).ask)).toBe('NODE_UNAVAILABLE')
+  })
+
+  it('none is asked of a transfer to a chain of ours: the target has judged it', async () => {
+    const bridge = { decode: createDecode(new Map([[2, 'ethereum']])), endpoint: unused('endpoint') }
+    expect(await isIgnorable({ source: source(), bridge: bridge as never }, vaa(1n, 2))).toBe(false)
+  })
+})

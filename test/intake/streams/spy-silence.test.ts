@@ -1,0 +1,108 @@
+import { expect, test } from 'vitest'
+import { applyToStream, initialStream } from '../../../domain/stream/reducer.ts'
+import { assertStreamUpdate } from '../../../domain/stream/request.ts'
+import type { StreamRequest } from '../../../domain/stream/stream.ts'
+import { createExpectedOfSpy, createSilenceEnd, unheardOf } from '../../../intake/streams/signed/spy-silence.ts'
+import type { FetchOutcome } from '../../../intake/streams/signed/gaps/fetch-missing.ts'
+
+const heads = { current: undefined }
+const order = { by: 'ann', reason: 'a look' }
+
+test('what is expected from a spy is what is published while a subscription stands, and nothing of before and after', () => {
+  const expected = createExpectedOfSpy(heads, () => 10_000)
+  expect(expected.isUnheard('1', 11_000)).toBe(false)
+  expected.begin()
+  expect([expected.isUnheard('1', 9_000), expected.isUnheard('2', 11_000)]).toEqual([false, true])
+  expected.end()
+  expect(expected.isUnheard('2', 11_000)).toBe(false)
+})
+
+test('what it told is expected no more, whatever came of it', () => {
+  const expected = createExpectedOfSpy(heads, () => 10_000)
+  expected.begin()
+  expected.tell('2')
+  expect(expected.isUnheard('2', 11_000)).toBe(false)
+})
+
+test('the clock of a chain that is ahead of ours makes no message of before one of after', () => {
+  const latest = { height: 7, hash: '0x07', parentHash: '0x06', timestamp: 20 }
+  const expected = createExpectedOfSpy({ current: { latest, finalized: 5 } as never }, () => 10_000)
+  expected.begin()
+  expect([expected.isUnheard('1', 15_000), expected.isUnheard('2', 21_000)]).toEqual([false, true])
+})
+
+test('only messages that a server had count: not those that are absent, delivered without one, or run already', () => {
+  const outcomes = new Map<string, FetchOutcome>([
+    ['3', { kind: 'started', id: 'a', status: 'started', publishedAt: 5 }],
+    ['4', { kind: 'ignored', publishedAt: 6 }],
+    ['5', { kind: 'started', id: 'b', status: 'known' }],
+    ['6', { kind: 'delivered' }],
+    ['7', { kind: 'absent', againInMs: undefined, code: undefined }],
+  ])
+  expect(unheardOf(outcomes, () => true)).toEqual(['3', '4'])
+  expect(unheardOf(outcomes)).toEqual([])
+})
+
+/** A stream's own reducer behind a client, in which 3 and 4 were told by servers alone at 5,000, and one subscription after another. */
+function silentStream(maxOpen = 10) {
+  let state = initialStream({ stream: 'test', origin: '1/0xaa', first: '3', maxOpen: 10 })
+  let clock = 1_000
+  const tell = (requests: readonly StreamRequest[], at = clock) => {
+    assertStreamUpdate({ requests })
+    const step = applyToStream(state, { requests }, at)
+    state = step.state
+    return step.response
+  }
+  tell([{ kind: 'seen', numbers: [['3'], ['4']], unheard: [['3', '4']] }], 5_000)
+  tell([{ kind: 'setMaxOpen', maxOpen, order }])
+  const expected = createExpectedOfSpy(heads, () => clock)
+  let looks = 0
+  const client = {
+    state: async () => {
+      looks += 1
+      return state
+    },
+    apply: async (requests: readonly StreamRequest[]) => tell(requests),
+  }
+  return {
+    ...{ expected, tell, look: createSilenceEnd({ streamClient: client }, expected) },
+    open: (at: number) => {
+      clock = at
+      expected.begin()
+    },
+    noted: () => state.unheard,
+    rest: () => ({ next: state.next, open: state.open.map(({ number }) => number) }),
+    looks: () => looks,
+  }
+}
+
+test('a new subscription ends what was noted before it, once and for all processes, and changes nothing else', async () => {
+  const { open, look, noted, rest, looks, tell } = silentStream()
+  const before = rest()
+  open(6_000)
+  await look()
+  expect(noted()).toBeUndefined()
+  expect(rest()).toEqual(before)
+  tell([{ kind: 'seen', numbers: [['5']], unheard: [['5', '5']] }], 5_500)
+  await look()
+  expect(noted()).toMatchObject({ from: '5' })
+  expect(looks()).toBe(1)
+})
+
+test('what was noted while the subscription stood stays, and so it does while none stands', async () => {
+  const { open, look, noted, expected } = silentStream()
+  open(4_000)
+  await look()
+  expect(noted()).toMatchObject({ from: '3', to: '4' })
+  open(6_000)
+  expected.end()
+  await look()
+  expect(noted()).toMatchObject({ from: '3', to: '4' })
+})
+
+test('a stream that is full ends it, too', async () => {
+  const { open, look, noted } = silentStream(1)
+  open(6_000)
+  await look()
+  expect(noted()).toBeUndefined()
+})

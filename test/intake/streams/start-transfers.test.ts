@@ -1,0 +1,115 @@
+import { Client, Connection } from '@temporalio/client'
+import { WorkflowNotFoundError } from '@temporalio/common'
+import { describe, expect, it } from 'vitest'
+import { RelayerError } from '../../../domain/catalogue/errors.ts'
+import type { Transfer } from '../../../domain/transfer/transfer.ts'
+import { startAgain, startAll } from '../../../intake/streams/scanned/start-transfers.ts'
+import { createStreamCache } from '../../../intake/streams/scanned/stream-cache.ts'
+import { codeOfAsync } from '../../helpers/refusals.ts'
+
+const transfers = [1, 2, 3].map((number): Transfer => ({
+  ...{ bridge: 'native-bridge', sourceChain: 'a', targetChain: 'b', emitter: '33'.padStart(64, '0') },
+  ...{ sequence: String(number), digest: `0x${String(number).padStart(64, '0')}`, message: Buffer.from(String(number)).toString('base64') },
+}))
+
+/** A client whose server has no workflow. It connects to none. */
+function emptyTemporal(): Client {
+  const client = new Client({ connection: Connection.lazy() })
+  const describe = (id: string) => Promise.reject(new WorkflowNotFoundError('not found', id, undefined))
+  Object.defineProperty(client.workflow, 'getHandle', { value: (id: string) => ({ describe: () => describe(id) }) })
+  return client
+}
+
+/** A submitter that fails for these. */
+function network() {
+  const failing = new Map<string, RelayerError>()
+  const submitted: string[] = []
+  const listeners = new Map<string, () => void>()
+  const cache = createStreamCache()
+  const submitter = {
+    async submit(_: string, message: Uint8Array) {
+      const number = Buffer.from(message).toString()
+      submitted.push(number)
+      listeners.get(number)?.()
+      const error = failing.get(number)
+      if (error) throw error
+      return { id: number, status: 'started' as const }
+    },
+  }
+  const streamClient = { era: 0 }
+  const stopping = new AbortController().signal
+  const start = () => startAll({ submitter, cache, stopping, streamClient }, transfers)
+  const again = (transfer: Transfer) => startAgain({ submitter, cache, stopping, streamClient, client: emptyTemporal() }, transfer)
+  const onSubmit = (number: string, listener: () => void) => void listeners.set(number, listener)
+  return { start, again, failing, cache, streamClient, onSubmit, taken: () => submitted.splice(0) }
+}
+
+describe('the transfers of a range', () => {
+  it('of which one was not started: only that one is tried again', async () => {
+    const { start, failing, cache, taken } = network()
+    failing.set('2', new RelayerError('TEMPORAL_UNAVAILABLE'))
+    expect(await codeOfAsync(start)).toBe('TEMPORAL_UNAVAILABLE')
+    expect([taken(), cache.transfer('1')]).toEqual([['1', '2', '3'], undefined])
+    expect(await codeOfAsync(start)).toBe('TEMPORAL_UNAVAILABLE')
+    expect(taken()).toEqual(['2'])
+    failing.clear()
+    await start()
+    expect([taken(), cache.transfer('1')]).toEqual([['2'], transfers[0]])
+  })
+
+  it('are all asked for when they are read once more: one may have closed undone', async () => {
+    const { start, taken } = network()
+    await start()
+    await start()
+    expect(taken()).toEqual(['1', '2', '3', '1', '2', '3'])
+  })
+
+  it('are all asked for after the source forked', async () => {
+    const { start, failing, cache, taken } = network()
+    failing.set('2', new RelayerError('TEMPORAL_UNAVAILABLE'))
+    await codeOfAsync(start)
+    cache.forget(0)
+    failing.clear()
+    taken()
+    await start()
+    expect(taken()).toEqual(['1', '2', '3'])
+  })
+
+  it('are all asked for after the stream went back: Temporal may have lost what was started', async () => {
+    const { start, failing, streamClient, taken } = network()
+    failing.set('2', new RelayerError('TEMPORAL_UNAVAILABLE'))
+    await codeOfAsync(start)
+    streamClient.era += 1
+    await codeOfAsync(start)
+    expect(taken()).toEqual(['1', '2', '3', '1', '2', '3'])
+    await codeOfAsync(start)
+    expect(taken()).toEqual(['2'])
+  })
+
+  it('are asked for again, too, where the stream went back while they were started', async () => {
+    const { start, failing, streamClient, taken, onSubmit } = network()
+    failing.set('2', new RelayerError('TEMPORAL_UNAVAILABLE'))
+    onSubmit('3', () => void (streamClient.era += 1))
+    await codeOfAsync(start)
+    taken()
+    await codeOfAsync(start)
+    expect(taken()).toContain('3')
+  })
+
+  it('of which one is gone from Temporal: it is asked for, though it was started a moment ago', async () => {
+    const { start, again, failing, taken } = network()
+    failing.set('2', new RelayerError('TEMPORAL_UNAVAILABLE'))
+    await codeOfAsync(start)
+    taken()
+    for (const transfer of transfers.slice(0, 1)) await again(transfer)
+    expect(taken()).toEqual(['1'])
+  })
+
+  it('of which one contradicts the source’s table: that is what is thrown, whatever else failed', async () => {
+    const { start, failing, taken } = network()
+    failing.set('1', new RelayerError('TEMPORAL_UNAVAILABLE'))
+    failing.set('3', new RelayerError('NATIVE_ID_MISMATCH'))
+    const contradiction = await codeOfAsync(start)
+    expect([contradiction, taken()]).toEqual(['NATIVE_ID_MISMATCH', ['1', '2', '3']])
+  })
+})

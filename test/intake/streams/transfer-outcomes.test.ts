@@ -1,0 +1,168 @@
+import { Client, Connection } from '@temporalio/client'
+import { describe, expect, it, vi } from 'vitest'
+import { takeBack } from '../../../domain/stream/aside.ts'
+import { limits } from '../../../domain/stream/gaps.ts'
+import { initialStream } from '../../../domain/stream/reducer.ts'
+import type { StreamRequest, StreamState } from '../../../domain/stream/stream.ts'
+import { silentLogger } from '../../../observability/logger.ts'
+import { createOutcomeReporter } from '../../../intake/streams/transfer-outcomes.ts'
+import type { endedSince, parkedPage } from '../../../temporal/client/streams/stream-transfers.ts'
+import { fakeTime } from '../../helpers/fake-time.ts'
+
+const secondMs = 1_000
+const minuteMs = 60 * secondMs
+
+fakeTime(Date.parse('2026-11-21T12:00:00Z'))
+
+/** A reporter of a stream with these numbers open, and a visibility store that shows a transfer so long after it ended. */
+function reporter(lagMs: number, ...numbers: string[]) {
+  const closedAt = new Map<string, number>()
+  const recorded: string[] = []
+  let [listed, isAway] = [0, false]
+  const list: typeof endedSince = async (_, __, since) => {
+    if (isAway) throw new Error('away')
+    const found = [...closedAt].filter(([, at]) => at >= since && at + lagMs <= Date.now())
+    listed += found.length
+    return found.map(([number]) => ({ number, id: number, runId: number, state: 'delivered', running: false }))
+  }
+  const config = { stream: 's', origin: '1/0xaa', first: '0', maxOpen: 360 }
+  const state: StreamState = { ...initialStream(config), next: '9', open: numbers.map((number) => ({ number })) }
+  const streamClient = {
+    apply: async (requests: readonly StreamRequest[]) => {
+      for (const request of requests) if (request.kind === 'seen') recorded.push(...request.numbers.map(([number]) => number))
+      return undefined
+    },
+  }
+  const source = { bridge: 'native-bridge' as const, sourceChain: 'a', config }
+  const client = new Client({ connection: Connection.lazy() })
+  const outcomes = createOutcomeReporter({ source, streamClient, client, logger: silentLogger() }, list, undefined, async () => ({
+    listed: [],
+  }))
+  const ends = (number: string, at: number) => void closedAt.set(number, at)
+  return { recorded, look: () => outcomes.look(state), ends, listed: () => listed, fail: (is: boolean) => void (isAway = is) }
+}
+
+it('a transfer that the visibility store shows a minute after its end is recorded by a later look', async () => {
+  const { recorded, look, ends } = reporter(minuteMs - 4 * secondMs, '1')
+  ends('1', Date.now())
+  const lookedFor = 70 * secondMs
+  for (let passed = 0; passed < lookedFor; passed += 4 * secondMs) {
+    await look()
+    vi.advanceTimersByTime(4 * secondMs)
+  }
+  expect(recorded).toContain('1')
+})
+
+it('what ends in a steady burst is listed a few times, not at every look of a minute, and all of it is recorded', async () => {
+  const numbers = Array.from({ length: 150 }, (_, index) => String(index + 1))
+  const { recorded, look, ends, listed } = reporter(2 * secondMs, ...numbers)
+  for (const number of numbers) {
+    ends(number, Date.now())
+    vi.advanceTimersByTime(secondMs)
+    if (Number(number) % 3 === 0) await look()
+  }
+  vi.advanceTimersByTime(3 * secondMs)
+  await look()
+  expect(new Set(recorded)).toEqual(new Set(numbers))
+  expect(listed() / numbers.length).toBeLessThan(6)
+})
+
+it('a look that failed is made up for by the next', async () => {
+  const { recorded, look, ends, fail } = reporter(0, '1')
+  await look()
+  ends('1', Date.now())
+  fail(true)
+  for (let count = 0; count < 5; count++) {
+    vi.advanceTimersByTime(5 * secondMs)
+    await expect(look()).rejects.toThrow('away')
+  }
+  fail(false)
+  await look()
+  expect(recorded).toEqual(['1'])
+})
+
+it('the first look finds what ended in the hour before, while the agent was away, and leaves the rest to the audit', async () => {
+  const now = Date.now()
+  const { recorded, look, ends } = reporter(0, '1', '2')
+  ends('1', now - 59 * minuteMs)
+  ends('2', now - 61 * minuteMs)
+  await look()
+  expect(recorded).toEqual(['1'])
+})
+
+describe('of numbers that are aside, however many, a look', () => {
+  /** All of 1 … `many` were parked, and put aside; a visibility store lists those of `parked`, the newest (here the highest) first, and counts what it lists. */
+  function asideStage(many: bigint, parked: readonly bigint[], code = 'DELIVERY_IMPOSSIBLE') {
+    const config = { stream: 's', origin: '1/0xaa', first: '0', maxOpen: 10 }
+    let state: StreamState = { ...initialStream(config), next: String(many + 1n), aside: [{ code, runs: `1x${many - 1n}` }] }
+    const [listed, recorded]: [number[], StreamRequest[]] = [[], []]
+    const newest = parked.toSorted((a, b) => (a < b ? 1 : -1))
+    const page: typeof parkedPage = async (_, __, most, before = Infinity) => {
+      const found = newest.filter((number) => Number(number) < before).slice(0, most)
+      listed.push(found.length)
+      const rows = found.map((number) => ({
+        number: String(number),
+        id: `t${number}`,
+        runId: `r${number}`,
+        state: 'parked' as const,
+        running: true,
+      }))
+      const oldest = found.at(-1)
+      return found.length < most || oldest === undefined ? { listed: rows } : { listed: rows, before: Number(oldest) }
+    }
+    const streamClient = { apply: async (requests: readonly StreamRequest[]) => void recorded.push(...requests) }
+    const source = { bridge: 'native-bridge' as const, sourceChain: 'a', config }
+    const client = new Client({ connection: Connection.lazy() })
+    const outcomes = createOutcomeReporter({ source, streamClient, client, logger: silentLogger() }, async () => [], undefined, page)
+    const look = async () => {
+      listed.length = 0
+      recorded.length = 0
+      await outcomes.look(state)
+      const unparked = recorded.flatMap((request) => (request.kind === 'unparked' ? [request.number] : []))
+      for (const number of unparked) state = takeBack(state, number, number)
+      return { listed: [...listed], unparked, others: recorded.length - unparked.length }
+    }
+    return { look, outcomes }
+  }
+  const numbers = (from: number, count: number) => Array.from({ length: count }, (_, index) => BigInt(from + index))
+
+  it('lists two pages at most, and looks at each number of none of them: a thousand billion numbers take no longer', async () => {
+    const many = 10n ** 15n
+    const { look, outcomes } = asideStage(many, numbers(1, 2_500), 'GUARDIAN_SET_EXPIRED')
+    const first = await look()
+    expect(first).toEqual({ listed: [1_000], unparked: [], others: 0 })
+    expect(await look()).toEqual({ listed: [1_000, 1_000], unparked: [], others: 0 })
+    // The last page of the first round: what no page listed is let go, so many at a time.
+    const third = await look()
+    expect(third).toEqual({ listed: [1_000, 500], unparked: numbers(2_501, 50).map(String), others: 0 })
+    expect((await look()).unparked).toEqual(numbers(2_551, 50).map(String))
+    expect(outcomes.awaitingSignatures).toHaveLength(limits.open)
+  })
+
+  it('lets none go that is parked, on whatever page, and all that are not', async () => {
+    const stays = numbers(1, 3_000).filter((number) => number % 100n !== 7n)
+    const { look } = asideStage(3_000n, stays)
+    const gone: string[] = []
+    for (let count = 0; count < 8; count++) {
+      const { listed, unparked, others } = await look()
+      expect([listed.length <= 2, Math.max(...listed) <= 1_000, others]).toEqual([true, true, 0])
+      gone.push(...unparked)
+    }
+    expect(gone.toSorted()).toEqual(
+      numbers(1, 3_000)
+        .filter((number) => number % 100n === 7n)
+        .map(String)
+        .toSorted(),
+    )
+  })
+
+  it('takes others at each look, where more await newer signatures than an audit fetches', async () => {
+    const { look, outcomes } = asideStage(1_000n, numbers(1, 1_000), 'GUARDIAN_SET_EXPIRED')
+    const taken = new Set<string>()
+    for (let count = 0; count < 3; count++) {
+      await look()
+      for (const number of outcomes.awaitingSignatures) taken.add(number)
+    }
+    expect(taken.size).toBe(1_000)
+  })
+})

@@ -1,0 +1,236 @@
+import { mkdtemp, rm, readFile, writeFile, readdir } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { idOf, type NativeTransfer } from '../../../bridges/native-bridge/message.ts'
+import { freshAddress } from '../../../lab/devnet/chain/accounts.ts'
+import { zeroPadValue } from 'ethers'
+import { until } from '../../../lab/devnet/until.ts'
+import { createCheckpointStore } from '../../../intake/streams/checkpoints.ts'
+import { startScannedSetting, type OneStream, type ScannedSetting } from './setting.ts'
+
+describe('what a stream is held against', () => {
+  let setting: ScannedSetting
+  beforeAll(async () => {
+    setting = await startScannedSetting()
+  })
+  afterAll(() => setting?.stop())
+
+  const errors = ({ lines }: OneStream) => lines.filter(({ level }) => level === 'error').map(({ message }) => message)
+
+  /** A transfer, a snapshot of the source above it, and two more transfers, all of them scanned. From the snapshot on blocks come only by hand. */
+  async function initiateAroundSnapshot(stream: OneStream) {
+    const { source } = setting.network
+    const [kept] = await stream.initiate(6n)
+    await stream.shows(({ open }) => open === 1, 'the transfer below the fork')
+    setting.mining(false)
+    await source.mine(3)
+    const snapshot = await source.anvil.rpc<string>('evm_snapshot')
+    const [gone] = await stream.initiate(7n, 8n)
+    if (!kept || !gone) throw new Error('nothing was initiated')
+    await stream.shows(({ open }) => open === 3, 'the transfers above it')
+    return { kept, gone, snapshot, height: Number(await source.anvil.rpc<string>('eth_blockNumber')) }
+  }
+
+  it('the workflows: what was terminated is started again by the audit, and nothing else is recorded', async () => {
+    const stream = await setting.stream({ auditMs: 1_000 })
+    const agent = stream.agent()
+    const [one] = await stream.initiate(1n)
+    if (!one) throw new Error('nothing was initiated')
+    await stream.shows(({ open }) => open === 1, 'the transfer')
+    await setting.ledgers.temporal.client.workflow.getHandle(stream.id(one)).terminate('by mistake')
+    await until(() => stream.runs(one), { timeoutMs: 90_000, what: 'the transfer to run again' })
+    expect(await stream.state()).toMatchObject({ open: [{ number: String(one.nonce) }], gaps: [] })
+    await agent.stop()
+  })
+
+  it('the target by ids: a completion whose log nobody showed is found by the audit', async () => {
+    const stream = await setting.stream({ auditMs: 1_000 })
+    const agent = stream.agent()
+    const [one] = await stream.initiate(2n)
+    if (!one) throw new Error('nothing was initiated')
+    await stream.shows(({ open }) => open === 1, 'the transfer')
+    await agent.stop()
+    await stream.complete(one)
+    // The last update of the agent may have been on its way when it was stopped; now it has arrived.
+    const height = (await stream.state()).target ?? 0
+    // The test reports to the stream that the blocks with the completion were followed, and held none.
+    const final = setting.network.target.chain.heads.current?.finalized ?? 0
+    const handle = setting.ledgers.temporal.client.workflow.getHandle(`stream:${stream.source.config.stream}`)
+    await handle.executeUpdate('apply', { args: [{ requests: [{ kind: 'completed', numbers: [], from: height + 1, to: final }] }] })
+    const other = stream.agent()
+    const view = await stream.shows(({ open }) => open === 0, 'the completion')
+    expect(view).toMatchObject({ completedNumber: String(one.nonce), counts: { completed: 1, unknown: 0 } })
+    await other.stop()
+  })
+
+  it('a completion of a number that the source does not have: an alarm, and everything else goes on', async () => {
+    const stream = await setting.stream()
+    const agent = stream.agent()
+    await stream.shows(({ targetHeight }) => targetHeight !== undefined, 'the stream to have begun')
+    const stranger = foreign(9_999n)
+    await stream.complete(stranger)
+    await stream.shows(({ alarms }) => alarms.includes('unknown-completion'), 'the alarm')
+    expect(errors(stream)).toContainEqual(expect.stringContaining('numbers that the source does not have'))
+    const [one] = await stream.initiate(3n)
+    if (!one) throw new Error('nothing was initiated')
+    await stream.shows(({ open }) => open === 1, 'a transfer after it')
+    await stream.complete(one)
+    const view = await stream.shows(({ completedNumber }) => completedNumber === String(one.nonce), 'the watermark')
+    expect(view).toMatchObject({ counts: { unknown: 1 }, alarms: ['unknown-completion'] })
+    expect(stream.halts).toEqual([])
+    await agent.stop()
+  })
+
+  it('a completion of another transfer under a number: the route is halted, the number stays open, others go on', async () => {
+    const stream = await setting.stream()
+    const agent = stream.agent()
+    const [one, two] = await stream.initiate(4n, 5n)
+    if (!one || !two) throw new Error('nothing was initiated')
+    await stream.shows(({ open }) => open === 2, 'the transfers')
+    await stream.complete(foreign(one.nonce))
+    await until(() => stream.halts.length > 0, { timeoutMs: 90_000, what: 'the halt' })
+    expect(stream.halts[0]).toMatchObject({
+      bridge: 'native-bridge',
+      sourceChain: 'source',
+      targetChain: 'target',
+      code: 'NATIVE_TABLE_MISMATCH',
+    })
+    await stream.complete(two)
+    await stream.shows(({ counts }) => counts.completed === 1, 'the other one')
+    expect((await stream.state()).open).toMatchObject([{ number: String(one.nonce) }])
+    const alarm = `portage_stream_alarm{stream="${stream.source.config.stream}",kind="mismatch"} 1`
+    await stream.shows(async () => (await stream.metrics(agent)).includes(alarm), 'the alarm, as the agent knows it')
+    await agent.stop()
+  })
+
+  it('a fork below what was scanned: the new transfers of the numbers are started, the old ones are not counted', async () => {
+    const { source } = setting.network
+    // No audit, which may see the fork before the scan does, and counts none.
+    const stream = await setting.stream({ auditMs: 600_000 })
+    const agent = stream.agent()
+    const { kept, gone, snapshot, height } = await initiateAroundSnapshot(stream)
+    await source.anvil.rpc('evm_revert', [snapshot])
+    const [other] = await setting.network.start(9n)
+    if (!other) throw new Error('nothing was initiated')
+    expect([other.nonce, other.id === gone.id]).toEqual([gone.nonce, false])
+    const now = Number(await source.anvil.rpc<string>('eth_blockNumber'))
+    await source.anvil.rpc('anvil_mine', [`0x${(height - now + 8).toString(16)}`])
+    setting.mining(true)
+    await until(() => stream.runs(other), { timeoutMs: 90_000, what: 'the transfer of the new branch' })
+    const view = await stream.shows(
+      ({ open, alarms, backfill }) => open === 2 && alarms.length === 0 && backfill.left === 0,
+      'the fork to be over',
+    )
+    expect(view).toMatchObject({ next: String(other.nonce + 1n), counts: { forks: 1 } })
+    expect(await stream.runs(kept)).toBe(true)
+    await agent.stop()
+  })
+
+  it('its last block: a fork that leaves a chain which is no longer is met by no scan, and found by the audit', async () => {
+    const { source } = setting.network
+    const stream = await setting.stream({ auditMs: 1_000 })
+    const agent = stream.agent()
+    const { kept, snapshot, height } = await initiateAroundSnapshot(stream)
+    // The node's own word: the agents may not have heard yet of the last block that became final.
+    const { number } = await source.anvil.rpc<{ number: string }>('eth_getBlockByNumber', ['finalized', false])
+    // Empty blocks are recorded together: to the last of them.
+    await stream.shows(({ nextHeight }) => nextHeight === Number(number) + 1, 'the scan to be at the head')
+    await source.anvil.rpc('evm_revert', [snapshot])
+    const [other] = await setting.network.start(9n)
+    if (!other) throw new Error('nothing was initiated')
+    const now = Number(await source.anvil.rpc<string>('eth_blockNumber'))
+    expect(now).toBeLessThan(height)
+    await source.anvil.rpc('anvil_mine', [`0x${(height - now).toString(16)}`])
+    // No block comes above the cursor.
+    await until(() => stream.runs(other), { timeoutMs: 90_000, what: 'the transfer of the new branch' })
+    const view = await stream.shows(({ open, backfill }) => open === 2 && backfill.left === 0, 'the fork to be over')
+    expect(view).toMatchObject({ next: String(other.nonce + 1n), counts: { forks: 0 } })
+    expect(errors(stream)).toContainEqual(expect.stringContaining('reorganised below what was final'))
+    expect(await stream.runs(kept)).toBe(true)
+    setting.mining(true)
+    await agent.stop()
+  })
+
+  it('a target that was reorganised below its finality: what had completed a number is gone, and the number is open again', async () => {
+    const { target } = setting.network
+    const stream = await setting.stream({ auditMs: 1_000 })
+    const agent = stream.agent()
+    const [one] = await stream.initiate(9n)
+    if (!one) throw new Error('nothing was initiated')
+    await stream.shows(({ open }) => open === 1, 'the transfer')
+    setting.mining(false)
+    const snapshot = await target.anvil.rpc<string>('evm_snapshot')
+    await stream.complete(one)
+    const height = Number(await target.anvil.rpc<string>('eth_blockNumber'))
+    await stream.shows(({ completedNumber }) => completedNumber === String(one.nonce), 'the completion')
+    await target.anvil.rpc('evm_revert', [snapshot])
+    const now = Number(await target.anvil.rpc<string>('eth_blockNumber'))
+    await target.anvil.rpc('anvil_mine', [`0x${(height - now + 8).toString(16)}`])
+    setting.mining(true)
+    const view = await stream.shows(({ counts, open }) => counts.undone === 1 && open === 1, 'the number to be open again')
+    expect(view.blockedBy).toEqual({ number: String(one.nonce), why: 'open' })
+    expect(errors(stream)).toContainEqual(expect.stringContaining('deeper than finality'))
+    await stream.complete(one)
+    await stream.shows(({ completedNumber }) => completedNumber === String(one.nonce), 'the second completion')
+    await agent.stop()
+  })
+
+  describe('a checkpoint', () => {
+    let directory: string
+    beforeAll(async () => {
+      directory = await mkdtemp(join(tmpdir(), 'portage-checkpoints-'))
+    })
+    afterAll(() => rm(directory, { recursive: true, force: true }))
+
+    it('shortens what is read after Temporal lost the stream, and starts nothing that is delivered', async () => {
+      const checkpoints = createCheckpointStore({ kind: 'directory', path: directory })
+      const stream = await setting.stream({ checkpoints })
+      const agent = stream.agent()
+      // In two blocks: the watermark stands between them.
+      const [one] = await stream.initiate(10n)
+      const [two] = await stream.initiate(11n)
+      if (!one || !two) throw new Error('nothing was initiated')
+      await stream.complete(one)
+      const { stream: name, start = 0 } = stream.source.config
+      // Its number may be resolved before the blocks around it are read.
+      const isThere = ({ completedNumber, completedHeight = -1 }: { completedNumber?: string; completedHeight?: number }) =>
+        completedNumber === String(one.nonce) && completedHeight > start
+      await stream.shows(isThere, 'the watermark')
+      await until(async () => isThere((await checkpoints.read(name)) ?? {}), { timeoutMs: 60_000, what: 'the checkpoint' })
+      await agent.stop()
+      await setting.ledgers.temporal.client.workflow.getHandle(stream.id(two)).terminate('lost')
+      await stream.lose()
+      const next = stream.agent()
+      const view = await stream.shows(({ open, backfill }) => open === 1 && backfill.left === 0, 'what was not delivered')
+      expect(view).toMatchObject({ completedNumber: String(one.nonce), counts: { completed: 0 } })
+      expect((await stream.state()).start).toBeGreaterThan(start)
+      await until(() => stream.runs(two), { timeoutMs: 60_000, what: 'the transfer to run again' })
+      expect(stream.lines.map(({ message }) => message)).toContain('a stream begins with its checkpoint')
+      await next.stop()
+      // One that the source denies, and one that is none: the stream begins without, and says so.
+      const [file] = (await readdir(directory)).filter((each) => each.includes(name.split(':').at(-1) ?? ''))
+      const path = join(directory, file ?? '')
+      const good = JSON.parse(await readFile(path, 'utf8')) as { cursor: { hash: string } }
+      for (const text of [JSON.stringify({ ...good, cursor: { ...good.cursor, hash: `0x${'12'.repeat(32)}` } }), '{"version":1}']) {
+        await writeFile(path, text)
+        await stream.lose()
+        stream.lines.splice(0)
+        const another = stream.agent()
+        await stream.shows(
+          ({ open, counts, backfill }) => open === 1 && counts.completed === 1 && backfill.left === 0,
+          'all to be read again',
+        )
+        expect((await stream.state()).start).toBe(start)
+        expect(errors(stream)).toContainEqual(expect.stringContaining('checkpoint'))
+        await another.stop()
+      }
+    })
+  })
+
+  /** A transfer whose id is the hash of what it says, and that the source never had. */
+  function foreign(nonce: bigint): NativeTransfer {
+    const said = { initiator: freshAddress(), recipient: zeroPadValue(freshAddress(), 32), amount: 1n, nonce }
+    return { ...said, id: idOf(said) }
+  }
+})

@@ -1,0 +1,66 @@
+import { describe, expect, it } from 'vitest'
+import type { Transfer } from '../../../domain/transfer/transfer.ts'
+import { createBlockScanner } from '../../../intake/streams/scanned/scan-blocks.ts'
+import { createCompletionVerifier } from '../../../intake/streams/scanned/verify-completions.ts'
+import { fakeChain, fakeContext, fakeSource, fakeStream } from './fake-context.ts'
+
+const config = { stream: 'native-bridge:a:b', origin: '1/0xaa', first: '1', start: 50, maxOpen: 10 }
+const transfer: Transfer = {
+  bridge: 'native-bridge',
+  sourceChain: 'a',
+  targetChain: 'b',
+  emitter: '0'.repeat(64),
+  sequence: '1',
+  digest: `0x${'1'.repeat(64)}`,
+  message: '',
+}
+
+/** A source with number 1 in its final block 50, which the target completes while its transfer is being started. */
+function network() {
+  const { streamClient } = fakeStream(config)
+  let shown = false
+  const source = fakeSource(config, {
+    initiated: async () => [{ transfer, height: 50 }],
+    delivered: async (transfers) => transfers.map(() => shown),
+    recorded: async (numbers) => numbers.map(() => transfer),
+  })
+  const submitter = {
+    submit: async () => {
+      await streamClient.apply([{ kind: 'completed', numbers: [['1', '1']], from: 2, to: 2 }])
+      return { id: 'it', status: 'started' as const }
+    },
+  }
+  const block = async (height: number) => ({ height, hash: `h${height}`, parentHash: `h${height - 1}`, timestamp: 0 })
+  const sourceChain = fakeChain(50, { block })
+  const context = fakeContext(config, { streamClient, source, submitter, sourceChain, targetChain: fakeChain(1) })
+  return { context, streamClient, scan: createBlockScanner(context, async () => {}), show: () => (shown = true) }
+}
+
+describe('a completion that is seen before its number', () => {
+  it('resolves the number as soon as the number is known, without an audit', async () => {
+    const { context, streamClient, scan, show } = network()
+    const verify = createCompletionVerifier(context)
+    expect(await verify()).toBe(false)
+    await scan()
+    expect(streamClient.view).toMatchObject({ open: 1, toVerify: 1, alarms: [], counts: { unknown: 1, completed: 0 } })
+    show()
+    await verify()
+    expect(streamClient.view).toMatchObject({ open: 0, toVerify: 0, completedNumber: '1', counts: { completed: 1 } })
+    expect(context.cache.completions).toEqual([transfer])
+  })
+
+  it('resolves nothing that the target does not show by its id, and is asked again later', async () => {
+    const { context, streamClient, scan, show } = network()
+    const verify = createCompletionVerifier(context)
+    await scan()
+    await verify()
+    expect(streamClient.view).toMatchObject({ open: 1, toVerify: 1 })
+    show()
+    // Not at once: the target is asked less and less often.
+    await verify()
+    expect(streamClient.view).toMatchObject({ open: 1, toVerify: 1 })
+    // Another process has not asked yet.
+    await createCompletionVerifier(context)()
+    expect(streamClient.view).toMatchObject({ open: 0, toVerify: 0, completedNumber: '1' })
+  })
+})

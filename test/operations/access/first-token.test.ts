@@ -1,0 +1,36 @@
+import { mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { unlistedToken } from '../../../operations/access/first-token.ts'
+import { makeKeys, readKeys, signingKey } from '../../../operations/access/keys.ts'
+import { signToken } from '../../../operations/access/tokens.ts'
+
+let folder = ''
+beforeEach(async () => void (folder = await mkdtemp(join(tmpdir(), 'portage-first-token-'))))
+afterEach(() => rm(folder, { recursive: true }))
+
+async function signed() {
+  await makeKeys(join(folder, 'keys'))
+  const wanted = { name: 'first-admin', level: 'admin', expiresAt: Date.now() + 60_000 } as const
+  return signToken(signingKey(await readKeys(join(folder, 'keys'))), 'default', wanted)
+}
+
+test('the first token is kept until it is listed: what it says, and no token, for its owner alone', async () => {
+  const { principal } = await signed()
+  expect(await unlistedToken(folder).read()).toBeUndefined()
+  await unlistedToken(folder).keep(principal)
+  expect(await unlistedToken(folder).read()).toEqual(principal)
+  expect((await stat(join(folder, 'first-token.json'))).mode & 0o777).toBe(0o600)
+  await unlistedToken(folder).forget()
+  expect(await unlistedToken(folder).read()).toBeUndefined()
+})
+
+test('one that has expired, and what Portage did not write, is removed', async () => {
+  const { principal } = await signed()
+  await unlistedToken(folder).keep(principal)
+  expect(await unlistedToken(folder, () => principal.expiresAt).read()).toBeUndefined()
+  await writeFile(join(folder, 'first-token.json'), JSON.stringify({ ...principal, jti: '__proto__' }))
+  expect(await unlistedToken(folder).read()).toBeUndefined()
+  expect(await readdir(folder)).toEqual(['keys'])
+})

@@ -1,0 +1,93 @@
+import { chmod, chown, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { createKeyRing, keyFile } from '../../../operations/access/key-ring.ts'
+import { fromConfig, makeKeys, readKeys, removeKey, rotateKeys, signingKey } from '../../../operations/access/keys.ts'
+import { signToken, verifyToken } from '../../../operations/access/tokens.ts'
+
+let dataFolder = ''
+let file = ''
+beforeEach(async () => {
+  dataFolder = await mkdtemp(join(tmpdir(), 'portage-access-'))
+  file = keyFile({ dataFolder })
+})
+afterEach(() => rm(dataFolder, { recursive: true }))
+
+const wanted = () => ({ name: 'alice', level: 'sign', expiresAt: Date.now() + 60_000 }) as const
+const signed = async () => (await signToken(signingKey(await readKeys(file)), 'default', wanted())).token
+
+test('keys are made once, for their owner alone, whoever is first', async () => {
+  const made = await Promise.all(Array.from({ length: 5 }, () => makeKeys(file)))
+  expect(made.filter(Boolean)).toHaveLength(1)
+  expect(await makeKeys(file)).toBe(false)
+  expect((await stat(file)).mode & 0o777).toBe(0o600)
+  expect(await readdir(dataFolder)).toEqual(['access-keys.json'])
+})
+
+test('a file that others may read is refused, and so is one that is none of ours; neither is quoted', async () => {
+  await makeKeys(file)
+  await chmod(file, 0o640)
+  await expect(readKeys(file)).rejects.toMatchObject({ code: 'ACCESS_KEYS', message: expect.stringContaining('chmod 600') })
+  await writeFile(file, '{"keys":[{"d":"a secret"}]}')
+  await chmod(file, 0o600)
+  const refused = await readKeys(file).catch((error: unknown) => error)
+  expect(refused).toMatchObject({ code: 'ACCESS_KEYS', cause: undefined })
+  expect(String(refused)).not.toContain('a secret')
+})
+
+test.runIf(process.getuid)('a file of another user is refused; one of root is good', async () => {
+  await makeKeys(file)
+  const self = process.getuid!()
+  // Only root gives files away; anybody else is made another user.
+  if (self === 0) await chown(file, 12_345, 12_345)
+  const getuid = vi.spyOn(process, 'getuid').mockReturnValue(self === 0 ? 0 : self + 1)
+  try {
+    await expect(readKeys(file)).rejects.toMatchObject({ code: 'ACCESS_KEYS', message: expect.stringContaining('another user') })
+    if (self !== 0) return
+    getuid.mockReturnValue(12_345)
+    expect(await readKeys(file)).toHaveLength(1)
+    await chown(file, 0, 0)
+    expect(await readKeys(file)).toHaveLength(1)
+  } finally {
+    getuid.mockRestore()
+  }
+})
+
+test('after a rotation the new key signs and the old one verifies, until it is removed', async () => {
+  await makeKeys(file)
+  let now = 0
+  const ring = createKeyRing({ dataFolder, publicKeys: [] }, () => (now += 2_000))
+  const old = await signed()
+  const kid = await rotateKeys(file)
+  const young = await signed()
+  expect(await verifyToken(await ring.keys(), 'default', young)).toMatchObject({ kid, name: 'alice' })
+  const before = await verifyToken(await ring.keys(), 'default', old)
+  expect(before.kid).not.toBe(kid)
+  await expect(removeKey(file, kid)).rejects.toMatchObject({ code: 'ACCESS_KEYS', message: expect.stringContaining('This key signs') })
+  // Nobody can sign with the old key any more, who reads the file now.
+  expect((await readFile(file, 'utf8')).match(/"d"/g)).toHaveLength(1)
+  await removeKey(file, before.kid)
+  await expect(verifyToken(await ring.keys(), 'default', old)).rejects.toMatchObject({ code: 'ACCESS_TOKEN_INVALID' })
+  expect(await verifyToken(await ring.keys(), 'default', young)).toMatchObject({ kid })
+})
+
+test('another machine verifies with the public key in its config, and has nothing to sign with', async () => {
+  await makeKeys(file)
+  const [key] = (await readKeys(file)) ?? []
+  const elsewhere = createKeyRing({ dataFolder: join(dataFolder, 'none'), publicKeys: [key?.x ?? ''] })
+  expect(await verifyToken(await elsewhere.keys(), 'default', await signed())).toMatchObject({ name: 'alice', kid: key?.kid })
+  expect((await fromConfig([key?.x ?? '']))[0]?.kid).toBe(key?.kid)
+  expect(() => signingKey([])).toThrow('no key to sign with')
+})
+
+test('no key is made whose name a command line would take for an option', async () => {
+  // Without care one in 64 begins with `-`: of 400 none by chance is one in 500.
+  const kids: string[] = []
+  for (let made = 0; made < 400; made++) {
+    await rm(file, { force: true })
+    await makeKeys(file)
+    kids.push(signingKey(await readKeys(file)).kid)
+  }
+  expect(kids.filter((kid) => kid.startsWith('-'))).toEqual([])
+})

@@ -1,0 +1,179 @@
+import { createHmac, randomUUID } from 'node:crypto'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { exportJWK, generateKeyPair, importJWK, SignJWT } from 'jose'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { assertLevel, assertNotRevoked, assertScope } from '../../../operations/access/authorize.ts'
+import { type AccessKey, makeKeys, readKeys, signingKey } from '../../../operations/access/keys.ts'
+import { type Operation, operations } from '../../../operations/access/operations.ts'
+import { aboutSettings, aboutStream, aboutTransfer } from '../../../operations/access/subjects.ts'
+import { signToken, verifyToken } from '../../../operations/access/tokens.ts'
+import { type AccessScope, accessLevels, longestTokenMs, type OrderSubject, type Principal } from '../../../domain/access.ts'
+
+let folder = ''
+let key: AccessKey
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'portage-access-'))
+  await makeKeys(join(folder, 'keys.json'))
+  key = signingKey(await readKeys(join(folder, 'keys.json')))
+})
+afterAll(() => rm(folder, { recursive: true }))
+
+const soon = () => Date.now() + 60_000
+const verify = (token: string, audience = 'default') => verifyToken([key], audience, token)
+const base64url = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url')
+const seconds = () => Math.floor(Date.now() / 1000)
+const claims = () => ({
+  ...{ iss: 'portage', aud: 'portage/default', sub: 'mallory', jti: randomUUID() },
+  ...{ iat: seconds(), exp: seconds() + 60, level: 'admin' },
+})
+
+/** A token that the real key has signed, with other claims or another header. */
+async function signedWith(changed: object, header: object = {}): Promise<string> {
+  const { kty, crv, x, d, kid } = key
+  const jwt = new SignJWT({ ...claims(), ...changed }).setProtectedHeader({ alg: 'EdDSA', typ: 'JWT', kid, ...header })
+  return jwt.sign(await importJWK({ kty, crv, x, d }, 'EdDSA'))
+}
+
+test('a token says who, what level, what for, and until when', async () => {
+  const wanted = { name: 'alice', level: 'sign', chains: ['bsc'], lanes: [`evm-56:0x${'a'.repeat(40)}`], expiresAt: soon() } as const
+  const { token, principal } = await signToken(key, 'default', wanted)
+  expect(await verify(token)).toEqual(principal)
+  expect(principal).toMatchObject({ name: 'alice', level: 'sign', chains: ['bsc'], lanes: wanted.lanes, kid: key.kid })
+  expect(await verify(await signedWith({}))).toMatchObject({ name: 'mallory', level: 'admin' })
+})
+
+describe('refused as invalid, without a word on what was wrong', () => {
+  const unsigned = (header: object) => `${base64url(header)}.${base64url(claims())}.`
+  const hmac = (secret: Buffer | string) => {
+    const text = `${base64url({ alg: 'HS256', typ: 'JWT', kid: key.kid })}.${base64url(claims())}`
+    return `${text}.${createHmac('sha256', secret).update(text).digest('base64url')}`
+  }
+  test.each<[string, () => string | Promise<string>]>([
+    ['no token', () => 'not a token'],
+    ['alg none', () => unsigned({ alg: 'none', typ: 'JWT', kid: key.kid })],
+    ['no alg', () => unsigned({ typ: 'JWT', kid: key.kid })],
+    ['HS256 with the public key as the secret', () => hmac(Buffer.from(key.x, 'base64url'))],
+    ['HS256 with the text of the public key', () => hmac(key.x)],
+    ['HS256 with its JWK', () => hmac(JSON.stringify({ kty: key.kty, crv: key.crv, x: key.x }))],
+    ['another key under our kid', () => foreign(key.kid)],
+    ['another key under its own kid', () => foreign('k'.repeat(43))],
+    ['another key that the header brings along', async () => foreign(undefined, true)],
+    ['no kid', () => signedWith({}, { kid: undefined })],
+    ['another type of token', () => signedWith({}, { typ: 'at+jwt' })],
+    ['a header that must be understood', () => signedWith({}, { crit: ['b64'], b64: false }).catch(() => 'refused when it was made')],
+    ['another issuer', () => signedWith({ iss: 'somebody' })],
+    ['another deployment', () => signedWith({ aud: 'portage/staging' })],
+    ['no end', () => signedWith({ exp: undefined })],
+    ['no id', () => signedWith({ jti: undefined })],
+    ['no name', () => signedWith({ sub: undefined })],
+    ["Portage's own name", () => signedWith({ sub: 'portage' })],
+    ['the name of the key file', () => signedWith({ sub: 'key-file' })],
+    ['a name that would break a line', () => signedWith({ sub: 'a\nb' })],
+    ['a level that is not there', () => signedWith({ level: 'root' })],
+    ['an empty scope, which is not all', () => signedWith({ chains: [] })],
+    ['a scope that is no list', () => signedWith({ chains: 'bsc' })],
+    ['a time that has not come', () => signedWith({ nbf: seconds() + 600 })],
+    ['a changed claim', async () => changed(await signedWith({ level: 'read' }))],
+    ['a token of a megabyte', () => 'a.'.repeat(500_000)],
+  ])('%s', async (_, make) => {
+    const refused = await verify(await make()).catch((error: unknown) => error)
+    expect(refused).toMatchObject({ code: 'ACCESS_TOKEN_INVALID', facts: {}, cause: undefined })
+  })
+
+  test('one that is good for longer than a revocation is remembered is invalid', async () => {
+    const now = Date.now()
+    const made = (ms: number) => signToken(key, 'default', { name: 'alice', level: 'admin', expiresAt: now + ms }, now)
+    const [longest, longer] = [await made(longestTokenMs), await made(longestTokenMs + 1_000)]
+    expect((await verifyToken([key], 'default', longest.token)).jti).toBe(longest.principal.jti)
+    await expect(verifyToken([key], 'default', longer.token)).rejects.toMatchObject({ code: 'ACCESS_TOKEN_INVALID' })
+  })
+
+  test('one that has expired says so', async () => {
+    await expect(verify(await signedWith({ exp: seconds() - 1 }))).rejects.toMatchObject({ code: 'ACCESS_TOKEN_EXPIRED' })
+  })
+
+  function changed(token: string): string {
+    const [head, , signature] = token.split('.')
+    return [head, base64url({ ...claims(), level: 'admin' }), signature].join('.')
+  }
+  async function foreign(kid: string | undefined, embedded = false): Promise<string> {
+    const { privateKey, publicKey } = await generateKeyPair('EdDSA', { crv: 'Ed25519' })
+    const jwk = embedded ? { jwk: await exportJWK(publicKey) } : {}
+    return new SignJWT(claims()).setProtectedHeader({ alg: 'EdDSA', typ: 'JWT', ...(kid && { kid }), ...jwk }).sign(privateKey)
+  }
+})
+
+test.each(['portage', 'Key-File', '', 'a b', '-x', 'x'.repeat(65)])('no token is made for the name %j', async (name) => {
+  const made = signToken(key, 'default', { name, level: 'read', expiresAt: soon() })
+  await expect(made).rejects.toMatchObject({ code: 'INPUT_INVALID' })
+})
+
+const principal = (changes: Partial<Principal>): Principal => ({
+  ...{ name: 'alice', level: 'read', jti: 'j', kid: 'k', issuedAt: 0, expiresAt: soon() },
+  ...changes,
+})
+
+test('each level allows its own operations and those before, and no other', () => {
+  for (const [operation, { level }] of Object.entries(operations) as [Operation, (typeof operations)[Operation]][]) {
+    const allowed = accessLevels.filter((one) => {
+      try {
+        assertLevel(principal({ level: one }), operation)
+        return true
+      } catch (error) {
+        expect(error).toMatchObject({ code: 'ACCESS_LEVEL', facts: { operation, needed: level } })
+        return false
+      }
+    })
+    expect(allowed).toEqual(accessLevels.slice(accessLevels.indexOf(level)))
+  }
+})
+
+const lane = `evm-56:0x${'a'.repeat(40)}`
+test.each<[string, AccessScope, OrderSubject, boolean]>([
+  ['no limits: everything', {}, {}, true],
+  ['a chain: its transfer', { chains: ['bsc'] }, aboutTransfer('bsc'), true],
+  ["a chain: another's transfer", { chains: ['bsc'] }, aboutTransfer('ethereum'), false],
+  ['a chain: a transfer to nobody knows where', { chains: ['bsc'] }, aboutTransfer(undefined), false],
+  ['a chain: everything', { chains: ['bsc'] }, {}, false],
+  ['a chain: a stream that also leads elsewhere', { chains: ['bsc'] }, aboutStream('native-bridge:ethereum:bsc'), false],
+  ['both chains of a stream', { chains: ['bsc', 'ethereum'] }, aboutStream('native-bridge:ethereum:bsc'), true],
+  ["an emitter's stream: its source", { chains: ['ethereum'] }, aboutStream(`wormhole-token-bridge:ethereum:${'0'.repeat(64)}`), true],
+  ['a stream without a chain in its name', { chains: ['ethereum'] }, aboutStream('nothing'), false],
+  ['a lane: that lane', { lanes: [lane] }, { lane, chains: ['bsc'] }, true],
+  ['a lane: another lane', { lanes: [lane] }, { lane: lane.replace('a', 'b'), chains: ['bsc'] }, false],
+  ['a lane: a transfer', { lanes: [lane] }, aboutTransfer('bsc'), false],
+  ['a lane and another chain', { lanes: [lane], chains: ['ethereum'] }, { lane, chains: ['bsc'] }, false],
+  ['a chain: a lane that the config does not have', { chains: ['bsc'] }, { lane }, false],
+  ['a chain: its halt', { chains: ['bsc'] }, aboutSettings([{ kind: 'halt', scope: { targetChain: 'bsc' } }]), true],
+  ['a chain: a halt of everything', { chains: ['bsc'] }, aboutSettings([{ kind: 'halt', scope: {} }]), false],
+  ['a chain: a halt of a bridge', { chains: ['bsc'] }, aboutSettings([{ kind: 'halt', scope: { bridge: 'native-bridge' } }]), false],
+  [
+    'a chain: a good order with another behind it',
+    { chains: ['bsc'] },
+    aboutSettings([
+      { kind: 'clearNode', chain: 'bsc', name: 'node-1' },
+      { kind: 'clearNode', chain: 'ethereum', name: 'node-1' },
+    ]),
+    false,
+  ],
+  ['a chain: a token', { chains: ['bsc'] }, aboutSettings([{ kind: 'revokeToken', jti: 'x' }]), false],
+  ['a chain: a recipient there', { chains: ['bsc'] }, aboutSettings([{ kind: 'deny', what: 'recipient', value: 'bsc/0xaa' }]), true],
+  ['a chain: a recipient everywhere', { chains: ['bsc'] }, aboutSettings([{ kind: 'deny', what: 'recipient', value: '0xaa' }]), false],
+  ['a chain: a token of Wormhole', { chains: ['bsc'] }, aboutSettings([{ kind: 'deny', what: 'token', value: '4/aa' }]), false],
+  ['a lane: its fees', { lanes: [lane] }, aboutSettings([{ kind: 'setFees', scope: { kind: 'lane', lane }, policy: {} }]), true],
+  ['a chain: fees of everything', { chains: ['bsc'] }, aboutSettings([{ kind: 'setFees', scope: { kind: 'global' }, policy: {} }]), false],
+])('scope: %s', (_, scope, about, isAllowed) => {
+  const check = () => assertScope(principal(scope), 'lane pause', about)
+  if (isAllowed) expect(check).not.toThrow()
+  else expect(check).toThrow(expect.objectContaining({ code: 'ACCESS_SCOPE' }))
+})
+
+test('only the token that was revoked is refused', () => {
+  const revoked = { by: 'bob', reason: 'stolen', at: 1 }
+  expect(() => assertNotRevoked(principal({ jti: 'x' }), [{ jti: 'x', revoked }])).toThrow(
+    expect.objectContaining({ code: 'ACCESS_TOKEN_REVOKED' }),
+  )
+  expect(() => assertNotRevoked(principal({ jti: 'y' }), [{ jti: 'x', revoked }, { jti: 'y' }])).not.toThrow()
+})

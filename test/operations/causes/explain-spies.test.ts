@@ -1,0 +1,31 @@
+import { expect, test } from 'vitest'
+import { explain } from '../../../operations/causes/explain.ts'
+import type { Facts } from '../../../operations/causes/facts.ts'
+import { initialStream } from '../../../domain/stream/reducer.ts'
+import type { StreamState } from '../../../domain/stream/stream.ts'
+import { at, chain, config, facts, nodes, read } from './facts.ts'
+
+const bridge = 'wormhole-token-bridge'
+const stream = `${bridge}:wormhole-2:00`
+
+function of(changes: Partial<StreamState>, more: Partial<Facts> = {}) {
+  const state = { ...initialStream({ stream, origin: '2/00', first: '0', maxOpen: 10 }), ...changes }
+  return explain(facts({ streams: [{ stream, state: read(state) }], ...more }), config)
+}
+
+test('a spy that told none of two messages; one alone may be lost on its way, and one that is away cannot tell any', () => {
+  const spies = [{ address: 'spy:1', bridge, asOf: at, kept: 0, unknownSets: 0 }]
+  const unheard = { from: '3', to: '7', since: at - 60_000 }
+  expect(of({ unheard }, { spies })).toMatchObject([
+    { code: 'SPY_SILENT', where: { kind: 'spy', id: 'spy:1' }, since: '2026-11-22T11:59:00.000Z', count: 0 },
+  ])
+  expect(of({ unheard: { ...unheard, to: '3' } }, { spies })).toEqual([])
+  expect(of({ unheard }, { spies: [{ ...spies[0]!, problem: 'ECONNREFUSED' }] })).toMatchObject([{ code: 'SPY_UNAVAILABLE' }])
+})
+
+test('a number whose message is here and that we have not started is never one that nobody has signed', () => {
+  const gap = { from: '3', to: '3', at: at - 60_000, state: 'unstarted', code: 'NODE_UNAVAILABLE', chain: 'bsc' } as const
+  const dead = chain({ nodes: nodes(undefined) })
+  expect(of({ gaps: [gap], next: '4' }).map(({ code }) => code)).toEqual(['GAP_UNSTARTED'])
+  expect(of({ gaps: [gap], next: '4' }, { chains: [dead] })).toMatchObject([{ code: 'CHAIN_UNREACHABLE', count: 1 }])
+})

@@ -1,0 +1,281 @@
+import { describe, expect, test } from 'vitest'
+import { afterAttempt, attemptSchedule, dueUnsent, hasRoom } from '../../../domain/notification/attempts.ts'
+import { haltConditions, laneConditions, streamConditions } from '../../../domain/notification/condition.ts'
+import { type Notification, wantsSubject, wantsType } from '../../../domain/notification/notification.ts'
+import {
+  newNotifier,
+  notifierLimits,
+  type NotifierState,
+  oldestUnsent,
+  standsSince,
+  waitingCount,
+  withConditions,
+} from '../../../domain/notification/notifier.ts'
+import { obeyNotifierOrder } from '../../../domain/notification/notifier-orders.ts'
+import { newLane } from '../../../domain/lane/lane.ts'
+import { conditionNotification, transferNotification } from '../../../operations/notifications/events.ts'
+import { bodyOf, wireId } from '../../../operations/notifications/send.ts'
+import { afterLook, ToldRuns } from '../../../operations/notifications/told-runs.ts'
+import { nearLimits } from '../../../workers/roles/spending-notices.ts'
+
+const { triesMs } = attemptSchedule
+const order = { by: 'night-shift', reason: 'a test' }
+const about = (id: string, at = 1): Notification => ({ id, type: 'lane.paused', at, data: {} })
+const start = newNotifier(1_000)
+const failed = { kind: 'failed', why: 'no connection' } as const
+const refused = { kind: 'refused', why: 'HTTP 400' } as const
+const again = (state: NotifierState, id: string, answer: Parameters<typeof afterAttempt>[2], now: number) =>
+  afterAttempt(state, about(id), answer, { now, jitter: 0 })
+
+describe('A receiver that does not answer', () => {
+  test('is left alone ever longer, while each notification waits by the schedule of the specification', () => {
+    const rests: number[] = []
+    let state: NotifierState = start
+    for (let [tries, now] = [1, 0]; tries <= 7; tries++, now = state.failure?.nextAt ?? 0) {
+      state = again(state, 'a', failed, now)
+      // Of several on their way at a time one counts.
+      state = again(state, 'b', failed, now)
+      rests.push(((state.failure?.nextAt ?? 0) - now) / 60_000)
+      expect(state.unsent[0]).toEqual({ notification: about('a'), tries, nextAt: now + (triesMs[tries - 1] ?? 0), why: 'no connection' })
+    }
+    expect(rests).toEqual([5 / 60, 1, 5, 15, 30, 30, 30])
+    expect(triesMs.reduce((sum, ms) => sum + ms, 0) / 3_600_000).toBeCloseTo(75.585, 2)
+    expect(state.counts).toEqual({ sent: 0, failed: 14, givenUp: 0 })
+  })
+
+  test('says how long, up to an hour', () => {
+    expect(again(start, 'a', { ...failed, retryAfterMs: 600_000 }, 0).failure?.nextAt).toBe(600_000)
+    expect(again(start, 'a', { ...failed, retryAfterMs: 86_400_000 }, 0).failure?.nextAt).toBe(3_600_000)
+  })
+
+  test('is sent at once what waits when it is back, but for what failed three times', () => {
+    let state = again(again(again(start, 'often', failed, 0), 'often', failed, 0), 'often', failed, 0)
+    state = again(state, 'once', failed, 0)
+    const back = again(state, 'new', { kind: 'taken' }, 10)
+    expect(back).toMatchObject({ failure: undefined, lastSentAt: 10, counts: { sent: 1 } })
+    expect(dueUnsent(back, 10).map(({ notification: { id } }) => id)).toEqual(['once'])
+  })
+
+  test('never loses one, however often it is tried; one that it refuses is given up after ten tries', () => {
+    let [away, refusing] = [start, start]
+    for (let tries = 0; tries < 30; tries++) away = again(away, 'a', failed, tries)
+    expect(away.unsent).toHaveLength(1)
+    for (let tries = 0; tries < 9; tries++) refusing = again(refusing, 'a', refused, tries)
+    expect([refusing.unsent.length, refusing.failure]).toEqual([1, undefined])
+    refusing = again(refusing, 'a', refused, 10)
+    expect([refusing.unsent, refusing.counts.givenUp]).toEqual([[], 1])
+  })
+
+  test('wants no more: it is disabled, and what it did not take is kept until it is enabled', () => {
+    const gone = again({ ...start, pending: [about('a')] }, 'a', { kind: 'gone', why: 'it wants no more (410)' }, 5)
+    expect(gone).toMatchObject({ disabled: { why: 'gone', at: 5 }, pending: [], unsent: [{ tries: 1 }] })
+    const enabled = obeyNotifierOrder(gone, { kind: 'enable', order }, 9)
+    expect([enabled.disabled, dueUnsent(enabled, 9).length]).toEqual([undefined, 1])
+    expect(enabled.orders).toMatchObject([{ kind: 'enable', ...order, at: 9 }])
+    const fresh = obeyNotifierOrder(gone, { kind: 'enable', order, fromNow: true }, 9)
+    expect([fresh.unsent, fresh.cursor.from]).toEqual([[], 9])
+  })
+
+  test('has no room for more than a hundred: nothing more is read', () => {
+    let state: NotifierState = start
+    for (let index = 0; hasRoom(state); index++) state = again(state, `n${index}`, refused, 0)
+    expect(state.unsent).toHaveLength(notifierLimits.unsent)
+    expect(oldestUnsent(state)).toBe(1)
+  })
+})
+
+describe('A condition', () => {
+  const condition = { key: 'lane/a/closed', type: 'lane.paused', about: {}, data: {} } as const
+  const read = (state: NotifierState, at: number, ...conditions: (typeof condition)[]) =>
+    withConditions(state, [{ source: 'lane/a', conditions }], at, conditionNotification)
+
+  test('is told once while it holds, and again when it begins again, under another id', () => {
+    const first = read(start, 10, condition)
+    expect(first.pending).toHaveLength(1)
+    expect(read(first, 20, condition).pending).toEqual(first.pending)
+    const second = read(read(first, 30), 40, condition)
+    expect(second.pending.map(({ at }) => at)).toEqual([10, 40])
+    expect(new Set(second.pending.map(({ id }) => id)).size).toBe(2)
+  })
+
+  test('is not over because its source cannot be read; that of a source that is gone is', () => {
+    const held = read(start, 10, condition)
+    const unread = withConditions(held, [{ source: 'lane/a' }], 20, conditionNotification)
+    expect(unread.holding).toEqual({ 'lane/a/closed': 10 })
+    expect(withConditions(held, [], 20, conditionNotification).holding).toEqual({})
+  })
+
+  test('waits for the next look where there is no room', () => {
+    const many = Array.from({ length: 300 }, (_, index) => ({ ...condition, key: `lane/a/${index}` }) as never)
+    const state = read(start, 10, ...many)
+    expect([state.pending.length, Object.keys(state.holding).length]).toEqual([notifierLimits.pending, notifierLimits.pending])
+    const next = read({ ...state, pending: [] }, 20, ...many)
+    expect(next.pending).toHaveLength(100)
+  })
+
+  test('of a lane: closed for whatever reason, and without funds', () => {
+    const lane = newLane({ lane: 'evm-1:0xa', window: 1, fillAfterBlocks: 1 })
+    const types = (state: Parameters<typeof laneConditions>[2]) =>
+      laneConditions('evm-1:0xa', 'bsc', state).map(({ type, data }) => [type, data['why']])
+    expect(types(lane)).toEqual([])
+    const broke = { detail: 'balance 0 wei', cost: '0' }
+    expect(types({ ...lane, paused: { kind: 'operator', reason: 'x' }, broke })).toEqual([
+      ['lane.paused', 'paused'],
+      ['lane.funds_low', undefined],
+    ])
+    expect(types({ ...lane, closing: { mode: 'forbidden', reason: 'x' } })).toEqual([['lane.paused', 'forbidden']])
+    expect(types({ ...lane, broke })).toEqual([['lane.funds_low', undefined]])
+  })
+
+  test('of a stream: a gap that is ten minutes old', () => {
+    const view = { stream: 'native-bridge:a:b', gaps: { unobserved: '2' }, oldestGapAt: 1 } as never
+    expect(streamConditions(view, 600_000)).toEqual([])
+    expect(streamConditions(view, 600_001)).toMatchObject([{ type: 'stream.gap', about: { chains: ['a', 'b'], bridge: 'native-bridge' } }])
+  })
+
+  test('of the settings: a halt, and the same one ordered anew', () => {
+    const halts = (at: number) => ({ halts: [{ scope: { chain: 'bsc' }, by: 'me', reason: 'x\u001b[2J', at }] })
+    expect(haltConditions(halts(1))).toMatchObject([{ about: { chains: ['bsc'] }, data: { reason: 'x [2J' } }])
+    expect(haltConditions(halts(1))[0]?.key).not.toBe(haltConditions(halts(2))[0]?.key)
+  })
+})
+
+describe('A filter', () => {
+  test('of deliveries includes their reversals', () => {
+    expect(wantsType({ events: ['transfer.delivered'] }, 'transfer.reversed')).toBe(true)
+    expect(wantsType({ events: ['transfer.parked'] }, 'transfer.reversed')).toBe(false)
+  })
+
+  test('leaves out what is about others, and passes what is about no single one', () => {
+    const filter = { events: [], chains: ['bsc'], bridges: ['native-bridge'], lanes: ['evm-1:0xa'] }
+    expect(wantsSubject(filter, {})).toBe(true)
+    expect(wantsSubject(filter, { chains: ['ethereum', 'bsc'] })).toBe(true)
+    expect(wantsSubject(filter, { chains: ['ethereum'] })).toBe(false)
+    expect(wantsSubject(filter, { bridge: 'wormhole-token-bridge' })).toBe(false)
+    expect(wantsSubject(filter, { chains: ['bsc'], lane: 'evm-1:0xb' })).toBe(false)
+  })
+})
+
+describe('Orders', () => {
+  test('that are malformed raise nothing; the same one raises once', () => {
+    const raise = (state: NotifierState, notification: unknown) =>
+      obeyNotifierOrder(state, { kind: 'raise', notification: notification as never }, 1)
+    const good = { id: 'evt_a', type: 'lane.spending_high', at: 1, data: { lane: 'x' } }
+    const bad = [
+      null,
+      7,
+      {},
+      { ...good, id: 'a.b' },
+      { ...good, type: 'x' },
+      { ...good, at: 1.5 },
+      { ...good, at: 9e15 },
+      { ...good, type: 'transfer.delivered' },
+      { ...good, data: null },
+      { ...good, data: { lane: ['x'] } },
+      { ...good, data: { x: 'y'.repeat(3_000) } },
+    ]
+    for (const one of bad) expect(raise(start, one)).toBe(start)
+    const once = raise(start, good)
+    expect(once.pending).toHaveLength(1)
+    expect(raise(once, good)).toBe(once)
+    expect(raise({ ...once, pending: [] }, good).pending).toEqual([])
+  })
+
+  test('to replay tell the latest conditions again, and move no cursor', () => {
+    const state = { ...start, recent: [about('old', 5), about('new', 50)] }
+    const replayed = obeyNotifierOrder(state, { kind: 'replay', order, since: 40 }, 100)
+    expect(replayed.pending.map(({ id }) => id)).toEqual(['new'])
+    expect([replayed.replay, replayed.cursor]).toEqual([{ from: 40, to: 100 }, start.cursor])
+    expect(obeyNotifierOrder(state, { kind: 'replay', order, since: -8e15 }, 100).replay).toEqual({ from: 0, to: 100 })
+  })
+})
+
+describe('The cursor', () => {
+  test('moves up to what a look had shown once that is long ago, and not before', () => {
+    const first = afterLook(start.cursor, 5_000, 100, 300)
+    expect(first).toMatchObject({ from: 1_000, seen: 5_000, settling: { since: 100, seen: 5_000 } })
+    const second = afterLook(first, 9_000, 399, 300)
+    expect(second).toMatchObject({ from: 1_000, seen: 9_000, settling: { since: 100, seen: 5_000 } })
+    const third = afterLook(second, 9_500, 400, 300)
+    expect(third).toMatchObject({ from: 5_000, seen: 9_500, settling: { since: 400, seen: 9_500 } })
+  })
+
+  test('does not trust a clock that went back', () => {
+    const first = afterLook(start.cursor, 5_000, 1_000, 300)
+    expect(afterLook(first, 6_000, 10, 300)).toMatchObject({ from: 1_000, settling: { since: 10, seen: 6_000 } })
+  })
+
+  test('carries the newest runs, and forgets those below', () => {
+    const told = new ToldRuns()
+    for (let index = 0; index < 3_000; index++) told.add(`run-${index}`, index)
+    expect(told.carried()).toHaveLength(notifierLimits.told)
+    told.follow({ ...start.cursor, from: 2_990, told: [] })
+    expect([told.has('run-2989'), told.has('run-2990'), told.carried().length]).toEqual([false, true, 10])
+  })
+})
+
+test('the id of a delivery follows from its run and transaction; that of its reversal is another', () => {
+  const row = { kind: 'delivered', id: 'x:1:2:3:4', runId: 'r', txHash: '0x1', closedAt: 7, at: 7 } as const
+  expect(transferNotification({ ...row, lane: 'evm-1:0xa' }, 'encrypted').id).toBe(transferNotification(row, 'temporal').id)
+  const ids = [row, { ...row, txHash: '0x2' }, { ...row, runId: 's' }, { ...row, kind: 'reversed' as const }].map(
+    (one) => transferNotification(one, 'temporal').id,
+  )
+  expect(new Set(ids).size).toBe(4)
+  for (const id of ids) expect(id).toMatch(/^evt_[\w-]{27}$/)
+})
+
+test('what is raised by a signal takes the id of nothing else: a receiver that has seen it leaves nothing out', () => {
+  const delivery = transferNotification({ kind: 'delivered', id: 'x:1:2:3:4', runId: 'r', closedAt: 7, at: 7 }, 'temporal')
+  const raised = { ...delivery, type: 'lane.spending_high', data: { lane: 'x' } } as const
+  const sent = (one: Notification) => (JSON.parse(bodyOf(one)) as { id: string }).id
+  expect([wireId(delivery), sent(delivery)]).toEqual([delivery.id, delivery.id])
+  expect(sent(raised)).toBe(wireId(raised))
+  expect(wireId(raised)).toMatch(/^evt_[\w-]{27}$/)
+  expect(wireId(raised)).not.toBe(delivery.id)
+})
+
+test('a key that has signed for more than 80 % of a limit is told of once an hour or day, by every process alike', () => {
+  const agents = [
+    {
+      lane: 'evm-1:0xa',
+      spending: [
+        { window: 'hour', spent: 81n, limit: 100n },
+        { window: 'day', spent: 80n, limit: 100n },
+      ],
+    },
+  ] as never
+  const lanes = [{ id: 'evm-1:0xa', chain: 'bsc' }]
+  const [first, ...others] = nearLimits({ lanes, agents }, 0)
+  expect(others).toEqual([])
+  expect(first?.notification).toMatchObject({
+    type: 'lane.spending_high',
+    data: { window: 'hour', spentWei: '81', limitWei: '100', chain: 'bsc' },
+  })
+  const idAt = (now: number) => nearLimits({ lanes, agents }, now)[0]?.notification.id
+  expect([idAt(3_599_999) === first?.notification.id, idAt(3_600_000) === first?.notification.id]).toEqual([true, false])
+})
+
+describe('What waits for a receiver', () => {
+  const recorded: NotifierState = { ...start, recordedAt: 10_000 }
+  const delivered = (id: string, at: number) => ({
+    notification: { ...about(id, at), type: 'transfer.delivered' as const },
+    tries: 1,
+    nextAt: 0,
+    why: '',
+  })
+
+  test('it stands while it is disabled, is left alone, or no step has recorded anything for five minutes; an order begins it again', () => {
+    expect(standsSince(recorded, 20_000)).toBeUndefined()
+    expect(standsSince({ ...recorded, disabled: { why: 'gone', at: 7 } }, 20_000)).toBe(7)
+    expect(standsSince({ ...recorded, failure: { since: 8, tries: 1, nextAt: 9, why: '' } }, 20_000)).toBe(8)
+    expect(standsSince(recorded, 10_000 + 300_001)).toBe(10_000)
+    const enabled = obeyNotifierOrder(recorded, { kind: 'enable', order }, 300_000)
+    expect(standsSince(enabled, 10_000 + 300_001)).toBeUndefined()
+  })
+
+  test('what is kept counts once, though Temporal lists it too', () => {
+    const state = { ...recorded, pending: [about('p')], unsent: [delivered('a', 2_000), delivered('old', 500)] }
+    expect(waitingCount(state, 0)).toBe(3)
+    expect(waitingCount(state, 5)).toBe(7)
+  })
+})

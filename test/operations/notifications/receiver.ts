@@ -1,0 +1,76 @@
+import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { Webhook } from 'standardwebhooks'
+import type { CredentialSource } from '../../../domain/temporal-access.ts'
+
+/** For tests alone. */
+export const testSecrets = {
+  first: `whsec_${Buffer.alloc(32, 1).toString('base64')}`,
+  second: `whsec_${Buffer.alloc(32, 2).toString('base64')}`,
+} as const
+
+export function secretSource(text: string): CredentialSource {
+  return { from: 'a test', read: () => text }
+}
+
+/** One request, as the receiver saw it. */
+export interface Received {
+  readonly id: string
+  readonly type: string
+  readonly headers: IncomingHttpHeaders
+  readonly body: string
+  readonly data: Readonly<Record<string, unknown>>
+  readonly timestamp: string
+  readonly sequence: number
+}
+
+export interface TestReceiver {
+  readonly url: string
+  /** Those whose signature was good, in order. */
+  readonly received: Received[]
+  /** Requests with a signature that is not good. */
+  readonly forged: string[]
+  /** What it answers from now on. */
+  answer: (one: Received, response: ServerResponse) => void
+  close(): Promise<void>
+}
+
+/** A real HTTP server that verifies what it is told with the package of the specification. */
+export async function startReceiver(secret: string = testSecrets.first): Promise<TestReceiver> {
+  const webhook = new Webhook(secret)
+  const receiver: TestReceiver = {
+    url: '',
+    received: [],
+    forged: [],
+    answer: (_, response) => void response.writeHead(204).end(),
+    async close() {
+      server.closeAllConnections()
+      await new Promise((resolve) => server.close(resolve))
+    },
+  }
+  const server = createServer((request, response) => {
+    let body = ''
+    request.on('data', (chunk: Buffer) => (body += chunk.toString()))
+    request.on('end', () => {
+      try {
+        const told = webhook.verify(body, plain(request.headers)) as Omit<Received, 'headers' | 'body'>
+        const one = { ...told, headers: request.headers, body }
+        receiver.received.push(one)
+        receiver.answer(one, response)
+      } catch (error) {
+        receiver.forged.push(String(error))
+        response.writeHead(401).end()
+      }
+    })
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  return Object.assign(receiver, { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hooks/path-secret` })
+}
+
+export const answering = (status: number, headers: Record<string, string> = {}) => {
+  return (_: Received, response: ServerResponse) => void response.writeHead(status, headers).end()
+}
+
+function plain(headers: IncomingHttpHeaders): Record<string, string> {
+  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)]))
+}

@@ -1,0 +1,146 @@
+import { createHmac } from 'node:crypto'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import type { Notification } from '../../../domain/notification/notification.ts'
+import type { Receiver } from '../../../domain/notification/receiver.ts'
+import { bodyOf, checkedSecret, sendNotification, signedHeaders } from '../../../operations/notifications/send.ts'
+import { answering, secretSource, startReceiver, type TestReceiver, testSecrets } from './receiver.ts'
+
+const notification: Notification = {
+  id: 'evt_1',
+  type: 'lane.paused',
+  at: Date.UTC(2026, 10, 22, 12),
+  data: { lane: 'evm-1:0xaa', reason: 'ünïcode' },
+}
+
+describe('A notification', () => {
+  let receiver: TestReceiver
+  const to = (url: string, ...secrets: string[]): Receiver => ({
+    name: 'pager',
+    url,
+    secrets: (secrets.length > 0 ? secrets : [testSecrets.first]).map(secretSource),
+    filter: { events: ['lane.paused'] },
+  })
+
+  beforeEach(async () => {
+    receiver = await startReceiver()
+  })
+  afterEach(() => receiver.close())
+
+  test('is taken by a receiver that verifies it with the package of the specification', async () => {
+    expect(await sendNotification(to(receiver.url), notification)).toEqual({ kind: 'taken' })
+    expect(receiver.forged).toEqual([])
+    const [one] = receiver.received
+    expect(one).toMatchObject({ id: 'evt_1', type: 'lane.paused', timestamp: '2026-11-22T12:00:00.000Z', data: notification.data })
+    expect(one?.headers).toMatchObject({ 'webhook-id': 'evt_1', 'content-type': 'application/json; charset=utf-8' })
+    expect(Number.isSafeInteger(one?.sequence)).toBe(true)
+  })
+
+  test("is signed as the specification says, by Node's own HMAC, with each secret in its place", () => {
+    const body = bodyOf(notification)
+    const now = new Date(1_795_000_000_500)
+    const headers = signedHeaders(to('', testSecrets.first, testSecrets.second), 'evt_1', body, now)
+    const signed = (byte: number) =>
+      `v1,${createHmac('sha256', Buffer.alloc(32, byte)).update(`evt_1.1795000000.${body}`).digest('base64')}`
+    expect(headers).toEqual({
+      'webhook-id': 'evt_1',
+      'webhook-timestamp': '1795000000',
+      'webhook-signature': `${signed(1)} ${signed(2)}`,
+    })
+  })
+
+  test('passes a change of secrets: a receiver with the old one and one with the new one take it; one with neither does not', async () => {
+    const old = receiver
+    const [next, stranger] = [
+      await startReceiver(testSecrets.second),
+      await startReceiver(`whsec_${Buffer.alloc(24, 9).toString('base64')}`),
+    ]
+    try {
+      const both = [testSecrets.first, testSecrets.second]
+      expect(await sendNotification(to(old.url, ...both), notification)).toEqual({ kind: 'taken' })
+      expect(await sendNotification(to(next.url, ...both), notification)).toEqual({ kind: 'taken' })
+      expect(await sendNotification(to(stranger.url, ...both), notification)).toEqual({ kind: 'refused', why: 'HTTP 401' })
+      expect(stranger.received).toEqual([])
+    } finally {
+      await Promise.all([next.close(), stranger.close()])
+    }
+  })
+
+  test.each([
+    [204, {}, { kind: 'taken' }],
+    [410, {}, { kind: 'gone', why: 'it wants no more (410)' }],
+    [404, {}, { kind: 'refused', why: 'HTTP 404' }],
+    [503, { 'retry-after': '120' }, { kind: 'failed', why: 'HTTP 503', retryAfterMs: 120_000 }],
+    [429, {}, { kind: 'failed', why: 'HTTP 429' }],
+    [500, {}, { kind: 'failed', why: 'HTTP 500' }],
+  ] as const)('that is answered with %i', async (status, headers, expected) => {
+    receiver.answer = answering(status, headers)
+    expect(await sendNotification(to(receiver.url), notification)).toEqual(expected)
+  })
+
+  test('does not follow a redirect, whether to the address where clouds keep credentials or to another server', async () => {
+    let asked = 0
+    const other = createServer((_, response) => {
+      asked += 1
+      response.writeHead(200).end('credentials')
+    })
+    await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve))
+    const there = `http://127.0.0.1:${(other.address() as AddressInfo).port}/`
+    try {
+      for (const location of ['http://169.254.169.254/latest/meta-data/', there]) {
+        for (const status of [301, 302, 303, 307, 308]) {
+          receiver.answer = answering(status, { location })
+          const why = `a redirect (${status}), which is not followed`
+          expect(await sendNotification(to(receiver.url), notification)).toEqual({ kind: 'refused', why })
+        }
+      }
+      expect(asked).toBe(0)
+    } finally {
+      await new Promise((resolve) => other.close(resolve))
+    }
+  })
+
+  test('is taken whatever else the answer holds: a huge one is not read to its end', async () => {
+    let [written, closed] = [0, false]
+    receiver.answer = (_, response) => {
+      response.on('close', () => (closed = true))
+      const chunk = Buffer.alloc(64 * 1024, 'x')
+      const more = () => {
+        while (!response.destroyed && written < 200 * 1024 * 1024) {
+          written += chunk.length
+          if (!response.write(chunk)) return void response.once('drain', more)
+        }
+        response.end()
+      }
+      response.writeHead(200)
+      more()
+    }
+    expect(await sendNotification(to(receiver.url), notification)).toEqual({ kind: 'taken' })
+    await expect.poll(() => closed).toBe(true)
+    expect(written).toBeLessThan(100 * 1024 * 1024)
+  })
+
+  test('does not wait for a receiver that answers slowly, byte by byte', async () => {
+    receiver.answer = (_, response) => {
+      response.writeHead(200)
+      const timer = setInterval(() => response.write('x'), 20)
+      response.on('close', () => clearInterval(timer))
+    }
+    expect(await sendNotification(to(receiver.url), notification, { timeoutMs: 200 })).toEqual({ kind: 'failed', why: 'no answer in time' })
+  })
+
+  test('is not sent where nobody listens, nor with a secret that is none; neither says anything of URL or secret', async () => {
+    const { url } = receiver
+    await receiver.close()
+    const unheard = await sendNotification(to(url), notification)
+    expect(unheard).toEqual({ kind: 'failed', why: 'no connection' })
+    receiver = await startReceiver()
+    for (const bad of ['hunter2', 'whsec_c2hvcnQ=', `whsec_${Buffer.alloc(65).toString('base64')}`, '']) {
+      const answer = await sendNotification(to(receiver.url, bad), notification)
+      expect(answer).toEqual({ kind: 'failed', why: 'its secret cannot be read, or is none' })
+    }
+    expect(receiver.received).toEqual([])
+    expect(() => checkedSecret('whsec_hunter2')).toThrow(/^must be whsec_ and 24 to 64 bytes in base64$/)
+  })
+})

@@ -1,0 +1,144 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Worker } from '@temporalio/worker'
+import { stringify } from 'yaml'
+import { collectCauses } from '../../../operations/causes/collect.ts'
+import type { Config } from '../../../config/schema/schema.ts'
+import type { NotificationFilter } from '../../../domain/notification/notification.ts'
+import type { Receiver } from '../../../domain/notification/receiver.ts'
+import type { Transfer } from '../../../domain/transfer/transfer.ts'
+import type { NotifyTimes } from '../../../operations/notifications/notify-round.ts'
+import type { Logger } from '../../../observability/logger.ts'
+import { createLogger, silentLogger } from '../../../observability/logger.ts'
+import { createMetrics, type Metrics } from '../../../observability/metrics.ts'
+import { startTransfer } from '../../../temporal/client/transfers/start-transfer.ts'
+import { chainQueue, transferId } from '../../../temporal/contracts/names.ts'
+import type { AdmitInput } from '../../../temporal/contracts/transfer-steps.ts'
+import { workflowBundle } from '../../../workers/process/bundle.ts'
+import { createNotificationWork } from '../../../workers/roles/notifications.ts'
+import { defaultTuning } from '../../../workers/process/tuning.ts'
+import { deadConfig } from '../../api/setting.ts'
+import { type Ledgers, startLedgers } from '../../lanes/setting.ts'
+import { secretSource, testSecrets } from './receiver.ts'
+
+/** Short, so that a test need not wait; the jitter is what it is. */
+export const shortTimes: NotifyTimes = {
+  lookMs: 50,
+  conditionsMs: 200,
+  settleLookMs: 500,
+  settleMs: 2_000,
+  roundMs: 400,
+  schedule: { triesMs: Array<number>(9).fill(200), restsMs: [200] },
+}
+
+export const lane = `evm-1397:0x${'aa'.repeat(20)}`
+
+/** Transfers whose steps answer as a test says, on a real Temporal, and whoever is told of them. */
+export interface NotificationSetting {
+  readonly ledgers: Ledgers
+  readonly config: Config
+  readonly metrics: Metrics
+  /** All log lines. */
+  readonly logged: string[]
+  /** Starts a transfer with this sequence; `parks` says how it ends. Resolves with its id, when it is delivered or parked. */
+  transfer(sequence: string, options?: { readonly sourceChain?: string; readonly parks?: true }): Promise<string>
+  /** Tells receivers until the function that it returns is called. */
+  serve(receivers: readonly Receiver[], times?: Partial<NotifyTimes>): Promise<() => Promise<void>>
+  stop(): Promise<void>
+}
+
+export function receiverAt(name: string, url: string, filter: NotificationFilter, ...secrets: string[]): Receiver {
+  return { name, url, filter, secrets: (secrets.length > 0 ? secrets : [testSecrets.first]).map(secretSource) }
+}
+
+export async function startNotificationSetting(): Promise<NotificationSetting> {
+  const ledgers = await startLedgers({ tuning: { stickyMs: 200 } })
+  const { temporal } = ledgers
+  const { client, connection } = temporal
+  const parked = new Set<string>()
+  const chains = deadConfig(9)
+  const bsc = { ...chains.chains['bsc']!, lanes: [{ address: lane.slice(lane.indexOf('0x')), window: 1, broadcast: 'auto' as const }] }
+  const config: Config = { ...chains, chains: { ...chains.chains, bsc } }
+  const worker = await Worker.create({
+    ...{ connection, taskQueue: chainQueue('bsc') },
+    workflowBundle: await workflowBundle(silentLogger()),
+    activities: {
+      admit: async ({ transfer: { sequence } }: AdmitInput) => {
+        if (parked.has(sequence)) return { kind: 'impossible', code: 'DELIVERY_IMPOSSIBLE', reason: 'it reverts' }
+        const txHash = `0x${sequence.padStart(64, '0')}`
+        return { kind: 'delivered', delivery: { ours: true, by: '0xab', txHash, blockHeight: 9, blockHash: '0x09' } }
+      },
+    },
+  })
+  const running = worker.run()
+  const logged: string[] = []
+  const logger: Logger = createLogger({ level: 'debug', destination: { write: (line) => void logged.push(line) } })
+  const metrics = createMetrics()
+  return {
+    ...{ ledgers, config, metrics, logged },
+    async transfer(sequence, { sourceChain = 'ethereum', parks } = {}) {
+      const digest = `0x${sequence.padStart(64, '0')}`
+      const one: Transfer = {
+        bridge: 'wormhole-token-bridge',
+        sourceChain,
+        targetChain: 'bsc',
+        emitter: '00'.repeat(32),
+        sequence,
+        digest,
+        message: 'b3du',
+      }
+      const id = transferId(one)
+      if (parks) parked.add(sequence)
+      await startTransfer(client, id, { transfer: one })
+      if (!parks) await client.workflow.getHandle(id).result()
+      return id
+    },
+    async serve(receivers, times = {}) {
+      const byName = new Map(receivers.map((one) => [one.name, one]))
+      const hosting = { temporal, tuning: { ...defaultTuning, graceMs: 0 } }
+      const options = { receivers: byName, times: { ...shortTimes, ...times }, gapAgeMs: 0, keepMs: 100 }
+      const work = await createNotificationWork({ config, client, logger, metrics }, hosting, options)
+      const served = work.worker.run()
+      return async () => {
+        work.worker.shutdown()
+        await work.service.stop()
+        await served
+      }
+    },
+    async stop() {
+      worker.shutdown()
+      await running
+      await ledgers.stop()
+    },
+  }
+}
+
+/** A config with one receiver, as a process of the role ledger, the API and the command line read it; in a folder of its own, which one of the `ends` removes. */
+export async function writeReceiverConfig(
+  on: NotificationSetting,
+  ends: (() => Promise<unknown>)[],
+  { name, url }: { readonly name: string; readonly url: string },
+) {
+  const folder = await mkdtemp(join(tmpdir(), 'portage-notifications-'))
+  ends.push(() => rm(folder, { recursive: true, force: true }))
+  await writeFile(join(folder, 'secret'), testSecrets.first)
+  const file = join(folder, 'portage.yaml')
+  const notifications = [{ name, url, secrets: [{ secretFile: 'secret' }], events: ['transfer.delivered' as const] }]
+  const config = {
+    ...JSON.parse(JSON.stringify({ chains: on.config.chains, bridges: on.config.bridges })),
+    dataFolder: 'data',
+    temporal: { address: on.ledgers.server.address, useEnvironment: false },
+    worker: { heartbeatSeconds: 1, stickySeconds: 0.2, workflowTaskSeconds: 1, shutdownGraceSeconds: 0 },
+    notifications,
+  }
+  await writeFile(file, stringify(config))
+  return { file, folder, notifications }
+}
+
+/** What `portage stuck` says of a receiver; undefined: nothing. */
+export async function causeOf({ config, ledgers }: NotificationSetting, name: string, url: string) {
+  const notifications = [{ name, url, secrets: [{ secretFile: 'none' }], events: ['transfer.delivered' as const] }]
+  const { causes } = await collectCauses(ledgers.temporal.client, { config: { ...config, notifications }, environment: {} })
+  return causes.find(({ where }) => where.kind === 'receiver')
+}

@@ -1,0 +1,55 @@
+import { status } from '@grpc/grpc-js'
+import { ServiceError } from '@temporalio/client'
+import { TypedSearchAttributes } from '@temporalio/common'
+import { describe, expect, test } from 'vitest'
+import { RelayerError } from '../../../domain/catalogue/errors.ts'
+import { proofsOf } from '../../../operations/notifications/written-runs.ts'
+import type { NotifiedTransfer } from '../../../temporal/client/settings/notified-transfers.ts'
+import { searchAttributes } from '../../../temporal/contracts/names.ts'
+import { reversalId } from '../../../temporal/contracts/reversal.ts'
+import { handlesClient, type FakeHandle } from '../../helpers/handles-client.ts'
+
+/** As the client throws it. */
+function grpc(code: number): ServiceError {
+  return new ServiceError('Failed', { cause: Object.assign(new Error('a detail'), { code, details: 'a detail', metadata: {} }) })
+}
+const throws = (error: Error) => async () => {
+  throw error
+}
+const runOf = (name: string, state: string): FakeHandle => ({
+  describe: async () => ({
+    ...{ type: 'transfer', runId: 'a run', status: { name } },
+    typedSearchAttributes: new TypedSearchAttributes([{ key: searchAttributes.TransferState, value: state }]),
+  }),
+})
+const listed = (id: string, kind: NotifiedTransfer['kind'] = 'delivered'): NotifiedTransfer => ({
+  ...{ kind, id, runId: 'a run', closedAt: 1, at: Date.now() },
+})
+
+/** A server that was restored from a copy older than its list. */
+const runs: Readonly<Record<string, FakeHandle>> = {
+  corrupt: { describe: throws(grpc(status.INTERNAL)) },
+  undecodable: { describe: throws(new Error('no such payload')) },
+  running: runOf('RUNNING', 'sending'),
+  foreign: runOf('COMPLETED', 'rejected'),
+  // Its memo has no key of ours: the codec refuses it.
+  unsealed: { describe: throws(new RelayerError('ENCRYPTION_MISSING', {})) },
+  away: { describe: throws(grpc(status.UNAVAILABLE)) },
+  denied: { describe: throws(grpc(status.PERMISSION_DENIED)) },
+  [reversalId({ transfer: 'corrupt-record', run: 'a run' })]: { describe: throws(grpc(status.INTERNAL)) },
+}
+const client = handlesClient((id) => runs[id] ?? {})
+const proofs = (...all: readonly NotifiedTransfer[]) => proofsOf(client, all, true)
+
+describe('runs that a list shows and that cannot be read', () => {
+  test('are told by its word, and hold up no other', async () => {
+    for (const name of ['corrupt', 'undecodable', 'gone', 'running'])
+      expect(await proofs(listed('foreign'), listed(name), listed('unsealed'))).toEqual([undefined, 'temporal', undefined])
+    // Its record is gone, or cannot be read.
+    expect(await proofs(listed('gone', 'reversed'), listed('corrupt-record', 'reversed'))).toEqual(['temporal', 'temporal'])
+  })
+
+  test('are waited for where no run can be read', async () => {
+    for (const name of ['away', 'denied']) await expect(proofs(listed('gone'), listed(name))).rejects.toThrow('Failed')
+  })
+})

@@ -1,0 +1,28 @@
+import { defineSignal, setHandler, sleep, workflowInfo } from '@temporalio/workflow'
+import { audit as soundAudit } from '../../../../workflows/audit.ts'
+import { batch as soundBatch } from '../../../../workflows/batch.ts'
+import { operatorTransaction as soundOperatorTransaction } from '../../../../workflows/operator-transaction.ts'
+import { lane as soundLane } from '../../../../workflows/lane.ts'
+import { settings as soundSettings } from '../../../../workflows/settings.ts'
+import { stream as soundStream } from '../../../../workflows/stream.ts'
+
+/**
+ * The workflows, which replay every history, and add a command to it on demand: no build replays that. So a Temporal
+ * that was set back leaves a history behind, at any moment that a test wants.
+ */
+function spoilt<Input, Result>(workflow: (input: Input) => Promise<Result>): (input: Input) => Promise<Result> {
+  return (input) => {
+    // A reset gives the new run the updates of the one before.
+    setHandler(defineSignal<[string]>('spoil'), (runId) => {
+      if (runId === workflowInfo().runId) void sleep(1)
+    })
+    return workflow(input)
+  }
+}
+
+export const audit = spoilt(soundAudit)
+export const lane = spoilt(soundLane)
+export const stream = spoilt(soundStream)
+export const settings = spoilt(soundSettings)
+export const batch = spoilt(soundBatch)
+export const operatorTransaction = spoilt(soundOperatorTransaction)

@@ -1,0 +1,82 @@
+import { failpoint, failpointArmed } from '../../observability/failpoints.ts'
+import type { Logger } from '../../observability/logger.ts'
+import type { CrashSinks } from '../../workflows/crash-on-continue-as-new.ts'
+import { cachedCode, keyOf, readKeptCode, type BundleCache } from './bundle-cache.ts'
+import { bundleWorkflowCode, DefaultLogger, type InjectedSinks, type WorkflowBundle } from '@temporalio/worker'
+import { readdir } from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+const root = fileURLToPath(new URL('../../', import.meta.url))
+const path = (file: string) => join(root, 'workflows', file)
+/** Folders whose code workflows import: scripts/rooms.ts. */
+const rooms = ['domain', 'temporal', 'workflows']
+
+const bundles = new Map<boolean, Promise<WorkflowBundle>>()
+
+/**
+ * The bundled code of the workflows. Bundling takes two seconds of CPU, so that processes share the result until a source or a package changes.
+ * @param traced hands traces on (workflows/trace-headers.ts)
+ */
+export function workflowBundle(logger: Logger, traced = false): Promise<WorkflowBundle> {
+  const bundle = bundles.get(traced) ?? load(logger, traced)
+  bundles.set(traced, bundle)
+  return bundle
+}
+
+/** The same code, whose workflows put the texts of their failures where the codec encrypts them. */
+export function withEncodedFailures(bundle: WorkflowBundle): WorkflowBundle {
+  const [before, after, ...more] = bundle.code.split('FAILURES_PLAIN')
+  if (before === undefined || after === undefined || more.length > 0)
+    throw new Error('workflows/failure-converter.ts is not in the bundle once')
+  // As long as the other, so that stacks are mapped to the same places.
+  return { ...bundle, code: `${before}FAILURES_CODED${after}` }
+}
+
+async function load(logger: Logger, traced: boolean): Promise<WorkflowBundle> {
+  const crash = failpointArmed('lane-continue-as-new') ? [path('crash-on-continue-as-new.ts')] : []
+  const workflowInterceptorModules = [...(traced ? [path('trace-headers.ts')] : []), ...crash]
+  const make = async () => {
+    const made = await bundleWorkflowCode({
+      workflowsPath: path('index.ts'),
+      failureConverterPath: path('failure-converter.ts'),
+      // Evaluated once per thread instead of once per workflow. They keep nothing of a workflow between its calls: test/house/workflow-modules.test.ts.
+      preloadModules: [path('index.ts')],
+      logger: new DefaultLogger('WARN', ({ message }) => logger.warn(message, { code: 'INTERNAL' })),
+      workflowInterceptorModules,
+    })
+    return made.code
+  }
+  // A released package has it, and no sources.
+  const released = crash.length === 0 ? await readKeptCode(join(root, 'dist', traced ? 'workflows-traced.js' : 'workflows.js')) : undefined
+  if (released !== undefined) return { code: released }
+  const cache = await cacheOf(workflowInterceptorModules).catch(() => undefined)
+  return { code: await (cache ? cachedCode(cache, make) : make()) }
+}
+
+/** The cache is in node_modules: whoever may write there may change the code anyway. Throws if there is no such folder. */
+async function cacheOf(interceptors: readonly string[]): Promise<BundleCache> {
+  const temporal = (name: string) => createRequire(import.meta.url).resolve(`@temporalio/${name}/package.json`)
+  const packages = join(dirname(temporal('worker')), '../..')
+  const listings = await Promise.all(
+    rooms.map(async (room) => (await readdir(join(root, room), { recursive: true })).map((file) => join(root, room, file))),
+  )
+  const sources = listings.flat().filter((file) => file.endsWith('.ts'))
+  // How it is bundled, and the versions of the bundler and of all packages that it bundles.
+  const installed = [
+    join(root, 'workers/process/bundle.ts'),
+    join(packages, '.package-lock.json'),
+    temporal('worker'),
+    temporal('workflow'),
+  ]
+  return {
+    directory: join(packages, '.cache/portage/workflows'),
+    key: await keyOf([...sources, ...installed], [root, process.version, ...interceptors]),
+  }
+}
+
+/** A sink runs after the workflow code of a task and before the task is reported: a crash there is one in the middle of a task. */
+export const crashSinks: InjectedSinks<CrashSinks> = {
+  crash: { continueAsNew: { fn: () => failpoint('lane-continue-as-new'), callDuringReplay: false } },
+}

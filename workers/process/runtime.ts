@@ -1,0 +1,137 @@
+import { accessSource } from '../../config/access.ts'
+import type { Config } from '../../config/schema/schema.ts'
+import type { NearAtHand } from '../../activities/near-at-hand.ts'
+import { RelayerError } from '../../domain/catalogue/errors.ts'
+import type { LaneId } from '../../domain/lane/lane-id.ts'
+import { createMetrics, type Metrics } from '../../observability/metrics.ts'
+import { startWorkflowRecovery } from '../../temporal/recovery/workflow-recovery.ts'
+import { type Admin, openAdmin } from '../roles/admin.ts'
+import { scheduleAudits } from '../roles/audit.ts'
+import { createChainWorker } from '../roles/chain.ts'
+import { watchCodeAttribute } from './code-attribute.ts'
+import { createContext } from '../roles/context.ts'
+import { beginVersion, deploymentOf, watchDeployment } from './deployment.ts'
+import { startIntake } from '../roles/intake.ts'
+import { createLaneWorker, signingLanes } from '../roles/lane.ts'
+import { createLedgerWorker } from '../roles/ledger.ts'
+import { startNotifications } from '../roles/notifications.ts'
+import { watchPolls } from './poll-watch.ts'
+import { keepSettings } from '../roles/settings-keeper.ts'
+import { applyNodeChanges } from '../roles/network.ts'
+import { processMetrics } from '../telemetry/process-metrics.ts'
+import type { Role, RunOptions } from '../roles/roles.ts'
+import { awaitStartupDependencies, type StartupDependencies } from './startup-dependencies.ts'
+import { spendingNotices } from '../roles/spending-notices.ts'
+import { auditHere } from '../roles/stream-audit.ts'
+import { type ProcessWork, type Running, stopWork, supervise } from './supervise.ts'
+import { watchCredentials } from './temporal-credentials.ts'
+import { type ProcessTracing, startTracing } from '../telemetry/tracing.ts'
+import { tuningFrom } from './tuning.ts'
+
+/**
+ * Starts one role, or all of them, in this process. Waits for a Temporal and for nodes that are not there yet; a start that is stopped in that wait returns a
+ * process that has ended. Throws RelayerError: config, another network, key, ADMIN_LISTEN.
+ */
+export async function runRole(role: Role, config: Config, options: RunOptions): Promise<Running> {
+  const { env, logger } = options
+  const metrics = createMetrics()
+  const tracing = await startTracing(config.telemetry, { role, env, logger })
+  const admin = await openAdmin(config, { role, chains: options.chains, metrics, logger })
+  const work: ProcessWork = { ledgers: [], workers: [], agents: [], services: [], failure: new AbortController() }
+  let dependencies: StartupDependencies | undefined
+  try {
+    dependencies = await awaitStartupDependencies(role, config, { ...options, tracing, onWaiting: admin.waitsFor })
+    if (!dependencies) {
+      await admin.close()
+      return { stopped: Promise.resolve(), stop: () => Promise.resolve() }
+    }
+    admin.starts()
+    const { close, temporal } = dependencies
+    const version = await beginVersion(config, temporal.client)
+    await startRole(role, config, { ...options, metrics, admin, tracing }, dependencies, work)
+    const closeAll = async () => {
+      try {
+        await close()
+      } finally {
+        await tracing?.close()
+        await admin.close()
+      }
+    }
+    const running = supervise(work, { stopping: admin.stopping, close: closeAll, logger })
+    // A process without Workers has no version. What goes wrong while it stops is told by `stopped`.
+    if (version && work.ledgers.length + work.workers.length > 0)
+      work.services.push(
+        watchDeployment({ ...version, client: temporal.client, logger, onDrained: () => void running.stop().catch(() => {}) }),
+      )
+    return running
+  } catch (error) {
+    // What runs already would keep the process alive.
+    await stopWork(work)
+    // Fails while Workers exist that were made and never ran; the connection then ends with the process.
+    await dependencies?.close().catch(() => {})
+    await admin.close()
+    throw error
+  }
+}
+
+/** @param work is filled as its parts start */
+async function startRole(
+  role: Role,
+  config: Config,
+  options: RunOptions & { readonly metrics: Metrics; readonly admin: Admin; readonly tracing: ProcessTracing | undefined },
+  { temporal, target, network, watch, startupServer }: StartupDependencies,
+  work: ProcessWork,
+): Promise<void> {
+  const { logger, api } = options
+  const { ledgers, workers, agents, services } = work
+  const nearLanes = new Map<LaneId, NearAtHand>()
+  const serves = (one: Role) => role === 'all' || role === one
+  applyNodeChanges(watch, network.chains, logger)
+  const settings = watch.current
+  const metrics = processMetrics(network, agents, settings, options.metrics)
+  const context = createContext({ config, client: temporal.client, network, settings, logger, metrics })
+  const hosting = { temporal, tuning: tuningFrom(config, options.env), tracing: options.tracing, deployment: deploymentOf(config) }
+
+  const { client } = temporal
+  services.push(await keepSettings({ config, client, namespace: target.namespace, watch, logger, merges: serves('ledger') }))
+  if (serves('ledger')) {
+    ledgers.push(await createLedgerWorker({ ...hosting, logger }))
+    services.push(startWorkflowRecovery(context))
+    await startNotifications(context, hosting, options.env, work)
+  }
+  if (serves('lane')) {
+    const lanes = signingLanes(context, options.lanes)
+    if (role === 'lane' && lanes.length === 0) throw new RelayerError('LANE_NONE', { detail: 'no lane in the config has a signer' })
+    const started = await Promise.all(lanes.map((lane) => createLaneWorker(lane, context, hosting)))
+    workers.push(...started.map(({ worker }) => worker))
+    agents.push(...started.map(({ agent }) => agent))
+    services.push(...spendingNotices(context, agents))
+    for (const { agent, near } of started) if (near) nearLanes.set(agent.lane, near)
+  }
+  if (serves('chain')) {
+    services.push(await watchCodeAttribute({ client, logger }))
+    for (const name of network.served) {
+      const served = await createChainWorker(name, context, hosting, nearLanes)
+      workers.push(served.worker)
+      services.push(...served.services, scheduleAudits(name, context))
+    }
+  }
+  const polls = watchPolls([...ledgers, ...workers], logger, work.failure, hosting.tuning)
+  services.push(watchCredentials({ target, temporal, workers: [...ledgers, ...workers], logger }), polls)
+  const intake = serves('intake') ? startIntake(context) : undefined
+  if (intake) services.push(intake)
+  await startupServer?.close()
+  if (serves('api'))
+    services.push(
+      await api.start({
+        ...context,
+        access: accessSource(config),
+        feedsStreams: serves('intake'),
+        spies: intake?.spies,
+        spending: () => agents.map(({ lane, spending }) => ({ lane, spending })),
+        auditStream: (stream, stopping) => auditHere(context, stream, { stopping }),
+      }),
+    )
+  options.admin.started({ client, network, agents, spies: intake?.spies, unpolled: polls.unpolled })
+  logger.info('running', { role, chains: network.served, lanes: agents.length, workers: ledgers.length + workers.length })
+}

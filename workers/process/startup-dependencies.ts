@@ -1,0 +1,89 @@
+import type { Chain } from '../../chains/port.ts'
+import type { Config } from '../../config/schema/schema.ts'
+import { resolveTemporal } from '../../config/temporal-access.ts'
+import { type RelayerError, toRelayerError } from '../../domain/catalogue/errors.ts'
+import { openness, plainPayloads } from '../../temporal/client/connection/openness.ts'
+import { type SettingsWatch, watchSettings } from '../../temporal/client/settings/settings-watch.ts'
+import type { TemporalAccess } from '../../domain/temporal-access.ts'
+import type { Logger } from '../../observability/logger.ts'
+import { connectNetwork, type Network } from '../roles/network.ts'
+import type { Role, RunOptions, StartupServer } from '../roles/roles.ts'
+import { retryUntilAvailable, type RetryOptions, Stopped } from './retry-until-available.ts'
+import { connectTemporal, type Temporal } from './temporal.ts'
+import type { ProcessTracing } from '../telemetry/tracing.ts'
+
+/** What no role starts without. */
+export interface StartupDependencies {
+  readonly temporal: Temporal
+  /** What `temporal` was connected to. */
+  readonly target: TemporalAccess
+  /** Empty for the role `ledger`, which reads no chain. */
+  readonly network: Network
+  readonly watch: SettingsWatch
+  /** Of the roles that serve the API: it answers in the API's place while the process waits. */
+  readonly startupServer: StartupServer | undefined
+  /** Throws if the connection cannot be closed. */
+  close(): Promise<void>
+}
+
+const noNetwork: Network = { chains: new Map(), served: [], bridges: new Map(), close: () => {} }
+
+/**
+ * Connects to Temporal and to the chains of a role as soon as they are available; one of several chains is enough to begin. Undefined: it was stopped while
+ * it waited. Throws what waiting does not mend (INPUT_INVALID, CHAIN_ID_MISMATCH), with nothing left open.
+ */
+export async function awaitStartupDependencies(
+  role: Role,
+  config: Config,
+  options: RunOptions & {
+    readonly tracing: ProcessTracing | undefined
+    readonly onWaiting: (dependency: string, error: RelayerError) => void
+  },
+): Promise<StartupDependencies | undefined> {
+  const { logger, stopping = new AbortController().signal, chains, api } = options
+  const target = resolveTemporal(config.temporal, options.env)
+  warnOfOpenness(target, logger)
+  const startupServer = role === 'all' || role === 'api' ? api.createStartupServer(config.api) : undefined
+  const onWaiting = async (dependency: string, error: RelayerError) => {
+    options.onWaiting(dependency, error)
+    await startupServer?.say(dependency, error)
+  }
+  const retry = { logger, stopping, onWaiting }
+  const onAway = (chain: Chain, closing: AbortSignal) => keepConnecting(chain, { logger, stopping: AbortSignal.any([stopping, closing]) })
+  let temporal: Temporal | undefined
+  let network: Network | undefined
+  let watch: SettingsWatch | undefined
+  const close = async () => {
+    await startupServer?.close()
+    await watch?.stop()
+    network?.close()
+    await temporal?.connection.close()
+  }
+  try {
+    const connect = () => connectTemporal(target, logger, { stopping, takeover: config.worker, tracing: options.tracing })
+    temporal = await retryUntilAvailable('Temporal', connect, retry)
+    network =
+      role === 'ledger'
+        ? noNetwork
+        : await retryUntilAvailable('nodes', () => connectNetwork(config, { only: chains, stopping, onAway, logger }), retry)
+    watch = await watchSettings({ client: temporal.client, logger })
+    return { temporal, target, network, watch, startupServer, close }
+  } catch (error) {
+    await close().catch(() => {})
+    if (error instanceof Stopped) return undefined
+    throw error
+  }
+}
+
+function warnOfOpenness(target: TemporalAccess, logger: Logger): void {
+  for (const open of [openness(target), plainPayloads(target)]) if (open) logger.warn(open.what, { code: open.code })
+}
+
+/** Connects a chain in the background that could not be reached at the start. */
+function keepConnecting(chain: Chain, options: RetryOptions): void {
+  retryUntilAvailable(`the nodes of ${chain.name}`, () => chain.connect(), options).catch((error: unknown) => {
+    if (error instanceof Stopped) return
+    const { code, message } = toRelayerError(error)
+    options.logger.error('a chain stays out until this process is started again', { chain: chain.name, code, reason: message })
+  })
+}

@@ -1,0 +1,105 @@
+import { type Check, checkChains, createTemporalCheck } from '../../operations/admin/checks.ts'
+import { openAdminServer } from '../../operations/admin/server.ts'
+import type { Config } from '../../config/schema/schema.ts'
+import { RelayerError } from '../../domain/catalogue/errors.ts'
+import type { SpyHealth } from '../../intake/spy/spy.ts'
+import type { LaneAgent } from '../../lanes/agent.ts'
+import type { Logger } from '../../observability/logger.ts'
+import type { Metrics } from '../../observability/metrics.ts'
+import { redactText } from '../../observability/redact.ts'
+import type { TemporalClient } from '../../temporal/client/connection/client.ts'
+import type { Network } from './network.ts'
+import type { UnpolledQueue } from '../process/poll-watch.ts'
+import type { Role } from './roles.ts'
+import { readSdkMetrics } from '../telemetry/sdk-metrics.ts'
+
+/** What a process works with once it has started. */
+interface Started {
+  readonly client: TemporalClient
+  readonly network: Pick<Network, 'chains'>
+  readonly agents: readonly LaneAgent[]
+  readonly spies?: (() => readonly SpyHealth[]) | undefined
+  /** Queues that it serves, and does not poll. */
+  readonly unpolled: () => readonly Pick<UnpolledQueue, 'taskQueue'>[]
+}
+
+/** The admin port of a process, from before its start to its end. */
+export interface Admin {
+  /** Until `started` it is not ready, and says that it waits for this. */
+  waitsFor(dependency: string, error: RelayerError): void
+  /** What it waited for is there; its parts start. */
+  starts(): void
+  /** Everything runs: from now on its parts are asked. */
+  started(parts: Started): void
+  /** It takes nothing new: not ready any more. */
+  stopping(): void
+  close(): Promise<void>
+}
+
+/** Opens the admin port, whatever the role. Throws ADMIN_LISTEN. */
+export async function openAdmin(
+  { admin, chains: configured }: Pick<Config, 'admin' | 'chains'>,
+  options: { readonly role: Role; readonly chains?: readonly string[] | undefined; readonly metrics: Metrics; readonly logger: Logger },
+): Promise<Admin> {
+  const { role, chains = Object.keys(configured), metrics, logger } = options
+  const missing = (name: string, problem: string): Check => ({ name, ok: false, vital: true, problem })
+  const starts = async (): Promise<readonly Check[]> => [missing('start', 'the process starts')]
+  let checks = starts
+  let unpolled: Started['unpolled'] = () => []
+  metrics.onCollect((all) => {
+    const { user, system } = process.cpuUsage()
+    all.portage_process_cpu_seconds_total.reset()
+    all.portage_process_cpu_seconds_total.inc({ role }, (user + system) / 1e6)
+    all.portage_process_resident_bytes.set({ role }, process.memoryUsage.rss())
+  })
+  metrics.onRefresh(async (all) => {
+    const found = await checks()
+    all.portage_process_ready.set({ role }, found.some(({ ok, vital }) => vital && !ok) ? 0 : 1)
+  })
+  const render = async () => (await Promise.all([metrics.render(), readSdkMetrics()])).join('')
+  const problem = () => queuesProblem(unpolled())
+  const server = await openAdminServer({ ...admin, problem, checks: () => checks(), metrics: render, logger })
+  logger.info('the admin port listens', { role, host: admin.host, port: server.port })
+  return {
+    waitsFor(dependency, { code }) {
+      // Nobody has shown a token: he gets the code and what it means, no address and no detail, which are in the log.
+      const { message } = new RelayerError(code)
+      const names = dependency === 'nodes' ? chains.map((chain) => `chain ${chain}`) : [dependency.toLowerCase()]
+      checks = async () => names.map((name) => missing(name, message))
+    },
+    starts() {
+      checks = starts
+    },
+    started({ client, network, agents, spies, ...parts }) {
+      const temporal = createTemporalCheck(client)
+      unpolled = parts.unpolled
+      checks = async () => [
+        await temporal(),
+        ...(problem() === undefined ? [] : [missing('queues', problem() ?? '')]),
+        ...checkChains(network.chains.values()),
+        ...agents.map(laneCheck),
+        ...(spies?.() ?? []).map(spyCheck),
+      ]
+    },
+    stopping() {
+      checks = async () => [missing('stop', 'the process stops')]
+    },
+    close: () => server.close(),
+  }
+}
+
+function queuesProblem(queues: readonly Pick<UnpolledQueue, 'taskQueue'>[]): string | undefined {
+  return queues.length === 0 ? undefined : `not polled: ${queues.map(({ taskQueue }) => taskQueue).join(', ')}`
+}
+
+/** A lane whose ledger has not answered gives no nonce; where the role `ledger` is away, its transfers wait. */
+function laneCheck({ lane, view }: LaneAgent): Check {
+  const ok = view !== undefined
+  return { name: `lane ${lane}`, ok, vital: false, problem: ok ? undefined : 'its ledger has not answered yet' }
+}
+
+/** Streams fetch what a spy does not tell, where guardian APIs are configured: it is not vital. */
+function spyCheck({ connected, paused, problem }: SpyHealth, index: number): Check {
+  const why = paused ? 'not read: too many of its messages wait' : connected ? undefined : (problem ?? 'not connected yet')
+  return { name: `spy ${index + 1}`, ok: why === undefined, vital: false, problem: why && redactText(why) }
+}

@@ -1,0 +1,118 @@
+import { type BatchRouting, createBatchRouting } from '../../activities/batch/batch-routing.ts'
+import { createLaneSteps, createNearAtHand } from '../../activities/index.ts'
+import type { NearAtHand } from '../../activities/near-at-hand.ts'
+import { chainFamilies } from '../../chains/registry.ts'
+import { chainOf, idOf } from '../../config/chains.ts'
+import { makeDataFolder } from '../../config/data-folder.ts'
+import type { ChainConfig, Config, LaneSettings, SignerConfig } from '../../config/schema/schema.ts'
+import { RelayerError } from '../../domain/catalogue/errors.ts'
+import type { Chain } from '../../chains/port.ts'
+import type { Intent } from '../../domain/intent.ts'
+import type { LaneConfig } from '../../domain/lane/lane.ts'
+import type { LaneId } from '../../domain/lane/lane-id.ts'
+import type { ChainName } from '../../domain/transfer/transfer.ts'
+import { LaneAgent } from '../../lanes/agent.ts'
+import { BroadcastSlots } from '../../lanes/broadcast-slots.ts'
+import { BatchTracker } from '../../lanes/batch/batch-tracker.ts'
+import { LedgerClient } from '../../lanes/ledger/ledger-client.ts'
+import { laneQueue } from '../../temporal/contracts/names.ts'
+import type { ProcessContext } from './context.ts'
+import { demandSources } from './network.ts'
+import { openSigner, signingPolicy } from './signer.ts'
+import { createWorker } from '../process/create-worker.ts'
+import { type Hosting, pollers } from '../process/tuning.ts'
+import type { Worker } from '@temporalio/worker'
+import { join } from 'node:path'
+
+/** Steps in memory per nonce of the window: one in flight and one that waits; the others wait in the task queue. */
+const slotsPerNonce = 2
+/** Where transfers share calls: so many full batches of steps more, which wait, form a batch or are on their way into a block. A step takes some kilobytes. */
+const batchesOfSlots = 4
+
+/** Blocks that pass at least before a stuck nonce is filled: with fewer, a slow block would fill nonces of processes that live. */
+const leastFillBlocks = 3
+
+/** The lanes of a chain, by id, with what their ledgers are started with. Throws INPUT_INVALID for a chain that the config does not have. */
+export function laneConfigs(config: Config, name: ChainName): Map<LaneId, LaneConfig> {
+  const chain = chainOf(config, name)
+  return new Map(chain.lanes.map((lane) => [idOf(chain, lane.address), laneConfig(config, chain, lane)]))
+}
+
+function laneConfig({ worker }: Config, chain: ChainConfig, { address, window, minimumBalance }: LaneSettings): LaneConfig {
+  const fillAfterBlocks = Math.max(leastFillBlocks, Math.ceil((worker.fillAfterSeconds * 1_000) / chain.blockTimeMs))
+  return { lane: idOf(chain, address), window, fillAfterBlocks, ...(minimumBalance && { minimumBalance }) }
+}
+
+/** A lane with a signer, and its chain. */
+interface SigningLane {
+  readonly chain: Chain
+  readonly chainConfig: ChainConfig
+  readonly lane: LaneSettings
+  readonly signer: SignerConfig
+}
+
+/**
+ * The lanes with a signer on the chains of this process. Throws CONFIG_INVALID if two of them are one key on one network.
+ * @param addresses only these; absent: all
+ */
+export function signingLanes({ config, network }: ProcessContext, addresses: readonly string[] | undefined): SigningLane[] {
+  const only = addresses && new Set(addresses.map((address) => address.toLowerCase()))
+  const seen = new Set<LaneId>()
+  const lanes: SigningLane[] = []
+  for (const name of network.served) {
+    const [chain, chainConfig] = [network.chains.get(name), config.chains[name]]
+    for (const lane of chainConfig?.lanes ?? []) {
+      const { signer, address } = lane
+      if (!chain || !chainConfig || !signer || (only && !only.has(address))) continue
+      const id = idOf(chainConfig, address)
+      if (seen.has(id))
+        throw new RelayerError('CONFIG_INVALID', { detail: 'one key is configured twice on one network', facts: { lane: id } })
+      seen.add(id)
+      lanes.push({ chain, chainConfig, lane, signer })
+    }
+  }
+  return lanes
+}
+
+/** One key at work. `near`: where its config lets transfer workflows of this process broadcast without its queue. */
+interface LaneWork {
+  readonly worker: Worker
+  readonly agent: LaneAgent
+  readonly near?: NearAtHand
+}
+
+/** The activities of one key, and the agent that drives its nonces. Throws SIGNER_UNAVAILABLE, CONFIG_INVALID, DATA_FOLDER_UNUSABLE. */
+export async function createLaneWorker(
+  { chain, chainConfig, lane, signer: spec }: SigningLane,
+  context: ProcessContext,
+  hosting: Hosting,
+): Promise<LaneWork> {
+  const { client, network, settings, fees, losses, lossReports, stepTimes } = context
+  const config = laneConfig(context.config, chainConfig, lane)
+  const logger = context.logger.child({ lane: config.lane })
+  const endpoints = [...network.bridges.values()].map((bridge) => bridge.endpoint(chain.name))
+  demandSources(context, chain.name)
+  const dataFolder = await makeDataFolder(context.config.dataFolder)
+  const spendingFolder = join(dataFolder, 'spending', config.lane.replaceAll(/[^\w.-]/g, '_'))
+  const dataFee = (call: Intent) => chain.dataFee(call)
+  const policy = signingPolicy({ chainName: chain.name, chain: chainConfig, lane, dataFee, bridges: endpoints, spendingFolder })
+  const signer = await openSigner(lane.address, () => chainFamilies[chainConfig.family].createSigner(spec, lane.address, policy), logger)
+  const ledger = new LedgerClient({ client, config, logger, updatesPerRun: hosting.tuning.updatesPerRun })
+  const agent = new LaneAgent({ chain, signer, ledger, logger, config, bumpAfterBlocks: chainConfig.bumpAfterBlocks, fees })
+  agent.start()
+  const largestBatch = Math.max(0, ...endpoints.map(({ batches }) => batches?.largest ?? 0))
+  const steps = { bridges: network.bridges, chain, settings, fees, losses, lossReports, stepTimes }
+  const batches = new BatchTracker({ client, agent, logger })
+  const batchRouting = new Map<LaneId, BatchRouting>(
+    largestBatch > 0 ? [[config.lane, createBatchRouting({ ...steps, agent, batches })]] : [],
+  )
+  const most = lane.window * slotsPerNonce + largestBatch * batchesOfSlots
+  const deps = { ...steps, agents: new Map([[config.lane, agent]]), batchRouting, slots: new BroadcastSlots(most) }
+  const worker = await createWorker(hosting, 'AUTO_UPGRADE', {
+    taskQueue: laneQueue(config.lane),
+    activities: createLaneSteps(deps),
+    maxConcurrentActivityTaskExecutions: most,
+    activityTaskPollerBehavior: pollers(hosting.tuning.lanePollers),
+  })
+  return { worker, agent, ...(lane.broadcast === 'auto' && { near: createNearAtHand(deps) }) }
+}

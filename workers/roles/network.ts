@@ -1,0 +1,102 @@
+import type { Bridges } from '../../bridges/port.ts'
+import { createBridges, sourcesOf } from '../../bridges/registry.ts'
+import type { Chain } from '../../chains/port.ts'
+import { chainFamilies } from '../../chains/registry.ts'
+import { chainOf, nodeVariables } from '../../config/chains.ts'
+import type { ChainConfig, Config } from '../../config/schema/schema.ts'
+import { RelayerError, toRelayerError } from '../../domain/catalogue/errors.ts'
+import type { NodeChange } from '../../domain/settings/settings.ts'
+import type { ChainName } from '../../domain/transfer/transfer.ts'
+import type { Logger } from '../../observability/logger.ts'
+import type { SettingsWatch } from '../../temporal/client/settings/settings-watch.ts'
+import { isDeepStrictEqual } from 'node:util'
+import { problemOf } from '../../observability/severity.ts'
+
+/** The chains of a process and the bridges between them. */
+export interface Network {
+  /** All chains that it reads: those that it serves, and the sources of native routes to them, whose tables it reads. */
+  readonly chains: ReadonlyMap<ChainName, Chain>
+  /** The chains that this process delivers to. */
+  readonly served: readonly ChainName[]
+  readonly bridges: Bridges
+  close(): void
+}
+
+interface NetworkOptions {
+  /** Serve only these. Default: all of the config. */
+  readonly only?: readonly ChainName[] | undefined
+  /** Ends the connecting. */
+  readonly stopping?: AbortSignal
+  /**
+   * Called with each chain that no node answers for, if another chain is connected: its calls fail until it is connected. Absent: such a chain is an error.
+   * @param closing aborted when the network is closed
+   */
+  readonly onAway?: (chain: Chain, closing: AbortSignal) => void
+  readonly logger?: Logger
+}
+
+/**
+ * Connects to the chains of the config. Throws CHAIN_ID_MISMATCH, INPUT_INVALID, and NODE_UNAVAILABLE: for any chain, or with `onAway` if none is connected.
+ */
+export async function connectNetwork(config: Config, { only, stopping, onAway, logger }: NetworkOptions = {}): Promise<Network> {
+  const served = [...new Set(only ?? Object.keys(config.chains))]
+  const names = [...new Set([...served, ...sourcesOf(config, served)])]
+  const chains = new Map(names.map((name) => [name, buildChain(name, chainOf(config, name), logger)] as const))
+  const closing = new AbortController()
+  const close = () => {
+    closing.abort()
+    for (const chain of chains.values()) chain.close()
+  }
+  stopping?.addEventListener('abort', close)
+  try {
+    const away = new Map<Chain, RelayerError>()
+    const connect = (chain: Chain) => chain.connect().catch((error: unknown) => void away.set(chain, toRelayerError(error)))
+    await Promise.all([...chains.values()].map(connect))
+    const errors = [...away.values()]
+    const fatal =
+      errors.find(({ code }) => !onAway || code !== 'NODE_UNAVAILABLE') ?? (errors.length === chains.size ? errors[0] : undefined)
+    if (fatal) throw fatal
+    const bridges = createBridges(config, chains, served)
+    for (const chain of away.keys()) onAway?.(chain, closing.signal)
+    return { chains, served, bridges, close }
+  } catch (error) {
+    close()
+    throw error
+  } finally {
+    stopping?.removeEventListener('abort', close)
+  }
+}
+
+/** A key proves native deliveries by the tables of their sources: without those it could sign none. Throws CONFIG_INVALID. */
+export function demandSources({ config, network }: { config: Config; network: Pick<Network, 'chains'> }, target: ChainName): void {
+  const missing = sourcesOf(config, [target]).filter((source) => !network.chains.has(source))
+  if (missing.length === 0) return
+  const detail = `The process of a lane on ${target} must read ${missing.join(', ')}, where native transfers to it start, and is not connected.`
+  throw new RelayerError('CONFIG_INVALID', { detail })
+}
+
+function buildChain(name: ChainName, chain: ChainConfig, log: Logger | undefined) {
+  const { family, networkId, nodes, send, errors, finality, blockTimeMs, feeModel, feeHistory } = chain
+  const environment = nodeVariables(chain, process.env)
+  const { createChain } = chainFamilies[family]
+  return createChain({ name, networkId, nodes, send, errors, finality, blockTimeMs, feeModel, feeHistory, environment, log })
+}
+
+/** Applies the operators' changes of nodes to the chains of this process, now and whenever they change. */
+export function applyNodeChanges(watch: SettingsWatch, chains: Network['chains'], logger: Logger): void {
+  let applied: readonly NodeChange[] = []
+  watch.subscribe(({ nodes }) => {
+    for (const [name, chain] of chains) {
+      const ofChain = (list: readonly NodeChange[]) => list.filter((change) => change.chain === name)
+      const changes = ofChain(nodes)
+      if (isDeepStrictEqual(changes, ofChain(applied))) continue
+      try {
+        chain.adjustNodes(changes)
+        logger.info('nodes changed', { chain: name, nodes: changes.map((change) => change.name).join(', ') || 'as configured' })
+      } catch (error) {
+        logger.error('nodes could not be changed', { chain: name, ...problemOf(error) })
+      }
+    }
+    applied = nodes
+  })
+}

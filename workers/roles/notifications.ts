@@ -1,0 +1,131 @@
+import type { Worker } from '@temporalio/worker'
+import { createNotifierSteps } from '../../activities/index.ts'
+import { lanesOf } from '../../config/chains.ts'
+import { receiversOf } from '../../config/receivers.ts'
+import { type NotifierState, oldestUnsent, standsSince, waitingCount } from '../../domain/notification/notifier.ts'
+import type { Receiver } from '../../domain/notification/receiver.ts'
+import { createConditionReader } from '../../operations/notifications/condition-reader.ts'
+import { type NotifyTimes, notifyTimes } from '../../operations/notifications/notify-round.ts'
+import { checkedSecret } from '../../operations/notifications/send.ts'
+import { countNotified } from '../../temporal/client/settings/notified-transfers.ts'
+import { problemOf } from '../../observability/severity.ts'
+import { readNotifier, startNotifier } from '../../temporal/client/settings/notifiers.ts'
+import { notificationQueue } from '../../temporal/contracts/notifier.ts'
+import type { ProcessParts, Service } from './context.ts'
+import { createWorker } from '../process/create-worker.ts'
+import type { ProcessWork } from '../process/supervise.ts'
+import { type Hosting, pollers } from '../process/tuning.ts'
+import { setTimeout as delay } from 'node:timers/promises'
+
+/** Between two looks whether the notifiers run and what they say, ms. */
+const keepMs = 15_000
+
+export interface NotificationOptions {
+  readonly receivers: ReadonlyMap<string, Receiver>
+  /** Shorter ones are for tests. */
+  readonly times?: NotifyTimes
+  readonly gapAgeMs?: number
+  readonly keepMs?: number
+}
+
+type Parts = Pick<ProcessParts, 'config' | 'client' | 'logger' | 'metrics'>
+
+/** Tells the receivers of a config, if it has any. Throws CONFIG_INVALID for a secret's variable that is not set. @param work gets what is started */
+export async function startNotifications(
+  parts: Parts,
+  hosting: Hosting,
+  env: NodeJS.ProcessEnv,
+  { workers, services }: ProcessWork,
+): Promise<void> {
+  const receivers = receiversOf(parts.config, env)
+  if (receivers.size === 0) return
+  const { worker, service } = await createNotificationWork(parts, hosting, { receivers })
+  workers.push(worker)
+  services.push(service)
+}
+
+/** Tells receivers: serves the steps of their notifiers, and keeps these running. Ends its steps when it is stopped. */
+export async function createNotificationWork(
+  { config, client, logger, metrics }: Parts,
+  hosting: Hosting,
+  { receivers, times = notifyTimes, gapAgeMs, ...options }: NotificationOptions,
+): Promise<{ worker: Worker; service: Service }> {
+  tellOfSecrets(receivers, logger)
+  const stopping = new AbortController()
+  const { signal } = stopping
+  const isSealed = config.temporal.encryption?.required === true
+  const conditions = createConditionReader({ client, lanes: lanesOf(config), everyMs: times.conditionsMs, gapAgeMs })
+  const worker = await createWorker(hosting, 'AUTO_UPGRADE', {
+    taskQueue: notificationQueue,
+    activities: createNotifierSteps({ client, conditions, metrics, logger, times, receivers, isSealed, stopping: signal }),
+    maxConcurrentActivityTaskExecutions: receivers.size,
+    activityTaskPollerBehavior: pollers(1),
+  })
+  const kept = keepNotifiers({ client, logger, metrics }, [...receivers.values()], options.keepMs ?? keepMs, signal)
+  return {
+    worker,
+    service: {
+      stop() {
+        stopping.abort()
+        return kept
+      },
+    },
+  }
+}
+
+/** A secret that is none is told at the start, and not with the first event. */
+function tellOfSecrets(receivers: ReadonlyMap<string, Receiver>, logger: Parts['logger']): void {
+  for (const { name, secrets } of receivers.values()) {
+    for (const [index, secret] of secrets.entries()) {
+      try {
+        checkedSecret(secret.read())
+      } catch (error) {
+        // What the system says of a file names it; nothing of its text is said.
+        logger.error('a secret of a receiver cannot be used; it is told nothing until it can', {
+          code: 'RECEIVER_SECRET_UNUSABLE',
+          ...{ receiver: name, place: index, reason: error instanceof Error ? error.message : 'unknown' },
+        })
+      }
+    }
+  }
+}
+
+function showState(metrics: Parts['metrics'], receiver: string, state: NotifierState): void {
+  const oldest = oldestUnsent(state)
+  metrics.portage_notification_oldest_unsent_seconds.set({ receiver }, oldest === undefined ? 0 : Math.max(0, Date.now() - oldest) / 1_000)
+  for (const why of ['gone', 'ordered'] as const)
+    metrics.portage_notification_receiver_disabled.set({ receiver, why }, state.disabled?.why === why ? 1 : 0)
+}
+
+/** Starts the notifiers that do not run, as after Temporal was wiped, and shows in the metrics what they say. Every process does so. */
+async function keepNotifiers(
+  { client, logger, metrics }: Omit<Parts, 'config'>,
+  receivers: readonly Receiver[],
+  everyMs: number,
+  signal: AbortSignal,
+): Promise<void> {
+  const failing = new Set<string>()
+  while (!signal.aborted) {
+    for (const { name: receiver, filter } of receivers) {
+      try {
+        await startNotifier(client, receiver)
+        const state = await readNotifier(client, receiver)
+        if (state) {
+          showState(metrics, receiver, state)
+          // One more query of the visibility store, of one that is told nothing now.
+          const closed = standsSince(state, Date.now()) === undefined ? 0 : await countNotified(client, filter, state.cursor.seen + 1)
+          metrics.portage_notifications_waiting.set({ receiver }, waitingCount(state, closed))
+        }
+        failing.delete(receiver)
+      } catch (error) {
+        if (!failing.has(receiver) && !signal.aborted)
+          logger.warn('the notifier of a receiver could not be looked after; trying again', {
+            receiver,
+            ...problemOf(error),
+          })
+        failing.add(receiver)
+      }
+    }
+    await delay(everyMs, undefined, { signal }).catch(() => {})
+  }
+}

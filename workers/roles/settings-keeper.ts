@@ -1,0 +1,159 @@
+import type { Config } from '../../config/schema/schema.ts'
+import { checkpointPlaceOf, makeDataFolder } from '../../config/data-folder.ts'
+import { namesOf } from '../../config/chains.ts'
+import { RelayerError, toRelayerError } from '../../domain/catalogue/errors.ts'
+import {
+  fromSettingsCheckpoint,
+  type KeptSettings,
+  missingRestrictions,
+  type SettingsCheckpoint,
+} from '../../domain/settings/checkpoint.ts'
+import { noSettings, type Settings } from '../../domain/settings/settings.ts'
+import type { Logger } from '../../observability/logger.ts'
+import { createCheckpointFiles } from '../../intake/streams/checkpoints.ts'
+import type { TemporalClient } from '../../temporal/client/connection/client.ts'
+import { changeSettings, readSettings, restoreSettings } from '../../temporal/client/settings/settings.ts'
+import type { SettingsWatch } from '../../temporal/client/settings/settings-watch.ts'
+import type { Service } from './context.ts'
+import { problemOf } from '../../observability/severity.ts'
+
+export interface SettingsKeeperOptions {
+  readonly config: Config
+  readonly client: TemporalClient
+  readonly namespace: string
+  readonly watch: SettingsWatch
+  readonly logger: Logger
+  /** This process also makes good what a Temporal that was restored from a copy does not have: the role `ledger`. */
+  readonly merges: boolean
+}
+
+/** The name of the file, or of the object, beside those of the streams. */
+const name = 'settings'
+/** Between two tries to hand in what the settings lack, ms. */
+const againMs = 5_000
+
+/**
+ * Keeps the settings outside Temporal, beside the checkpoints of the streams, and offers them to a Temporal that has none: before this process does any work,
+ * and again when they are gone. Whoever is first wins. Of a checkpoint that is newer than the settings which run, halts, denied parties and revoked
+ * tokens are ordered again (role `ledger`), and nothing that would loosen anything. An operator who wants to begin anew removes the file first.
+ */
+export async function keepSettings({ config, client, namespace, watch, logger, merges }: SettingsKeeperOptions): Promise<Service> {
+  const place = checkpointPlaceOf(config)
+  if (!place) return { stop: async () => {} }
+  if (place.kind === 'directory')
+    await makeDataFolder(config.dataFolder).catch((error: unknown) => logger.warn('checkpoints cannot be kept', { ...problemOf(error) }))
+  const files = createCheckpointFiles(place)
+  const { restore, merge } = createRestorer({ config, client, logger })
+  let kept = await readKept(files, namespace, logger)
+  let work: Promise<unknown> = Promise.resolve()
+  let stopped = false
+
+  async function write(settings: Settings): Promise<void> {
+    const at = Date.now()
+    try {
+      await files.put(
+        name,
+        `${JSON.stringify({ version: 1, namespace, at, settings: { ...settings, audit: [] } } satisfies SettingsCheckpoint)}\n`,
+      )
+    } catch (error) {
+      logger.error('the checkpoint of the settings could not be written', { ...problemOf(error) })
+    }
+    kept = { settings, at, refused: 0 }
+  }
+
+  async function follow(settings: Settings): Promise<void> {
+    if (stopped) return
+    if (kept && kept.settings.version > settings.version) {
+      if (settings.version === 0) await restore(kept)
+      else if (merges) {
+        await merge(kept)
+        await write(await readSettings(client))
+      }
+    } else if (settings.version > 0 && settings.version !== kept?.settings.version) await write(settings)
+  }
+
+  /** One after the other; what fails is done again until it succeeds or something newer is known. */
+  function enqueue(settings: Settings): void {
+    const next = () =>
+      follow(settings).catch((error: unknown) => {
+        if (stopped) return
+        logger.warn('the settings and their checkpoint cannot be compared now', { ...problemOf(error) })
+        setTimeout(() => !stopped && watch.current().version === settings.version && enqueue(settings), againMs).unref()
+      })
+    work = work.then(next)
+  }
+
+  if (kept && watch.current().version === 0) {
+    // Before any work: neither this process nor another may act as if nothing were halted.
+    if ((await restore(kept)) || watch.isRead()) watch.learn(kept.settings)
+  }
+  const end = watch.subscribe((settings) => {
+    // What this process knew of a Temporal that was wiped under it stays in force here until Temporal has it again.
+    if (settings.version === 0 && kept && kept.settings.version > 0) queueMicrotask(() => kept && watch.learn(kept.settings))
+    enqueue(settings)
+  })
+  return {
+    async stop() {
+      stopped = true
+      end()
+      await Promise.race([work, new Promise((resolve) => setTimeout(resolve, 2_000).unref())])
+    },
+  }
+}
+
+/** Hands kept settings to Temporal. */
+function createRestorer({ config, client, logger }: Pick<SettingsKeeperOptions, 'config' | 'client' | 'logger'>) {
+  /** False: Temporal has settings. */
+  async function restore({ settings, at, refused }: KeptSettings): Promise<boolean> {
+    if (!(await restoreSettings(client, settings))) return false
+    logger.warn('Temporal had no settings: those of the checkpoint are in force again; portage settings shows them', {
+      code: 'SETTINGS_RESTORED',
+      ...{ version: settings.version, halts: settings.halts.length, denied: settings.denied.length, refused },
+      of: new Date(at).toISOString(),
+    })
+    return true
+  }
+
+  return {
+    restore,
+    /** Orders again what restricts, each as it was given. */
+    async merge(newer: KeptSettings): Promise<void> {
+      const now = await readSettings(client)
+      if (now.version === 0) return void (await restore(newer))
+      for (const { by, reason, orders } of missingRestrictions(newer.settings, now, Date.now())) {
+        logger.warn('an order of the checkpoint is not in the settings, which are older: it is given again', {
+          code: 'SETTINGS_ORDERED_AGAIN',
+          ...{ by, reason, orders },
+        })
+        await changeSettings(client, { ...namesOf(config), unlistedTokens: true }, { by, reason, orders: [...orders] }).catch(
+          (error: unknown) => {
+            if (toRelayerError(error).code !== 'INPUT_INVALID') throw error
+            logger.error('an order of the checkpoint is refused', { by, ordered: reason, ...problemOf(error) })
+          },
+        )
+      }
+    },
+  }
+}
+
+/** Undefined: there is none, or none that can be used. Throws CHECKPOINT_UNAVAILABLE: there may be one, with halts. */
+async function readKept(
+  files: ReturnType<typeof createCheckpointFiles>,
+  namespace: string,
+  logger: Logger,
+): Promise<KeptSettings | undefined> {
+  try {
+    const found = await files.get(name)
+    if (found === undefined) return undefined
+    const kept = fromSettingsCheckpoint(JSON.parse(found), namespace)
+    return kept.settings.version > noSettings.version ? kept : undefined
+  } catch (error) {
+    if (error instanceof RelayerError && error.code === 'CHECKPOINT_UNAVAILABLE') throw error
+    const detail = error instanceof SyntaxError ? 'It is not JSON.' : (error as Error).message
+    logger.error('the checkpoint of the settings cannot be used: halts that were in force before a wipe are not known', {
+      code: 'SETTINGS_CHECKPOINT_UNUSABLE',
+      reason: detail,
+    })
+    return undefined
+  }
+}

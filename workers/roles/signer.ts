@@ -1,0 +1,103 @@
+import { problemOf } from '../../observability/severity.ts'
+import type { Endpoint } from '../../bridges/port.ts'
+import type { Signer, SigningPolicy } from '../../chains/signing-port.ts'
+import type { ChainConfig, LaneSettings } from '../../config/schema/schema.ts'
+import { signingLimits } from '../../config/signing-limits.ts'
+import { RelayerError, toRelayerError } from '../../domain/catalogue/errors.ts'
+import { selectorOf } from '../../domain/fees/policy.ts'
+import type { Intent } from '../../domain/intent.ts'
+import { laneId } from '../../domain/lane/lane-id.ts'
+import type { ChainName } from '../../domain/transfer/transfer.ts'
+import type { Logger } from '../../observability/logger.ts'
+
+/** What a lane's policy is made of, from its config. */
+interface PolicyParts {
+  readonly chainName: ChainName
+  readonly chain: Pick<ChainConfig, 'family' | 'networkId' | 'lanes' | 'treasury' | 'signing'>
+  readonly lane: Pick<LaneSettings, 'address' | 'allow' | 'operatorCalls' | 'signing'>
+  readonly dataFee: SigningPolicy['dataFee']
+  /** All bridges on this chain. */
+  readonly bridges: readonly Pick<Endpoint, 'calls' | 'justify'>[]
+  /** Where spending outlives the process; absent: nowhere. */
+  readonly spendingFolder?: string
+}
+
+/**
+ * What the key of a lane may sign: the deliveries of the bridges on this chain that its config allows, once their bridge has proved them; operators' calls that
+ * it lists; coins to the treasury and to the chain's other lanes (top-ups); and the treasury's tokens to the treasury. Throws CONFIG_INVALID for a delivery
+ * among the operators' calls.
+ */
+export function signingPolicy({ chainName, chain, lane, dataFee, bridges, spendingFolder }: PolicyParts): SigningPolicy {
+  const { lanes, treasury } = chain
+  const { address, allow, operatorCalls = {} } = lane
+  const calls: Record<string, string[]> = {}
+  for (const [contract, selectors] of bridges.flatMap((bridge) => Object.entries(bridge.calls))) (calls[contract] ??= []).push(...selectors)
+  for (const [contract, selectors] of Object.entries(operatorCalls)) {
+    const delivery = selectors.find((start) => calls[contract]?.includes(selectorOf(start) ?? ''))
+    if (delivery === undefined) continue
+    const detail = `chains.${chainName}.lanes[].operatorCalls lists ${delivery} of ${contract}, with which a bridge delivers: it is signed only with a proof.`
+    throw new RelayerError('CONFIG_INVALID', { detail, facts: { lane: address } })
+  }
+  const payees = treasury ? [treasury.address] : []
+  const others = lanes.map((one) => one.address).filter((other) => other !== address)
+  return {
+    calls: allow ?? calls,
+    operatorCalls,
+    coinPayees: [...payees, ...others],
+    tokens: treasury?.tokens ?? [],
+    tokenPayees: payees,
+    justify: (call) => justify(bridges, call),
+    limits: signingLimits(chain, lane),
+    dataFee,
+    lane: laneId(chain.family, chain.networkId, address),
+    fieldOf: (what) => fieldOf(chainName, lane, what),
+    spendingFolder,
+  }
+}
+
+/** Every bridge that has such a call must prove it. Throws CALL_UNJUSTIFIED, and what reads throw. */
+async function justify(bridges: PolicyParts['bridges'], call: Intent): Promise<void> {
+  const [to, selector] = [call.to.toLowerCase(), selectorOf(call.data) ?? '']
+  const provers = bridges.filter(({ calls }) => calls[to]?.includes(selector))
+  if (provers.length === 0)
+    throw new RelayerError('CALL_UNJUSTIFIED', { detail: 'No bridge of the config can prove it.', facts: { to, selector } })
+  for (const bridge of provers) await bridge.justify(call)
+}
+
+/** The field of the config that decides, for the text of a refusal. */
+function fieldOf(chain: ChainName, lane: PolicyParts['lane'], what: Parameters<SigningPolicy['fieldOf']>[0]): string {
+  const ofLane = `chains.${chain}.lanes[${lane.address}]`
+  if (what === 'payees') return `chains.${chain}.treasury`
+  if (what === 'calls') return `${ofLane}.allow or operatorCalls`
+  return lane.signing?.[what] === undefined ? `chains.${chain}.signing.${what}` : `${ofLane}.signing.${what}`
+}
+
+/**
+ * Opens the key of a lane. If a signing service does not answer, the process starts without it, since it may have other lanes: the service is asked again
+ * with every signature. Throws SIGNER_UNAVAILABLE for errors that do not end by themselves.
+ */
+export async function openSigner(address: string, open: () => Promise<Signer>, logger: Logger): Promise<Signer> {
+  try {
+    return await open()
+  } catch (error) {
+    const { code } = toRelayerError(error)
+    if (code !== 'SIGNER_OFFLINE') throw error
+    logger.warn('the signing service of the lane does not answer; it is asked again with every signature', { address, ...problemOf(error) })
+  }
+  let opened: Promise<Signer> | undefined
+  let signer: Signer | undefined
+  const opening = async () => {
+    opened ??= open()
+    signer = await opened.catch((error: unknown) => {
+      opened = undefined
+      throw error
+    })
+    return signer
+  }
+  return {
+    address,
+    sign: async (transaction) => (await opening()).sign(transaction),
+    check: async (transaction) => (await opening()).check?.(transaction),
+    spending: () => signer?.spending?.() ?? [],
+  }
+}
