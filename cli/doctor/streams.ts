@@ -22,7 +22,7 @@ export async function checkStreams(config: Config, temporal: TemporalAccess): Pr
   const sources = [...createBridges(config, chains).values()].flatMap((bridge) => bridge.sources)
   return withTemporalClient(temporal, async (client) => {
     const own = await Promise.all(sources.map((source) => look('streams', source.config.stream, () => checkStream(client, source))))
-    const all = [...own, ...(await checkUnfed(client, sources))]
+    const all = [...own, ...(await checkWithoutSource(client, sources))]
     // Sources without a node are many, and most of them have nothing for us: only what needs attention has a line of its own.
     const quiet = new Set(sources.flatMap((source) => (source.kind === 'signed' && source.withoutNode ? [source.config.stream] : [])))
     const isQuiet = ({ name, status }: Check) => quiet.has(name) && status === 'ok'
@@ -34,7 +34,7 @@ export async function checkStreams(config: Config, temporal: TemporalAccess): Pr
 }
 
 /** Streams that run and that the config has no source for. */
-async function checkUnfed(client: TemporalClient, sources: readonly Source[]): Promise<Check[]> {
+async function checkWithoutSource(client: TemporalClient, sources: readonly Source[]): Promise<Check[]> {
   const own = new Set(sources.map(({ config }) => config.stream))
   const others = (await listStreamNames(client)).filter((stream) => !own.has(stream))
   return Promise.all(others.toSorted().map((stream) => look('streams', printable(stream), () => checkOther(client, stream, sources))))
@@ -45,7 +45,7 @@ async function checkOther(client: TemporalClient, stream: string, sources: reado
   const { sourceId } = state?.config ?? {}
   const successor = sources.find(({ config }) => isSuccessor(config, { stream, ...(sourceId !== undefined && { sourceId }) }))
   if (successor) return `goes on as ${successor.config.stream}, which ends it when an intake with this config runs`
-  const [, end = ''] = commandsOf('STREAM_UNFED', { stream })
+  const [, end = ''] = commandsOf('STREAM_WITHOUT_SOURCE', { stream })
   const remedy = `If its source is meant, put it back into the config. If not: ${end}`
   return warn('runs, and the config has no source that is this stream: nobody feeds it', remedy)
 }

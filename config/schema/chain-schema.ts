@@ -12,7 +12,7 @@ const finalitySchema = z.discriminatedUnion('kind', [
         .max(1_440)
         .optional()
         .describe(
-          'A newest final block that is so much older than the head is told as a cause, `FINALITY_STANDS` (absent: 60, since some chains need half an hour). It changes nothing else.',
+          'A newest final block that is so much older than the head is told as a cause, `FINALITY_STALLED` (absent: 60, since some chains need half an hour). It changes nothing else.',
         ),
     })
     .describe('The node tags the finalized block.'),

@@ -19,7 +19,7 @@ export const causeCatalogue = {
     ['portage doctor'],
     'Start the server, or mend what the code names (certificate, key, permission, namespace).',
   ),
-  LEDGER_UNSERVED: row(
+  LEDGER_WITHOUT_WORKER: row(
     'No process with the role ledger answers: no nonce is given, no stream is told anything, no setting is read or changed.',
     keeps,
     ['portage run --role ledger'],
@@ -42,20 +42,20 @@ export const causeCatalogue = {
     [nodes],
     'Bring nodes back, or take those that are gone for good out of the config, and start the processes again.',
   ),
-  CHAIN_STANDS: row(
+  CHAIN_STALLED: row(
     'The chain makes no blocks, or all of our nodes of it stand still.',
     'It raises no fee meanwhile, and loses nothing.',
     [nodes, `portage halt --chain <chain> ${reason}`],
     'Compare with a block explorer: if the chain goes on there, add a node that is in sync. Halt a chain whose blocks you do not trust.',
   ),
-  FINALITY_STANDS: row(
+  FINALITY_STALLED: row(
     'The chain makes blocks, and none becomes final: nothing is read from it as final, and no delivery to it ends.',
     'Deliveries are sent and stay `included`; streams of that source wait.',
     [nodes],
     'Compare with a block explorer, and wait.',
   ),
-  CHAIN_UNSERVED: row('No process serves the transfers to this chain.', keeps, ['portage run --role chain --chain <chain>']),
-  LANE_UNSERVED: row(
+  CHAIN_WITHOUT_WORKER: row('No process serves the transfers to this chain.', keeps, ['portage run --role chain --chain <chain>']),
+  LANE_WITHOUT_WORKER: row(
     'No process with the key of this lane is at work: it signs nothing.',
     `${goesElsewhere} Those with a nonce may leave after \`transfers.abandonAfterMinutes\`.`,
     ['portage run --role lane --lane <address>'],
@@ -210,7 +210,7 @@ export const causeCatalogue = {
     'It reads on, range by range, if a process with the role intake runs.',
     [showStream, nodes],
   ),
-  STREAM_UNFED: row(
+  STREAM_WITHOUT_SOURCE: row(
     'The config has no source that is this stream (its chain, its route or its emitter was taken out): nobody looks for what it misses.',
     'Its transfers go on.',
     [showStream, `temporal workflow terminate --workflow-id stream:<stream> ${reason}`],
@@ -222,7 +222,7 @@ export const causeCatalogue = {
     [showStream, 'portage doctor'],
     'Mend the cause. Do not skip these numbers: each is a good transfer.',
   ),
-  GAP_UNASKED: row(
+  GAP_NOT_QUERIED: row(
     'Numbers are known to exist, and their messages were not looked for yet, or no server could be asked.',
     'It asks the guardians for them again and again.',
     [showStream, audit],
@@ -253,7 +253,7 @@ export const causeCatalogue = {
     [listReceivers, `portage notifications enable <receiver> ${reason}`],
     'Is its `url` still right? If it should not be told any more, take it out of the config.',
   ),
-  RECEIVER_UNTOLD: row(
+  RECEIVER_UNSERVED: row(
     'No process tells a receiver of notifications what happened.',
     'What happens waits in Temporal, for as long as that keeps closed workflows, and is told once a process serves it.',
     ['portage run --role ledger', listReceivers],

@@ -41,7 +41,7 @@ export type Ask =
   | { readonly kind: 'release'; readonly intentId: string; readonly grantedTo: string }
   /**
    * The intent is let go. `leave`: only if it holds no nonce. `cancel`: its nonce gets the lane's no-op. `abandon`: its unmined nonce becomes the
-   * lane's orphan and the intent is free, if the lane is forbidden, or no process has told it anything for `unservedMs`.
+   * lane's orphan and the intent is free, if the lane is forbidden, or no process has told it anything for `withoutWorkerMs`.
    */
   | { readonly kind: 'withdraw'; readonly intentId: string; readonly how: 'leave' | 'cancel' | 'abandon' }
   /** The lane is to mine this nonce with a no-op. By an `operator`: only a nonce without an owner, see `cancelNonce`. */

@@ -6,7 +6,7 @@ import { isMined, ofIntent, put, unmined, type Step } from './entries.ts'
 const tombstoneLimit = 1_024
 
 /** A lane that holds a nonce and was told nothing for so long, ms, has no process: a live one reports every block, or every few seconds. */
-export const unservedMs = 30_000
+export const withoutWorkerMs = 30_000
 
 /** @param now ms since the epoch */
 export function withdraw(state: LaneState, intentId: string, how: 'leave' | 'cancel' | 'abandon', now: number): Step {
@@ -18,7 +18,7 @@ export function withdraw(state: LaneState, intentId: string, how: 'leave' | 'can
   const held = { kind: 'held', nonce: entry.nonce } as const
   // The tombstone outlives the entry: a zombie that asks after the no-op is final gets nothing either.
   if (how === 'cancel') return { state: fill(bury(state, intentId), entry.nonce, 'cancelled'), answer: held }
-  const mayLeave = state.closing?.mode === 'forbidden' || now - (state.observed?.at ?? 0) > unservedMs
+  const mayLeave = state.closing?.mode === 'forbidden' || now - (state.observed?.at ?? 0) > withoutWorkerMs
   // Transactions of a replaced chain can't be mined on the new one before the lane is reset.
   const free = state.replaced !== undefined || (how === 'abandon' && !isMined(state, entry) && mayLeave)
   return free ? { state: put(bury(state, intentId), orphan(entry)), answer: { kind: 'free' } } : { state, answer: held }

@@ -81,11 +81,11 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     ...{ fault: 'all nodes are dead', alert: 'PortageNodesDown', labels: chain, traffic: false },
-    consequences: ['PortageNodeDown', 'PortageNoQuorum', 'PortageChainStands', 'PortageRoleNotReady', 'PortageProcessNotReady'],
+    consequences: ['PortageNodeDown', 'PortageNoQuorum', 'PortageChainStalled', 'PortageRoleNotReady', 'PortageProcessNotReady'],
     inject: nodes({ kind: 'cut' }, 0, 1, 2),
   },
   {
-    ...{ fault: 'the chain stands', alert: 'PortageChainStands', labels: chain, traffic: false },
+    ...{ fault: 'the chain stands', alert: 'PortageChainStalled', labels: chain, traffic: false },
     inject: async ({ devnet }) => {
       const { anvil } = devnet.chains.bsc
       await anvil.rpc('evm_setIntervalMining', [0])

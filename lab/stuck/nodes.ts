@@ -36,7 +36,7 @@ export const nodeCases: readonly StuckCase[] = [
 /** Those that only time shows. */
 export const slowNodeCases: readonly StuckCase[] = [
   {
-    ...{ name: 'chain-stands', fault: 'a chain has made no block for 30 s', code: 'CHAIN_STANDS' },
+    ...{ name: 'chain-stands', fault: 'a chain has made no block for 30 s', code: 'CHAIN_STALLED' },
     async make({ devnet }) {
       const { anvil } = devnet.chains.bsc
       await anvil.rpc('evm_setIntervalMining', [0])
@@ -46,13 +46,13 @@ export const slowNodeCases: readonly StuckCase[] = [
     },
   },
   {
-    ...{ name: 'finality-stands', fault: 'no block becomes final for longer than finality.standsAfterMinutes', code: 'FINALITY_STANDS' },
+    ...{ name: 'finality-stands', fault: 'no block becomes final for longer than finality.standsAfterMinutes', code: 'FINALITY_STALLED' },
     make: async (scene) => {
-      const blocks = Math.ceil((2 * finalityStandsMinutes * 60) / scene.devnet.chains.bsc.anvil.blockTimeSeconds)
+      const blocks = Math.ceil((2 * finalityStalledMinutes * 60) / scene.devnet.chains.bsc.anvil.blockTimeSeconds)
       return { where: 'bsc', mend: fault(scene, 'bsc', { fault: { kind: 'finality-behind', blocks } }, 0, 1, 2) }
     },
   },
 ]
 
 /** `chains.bsc.finality.standsAfterMinutes` of the network. */
-export const finalityStandsMinutes = 0.3
+export const finalityStalledMinutes = 0.3

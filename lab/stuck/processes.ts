@@ -14,7 +14,11 @@ async function oneIsStarted(scene: StuckScene): Promise<void> {
 /** Processes that are missing. Each leaves the others to tell of it. */
 export const processCases: readonly StuckCase[] = [
   {
-    ...{ name: 'lane-unserved', fault: 'the processes with the keys of a chain are killed, and a transfer comes', code: 'LANE_UNSERVED' },
+    ...{
+      name: 'lane-unserved',
+      fault: 'the processes with the keys of a chain are killed, and a transfer comes',
+      code: 'LANE_WITHOUT_WORKER',
+    },
     async make(scene) {
       const again = await scene.kill('lane', 'bsc')
       await oneIsStarted(scene)
@@ -22,7 +26,7 @@ export const processCases: readonly StuckCase[] = [
     },
   },
   {
-    ...{ name: 'chain-unserved', fault: 'the process that serves a chain is killed, and a transfer comes', code: 'CHAIN_UNSERVED' },
+    ...{ name: 'chain-unserved', fault: 'the process that serves a chain is killed, and a transfer comes', code: 'CHAIN_WITHOUT_WORKER' },
     async make(scene) {
       const again = await scene.kill('chain', 'bsc')
       await oneIsStarted(scene)
@@ -30,7 +34,7 @@ export const processCases: readonly StuckCase[] = [
     },
   },
   {
-    ...{ name: 'ledger-unserved', fault: 'the only process with the role ledger is killed', code: 'LEDGER_UNSERVED' },
+    ...{ name: 'ledger-unserved', fault: 'the only process with the role ledger is killed', code: 'LEDGER_WITHOUT_WORKER' },
     make: async (scene) => ({ where: 'ledger', mend: await scene.kill('ledger', 'bsc') }),
   },
   {

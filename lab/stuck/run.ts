@@ -8,7 +8,7 @@ import { makeToken } from '../devnet/access.ts'
 import { type Devnet, startDevnet } from '../devnet/index.ts'
 import type { ConfigInput } from '../devnet/relayer-config.ts'
 import { stuckCases } from './cases.ts'
-import { finalityStandsMinutes } from './nodes.ts'
+import { finalityStalledMinutes } from './nodes.ts'
 import { mostSeconds } from './options.ts'
 import { type StuckCase, stuckDevnet, type StuckScene } from './scene.ts'
 import { type Question, hasRow, type Report, secondsUntil } from './watch.ts'
@@ -85,7 +85,7 @@ export function tell({ name, code, fault, command, api, gone }: CaseResult): str
 function configured(config: ConfigInput): ConfigInput {
   const { ethereum, bsc } = config.chains
   if (!ethereum || !bsc) throw new Error('a chain is missing')
-  const finality = { kind: 'tag', standsAfterMinutes: finalityStandsMinutes } as const
+  const finality = { kind: 'tag', standsAfterMinutes: finalityStalledMinutes } as const
   return { ...config, chains: { ethereum, bsc: { ...bsc, finality } } }
 }
 

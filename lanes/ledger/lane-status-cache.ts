@@ -1,7 +1,7 @@
 import type { LaneId } from '../../domain/lane/lane-id.ts'
 import type { LaneStatus } from '../../domain/lane/messages.ts'
 import { view } from '../../domain/lane/view.ts'
-import { unservedMs } from '../../domain/lane/withdraw.ts'
+import { withoutWorkerMs } from '../../domain/lane/withdraw.ts'
 import type { TemporalClient } from '../../temporal/client/connection/client.ts'
 import { isLanePolled, queryPagedLane } from '../../temporal/client/lanes/lanes.ts'
 import { laneQueue } from '../../temporal/contracts/names.ts'
@@ -38,7 +38,7 @@ async function ask(client: TemporalClient, lane: LaneId): Promise<LaneStatus> {
   const { closed } = view(state)
   if (closed) return { lane, open: false, ...closed }
   const toldAt = state.observed?.at ?? 0
-  if (Date.now() - toldAt <= unservedMs || (await isLanePolled(client, lane))) return { lane, open: true }
+  if (Date.now() - toldAt <= withoutWorkerMs || (await isLanePolled(client, lane))) return { lane, open: true }
   const since = toldAt > 0 ? `, its ledger was told nothing since ${new Date(toldAt).toISOString()}` : ''
   return { lane, open: false, why: 'unserved', detail: `no worker polls ${laneQueue(lane)}${since}` }
 }

@@ -10,7 +10,7 @@ const mostAhead = 64
 /** A chain stands if its head is older than so many block times, and than so long, ms. */
 export const standing = { blocks: 20, leastMs: 30_000 } as const
 /** Finality stands if the newest final block is older than that and the config says nothing else, ms: that of most chains is minutes, and of some half an hour away. */
-const usualFinalityStandsMs = 3_600_000
+const usualFinalityStalledMs = 3_600_000
 
 /** What is wrong with chains and their nodes. */
 export function explainChains({ at, chains }: Pick<Facts, 'at' | 'chains'>): Finding[] {
@@ -53,7 +53,7 @@ function unreachable({ chain, nodes }: ChainFacts): string {
 }
 
 function standingOf(
-  { chain, blockTimeMs, finalAt, finalityStandsMs = usualFinalityStandsMs }: ChainFacts,
+  { chain, blockTimeMs, finalAt, finalityStalledMs = usualFinalityStalledMs }: ChainFacts,
   heads: readonly NodeHead[],
   at: number,
 ): Pick<Finding, 'row' | 'what' | 'since'>[] {
@@ -61,15 +61,15 @@ function standingOf(
   if (at - newest.at > Math.max(standing.leastMs, standing.blocks * blockTimeMs))
     return [
       {
-        row: 'CHAIN_STANDS',
+        row: 'CHAIN_STALLED',
         since: newest.at,
         what: `The newest block of ${chain} that a node shows is ${newest.height}, of ${ageText(at - newest.at)} ago.`,
       },
     ]
-  if (finalAt !== undefined && newest.at - finalAt > finalityStandsMs)
+  if (finalAt !== undefined && newest.at - finalAt > finalityStalledMs)
     return [
       {
-        row: 'FINALITY_STANDS',
+        row: 'FINALITY_STALLED',
         since: finalAt,
         what: `The newest final block of ${chain} is ${newest.finalized}, of ${ageText(at - finalAt)} ago; the head is ${newest.height}.`,
       },

@@ -34,7 +34,7 @@ export function explainLanes(facts: Pick<Facts, 'at' | 'chains' | 'lanes' | 'led
     const values = { lane, chain, address: laneAddress(lane), ...(others[0] && { 'other lane': others[0].id }) }
     const of: Of = { where: { kind: 'lane', id: lane }, asOf: ledger.asOf, values }
     const state = valueOf(ledger)
-    const unserved = explainUnserved(one, of, at, 2 * Math.max(untakenMs, shown?.blockTimeMs ?? 0))
+    const unserved = explainMissingWorkers(one, of, at, 2 * Math.max(untakenMs, shown?.blockTimeMs ?? 0))
     const silent = errorOf(ledger)?.code === 'LANE_UNREACHABLE' && facts.ledger.answered > 0
     if (silent)
       return [...unserved, { row: 'LANE_UNREACHABLE', ...of, holds: holdsOf(one), what: 'The ledger of the lane does not answer.' }]
@@ -53,7 +53,7 @@ function holdsOf({ lane, chain }: LaneFacts, ...codes: readonly ErrorCode[]): (t
 }
 
 /** @param silentMs since when a ledger that hears nothing is not told */
-function explainUnserved(one: LaneFacts, of: Of, at: number, silentMs: number): Finding[] {
+function explainMissingWorkers(one: LaneFacts, of: Of, at: number, silentMs: number): Finding[] {
   const queue = valueOf(one.queue)
   if (!queue) return []
   const toldAt = valueOf(one.ledger)?.observed?.at ?? 0
@@ -61,7 +61,7 @@ function explainUnserved(one: LaneFacts, of: Of, at: number, silentMs: number): 
   if (queue.isPolled && !isUntaken) return []
   const what = `No process takes the tasks of ${one.lane}${queue.waiting > 0 ? `: ${queue.waiting} wait` : ''}.`
   const since = toldAt > 0 ? toldAt : undefined
-  return [{ row: 'LANE_UNSERVED', ...of, asOf: one.queue.asOf, since, what, holds: holdsOf(one, 'LANE_UNREACHABLE') }]
+  return [{ row: 'LANE_WITHOUT_WORKER', ...of, asOf: one.queue.asOf, since, what, holds: holdsOf(one, 'LANE_UNREACHABLE') }]
 }
 
 const rows: Readonly<Record<ClosedFor, CauseCode>> = {

@@ -37,8 +37,8 @@ function explainOne(one: ReceiverFacts, at: number): Pick<Finding, 'row' | 'what
   if (disabled?.why === 'gone') return { row: 'RECEIVER_GONE', since: disabled.at, what: `${receiver} answered 410: it wants no more.` }
   if (disabled)
     return { row: 'RECEIVER_DISABLED', since: disabled.at, what: `${receiver} is disabled by ${disabled.by}: ${disabled.reason}` }
-  const untold = explainUntold(one, at)
-  if (untold) return { row: 'RECEIVER_UNTOLD', ...untold }
+  const untold = explainUnservedReceivers(one, at)
+  if (untold) return { row: 'RECEIVER_UNSERVED', ...untold }
   if (failure)
     return { row: 'RECEIVER_FAILING', since: failure.since, what: `${receiver} was tried ${failure.tries} times: ${failure.why}.` }
   const last = unsent.toSorted((a, b) => b.tries - a.tries)[0]
@@ -47,7 +47,10 @@ function explainOne(one: ReceiverFacts, at: number): Pick<Finding, 'row' | 'what
   return { row: 'RECEIVER_FAILING', what }
 }
 
-function explainUntold({ receiver, notifier, queue: steps, step }: ReceiverFacts, at: number): Pick<Finding, 'what' | 'since'> | undefined {
+function explainUnservedReceivers(
+  { receiver, notifier, queue: steps, step }: ReceiverFacts,
+  at: number,
+): Pick<Finding, 'what' | 'since'> | undefined {
   if (errorOf(notifier)) return { what: `The notifier of ${receiver} does not answer.` }
   const queue = valueOf(steps)
   if (queue && (!queue.isPolled || (queue.waiting > 0 && queue.waitingMs > untakenMs)))

@@ -13,7 +13,7 @@ const lagging = { blocks: 20, ms: 60_000 } as const
 const youngMs = 3_000
 
 const gapRows: Readonly<Record<GapState, CauseCode>> = {
-  unasked: 'GAP_UNASKED',
+  unasked: 'GAP_NOT_QUERIED',
   unstarted: 'GAP_UNSTARTED',
   'not-final': 'GAP_NOT_FINAL',
   held: 'GAP_HELD',
@@ -33,7 +33,7 @@ const gapTexts: Readonly<Record<GapState, string>> = {
 }
 
 /** What stops a chain's part of a stream. */
-const chainRows: readonly CauseCode[] = ['CHAIN_UNREACHABLE', 'CHAIN_WITHOUT_MAJORITY', 'CHAIN_STANDS', 'FINALITY_STANDS']
+const chainRows: readonly CauseCode[] = ['CHAIN_UNREACHABLE', 'CHAIN_WITHOUT_MAJORITY', 'CHAIN_STALLED', 'FINALITY_STALLED']
 
 /** What is wrong with streams, one row for each reason of each. @param configured the streams that the config has sources for */
 export function explainStreams(
@@ -48,7 +48,7 @@ export function explainStreams(
       return errorOf(state) && ledger.answered > 0 ? [{ row: 'STREAM_UNREACHABLE', ...of, what: 'The stream does not answer.' }] : []
     const found = [
       ...alarmsOf(known),
-      ...unfedOf(stream, known, configured),
+      ...withoutSourceOf(stream, known, configured),
       ...waitsOf(known, at),
       ...lagOf(one, known, chains),
       ...gapsOf(known, at),
@@ -91,10 +91,10 @@ function alarmsOf(state: StreamState): Part[] {
 }
 
 /** One whose source has another name in the config is taken over, and ended, by the stream of that name. */
-function unfedOf(stream: string, { config: { sourceId } }: StreamState, configured: Parameters<typeof explainStreams>[1]): Part[] {
+function withoutSourceOf(stream: string, { config: { sourceId } }: StreamState, configured: Parameters<typeof explainStreams>[1]): Part[] {
   if (configured.some((own) => own.stream === stream || isSuccessor(own, { stream, ...(sourceId !== undefined && { sourceId }) })))
     return []
-  return [{ row: 'STREAM_UNFED', what: 'The config has no source that is this stream: nobody feeds it.' }]
+  return [{ row: 'STREAM_WITHOUT_SOURCE', what: 'The config has no source that is this stream: nobody feeds it.' }]
 }
 
 function waitsOf(state: StreamState, at: number): Part[] {

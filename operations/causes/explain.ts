@@ -57,13 +57,20 @@ function explainWorkers({ temporal, ledger, chainWorkers, at }: Facts): Finding[
     const holds = (transfer: TransferFacts) => goesOn(transfer) && transfer.targetChain === chain
     const what = `No process serves the queue chain:${chain}: ${why}.`
     return [
-      { row: 'CHAIN_UNSERVED', ...pollsOf(served, at), what, where: { kind: 'worker', id: `chain:${chain}` }, values: { chain }, holds },
+      {
+        row: 'CHAIN_WITHOUT_WORKER',
+        ...pollsOf(served, at),
+        what,
+        where: { kind: 'worker', id: `chain:${chain}` },
+        values: { chain },
+        holds,
+      },
     ]
   })
   const why = notServed(ledger)
   if (why === undefined) return chains
   const what = `No process serves the queue ledger: ${why}.`
-  return [...chains, { row: 'LEDGER_UNSERVED', ...pollsOf(ledger, at), what, where: { kind: 'worker', id: 'ledger' }, holds: goesOn }]
+  return [...chains, { row: 'LEDGER_WITHOUT_WORKER', ...pollsOf(ledger, at), what, where: { kind: 'worker', id: 'ledger' }, holds: goesOn }]
 }
 
 /** Undefined: it is served. Pollers that were killed are listed for a while, so that the word of those who were asked goes before. */

@@ -39,7 +39,7 @@ export interface ChainFacts {
   readonly blockTimeMs: number
   readonly nodes: readonly NodeFacts[]
   /** A final block that is older than the head by more than this tells that finality stands, ms; absent: as most chains. */
-  readonly finalityStandsMs?: number
+  readonly finalityStalledMs?: number
   /** When the highest final block was made, ms since the epoch; absent: finality is near by the config, or was not read. */
   readonly finalAt?: number
   /** By address, wei, decimal; absent: not read. */

@@ -78,9 +78,9 @@ async function probeChain(
   }
 }
 
-function standsAfter(finality: ChainConfig['finality']): Pick<ChainFacts, 'finalityStandsMs'> {
+function standsAfter(finality: ChainConfig['finality']): Pick<ChainFacts, 'finalityStalledMs'> {
   if (finality.kind !== 'tag' || finality.standsAfterMinutes === undefined) return {}
-  return { finalityStandsMs: finality.standsAfterMinutes * 60_000 }
+  return { finalityStalledMs: finality.standsAfterMinutes * 60_000 }
 }
 
 function nodesToAsk(

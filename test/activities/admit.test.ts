@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest'
+import { expect, test } from 'vitest'
 import { createAdmit } from '../../activities/transfer/admit.ts'
 import type { Endpoint } from '../../bridges/port.ts'
 import type { At, Simulation } from '../../chains/port.ts'
@@ -49,26 +49,26 @@ async function admit({ simulation = { ok: true, gas: '100000' }, shows = {}, own
   return { answer: await step({ transfer: nativeTransfer(), avoid: [] }), read }
 }
 
-it('a simulation that succeeds shows that the effect is not there: it is not read beside it', async () => {
+test('a simulation that succeeds shows that the effect is not there: it is not read beside it', async () => {
   const { answer, read } = await admit({})
   expect([answer.kind, read]).toEqual(['ready', []])
 })
 
-it('whatever it reverts with, the effect is looked for before the revert is explained: a spent budget hides it', async () => {
+test('whatever it reverts with, the effect is looked for before the revert is explained: a spent budget hides it', async () => {
   const there = await admit({ simulation: reverts, shows: { latest: true } })
   expect([there.answer.kind, there.read]).toEqual(['unsettled', ['latest', 'finalized']])
   const absent = await admit({ simulation: reverts })
   expect([absent.answer, absent.read]).toEqual([expect.objectContaining({ kind: 'waiting', code: 'BRIDGE_BUDGET' }), ['latest']])
 })
 
-it('a call that may succeed though the effect is there is no proof: the effect is read', async () => {
+test('a call that may succeed though the effect is there is no proof: the effect is read', async () => {
   for (const own of [{ revertsOnceDelivered: () => false }, { revertsOnceDelivered: undefined as never }]) {
     const { answer, read } = await admit({ shows: { latest: true }, own })
     expect([answer.kind, read]).toEqual(['unsettled', ['latest', 'finalized']])
   }
 })
 
-it('where no lane takes work nothing is simulated, and the effect is read', async () => {
+test('where no lane takes work nothing is simulated, and the effect is read', async () => {
   const { answer, read } = await admit({ lanes: [], shows: { latest: true } })
   expect([answer.kind, read]).toEqual(['unsettled', ['latest', 'finalized']])
 })

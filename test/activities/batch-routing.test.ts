@@ -1,8 +1,8 @@
 import fc from 'fast-check'
-import { expect, it } from 'vitest'
+import { expect, test } from 'vitest'
 import { batchWaits, waitForBatchMs } from '../../activities/batch/batch-routing.ts'
 
-it('a batch leaves before those who wait for it give up, however long blocks take', () => {
+test('a batch leaves before those who wait for it give up, however long blocks take', () => {
   const longest = fc.integer({ min: 0, max: 3_600_000 })
   fc.assert(
     fc.property(longest, longest, (blockTimeMs, fullBatch) => {

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { scriptedChain } from './scripted-chain.ts'
 import { createBatchBuilder, type BatchBuilderDeps, type BatchCandidate } from '../../activities/batch/build-batch.ts'
 import type { At } from '../../chains/port.ts'
@@ -68,7 +68,7 @@ describe('The candidates of a batch', () => {
   const candidates = [1, 2, 3].map((number) => candidate(number))
   const all = candidates.map(({ intentId }) => intentId)
 
-  it('whose call the signer refuses are tried in halves, and at last alone: what is wrong with one keeps no other back', async () => {
+  test('whose call the signer refuses are tried in halves, and at last alone: what is wrong with one keeps no other back', async () => {
     const refused = new RelayerError('SIGNING_REFUSED', { facts: { limit: 'maxGasPerTransaction' } })
     const { flush, signed } = setting(() => false, { refused })
     expect(await flush(candidates, false)).toMatchObject({ together: false })
@@ -79,7 +79,7 @@ describe('The candidates of a batch', () => {
     await expect(away.flush(candidates, false)).rejects.toMatchObject({ code: 'NODE_UNAVAILABLE' })
   })
 
-  it.each([
+  test.each([
     [true, '0xbb', []],
     [true, '0xaa', [[...all]]],
     [false, '0xbb', [[...all]]],
@@ -101,21 +101,21 @@ describe('The candidates of a batch', () => {
     },
   )
 
-  it('are looked at once more if the last look is older than one of them believes', async () => {
+  test('are looked at once more if the last look is older than one of them believes', async () => {
     let granted = false
     const { flush, signed } = setting((number) => granted && number === 2, { nodes: 1, onGrant: () => void (granted = true) })
     const { answers } = await flush([candidate(1), candidate(2), candidate(3, false, -1)], false)
     expect([signed, [...answers.values()].map(({ kind }) => kind)]).toEqual([[], ['seen']])
   })
 
-  it('include one that a single node shows as delivered: it would be sent back here for ever', async () => {
+  test('include one that a single node shows as delivered: it would be sent back here for ever', async () => {
     const { flush, signed } = setting((number, at) => number === 2 && at === 'latest')
     const { answers } = await flush(candidates, false)
     expect(signed).toEqual([all])
     expect([...answers.values()].map(({ kind }) => kind)).toEqual(['member', 'member', 'member'])
   })
 
-  it('do not include one that most nodes show as delivered, or the only one does', async () => {
+  test('do not include one that most nodes show as delivered, or the only one does', async () => {
     for (const nodes of [1, 3]) {
       const { flush, signed, left } = setting((number) => number === 2, { nodes })
       const { answers } = await flush(candidates, false)
@@ -124,7 +124,7 @@ describe('The candidates of a batch', () => {
     }
   })
 
-  it('are not concerned by what is wrong with one of them', async () => {
+  test('are not concerned by what is wrong with one of them', async () => {
     const { flush, signed } = setting((number) => {
       if (number === 2) throw new RelayerError('NATIVE_NONCE_MISMATCH')
       return false
@@ -134,14 +134,14 @@ describe('The candidates of a batch', () => {
     expect(answers.get(candidates[1]!)).toMatchObject({ kind: 'no-slot', code: 'NATIVE_NONCE_MISMATCH' })
   })
 
-  it('wait for a node that does not answer, all of them', async () => {
+  test('wait for a node that does not answer, all of them', async () => {
     const { flush } = setting(() => {
       throw new RelayerError('NODE_UNAVAILABLE')
     })
     await expect(flush(candidates, false)).rejects.toMatchObject({ code: 'NODE_UNAVAILABLE' })
   })
 
-  it('release their reservations while they are halted', async () => {
+  test('release their reservations while they are halted', async () => {
     const halts = [{ scope: { bridge: 'native-bridge' }, by: 'an operator', reason: 'a test', at: 0 }]
     const { flush, left, signed } = setting(() => false, { settings: { ...noSettings, halts } })
     const { answers } = await flush(candidates, false)
@@ -149,7 +149,7 @@ describe('The candidates of a batch', () => {
     expect([left, signed]).toEqual([[1, 2, 3], []])
   })
 
-  it('do not include one whose recipient was denied after its admission', async () => {
+  test('do not include one whose recipient was denied after its admission', async () => {
     const denied = [{ kind: 'recipient' as const, value: '0x2', by: 'an operator', reason: 'a test', at: 0 }]
     const { flush, left, signed } = setting(() => false, { settings: { ...noSettings, denied } })
     const { answers } = await flush(candidates, false)
@@ -157,7 +157,7 @@ describe('The candidates of a batch', () => {
     expect([signed, left]).toEqual([[[all[0], all[2]]], [2]])
   })
 
-  it.each([
+  test.each([
     ['after its losses', 1, [[all[0], all[1], all[2]]], 'member'],
     ['before its losses', -1, [[all[0], all[2]]], 'no-slot'],
   ])('set aside for losses: an operator who ordered a retry %s', async (_, after, calls, kind) => {

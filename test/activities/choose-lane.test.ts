@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { chooseLane, noLane } from '../../activities/transfer/choose-lane.ts'
 import { withReservation } from '../../bridges/gates/reservation.ts'
 import type { Gate } from '../../bridges/port.ts'
@@ -52,7 +52,7 @@ function setting(gates: Record<string, Gate>, closed: readonly LaneStatus[] = []
 }
 
 describe('The lane of a transfer', () => {
-  it('is the one that its id falls to, whatever the bridge; one that may not deliver is passed over, and reported', async () => {
+  test('is the one that its id falls to, whatever the bridge; one that may not deliver is passed over, and reported', async () => {
     const all = setting({})
     const first = await all.choose()
     expect([first.kind, all.asked]).toEqual(['lane', [expect.any(String)]])
@@ -66,7 +66,7 @@ describe('The lane of a transfer', () => {
     expect(second).toEqual(await setting({}, [pausedLane(first.lane, 'by hand')]).choose())
   })
 
-  it('is none before a closed gate: one answer is enough, and what a lane that was left said is not the reason', async () => {
+  test('is none before a closed gate: one answer is enough, and what a lane that was left said is not the reason', async () => {
     const everywhere = Object.fromEntries(lanes.map((lane) => [lane, paused]))
     const { choose, asked } = setting(everywhere)
     expect(await choose()).toEqual({ kind: 'closed', gate: paused })
@@ -75,7 +75,7 @@ describe('The lane of a transfer', () => {
     expect(await setting({}).choose(lanes)).toEqual({ kind: 'none' })
   })
 
-  it('is none where all lack the role: that is what is waited for, also where they are paused for it', async () => {
+  test('is none where all lack the role: that is what is waited for, also where they are paused for it', async () => {
     const everywhere = Object.fromEntries(lanes.map((lane) => [lane, unauthorized]))
     const { choose, passedOver } = setting(everywhere)
     expect(await choose()).toEqual({ kind: 'closed', gate: unauthorized })
@@ -87,13 +87,13 @@ describe('The lane of a transfer', () => {
     expect(await setting({}, all, false).choose()).toEqual({ kind: 'none' })
   })
 
-  it('is none where another lane may open at any time', async () => {
+  test('is none where another lane may open at any time', async () => {
     const [first, ...rest] = lanes as [string, ...string[]]
     const byHand = pausedLane(first, 'key ceremony')
     expect(await setting(Object.fromEntries(rest.map((lane) => [lane, unauthorized])), [byHand]).choose()).toEqual({ kind: 'none' })
   })
 
-  it('is waited for: whoever finds that none takes work is woken by the first that does; one that has only left an open lane is not', async () => {
+  test('is waited for: whoever finds that none takes work is woken by the first that does; one that has only left an open lane is not', async () => {
     const all = setting(
       {},
       lanes.map((lane) => pausedLane(lane, 'by hand')),

@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { expect, it } from 'vitest'
+import { expect, test } from 'vitest'
 import { gateWaitMs } from '../../activities/transfer/gate-wait.ts'
 
 const minutes = 60_000
@@ -10,7 +10,7 @@ const budget = (opensAt?: number) => ({
   ...(opensAt !== undefined && { opensAt }),
 })
 
-it('a transfer that knows when its gate opens waits until then and a little longer, watched or not', () => {
+test('a transfer that knows when its gate opens waits until then and a little longer, watched or not', () => {
   const share = fc.double({ min: 0, max: 1, noNaN: true })
   fc.assert(
     fc.property(fc.integer({ min: -90_000, max: 90_000 }), share, fc.boolean(), (seconds, part, watched) => {
@@ -23,14 +23,14 @@ it('a transfer that knows when its gate opens waits until then and a little long
   )
 })
 
-it('thousands of transfers that wait for the same time look by themselves over half an hour', () => {
+test('thousands of transfers that wait for the same time look by themselves over half an hour', () => {
   const looks = Array.from({ length: 5_000 }, (_, index) => gateWaitMs(budget(10), { watched: true, now: 10, share: index / 5_000 }))
   const perSecond = new Map<number, number>()
   for (const ms of looks) perSecond.set(Math.floor(ms / 1_000), (perSecond.get(Math.floor(ms / 1_000)) ?? 0) + 1)
   expect(Math.max(...perSecond.values())).toBeLessThanOrEqual(3)
 })
 
-it('a transfer looks seldom if a watcher wakes it, and soon if none does', () => {
+test('a transfer looks seldom if a watcher wakes it, and soon if none does', () => {
   for (const gate of [budget(), { kind: 'lane', code: 'BRIDGE_ROLE_MISSING', reason: 'role' } as const]) {
     expect(gateWaitMs(gate, { watched: true, now: 1, share: 0 })).toBe(15 * minutes)
     expect(gateWaitMs(gate, { watched: true, now: 1, share: 1 })).toBe(30 * minutes)

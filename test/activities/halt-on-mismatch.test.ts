@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { showsEffect } from '../../activities/transfer/halt-on-mismatch.ts'
 import type { Refuse } from '../../activities/transfer/refuse.ts'
 import { createValidate } from '../../activities/transfer/validate.ts'
@@ -36,14 +36,14 @@ const mismatch = (): never => {
 const route = { bridge: 'native-bridge', sourceChain: 'ethereum', targetChain: 'bsc' }
 
 describe('Contracts that contradict each other', () => {
-  it('halt their route when the nodes agree on it', async () => {
+  test('halt their route when the nodes agree on it', async () => {
     const { deps, halted } = setting(mismatch)
     expect(await codeOfAsync(() => showsEffect(deps, transfer))).toBe('NATIVE_NONCE_MISMATCH')
     expect(halted).toEqual([{ ...route, code: 'NATIVE_NONCE_MISMATCH', detail: expect.stringContaining('transfer 7') }])
     expect(halted[0]?.detail).toContain('completedUnder=8')
   })
 
-  it('halt nothing, and park no transfer, on the word of one node', async () => {
+  test('halt nothing, and park no transfer, on the word of one node', async () => {
     for (const agreed of [true, false]) {
       const { deps, halted } = setting((at) => (at === 'latest' ? mismatch() : agreed))
       expect(await codeOfAsync(() => showsEffect(deps, transfer))).toBe('NODES_DISAGREE')
@@ -51,13 +51,13 @@ describe('Contracts that contradict each other', () => {
     }
   })
 
-  it('let nothing go on before the halt is in force', async () => {
+  test('let nothing go on before the halt is in force', async () => {
     const { deps, state } = setting(mismatch)
     state.down = true
     expect(await codeOfAsync(() => showsEffect(deps, transfer))).toBe('SETTINGS_UNREACHABLE')
   })
 
-  it.each(['NATIVE_ID_MISMATCH', 'NATIVE_TABLE_MISMATCH'] as const)(
+  test.each(['NATIVE_ID_MISMATCH', 'NATIVE_TABLE_MISMATCH'] as const)(
     'do not follow from bytes that anyone may send: %s rejects the one transfer, and halts nothing',
     async (code) => {
       const verdict = { kind: 'rejected', code, reason: 'forged' } as const

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import type { Endpoint, Gate } from '../../bridges/port.ts'
 import type { HeadEvent } from '../../chains/port.ts'
 import { until } from '../../lab/devnet/until.ts'
@@ -81,7 +81,7 @@ function setting({ earlier = [] as number[], lanes = ['evm-1:0xa'] } = {}) {
 }
 
 describe('Who waits at a gate', () => {
-  it('is counted by route and reason, looked at once per block, and woken in the order of numbers when it opens', async () => {
+  test('is counted by route and reason, looked at once per block, and woken in the order of numbers when it opens', async () => {
     const { watcher, state, block, waiting } = setting()
     for (const sequence of [10, 9, 100, 2]) watcher.wait(nativeTransfer(sequence), closed)
     watcher.wait(nativeTransfer(9), closed)
@@ -104,7 +104,7 @@ describe('Who waits at a gate', () => {
     await watcher.stop()
   })
 
-  it('is woken in bounded bursts', async () => {
+  test('is woken in bounded bursts', async () => {
     const { watcher, state, block } = setting()
     for (let sequence = 1; sequence <= 450; sequence++) watcher.wait(nativeTransfer(sequence), closed)
     state.gate = () => ({ kind: 'open' })
@@ -118,7 +118,7 @@ describe('Who waits at a gate', () => {
     await watcher.stop()
   })
 
-  it('is woken, too, when it can only be parked; not when a lane alone is unauthorized, unless another is not', async () => {
+  test('is woken, too, when it can only be parked; not when a lane alone is unauthorized, unless another is not', async () => {
     const unauthorized = { kind: 'lane', code: 'BRIDGE_ROLE_MISSING', reason: 'no role' } as const
     const { watcher, state, block, waiting } = setting({ lanes: ['evm-1:0xa', 'evm-1:0xb'] })
     watcher.wait(nativeTransfer(1), unauthorized)
@@ -141,7 +141,7 @@ describe('Who waits at a gate', () => {
     await watcher.stop()
   })
 
-  it('is remembered where it can not be woken, and forgotten, with what was reserved for it, where it has ended', async () => {
+  test('is remembered where it can not be woken, and forgotten, with what was reserved for it, where it has ended', async () => {
     const { watcher, state, block } = setting()
     watcher.wait(nativeTransfer(1), closed)
     watcher.wait(nativeTransfer(2), closed)
@@ -156,7 +156,7 @@ describe('Who waits at a gate', () => {
     await watcher.stop()
   })
 
-  it('a look that fails is made again at the next block', async () => {
+  test('a look that fails is made again at the next block', async () => {
     const { watcher, state, block } = setting()
     watcher.wait(nativeTransfer(1), closed)
     state.gate = () => {
@@ -169,7 +169,7 @@ describe('Who waits at a gate', () => {
     await watcher.stop()
   })
 
-  it('since before this process began, is found by the server, and counted once its gate was looked at', async () => {
+  test('since before this process began, is found by the server, and counted once its gate was looked at', async () => {
     const { watcher, state, block, head, waiting } = setting({ earlier: [7, 3] })
     await new Promise(setImmediate)
     expect(await waiting()).toBe(0)

@@ -1,5 +1,5 @@
 import { AbiCoder, concat, dataSlice, id, toBeHex } from 'ethers'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { nativeBridgeAbi } from '../../bridges/native-bridge/contracts.ts'
 import { initiatedIn } from '../../bridges/native-bridge/events.ts'
 import { idOf } from '../../bridges/native-bridge/message.ts'
@@ -46,11 +46,11 @@ describe('the log of a published message', () => {
   const read = (data: string, timestamp?: number) =>
     publishedIn(chainWith(publishedTopics, data, timestamp), source, { fromBlock: 0, toBlock: 9 }, () => true)
 
-  it('is read as the core contract writes it', async () => {
+  test('is read as the core contract writes it', async () => {
     expect(await read(good)).toMatchObject([{ number: '7', height: 5, content: { kind: 'transfer', transfer: { sourceId: '2' } } }])
   })
 
-  it.each([
+  test.each([
     ['nothing', '0x'],
     ['half a byte', '0xabc'],
     ['what is cut', dataSlice(good, 0, 100)],
@@ -63,7 +63,7 @@ describe('the log of a published message', () => {
     expect(await codeOf(read(data))).toBe('NODE_REFUSED')
   })
 
-  it('is of a block whose time fits into a message', async () => {
+  test('is of a block whose time fits into a message', async () => {
     expect(await codeOf(read(good, 2 ** 32))).toBe('NODE_UNAVAILABLE')
   })
 })
@@ -74,7 +74,7 @@ describe('the log of a native transfer', () => {
     transferId,
     ...[initiator, recipient].map((value) => `0x${value.slice(2).padStart(64, '0')}`),
   ]
-  it.each([
+  test.each([
     ['a nonce above 64 bits, with the id that fits it', (1n << 64n) + 5n],
     ['the highest nonce that there can be is read', (1n << 64n) - 1n],
   ])('%s', async (_, nonce) => {
@@ -94,7 +94,7 @@ describe('the log of a native transfer', () => {
 })
 
 describe('answers and reverts that are badly encoded', () => {
-  it('a guardian set with keys above 160 bits is refused with a typed error', async () => {
+  test('a guardian set with keys above 160 bits is refused with a typed error', async () => {
     const keys = concat([word(32n), word(64n), word(0n), word(1n), word(1n << 200n)])
     const answers: Record<string, string> = { getCurrentGuardianSetIndex: word(0n), getGuardianSet: keys }
     const chain = {
@@ -104,7 +104,7 @@ describe('answers and reverts that are badly encoded', () => {
     expect(await codeOf(createGuardianSets({ chain, core }).get(0))).toBe('NODE_REFUSED')
   })
 
-  it('a text that is no UTF-8 is no text', () => {
+  test('a text that is no UTF-8 is no text', () => {
     const data = concat(['0x08c379a0', coder.encode(['bytes'], ['0xff'])])
     for (const explain of [explainRevert, explainWormholeRevert])
       expect(explain({ data, reason: 'as the node says' })).toEqual({

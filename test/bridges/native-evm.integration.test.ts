@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { batchIntent } from '../../bridges/native-bridge/batch.ts'
 import { type Bisection, bisection, tried } from '../../domain/batch/bisection.ts'
 import { tokenAbi } from '../../bridges/native-bridge/contracts.ts'
@@ -51,7 +51,7 @@ describe.each<NativeBridgeVariant>(['strict', 'fixed'])('the %s native bridge on
     return tomorrow
   }
 
-  it('delivers to the recipient, and names recipient and token', async () => {
+  test('delivers to the recipient, and names recipient and token', async () => {
     const transfer = await one(700n)
     const { recipient, token } = network.endpoint.parties(transfer)
     expect(token).toBe(`1337/${network.source.bridge.slice(2).padStart(64, '0')}`)
@@ -63,7 +63,7 @@ describe.each<NativeBridgeVariant>(['strict', 'fixed'])('the %s native bridge on
     expect(await balance(recipient)).toBe(700n)
   })
 
-  it('delivers to a recipient whose first 12 bytes are not zero', async () => {
+  test('delivers to a recipient whose first 12 bytes are not zero', async () => {
     const to = `0x${'5e'.repeat(12)}${freshAddress().slice(2)}`
     const [started] = await initiate(network.source, [{ to, amount: 9n }])
     await network.source.finalise()
@@ -74,7 +74,7 @@ describe.each<NativeBridgeVariant>(['strict', 'fixed'])('the %s native bridge on
   })
 
   describe('verifies by the table of the source', () => {
-    it('waits until the table is final', async () => {
+    test('waits until the table is final', async () => {
       const [started] = await network.start(3n)
       const transfer = toTransfer(network.route, started!)
       expect(await network.endpoint.validate(transfer)).toMatchObject({ kind: 'wait', code: 'NATIVE_NOT_FINAL' })
@@ -82,7 +82,7 @@ describe.each<NativeBridgeVariant>(['strict', 'fixed'])('the %s native bridge on
       expect(await network.endpoint.validate(transfer)).toEqual({ kind: 'valid' })
     })
 
-    it('rejects what the table says otherwise, naming what is recorded', async () => {
+    test('rejects what the table says otherwise, naming what is recorded', async () => {
       const good = readMessage(Buffer.from((await one(4n)).message, 'base64'))
       const raised = { ...good, amount: 5n }
       const verdict = await network.endpoint.verify(writeMessage({ ...raised, id: idOf(raised) }))
@@ -91,7 +91,7 @@ describe.each<NativeBridgeVariant>(['strict', 'fixed'])('the %s native bridge on
       expect(await network.endpoint.verify(writeMessage({ ...good, sourceNetworkId: 5n }))).toMatchObject({ code: 'NATIVE_ROUTE_UNKNOWN' })
     })
 
-    it('says nothing about a message while the source does not answer as the contract does', async () => {
+    test('says nothing about a message while the source does not answer as the contract does', async () => {
       const transfer = await one(6n)
       const elsewhere = { ...network.route, sourceBridge: freshAddress(), source: network.source.chain }
       const endpoint = createEvmEndpoint({ chain: network.target.chain, routes: [elsewhere] })
@@ -101,7 +101,7 @@ describe.each<NativeBridgeVariant>(['strict', 'fixed'])('the %s native bridge on
       expect(codeOf(() => createEvmEndpoint({ chain: network.target.chain, routes: [stray] }))).toBe('CONFIG_INVALID')
     })
 
-    it('remembers for a while what it found good, and no longer', async () => {
+    test('remembers for a while what it found good, and no longer', async () => {
       const bytes = Buffer.from((await one(8n)).message, 'base64')
       let now = 0
       let reads = 0
@@ -125,7 +125,7 @@ describe.each<NativeBridgeVariant>(['strict', 'fixed'])('the %s native bridge on
     })
   })
 
-  it('raises an alarm where the target completed the id under another nonce', async () => {
+  test('raises an alarm where the target completed the id under another nonce', async () => {
     const transfer = await one(10n)
     const read = network.target.chain
     // What no honest contract answers: the nonce is part of the id.
@@ -141,7 +141,7 @@ describe.each<NativeBridgeVariant>(['strict', 'fixed'])('the %s native bridge on
     expect([await doubting.delivered(transfer, 'latest'), await doubting.delivered(transfer, 'finalized')]).toEqual([false, false])
   })
 
-  it('takes no log for a completion that contradicts itself, or cannot be read', async () => {
+  test('takes no log for a completion that contradicts itself, or cannot be read', async () => {
     const transfer = await one(12n)
     const receipt = await network.deliver(await network.endpoint.intent(transfer))
     expect(network.endpoint.hasEffect(receipt, transfer)).toBe(true)
@@ -164,7 +164,7 @@ describe.each<NativeBridgeVariant>(['strict', 'fixed'])('the %s native bridge on
     expect(await network.endpoint.findDelivery(transfer)).toMatchObject({ txHash: receipt.hash })
   })
 
-  it('closes the gate of a lane without the role', async () => {
+  test('closes the gate of a lane without the role', async () => {
     const transfer = await one(11n)
     const stranger = await devnetSigner(accountIndex.outsider)
     expect(await gate(transfer)).toEqual({ kind: 'open' })
@@ -172,7 +172,7 @@ describe.each<NativeBridgeVariant>(['strict', 'fixed'])('the %s native bridge on
     expect(await meaning(transfer, stranger.address)).toMatchObject({ kind: 'wait', code: 'BRIDGE_ROLE_MISSING' })
   })
 
-  it('waits for a new day when the budget is spent, and says when that is', async () => {
+  test('waits for a new day when the budget is spent, and says when that is', async () => {
     await nextDay()
     const [big, small, rest] = await network.transfers(cap - 10n, 10n, 9n)
     await network.deliver(await network.endpoint.intent(big!))
@@ -187,7 +187,7 @@ describe.each<NativeBridgeVariant>(['strict', 'fixed'])('the %s native bridge on
     expect([await gate(small!), await meaning(small!)]).toEqual([{ kind: 'open' }, 'ok'])
   })
 
-  it('lets through only what fits together, until it is on the chain, or released', async () => {
+  test('lets through only what fits together, until it is on the chain, or released', async () => {
     await nextDay()
     const [first, second, third] = await network.transfers(cap - 100n, 60n, 60n)
     const ask = (transfer: Transfer) => network.endpoint.reserve(transfer, network.relayer.address)
@@ -213,7 +213,7 @@ describe.each<NativeBridgeVariant>(['strict', 'fixed'])('the %s native bridge on
     })
   })
 
-  it('parks what no day lets in, until the cap is raised', async () => {
+  test('parks what no day lets in, until the cap is raised', async () => {
     await nextDay()
     const transfer = await one(cap)
     expect(await gate(transfer)).toMatchObject({ kind: 'transfer', code: 'BRIDGE_CAP' })
@@ -228,7 +228,7 @@ describe.each<NativeBridgeVariant>(['strict', 'fixed'])('the %s native bridge on
     expect(await gate(transfer)).toEqual({ kind: 'open' })
   })
 
-  it('waits while the pool cannot pay', async () => {
+  test('waits while the pool cannot pay', async () => {
     await nextDay()
     const transfer = await one(cap - 1n)
     const pool = await balance(network.target.bridge)
@@ -243,7 +243,7 @@ describe.each<NativeBridgeVariant>(['strict', 'fixed'])('the %s native bridge on
     expect(await meaning(transfer)).toBe('ok')
   })
 
-  it('completes batches, isolates the bad ones, and keeps within the budget', async () => {
+  test('completes batches, isolates the bad ones, and keeps within the budget', async () => {
     await nextDay()
     const good = (await network.transfers(...Array.from({ length: 22 }, (_, index) => BigInt(index + 1)))).map(opened)
     const wrong = (transfer: NativeTransfer): NativeTransfer => ({ ...transfer, amount: transfer.amount + 1n })
@@ -279,7 +279,7 @@ describe.each<NativeBridgeVariant>(['strict', 'fixed'])('the %s native bridge on
     expect((await network.deliver(batchIntent(network.target.bridge, chosen))).status).toBe('success')
   })
 
-  it('waits while the contract is paused; the strict one can not be', async () => {
+  test('waits while the contract is paused; the strict one can not be', async () => {
     const transfer = await one(12n)
     const toggled = await network.target.admin('togglePause', []).then(
       () => true,

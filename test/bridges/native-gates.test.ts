@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { fitting, gateOf, type InboundLimits } from '../../bridges/native-bridge/gates.ts'
 
 const daySeconds = 86_400
@@ -22,7 +22,7 @@ function fits({ day, used, cap, ...others }: InboundLimits, amount: bigint, at: 
 }
 
 describe('the gate of a native transfer', () => {
-  it('is open exactly where the contract lets it in', () => {
+  test('is open exactly where the contract lets it in', () => {
     fc.assert(
       fc.property(limits, amounts, now, (these, amount, at) => {
         expect(gateOf(these, amount, at).kind === 'open').toBe(fits(these, amount, at))
@@ -30,7 +30,7 @@ describe('the gate of a native transfer', () => {
     )
   })
 
-  it('counts what others were let through with', () => {
+  test('counts what others were let through with', () => {
     fc.assert(
       fc.property(limits, amounts, sums, now, (these, amount, aside, at) => {
         const gate = gateOf(these, amount, at, aside)
@@ -41,7 +41,7 @@ describe('the gate of a native transfer', () => {
     )
   })
 
-  it('opens when it says so', () => {
+  test('opens when it says so', () => {
     const willing = limits.map((these) => ({ ...these, paused: false, mayComplete: true }))
     const closed = fc.tuple(willing, amounts, now).filter(([these, amount, at]) => 'opensAt' in gateOf(these, amount, at))
     fc.assert(
@@ -58,7 +58,7 @@ describe('the gate of a native transfer', () => {
     )
   })
 
-  it('parks what no day lets in, and only that', () => {
+  test('parks what no day lets in, and only that', () => {
     fc.assert(
       fc.property(limits, amounts, now, (these, amount, at) => {
         const free = { ...these, used: 0n, mayComplete: true, paused: false }
@@ -69,7 +69,7 @@ describe('the gate of a native transfer', () => {
     )
   })
 
-  it.each([
+  test.each([
     [
       { mayComplete: false, paused: true, cap: 0n },
       { kind: 'lane', code: 'BRIDGE_ROLE_MISSING' },
@@ -93,7 +93,7 @@ describe('the gate of a native transfer', () => {
 })
 
 describe('what fits into the rest of a day', () => {
-  it('is let in together, in order, and nothing that was passed over would fit beside it', () => {
+  test('is let in together, in order, and nothing that was passed over would fit beside it', () => {
     fc.assert(
       fc.property(limits, fc.array(fc.bigInt(1n, 500n), { maxLength: 30 }), now, (these, list, at) => {
         const open = { ...these, mayComplete: true, paused: false }

@@ -1,5 +1,5 @@
 import type { Interface } from 'ethers'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import type { At, HeadEvent, PlacedLog } from '../../chains/port.ts'
 import { nativeBridgeAbi, tokenAbi } from '../../bridges/native-bridge/contracts.ts'
 import { createInbound } from '../../bridges/native-bridge/inbound.ts'
@@ -85,7 +85,7 @@ function completion(transfer: NativeTransfer, height: number): PlacedLog {
 }
 
 describe('the limits of a target contract', () => {
-  it('are read once per block however many ask, and what is an account’s once per account', async () => {
+  test('are read once per block however many ask, and what is an account’s once per account', async () => {
     const { chain, asked, state } = scriptedChain()
     const limits = createLimits(chain, bridge)
     const many = await Promise.all(Array.from({ length: 50 }, () => limits.read(token)))
@@ -99,13 +99,13 @@ describe('the limits of a target contract', () => {
     expect(['paused', 'hasRole', 'token'].map(asked)).toEqual([2, 3, 1])
   })
 
-  it('are of the token that most nodes name: it is remembered, and one lie would last', async () => {
+  test('are of the token that most nodes name: it is remembered, and one lie would last', async () => {
     const { chain, state } = scriptedChain()
     state.lies = { token: `0x${'00'.repeat(20)}` }
     expect((await createLimits(chain, bridge).read(token)).cap).toBe(1_000n)
   })
 
-  it('are asked for again after a failure, and after a change of the fund', async () => {
+  test('are asked for again after a failure, and after a change of the fund', async () => {
     const { chain, state, asked } = scriptedChain()
     const limits = createLimits(chain, bridge)
     state.down = true
@@ -128,7 +128,7 @@ describe('the limits of a target contract', () => {
 describe('the way into a target contract', () => {
   const entrant = (id: string, amount: bigint) => ({ id, amount })
 
-  it('of many that ask at once, lets through those that fit together; what is released makes room', async () => {
+  test('of many that ask at once, lets through those that fit together; what is released makes room', async () => {
     const { chain, state } = scriptedChain()
     const inbound = createInbound(chain, bridge)
     const asks = await Promise.all(Array.from({ length: 100 }, (_, index) => inbound.reserve(entrant(`0x${index}`, 30n), token)))
@@ -141,7 +141,7 @@ describe('the way into a target contract', () => {
     expect(state.logs).toBe(0)
   })
 
-  it('one that asks again and does not fit any more has nothing reserved', async () => {
+  test('one that asks again and does not fit any more has nothing reserved', async () => {
     const { chain, state } = scriptedChain()
     const inbound = createInbound(chain, bridge)
     await inbound.reserve(entrant('0xa', 600n), token)
@@ -151,7 +151,7 @@ describe('the way into a target contract', () => {
     expect((await inbound.reserve(entrant('0xb', 400n), token)).kind).toBe('open')
   })
 
-  it('limits of an earlier block do not count, once what a later one completed is not reserved any more', async () => {
+  test('limits of an earlier block do not count, once what a later one completed is not reserved any more', async () => {
     const { chain, state } = scriptedChain()
     const transfer = { initiator: bridge, recipient: `0x${'00'.repeat(12)}${'d4'.repeat(20)}`, amount: 600n, nonce: 1n }
     const done = { ...transfer, id: idOf(transfer) }
@@ -181,7 +181,7 @@ describe('the way into a target contract', () => {
     expect(inbound.fitting([entrant('0xb', 600n)])).toEqual([])
   })
 
-  it('reads that take longer than blocks do are not begun again, however many overlap', async () => {
+  test('reads that take longer than blocks do are not begun again, however many overlap', async () => {
     const { chain, state, asked } = scriptedChain()
     const waiting: (() => void)[] = []
     const inbound = createInbound(
@@ -209,7 +209,7 @@ describe('the way into a target contract', () => {
     expect(asked('paused')).toBe(3)
   })
 
-  it('a batch is judged beside what is reserved for others, by what was last read', async () => {
+  test('a batch is judged beside what is reserved for others, by what was last read', async () => {
     const { chain } = scriptedChain()
     const inbound = createInbound(chain, bridge)
     const all = [entrant('0xa', 300n), entrant('0xb', 300n), entrant('0xc', 500n)]
@@ -219,7 +219,7 @@ describe('the way into a target contract', () => {
     expect(inbound.fitting(all)).toEqual([all[0], all[1]])
   })
 
-  it('reads logs once per block while something is reserved, and not otherwise', async () => {
+  test('reads logs once per block while something is reserved, and not otherwise', async () => {
     const { chain, state } = scriptedChain()
     const inbound = createInbound(chain, bridge)
     for (let block = 0; block < 3; block++, state.height++) await inbound.reserve(entrant('0xa', 2_000n), token)
@@ -236,7 +236,7 @@ describe('the way into a target contract', () => {
 describe('what one node alone says is closed', () => {
   const entrant = { id: '0x01', amount: 30n }
 
-  it.each([
+  test.each([
     ['paused', true, 'BRIDGE_PAUSED'],
     ['hasRole', false, 'BRIDGE_ROLE_MISSING'],
     ['inboundRateLimitBudget', 5_000n, 'BRIDGE_BUDGET'],
@@ -260,7 +260,7 @@ describe('what one node alone says is closed', () => {
     expect(await inbound.reserve(entrant, token)).toMatchObject({ code })
   })
 
-  it('holds nothing up on its word alone where the other nodes of the config are disabled', async () => {
+  test('holds nothing up on its word alone where the other nodes of the config are disabled', async () => {
     const { chain, state } = scriptedChain()
     Object.assign(state, { readers: 3, disabled: 2, lies: { paused: true, hasRole: false } })
     const inbound = createInbound(chain, bridge)
@@ -268,7 +268,7 @@ describe('what one node alone says is closed', () => {
     expect(await inbound.mayComplete(token)).toBe(true)
   })
 
-  it('is closed where most say so', async () => {
+  test('is closed where most say so', async () => {
     const { chain, state } = scriptedChain()
     Object.assign(state, { readers: 3, paused: true })
     const inbound = createInbound(chain, bridge)
@@ -278,7 +278,7 @@ describe('what one node alone says is closed', () => {
 })
 
 describe('an amount above the daily cap', () => {
-  it('is parked on the word of most nodes, and waits where one node alone has a smaller cap', async () => {
+  test('is parked on the word of most nodes, and waits where one node alone has a smaller cap', async () => {
     const { chain, state, asked } = scriptedChain()
     const inbound = createInbound(chain, bridge)
     const entrant = { id: '0x01', amount: 900n }

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { batchIntent } from '../../bridges/native-bridge/batch.ts'
 import { nativeBridgeAbi } from '../../bridges/native-bridge/contracts.ts'
 import { createGoodMessages } from '../../bridges/kit/good-messages.ts'
@@ -66,7 +66,7 @@ describe('a source of the native bridge one of whose nodes is wrong', () => {
     await network?.stop()
   })
 
-  it('does not take for delivered what that node alone shows: it would never be started', async () => {
+  test('does not take for delivered what that node alone shows: it would never be started', async () => {
     const [first] = transfers
     const liar = lie('target', 'idsToInboundNonces', [first?.sequence])
     expect(await source.delivered(transfers)).toEqual(transfers.map(() => false))
@@ -74,7 +74,7 @@ describe('a source of the native bridge one of whose nodes is wrong', () => {
     liar.end()
   })
 
-  it('takes for delivered what the others bear out', async () => {
+  test('takes for delivered what the others bear out', async () => {
     const done = transfers.slice(0, 2)
     await network.deliver(
       batchIntent(
@@ -89,7 +89,7 @@ describe('a source of the native bridge one of whose nodes is wrong', () => {
     expect(await source.delivered(transfers)).toEqual(transfers.map((transfer) => done.includes(transfer)))
   })
 
-  it('finds in the table of the others what that node hides', async () => {
+  test('finds in the table of the others what that node hides', async () => {
     const zero = `0x${'0'.repeat(64)}`
     const liar = lie('source', 'noncesToOutboundTransfers', [zero, `0x${'0'.repeat(40)}`, zero, 0n])
     const numbers = [...transfers.map(({ sequence }) => sequence), String(count + 1)]
@@ -98,7 +98,7 @@ describe('a source of the native bridge one of whose nodes is wrong', () => {
     liar.end()
   })
 
-  it('asks the others where the entry of that node contradicts itself', async () => {
+  test('asks the others where the entry of that node contradicts itself', async () => {
     const liar = lie('source', 'noncesToOutboundTransfers', [`0x${'1'.repeat(64)}`, `0x${'2'.repeat(40)}`, `0x${'3'.repeat(64)}`, 5n])
     expect(
       await source.recorded(
@@ -110,7 +110,7 @@ describe('a source of the native bridge one of whose nodes is wrong', () => {
     liar.end()
   })
 
-  it('reads the logs of most nodes where it matters, and not those that the first one makes up', async () => {
+  test('reads the logs of most nodes where it matters, and not those that the first one makes up', async () => {
     const toBlock = ends.get('source')?.chain.heads.current?.finalized ?? 0
     const { liar } = ends.get('source') ?? {}
     if (!liar) throw new Error('not connected')

@@ -1,6 +1,6 @@
 import { AbiCoder, concat, hexlify, keccak256 } from 'ethers'
 import fc from 'fast-check'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import {
   completionArguments,
   idOf,
@@ -57,7 +57,7 @@ function bent(changes: Partial<Record<keyof NativeMessage, bigint | string>>): U
 const decodeBy = (...routes: NativeRoute[]) => createNativeBridge({ routes, endpoints: new Map(), sources: [] }).decode
 
 describe('the native bridge message', () => {
-  it('is the ABI encoding of its fields', () => {
+  test('is the ABI encoding of its fields', () => {
     fc.assert(
       fc.property(messages, (one) => {
         const values = [one.id, one.initiator, one.recipient, one.amount, one.nonce, one.sourceNetworkId, one.sourceBridge]
@@ -71,7 +71,7 @@ describe('the native bridge message', () => {
     )
   })
 
-  it.each([
+  test.each([
     ['shorter', writeMessage(message).subarray(1)],
     ['longer', Buffer.concat([writeMessage(message), Buffer.alloc(32)])],
     ['of the nonce 0', bent({ nonce: 0n })],
@@ -85,7 +85,7 @@ describe('the native bridge message', () => {
     expect(codeOf(() => readMessage(altered))).toBe('NATIVE_MESSAGE')
   })
 
-  it('is refused if any bit of what the id is made of is another', () => {
+  test('is refused if any bit of what the id is made of is another', () => {
     const good = writeMessage(message)
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 5 * 32 * 8 - 1 }), (bit) => {
@@ -97,7 +97,7 @@ describe('the native bridge message', () => {
     expect(codeOf(() => readMessage(bent({ amount: 701n })))).toBe('NATIVE_ID_MISMATCH')
   })
 
-  it('becomes a transfer in plain JSON', () => {
+  test('becomes a transfer in plain JSON', () => {
     const transfer = decodeBy(route)(writeMessage(message))
     expect(transfer).toEqual({
       bridge: nativeBridge,
@@ -115,7 +115,7 @@ describe('the native bridge message', () => {
 })
 
 describe('the routes of the native bridge', () => {
-  it('go by network and contract, however they are written', () => {
+  test('go by network and contract, however they are written', () => {
     const back = { ...route, sourceChain: 'target', sourceNetworkId: '1397', targetChain: 'source', targetBridge: route.sourceBridge }
     const spelled = { ...route, sourceBridge: route.sourceBridge.toUpperCase().replace('0X', '0x') }
     const decode = decodeBy(spelled, back)
@@ -125,7 +125,7 @@ describe('the routes of the native bridge', () => {
     expect(codeOf(() => decode(writeMessage({ ...message, sourceBridge: route.targetBridge })))).toBe('NATIVE_ROUTE_UNKNOWN')
   })
 
-  it('share no contract', () => {
+  test('share no contract', () => {
     const otherTarget = { ...route, targetChain: 'third' }
     const otherSource = { ...route, sourceChain: 'third', sourceNetworkId: '5' }
     for (const other of [otherTarget, otherSource]) expect(codeOf(() => decodeBy(route, other))).toBe('CONFIG_INVALID')
@@ -138,7 +138,7 @@ describe('the arguments of a completion', () => {
       concat(types.map((type, index) => (type === 'raw' ? String(args[index]) : AbiCoder.defaultAbiCoder().encode([type], [args[index]])))),
     )
 
-  it('hash to the id: the target cuts the same bytes elsewhere', () => {
+  test('hash to the id: the target cuts the same bytes elsewhere', () => {
     fc.assert(
       fc.property(transfers, (transfer) => {
         const [id, initiator, recipient, amount, nonce] = completionArguments(transfer)
@@ -149,12 +149,12 @@ describe('the arguments of a completion', () => {
     )
   })
 
-  it('have the initiator padded on its right', () => {
+  test('have the initiator padded on its right', () => {
     const [, initiator, recipient] = completionArguments(message)
     expect([initiator, recipient]).toEqual([`0x${'a1'.repeat(20)}${'0'.repeat(24)}`, `0x${'b2'.repeat(20)}`])
   })
 
-  it('are those of a batch, column by column', () => {
+  test('are those of a batch, column by column', () => {
     fc.assert(
       fc.property(fc.uniqueArray(transfers, { minLength: 1, maxLength: 10, selector: ({ id }) => id }), (many) => {
         const intent = batchIntent(route.targetBridge, many)

@@ -1,9 +1,9 @@
 import fc from 'fast-check'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { createReservations } from '../../bridges/native-bridge/reservations.ts'
 
 describe('what was let through and is not on the chain', () => {
-  it('is the sum of what was taken, less what was dropped or has lapsed', () => {
+  test('is the sum of what was taken, less what was dropped or has lapsed', () => {
     const step = fc.oneof(
       fc.record({ kind: fc.constant('take' as const), id: fc.constantFrom('a', 'b', 'c', 'd'), amount: fc.bigInt(1n, 99n) }),
       fc.record({ kind: fc.constant('drop' as const), id: fc.constantFrom('a', 'b', 'c', 'd') }),
@@ -31,7 +31,7 @@ describe('what was let through and is not on the chain', () => {
     )
   })
 
-  it('is held on beside limits that were read before the block up to which it is known to be completed', () => {
+  test('is held on beside limits that were read before the block up to which it is known to be completed', () => {
     const aside = createReservations()
     for (const id of ['a', 'b', 'c']) aside.take(id, 10n)
     aside.complete(['a', 'unknown'], 7)

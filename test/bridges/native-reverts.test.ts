@@ -1,5 +1,5 @@
 import { AbiCoder, concat, id } from 'ethers'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { nativeBridgeAbi } from '../../bridges/native-bridge/contracts.ts'
 import { explainRevert } from '../../bridges/native-bridge/reverts.ts'
 import { nativeBridgeAbi as compiledAbi } from '../../lab/devnet/native/native-bridge.ts'
@@ -39,12 +39,12 @@ const encoded = (name: string, args: readonly unknown[] = []) => revert(nativeBr
 const limits = { day: 0, used: 90n, cap: 100n, paused: false, mayComplete: true }
 
 describe('reverts of the native bridge', () => {
-  it.each(meanings)('%s', (name, args, expected) => {
+  test.each(meanings)('%s', (name, args, expected) => {
     expect(explainRevert(encoded(name, args))).toMatchObject(expected)
   })
 
   // The first run on a machine compiles them.
-  it('are the errors of the compiled contracts, none forgotten', async () => {
+  test('are the errors of the compiled contracts, none forgotten', async () => {
     const mine = new Map(nativeBridgeAbi.fragments.flatMap((one) => (one.type === 'error' ? [[id(one.format()), one.format()]] : [])))
     const abis = [await compiledAbi('strict'), await compiledAbi('fixed')]
     for (const one of abis.flatMap((abi) => abi.fragments.filter(({ type }) => type === 'error')))
@@ -56,7 +56,7 @@ describe('reverts of the native bridge', () => {
     expect(new Set([...mine.values()].map((text) => text.split('(')[0]))).toEqual(new Set(meanings.map(([name]) => name)))
   }, 120_000)
 
-  it('tell a spent budget from an amount that never fits', () => {
+  test('tell a spent budget from an amount that never fits', () => {
     const data = encoded('InboundRateLimitExceeded')
     const explain = (amount: bigint, changes = {}) => explainRevert(data, { limits: { ...limits, ...changes }, amount, now: 5 })
     // Above the cap as one node has it: the gate asks the others, and parks.
@@ -69,7 +69,7 @@ describe('reverts of the native bridge', () => {
     expect(explain(100n, { cap: 0n })).toMatchObject({ kind: 'wait', code: 'BRIDGE_BUDGET' })
   })
 
-  it('know a contract that was never initialised, and repeat what they do not know', () => {
+  test('know a contract that was never initialised, and repeat what they do not know', () => {
     const panic = (code: number) => revert(concat(['0x4e487b71', AbiCoder.defaultAbiCoder().encode(['uint256'], [code])]))
     expect(explainRevert(panic(0x12))).toMatchObject({ kind: 'wait', reason: expect.stringContaining('not initialised') })
     expect(explainRevert(panic(0x11))).toEqual({ kind: 'unknown', code: 'DELIVERY_REVERTED', reason: 'Panic' })

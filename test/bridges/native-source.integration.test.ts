@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { nativeBridgeAbi, readInboundNonce } from '../../bridges/native-bridge/contracts.ts'
 import type { LogReader } from '../../bridges/kit/logs.ts'
 import { findDelivery } from '../../bridges/kit/find-delivery.ts'
@@ -32,7 +32,7 @@ describe.each<NativeBridgeVariant>(['strict', 'fixed'])('streams of the %s nativ
   })
   afterAll(() => network?.stop())
 
-  it('finds the transfers of a range in order, and none outside it', async () => {
+  test('finds the transfers of a range in order, and none outside it', async () => {
     const { chain, bridge } = network.source
     const events = await initiatedIn(chain, bridge, range)
     expect(events.map(({ transfer }) => transfer)).toEqual(started)
@@ -41,7 +41,7 @@ describe.each<NativeBridgeVariant>(['strict', 'fixed'])('streams of the %s nativ
     expect(await completedIn(chain, bridge, range)).toEqual([])
   })
 
-  it('reads the table, where a node can hide no log', async () => {
+  test('reads the table, where a node can hide no log', async () => {
     const { chain, bridge } = network.source
     const nonces = [...started.map(({ nonce }) => nonce), 0n, 111n]
     const before = chain.calls.get('eth_call') ?? 0
@@ -50,7 +50,7 @@ describe.each<NativeBridgeVariant>(['strict', 'fixed'])('streams of the %s nativ
     expect((chain.calls.get('eth_call') ?? 0) - before).toBeLessThanOrEqual(fewCalls(nonces))
   })
 
-  it('asks once for what a stream has read by quorum: submission and the last look ask no node', async () => {
+  test('asks once for what a stream has read by quorum: submission and the last look ask no node', async () => {
     const { source, target, route } = network
     const counted = async (work: () => Promise<unknown>) => {
       const before = source.chain.calls.get('eth_call') ?? 0
@@ -70,7 +70,7 @@ describe.each<NativeBridgeVariant>(['strict', 'fixed'])('streams of the %s nativ
     expect(new Set((await verify()).map(({ kind }) => kind))).toEqual(new Set(['valid']))
   })
 
-  it('finds the highest nonce from any that is known, with one call if there is none above', async () => {
+  test('finds the highest nonce from any that is known, with one call if there is none above', async () => {
     const { chain, bridge } = network.source
     const counted = async (known: bigint) => {
       const before = chain.calls.get('eth_call') ?? 0
@@ -86,7 +86,7 @@ describe.each<NativeBridgeVariant>(['strict', 'fixed'])('streams of the %s nativ
     expect(await highestNonce(network.target.chain, network.target.bridge)).toBe(0n)
   })
 
-  it('sees the finalized table: what may be reorganised away is not there yet', async () => {
+  test('sees the finalized table: what may be reorganised away is not there yet', async () => {
     const { chain, bridge } = network.source
     await network.start(5n)
     expect([await highestNonce(chain, bridge, { known: 110n }), await highestNonce(chain, bridge, { known: 110n, at: 'latest' })]).toEqual([
@@ -95,7 +95,7 @@ describe.each<NativeBridgeVariant>(['strict', 'fixed'])('streams of the %s nativ
     ])
   })
 
-  it('finds completions by whomever, batched or not, and which ids are completed', async () => {
+  test('finds completions by whomever, batched or not, and which ids are completed', async () => {
     const { chain, bridge } = network.target
     const from = (chain.heads.current?.latest.height ?? 0) + 1
     const [one, two, three] = started as [NativeTransfer, NativeTransfer, NativeTransfer]
@@ -111,7 +111,7 @@ describe.each<NativeBridgeVariant>(['strict', 'fixed'])('streams of the %s nativ
     expect((await completedUnder('finalized')).filter((nonce) => nonce > 0n)).toEqual([1n, 2n, 3n])
   })
 
-  it('finds the deliverer, however small the ranges that the node takes, but not without end', async () => {
+  test('finds the deliverer, however small the ranges that the node takes, but not without end', async () => {
     const { chain, bridge, deployer } = network.target
     const three = started[2]!
     await network.target.mine(5)
@@ -140,7 +140,7 @@ describe('what a node may not say', () => {
   })
   const scan = (log: ReturnType<typeof logOf>) => codeOfAsync(() => initiatedIn(saying(log), bridge, { fromBlock: 5, toBlock: 9 }))
 
-  it('is that of another contract, another block, another event, or no event', async () => {
+  test('is that of another contract, another block, another event, or no event', async () => {
     const good = logOf(transfer)
     expect(await scan(good)).toBe('none')
     expect(await scan({ ...good, address: freshAddress() })).toBe('NODE_REFUSED')
@@ -150,11 +150,11 @@ describe('what a node may not say', () => {
     expect(await scan({ ...good, topics: [] })).toBe('NODE_REFUSED')
   })
 
-  it('is an id that is not the hash of the rest', async () => {
+  test('is an id that is not the hash of the rest', async () => {
     expect(await scan(logOf({ ...transfer, amount: 6n }))).toBe('NATIVE_ID_MISMATCH')
   })
 
-  it('halts the route by such an id only where the source’s table has it too, on the word of most nodes', async () => {
+  test('halts the route by such an id only where the source’s table has it too, on the word of most nodes', async () => {
     const forged = { ...transfer, amount: 6n }
     const route = { sourceChain: 'a', sourceNetworkId: '1', sourceBridge: bridge, targetChain: 'b', targetBridge: bridge }
     const codeWhere = (entry: NativeTransfer, at?: 'agreed') => {
@@ -172,7 +172,7 @@ describe('what a node may not say', () => {
     expect(await codeWhere(forged, 'agreed')).toBe('NATIVE_ID_MISMATCH')
   })
 
-  it('does not lead the search for the highest nonce astray, wherever it is', async () => {
+  test('does not lead the search for the highest nonce astray, wherever it is', async () => {
     await fc.assert(
       fc.asyncProperty(fc.bigInt(0n, 10n ** 9n), fc.bigInt(0n, 10n ** 9n), async (highest, below) => {
         const table: LogReader = {

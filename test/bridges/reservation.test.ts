@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { withReservation } from '../../bridges/gates/reservation.ts'
 import type { Gate } from '../../bridges/port.ts'
 import type { Transfer } from '../../domain/transfer/transfer.ts'
@@ -20,7 +20,7 @@ function setting(gate: Gate = { kind: 'open' }) {
 }
 
 describe('A reservation', () => {
-  it('stays while the transfer goes on, and is released where it does not', async () => {
+  test('stays while the transfer goes on, and is released where it does not', async () => {
     for (const goesOn of [true, false]) {
       const { endpoint, calls } = setting()
       const result = await withReservation(
@@ -33,21 +33,21 @@ describe('A reservation', () => {
     }
   })
 
-  it('of an earlier step is released by a later one that asks for nothing', async () => {
+  test('of an earlier step is released by a later one that asks for nothing', async () => {
     const { endpoint, calls } = setting(closed)
     const step = async () => 'halted'
     await withReservation(endpoint, transfer, step, (result) => result !== 'halted')
     expect(calls).toEqual(['release'])
   })
 
-  it('stays with a step that throws: it is tried again', async () => {
+  test('stays with a step that throws: it is tried again', async () => {
     const { endpoint, calls } = setting()
     const step = () => Promise.reject(new Error('no node'))
     await expect(withReservation(endpoint, transfer, step, () => false)).rejects.toThrow('no node')
     expect(calls).toEqual([])
   })
 
-  it('is not needed where the bridge has no gates', async () => {
+  test('is not needed where the bridge has no gates', async () => {
     const gate = await withReservation(
       {},
       transfer,

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import type { LaneStatus } from '../../domain/lane/messages.ts'
 import { silentLogger } from '../../observability/logger.ts'
 import { createMetrics } from '../../observability/metrics.ts'
@@ -39,7 +39,7 @@ function setting({ others = false } = {}) {
 }
 
 describe('A lane without the role', () => {
-  it('that can do nothing else is paused with what to do, and resumed when it has it', async () => {
+  test('that can do nothing else is paused with what to do, and resumed when it has it', async () => {
     const { state, unauthorized, look, shown } = setting()
     state.bar = { everywhere: true, reason: 'grant it' }
     unauthorized.add(lane)
@@ -57,7 +57,7 @@ describe('A lane without the role', () => {
     expect(state.looks).toBe(looks)
   })
 
-  it('goes on with other routes and bridges', async () => {
+  test('goes on with other routes and bridges', async () => {
     for (const others of [false, true]) {
       const { state, unauthorized, look, shown } = setting({ others })
       state.bar = { everywhere: others, reason: 'grant it' }
@@ -70,7 +70,7 @@ describe('A lane without the role', () => {
     }
   })
 
-  it('that an operator has paused stays paused', async () => {
+  test('that an operator has paused stays paused', async () => {
     const { state, unauthorized, look } = setting()
     state.bar = { everywhere: true, reason: 'grant it' }
     state.status = { lane, open: false, why: 'paused', detail: unauthorizedReason(['typed by an operator']), pause: 'operator' }
@@ -81,7 +81,7 @@ describe('A lane without the role', () => {
     expect(state.orders).toEqual([])
   })
 
-  it('that another process has paused is found, and resumed', async () => {
+  test('that another process has paused is found, and resumed', async () => {
     const { state, look } = setting()
     state.status = { lane, open: false, why: 'paused', detail: unauthorizedReason(['grant it']), pause: 'unauthorized' }
     await look(0)

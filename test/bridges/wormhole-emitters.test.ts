@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { createBridges, spySources } from '../../bridges/registry.ts'
 import { tokenBridgeEmitters } from '../../bridges/wormhole-token-bridge/emitters.ts'
 import { heardEmitters } from '../../bridges/wormhole-token-bridge/heard.ts'
@@ -9,7 +9,7 @@ const emitterOf = (network: 'mainnet' | 'testnet', id: number) => tokenBridgeEmi
 
 describe('the table of token bridges', () => {
   // As the guardians' own list has them (wormhole-foundation/wormhole, sdk/mainnet_consts.go and testnet_consts.go): one for each way in which an emitter is made.
-  it.each([
+  test.each([
     ['mainnet', 6, '0000000000000000000000000e082f06ff657d94310cb8ce8b0d9a04541d8052'],
     ['mainnet', 8, '67e93fa6c8ac5c819990aa7340c0c16b508abb1178be9b30d024b8ac25193d45'],
     ['mainnet', 15, '148410499d3fcda4dcfd68a1ebfcdddda16ab28326448d4aae4d2f0465cdfcb7'],
@@ -23,11 +23,11 @@ describe('the table of token bridges', () => {
     ['testnet', 21, '40440411a170b4842ae7dee4f4a7b7a58bc0a98566e998850a7bb87bf5dc05b9'],
   ] as const)('has on %s the emitter of chain %i', (network, chain, emitter) => expect(emitterOf(network, chain)).toBe(emitter))
 
-  it("has the emitter that signed Solana's messages name", () => {
+  test("has the emitter that signed Solana's messages name", () => {
     expect(emitterOf('mainnet', 1)).toBe(mainnetVaa('transfer, payload 1, chain 1 to 2').emitterAddress)
   })
 
-  it('has each chain once, and emitters of 64 digits', () => {
+  test('has each chain once, and emitters of 64 digits', () => {
     for (const rows of Object.values(tokenBridgeEmitters)) {
       expect(new Set(rows.map(([chain]) => chain)).size).toBe(rows.length)
       expect(rows.filter(([, , emitter]) => !/^[0-9a-f]{64}$/.test(emitter))).toEqual([])
@@ -45,9 +45,9 @@ describe('the sources of a config', () => {
   })
   const filters = (more: object) => spySources(config(more))[0]!.filters.map(({ chain }) => chain)
 
-  it('are its chains, unless it says more', () => expect(filters({})).toEqual([2]))
+  test('are its chains, unless it says more', () => expect(filters({})).toEqual([2]))
 
-  it('are all that are known, and the spy is asked for them', () => {
+  test('are all that are known, and the spy is asked for them', () => {
     const all = filters({ everySource: 'mainnet' })
     expect(all).toEqual(expect.arrayContaining([1, 2, 21]))
     expect(all).toHaveLength(tokenBridgeEmitters.mainnet.length)
@@ -55,7 +55,7 @@ describe('the sources of a config', () => {
     expect(spySources(config({ everySource: 'mainnet' }))[0]!.filters[0]).toEqual({ chain: 2, emitter: 'b0'.repeat(20).padStart(64, '0') })
   })
 
-  it('are those that it names, which outrank what is known', () => {
+  test('are those that it names, which outrank what is known', () => {
     expect(filters({ emitters: { 1: named, 34: named } })).toEqual([2, 1, 34])
     const heard = heardEmitters({ everySource: 'testnet', emitters: { 1: 'ab'.repeat(32) } }, new Set([21]))
     expect(heard.find(({ emitterChain }) => emitterChain === 1)).toEqual({
@@ -66,7 +66,7 @@ describe('the sources of a config', () => {
     expect(heard.some(({ emitterChain }) => emitterChain === 21)).toBe(false)
   })
 
-  it('have streams without a node, that begin where the config says', () => {
+  test('have streams without a node, that begin where the config says', () => {
     const bridges = createBridges(
       config({ emitters: { 1: named }, streams: { 'wormhole-1': { first: '1000000', maxOpen: 7 } } }),
       new Map(),

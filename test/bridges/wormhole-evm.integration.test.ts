@@ -1,5 +1,5 @@
 import { concat, id, toBeHex } from 'ethers'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createEvmEndpoint, redemptionLog } from '../../bridges/wormhole-token-bridge/evm.ts'
 import { findDelivery } from '../../bridges/kit/find-delivery.ts'
 import { createGuardianSets } from '../../bridges/wormhole-token-bridge/guardian-sets.ts'
@@ -34,7 +34,7 @@ describe('the token bridge on a real chain', () => {
   const coin = async (owner: string) => BigInt(await network.ethereum.anvil.rpc<string>('eth_getBalance', [owner, 'latest']))
 
   describe('what it delivers', () => {
-    it('mints a token of another chain, and pays the fee to the deliverer', async () => {
+    test('mints a token of another chain, and pays the fee to the deliverer', async () => {
       const to = freshAddress()
       const { transfer, endpoint } = decode(network.message({ to: toUniversal(to), amount: 500n, fee: 20n }))
       const intent = await endpoint.intent(transfer)
@@ -45,7 +45,7 @@ describe('the token bridge on a real chain', () => {
       expect((await balance(network.ethereum.wrappedToken, network.signer.address)) - before).toBe(20n * 10n ** 10n)
     })
 
-    it('unwraps the coin of its own chain, and nothing else', async () => {
+    test('unwraps the coin of its own chain, and nothing else', async () => {
       const { weth, token, tokenBridge, wrappedWeth } = network.ethereum
       const to = freshAddress()
       const home = decode(network.message({ to: toUniversal(to), token: toUniversal(weth), tokenChain: 2, amount: 700n }))
@@ -67,7 +67,7 @@ describe('the token bridge on a real chain', () => {
       }
     })
 
-    it('delivers the highest sequence that there is', async () => {
+    test('delivers the highest sequence that there is', async () => {
       const { transfer, endpoint } = decode(network.message({}, { sequence: 2n ** 64n - 1n }))
       expect(transfer.sequence).toBe('18446744073709551615')
       const receipt = await network.deliver(await endpoint.intent(transfer))
@@ -75,7 +75,7 @@ describe('the token bridge on a real chain', () => {
       expect(await endpoint.findDelivery(transfer)).toMatchObject({ by: network.signer.address, txHash: receipt.hash })
     })
 
-    it('redeems a payload 3 through the contract that is configured for it', async () => {
+    test('redeems a payload 3 through the contract that is configured for it', async () => {
       const contract = await deployForwarder(network)
       const payload = { kind: 3, to: toUniversal(contract), rest: '0xabcdef' }
       const settings = { calls: { ethereum: { [contract]: 'completeTransferWithPayload(bytes)' } } }
@@ -93,7 +93,7 @@ describe('the token bridge on a real chain', () => {
   })
 
   describe('what it refuses', () => {
-    it.each([
+    test.each([
       ['another contract of a registered chain', { emitter: 'ab'.repeat(32) }, 'EMITTER_UNKNOWN'],
       ['a chain whose token bridge is not registered', { emitterChain: 5 }, 'EMITTER_UNKNOWN'],
       ['the target itself', { emitterChain: 2 }, 'EMITTER_UNKNOWN'],
@@ -101,7 +101,7 @@ describe('the token bridge on a real chain', () => {
       expect(await validate(network.message({}, fields))).toMatchObject({ kind: 'rejected', code })
     })
 
-    it('a message that is for another chain than the transfer says', async () => {
+    test('a message that is for another chain than the transfer says', async () => {
       const { transfer } = decode(network.message({ toChain: 4 }))
       expect(transfer.targetChain).toBe('bsc')
       const { endpoint } = decode(network.message())
@@ -111,7 +111,7 @@ describe('the token bridge on a real chain', () => {
       })
     })
 
-    it('tokens that are not in the allow-list', async () => {
+    test('tokens that are not in the allow-list', async () => {
       const origin = `4/${toUniversal(network.bsc.token)}`
       expect(await validate(network.message(), { assets: [origin], freeRoutes: [{ target: 'ethereum' }] })).toMatchObject({ kind: 'valid' })
       expect(await validate(network.message(), { assets: [`2/${toUniversal(network.bsc.token)}`] })).toMatchObject({
@@ -121,14 +121,14 @@ describe('the token bridge on a real chain', () => {
       expect(await validate(network.message(), { assets: [] })).toMatchObject({ kind: 'declined', code: 'ASSET_UNSUPPORTED' })
     })
 
-    it('fees below the least of the target chain and token', async () => {
+    test('fees below the least of the target chain and token', async () => {
       const settings = { minimumFees: { ethereum: { [`4/0x${toUniversal(network.bsc.token).toUpperCase()}`]: '10' } } }
       expect(await validate(network.message({ fee: 10n }), settings)).toEqual({ kind: 'valid' })
       expect(await validate(network.message({ fee: 9n }), settings)).toMatchObject({ kind: 'declined', code: 'FEE_TOO_LOW' })
       expect(await validate(network.message({ fee: 9n }), settings)).toMatchObject({ reason: expect.stringContaining('minimum=10') })
     })
 
-    it('tokens without a configured fee, whatever fee they offer, unless the route is said to be free', async () => {
+    test('tokens without a configured fee, whatever fee they offer, unless the route is said to be free', async () => {
       const elsewhere = { minimumFees: { bsc: { [`4/${toUniversal(network.bsc.token)}`]: '10' } } }
       const otherRoutes = { freeRoutes: [{ target: 'bsc' }, { source: 'avalanche', target: 'ethereum' }] }
       for (const settings of [{}, elsewhere, otherRoutes]) {
@@ -140,7 +140,7 @@ describe('the token bridge on a real chain', () => {
       }
     })
 
-    it('nothing at all where the address of the config is not the contract', async () => {
+    test('nothing at all where the address of the config is not the contract', async () => {
       const { transfer, endpoint } = decode(network.message())
       const { core, tokenBridge } = network.ethereum
       const wrong = (addresses: object) => createEvmEndpoint({ chain: network.chain, wormholeChainId: 2, core, tokenBridge, ...addresses })
@@ -158,20 +158,20 @@ describe('the token bridge on a real chain', () => {
       return simulation.ok ? 'no revert' : endpoint.explainRevert(simulation.revert)
     }
 
-    it('a token without a wrapper waits', async () => {
+    test('a token without a wrapper waits', async () => {
       expect(await meaning(network.message({ token: 'cd'.repeat(32) }))).toMatchObject({ kind: 'wait', code: 'WRAPPER_MISSING' })
     })
 
-    it('more of a native token than the bridge holds waits', async () => {
+    test('more of a native token than the bridge holds waits', async () => {
       const token = { token: toUniversal(network.ethereum.token), tokenChain: 2, amount: 10n ** 20n }
       expect(await meaning(network.message(token))).toMatchObject({ kind: 'wait', code: 'DELIVERY_REVERTED' })
     })
 
-    it('a fee above the amount can never be delivered', async () => {
+    test('a fee above the amount can never be delivered', async () => {
       expect(await meaning(network.message({ amount: 1n, fee: 2n }))).toMatchObject({ kind: 'permanent', code: 'DELIVERY_IMPOSSIBLE' })
     })
 
-    it('what the checks refuse, the contract refuses too', async () => {
+    test('what the checks refuse, the contract refuses too', async () => {
       expect(await meaning(network.message({}, { emitter: 'ab'.repeat(32) }))).toMatchObject({ kind: 'permanent', code: 'EMITTER_UNKNOWN' })
       expect(await meaning(network.message({}, {}, { signers: [] }))).toMatchObject({ kind: 'permanent', code: 'VAA_NO_QUORUM' })
       expect(await meaning(network.message({}, {}, { setIndex: 1 }))).toMatchObject({ kind: 'wait', code: 'GUARDIAN_SET_UNKNOWN' })
@@ -179,7 +179,7 @@ describe('the token bridge on a real chain', () => {
     })
   })
 
-  it('costs no more reads for the second message of a kind', async () => {
+  test('costs no more reads for the second message of a kind', async () => {
     const bridge = network.bridge()
     const endpoint = bridge.endpoint('ethereum')
     const pass = async () => {
@@ -195,7 +195,7 @@ describe('the token bridge on a real chain', () => {
     expect(calls()).toBe(before)
   })
 
-  it('looks for a delivery in bounded ranges, newest first, and not for ever', async () => {
+  test('looks for a delivery in bounded ranges, newest first, and not for ever', async () => {
     const { transfer, endpoint } = decode(network.message())
     const receipt = await network.deliver(await endpoint.intent(transfer))
     const reads = async () => {
@@ -215,7 +215,7 @@ describe('the token bridge on a real chain', () => {
   })
 
   // Last: it changes the guardian set for good.
-  it('follows an upgrade of the guardian set: unknown, current, old, expired', async () => {
+  test('follows an upgrade of the guardian set: unknown, current, old, expired', async () => {
     const [first, second] = devnetGuardians(2)
     const bySecond = (sequence: bigint) => signBy(transferMessage(network, sequence), [second!], [0], 1)
     const old = network.message()

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { coreAbi } from '../../bridges/wormhole-token-bridge/contracts.ts'
 import { createGuardianSets } from '../../bridges/wormhole-token-bridge/guardian-sets.ts'
 import { RelayerError } from '../../domain/catalogue/errors.ts'
@@ -28,13 +28,13 @@ function network() {
 }
 
 describe('guardian sets', () => {
-  it('are what more than half of the nodes say', async () => {
+  test('are what more than half of the nodes say', async () => {
     const { state, sets } = network()
     await sets.get(0)
     expect(state.at).toEqual(new Set(['majority-latest']))
   })
 
-  it('are read once a minute, by many at once too', async () => {
+  test('are read once a minute, by many at once too', async () => {
     const { state, sets } = network()
     await Promise.all(Array.from({ length: 50 }, () => sets.get(0)))
     expect(state.calls).toBe(2)
@@ -46,7 +46,7 @@ describe('guardian sets', () => {
     expect(state.calls).toBe(4)
   })
 
-  it('become old ones within a minute of an upgrade', async () => {
+  test('become old ones within a minute of an upgrade', async () => {
     const { state, sets } = network()
     await sets.get(0)
     state.newest = 1
@@ -55,7 +55,7 @@ describe('guardian sets', () => {
     expect(await sets.get(1)).toMatchObject({ current: true, expirationTime: 0 })
   })
 
-  it('that cannot be the next one are impossible, and cost a read a second at most', async () => {
+  test('that cannot be the next one are impossible, and cost a read a second at most', async () => {
     const { state, sets } = network()
     const codes = new Set<string>()
     for (let index = 2; index < 1_000; index++) codes.add(await codeOfAsync(() => sets.get(index)))
@@ -65,7 +65,7 @@ describe('guardian sets', () => {
     expect(state.calls).toBe(1)
   })
 
-  it('that were read once still serve while no node answers; others fail, and are asked for again', async () => {
+  test('that were read once still serve while no node answers; others fail, and are asked for again', async () => {
     const { state, sets } = network()
     state.up = false
     expect(await codeOfAsync(() => sets.get(0))).toBe('NODE_UNAVAILABLE')

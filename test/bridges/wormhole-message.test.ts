@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { createDecode, digestOf, readMessage } from '../../bridges/wormhole-token-bridge/message.ts'
 import { parseVaa } from '../../domain/vaa.ts'
 import { transferId } from '../../temporal/contracts/names.ts'
@@ -16,11 +16,11 @@ const decode = createDecode(
 const transfers = mainnetVaas.filter(({ payloadType }) => payloadType === 1)
 
 describe('the token bridge message', () => {
-  it.each(mainnetVaas)('has the digest that the contracts know: $name', (vector) => {
+  test.each(mainnetVaas)('has the digest that the contracts know: $name', (vector) => {
     expect(digestOf(parseVaa(bytesOf(vector)))).toBe(vector.digest)
   })
 
-  it.each(transfers)('reads $name', (vector) => {
+  test.each(transfers)('reads $name', (vector) => {
     const { transfer } = readMessage(bytesOf(vector))
     const said = vector.transfer!
     expect({ ...transfer, amount: String(transfer.amount), fee: String(transfer.fee) }).toEqual({
@@ -35,7 +35,7 @@ describe('the token bridge message', () => {
     })
   })
 
-  it('becomes a transfer in plain JSON, whose source need not be configured', () => {
+  test('becomes a transfer in plain JSON, whose source need not be configured', () => {
     const vector = mainnetVaa('transfer, payload 1, chain 1 to 2')
     const transfer = decode(bytesOf(vector))
     expect(transfer).toEqual({
@@ -52,7 +52,7 @@ describe('the token bridge message', () => {
     expect(transferId(transfer)).toBe(`wormhole-token-bridge:1:${vector.emitterAddress}:110277:c90519b2bdfacac4`)
   })
 
-  it('has one id, whether its source is in the config or not, and whatever it is called there', () => {
+  test('has one id, whether its source is in the config or not, and whatever it is called there', () => {
     const bytes = bytesOf(mainnetVaa('transfer, payload 1, chain 1 to 2'))
     const names = [[], [[1, 'solana']], [[1, 'another-name']]] as const
     const ids = names.map((more) => transferId(createDecode(new Map<number, string>([[2, 'ethereum'], ...more]))(bytes)))
@@ -62,7 +62,7 @@ describe('the token bridge message', () => {
     expect(transferId(before)).toContain(':wormhole-1:')
   })
 
-  it('is one transfer however it is signed', () => {
+  test('is one transfer however it is signed', () => {
     const [good, resigned] = [mainnetVaa('the same transfer re-signed'), mainnetVaa('the same transfer with two bad')].map((vector) =>
       decode(bytesOf(vector)),
     )
@@ -70,13 +70,13 @@ describe('the token bridge message', () => {
     expect(transferId(good!)).toBe(transferId(resigned!))
   })
 
-  it('is two transfers when two messages claim one sequence', () => {
+  test('is two transfers when two messages claim one sequence', () => {
     const [one, other] = [1n, 2n].map((fee) => decode(signVaa({ payload: transferPayload({ fee }) }).bytes))
     expect([one!.sequence, one!.emitter]).toEqual([other!.sequence, other!.emitter])
     expect(transferId(one!)).not.toBe(transferId(other!))
   })
 
-  it.each([
+  test.each([
     ['mainnet attest', bytesOf(mainnetVaa('attest')), 'PAYLOAD_KIND'],
     ['guardian set upgrade', bytesOf(mainnetVaa('guardian set upgrade')), 'PAYLOAD_KIND'],
     ['no payload', signVaa({ payload: '0x' }).bytes, 'PAYLOAD_KIND'],
@@ -92,7 +92,7 @@ describe('the token bridge message', () => {
     expect(codeOf(() => decode(bytes))).toBe(code)
   })
 
-  it('takes a payload 3 with its contract part of any length', () => {
+  test('takes a payload 3 with its contract part of any length', () => {
     for (const rest of ['0x', '0x00', `0x${'ab'.repeat(500)}`]) {
       const { transfer } = readMessage(signVaa({ payload: transferPayload({ kind: 3, rest, fee: 5n }) }).bytes)
       // The bytes of payload 1's fee are the sender's address here.
@@ -100,7 +100,7 @@ describe('the token bridge message', () => {
     }
   })
 
-  it('refuses every shorter copy with a code, and no two lengths pass', () => {
+  test('refuses every shorter copy with a code, and no two lengths pass', () => {
     const whole = bytesOf(mainnetVaa('transfer, payload 1, chain 1 to 2'))
     const codes = Array.from({ length: whole.length + 1 }, (_, length) => codeOf(() => decode(whole.subarray(0, length))))
     const bodyEnd = whole.length - 133
@@ -110,7 +110,7 @@ describe('the token bridge message', () => {
     expect(codes.at(-1)).toBe('none')
   })
 
-  it('keeps u64 and u256 whole, from the bytes to the id and back', () => {
+  test('keeps u64 and u256 whole, from the bytes to the id and back', () => {
     const u256 = fc.bigInt({ min: 0n, max: 2n ** 256n - 1n })
     const u64 = fc.oneof(fc.constantFrom(0n, 2n ** 53n + 1n, 2n ** 63n, 2n ** 64n - 1n), fc.bigInt({ min: 0n, max: 2n ** 64n - 1n }))
     fc.assert(

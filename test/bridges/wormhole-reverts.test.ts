@@ -1,5 +1,5 @@
 import { AbiCoder, concat, toBeHex } from 'ethers'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { explainRevert } from '../../bridges/wormhole-token-bridge/reverts.ts'
 
 function error(text: string): string {
@@ -30,20 +30,20 @@ const meanings = [
 ] as const
 
 describe('explainRevert', () => {
-  it.each(meanings.filter(([text]) => text !== undefined))('knows the text "%s"', (text, _, kind, code) => {
+  test.each(meanings.filter(([text]) => text !== undefined))('knows the text "%s"', (text, _, kind, code) => {
     const meaning = explainRevert({ data: error(text!), reason: 'not looked at when there are bytes' })
     expect(meaning).toMatchObject(code === undefined ? { kind } : { kind, code, reason: text })
     // Some nodes give the text alone.
     expect(explainRevert({ data: '0x', reason: `execution reverted: ${text}` })).toMatchObject({ kind })
   })
 
-  it.each(meanings.filter(([, selector]) => selector !== undefined))('knows the custom error of "%s": %s', (_, selector, kind, code) => {
+  test.each(meanings.filter(([, selector]) => selector !== undefined))('knows the custom error of "%s": %s', (_, selector, kind, code) => {
     expect(explainRevert({ data: selector!, reason: `custom error ${selector}` })).toMatchObject(
       code === undefined ? { kind } : { kind, code },
     )
   })
 
-  it('takes an underflow for a bridge that holds too little, and no other panic', () => {
+  test('takes an underflow for a bridge that holds too little, and no other panic', () => {
     expect(explainRevert({ data: panic(0x11), reason: '' })).toMatchObject({ kind: 'wait', code: 'DELIVERY_REVERTED' })
     expect(explainRevert({ data: panic(0x01), reason: 'panic 1' })).toEqual({
       kind: 'unknown',
@@ -54,7 +54,7 @@ describe('explainRevert', () => {
 
   const noText = `0x08c379a0${'20'.padStart(64, '0')}${'01'.padStart(64, '0')}${'ff'.padEnd(64, '0')}`
 
-  it.each(['0x', '0x08', '0x08c379a0', '0x08c379a0ff', '0x4e487b71', 'nonsense', noText])('survives the bytes %s', (data) => {
+  test.each(['0x', '0x08', '0x08c379a0', '0x08c379a0ff', '0x4e487b71', 'nonsense', noText])('survives the bytes %s', (data) => {
     expect(explainRevert({ data, reason: 'execution reverted' })).toEqual({
       kind: 'unknown',
       code: 'DELIVERY_REVERTED',

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { SignedSource } from '../../bridges/source-port.ts'
 import type { SourceReader } from '../../bridges/wormhole-token-bridge/published.ts'
 import { createTokenBridgeSource } from '../../bridges/wormhole-token-bridge/streams.ts'
@@ -88,7 +88,7 @@ describe('a token bridge as a numbered source, on real contracts', () => {
     await Promise.all((anvils ?? []).map((anvil) => anvil.stop()))
   })
 
-  it('is named by its chain and emitter, and by what stays when its chain is renamed', () => {
+  test('is named by its chain and emitter, and by what stays when its chain is renamed', () => {
     expect(source).toMatchObject({ kind: 'signed', bridge: 'wormhole-token-bridge', sourceChain: 'ethereum', emitterChain: 2 })
     expect(source.config).toEqual({
       stream: `wormhole-token-bridge:ethereum:${emitter()}`,
@@ -99,7 +99,7 @@ describe('a token bridge as a numbered source, on real contracts', () => {
     })
   })
 
-  it('knows its highest number at finality, and none for an emitter that published nothing', async () => {
+  test('knows its highest number at finality, and none for an emitter that published nothing', async () => {
     expect(await source.highest()).toBe('3')
     // One block, which is not final yet.
     const script = await Script.of(ethereum.anvil, ethereum.deployer)
@@ -125,7 +125,7 @@ describe('a token bridge as a numbered source, on real contracts', () => {
     expect(await other.highest()).toBeUndefined()
   })
 
-  it('tells from its logs what guardians will sign: the very digests', async () => {
+  test('tells from its logs what guardians will sign: the very digests', async () => {
     const sent = await sendCoins(3)
     const toBlock = await finalise()
     const published = await source.published({ fromBlock: 0, toBlock })
@@ -148,7 +148,7 @@ describe('a token bridge as a numbered source, on real contracts', () => {
     }
   })
 
-  it('tells apart what is no transfer, or goes where there is no chain', async () => {
+  test('tells apart what is no transfer, or goes where there is no chain', async () => {
     const range = { fromBlock: 0, toBlock: chain.heads.current!.finalized }
     // The deployment published two attestations and two transfers.
     expect((await source.published(range)).slice(0, 4).map(({ content }) => content?.kind)).toEqual([
@@ -161,7 +161,7 @@ describe('a token bridge as a numbered source, on real contracts', () => {
     expect(new Set(alone.map(({ content }) => content?.kind))).toEqual(new Set(['none']))
   })
 
-  it('reads blocks of those numbers only that are wanted', async () => {
+  test('reads blocks of those numbers only that are wanted', async () => {
     const range = { fromBlock: 0, toBlock: chain.heads.current!.finalized }
     const read: number[] = []
     const counting: SourceReader & { readonly networkId: string } = {
@@ -181,7 +181,7 @@ describe('a token bridge as a numbered source, on real contracts', () => {
     expect([third?.number, read]).toEqual(['3', [third?.height]])
   })
 
-  it('knows what its target shows for good: the seed of the deployment, what we deliver, and nothing else', async () => {
+  test('knows what its target shows for good: the seed of the deployment, what we deliver, and nothing else', async () => {
     const range = { fromBlock: 0, toBlock: chain.heads.current!.finalized }
     const transfers = (await source.published(range)).flatMap(({ content }) => (content?.kind === 'transfer' ? [content.transfer] : []))
     const expected = transfers.map(({ sequence }) => Number(sequence) < 4)
@@ -200,7 +200,7 @@ describe('a token bridge as a numbered source, on real contracts', () => {
     expect(await source.delivered(fourth)).toEqual([true])
   })
 
-  it('fails where the config names another contract', async () => {
+  test('fails where the config names another contract', async () => {
     const wrong = createTokenBridgeSource({
       ...{ chain, core: ethereum.weth, sourceChain: 'ethereum', emitterChain: 2, emitter: emitter(), begins: {}, maxOpen: 1 },
       ...{ chainNames: new Map(), targets: new Map() },

@@ -1,5 +1,5 @@
 import { getBytes, toBeHex, toBigInt } from 'ethers'
-import { describe, expect, it, vi } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import type { GuardianSet } from '../../bridges/wormhole-token-bridge/guardian-sets.ts'
 import { createVerifier, verifySignatures } from '../../bridges/wormhole-token-bridge/verify.ts'
 import { secp256k1 } from '../../chains/crypto/secp256k1.ts'
@@ -26,14 +26,14 @@ function signed(options: SignOptions): Uint8Array {
 }
 
 describe('verifySignatures', () => {
-  it.each(mainnetVaas)('judges a real VAA by its real set: $name', (vector) => {
+  test.each(mainnetVaas)('judges a real VAA by its real set: $name', (vector) => {
     const keys = mainnetGuardians.get(vector.guardianSetIndex)!
     const set = { index: vector.guardianSetIndex, keys, expirationTime: 0, current: true }
     const good = vector.validSignatures === vector.signatures
     expect(verdictOn(bytesOf(vector), set)).toBe(good ? 'none' : 'VAA_SIGNATURE_INVALID')
   })
 
-  it('refuses a real VAA by any set that did not sign it', () => {
+  test('refuses a real VAA by any set that did not sign it', () => {
     const vector = mainnetVaas[0]!
     const others = [...mainnetGuardians].filter(([index]) => index !== vector.guardianSetIndex)
     const codes = others.map(([index, keys]) => verdictOn(bytesOf(vector), { index, keys, expirationTime: 0, current: true }))
@@ -42,7 +42,7 @@ describe('verifySignatures', () => {
     expect(new Set(codes.filter((code) => code !== 'none'))).toEqual(new Set(['VAA_GUARDIAN_INDEX', 'VAA_SIGNATURE_INVALID']))
   })
 
-  it('needs a quorum, whoever it is made of', () => {
+  test('needs a quorum, whoever it is made of', () => {
     const indices = Array.from({ length: 19 }, (_, index) => index)
     const set = devnetSet(19)
     expect(verdictOn(signed({ guardians: 19, signers: [] }), set)).toBe('VAA_NO_QUORUM')
@@ -53,24 +53,24 @@ describe('verifySignatures', () => {
     expect(verdictOn(signed({ guardians: 1, signers: [] }), devnetSet(1))).toBe('VAA_NO_QUORUM')
   })
 
-  it('refuses a guardian outside the set', () => {
+  test('refuses a guardian outside the set', () => {
     expect(verdictOn(signed({ guardians: 19, signers: [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 18] }), devnetSet(18))).toBe(
       'VAA_GUARDIAN_INDEX',
     )
     expect(verdictOn(altered(signed({}), 6, 255), devnetSet(1))).toBe('VAA_GUARDIAN_INDEX')
   })
 
-  it('refuses one bad signature beyond the quorum, as the contract does', () => {
+  test('refuses one bad signature beyond the quorum, as the contract does', () => {
     const all = signed({ guardians: 19, signers: Array.from({ length: 19 }, (_, index) => index) })
     expect(verdictOn(altered(all, firstSignature + 18 * 66 + 40, 1, 2, 3), devnetSet(19))).toBe('VAA_SIGNATURE_INVALID')
   })
 
-  it('refuses a body without signatures', () => {
+  test('refuses a body without signatures', () => {
     const bytes = signed({})
     expect(verdictOn(altered(bytes, bytes.length - 1, 1), devnetSet(1))).toBe('VAA_SIGNATURE_INVALID')
   })
 
-  it.each([
+  test.each([
     ['r is zero', 0, new Uint8Array(32)],
     ['r is past the order', 0, getBytes(toBeHex(2n ** 256n - 1n))],
     ['s is zero', 32, new Uint8Array(32)],
@@ -82,7 +82,7 @@ describe('verifySignatures', () => {
     expect(verdictOn(altered(signed({}), firstSignature + at, ...value), devnetSet(1))).toBe('VAA_SIGNATURE_INVALID')
   })
 
-  it('takes both forms of one signature, as ecrecover does', () => {
+  test('takes both forms of one signature, as ecrecover does', () => {
     const bytes = signed({})
     const s = toBigInt(bytes.subarray(firstSignature + 32, firstSignature + 64))
     const mirrored = altered(
@@ -93,7 +93,7 @@ describe('verifySignatures', () => {
     expect(verdictOn(mirrored, devnetSet(1))).toBe('none')
   })
 
-  it('takes a set that is no longer current until it expires', () => {
+  test('takes a set that is no longer current until it expires', () => {
     const old = (expirationTime: number) => devnetSet(1, { current: false, expirationTime })
     expect(verdictOn(signed({}), old(now + 1))).toBe('none')
     expect(verdictOn(signed({}), old(now))).toBe('none')
@@ -107,7 +107,7 @@ describe('verifySignatures', () => {
 })
 
 describe('the verifier', () => {
-  it('recovers the signatures of the same bytes once under the same guardian set, and looks at expiry always', async () => {
+  test('recovers the signatures of the same bytes once under the same guardian set, and looks at expiry always', async () => {
     let set = devnetSet(1)
     const verify = createVerifier({ get: async () => set }, () => now)
     const recover = vi.spyOn(secp256k1(), 'recover')
@@ -126,7 +126,7 @@ describe('the verifier', () => {
     recover.mockRestore()
   })
 
-  it('does not believe an earlier verdict under other keys, whatever the index of the set', async () => {
+  test('does not believe an earlier verdict under other keys, whatever the index of the set', async () => {
     let set = devnetSet(1)
     const verify = createVerifier({ get: async () => set }, () => now)
     const { bytes } = signVaa()
@@ -140,7 +140,7 @@ describe('the verifier', () => {
     expect(await codeOfAsync(() => verify(bytes))).toBe('none')
   })
 
-  it('asks for the time only where it matters', async () => {
+  test('asks for the time only where it matters', async () => {
     const withoutBlocks = () => {
       throw new RelayerError('NODE_UNAVAILABLE')
     }

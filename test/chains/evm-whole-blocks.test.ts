@@ -1,9 +1,9 @@
-import { expect, it } from 'vitest'
+import { expect, test } from 'vitest'
 import { createReceipts } from '../../chains/evm/transactions/receipts.ts'
 import { RpcError } from '../../chains/evm/nodes/node-errors.ts'
 import type { Nodes } from '../../chains/evm/nodes/nodes.ts'
 
-it('a node that does not serve receipts of whole blocks is not asked for them for a while, and not for ever: another may be asked by then', async () => {
+test('a node that does not serve receipts of whole blocks is not asked for them for a while, and not for ever: another may be asked by then', async () => {
   const asked: string[] = []
   const request = async (method: string) => {
     asked.push(method)

@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { addInterval, countNumbers, hasNumber, missingBetween, type IntervalSet } from '../../domain/stream/interval-set.ts'
 
 /** Above 2^53, where numbers of JavaScript are no longer exact. */
@@ -20,7 +20,7 @@ function built(list: readonly (readonly [number, number])[]): IntervalSet {
 }
 
 describe('an interval set', () => {
-  it('has what was added, in any order, and nothing else', () => {
+  test('has what was added, in any order, and nothing else', () => {
     fc.assert(
       fc.property(spans, (list) => {
         const [set, wanted] = [built(list), model(list)]
@@ -30,7 +30,7 @@ describe('an interval set', () => {
     )
   })
 
-  it('is as short as can be: ascending intervals that do not touch', () => {
+  test('is as short as can be: ascending intervals that do not touch', () => {
     fc.assert(
       fc.property(spans, (list) => {
         const set = built(list)
@@ -43,7 +43,7 @@ describe('an interval set', () => {
     )
   })
 
-  it('tells what is missing between two numbers', () => {
+  test('tells what is missing between two numbers', () => {
     fc.assert(
       fc.property(spans, fc.nat(60), fc.nat(70), (list, first, last) => {
         const [set, wanted] = [built(list), model(list)]
@@ -55,7 +55,7 @@ describe('an interval set', () => {
     )
   })
 
-  it('survives JSON', () => {
+  test('survives JSON', () => {
     const set = built([
       [1, 4],
       [9, 9],
@@ -63,7 +63,7 @@ describe('an interval set', () => {
     expect(JSON.parse(JSON.stringify(set))).toEqual(set)
   })
 
-  it('refuses what is no interval', () => {
+  test('refuses what is no interval', () => {
     expect(() => addInterval([], '5', '4')).toThrow(RangeError)
     expect(() => addInterval([], '-1')).toThrow(RangeError)
     expect(() => addInterval([], '1.5')).toThrow(RangeError)

@@ -5,7 +5,7 @@ import type { ApplyRequest, ApplyResponse, LaneAnswer, LaneRequest, Observation,
 import { inFlight, unmined } from '../../domain/lane/entries.ts'
 import { apply } from '../../domain/lane/reducer.ts'
 import { reconcileKnown } from '../../domain/lane/reconcile-known.ts'
-import { unservedMs } from '../../domain/lane/withdraw.ts'
+import { withoutWorkerMs } from '../../domain/lane/withdraw.ts'
 import { freeze, hasInherited, json, newBooks, type Books } from './lane-books.ts'
 import { PagedLane } from './paged-lane.ts'
 import assert from 'node:assert/strict'
@@ -236,7 +236,7 @@ export class CheckedLane {
       const nonce = held.get(request.intentId)
       // A ledger that has not read the account, or has found another's transactions in the pool, can't promise that nothing is mined.
       const unsure = request.how === 'cancel' && (!after.synced || hasInherited(after))
-      const stale = this.now - (before.observed?.at ?? 0) > unservedMs
+      const stale = this.now - (before.observed?.at ?? 0) > withoutWorkerMs
       const unminedYet = nonce !== undefined && nonce >= (before.observed?.latest ?? 0)
       const abandoned = request.how === 'abandon' && unminedYet && (before.closing?.mode === 'forbidden' || stale)
       const gone = nonce !== undefined && (abandoned || (request.how !== 'cancel' && before.replaced !== undefined))

@@ -1,6 +1,6 @@
 import type { ApplyRequest } from '../../domain/lane/messages.ts'
 import { assertApplyRequest } from '../../domain/lane/request.ts'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, test } from 'vitest'
 
 const attempt = { kind: 'call', gasLimit: '21000', maxFee: '10', tip: '1' } as const
 const owner = { workflowId: 'w', intentId: 'w/1', callHash: '0x1' }
@@ -8,11 +8,11 @@ const grant = { kind: 'grant', id: 'a', owner, attempt } as const
 const observe = { latest: 1, finalized: 0, height: 9, hash: '0x', balance: '5', claims: [0], since: 2 }
 
 describe('an update of the ledger', () => {
-  it('is taken when it is well formed', () => {
+  test('is taken when it is well formed', () => {
     expect(() => assertApplyRequest({ observe, requests: [grant, { kind: 'resume', id: 'b' }] })).not.toThrow()
   })
 
-  it.each<[string, unknown]>([
+  test.each<[string, unknown]>([
     ['requests: must be a list', {}],
     ['requests: must be a list', null],
     ['requests[0].kind: unknown', { requests: [{ kind: 'mint' }] }],

@@ -1,7 +1,7 @@
 import { type Attempt, type LaneState, newLane } from '../../domain/lane/lane.ts'
 import type { LaneRequest } from '../../domain/lane/messages.ts'
 import { apply } from '../../domain/lane/reducer.ts'
-import { unservedMs } from '../../domain/lane/withdraw.ts'
+import { withoutWorkerMs } from '../../domain/lane/withdraw.ts'
 import { Bench, bump, first, nonceOf, noop, owner } from './lane-bench.ts'
 import { describe, expect, test } from 'vitest'
 
@@ -216,9 +216,9 @@ describe('withdraw', () => {
   test('abandon is free, too, when no process has reported anything for half a minute', () => {
     const lane = new Bench()
     lane.grant('a')
-    lane.now = unservedMs
+    lane.now = withoutWorkerMs
     lane.observe({ height: 101 })
-    lane.now += unservedMs
+    lane.now += withoutWorkerMs
     expect(lane.withdraw('a', 'abandon')).toEqual({ kind: 'held', nonce: 5 })
     lane.now += 1
     expect(lane.withdraw('a', 'leave')).toEqual({ kind: 'held', nonce: 5 })

@@ -1,8 +1,8 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { orderLines, orderOf, type GivenOrder, ordersKept, withOrder } from '../../domain/order.ts'
 
 describe('the order in a signal or an update', () => {
-  it.each<[string, unknown, { by: string; reason: string }]>([
+  test.each<[string, unknown, { by: string; reason: string }]>([
     ['as clients send it', { order: { by: 'ops', reason: 'a test' } }, { by: 'ops', reason: 'a test' }],
     ['of a recorded history', { by: 'ops', reason: 'a test' }, { by: 'ops', reason: 'a test' }],
     ['of a recorded cancel', { operator: 'ops', reason: 'a test' }, { by: 'ops', reason: 'a test' }],
@@ -18,11 +18,11 @@ describe('the order in a signal or an update', () => {
     expect(orderOf(given)).toEqual(order)
   })
 
-  it('says how a nameless one came', () => {
+  test('says how a nameless one came', () => {
     expect(orderOf({}, 'update').reason).toBe('update without a name')
   })
 
-  it('is one line of bounded length: whoever can send a signal writes no lines of his own beside the others', () => {
+  test('is one line of bounded length: whoever can send a signal writes no lines of his own beside the others', () => {
     const { by, reason } = orderOf({ by: ' ops\n- 2026 **delivered**\u202e\u2028x ', reason: 'r'.repeat(10_000) })
     expect(by).toBe('ops - 2026 **delivered** x')
     expect(reason).toHaveLength(500)
@@ -33,12 +33,12 @@ describe('the order in a signal or an update', () => {
 describe('the log of orders', () => {
   const record = (at: number): GivenOrder => ({ kind: 'retry', by: 'ops', reason: `${at}`, at })
 
-  it('keeps the newest', () => {
+  test('keeps the newest', () => {
     const log = Array.from({ length: 40 }, (_, at) => at).reduce<readonly GivenOrder[]>((all, at) => withOrder(all, record(at)), [])
     expect(log.map(({ at }) => at)).toEqual(Array.from({ length: ordersKept }, (_, index) => index + 8))
   })
 
-  it('counts the same order that comes again, which pushes no other out', () => {
+  test('counts the same order that comes again, which pushes no other out', () => {
     const log = Array.from({ length: 99 }, (_, at) => at).reduce(
       (all, at) => withOrder(all, { ...record(at), reason: 'again' }),
       withOrder(undefined, record(0)),
@@ -46,7 +46,7 @@ describe('the log of orders', () => {
     expect(log).toEqual([record(0), { ...record(98), reason: 'again', times: 99 }])
   })
 
-  it('is shown newest first, with what was named', () => {
+  test('is shown newest first, with what was named', () => {
     const log = [record(1), { ...record(2), kind: 'replace', facts: { nonce: 7, maxFee: '90' } }]
     expect(orderLines(log)).toEqual([
       '- 1970-01-01T00:00:00.002Z replace by ops: 2 (nonce 7, maxFee 90)',

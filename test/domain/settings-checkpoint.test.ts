@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { fromSettingsCheckpoint, missingRestrictions } from '../../domain/settings/checkpoint.ts'
 import { applySettingsOrders } from '../../domain/settings/reducer.ts'
 import { noSettings, type Settings, type SettingsOrder } from '../../domain/settings/settings.ts'
@@ -28,7 +28,7 @@ const checkpoint = (more: object = {}, kept: Settings = settings) => ({
 const read = (value: unknown) => fromSettingsCheckpoint(JSON.parse(JSON.stringify(value)), 'default')
 
 describe('a checkpoint of the settings', () => {
-  it('holds every live setting, with who ordered it, when and why', () => {
+  test('holds every live setting, with who ordered it, when and why', () => {
     const { settings: back, refused, at } = read(checkpoint())
     const { audit: _, ...rows } = back
     expect(rows).toEqual({ ...settings, audit: undefined, version: back.version } satisfies object as never)
@@ -37,7 +37,7 @@ describe('a checkpoint of the settings', () => {
     expect(back.audit.map(({ by, reason }) => [by, reason])).toContainEqual(['p0', 'r0'])
   })
 
-  it.each<[string, unknown]>([
+  test.each<[string, unknown]>([
     ['version', checkpoint({ version: 2 })],
     ['namespace', checkpoint({ namespace: 'another' })],
     ['at', checkpoint({ at: -1 })],
@@ -50,7 +50,7 @@ describe('a checkpoint of the settings', () => {
     expect(() => read(value)).toThrow(new RegExp(`^${field.replace(/[[\].]/g, '\\$&')}: `))
   })
 
-  it('that was tampered with holds nothing that could not have been ordered', () => {
+  test('that was tampered with holds nothing that could not have been ordered', () => {
     const given = { by: 'me', reason: 'x', at: 1 }
     const hostile = {
       ...settings,
@@ -71,7 +71,7 @@ describe('a checkpoint of the settings', () => {
     ])
   })
 
-  it('that is newer than the settings which run gives back what restricts, and nothing else', () => {
+  test('that is newer than the settings which run gives back what restricts, and nothing else', () => {
     const running = applySettingsOrders(noSettings, { by: 'x', reason: 'y', orders: [{ kind: 'halt', scope: { chain: 'bsc' } }] }, 1)
     const missing = missingRestrictions(settings, running, 600)
     expect(missing.flatMap((one) => one.orders.map(({ kind }) => [kind, one.by]))).toEqual([

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { assertKnownNames } from '../../domain/settings/known-names.ts'
 import { denyRuleOf, type SettingsOrder, noSettings } from '../../domain/settings/settings.ts'
 import { type SettingsOrders, applySettingsOrders } from '../../domain/settings/reducer.ts'
@@ -10,7 +10,7 @@ const request = (...orders: unknown[]) => ({ by: 'me', reason: 'a test', orders 
 const node = (change: object) => request({ kind: 'setNode', change: { chain: 'bsc', name: 'spare', disabled: false, ...change } })
 
 describe('a change of the settings', () => {
-  it.each<[string, SettingsOrders]>([
+  test.each<[string, SettingsOrders]>([
     ['a halt of everything', request(halt)],
     ['a halt of a route', request({ kind: 'halt', scope: { sourceChain: 'ethereum', targetChain: 'bsc' } })],
     ['a recipient', request({ kind: 'deny', what: 'recipient', value: `bsc/${address}` })],
@@ -22,7 +22,7 @@ describe('a change of the settings', () => {
     expect(() => assertSettingsOrders(orders)).not.toThrow()
   })
 
-  it.each<[string, unknown]>([
+  test.each<[string, unknown]>([
     ['by: must be a text', null],
     ['by: must be a text', { reason: 'x', orders: [halt] }],
     ['reason: must be a text', { by: 'me', reason: ' ', orders: [halt] }],
@@ -59,7 +59,7 @@ describe('a change of the settings', () => {
     expect(() => assertSettingsOrders(orders as SettingsOrders)).toThrow(message)
   })
 
-  it.each([
+  test.each([
     ['an address of 20 bytes', address],
     ['the 32 bytes of a message', `0x${'0'.repeat(24)}${'AB'.repeat(20)}`],
     ['the same on one chain', `bsc/0x${'0'.repeat(24)}${'ab'.repeat(20)}`],
@@ -72,14 +72,14 @@ describe('a change of the settings', () => {
     expect(allowed.denied).toEqual([])
   })
 
-  it('denies the token of a native bridge on a network with a long id', () => {
+  test('denies the token of a native bridge on a network with a long id', () => {
     const orders = request({ kind: 'deny', what: 'token', value: `11155111/0x${'c3'.repeat(20).padStart(64, '0')}` })
     assertSettingsOrders(orders)
     const token = `11155111/${'c3'.repeat(20).padStart(64, '0')}`
     expect(denyRuleOf(applySettingsOrders(noSettings, orders, 0), 'bsc', { recipient: address, token })).toBeDefined()
   })
 
-  it('allows again what older versions took, though nothing matches it', () => {
+  test('allows again what older versions took, though nothing matches it', () => {
     const value = `0x${'0'.repeat(3)}${'ab'.repeat(20)}`
     const row = { kind: 'recipient', value, by: 'me', reason: 'x', at: 0 } as const
     const orders = request({ kind: 'allow', what: 'recipient', value })
@@ -87,7 +87,7 @@ describe('a change of the settings', () => {
     expect(applySettingsOrders({ ...noSettings, denied: [row] }, orders, 0).denied).toEqual([])
   })
 
-  it.each([
+  test.each([
     ['a Wormhole number that the config has a name for', { sourceChain: 'wormhole-2' }, 'is called ethereum in the config'],
     ['a Wormhole number that no chain can have', { sourceChain: 'wormhole-65536' }, 'there is no chain'],
     ['three chains', { chain: 'bsc', sourceChain: 'ethereum', targetChain: 'sei' }, 'no transfer is from ethereum to sei and of bsc'],
@@ -97,7 +97,7 @@ describe('a change of the settings', () => {
     expect(() => assertKnownNames([{ kind: 'halt', scope: { sourceChain: 'wormhole-32' } }], known, noSettings)).not.toThrow()
   })
 
-  it('revokes a token by its id only if it is listed, so that nobody fills the list with ids that no key ever signed', () => {
+  test('revokes a token by its id only if it is listed, so that nobody fills the list with ids that no key ever signed', () => {
     const known = { bridges: [], lanes: [], nodes: {} }
     const revoke: SettingsOrder = { kind: 'revokeToken', jti: '6d1b4c0c-5f0a-4e21-9c1e-0a2b3c4d5e6f' }
     const token = { name: 'ci', level: 'write', jti: revoke.jti, kid: 'k'.repeat(43), issuedAt: 1, expiresAt: 9, chains: ['gone'] } as const
@@ -111,7 +111,7 @@ describe('a change of the settings', () => {
     expect(() => assertKnownNames([revoke], { ...known, unlistedTokens: true }, noSettings)).not.toThrow()
   })
 
-  it('is refused when a list would grow too long', () => {
+  test('is refused when a list would grow too long', () => {
     const orders = Array.from({ length: 101 }, (_, index): SettingsOrder => ({ kind: 'halt', scope: { bridge: `b${index}` } }))
     expect(() => assertSettingsFit(applySettingsOrders(noSettings, request(...orders.slice(1)), 0))).not.toThrow()
     expect(() => assertSettingsFit(applySettingsOrders(noSettings, request(...orders), 0))).toThrow('halts would have more than 100 rows')
@@ -119,7 +119,7 @@ describe('a change of the settings', () => {
 })
 
 describe('the URL of an added node', () => {
-  it.each([
+  test.each([
     'http://127.0.0.1:8545',
     'https://node.example/',
     '${NODE_URL}',
@@ -131,7 +131,7 @@ describe('the URL of an added node', () => {
     expect(() => assertSettingsOrders(node({ url }))).not.toThrow()
   })
 
-  it.each([
+  test.each([
     ['must not hold a user name', 'https://alice:s3cret@node.example'],
     ['must not hold a user name', 'https://s3cret@node.example'],
     ['must not hold a user name', 'https://${USER}:s3cret@node.example'],

@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { type Settings, type SettingsOrder, denyRuleOf, haltOf, noSettings } from '../../domain/settings/settings.ts'
 import { longestTokenMs } from '../../domain/access.ts'
 import { applySettingsOrders } from '../../domain/settings/reducer.ts'
@@ -15,7 +15,7 @@ function after(settings: Settings, ...orders: SettingsOrder[]): Settings {
 const route = { bridge: 'wormhole-token-bridge', sourceChain: 'ethereum', targetChain: 'bsc' }
 
 describe('settings', () => {
-  it('record author, time and reason of each change, one version per change', () => {
+  test('record author, time and reason of each change, one version per change', () => {
     const settings = after(noSettings, { kind: 'halt', scope: { chain: 'bsc' } }, { kind: 'deny', what: 'token', value: token })
     expect(settings).toEqual({
       version: 2,
@@ -30,7 +30,7 @@ describe('settings', () => {
     })
   })
 
-  it('do not record an order that changes nothing', () => {
+  test('do not record an order that changes nothing', () => {
     const halted = after(noSettings, { kind: 'halt', scope: { chain: 'bsc' } })
     expect(after(halted, { kind: 'halt', scope: { chain: 'bsc', bridge: undefined } })).toBe(halted)
     expect(applySettingsOrders(halted, { by: 'another', reason: 'too', orders: [{ kind: 'halt', scope: { chain: 'bsc' } }] }, 2)).toBe(
@@ -41,7 +41,7 @@ describe('settings', () => {
     expect(after(halted, { kind: 'setFees', scope: { kind: 'global' }, policy: {} })).toBe(halted)
   })
 
-  it('list tokens, keep a revocation whatever is listed later, and drop what has expired when another is made', () => {
+  test('list tokens, keep a revocation whatever is listed later, and drop what has expired when another is made', () => {
     const issued = (jti: string, expiresAt: number) =>
       ({ jti, expiresAt, name: 'alice', level: 'sign', kid: 'k', issuedAt: 1, chains: undefined }) as const
     const listed = after(noSettings, { kind: 'addToken', token: issued('a', 5_000) }, { kind: 'addToken', token: issued('b', 2_000) })
@@ -60,7 +60,7 @@ describe('settings', () => {
     expect(later.tokens?.map(({ jti }) => jti)).toEqual(['a', 'unlisted', 'c'])
   })
 
-  it('drop a revoked token that was never listed once no token made before is good any more, so that they close the list for nobody', () => {
+  test('drop a revoked token that was never listed once no token made before is good any more, so that they close the list for nobody', () => {
     const orders = Array.from({ length: 100 }, (_, index): SettingsOrder => ({ kind: 'revokeToken', jti: `forged-${index}` }))
     const full = after(
       after(noSettings, ...orders),
@@ -72,7 +72,7 @@ describe('settings', () => {
     expect(revoke(1_000 + longestTokenMs).tokens?.map(({ jti }) => jti)).toEqual(['stolen'])
   })
 
-  it('hold the newest 200 changes', () => {
+  test('hold the newest 200 changes', () => {
     const orders = Array.from({ length: 150 }, (_, index): SettingsOrder[] => [
       { kind: 'halt', scope: { bridge: `b${index}` } },
       { kind: 'unhalt', scope: { bridge: `b${index}` } },
@@ -83,7 +83,7 @@ describe('settings', () => {
     expect(settings.audit.map(({ version }) => version)).toEqual(Array.from({ length: 200 }, (_, index) => index + 101))
   })
 
-  it('replace the fee rule of a scope, whatever the case of its hex, and drop an empty one', () => {
+  test('replace the fee rule of a scope, whatever the case of its hex, and drop an empty one', () => {
     const scope = { kind: 'call', chain: 'bsc', contract: address, selector: '0xC6878519' } as const
     const lower = { ...scope, contract: address.toLowerCase(), selector: '0xc6878519' }
     const one = after(noSettings, { kind: 'setFees', scope, policy: { maxTip: '1', gasLimit: undefined } })
@@ -96,7 +96,7 @@ describe('settings', () => {
     expect(after(two, { kind: 'setFees', scope, policy: {} }).fees).toEqual([])
   })
 
-  it('have one change per node', () => {
+  test('have one change per node', () => {
     const added = after(noSettings, { kind: 'setNode', change: { chain: 'bsc', name: 'spare', disabled: false, url: '${SPARE}' } })
     const disabled = after(added, { kind: 'setNode', change: { chain: 'bsc', name: 'spare', disabled: true, url: '${SPARE}' } })
     expect(disabled.nodes).toEqual([{ chain: 'bsc', name: 'spare', disabled: true, url: '${SPARE}' }])
@@ -104,7 +104,7 @@ describe('settings', () => {
     expect(after(disabled, { kind: 'clearNode', chain: 'ethereum', name: 'spare' }).nodes).toHaveLength(1)
   })
 
-  it('come to the same by the same orders twice', () => {
+  test('come to the same by the same orders twice', () => {
     const name = fc.constantFrom('ethereum', 'bsc', 'polygon')
     const scope = fc.record({ chain: name, sourceChain: name, targetChain: name, bridge: name }, { requiredKeys: [] })
     const order: fc.Arbitrary<SettingsOrder> = fc.oneof(
@@ -154,7 +154,7 @@ describe('settings', () => {
 })
 
 describe('a halt', () => {
-  it.each([
+  test.each([
     [{}, true],
     [{ bridge: 'wormhole-token-bridge' }, true],
     [{ bridge: 'native-bridge' }, false],
@@ -169,7 +169,7 @@ describe('a halt', () => {
     expect(haltOf(after(noSettings, { kind: 'halt', scope }), route) !== undefined).toBe(holds)
   })
 
-  it('ends by its own scope only', () => {
+  test('ends by its own scope only', () => {
     const both = after(noSettings, { kind: 'halt', scope: {} }, { kind: 'halt', scope: { chain: 'bsc' } })
     expect(haltOf(after(both, { kind: 'unhalt', scope: {} }), route)?.scope).toEqual({ chain: 'bsc' })
     expect(haltOf(after(both, { kind: 'unhalt', scope: {} }, { kind: 'unhalt', scope: { chain: 'bsc' } }), route)).toBeUndefined()
@@ -178,7 +178,7 @@ describe('a halt', () => {
 
 describe('a deny rule', () => {
   const parties = { recipient: address, token }
-  it.each([
+  test.each([
     ['recipient', address, true],
     ['recipient', `bsc/${address}`, true],
     ['recipient', `ethereum/${address}`, false],

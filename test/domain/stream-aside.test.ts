@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import fc from 'fast-check'
 import { asideNumbers, asideOf, mostAsideBytes } from '../../domain/stream/aside.ts'
 import { limits } from '../../domain/stream/gaps.ts'
@@ -33,7 +33,7 @@ function withDust(count: number, waits?: true): StreamState {
 }
 
 describe('numbers that are aside', () => {
-  it('360 parked dust transfers, and a thousand, take no room from others: cursor and gap filling go on', () => {
+  test('360 parked dust transfers, and a thousand, take no room from others: cursor and gap filling go on', () => {
     const state = withDust(1_000)
     expect(viewStream(state)).toMatchObject({
       nextHeight: 1_000,
@@ -48,7 +48,7 @@ describe('numbers that are aside', () => {
     expect(JSON.stringify(state).length).toBeLessThan(8_000)
   })
 
-  it('200 that wait for a wrapper of their own leave their room, too, and are named by what they wait for', () => {
+  test('200 that wait for a wrapper of their own leave their room, too, and are named by what they wait for', () => {
     const view = viewStream(withDust(200, true))
     expect(view).toMatchObject({
       open: 200,
@@ -59,7 +59,7 @@ describe('numbers that are aside', () => {
     })
   })
 
-  it('are unresolved: neither a completion, an end nor a skip is missed', () => {
+  test('are unresolved: neither a completion, an end nor a skip is missed', () => {
     const state = withDust(10)
     expect(asideOf(state, '3')?.code).toBe('DELIVERY_IMPOSSIBLE')
     expect([isWanted(state, '3'), isStarted(state, '3'), isWanted(state, '4')]).toEqual([true, true, false])
@@ -73,7 +73,7 @@ describe('numbers that are aside', () => {
     expect(viewStream(ended)).toMatchObject({ completedNumber: '10', open: 5, counts: { completed: 13, declined: 1, skipped: 1 } })
   })
 
-  it('go back into the room when they run again, and are parked again with another code', () => {
+  test('go back into the room when they run again, and are parked again with another code', () => {
     const state = tell(withDust(5), { kind: 'unparked', number: '3' })
     expect(state.open).toEqual([{ number: '3' }])
     expect(viewStream(state)).toMatchObject({ parked: 4, room: limits.open - 1, aside: { DELIVERY_IMPOSSIBLE: 4 } })
@@ -81,18 +81,18 @@ describe('numbers that are aside', () => {
     expect(viewStream(again).aside).toEqual({ DELIVERY_IMPOSSIBLE: 3, GAS_LIMIT: 2 })
   })
 
-  it('that are found again by an audit, or by logs, change nothing', () => {
+  test('that are found again by an audit, or by logs, change nothing', () => {
     const state = withDust(5)
     expect(tell(state, { kind: 'seen', numbers: [['1'], ['3']] })).toEqual(state)
     expect(answered(state, { kind: 'parked', number: '2', code: 'GAS_LIMIT' })).toEqual({ kind: 'present' })
   })
 
-  it('are forgotten by a fork with the blocks that they are in', () => {
+  test('are forgotten by a fork with the blocks that they are in', () => {
     const back = tell(withDust(10), { kind: 'reread', block: { height: 4, hash: 'h4' }, by: 'quorum' })
     expect([...asideNumbers(back)].map(({ number }) => number)).toEqual(['1', '3', '5', '7', '9'])
   })
 
-  it('raise an alarm when half of their room is taken; what does not fit stays in `open`, and nothing is lost', () => {
+  test('raise an alarm when half of their room is taken; what does not fit stays in `open`, and nothing is lost', () => {
     const aside = (count: number) => [{ code: 'DELIVERY_IMPOSSIBLE', runs: Array.from({ length: count }, () => '2').join(',') }]
     const begun = { ...tell(initialStream({ ...config, maxOpen: limits.open })), next: '100000' }
     expect(viewStream({ ...begun, aside: aside(6_000) }).alarms).toEqual([])
@@ -120,7 +120,7 @@ describe('numbers that are aside', () => {
     expect(room(tell(state, { kind: 'skip', number: last, by: 'ops', reason: 'dust' }))).toBe(1)
   })
 
-  it('are as before in a run that began in a release without them', () => {
+  test('are as before in a run that began in a release without them', () => {
     const { aside: _, ...old } = tell(initialStream(config), { kind: 'seen', numbers: [['1'], ['2']] })
     const state = tell(old, { kind: 'parked', number: '1', code: 'BRIDGE_CAP' }, { kind: 'parked', number: '2', code: 'X', waits: true })
     expect(state.open).toEqual([{ number: '1', parked: 'BRIDGE_CAP' }, { number: '2' }])
@@ -132,7 +132,7 @@ describe('packed runs', () => {
   const small = fc.bigInt(0n, 40n)
   const orders = fc.array(fc.tuple(fc.boolean(), small, small), { maxLength: 60 })
 
-  it('hold what a plain set holds, whatever is added and cut', () => {
+  test('hold what a plain set holds, whatever is added and cut', () => {
     fc.assert(
       fc.property(orders, (all) => {
         const truth = new Set<bigint>()

@@ -2,11 +2,11 @@ import { checkpointOf, fromCheckpoint } from '../../domain/stream/checkpoint.ts'
 import { isWanted } from '../../domain/stream/numbers.ts'
 import { initialStream, viewStream } from '../../domain/stream/reducer.ts'
 import type { StreamRequest } from '../../domain/stream/stream.ts'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { answered, block, completed, config, tell } from './stream-requests.ts'
 
 describe('BOOTSTRAP', () => {
-  it('begins at the head and reads the rest beside it, in chunks, in any order', () => {
+  test('begins at the head and reads the rest beside it, in chunks, in any order', () => {
     const begun = tell(initialStream(config), block(100, 8))
     expect(viewStream(begun)).toMatchObject({ nextHeight: 101, backfill: { left: 100, ordered: 100 }, gaps: { unasked: '7' } })
     const chunk: StreamRequest = { kind: 'backfilled', from: 40, to: 59, numbers: [['3', 45]], passed: [], delivered: [['3', '3']] }
@@ -15,7 +15,7 @@ describe('BOOTSTRAP', () => {
     expect(viewStream(tell(some, { kind: 'backfill', from: 30, to: 49, by: 'ops' })).backfill).toEqual({ left: 90, ordered: 110 })
   })
 
-  it('from a checkpoint begins after it, and keeps what was skipped above', () => {
+  test('from a checkpoint begins after it, and keeps what was skipped above', () => {
     const before = tell(initialStream(config), block(0), block(1, 1, 2), block(2, 3, 4), completed(1, 2), {
       kind: 'skip',
       number: '4',
@@ -41,7 +41,7 @@ describe('BOOTSTRAP', () => {
     expect(viewStream(filled)).toMatchObject({ open: 1, completedNumber: '2', next: '5' })
   })
 
-  it('from a checkpoint passes what was skipped above it, and makes no gap of it', () => {
+  test('from a checkpoint passes what was skipped above it, and makes no gap of it', () => {
     const exceptions = [{ number: '4', outcome: 'skipped', by: 'ops', reason: 'x', at: 1 }]
     const begun = fromCheckpoint(config, {
       version: 1,
@@ -55,7 +55,7 @@ describe('BOOTSTRAP', () => {
     expect(viewStream(state)).toMatchObject({ completedNumber: '5', gaps: {}, next: '6' })
   })
 
-  it('from a checkpoint begins no lower than its block, so that a fork of what was trusted shows, and takes the trust away', () => {
+  test('from a checkpoint begins no lower than its block, so that a fork of what was trusted shows, and takes the trust away', () => {
     const kept = checkpointOf(tell(initialStream(config), block(0), block(1, 1), completed(1)))
     const after = fromCheckpoint(config, JSON.parse(JSON.stringify(kept)))
     expect(answered(after, block(0))).toEqual({ kind: 'present' })
@@ -67,7 +67,7 @@ describe('BOOTSTRAP', () => {
     expect([back.next, isWanted(back, '1')]).toEqual(['1', true])
   })
 
-  it('keeps its trust through a fork above a block that has a later number, and loses it by one that may be below', () => {
+  test('keeps its trust through a fork above a block that has a later number, and loses it by one that may be below', () => {
     const start = fromCheckpoint(config, {
       version: 1,
       stream: config.stream,
@@ -81,7 +81,7 @@ describe('BOOTSTRAP', () => {
     expect([fork(4), fork(3), fork(2)]).toEqual(['3', '3', undefined])
   })
 
-  it('takes a watermark from elsewhere, which raises only and never hides what was undone', () => {
+  test('takes a watermark from elsewhere, which raises only and never hides what was undone', () => {
     const trusting = tell(initialStream(config), block(100, 8), { kind: 'trust', number: '5', height: 60, by: 'chain' })
     expect(viewStream(trusting)).toMatchObject({ completedNumber: '5', backfill: { left: 39 }, gaps: { unasked: '2' } })
     expect(answered(trusting, { kind: 'trust', number: '4', height: 90, by: 'chain' })).toEqual({ kind: 'present' })
@@ -89,7 +89,7 @@ describe('BOOTSTRAP', () => {
     expect(viewStream(undone)).toMatchObject({ completedNumber: '2', blockedBy: { number: '3', why: 'undone' } })
   })
 
-  it('does not take a watermark above what is known, and tells people until one is given that it can take', () => {
+  test('does not take a watermark above what is known, and tells people until one is given that it can take', () => {
     const state = tell(initialStream(config), block(9, 3))
     const beyond: StreamRequest = { kind: 'trust', number: '4', by: 'chain' }
     expect(answered(state, beyond)).toEqual({ kind: 'refused', detail: 'number: 4 is not known to exist: the highest number is below 4' })
@@ -103,7 +103,7 @@ describe('BOOTSTRAP', () => {
     expect(viewStream(good)).toMatchObject({ alarms: [], completedNumber: '2' })
   })
 
-  it('takes no checkpoint of another contract, or of another network', () => {
+  test('takes no checkpoint of another contract, or of another network', () => {
     const own = { ...config, origin: '1/0xaa' }
     const kept = checkpointOf(tell(initialStream(own), block(1, 1), completed(1)))
     expect(kept.origin).toBe('1/0xaa')
@@ -113,7 +113,7 @@ describe('BOOTSTRAP', () => {
     expect(() => fromCheckpoint(own, unnamed)).toThrow('origin')
   })
 
-  it.each([
+  test.each([
     [null, 'version'],
     [{ version: 1, stream: 'other', exceptions: [] }, 'stream'],
     [{ version: 1, stream: config.stream, origin: config.origin, completedNumber: 5, exceptions: [] }, 'completedNumber'],

@@ -1,10 +1,10 @@
 import { assertStreamUpdate } from '../../domain/stream/request.ts'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, test } from 'vitest'
 
 const scanned = { kind: 'scanned', from: 1, to: 2, parentHash: 'a', hash: 'b', numbers: [['1', 1]], passed: [] }
 
 describe('a request to a stream', () => {
-  it.each([
+  test.each([
     [{ kind: 'unheard' }, 'requests[0].kind'],
     [{ ...scanned, hash: '' }, 'requests[0].hash'],
     [{ ...scanned, to: 0 }, 'requests[0].to'],
@@ -40,7 +40,7 @@ describe('a request to a stream', () => {
     expect(() => assertStreamUpdate({ requests: [request] })).toThrow(`${field}:`)
   })
 
-  it('is taken when all is well, up to the highest number there is', () => {
+  test('is taken when all is well, up to the highest number there is', () => {
     const requests = [scanned, { kind: 'seen', numbers: [['18446744073709551615']] }, { kind: 'resume' }]
     expect(() => assertStreamUpdate({ requests })).not.toThrow()
   })

@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { applyToStream, initialStream, viewStream } from '../../domain/stream/reducer.ts'
 import type { StreamConfig, StreamRequest, StreamState } from '../../domain/stream/stream.ts'
 import { countRuns, hasRun, type Run } from '../../domain/stream/runs.ts'
@@ -26,7 +26,7 @@ const old = after(
 )
 
 describe('a stream that goes on under another name', () => {
-  it('keeps its watermark and all that is open, aside, missing, excepted and ordered', () => {
+  test('keeps its watermark and all that is open, aside, missing, excepted and ordered', () => {
     const now = succeed(JSON.parse(JSON.stringify(old)), named('ethereum'))
     const { stream: _, ...known } = viewStream(now)
     const { stream: __, ...before } = viewStream(old)
@@ -39,7 +39,7 @@ describe('a stream that goes on under another name', () => {
     expect(viewStream(after(now, { kind: 'audited', upTo: '20', height: 3, present: [] })).next).toBe('21')
   })
 
-  it.each<[string, unknown, RegExp]>([
+  test.each<[string, unknown, RegExp]>([
     ['nothing', undefined, /^config/],
     ['a text', 'open', /^config/],
     ['numbers that are none', { ...old, next: '0x7' }, /^next/],
@@ -54,7 +54,7 @@ describe('a stream that goes on under another name', () => {
     expect(() => succeed(junk, named('ethereum'))).toThrow(why)
   })
 
-  it('is known by its bridge, its emitter and the number of its chain', () => {
+  test('is known by its bridge, its emitter and the number of its chain', () => {
     const own = named('ethereum')
     expect(isSuccessor(own, named('wormhole-2', ''))).toBe(true)
     expect(isSuccessor(own, named('eth'))).toBe(true)
@@ -65,7 +65,7 @@ describe('a stream that goes on under another name', () => {
       expect(mayBeSameSource(other, own)).toBe(false)
   })
 
-  it('has all of another one where each number that this has not resolved is unresolved, excepted, or below what its own source has counted', () => {
+  test('has all of another one where each number that this has not resolved is unresolved, excepted, or below what its own source has counted', () => {
     const own = succeed(old, named('ethereum'))
     expect(uncovered(own, old)).toEqual([])
     // It has resolved 6 meanwhile: by itself, which only the source's count shows to be no stranger's word.
@@ -91,7 +91,7 @@ describe('a stream that goes on under another name', () => {
     next: String(next),
   })
 
-  it('takes nothing of a forged one that claims more numbers than its source has given out', () => {
+  test('takes nothing of a forged one that claims more numbers than its source has given out', () => {
     const claims = succeed(forged(2n ** 64n - 1n), named('ethereum'))
     expect(withinCount(claims, '5000')).toBeUndefined()
     expect(withinCount(claims, undefined)).toBeUndefined()
@@ -105,7 +105,7 @@ describe('a stream that goes on under another name', () => {
     })
   })
 
-  it('loses no number of the genuine one to a forged one beside it, whose watermark is lower', () => {
+  test('loses no number of the genuine one to a forged one beside it, whose watermark is lower', () => {
     const one = unite([forged(13n), old], 5)!
     expect(viewStream(one)).toMatchObject({ next: '13', blockedBy: { number: '0' } })
     expect(unresolvedRuns(one)).toEqual([
@@ -143,7 +143,7 @@ describe('a stream that goes on under another name', () => {
   const all = (runs: readonly Run[]) =>
     runs.flatMap(([from, to]) => Array.from({ length: Number(to - from) + 1 }, (_, at) => from + BigInt(at)))
 
-  it('loses no number that any of several has not resolved, nor one that any of them does not know yet', () => {
+  test('loses no number that any of several has not resolved, nor one that any of them does not know yet', () => {
     fc.assert(
       fc.property(fc.array(anyStream, { minLength: 1, maxLength: 4 }), (states) => {
         const one = unite(states, 5)!
@@ -160,7 +160,7 @@ describe('a stream that goes on under another name', () => {
     )
   })
 
-  it('is ended for nothing that its successor has neither unresolved nor excepted', () => {
+  test('is ended for nothing that its successor has neither unresolved nor excepted', () => {
     fc.assert(
       fc.property(anyStream, anyStream, fc.option(fc.nat(45), { nil: undefined }), (own, other, highest) => {
         const counted = highest === undefined ? undefined : String(highest)

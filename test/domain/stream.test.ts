@@ -4,23 +4,23 @@ import { isResolved, isWanted } from '../../domain/stream/numbers.ts'
 import { applyToStream, initialStream, viewStream } from '../../domain/stream/reducer.ts'
 import { assertStreamUpdate } from '../../domain/stream/request.ts'
 import type { StreamConfig, StreamRequest, StreamState } from '../../domain/stream/stream.ts'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { answered, block, completed, config, tell } from './stream-requests.ts'
 
 describe('CONTINUOUS_BLOCK_PROCESSING', () => {
   const three = tell(initialStream(config), block(0), block(1, 1, 2), block(2, 3))
 
-  it('opens numbers and moves the cursor', () => {
+  test('opens numbers and moves the cursor', () => {
     expect(viewStream(three)).toMatchObject({ nextHeight: 3, parentHash: 'h2', next: '4', open: 3, room: 7, full: false })
   })
 
-  it('answers an older view with the present one, and changes nothing', () => {
+  test('answers an older view with the present one, and changes nothing', () => {
     expect(answered(three, block(2, 3))).toEqual({ kind: 'present' })
     expect(answered(three, block(9, 4))).toEqual({ kind: 'present' })
     expect(tell(three, block(2, 3), block(9, 4))).toEqual(three)
   })
 
-  it('names a fork below what was final, and forgets what lay above it once it is read again', () => {
+  test('names a fork below what was final, and forgets what lay above it once it is read again', () => {
     const fork = { ...block(3, 4), parentHash: 'other' } as StreamRequest
     expect(answered(three, fork)).toEqual({ kind: 'forked' })
     const alarmed = tell(three, completed(1, 3), fork)
@@ -30,14 +30,14 @@ describe('CONTINUOUS_BLOCK_PROCESSING', () => {
     expect(isWanted(back, '3')).toBe(true)
   })
 
-  it('forgets with a fork what was skipped above it: the number may be given to another transfer', () => {
+  test('forgets with a fork what was skipped above it: the number may be given to another transfer', () => {
     const skipped = tell(three, { kind: 'skip', number: '3', by: 'ops', reason: 'x' })
     expect(isWanted(skipped, '3')).toBe(false)
     const back = tell(skipped, { kind: 'reread', block: { height: 1, hash: 'h1' }, by: 'quorum' })
     expect([back.exceptions, isWanted(back, '3')]).toEqual([[], true])
   })
 
-  it('takes no range that was read by the view before a fork and leaves out a number that the new blocks have', () => {
+  test('takes no range that was read by the view before a fork and leaves out a number that the new blocks have', () => {
     const three = tell(initialStream(config), block(0), block(1, 1), completed(1))
     // The new block 2 has number 1 again, of another transfer: by the old view it is resolved, and is passed.
     const late: StreamRequest = { ...block(2), parentHash: 'n1', hash: 'n2', passed: [['1', '1']] } as StreamRequest
@@ -55,19 +55,19 @@ describe('CONTINUOUS_BLOCK_PROCESSING', () => {
     expect(viewStream(tell(back, read, rest))).toMatchObject({ nextHeight: 3, completedHeight: 1, open: 1 })
   })
 
-  it('passes what is resolved, and takes none of a reading that passes one that is open, in a gap or unknown', () => {
+  test('passes what is resolved, and takes none of a reading that passes one that is open, in a gap or unknown', () => {
     const passing = (from: number, to: number) => ({ ...block(3), passed: [[String(from), String(to)]] }) as StreamRequest
     const state = tell(initialStream(config), block(0), block(1, 1, 2, 3), block(2, 6), completed(1, 2), completed(6))
     const kinds = [passing(1, 2), passing(6, 6), passing(2, 3), passing(5, 6), passing(6, 7)].map((one) => answered(state, one)?.kind)
     expect(kinds).toEqual(['done', 'done', 'present', 'present', 'present'])
   })
 
-  it('drops the alarm when the chain goes on as it was known', () => {
+  test('drops the alarm when the chain goes on as it was known', () => {
     const fork = { ...block(3, 4), parentHash: 'other' } as StreamRequest
     expect(viewStream(tell(three, fork, block(3, 4))).alarms).toEqual([])
   })
 
-  it('takes no more numbers than it has room for; a number that was reported alone needs no room', () => {
+  test('takes no more numbers than it has room for; a number that was reported alone needs no room', () => {
     const narrow = tell(three, { kind: 'setMaxOpen', maxOpen: 4, by: 'ops' })
     expect(answered(narrow, block(3, 4, 5))).toEqual({ kind: 'full', room: 1 })
     expect(tell(narrow, block(3, 4, 5))).toEqual(narrow)
@@ -76,13 +76,13 @@ describe('CONTINUOUS_BLOCK_PROCESSING', () => {
     expect(viewStream(tell(some, completed(4), block(3, 4, 5)))).toMatchObject({ nextHeight: 4, open: 4 })
   })
 
-  it('leaves the room of parked numbers to others', () => {
+  test('leaves the room of parked numbers to others', () => {
     const parked = tell(three, { kind: 'setMaxOpen', maxOpen: 3, by: 'ops' }, { kind: 'parked', number: '1', code: 'BRIDGE_CAP' })
     expect(viewStream(parked)).toMatchObject({ room: 1, parked: 1, blockedBy: { number: '1', why: 'parked', code: 'BRIDGE_CAP' } })
     expect(viewStream(tell(parked, { kind: 'unparked', number: '1' }))).toMatchObject({ room: 0, parked: 0, full: true })
   })
 
-  it('stands still while it is paused, and hears completions all the same', () => {
+  test('stands still while it is paused, and hears completions all the same', () => {
     const paused = tell(three, { kind: 'pause', by: 'ops', reason: 'fork' })
     expect(answered(paused, block(3))).toEqual({ kind: 'paused' })
     expect(viewStream(tell(paused, completed(1)))).toMatchObject({ full: true, completedNumber: '1' })
@@ -93,7 +93,7 @@ describe('CONTINUOUS_BLOCK_PROCESSING', () => {
 describe('gaps', () => {
   const jumped = tell(initialStream(config), block(0), block(1, 1), block(2, 4))
 
-  it('are what lies between and was not seen, not before the block below', () => {
+  test('are what lies between and was not seen, not before the block below', () => {
     expect(jumped.gaps).toEqual([{ from: '2', to: '3', state: 'unasked', height: 1, at: 1_000 }])
     expect(viewStream(tell(jumped, completed(1), completed(4)))).toMatchObject({
       completedNumber: '1',
@@ -102,13 +102,13 @@ describe('gaps', () => {
     })
   })
 
-  it('are hidden when the table has them, until they are seen', () => {
+  test('are hidden when the table has them, until they are seen', () => {
     const audited = tell(jumped, { kind: 'audited', upTo: '4', height: 2, present: [['1', '4']] })
     expect(viewStream(audited)).toMatchObject({ gaps: { hidden: '2' }, alarms: ['hidden'] })
     expect(viewStream(tell(audited, { kind: 'seen', numbers: [['2'], ['3']] }))).toMatchObject({ gaps: {}, open: 4, alarms: [] })
   })
 
-  it('include the tail that the count has and no log showed, but not what the scan has yet to reach', () => {
+  test('include the tail that the count has and no log showed, but not what the scan has yet to reach', () => {
     expect(viewStream(tell(jumped, { kind: 'audited', upTo: '6', height: 2, present: [] }))).toMatchObject({
       next: '7',
       gaps: { unasked: '2', hidden: '2' },
@@ -116,7 +116,7 @@ describe('gaps', () => {
     expect(tell(jumped, { kind: 'audited', upTo: '6', height: 3, present: [] })).toEqual(jumped)
   })
 
-  it('of an emitter without blocks come from the count alone, and are named by the Governor', () => {
+  test('of an emitter without blocks come from the count alone, and are named by the Governor', () => {
     const { start: _, ...blockless } = config
     const spied = tell(initialStream({ ...blockless, first: '0' }), { kind: 'seen', numbers: [['0'], ['2'], ['3']], ignored: [['3', '3']] })
     expect(viewStream(spied)).toMatchObject({ open: 2, gaps: { unasked: '1' }, counts: { ignored: 1 } })
@@ -128,7 +128,7 @@ describe('gaps', () => {
     expect(viewStream(held)).toMatchObject({ next: '6', gaps: { held: '2', unasked: '1' } })
   })
 
-  it('whose message is here and cannot be started say why, until they are something else', () => {
+  test('whose message is here and cannot be started say why, until they are something else', () => {
     const { start: _, ...blockless } = config
     const counted = tell(initialStream({ ...blockless, first: '0' }), { kind: 'audited', upTo: '3', height: 9, present: [] })
     const name = (from: string, to: string, code?: string) =>
@@ -147,7 +147,7 @@ describe('gaps', () => {
     expect(() => assertStreamUpdate({ requests: [name('0', '0', 'no code')] })).toThrow('code')
   })
 
-  it('alarm when the count is below what logs had shown', () => {
+  test('alarm when the count is below what logs had shown', () => {
     expect(viewStream(tell(jumped, { kind: 'audited', upTo: '3', height: 2, present: [] })).alarms).toEqual(['vanished'])
     expect(viewStream(tell(jumped, { kind: 'audited', upTo: '3', height: 1, present: [] })).alarms).toEqual([])
   })
@@ -156,14 +156,14 @@ describe('gaps', () => {
 describe('COMPLETE_EVENT_PROCESSING and PROCESS_FINISHED_NONCE_HEIGHT', () => {
   const five = tell(initialStream(config), block(0), block(1, 1, 2), block(2), block(3, 3, 4, 5), block(4))
 
-  it('the watermark is contiguous, its height is the block before the first unresolved number', () => {
+  test('the watermark is contiguous, its height is the block before the first unresolved number', () => {
     expect(viewStream(five)).toMatchObject({ completedHeight: 0 })
     expect(viewStream(five).completedNumber).toBeUndefined()
     expect(viewStream(tell(five, completed(1, 2), completed(4)))).toMatchObject({ completedNumber: '2', completedHeight: 2 })
     expect(viewStream(tell(five, completed(1, 5)))).toMatchObject({ completedNumber: '5', completedHeight: 4 })
   })
 
-  it('an unknown completion is kept and alarmed, and resolves nothing by itself', () => {
+  test('an unknown completion is kept and alarmed, and resolves nothing by itself', () => {
     const early = tell(five, completed(6))
     expect(viewStream(early)).toMatchObject({ alarms: ['unknown-completion'], counts: { unknown: 1 } })
     expect(viewStream(tell(early, completed(6)))).toMatchObject({ counts: { unknown: 1 } })
@@ -176,13 +176,13 @@ describe('COMPLETE_EVENT_PROCESSING and PROCESS_FINISHED_NONCE_HEIGHT', () => {
     })
   })
 
-  it('undone takes it back, until it is started and completed again', () => {
+  test('undone takes it back, until it is started and completed again', () => {
     const undone = tell(five, completed(1, 5), { kind: 'undone', numbers: [['2', '2']] })
     expect(viewStream(undone)).toMatchObject({ completedNumber: '1', completedHeight: 0, blockedBy: { number: '2', why: 'undone' } })
     expect(viewStream(tell(undone, { kind: 'seen', numbers: [['2']] }, completed(2)))).toMatchObject({ completedNumber: '5' })
   })
 
-  it('what ends without a delivery is resolved and listed', () => {
+  test('what ends without a delivery is resolved and listed', () => {
     const closed = tell(
       five,
       { kind: 'closed', number: '1', outcome: 'cancelled', by: 'ops', reason: 'asked' },
@@ -199,7 +199,7 @@ describe('COMPLETE_EVENT_PROCESSING and PROCESS_FINISHED_NONCE_HEIGHT', () => {
     expect(isWanted(again, '2')).toBe(true)
   })
 
-  it('is resolved by a delivery alone, and never below the first number', () => {
+  test('is resolved by a delivery alone, and never below the first number', () => {
     const from4: StreamConfig = { ...config, first: '4' }
     const state = tell(initialStream(from4), block(0), block(1, 4, 5, 6, 8), completed(4), {
       kind: 'skip',
@@ -211,7 +211,7 @@ describe('COMPLETE_EVENT_PROCESSING and PROCESS_FINISHED_NONCE_HEIGHT', () => {
     expect(resolved).toEqual(['4'])
   })
 
-  it('a number that nobody knows cannot be skipped', () => {
+  test('a number that nobody knows cannot be skipped', () => {
     expect(answered(five, { kind: 'skip', number: '9', by: 'ops', reason: 'x' })).toMatchObject({ kind: 'refused' })
   })
 })
@@ -220,7 +220,7 @@ describe('the size', () => {
   const bound = 80 * 1024
   const size = (state: StreamState) => Buffer.byteLength(JSON.stringify(state))
 
-  it('is bounded with 100,000 numbers of which every tenth is hidden, every seventh never completed, and others skipped', () => {
+  test('is bounded with 100,000 numbers of which every tenth is hidden, every seventh never completed, and others skipped', () => {
     let state = initialStream({ ...config, maxOpen: 360 })
     let largest = 0
     for (let height = 0; height < 1_000; height++) {
@@ -241,7 +241,7 @@ describe('the size', () => {
     expect(largest).toBeLessThan(bound)
   })
 
-  it('is below 80 KiB with every list full of the longest', () => {
+  test('is below 80 KiB with every list full of the longest', () => {
     const top = 2n ** 64n - 1n
     const far = Number.MAX_SAFE_INTEGER - 2_000
     const long = '\u0001"é漢🙂'.repeat(40)
@@ -292,7 +292,7 @@ describe('the size', () => {
 describe('who ordered it, and why', () => {
   const order = { by: 'night-shift', reason: 'a test' }
 
-  it('is kept of every order that is obeyed, with what it named', () => {
+  test('is kept of every order that is obeyed, with what it named', () => {
     const begun = tell(initialStream(config), block(0, 1, 2, 3))
     const ordered = tell(
       begun,
@@ -317,7 +317,7 @@ describe('who ordered it, and why', () => {
     ])
   })
 
-  it('is not kept of what changed nothing, and is unnamed where a recorded history has no name', () => {
+  test('is not kept of what changed nothing, and is unnamed where a recorded history has no name', () => {
     const begun = tell(initialStream(config), block(0, 1))
     const ordered = tell(begun, { kind: 'skip', number: '9', order }, { kind: 'pause', by: 'ops', reason: 'x' }, { kind: 'resume' })
     expect(ordered.orders).toMatchObject([

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { changeSettings } from '../../temporal/client/settings/settings.ts'
 import { nativeTransferId } from '../../lab/devnet/sent.ts'
 import { until } from '../../lab/devnet/until.ts'
@@ -30,7 +30,7 @@ describe('how transfers of a stream end, or wait, without a delivery', { timeout
       { timeoutMs: 120_000, everyMs: 200, what },
     )
 
-  it('a cancelled one is an exception with who and why, one above the cap is parked in sight, the rest is delivered', async () => {
+  test('a cancelled one is an exception with who and why, one above the cap is parked in sight, the rest is delivered', async () => {
     const portage = await stage.portage()
     const by = { by: 'ops', reason: 'a test' }
     await until(() => changeSettings(stage.client, known, { ...by, orders: [{ kind: 'halt', scope }] }), {

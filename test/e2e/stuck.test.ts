@@ -147,7 +147,7 @@ describe('portage stuck', { timeout: 600_000 }, () => {
 
   test('names a process that was killed, and a Temporal that is away', async () => {
     await stage.end(portage, 'SIGKILL')
-    const missing = ['LEDGER_UNSERVED ledger', 'CHAIN_UNSERVED chain:ethereum']
+    const missing = ['LEDGER_WITHOUT_WORKER ledger', 'CHAIN_WITHOUT_WORKER chain:ethereum']
     await answer(missing.join(' and '), ({ causes }) => {
       const rows = causes.map(({ code, where }) => `${code} ${where.id}`)
       return missing.every((row) => rows.includes(row))

@@ -62,11 +62,11 @@ export const cases: Readonly<Record<string, Case>> = {
     ...{ at: '5m', labels: { chain: 'a' } },
   },
   PortageNoQuorum: { series: { 'portage_chain_quorum{chain="a"}': '1 1 0x20' }, at: '5m', labels: { chain: 'a' } },
-  PortageFinalityStands: {
+  PortageFinalityStalled: {
     series: { 'portage_finalized_height{chain="a"}': '1 2 2x80', 'portage_head_height{chain="a"}': '1+1x80' },
     ...{ at: '70m', labels: { chain: 'a' } },
   },
-  PortageChainStands: { series: { 'portage_head_age_seconds{chain="a"}': '0+60x30' }, at: '15m', labels: { chain: 'a' } },
+  PortageChainStalled: { series: { 'portage_head_age_seconds{chain="a"}': '0+60x30' }, at: '15m', labels: { chain: 'a' } },
   PortageStreamForked: streamAlarm('forked', '5m'),
   PortageStreamVanished: streamAlarm('vanished', '5m'),
   PortageStreamUnknownCompletion: streamAlarm('unknown-completion', '40m'),

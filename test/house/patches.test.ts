@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { expect, it } from 'vitest'
+import { expect, test } from 'vitest'
 import { fixtures, readFixture } from '../replay/fixtures.ts'
 import { comesToPlace, patches, patchesOf } from '../replay/patches.ts'
 
@@ -15,7 +15,7 @@ const source = ['workflows', 'domain', 'temporal']
 const idOf = (argument: string) =>
   /^'([^']+)'$/.exec(argument)?.[1] ?? new RegExp(`const ${argument} = '([^']+)'`).exec(source)?.[1] ?? `unknown: ${argument}`
 
-it('every patched id of the workflows has a recorded history with it, and one without it that comes to the same place', async () => {
+test('every patched id of the workflows has a recorded history with it, and one without it that comes to the same place', async () => {
   const ids = [...source.matchAll(/\b(?:patched|deprecatePatch)\(([^()]+)\)/g)].map(([, argument = '']) => idOf(argument.trim()))
   expect(Object.keys(patches).toSorted()).toEqual([...new Set(ids)].toSorted())
   for (const [id, patch] of Object.entries(patches)) {
@@ -29,7 +29,7 @@ it('every patched id of the workflows has a recorded history with it, and one wi
   }
 })
 
-it.each([
+test.each([
   ['ends-by-nonces', 'happy-near-finality'],
   ['ends-by-nonces', 'delivered-by-other'],
   ['refused-after-sent', 'operator-transaction-paid'],

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { expect, it } from 'vitest'
+import { expect, test } from 'vitest'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const rooms = ['workflows', 'domain', 'temporal/contracts']
@@ -18,7 +18,7 @@ const keeps = [
 ]
 const found = (source: string) => keeps.flatMap((kind) => source.match(kind) ?? []).filter((line) => !/: Readonly(Map|Set)</.test(line))
 
-it.each([
+test.each([
   'let count = 0',
   'export const seen = new Map<string, number>()',
   'const all: string[] = []',
@@ -28,7 +28,7 @@ it.each([
   expect(found(`import x from './x.ts'\n\n${line}\n`)).toEqual([line])
 })
 
-it('modules of workflows keep nothing of a workflow: they are evaluated once for all workflows of a thread', () => {
+test('modules of workflows keep nothing of a workflow: they are evaluated once for all workflows of a thread', () => {
   const all = files.flatMap((file) => found(readFileSync(`${root}/${file}`, 'utf8')).map((line) => `${file}: ${line}`))
   expect(all).toEqual([
     // Holds one setting, and no state.

@@ -1,6 +1,6 @@
 import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { afterEach, describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, test } from 'vitest'
 import { startGuardianApi } from '../../lab/devnet/wormhole/guardian-api.ts'
 import { freePort } from '../../lab/devnet/ports.ts'
 import { fetchSignedVaa } from '../../intake/submit/vaa-lookup.ts'
@@ -38,13 +38,13 @@ async function answering(listener: RequestListener): Promise<string> {
 }
 
 describe('fetchSignedVaa', () => {
-  it('fetches the very bytes, also of a sequence above 2^53 and with an emitter in upper case', async () => {
+  test('fetches the very bytes, also of a sequence above 2^53 and with an emitter in upper case', async () => {
     const api = await guardian()
     expect(Buffer.from(await fetchSignedVaa([api], place)).toString('base64')).toBe(upgrade.vaa)
     expect(await fetchSignedVaa([`${api}/`], { ...place, emitter: place.emitter.toUpperCase() })).toHaveLength(bytesOf(upgrade).length)
   })
 
-  it('asks the next API when one does not have it, is down, is slow or talks nonsense', async () => {
+  test('asks the next API when one does not have it, is down, is slow or talks nonsense', async () => {
     const bad = await Promise.all([
       answering((_, response) => void response.writeHead(404).end('{}')),
       answering((_, response) => void response.writeHead(500).end()),
@@ -66,12 +66,12 @@ describe('fetchSignedVaa', () => {
       expect(said).toContain(reason)
   })
 
-  it('does not take another message for the one that was asked for', async () => {
+  test('does not take another message for the one that was asked for', async () => {
     const api = await guardian(signVaa({ sequence: 1n }).bytes)
     await expect(fetchSignedVaa([api], place)).rejects.toThrow('another message')
   })
 
-  it('says so when nothing is configured, and shows of an URL only its origin', async () => {
+  test('says so when nothing is configured, and shows of an URL only its origin', async () => {
     await expect(fetchSignedVaa([], place)).rejects.toThrow('No guardian API is configured.')
     const secret = `${await answering((_, response) => void response.writeHead(403).end())}/v2/topsecret`
     const said = await fetchSignedVaa([secret], place).catch((error: Error) => error.message)

@@ -1,7 +1,7 @@
-import { expect, it } from 'vitest'
+import { expect, test } from 'vitest'
 import { createRecent } from '../../intake/submit/recent.ts'
 
-it('forgets what is old, and the oldest when there is no room', () => {
+test('forgets what is old, and the oldest when there is no room', () => {
   let now = 0
   const recent = createRecent(2, 100, () => now)
   recent.add('a')

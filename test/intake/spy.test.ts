@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, test } from 'vitest'
 import { startSpy, type Spy } from '../../lab/devnet/wormhole/spy.ts'
 import type { ContractReader } from '../../bridges/kit/contract-reader.ts'
 import { coreAbi } from '../../bridges/wormhole-token-bridge/contracts.ts'
@@ -70,7 +70,7 @@ async function listening(spy: Spy, intake: SpyIntake): Promise<void> {
 const say = (spy: Spy, text: string, chain = 2, from = emitter('aa')) => spy.publish(Buffer.from(text), chain, from)
 
 describe('the spy intake', () => {
-  it('hears the emitters that it asked for, and nobody else', async () => {
+  test('hears the emitters that it asked for, and nobody else', async () => {
     const { spy, intake, messages, metrics } = await network()
     await listening(spy, intake)
     say(spy, 'one')
@@ -93,7 +93,7 @@ describe('the spy intake', () => {
     expect(await metrics.render()).toContain('portage_intake_messages_total{via="spy",bridge="wormhole-token-bridge"} 2')
   })
 
-  it('asks the submitter to skip what it just saw, and counts what was known and refused', async () => {
+  test('asks the submitter to skip what it just saw, and counts what was known and refused', async () => {
     const { spy, intake, answerWith, metrics } = await network()
     const asked: unknown[] = []
     answerWith(async (bridge, message, how) => {
@@ -111,7 +111,7 @@ describe('the spy intake', () => {
     )
   })
 
-  it('10,000 junk messages of impossible and of unknown guardian sets stop nobody: two good ones start', async () => {
+  test('10,000 junk messages of impossible and of unknown guardian sets stop nobody: two good ones start', async () => {
     const { spy, intake, messages, answerWith } = await network()
     const core = createGuardianSets({ chain: junkChain, core: `0x${'ab'.repeat(20)}` })
     const verify = createVerifier(core, () => 0)
@@ -140,7 +140,7 @@ describe('the spy intake', () => {
     expect([refused['VAA_NO_QUORUM'], refused['GUARDIAN_SET_IMPOSSIBLE'], refused['GUARDIAN_SET_UNKNOWN']]).toEqual([3_334, 3_333, 3_133])
   })
 
-  it('comes back after the spy was away, however long', async () => {
+  test('comes back after the spy was away, however long', async () => {
     const { spy, intake, messages } = await network()
     await listening(spy, intake)
     say(spy, 'before')
@@ -155,7 +155,7 @@ describe('the spy intake', () => {
     expect(intake.health).toMatchObject({ connected: true, connections: 2, problem: undefined })
   })
 
-  it('starts before the spy does', async () => {
+  test('starts before the spy does', async () => {
     const { spy, intake } = await network()
     await spy.stop()
     intake.start()
@@ -165,7 +165,7 @@ describe('the spy intake', () => {
     await expect.poll(() => spy.subscribers, waitLimit).toBe(1)
   })
 
-  it('keeps what cannot be submitted, stops reading when that is too much, and loses nothing of it', async () => {
+  test('keeps what cannot be submitted, stops reading when that is too much, and loses nothing of it', async () => {
     const { spy, intake, messages, answerWith } = await network({ limit: 20, concurrency: 4 })
     let down = true
     answerWith(async (_, message) => {
@@ -186,7 +186,7 @@ describe('the spy intake', () => {
     expect(intake.health).toMatchObject({ started: 200, kept: 0, paused: false, problem: undefined })
   })
 
-  it('is dropped by the spy as too slow while it does not read, and comes back reading', async () => {
+  test('is dropped by the spy as too slow while it does not read, and comes back reading', async () => {
     const { spy, intake, messages, answerWith } = await network({ limit: 2, concurrency: 1, sendTimeoutMs: 1_000 })
     let down = true
     answerWith(async (_, message) => {
@@ -206,7 +206,7 @@ describe('the spy intake', () => {
     expect(intake.health.started).toBe(intake.health.received)
   })
 
-  it('stops: no more connections, and what was heard is submitted', async () => {
+  test('stops: no more connections, and what was heard is submitted', async () => {
     const { spy, intake, messages, answerWith } = await network()
     let release = () => {}
     const held = new Promise<void>((resolve) => (release = resolve))
@@ -225,7 +225,7 @@ describe('the spy intake', () => {
     expect(intake.health.connected).toBe(false)
   })
 
-  it('can be stopped while it connects, and while it waits to connect', async () => {
+  test('can be stopped while it connects, and while it waits to connect', async () => {
     const connecting = await network()
     connecting.intake.start()
     await connecting.intake.stop()
@@ -239,7 +239,7 @@ describe('the spy intake', () => {
     expect([waiting.spy.subscribers, waiting.intake.health.connections]).toEqual([0, 0])
   })
 
-  it('says what the spy says to a filter that it does not take', async () => {
+  test('says what the spy says to a filter that it does not take', async () => {
     const { intake } = await network({ filters: [{ chain: 70_000, emitter: emitter('aa') }] })
     intake.start()
     await expect.poll(() => intake.health.problem, waitLimit).toContain('16 bit')

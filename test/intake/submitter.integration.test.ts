@@ -1,5 +1,5 @@
 import { Client, Connection } from '@temporalio/client'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { devnetGuardians } from '../../lab/devnet/chain/accounts.ts'
 import { upgradeGuardians } from '../../lab/devnet/wormhole/guardian-sets.ts'
 import { startSpy } from '../../lab/devnet/wormhole/spy.ts'
@@ -43,7 +43,7 @@ describe('the submitter', () => {
     return runId
   }
 
-  it('starts a transfer that the operator can find by what it is', async () => {
+  test('starts a transfer that the operator can find by what it is', async () => {
     const { bytes } = network.message()
     const transfer = network.bridge().decode(bytes)
     const result = await submitter.submit(bridge, bytes)
@@ -70,7 +70,7 @@ describe('the submitter', () => {
     expect(JSON.parse(Buffer.from(input ?? []).toString())).toEqual({ transfer, seenAt: expect.any(Number) as number, endsByNonces: true })
   })
 
-  it('knows the same message again: from another process, and however it is signed', async () => {
+  test('knows the same message again: from another process, and however it is signed', async () => {
     const message = network.message()
     const { id, status } = await submitter.submit(bridge, message.bytes)
     const run = await runs(id)
@@ -82,14 +82,14 @@ describe('the submitter', () => {
     expect(await runs(id)).toBe(run)
   })
 
-  it('starts one workflow when many submit at once', async () => {
+  test('starts one workflow when many submit at once', async () => {
     const { bytes } = network.message()
     const results = await Promise.all(Array.from({ length: 20 }, () => newSubmitter().submit(bridge, bytes)))
     expect(new Set(results.map(({ id }) => id)).size).toBe(1)
     expect(results.filter(({ status }) => status === 'started')).toHaveLength(1)
   })
 
-  it('starts again what was closed undone, unless it is a stream that repeats itself', async () => {
+  test('starts again what was closed undone, unless it is a stream that repeats itself', async () => {
     const { bytes } = network.message()
     const { id } = await submitter.submit(bridge, bytes)
     const run = await runs(id)
@@ -115,7 +115,7 @@ describe('the submitter', () => {
     expect((await describeIt(id)).status.name).toBe('COMPLETED')
   }
 
-  it('starts a good copy in place of another one that took its id and was rejected; what was rejected itself is known', async () => {
+  test('starts a good copy in place of another one that took its id and was rejected; what was rejected itself is known', async () => {
     const { bytes } = network.message()
     const transfer = network.bridge().decode(bytes)
     const id = transferId(transfer)
@@ -127,7 +127,7 @@ describe('the submitter', () => {
     expect(await newSubmitter().submit(bridge, bytes)).toEqual({ id, status: 'known' })
   })
 
-  it('starts in place of what was rejected once in a while, however often that is repeated', async () => {
+  test('starts in place of what was rejected once in a while, however often that is repeated', async () => {
     const { bytes } = network.message()
     const id = transferId(network.bridge().decode(bytes))
     // Not even a transfer.
@@ -139,7 +139,7 @@ describe('the submitter', () => {
     expect(await submitter.submit(bridge, bytes)).toEqual({ id, status: 'known' })
   })
 
-  it('sends nothing to Temporal for the repeats of a stream', async () => {
+  test('sends nothing to Temporal for the repeats of a stream', async () => {
     const { bytes } = network.message()
     const { id } = await submitter.submit(bridge, bytes, { repeats: 'skip' })
     const deaf = await Connection.connect({ address: temporal.address })
@@ -149,7 +149,7 @@ describe('the submitter', () => {
     expect(await started.submit(bridge, bytes, { repeats: 'skip' })).toEqual({ id, status: 'known' })
   })
 
-  it('takes no id for what is not well signed, and says why', async () => {
+  test('takes no id for what is not well signed, and says why', async () => {
     const good = network.message()
     const refusals: [Uint8Array, string][] = [
       [good.bytes.subarray(0, 40), 'VAA_TRUNCATED'],
@@ -174,7 +174,7 @@ describe('the submitter', () => {
   })
 
   // Last: the server is stopped.
-  it('takes no id for a well-signed message of another emitter, or one that is too large', async () => {
+  test('takes no id for a well-signed message of another emitter, or one that is too large', async () => {
     const forged = network.message({}, { emitter: 'ee'.repeat(32) })
     const large = network.message({ kind: 3, rest: `0x${'00'.repeat(200_000)}` })
     for (const [{ bytes }, code] of [
@@ -185,7 +185,7 @@ describe('the submitter', () => {
     await expect(describeIt(transferId(network.bridge().decode(forged.bytes)))).rejects.toThrow('not found')
   })
 
-  it('gives a copy of the next guardian set, told once, to a transfer that is not parked at that moment; one of the same or an earlier set to none', async () => {
+  test('gives a copy of the next guardian set, told once, to a transfer that is not parked at that moment; one of the same or an earlier set to none', async () => {
     const copyOf = (sequence: bigint, setIndex: number) =>
       network.message({ to: `${'00'.repeat(12)}${'44'.repeat(20)}` }, { sequence }, { setIndex }).bytes
     const adopted = async (id: string) => {
@@ -205,7 +205,7 @@ describe('the submitter', () => {
     expect(await adopted(later.id)).toEqual([])
   })
 
-  it.each([
+  test.each([
     ['nothing', []],
     ['no transfer', [{}]],
     ['a transfer without a message', [{ transfer: {} }]],
@@ -219,7 +219,7 @@ describe('the submitter', () => {
     await client.workflow.getHandle(id).terminate('by a test')
   })
 
-  it('loses nothing of what the spy says while Temporal is down', async () => {
+  test('loses nothing of what the spy says while Temporal is down', async () => {
     const spy = await startSpy()
     // One that does not wait for long for a server that is gone.
     const hasty = newSubmitter(2_000)

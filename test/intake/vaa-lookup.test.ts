@@ -1,6 +1,6 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { afterEach, describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, test } from 'vitest'
 import { startGuardianApi } from '../../lab/devnet/wormhole/guardian-api.ts'
 import { freePort } from '../../lab/devnet/ports.ts'
 import { until } from '../../lab/devnet/until.ts'
@@ -36,7 +36,7 @@ async function wormholescan(has: (sequence: string) => boolean, held: readonly s
 const quick = { timeoutMs: 3_000, pause: { firstMs: 200, mostMs: 400 } }
 
 describe('where a missing VAA is looked for', () => {
-  it('reads no more of an answer than a VAA can be long, and asks the next server', async () => {
+  test('reads no more of an answer than a VAA can be long, and asks the next server', async () => {
     const endless = createServer((_, response) => {
       const more = () => {
         while (response.write(Buffer.alloc(65_536, 0x20)));
@@ -52,7 +52,7 @@ describe('where a missing VAA is looked for', () => {
     expect(await lookup.find(place(1))).toMatchObject({ kind: 'found', origin: good.url })
   }, 60_000)
 
-  it('asks each guardian, then Wormholescan, each in its own shape', async () => {
+  test('asks each guardian, then Wormholescan, each in its own shape', async () => {
     const [first, second, scan] = await Promise.all([
       guardian((n) => n === '1'),
       guardian((n) => n === '2'),
@@ -69,7 +69,7 @@ describe('where a missing VAA is looked for', () => {
     expect(scan.requests).toEqual([`/api/v1/vaas/2/${emitter}/3`, `/api/v1/vaas/2/${emitter}/4`])
   })
 
-  it('asks the next one where a copy is of another message', async () => {
+  test('asks the next one where a copy is of another message', async () => {
     const first = await startGuardianApi(() => bytes('77'))
     stops.push(first.stop)
     const scan = await wormholescan((n) => n === '1')
@@ -80,13 +80,13 @@ describe('where a missing VAA is looked for', () => {
     expect(await lookup.find(place(1), 2)).toEqual({ kind: 'absent', why: '' })
   })
 
-  it('has nowhere to look where nothing is configured', async () => {
+  test('has nowhere to look where nothing is configured', async () => {
     const lookup = createVaaLookup({ guardianApis: [], wormholescanApis: [] })
     expect(await lookup.find(place(1))).toEqual({ kind: 'absent', why: '' })
     expect(await lookup.held(place(1))).toBeUndefined()
   })
 
-  it('says unknown only while nobody can be asked, and shows of an URL only its origin', async () => {
+  test('says unknown only while nobody can be asked, and shows of an URL only its origin', async () => {
     const scan = await wormholescan(() => true)
     const down = `http://127.0.0.1:${await freePort()}`
     scan.trouble({ silent: true })
@@ -103,7 +103,7 @@ describe('where a missing VAA is looked for', () => {
     })
   })
 
-  it('goes on after an outage, and after answers that make no sense', async () => {
+  test('goes on after an outage, and after answers that make no sense', async () => {
     const api = await guardian(() => true)
     const lookup = createVaaLookup({ guardianApis: [api.url], wormholescanApis: [], ...quick })
     for (const status of [500, 502, 503, 429, 403]) {
@@ -114,7 +114,7 @@ describe('where a missing VAA is looked for', () => {
     }
   })
 
-  it.each(['seconds', 'date'] as const)(
+  test.each(['seconds', 'date'] as const)(
     'keeps to the limits of a server that names them in %s, for all that it wants of it',
     async (retryAfter) => {
       const api = await guardian(() => true)
@@ -141,7 +141,7 @@ describe('where a missing VAA is looked for', () => {
     60_000,
   )
 
-  it('asks the Governor of any guardian, and of Wormholescan', async () => {
+  test('asks the Governor of any guardian, and of Wormholescan', async () => {
     const [first, second, scan] = await Promise.all([guardian(() => false), guardian(() => false, ['2']), wormholescan(() => false, ['3'])])
     const lookup = createVaaLookup({ guardianApis: [first.url, second.url], wormholescanApis: [scan.url], ...quick })
     expect(await Promise.all([1, 2, 3].map((sequence) => lookup.held(place(sequence))))).toEqual([false, true, true])
@@ -150,7 +150,7 @@ describe('where a missing VAA is looked for', () => {
 
 describe('Retry-After', () => {
   const now = Date.parse('2026-11-21T12:00:00Z')
-  it.each([
+  test.each([
     ['0', 0],
     ['120', 120_000],
     ['Sat, 21 Nov 2026 12:00:30 GMT', 30_000],
@@ -159,7 +159,7 @@ describe('Retry-After', () => {
     ['99999999', 3_600_000],
     ['Wed, 21 Nov 2035 12:00:00 GMT', 3_600_000],
   ])('%s is %d ms', (value, expected) => expect(retryAfterMs(value, now)).toBe(expected))
-  it.each([null, '', 'soon', '-1', '1.5', '2026-11-21T12:00:30Z', '1e3'])('%s says nothing', (value) => {
+  test.each([null, '', 'soon', '-1', '1.5', '2026-11-21T12:00:30Z', '1e3'])('%s says nothing', (value) => {
     expect(retryAfterMs(value, now)).toBeUndefined()
   })
 })

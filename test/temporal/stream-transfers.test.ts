@@ -1,6 +1,6 @@
 import { Client, Connection, type WorkflowExecutionInfo } from '@temporalio/client'
 import { TypedSearchAttributes } from '@temporalio/common'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { silentLogger } from '../../observability/logger.ts'
 import { createUnderWay } from '../../intake/streams/signed/gaps/under-way.ts'
 import { createParkedRounds } from '../../intake/streams/parked-rounds.ts'
@@ -57,7 +57,7 @@ function clientWith(ids: readonly string[], state = 'parked'): Client {
 describe('runs with ids that no transfer of the stream can have', () => {
   const client = clientWith([...junk, good, highest])
 
-  it.each([
+  test.each([
     ['that run', () => runningTransfers(client, of)],
     ['that wait', () => longWaiting(client, of, 1)],
     ['that are parked', async () => (await parkedPage(client, of, 100)).listed],
@@ -70,7 +70,7 @@ describe('runs with ids that no transfer of the stream can have', () => {
     ])
   })
 
-  it('stop neither the look at what is under way nor that at what is parked', async () => {
+  test('stop neither the look at what is under way nor that at what is parked', async () => {
     const underWay = createUnderWay({ source: of, client, logger: silentLogger(), proved: { own: async (listed) => listed } })
     expect(await underWay.of(['7', '8'])).toEqual(new Map([['7', good]]))
     const state = initialStream({ stream: 's', origin: '1/0xaa', first: '0', maxOpen: 10 })
@@ -78,12 +78,12 @@ describe('runs with ids that no transfer of the stream can have', () => {
     expect(look.end(new Set(), 10)).toEqual([])
   })
 
-  it('have no state of their own making', async () => {
+  test('have no state of their own making', async () => {
     expect(await runningTransfers(clientWith([good], '__proto__'), of)).toMatchObject([{ number: '7', state: 'admitting' }])
   })
 })
 
-it('runs of the types `stream` and `lane` under other ids are neither', async () => {
+test('runs of the types `stream` and `lane` under other ids are neither', async () => {
   const client = clientWith(['junk', 'stream:a:b:c', 'lane:evm:1:0xaa', 'str'])
   expect(await listStreamNames(client)).toEqual(['a:b:c'])
   expect([...(await runningLanes(client))]).toEqual(['evm:1:0xaa'])

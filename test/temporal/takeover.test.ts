@@ -1,5 +1,5 @@
 import type { WorkflowStartInput } from '@temporalio/client'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { takeoverInterceptor } from '../../temporal/client/connection/takeover.ts'
 import { defaultTakeover, takeoverOf } from '../../temporal/contracts/takeover.ts'
 
@@ -20,7 +20,7 @@ async function startedWith(settings: Parameters<typeof takeoverInterceptor>[0]):
 }
 
 describe('the time-outs that a workflow is started with', () => {
-  it('add nothing where they are the defaults', async () => {
+  test('add nothing where they are the defaults', async () => {
     expect(
       await startedWith({ workflowTaskSeconds: 10, heartbeatSeconds: defaultTakeover.heartbeatMs / 1_000, laneTaskSeconds: 60 }),
     ).toEqual(started.options)
@@ -28,7 +28,7 @@ describe('the time-outs that a workflow is started with', () => {
     expect(takeoverOf(undefined)).toEqual(defaultTakeover)
   })
 
-  it('are in its memo beside what is there, and are what the workflow goes by', async () => {
+  test('are in its memo beside what is there, and are what the workflow goes by', async () => {
     const { memo, workflowTaskTimeout } = await startedWith({ workflowTaskSeconds: 2, heartbeatSeconds: 3, laneTaskSeconds: 4.5 })
     expect(memo).toEqual({ members: ['a'], takeover: { heartbeatMs: 3_000, laneTaskMs: 4_500 } })
     expect(takeoverOf(memo)).toEqual({ heartbeatMs: 3_000, laneTaskMs: 4_500 })

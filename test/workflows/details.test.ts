@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest'
+import { expect, test } from 'vitest'
 import type { TimelineEntry, TransferProgress } from '../../temporal/contracts/transfer.ts'
 import { detailsOf, joined } from '../../workflows/transfer/details.ts'
 
@@ -14,7 +14,7 @@ const progress = (given: Partial<TransferProgress>): TransferProgress => ({
   ...given,
 })
 
-it('what waits: state, code, reason, remedy, the next look, the commands, the lane; the newest first, and what was said again is counted', () => {
+test('what waits: state, code, reason, remedy, the next look, the commands, the lane; the newest first, and what was said again is counted', () => {
   const timeline = [
     entry(1, 'broadcasting', 'through evm-56:0xab'),
     ...[2, 4, 6].flatMap((second) => [entry(second, 'admitting', 'round 2'), entry(second, 'waiting', 'both bsc lanes are paused')]),
@@ -45,7 +45,7 @@ it('what waits: state, code, reason, remedy, the next look, the commands, the la
   ])
 })
 
-it('what a person has to act on says so, and nothing of a strange id gets into a command that people copy', () => {
+test('what a person has to act on says so, and nothing of a strange id gets into a command that people copy', () => {
   const given = progress({
     state: 'parked',
     code: 'DELIVERY_IMPOSSIBLE',
@@ -59,12 +59,12 @@ it('what a person has to act on says so, and nothing of a strange id gets into a
   expect(details).not.toContain('rm -rf')
 })
 
-it('what has ended asks for nothing', () => {
+test('what has ended asks for nothing', () => {
   const given = progress({ state: 'delivered', timeline: [entry(1, 'delivered', 'by our 0xab in block 9')] })
   expect(detailsOf(transfer, given, undefined, here)).not.toMatch(/portage transfer|What to do/)
 })
 
-it('entries that were dropped in between change nothing: repetitions are still one line', () => {
+test('entries that were dropped in between change nothing: repetitions are still one line', () => {
   const waits = [entry(1, 'waiting', 'a'), entry(2, 'waiting', 'a'), entry(3, 'admitting', 'round 1'), entry(3, 'waiting', 'a')]
   expect(joined([...waits, entry(4, 'admitting', 'round 1'), entry(4, 'waiting', 'b')])).toEqual([
     { ...entry(3, 'waiting', 'a'), since: at(1), times: 3 },

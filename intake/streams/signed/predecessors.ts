@@ -83,7 +83,7 @@ export function createCountedPredecessors(
 }
 
 /** Tells of a stream whether it was told nothing for so long, ms, as far as this process has seen. It throws what the Temporal client throws. */
-export function createUnfedLook(client: TemporalClient, quietMs: number): (stream: string) => Promise<boolean> {
+export function createWithoutSourceLook(client: TemporalClient, quietMs: number): (stream: string) => Promise<boolean> {
   const still = new Map<string, { readonly progress: string; readonly since: number }>()
   return async (stream) => {
     const progress = await streamProgress(client, stream)

@@ -9,7 +9,7 @@ import { endStream, listStreamNames } from '../../../temporal/client/streams/str
 import type { StreamInput } from '../../../temporal/contracts/stream.ts'
 import { configuredBy } from '../config-changes.ts'
 import type { StreamClient } from '../stream-client.ts'
-import { createCountedPredecessors, createPredecessors, createUnfedLook, hasNode, type Predecessor } from './predecessors.ts'
+import { createCountedPredecessors, createPredecessors, createWithoutSourceLook, hasNode, type Predecessor } from './predecessors.ts'
 
 export interface SuccessionOptions {
   readonly source: Pick<SignedSource, 'config' | 'highest' | 'withoutNode'>
@@ -37,7 +37,7 @@ export function createSuccession({ source, client, logger, auditMs, streams }: S
   const names = streams ?? keptRead(() => listStreamNames(client), { fromAnswer: Math.min(30_000, auditMs / 2) })
   const told = new Set<string>()
   const find = createCountedPredecessors(source, createPredecessors(client, config, names, warn), warn)
-  const isUnfed = createUnfedLook(client, quietAudits * auditMs)
+  const isWithoutSource = createWithoutSourceLook(client, quietAudits * auditMs)
 
   /** Once for each stream and reason. */
   function warn(message: string, fields: WarningFields): void {
@@ -49,7 +49,7 @@ export function createSuccession({ source, client, logger, auditMs, streams }: S
   async function end(one: Predecessor, highest: string | undefined, streamClient: Pick<StreamClient, 'apply' | 'state'>): Promise<void> {
     const { stream, state } = one
     // A source with a node proves more than one without, and goes before. All others only end when nobody feeds them.
-    if ((source.withoutNode || hasNode(stream)) && !(await isUnfed(stream))) return
+    if ((source.withoutNode || hasNode(stream)) && !(await isWithoutSource(stream))) return
     if (source.withoutNode) await takeUp(one, streamClient)
     const now = await streamClient.state()
     if (!now) return
@@ -60,7 +60,7 @@ export function createSuccession({ source, client, logger, auditMs, streams }: S
     if (!isKnown || lost.length > 0) {
       const numbers = isKnown ? named(lost) : `${now.next}-${BigInt(state.next) - 1n}`
       const about = { code: 'PREDECESSOR_OPEN', predecessor: stream, first: now.first, numbers } as const
-      const [, command] = commandsOf('STREAM_UNFED', { stream })
+      const [, command] = commandsOf('STREAM_WITHOUT_SOURCE', { stream })
       return warn('an older stream has numbers open, or knows of some, that this one does not take up; it is not ended', {
         ...about,
         command,

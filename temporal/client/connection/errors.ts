@@ -12,7 +12,7 @@ import { redactText } from '../../../observability/redact.ts'
 import { malformedUpdate, runIsFull } from '../../contracts/update-refusals.ts'
 
 /** The server answers, no worker does. gRPC: CANCELLED and DEADLINE_EXCEEDED (our deadline), FAILED_PRECONDITION (no worker polls the queue). */
-const unservedCodes = [1, 4, 9]
+const withoutWorkerCodes = [1, 4, 9]
 /** gRPC: INVALID_ARGUMENT; UNKNOWN and INTERNAL, which a server on SQL answers to a page token that is none of its own. */
 const unreadableCodes = [2, 3, 13]
 /** gRPC: NOT_FOUND, the answer of describeNamespace for a namespace that does not exist. */
@@ -48,7 +48,7 @@ export function isGone(error: unknown): boolean {
 /** The server refuses or cannot be reached. False where the server answers and no worker of the queue does. */
 export function isUnavailable(error: unknown): boolean {
   const cause = serverWord(error)
-  return isGrpcServiceError(cause) && !unservedCodes.includes(cause.code)
+  return isGrpcServiceError(cause) && !withoutWorkerCodes.includes(cause.code)
 }
 
 /** The id is taken, by a run that goes on or, where the reuse policy asks for it, by one that has ended. */

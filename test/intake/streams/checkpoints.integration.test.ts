@@ -5,7 +5,7 @@ import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { until } from '../../../lab/devnet/until.ts'
 import type { StreamCheckpoint } from '../../../domain/stream/checkpoint.ts'
 import { createCheckpointStore } from '../../../intake/streams/checkpoints.ts'
@@ -21,7 +21,7 @@ describe('checkpoints in a folder', () => {
   })
   afterAll(() => rm(folder, { recursive: true, force: true }))
 
-  it('are read as they were written, and nothing half-written stays', async () => {
+  test('are read as they were written, and nothing half-written stays', async () => {
     const store = createCheckpointStore({ kind: 'directory', path: join(folder, 'new') })
     expect(await store.read(checkpoint.stream)).toBeUndefined()
     await Promise.all([store.write(checkpoint), store.write({ ...checkpoint, completedNumber: '5' })])
@@ -29,7 +29,7 @@ describe('checkpoints in a folder', () => {
     expect(await readdir(join(folder, 'new'))).toEqual(['native-bridge_a_b.json'])
   })
 
-  it('stay whole, the older or the newer, however often who writes them is killed while it does', async () => {
+  test('stay whole, the older or the newer, however often who writes them is killed while it does', async () => {
     const path = join(folder, 'killed')
     const store = createCheckpointStore({ kind: 'directory', path })
     const module = pathToFileURL(fileURLToPath(new URL('../../../intake/streams/checkpoints.ts', import.meta.url))).href
@@ -57,7 +57,7 @@ describe('checkpoints in a folder', () => {
     expect(await read()).toBe(5)
   })
 
-  it('say so where the folder is none', async () => {
+  test('say so where the folder is none', async () => {
     const file = join(folder, 'file')
     await writeFile(file, '')
     const store = createCheckpointStore({ kind: 'directory', path: join(file, 'below') })
@@ -91,7 +91,7 @@ describe('checkpoints in an object store', () => {
   })
   afterAll(() => new Promise((resolve) => server.close(resolve)))
 
-  it('are read as they were written, with the query and the header that it wants', async () => {
+  test('are read as they were written, with the query and the header that it wants', async () => {
     const store = createCheckpointStore({ kind: 'http', url, authorization: secret })
     expect(await store.read(checkpoint.stream)).toBeUndefined()
     await store.write(checkpoint)
@@ -101,13 +101,13 @@ describe('checkpoints in an object store', () => {
     expect(await codeOfAsync(() => store.read(checkpoint.stream))).toBe('CHECKPOINT_INVALID')
   })
 
-  it('are read no further than one can be long', async () => {
+  test('are read no further than one can be long', async () => {
     const store = createCheckpointStore({ kind: 'http', url, authorization: secret })
     objects.set('/bucket/portage/endless.json?key=of-a-secret', 'x'.repeat(40_000_000))
     expect(await codeOfAsync(() => store.read('endless'))).toBe('CHECKPOINT_INVALID')
   })
 
-  it('say so where it refuses or is gone, and tell nothing of its URL', async () => {
+  test('say so where it refuses or is gone, and tell nothing of its URL', async () => {
     const tells = async (store: ReturnType<typeof createCheckpointStore>) => {
       const error: unknown = await store.write(checkpoint).catch((thrown: unknown) => thrown)
       expect(error).toMatchObject({ code: 'CHECKPOINT_UNAVAILABLE' })

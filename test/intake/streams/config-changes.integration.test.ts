@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createHeardSource } from '../../../bridges/wormhole-token-bridge/heard.ts'
 import type { SignedSource } from '../../../bridges/source-port.ts'
 import { checkStreams } from '../../../cli/doctor/streams.ts'
@@ -21,7 +21,7 @@ beforeAll(async () => {
 afterAll(() => setting?.stop())
 
 describe('a config that changes while its stream runs', () => {
-  it('is taken over by the next process; an order outranks it until it is taken back', async () => {
+  test('is taken over by the next process; an order outranks it until it is taken back', async () => {
     const stream = await setting.stream({ maxOpen: 2 })
     const order = (maxOpen?: number) =>
       orderStream(setting.ledgers.temporal.client, stream.source.config.stream, {
@@ -96,7 +96,7 @@ describe('a source that gets a node, loses it, and is named otherwise', () => {
 
   let without: ReturnType<typeof start>
 
-  it('is looked at where another process, or an operator, has recorded something, before the next audit', async () => {
+  test('is looked at where another process, or an operator, has recorded something, before the next audit', async () => {
     // It began in a release that did not keep the number of its chain: an agent adds it.
     const { sourceId: _, ...config } = heard.config
     const tell = (requests: Parameters<typeof applyToStream>[2]['requests']) =>
@@ -117,7 +117,7 @@ describe('a source that gets a node, loses it, and is named otherwise', () => {
     expect(view).toMatchObject({ open: 2, gaps: { unobserved: '2' } })
   })
 
-  it('has one stream after the other, which keeps its watermark, what is open and missing, and what was ordered', async () => {
+  test('has one stream after the other, which keeps its watermark, what is open and missing, and what was ordered', async () => {
     // Of another chain, with the same emitter: left alone.
     const strange = nameOf('unichain')
     const begin = () => ({ config: initialStream({ ...heard.config, stream: strange, sourceId: '44' }).config })
@@ -158,7 +158,7 @@ describe('a source that gets a node, loses it, and is named otherwise', () => {
     await renamed.stop()
   })
 
-  it('portage doctor names the streams that the config has no source for, with the one command that ends each', async () => {
+  test('portage doctor names the streams that the config has no source for, with the one command that ends each', async () => {
     const config = parseConfig(
       `
 temporal: {}

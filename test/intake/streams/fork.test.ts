@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { initialStream, viewStream } from '../../../domain/stream/reducer.ts'
 import type { StreamRequest } from '../../../domain/stream/stream.ts'
 import { goBack } from '../../../intake/streams/scanned/fork.ts'
@@ -24,7 +24,7 @@ function network() {
 }
 
 describe('a source that counts fewer transfers than its logs had shown', () => {
-  it.each([
+  test.each([
     ['with what this process remembers', false],
     ['with nothing to remember', true],
   ])('is read again from below the first that is gone, at the first look, %s', async (_, forgets) => {

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { RelayerError } from '../../../domain/catalogue/errors.ts'
 import type { Mismatch } from '../../../intake/submit/halt-route.ts'
 import { haltOnMismatch } from '../../../intake/streams/scanned/halt-on-mismatch.ts'
@@ -16,7 +16,7 @@ function setting() {
 const mismatch = () => new RelayerError('NATIVE_TABLE_MISMATCH', { facts: { nonce: '7' } })
 
 describe('a reading that contradicts the contracts of its route', () => {
-  it('is made again by quorum: what one node alone said halts nothing, and is passed', async () => {
+  test('is made again by quorum: what one node alone said halts nothing, and is passed', async () => {
     const { halts, context } = setting()
     const looks: (string | undefined)[] = []
     const read = async (at?: 'agreed') => {
@@ -28,21 +28,21 @@ describe('a reading that contradicts the contracts of its route', () => {
     expect([looks, halts]).toEqual([[undefined, 'agreed'], []])
   })
 
-  it('halts the route where the majority says so too, and is not passed', async () => {
+  test('halts the route where the majority says so too, and is not passed', async () => {
     const { halts, context } = setting()
     const read = () => Promise.reject(mismatch())
     await expect(haltOnMismatch(context, chain, read)).rejects.toMatchObject({ code: 'NATIVE_TABLE_MISMATCH' })
     expect(halts).toMatchObject([{ sourceChain: 'a', targetChain: 'b', code: 'NATIVE_TABLE_MISMATCH' }])
   })
 
-  it('halts nothing while nodes disagree', async () => {
+  test('halts nothing while nodes disagree', async () => {
     const { halts, context } = setting()
     const read = (at?: 'agreed') => Promise.reject(at ? new RelayerError('NODES_DISAGREE') : mismatch())
     await expect(haltOnMismatch(context, chain, read)).rejects.toMatchObject({ code: 'NODES_DISAGREE' })
     expect(halts).toEqual([])
   })
 
-  it('is read in smaller parts first where that is possible', async () => {
+  test('is read in smaller parts first where that is possible', async () => {
     const { halts, context } = setting()
     let looks = 0
     const read = () => {

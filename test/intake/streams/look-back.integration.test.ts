@@ -1,5 +1,5 @@
 import { Wallet } from 'ethers'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { SignedSource } from '../../../bridges/source-port.ts'
 import { createTokenBridgeSource } from '../../../bridges/wormhole-token-bridge/streams.ts'
 import type { EvmChain } from '../../../chains/evm/index.ts'
@@ -138,7 +138,7 @@ describe('2,000 messages of a real core contract, Temporal was wiped and there i
     return (await bootstrapSigned(source, read, unused('onProblem'), createLookBack(options(lookBackDays)).firstNumber)).config.first
   }
 
-  it.each([
+  test.each([
     ['the first of seven days', 7, '300'],
     ['the first of all', 30, '0'],
     ['the latest thousand, at least', 0, '1000'],
@@ -146,7 +146,7 @@ describe('2,000 messages of a real core contract, Temporal was wiped and there i
     expect(await firstOf(days)).toBe(first)
   })
 
-  it('asks the target for each number of those days, and the network only for those that are open', async () => {
+  test('asks the target for each number of those days, and the network only for those that are open', async () => {
     const config = { ...source.config, first: await firstOf(7) }
     const { streamClient } = fakeStream(config)
     await streamClient.apply([{ kind: 'audited', upTo: (await source.highest())!, height: chain.heads.current!.finalized, present: [] }])
@@ -175,7 +175,7 @@ describe('2,000 messages of a real core contract, Temporal was wiped and there i
     expect(fetched).toEqual(open)
   }, 60_000)
 
-  it('knows from a real token bridge which of its transfers were redeemed there', async () => {
+  test('knows from a real token bridge which of its transfers were redeemed there', async () => {
     const [ethereum, bsc] = real
     const account = devnetAccount(8)
     const sending = await Script.of(ethereum.anvil, account)

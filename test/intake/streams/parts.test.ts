@@ -1,6 +1,6 @@
 import type { Order } from '../../../domain/order.ts'
 import fc from 'fast-check'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { assertStreamRequest } from '../../../domain/stream/request.ts'
 import type { Transfer, TransferState } from '../../../domain/transfer/transfer.ts'
 import { parseCheckpoint } from '../../../intake/streams/checkpoints.ts'
@@ -11,7 +11,7 @@ import { toClosed } from '../../../intake/streams/transfer-outcomes.ts'
 import { isOf } from '../../../temporal/client/streams/stream-transfers.ts'
 import { codeOf } from '../../helpers/refusals.ts'
 
-it('knows when heights became final, but of the first that it saw, and forgets those of a chain that was replaced', () => {
+test('knows when heights became final, but of the first that it saw, and forgets those of a chain that was replaced', () => {
   let now = 0
   const times = createFinalityTimes(() => ++now)
   for (const height of [10, 10, 12, 13]) times.see(height)
@@ -24,13 +24,13 @@ it('knows when heights became final, but of the first that it saw, and forgets t
 })
 
 describe('the size of a range', () => {
-  it('halves with each refusal, down to a block that cannot be split', () => {
+  test('halves with each refusal, down to a block that cannot be split', () => {
     const size = createRangeSize(100)
     expect([size.blocks, size.refused(100), size.blocks]).toEqual([100, true, 50])
     expect([size.refused(1), size.blocks]).toEqual([false, 1])
   })
 
-  it('grows again after some luck at its full length, never above the most', () => {
+  test('grows again after some luck at its full length, never above the most', () => {
     const size = createRangeSize(10)
     size.refused(10)
     for (let count = 0; count < 20; count++) size.answered(3)
@@ -39,7 +39,7 @@ describe('the size of a range', () => {
     expect(size.blocks).toBe(10)
   })
 
-  it('finds a length that a node answers, whatever it refuses, and asks it for too much but seldom', () => {
+  test('finds a length that a node answers, whatever it refuses, and asks it for too much but seldom', () => {
     const most = fc.integer({ min: 1, max: 10_000 })
     fc.assert(
       fc.property(most, most, (limit, longest) => {
@@ -72,7 +72,7 @@ describe('what a process remembers of a stream', () => {
     message: '',
   })
 
-  it('keeps the newest ends of ranges, and forgets with a fork what lay above it', () => {
+  test('keeps the newest ends of ranges, and forgets with a fork what lay above it', () => {
     const cache = createStreamCache()
     for (let height = 0; height < 1_000; height++) cache.scanned({ height, hash: `h${height}` })
     const heights = cache.blocks.map(({ height }) => height)
@@ -85,7 +85,7 @@ describe('what a process remembers of a stream', () => {
     expect([cache.transfer('7'), cache.completions]).toEqual([undefined, []])
   })
 
-  it('keeps what was completed lately, once each, as far as it knows the transfer', () => {
+  test('keeps what was completed lately, once each, as far as it knows the transfer', () => {
     const cache = createStreamCache()
     for (let number = 1; number <= 600; number++) {
       cache.know([transfer(String(number))])
@@ -110,11 +110,11 @@ describe('a checkpoint as it is read', () => {
     exceptions: [],
   }
 
-  it('is what was written', () => {
+  test('is what was written', () => {
     expect(parseCheckpoint('s', JSON.stringify(good))).toEqual(good)
   })
 
-  it.each([
+  test.each([
     ['not JSON', '{', 'JSON'],
     ['another version', { ...good, version: 2 }, 'version'],
     ['of another stream', { ...good, stream: 'other' }, 'stream'],
@@ -131,7 +131,7 @@ describe('a checkpoint as it is read', () => {
 })
 
 describe('how a transfer ended', () => {
-  it('names who cancelled it', () => {
+  test('names who cancelled it', () => {
     const by = (cancelledBy?: object) => {
       const closed = toClosed('7', { state: 'cancelled', ...(cancelledBy && { cancelledBy: cancelledBy as Order }) })
       return closed?.kind === 'closed' && closed.by
@@ -143,7 +143,7 @@ describe('how a transfer ended', () => {
     expect(by()).toBe('unnamed')
   })
 
-  it('is reported in a form that the stream accepts, also with a long or an empty reason', () => {
+  test('is reported in a form that the stream accepts, also with a long or an empty reason', () => {
     const status = (state: TransferState, reason?: string): Parameters<typeof toClosed>[1] => ({
       state,
       code: 'VAA_NO_QUORUM',
@@ -163,7 +163,7 @@ describe('how a transfer ended', () => {
     expect(toClosed('7', status('delivered'))).toBeUndefined()
   })
 
-  it('is reported for this very message only', () => {
+  test('is reported for this very message only', () => {
     const digest = `0x${'ab'.repeat(8)}${'cd'.repeat(24)}`
     expect(isOf({ id: `native-bridge:a:${'0'.repeat(64)}:1:${'ab'.repeat(8)}` }, { digest })).toBe(true)
     expect(isOf({ id: `native-bridge:a:${'0'.repeat(64)}:1:${'ab'.repeat(7)}ff` }, { digest })).toBe(false)

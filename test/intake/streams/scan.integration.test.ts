@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { startScannedSetting, type ScannedSetting } from './setting.ts'
 
 describe('the agent of a scanned source', () => {
@@ -8,7 +8,7 @@ describe('the agent of a scanned source', () => {
   })
   afterAll(() => setting?.stop())
 
-  it('starts what was there before it and what comes, and follows who completes it', async () => {
+  test('starts what was there before it and what comes, and follows who completes it', async () => {
     const stream = await setting.stream()
     const before = await stream.initiate(1n, 2n, 3n)
     const agent = stream.agent()
@@ -31,7 +31,7 @@ describe('the agent of a scanned source', () => {
     await agent.stop()
   })
 
-  it('finds in the table what a node hides, says so, and starts it', async () => {
+  test('finds in the table what a node hides, says so, and starts it', async () => {
     const stream = await setting.stream()
     const agent = stream.agent()
     await stream.shows(({ nextHeight }) => nextHeight !== undefined, 'the scan to have begun')
@@ -48,7 +48,7 @@ describe('the agent of a scanned source', () => {
     await agent.stop()
   })
 
-  it('asks for shorter ranges where a node refuses long ones', async () => {
+  test('asks for shorter ranges where a node refuses long ones', async () => {
     const stream = await setting.stream()
     await stream.initiate(21n)
     await stream.initiate(22n)
@@ -65,7 +65,7 @@ describe('the agent of a scanned source', () => {
     await agent.stop()
   })
 
-  it('says it when a single block is refused, and goes on when it is not any more', async () => {
+  test('says it when a single block is refused, and goes on when it is not any more', async () => {
     const stream = await setting.stream()
     const agent = stream.agent()
     await stream.shows(({ nextHeight }) => nextHeight !== undefined, 'the scan to have begun')
@@ -81,7 +81,7 @@ describe('the agent of a scanned source', () => {
     await agent.stop()
   })
 
-  it('starts no more than there is room for, in order, and the cursor waits', async () => {
+  test('starts no more than there is room for, in order, and the cursor waits', async () => {
     const stream = await setting.stream({ maxOpen: 2, auditMs: 60_000 })
     const transfers = await stream.initiate(41n, 42n, 43n, 44n, 45n)
     const agent = stream.agent()
@@ -100,7 +100,7 @@ describe('the agent of a scanned source', () => {
     await agent.stop()
   })
 
-  it('stands still while it is paused, and loses nothing', async () => {
+  test('stands still while it is paused, and loses nothing', async () => {
     const stream = await setting.stream()
     const agent = stream.agent()
     await stream.shows(({ nextHeight }) => nextHeight !== undefined, 'the scan to have begun')

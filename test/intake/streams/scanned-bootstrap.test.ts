@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { RelayerError } from '../../../domain/catalogue/errors.ts'
 import type { StreamCheckpoint } from '../../../domain/stream/checkpoint.ts'
 import { createCheckpointKeeper } from '../../../intake/streams/checkpoint-keeper.ts'
@@ -37,13 +37,13 @@ const good: StreamCheckpoint = {
 }
 
 describe('where the stream of a native bridge begins', () => {
-  it('is its checkpoint, if the source has its block and has given out its number', async () => {
+  test('is its checkpoint, if the source has its block and has given out its number', async () => {
     const { begin, alarms } = network(good, '7')
     expect([await begin(), [...alarms]]).toEqual([{ config, checkpoint: good }, []])
     expect(await network(good, '9').begin()).toEqual({ config, checkpoint: good })
   })
 
-  it.each([
+  test.each([
     ['of another contract', { ...good, origin: '1/0xbb' }, '7', 100],
     ['of another network', { ...good, origin: '5/0xaa' }, '7', 100],
     ['of a block that the source denies', good, '7', 49],
@@ -55,7 +55,7 @@ describe('where the stream of a native bridge begins', () => {
     expect([await begin(), [...alarms]]).toEqual([{ config }, ['checkpoint']])
   })
 
-  it.each([['6'], [undefined]])(
+  test.each([['6'], [undefined]])(
     'is nothing where the source counts %s and the checkpoint more, and the stream itself alarms',
     async (highest) => {
       const { begin, alarms } = network(good, highest)
@@ -64,7 +64,7 @@ describe('where the stream of a native bridge begins', () => {
     },
   )
 
-  it('is asked of the source again when the first range was read, also where another process read it', async () => {
+  test('is asked of the source again when the first range was read, also where another process read it', async () => {
     let asked = 0
     const { streamClient } = fakeStream(config)
     await streamClient.apply([

@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, test } from 'vitest'
 import { Client, Connection } from '@temporalio/client'
 import { startGuardianApi } from '../../../lab/devnet/wormhole/guardian-api.ts'
 import { RelayerError } from '../../../domain/catalogue/errors.ts'
@@ -64,7 +64,7 @@ function depsFor(urls: readonly string[], submitter: Submitter, own: Pick<Partia
 }
 
 describe('the copies of a missing message', () => {
-  it('come from each server once: one that has another bad one each time neither keeps it busy nor stands before the others', async () => {
+  test('come from each server once: one that has another bad one each time neither keeps it busy nor stands before the others', async () => {
     let time = 1_700_000_000
     const bad = await server(() => signVaa({ timestamp: ++time }).bytes)
     const good = await server(() => signVaa({ timestamp: 7 }).bytes)
@@ -73,7 +73,7 @@ describe('the copies of a missing message', () => {
     expect([bad.requests.length, good.requests.length]).toEqual([1, 1])
   })
 
-  it('are absent, with the reason of the last, where no server has a good one', async () => {
+  test('are absent, with the reason of the last, where no server has a good one', async () => {
     let time = 1_700_000_000
     const servers = [await server(() => signVaa({ timestamp: ++time }).bytes), await server(() => signVaa({ timestamp: ++time }).bytes)]
     const urls = servers.map(({ url }) => url)
@@ -95,7 +95,7 @@ describe('a target whose nodes are down', () => {
   }
   const deadOnly: SignedSource['delivered'] = (some) =>
     some.some(({ targetChain }) => targetChain === 'dead') ? down() : Promise.resolve(some.map(({ sequence }) => sequence === '3'))
-  it('keeps its own numbers for later, and does not hold up those of other targets', async () => {
+  test('keeps its own numbers for later, and does not hold up those of other targets', async () => {
     const api = await startGuardianApi((_, __, sequence) => signVaa({ timestamp: 7, sequence: BigInt(sequence) }).bytes)
     stops.push(api.stop)
     const found = await fetchMissing(apart(depsFor([api.url], submitterFor(7), { delivered: deadOnly })), ['1', '2', '3'])
@@ -118,7 +118,7 @@ describe('a target whose nodes are down', () => {
     expect([[...done], [...unread.keys()]]).toEqual([['3'], ['2']])
   })
 
-  it('is no excuse for what is no outage', async () => {
+  test('is no excuse for what is no outage', async () => {
     const transfers = [nativeTransfer(2, { targetChain: 'dead' })]
     const wrong = () => Promise.reject(new RelayerError('NATIVE_NONCE_MISMATCH'))
     await expect(deliveredByTarget({ delivered: wrong }, transfers)).rejects.toMatchObject({ code: 'NATIVE_NONCE_MISMATCH' })
@@ -158,13 +158,13 @@ describe('a source whose nodes are down', () => {
   }
   const seen = { kind: 'seen', numbers: [['1']] }
 
-  it('does not keep what the servers have from being recorded, nor the rest from its turn', async () => {
+  test('does not keep what the servers have from being recorded, nor the rest from its turn', async () => {
     const { requests, auditor } = await emitterWithout(async () => '2')
     expect(await auditor.audit()).toMatchObject({ started: 1, absent: 1, upTo: '2', height: 9, nextAt: expect.any(Number) })
     expect(requests).toEqual([{ kind: 'audited', upTo: '2', height: 9, present: [] }, seen])
   })
 
-  it('is an error only when all else is done', async () => {
+  test('is an error only when all else is done', async () => {
     const { requests, auditor } = await emitterWithout(down)
     await expect(auditor.audit()).rejects.toMatchObject({ code: 'NODE_UNAVAILABLE' })
     expect(requests).toEqual([seen])

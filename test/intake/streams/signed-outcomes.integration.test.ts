@@ -1,7 +1,7 @@
 import { Client, type WorkflowClientInterceptor } from '@temporalio/client'
 import { Worker } from '@temporalio/worker'
 import { encodeBase64, toUtf8Bytes, toUtf8String } from 'ethers'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { startTemporal, type TemporalServer } from '../../../lab/devnet/temporal/temporal.ts'
 import { until } from '../../../lab/devnet/until.ts'
 import { initialStream } from '../../../domain/stream/reducer.ts'
@@ -104,7 +104,7 @@ describe('how the transfers of an emitter end', () => {
     await server?.stop()
   })
 
-  it('are recorded, while others are parked whose chain has no worker to say why', async () => {
+  test('are recorded, while others are parked whose chain has no worker to say why', async () => {
     // The lowest of all, and so many that asking them one after the other would take minutes.
     for (let number = 1; number <= 30; number++) await start(number, 'unserved', 'parked')
     await start(50, 'served', 'admitting')
@@ -124,7 +124,7 @@ describe('how the transfers of an emitter end', () => {
     expect(requests.filter(({ kind }) => kind !== 'closed')).toEqual([])
   })
 
-  it('are neither fetched nor submitted again while they run: what another door started is recorded', async () => {
+  test('are neither fetched nor submitted again while they run: what another door started is recorded', async () => {
     await Promise.all([200, 201].map((number) => start(number, 'unserved', 'admitting')))
     // A stranger's, under the number that is missing.
     await start(199, 'unserved', 'admitting', 'no message')
@@ -153,7 +153,7 @@ describe('how the transfers of an emitter end', () => {
     expect(report.absent).toBe(1)
   })
 
-  it('are looked for in quick succession where a transfer is gone, and not for ever', async () => {
+  test('are looked for in quick succession where a transfer is gone, and not for ever', async () => {
     const { state, lost } = agentOf(70)
     expect(lost.suspects).toBe(false)
     expect(await lost.find(state)).toEqual([])

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import type { Block, HeadEvent } from '../../../chains/port.ts'
 import { RelayerError } from '../../../domain/catalogue/errors.ts'
 import { fromCheckpoint, type StreamCheckpoint } from '../../../domain/stream/checkpoint.ts'
@@ -37,14 +37,14 @@ describe('where the stream of an emitter begins', () => {
     return { next: viewStream(state).next, problems: problems.length, ...(input.distrusted && { distrusted: input.distrusted.number }) }
   }
 
-  it.each([
+  test.each([
     ['at nothing, if nothing was published', undefined, undefined, '0'],
     ['at nothing, if there is less than a thousand', '998', undefined, '0'],
     ['a thousand below the next', '18446744073709551614', undefined, '18446744073709550615'],
     ['where the config says', '5000', '17', '17'],
   ])('%s', async (_, highest, first, next) => expect(await begin(source(highest, first))).toEqual({ next, problems: 0 }))
 
-  it('with the first number of the days that are looked back, and at least with the latest thousand', async () => {
+  test('with the first number of the days that are looked back, and at least with the latest thousand', async () => {
     expect(await begin(source('5000'), undefined, '12')).toEqual({ next: '12', problems: 0 })
     expect(await begin(source('5000'), undefined, '4800')).toEqual({ next: '4001', problems: 0 })
     // What is known better outranks it.
@@ -52,26 +52,26 @@ describe('where the stream of an emitter begins', () => {
     expect(await begin(source('5000'), checkpoint('1234'), '12')).toEqual({ next: '1235', problems: 0 })
   })
 
-  it('above the watermark of a checkpoint, however old', async () => {
+  test('above the watermark of a checkpoint, however old', async () => {
     expect(await begin(source('5000'), checkpoint('1234'))).toEqual({ next: '1235', problems: 0 })
     expect(await begin(source('5000', '17'), checkpoint('1234'))).toEqual({ next: '1235', problems: 0 })
     expect(await begin(source('5000'), checkpoint())).toEqual({ next: '4001', problems: 0 })
   })
 
-  it('without a checkpoint that is broken or of another network', async () => {
+  test('without a checkpoint that is broken or of another network', async () => {
     expect(await begin(source('5000'), new Error('broken'))).toEqual({ next: '4001', problems: 1 })
     expect(await begin(source('5000'), checkpoint('5001'))).toEqual({ next: '4001', problems: 1, distrusted: '5001' })
     expect(await begin(source(), checkpoint('0'))).toEqual({ next: '0', problems: 1, distrusted: '0' })
   })
 
-  it('not before its checkpoint could be asked for: what is a thousand numbers behind would be missed for good', async () => {
+  test('not before its checkpoint could be asked for: what is a thousand numbers behind would be missed for good', async () => {
     const away = new RelayerError('CHECKPOINT_UNAVAILABLE')
     expect(await codeOfAsync(() => begin(source('5000'), away))).toBe('CHECKPOINT_UNAVAILABLE')
     // Where the config says where it begins, the checkpoint only spares context.
     expect(await begin(source('5000', '17'), away)).toEqual({ next: '17', problems: 1 })
   })
 
-  it('not before the source could be asked', async () => {
+  test('not before the source could be asked', async () => {
     const silent = { ...source(), highest: () => Promise.reject(new Error('no node')) }
     await expect(
       bootstrapSigned(
@@ -87,7 +87,7 @@ describe('where the stream of an emitter begins', () => {
 describe('the names of gaps', () => {
   const gap = (from: string, to: string, state: GapClass) => ({ from, to, state, at: 1 })
 
-  it('are recorded by runs, and only where they are new', () => {
+  test('are recorded by runs, and only where they are new', () => {
     const names = new Map<string, GapClass>([
       ['12', 'held'],
       ['9', 'held'],
@@ -135,7 +135,7 @@ describe('the proof of what was signed before a subscription', () => {
     return { tail: createTailProof(heads), tell, listeners }
   }
 
-  it('is due when the head of that time is final, and made once', () => {
+  test('is due when the head of that time is final, and made once', () => {
     const { tail, tell, listeners } = network()
     tell(10, 8)
     expect(tail.isDue()).toBe(false)
@@ -154,7 +154,7 @@ describe('the proof of what was signed before a subscription', () => {
     expect(listeners.size).toBe(0)
   })
 
-  it('does not count for a subscription that began while it was made, nor if it was made too early', () => {
+  test('does not count for a subscription that began while it was made, nor if it was made too early', () => {
     const { tail, tell } = network()
     tail.begin()
     const early = tail.take()

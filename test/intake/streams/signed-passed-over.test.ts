@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import type { Verdict } from '../../../bridges/port.ts'
 import { createHeardSource } from '../../../bridges/wormhole-token-bridge/heard.ts'
 import { createDecode } from '../../../bridges/wormhole-token-bridge/message.ts'
@@ -40,7 +40,7 @@ function network(verify: () => Promise<Verdict>) {
 }
 
 describe('messages that go to no chain of ours', () => {
-  it('have their signatures looked at once for each number, and not below the watermark', async () => {
+  test('have their signatures looked at once for each number, and not below the watermark', async () => {
     const { passOver, recorded, counts } = network(async () => valid)
     for (const number of [7n, 7n, 8n, 5n, 7n]) await passOver(String(number), vaa(number, 30))
     expect([recorded, counts.looks]).toEqual([
@@ -52,7 +52,7 @@ describe('messages that go to no chain of ours', () => {
     ])
   })
 
-  it('that nobody signed resolve nothing, and do not stand in the way of the one that was', async () => {
+  test('that nobody signed resolve nothing, and do not stand in the way of the one that was', async () => {
     const said: Verdict[] = [{ kind: 'rejected', code: 'VAA_SIGNATURE_INVALID', reason: '' }, valid]
     const { passOver, recorded } = network(async () => said.shift() ?? valid)
     await passOver('7', vaa(7n, 30))
@@ -61,7 +61,7 @@ describe('messages that go to no chain of ours', () => {
     expect(recorded).toEqual([['7', 'ignored']])
   })
 
-  it('are dropped where many wait for a node: the audit asks for their numbers', async () => {
+  test('are dropped where many wait for a node: the audit asks for their numbers', async () => {
     let answer: (verdict: Verdict) => void = () => {}
     const said = new Promise<Verdict>((resolve) => (answer = resolve))
     const { passOver, recorded, counts } = network(() => said)
@@ -72,7 +72,7 @@ describe('messages that go to no chain of ours', () => {
     expect(recorded).toHaveLength(64)
   })
 
-  it('10,000 of them from a spy are counted, cost three looks at signatures, and hold up no transfer of ours', async () => {
+  test('10,000 of them from a spy are counted, cost three looks at signatures, and hold up no transfer of ours', async () => {
     const { passOver, recorded, counts, bridge } = network(async () => valid)
     const metrics = createMetrics()
     const started: string[] = []

@@ -1,5 +1,5 @@
 import { encodeBase64 } from 'ethers'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import type { Verdict } from '../../../bridges/port.ts'
 import { RelayerError } from '../../../domain/catalogue/errors.ts'
 import { initialStream, viewStream } from '../../../domain/stream/reducer.ts'
@@ -125,49 +125,49 @@ const strangers: readonly (readonly [string, Run])[] = [
 ]
 
 describe.each(strangers)('a stranger’s run under a number, with %s,', (_, run) => {
-  it('does not keep what is missing from being fetched and submitted', async () => {
+  test('does not keep what is missing from being fetched and submitted', async () => {
     const { fetched, submitted } = await auditWith([run], 'gap')
     expect([fetched, submitted]).toEqual([['1'], ['1']])
   })
 
-  it('does not make an open number’s transfer run: it is found lost, and started again', async () => {
+  test('does not make an open number’s transfer run: it is found lost, and started again', async () => {
     expect((await auditWith([run], 'open')).submitted).toEqual(['1'])
   })
 
-  it.each(['rejected', 'cancelled', 'delivered'] as const)('does not close its number by ending as %s', async (ended) => {
+  test.each(['rejected', 'cancelled', 'delivered'] as const)('does not close its number by ending as %s', async (ended) => {
     const { recorded, submitted } = await auditWith([{ ...run, ended }], 'open')
     expect([recorded, submitted]).toEqual([[{ kind: 'seen', numbers: [['1']] }], ['1']])
   })
 
-  it('does not make a resolved number open again', async () => {
+  test('does not make a resolved number open again', async () => {
     expect((await auditWith([run], 'resolved')).recorded).toEqual([])
   })
 })
 
 describe('a run of the message that the guardians signed', () => {
-  it('is recorded, and its message is neither fetched nor submitted, nor read twice', async () => {
+  test('is recorded, and its message is neither fetched nor submitted, nor read twice', async () => {
     const { recorded, fetched, submitted, read } = await auditWith([own], 'gap', { rounds: 2 })
     const seen = { kind: 'seen', numbers: [['1']] }
     expect({ recorded, fetched, submitted, read }).toEqual({ recorded: [seen, seen], fetched: [], submitted: [], read: [idOf(own)] })
   })
 
-  it('runs, beside however many of strangers', async () => {
+  test('runs, beside however many of strangers', async () => {
     expect((await auditWith([...strangers.map(([, run]) => run), own], 'open')).submitted).toEqual([])
   })
 
-  it.each([signed, 8])('closes its number by ending undelivered, also if its guardians were replaced since (%i)', async (timestamp) => {
+  test.each([signed, 8])('closes its number by ending undelivered, also if its guardians were replaced since (%i)', async (timestamp) => {
     const { recorded } = await auditWith([{ number: '1', timestamp, ended: 'cancelled' }], 'open')
     expect(recorded[0]).toEqual({ kind: 'closed', number: '1', outcome: 'cancelled', reason: 'as he likes', by: 'unnamed' })
   })
 
-  it('is recorded as delivered only when the target shows it, whatever Temporal says', async () => {
+  test('is recorded as delivered only when the target shows it, whatever Temporal says', async () => {
     const ended = { ...own, ended: 'delivered' as const }
     const delivered = { kind: 'seen', numbers: [['1']], delivered: [['1', '1']] }
     expect((await auditWith([ended], 'open')).recorded).not.toContainEqual(delivered)
     expect((await auditWith([ended], 'open', { delivered: true })).recorded).toContainEqual(delivered)
   })
 
-  it.each([undefined, null, 5, { state: 'rejected', reason: 5 }])('stops no look by a result of %j', async (result) => {
+  test.each([undefined, null, 5, { state: 'rejected', reason: 5 }])('stops no look by a result of %j', async (result) => {
     const { recorded } = await auditWith([{ ...own, ended: 'rejected', result }], 'open')
     // It may say what it likes of its own outcome: a reason that is no text is left out.
     expect(recorded.filter(({ kind }) => kind === 'closed')).toEqual(
@@ -175,7 +175,7 @@ describe('a run of the message that the guardians signed', () => {
     )
   })
 
-  it('makes a resolved number open again, if the target does not show it', async () => {
+  test('makes a resolved number open again, if the target does not show it', async () => {
     const undone = { kind: 'undone', numbers: [['1', '1']] }
     expect((await auditWith([own], 'resolved')).recorded).toContainEqual(undone)
     expect((await auditWith([own], 'resolved', { delivered: true })).recorded).toEqual([])

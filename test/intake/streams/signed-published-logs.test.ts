@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import type { BlockRange, Published } from '../../../bridges/source-port.ts'
 import { RelayerError } from '../../../domain/catalogue/errors.ts'
 import { createPublishedLogs } from '../../../intake/streams/signed/published-logs.ts'
@@ -32,7 +32,7 @@ function chain(
 const sparse = (count: number) => Array.from({ length: count * 10 }, (_, height) => (height % 10 === 0 ? [height / 10] : []))
 
 describe('what the logs of the source say of missing numbers', () => {
-  it('reads from the newest block down, and no further than the numbers may be', async () => {
+  test('reads from the newest block down, and no further than the numbers may be', async () => {
     const { source, reads } = chain(sparse(100))
     const logs = createPublishedLogs({ source, rangeBlocks: 50 })
     const found = await logs.of(['97', '98'], 999)
@@ -47,7 +47,7 @@ describe('what the logs of the source say of missing numbers', () => {
     ])
   })
 
-  it('remembers where a number is only by most of the nodes, and nothing while they do not agree', async () => {
+  test('remembers where a number is only by most of the nodes, and nothing while they do not agree', async () => {
     const { source } = chain(sparse(100))
     const state = { agree: false, asked: [] as unknown[] }
     const published = async (range: BlockRange, wanted?: (number: string) => boolean, at?: 'agreed' | 'majority') => {
@@ -63,7 +63,7 @@ describe('what the logs of the source say of missing numbers', () => {
     expect(state.asked).toEqual(['majority', 'majority', 'agreed'])
   })
 
-  it('reads no block twice, and nothing for what it has read', async () => {
+  test('reads no block twice, and nothing for what it has read', async () => {
     const { source, reads } = chain(sparse(100))
     const logs = createPublishedLogs({ source, rangeBlocks: 50 })
     await logs.of(['97'], 989)
@@ -77,7 +77,7 @@ describe('what the logs of the source say of missing numbers', () => {
     ])
   })
 
-  it('stops where a lower number shows that there is none', async () => {
+  test('stops where a lower number shows that there is none', async () => {
     const blocks = sparse(100).map((numbers) => numbers.filter((number) => number !== 97))
     const { source, reads } = chain(blocks)
     const logs = createPublishedLogs({ source, rangeBlocks: 50 })
@@ -87,7 +87,7 @@ describe('what the logs of the source say of missing numbers', () => {
     expect(reads).toHaveLength(1)
   })
 
-  it('looks at the latest blocks only, unless the config names the first', async () => {
+  test('looks at the latest blocks only, unless the config names the first', async () => {
     const latest = chain(sparse(100))
     expect((await createPublishedLogs({ source: latest.source, rangeBlocks: 50 }).of(['2'], 999)).size).toBe(0)
     expect(latest.reads.at(-1)?.fromBlock).toBe(750)
@@ -98,7 +98,7 @@ describe('what the logs of the source say of missing numbers', () => {
     expect(found).toEqual([false, false, true])
   })
 
-  it('halves a range that nodes refuse, and says so where a single block is refused', async () => {
+  test('halves a range that nodes refuse, and says so where a single block is refused', async () => {
     const { source, reads } = chain(sparse(100), { most: 7 })
     expect((await createPublishedLogs({ source, rangeBlocks: 50 }).of(['99', '98'], 999)).size).toBe(2)
     expect(Math.min(...reads.map(({ fromBlock, toBlock }) => toBlock - fromBlock + 1))).toBeLessThanOrEqual(7)
@@ -108,7 +108,7 @@ describe('what the logs of the source say of missing numbers', () => {
     })
   })
 
-  it('finds every number of any chain, in any order of asking, while it grows', async () => {
+  test('finds every number of any chain, in any order of asking, while it grows', async () => {
     const blocksOf = (sizes: readonly number[]) => {
       let next = 0
       return sizes.map((size) => Array.from({ length: size }, () => next++))

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { until } from '../../../lab/devnet/until.ts'
 import { applyToStream, initialStream, viewStream } from '../../../domain/stream/reducer.ts'
 import { assertStreamUpdate } from '../../../domain/stream/request.ts'
@@ -42,7 +42,7 @@ function network(maxOpen = 200, options: Partial<RecorderOptions> = {}) {
 const range = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, index) => from + index)
 
 describe('what a spy tells, on its way to the stream', () => {
-  it('leaves in one update, however it came', async () => {
+  test('leaves in one update, however it came', async () => {
     const { recorder, updates, open } = network()
     for (const number of range(0, 79).reverse()) recorder.add(String(number), 'started')
     recorder.add('40', 'started')
@@ -52,7 +52,7 @@ describe('what a spy tells, on its way to the stream', () => {
     recorder.close()
   })
 
-  it('leaves sooner when there are many, with one update on its way at a time', async () => {
+  test('leaves sooner when there are many, with one update on its way at a time', async () => {
     const { recorder, updates, open } = network(360, { everyMs: 60_000, many: 100 })
     for (const number of range(0, 299)) recorder.add(String(number), 'started')
     await recorder.flush()
@@ -61,7 +61,7 @@ describe('what a spy tells, on its way to the stream', () => {
     recorder.close()
   })
 
-  it('waits for room, the lowest first, and keeps asking nobody meanwhile', async () => {
+  test('waits for room, the lowest first, and keeps asking nobody meanwhile', async () => {
     const { recorder, updates, open, apply } = network(10)
     for (const number of range(0, 29)) recorder.add(String(number), 'started')
     recorder.add('29', 'delivered')
@@ -77,7 +77,7 @@ describe('what a spy tells, on its way to the stream', () => {
     recorder.close()
   })
 
-  it('records again what it recorded before in a stream that went back', async () => {
+  test('records again what it recorded before in a stream that went back', async () => {
     const { recorder, updates, open, goBack } = network()
     goBack()
     recorder.add('0', 'started')
@@ -86,7 +86,7 @@ describe('what a spy tells, on its way to the stream', () => {
     recorder.close()
   })
 
-  it('does not take back that a number needs nothing', async () => {
+  test('does not take back that a number needs nothing', async () => {
     const { recorder, state } = network()
     recorder.add('0', 'delivered')
     recorder.add('0', 'started')
@@ -97,7 +97,7 @@ describe('what a spy tells, on its way to the stream', () => {
     recorder.close()
   })
 
-  it('may leave later, where nothing of it is to be delivered; and with what is', async () => {
+  test('may leave later, where nothing of it is to be delivered; and with what is', async () => {
     const { recorder, updates, state } = network(200, { everyMs: 20, quietMs: 60_000 })
     recorder.add('0', 'ignored')
     recorder.add('1', 'ignored')

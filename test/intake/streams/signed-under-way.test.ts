@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { initialStream, viewStream } from '../../../domain/stream/reducer.ts'
 import type { StreamRequest, StreamState } from '../../../domain/stream/stream.ts'
 import type { Transfer } from '../../../domain/transfer/transfer.ts'
@@ -69,7 +69,7 @@ function gapsWith(upTo: number, runs: readonly ListedRun[], isHeard?: (number: s
 }
 
 describe('missing numbers whose transfers run', () => {
-  it('are recorded, however many they are, and none is fetched; each run is read once', async () => {
+  test('are recorded, however many they are, and none is fetched; each run is read once', async () => {
     const numbers = range(1, 1_500)
     // As the visibility store lists them: the newest first.
     const { look, fetched, recorded, read, lists } = gapsWith(
@@ -83,7 +83,7 @@ describe('missing numbers whose transfers run', () => {
     expect(lists.count).toBe(1)
   })
 
-  it('are found among any number of strangers’ runs, which keep no message from being fetched either', async () => {
+  test('are found among any number of strangers’ runs, which keep no message from being fetched either', async () => {
     const strangers = range(1, 1_200).map((variant) => runOf(1, variant))
     const { look, fetched, recorded, read } = gapsWith(40, [...strangers, ...range(2, 39).map((number) => runOf(number))])
     await look()
@@ -93,7 +93,7 @@ describe('missing numbers whose transfers run', () => {
     expect(read.length - 38).toBeLessThan(10)
   })
 
-  it('are left to who records what the spy told, and looked for later all the same', async () => {
+  test('are left to who records what the spy told, and looked for later all the same', async () => {
     const { look, fetched, recorded, read } = gapsWith(
       10,
       range(1, 4).map((number) => runOf(number)),

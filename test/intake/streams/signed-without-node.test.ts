@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import type { Verdict } from '../../../bridges/port.ts'
 import type { SignedSource } from '../../../bridges/source-port.ts'
 import { createHeardSource } from '../../../bridges/wormhole-token-bridge/heard.ts'
@@ -85,21 +85,21 @@ describe('where the stream of a source without a node begins', () => {
     return [config.first, taken?.completedNumber]
   }
 
-  it('with the first that was heard, above a checkpoint, or where the config says', async () => {
+  test('with the first that was heard, above a checkpoint, or where the config says', async () => {
     expect(await begin(source(), undefined, '1002003')).toEqual(['1002003', undefined])
     expect(await begin(source(), checkpoint, '1002003')).toEqual(['0', '7'])
     expect(await begin(source('5'), undefined, '1002003')).toEqual(['5', undefined])
     expect(await firstWithoutNode(source(), { read: async () => checkpoint })).toBe('8')
   })
 
-  it('not before it was heard, nor before its checkpoint could be asked for', async () => {
+  test('not before it was heard, nor before its checkpoint could be asked for', async () => {
     expect(await codeOfAsync(() => begin(source()))).toBe('STREAM_NOT_FOUND')
     const away = new RelayerError('CHECKPOINT_UNAVAILABLE')
     expect(await codeOfAsync(() => begin(source(), away, '9'))).toBe('CHECKPOINT_UNAVAILABLE')
     expect(await begin(source('5'), away, '9')).toEqual(['5', undefined])
   })
 
-  it('not with an old message that somebody repeats', () => {
+  test('not with an old message that somebody repeats', () => {
     const at = 1_700_000_000
     const { bytes } = signVaa({ timestamp: at })
     expect([mayBegin(bytes, (at + 3_599) * 1_000), mayBegin(bytes, (at + 3_601) * 1_000)]).toEqual([true, false])
@@ -107,7 +107,7 @@ describe('where the stream of a source without a node begins', () => {
 })
 
 describe('what nobody counts', () => {
-  it('a tail that no message was heard above is found at the servers, by steps', async () => {
+  test('a tail that no message was heard above is found at the servers, by steps', async () => {
     const { deps, streamClient, started } = network((at) => at < 1_000_040n && at !== 1_000_000n)
     await createTailProbe(deps)(undefined)
     expect(streamClient.view?.next).toBe('1000040')
@@ -119,7 +119,7 @@ describe('what nobody counts', () => {
     expect(streamClient.view).toMatchObject({ open: 19, counts: { ignored: 20 } })
   })
 
-  it('asks three numbers where nothing is missing, and none where the stream has not begun', async () => {
+  test('asks three numbers where nothing is missing, and none where the stream has not begun', async () => {
     const { deps, asked } = network(() => false)
     await createTailProbe(deps)(undefined)
     expect(asked).toEqual(['1000000', '1000001', '1000010'])
@@ -128,7 +128,7 @@ describe('what nobody counts', () => {
     expect(asked).toHaveLength(3)
   })
 
-  it('an audit of a stream that has not begun asks Temporal once, and no server', async () => {
+  test('an audit of a stream that has not begun asks Temporal once, and no server', async () => {
     const { deps, asked } = network(() => true)
     let questions = 0
     const streamClient = { ...deps.streamClient, view: undefined, state: async () => void questions++ }
@@ -138,13 +138,13 @@ describe('what nobody counts', () => {
     expect([questions, asked]).toEqual([1, []])
   })
 
-  it('a transfer to a chain of ours whose token bridge has not registered the source is passed over: nobody can deliver it', async () => {
+  test('a transfer to a chain of ours whose token bridge has not registered the source is passed over: nobody can deliver it', async () => {
     const { deps, streamClient } = network((at) => at < 1_000_001n, { unregistered: ['1000000'] })
     await createTailProbe(deps)(undefined)
     expect(streamClient.view).toMatchObject({ completedNumber: '1000000', gaps: {}, open: 0, counts: { ignored: 1 } })
   })
 
-  it('a number far above all others makes a gap that keeps no server busy, and in which the next ones are found', async () => {
+  test('a number far above all others makes a gap that keeps no server busy, and in which the next ones are found', async () => {
     const { deps, streamClient, asked } = network((at) => at === 1_000_003n)
     await streamClient.apply([{ kind: 'seen', numbers: [['1000000'], [String(2n ** 63n)]] }])
     const filler = createGapFiller(deps, 60_000)
@@ -183,7 +183,7 @@ describe('whether a message that is not for us is signed', () => {
   const refused: Verdict = { kind: 'rejected', code: 'GUARDIAN_SET_EXPIRED', reason: '' }
   const unknown: Verdict = { kind: 'wait', code: 'GUARDIAN_SET_UNKNOWN', reason: '' }
 
-  it('the first of our chains that can say says', async () => {
+  test('the first of our chains that can say says', async () => {
     const down = new RelayerError('NODE_UNAVAILABLE')
     for (const [given, isSigned, chains] of [
       [{ a: valid, b: refused }, true, ['a']],
@@ -198,7 +198,7 @@ describe('whether a message that is not for us is signed', () => {
     expect(await codeOfAsync(verdicts({ a: down, b: down }).ask)).toBe('NODE_UNAVAILABLE')
   })
 
-  it('none is asked of a transfer to a chain of ours: the target has judged it', async () => {
+  test('none is asked of a transfer to a chain of ours: the target has judged it', async () => {
     const bridge = { decode: createDecode(new Map([[2, 'ethereum']])), endpoint: unused('endpoint') }
     expect(await isIgnorable({ source: source(), bridge: bridge as never }, vaa(1n, 2))).toBe(false)
   })

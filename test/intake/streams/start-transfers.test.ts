@@ -1,6 +1,6 @@
 import { Client, Connection } from '@temporalio/client'
 import { WorkflowNotFoundError } from '@temporalio/common'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { RelayerError } from '../../../domain/catalogue/errors.ts'
 import type { Transfer } from '../../../domain/transfer/transfer.ts'
 import { startAgain, startAll } from '../../../intake/streams/scanned/start-transfers.ts'
@@ -45,7 +45,7 @@ function network() {
 }
 
 describe('the transfers of a range', () => {
-  it('of which one was not started: only that one is tried again', async () => {
+  test('of which one was not started: only that one is tried again', async () => {
     const { start, failing, cache, taken } = network()
     failing.set('2', new RelayerError('TEMPORAL_UNAVAILABLE'))
     expect(await codeOfAsync(start)).toBe('TEMPORAL_UNAVAILABLE')
@@ -57,14 +57,14 @@ describe('the transfers of a range', () => {
     expect([taken(), cache.transfer('1')]).toEqual([['2'], transfers[0]])
   })
 
-  it('are all asked for when they are read once more: one may have closed undone', async () => {
+  test('are all asked for when they are read once more: one may have closed undone', async () => {
     const { start, taken } = network()
     await start()
     await start()
     expect(taken()).toEqual(['1', '2', '3', '1', '2', '3'])
   })
 
-  it('are all asked for after the source forked', async () => {
+  test('are all asked for after the source forked', async () => {
     const { start, failing, cache, taken } = network()
     failing.set('2', new RelayerError('TEMPORAL_UNAVAILABLE'))
     await codeOfAsync(start)
@@ -75,7 +75,7 @@ describe('the transfers of a range', () => {
     expect(taken()).toEqual(['1', '2', '3'])
   })
 
-  it('are all asked for after the stream went back: Temporal may have lost what was started', async () => {
+  test('are all asked for after the stream went back: Temporal may have lost what was started', async () => {
     const { start, failing, streamClient, taken } = network()
     failing.set('2', new RelayerError('TEMPORAL_UNAVAILABLE'))
     await codeOfAsync(start)
@@ -86,7 +86,7 @@ describe('the transfers of a range', () => {
     expect(taken()).toEqual(['2'])
   })
 
-  it('are asked for again, too, where the stream went back while they were started', async () => {
+  test('are asked for again, too, where the stream went back while they were started', async () => {
     const { start, failing, streamClient, taken, onSubmit } = network()
     failing.set('2', new RelayerError('TEMPORAL_UNAVAILABLE'))
     onSubmit('3', () => void (streamClient.era += 1))
@@ -96,7 +96,7 @@ describe('the transfers of a range', () => {
     expect(taken()).toContain('3')
   })
 
-  it('of which one is gone from Temporal: it is asked for, though it was started a moment ago', async () => {
+  test('of which one is gone from Temporal: it is asked for, though it was started a moment ago', async () => {
     const { start, again, failing, taken } = network()
     failing.set('2', new RelayerError('TEMPORAL_UNAVAILABLE'))
     await codeOfAsync(start)
@@ -105,7 +105,7 @@ describe('the transfers of a range', () => {
     expect(taken()).toEqual(['1'])
   })
 
-  it('of which one contradicts the source’s table: that is what is thrown, whatever else failed', async () => {
+  test('of which one contradicts the source’s table: that is what is thrown, whatever else failed', async () => {
     const { start, failing, taken } = network()
     failing.set('1', new RelayerError('TEMPORAL_UNAVAILABLE'))
     failing.set('3', new RelayerError('NATIVE_ID_MISMATCH'))

@@ -1,5 +1,5 @@
 import { Client, Connection } from '@temporalio/client'
-import { describe, expect, it, vi } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import { takeBack } from '../../../domain/stream/aside.ts'
 import { limits } from '../../../domain/stream/gaps.ts'
 import { initialStream } from '../../../domain/stream/reducer.ts'
@@ -42,7 +42,7 @@ function reporter(lagMs: number, ...numbers: string[]) {
   return { recorded, look: () => outcomes.look(state), ends, listed: () => listed, fail: (is: boolean) => void (isAway = is) }
 }
 
-it('a transfer that the visibility store shows a minute after its end is recorded by a later look', async () => {
+test('a transfer that the visibility store shows a minute after its end is recorded by a later look', async () => {
   const { recorded, look, ends } = reporter(minuteMs - 4 * secondMs, '1')
   ends('1', Date.now())
   const lookedFor = 70 * secondMs
@@ -53,7 +53,7 @@ it('a transfer that the visibility store shows a minute after its end is recorde
   expect(recorded).toContain('1')
 })
 
-it('what ends in a steady burst is listed a few times, not at every look of a minute, and all of it is recorded', async () => {
+test('what ends in a steady burst is listed a few times, not at every look of a minute, and all of it is recorded', async () => {
   const numbers = Array.from({ length: 150 }, (_, index) => String(index + 1))
   const { recorded, look, ends, listed } = reporter(2 * secondMs, ...numbers)
   for (const number of numbers) {
@@ -67,7 +67,7 @@ it('what ends in a steady burst is listed a few times, not at every look of a mi
   expect(listed() / numbers.length).toBeLessThan(6)
 })
 
-it('a look that failed is made up for by the next', async () => {
+test('a look that failed is made up for by the next', async () => {
   const { recorded, look, ends, fail } = reporter(0, '1')
   await look()
   ends('1', Date.now())
@@ -81,7 +81,7 @@ it('a look that failed is made up for by the next', async () => {
   expect(recorded).toEqual(['1'])
 })
 
-it('the first look finds what ended in the hour before, while the agent was away, and leaves the rest to the audit', async () => {
+test('the first look finds what ended in the hour before, while the agent was away, and leaves the rest to the audit', async () => {
   const now = Date.now()
   const { recorded, look, ends } = reporter(0, '1', '2')
   ends('1', now - 59 * minuteMs)
@@ -126,7 +126,7 @@ describe('of numbers that are aside, however many, a look', () => {
   }
   const numbers = (from: number, count: number) => Array.from({ length: count }, (_, index) => BigInt(from + index))
 
-  it('lists two pages at most, and looks at each number of none of them: a thousand billion numbers take no longer', async () => {
+  test('lists two pages at most, and looks at each number of none of them: a thousand billion numbers take no longer', async () => {
     const many = 10n ** 15n
     const { look, outcomes } = asideStage(many, numbers(1, 2_500), 'GUARDIAN_SET_EXPIRED')
     const first = await look()
@@ -139,7 +139,7 @@ describe('of numbers that are aside, however many, a look', () => {
     expect(outcomes.awaitingSignatures).toHaveLength(limits.open)
   })
 
-  it('lets none go that is parked, on whatever page, and all that are not', async () => {
+  test('lets none go that is parked, on whatever page, and all that are not', async () => {
     const stays = numbers(1, 3_000).filter((number) => number % 100n !== 7n)
     const { look } = asideStage(3_000n, stays)
     const gone: string[] = []
@@ -156,7 +156,7 @@ describe('of numbers that are aside, however many, a look', () => {
     )
   })
 
-  it('takes others at each look, where more await newer signatures than an audit fetches', async () => {
+  test('takes others at each look, where more await newer signatures than an audit fetches', async () => {
     const { look, outcomes } = asideStage(1_000n, numbers(1, 1_000), 'GUARDIAN_SET_EXPIRED')
     const taken = new Set<string>()
     for (let count = 0; count < 3; count++) {

@@ -1,7 +1,7 @@
 import { mkdtemp, rm, readFile, writeFile, readdir } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { idOf, type NativeTransfer } from '../../../bridges/native-bridge/message.ts'
 import { freshAddress } from '../../../lab/devnet/chain/accounts.ts'
 import { zeroPadValue } from 'ethers'
@@ -32,7 +32,7 @@ describe('what a stream is held against', () => {
     return { kept, gone, snapshot, height: Number(await source.anvil.rpc<string>('eth_blockNumber')) }
   }
 
-  it('the workflows: what was terminated is started again by the audit, and nothing else is recorded', async () => {
+  test('the workflows: what was terminated is started again by the audit, and nothing else is recorded', async () => {
     const stream = await setting.stream({ auditMs: 1_000 })
     const agent = stream.agent()
     const [one] = await stream.initiate(1n)
@@ -44,7 +44,7 @@ describe('what a stream is held against', () => {
     await agent.stop()
   })
 
-  it('the target by ids: a completion whose log nobody showed is found by the audit', async () => {
+  test('the target by ids: a completion whose log nobody showed is found by the audit', async () => {
     const stream = await setting.stream({ auditMs: 1_000 })
     const agent = stream.agent()
     const [one] = await stream.initiate(2n)
@@ -64,7 +64,7 @@ describe('what a stream is held against', () => {
     await other.stop()
   })
 
-  it('a completion of a number that the source does not have: an alarm, and everything else goes on', async () => {
+  test('a completion of a number that the source does not have: an alarm, and everything else goes on', async () => {
     const stream = await setting.stream()
     const agent = stream.agent()
     await stream.shows(({ targetHeight }) => targetHeight !== undefined, 'the stream to have begun')
@@ -82,7 +82,7 @@ describe('what a stream is held against', () => {
     await agent.stop()
   })
 
-  it('a completion of another transfer under a number: the route is halted, the number stays open, others go on', async () => {
+  test('a completion of another transfer under a number: the route is halted, the number stays open, others go on', async () => {
     const stream = await setting.stream()
     const agent = stream.agent()
     const [one, two] = await stream.initiate(4n, 5n)
@@ -104,7 +104,7 @@ describe('what a stream is held against', () => {
     await agent.stop()
   })
 
-  it('a fork below what was scanned: the new transfers of the numbers are started, the old ones are not counted', async () => {
+  test('a fork below what was scanned: the new transfers of the numbers are started, the old ones are not counted', async () => {
     const { source } = setting.network
     // No audit, which may see the fork before the scan does, and counts none.
     const stream = await setting.stream({ auditMs: 600_000 })
@@ -127,7 +127,7 @@ describe('what a stream is held against', () => {
     await agent.stop()
   })
 
-  it('its last block: a fork that leaves a chain which is no longer is met by no scan, and found by the audit', async () => {
+  test('its last block: a fork that leaves a chain which is no longer is met by no scan, and found by the audit', async () => {
     const { source } = setting.network
     const stream = await setting.stream({ auditMs: 1_000 })
     const agent = stream.agent()
@@ -152,7 +152,7 @@ describe('what a stream is held against', () => {
     await agent.stop()
   })
 
-  it('a target that was reorganised below its finality: what had completed a number is gone, and the number is open again', async () => {
+  test('a target that was reorganised below its finality: what had completed a number is gone, and the number is open again', async () => {
     const { target } = setting.network
     const stream = await setting.stream({ auditMs: 1_000 })
     const agent = stream.agent()
@@ -183,7 +183,7 @@ describe('what a stream is held against', () => {
     })
     afterAll(() => rm(directory, { recursive: true, force: true }))
 
-    it('shortens what is read after Temporal lost the stream, and starts nothing that is delivered', async () => {
+    test('shortens what is read after Temporal lost the stream, and starts nothing that is delivered', async () => {
       const checkpoints = createCheckpointStore({ kind: 'directory', path: directory })
       const stream = await setting.stream({ checkpoints })
       const agent = stream.agent()

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import type { Transfer } from '../../../domain/transfer/transfer.ts'
 import { createBlockScanner } from '../../../intake/streams/scanned/scan-blocks.ts'
 import { createCompletionVerifier } from '../../../intake/streams/scanned/verify-completions.ts'
@@ -37,7 +37,7 @@ function network() {
 }
 
 describe('a completion that is seen before its number', () => {
-  it('resolves the number as soon as the number is known, without an audit', async () => {
+  test('resolves the number as soon as the number is known, without an audit', async () => {
     const { context, streamClient, scan, show } = network()
     const verify = createCompletionVerifier(context)
     expect(await verify()).toBe(false)
@@ -49,7 +49,7 @@ describe('a completion that is seen before its number', () => {
     expect(context.cache.completions).toEqual([transfer])
   })
 
-  it('resolves nothing that the target does not show by its id, and is asked again later', async () => {
+  test('resolves nothing that the target does not show by its id, and is asked again later', async () => {
     const { context, streamClient, scan, show } = network()
     const verify = createCompletionVerifier(context)
     await scan()

@@ -69,7 +69,7 @@ describe('a run', () => {
     ['an alert did not fire', { results: [{ ...result, firedAfterSeconds: undefined }] }],
     ['an alert did not end', { results: [{ ...result, resolvedAfterSeconds: undefined }] }],
     ['another fired', { results: [{ ...result, others: ['PortageHalted'] }] }],
-    ['one fired before any fault', { before: ['PortageChainStands'] }],
+    ['one fired before any fault', { before: ['PortageChainStalled'] }],
     ['a process ended', { ended: ['ledger ended with code 1'] }],
     ['an expression of a dashboard was refused', { panels: { asked: 3, refused: ['x'], empty: 0 } }],
   ])('is not clean if %s', (_, change) => {

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { startAnvil } from '../../../lab/devnet/chain/anvil.ts'
 import { startChild } from '../../../lab/devnet/child.ts'
 import { alive } from '../../helpers/alive.ts'
@@ -18,14 +18,14 @@ async function parent(): Promise<{ kill(signal: NodeJS.Signals): void; childPid:
 }
 
 describe('a child of the devnet', () => {
-  it.each(['SIGKILL', 'SIGTERM', 'SIGINT'] as const)('does not outlive a parent that ends by %s', async (signal) => {
+  test.each(['SIGKILL', 'SIGTERM', 'SIGINT'] as const)('does not outlive a parent that ends by %s', async (signal) => {
     const { kill, childPid } = await parent()
     expect(alive(childPid)).toBe(true)
     kill(signal)
     await expect.poll(() => alive(childPid)).toBe(false)
   })
 
-  it('is killed when it does not heed SIGTERM in time, also when it is stopped', async () => {
+  test('is killed when it does not heed SIGTERM in time, also when it is stopped', async () => {
     const child = await startChild('sh', ['-c', 'trap "" TERM; echo ready; while :; do sleep 0.1; done'])
     await expect.poll(() => child.tail()).toBe('ready')
     child.kill('SIGSTOP')
@@ -33,11 +33,11 @@ describe('a child of the devnet', () => {
     expect(child.ended).toBe('ended by SIGKILL')
   })
 
-  it('is an error, not a crash, when its program does not exist', async () => {
+  test('is an error, not a crash, when its program does not exist', async () => {
     await expect(startChild('/nonexistent/program', [])).rejects.toThrow('ENOENT')
   })
 
-  it('is anvil: finalized lags by twice the slots of an epoch, and its words are in the error when it fails', async () => {
+  test('is anvil: finalized lags by twice the slots of an epoch, and its words are in the error when it fails', async () => {
     const anvil = await startAnvil({ chainId: 1337, blockTimeSeconds: 60, slotsInAnEpoch: 3 })
     for (let mined = 0; mined < 10; mined++) await anvil.rpc('evm_mine')
     const heights = await Promise.all(

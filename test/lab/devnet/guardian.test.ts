@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, test } from 'vitest'
 import { devnetGuardians } from '../../../lab/devnet/chain/accounts.ts'
 import { startAnvil } from '../../../lab/devnet/chain/anvil.ts'
 import { startGuardian, type Guardian } from '../../../lab/devnet/wormhole/guardian.ts'
@@ -43,7 +43,7 @@ describe('the guardian', () => {
     return sent[0]
   }
 
-  it.each([
+  test.each([
     ['finalized', 1],
     ['safe', 201],
   ])('signs only what is %s, so a message that a reorg removed is never signed', async (tag, level) => {
@@ -63,7 +63,7 @@ describe('the guardian', () => {
     expect(signed.map(({ message }) => message.payload.slice(4, 68))).toEqual([(2n * 10n ** 8n).toString(16).padStart(64, '0')])
   })
 
-  it('signs at once what asks for no finality, and again what a reorg changed', async () => {
+  test('signs at once what asks for no finality, and again what a reorg changed', async () => {
     const { source, target, guardian } = await start(200)
     const snapshot = await source.anvil.rpc('evm_snapshot')
     const [first] = await startUsers(source, target).send([{ kind: 'coin', amount: ether }])

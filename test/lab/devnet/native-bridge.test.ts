@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { Interface } from 'ethers'
 import { accountIndex, devnetAccount, freshAddress } from '../../../lab/devnet/chain/accounts.ts'
 import { startAnvil, type Anvil } from '../../../lab/devnet/chain/anvil.ts'
@@ -29,7 +29,7 @@ describe('the fixed native bridge', () => {
   const at = setting('fixed')
   sharedBehaviour(at)
 
-  it('can be paused', async () => {
+  test('can be paused', async () => {
     const { source } = at
     await toggle(at)
     expect(await refusal(at, source, source.user.address, 'initiateBridgeTransfer', [`0x${'11'.repeat(32)}`, 1n])).toBe('EnforcedPause')
@@ -42,11 +42,11 @@ describe('the strict native bridge, with the defects of the deployed one', () =>
   const at = setting('strict')
   sharedBehaviour(at)
 
-  it('can not be paused', async () => {
+  test('can not be paused', async () => {
     expect(await refusal(at, at.source, at.source.deployer.address, 'togglePause', [])).toBe('ExpectedPause')
   })
 
-  it('lets anyone spend the budget of the day', async () => {
+  test('lets anyone spend the budget of the day', async () => {
     const { source, target, abi } = at
     const day = BigInt(Math.floor((await timestamp(target)) / 86_400))
     const [before] = (await read(at, target, 'inboundRateLimitBudget', [day])) as [bigint]
@@ -72,7 +72,7 @@ function setting(variant: NativeBridgeVariant): At {
 }
 
 function sharedBehaviour(at: At): void {
-  it('numbers transfers from 1, records them, and lets the other side complete them once', async () => {
+  test('numbers transfers from 1, records them, and lets the other side complete them once', async () => {
     const { source, target } = at
     const to = freshAddress()
     const [first, second] = await initiate(source, [
@@ -90,7 +90,7 @@ function sharedBehaviour(at: At): void {
     expect(await refusal(at, target, relayer.address, 'completeBridgeTransfer', completion)).toBe('CompletedBridgeTransferId')
   })
 
-  it('checks in this order: role, budget, nonce, done, id', async () => {
+  test('checks in this order: role, budget, nonce, done, id', async () => {
     const { source, target } = at
     const [one] = await initiate(source, [{ to: freshAddress(), amount: 5n }])
     const [id, initiator, recipient, , nonce] = completionOf(one!)
@@ -108,7 +108,7 @@ function sharedBehaviour(at: At): void {
     expect(await refusal(at, target, relayer.address, 'completeBridgeTransfer', wrong)).toBe('CompletedBridgeTransferId')
   })
 
-  it('completes a batch whole or not at all', async () => {
+  test('completes a batch whole or not at all', async () => {
     const { source, target } = at
     const sent = await initiate(
       source,
@@ -126,7 +126,7 @@ function sharedBehaviour(at: At): void {
     for (const { id, nonce } of sent) expect(await read(at, target, 'idsToInboundNonces', [id])).toEqual([nonce])
   })
 
-  it('refuses what may never be: no amount, and a risk denominator below 4', async () => {
+  test('refuses what may never be: no amount, and a risk denominator below 4', async () => {
     const { source } = at
     expect(await refusal(at, source, source.user.address, 'initiateBridgeTransfer', [`0x${'11'.repeat(32)}`, 0n])).toBe('ZeroAmount')
     expect(await refusal(at, source, source.deployer.address, 'setRiskDenominator', [3n])).toBe('InvalidRiskDenominator')

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { concat, keccak256, solidityPacked, toBeHex, Wallet, zeroPadBytes, zeroPadValue } from 'ethers'
 import { configSchema } from '../../../config/schema/schema.ts'
 import { freshAddress, type DevnetAccount } from '../../../lab/devnet/chain/accounts.ts'
@@ -30,7 +30,7 @@ describe('the native bridge of the devnet', () => {
     return found
   }
 
-  it('stands in the config, both ways', () => {
+  test('stands in the config, both ways', () => {
     const { bridges, streams } = configSchema.parse(devnet.relayerConfig())
     const { ethereum, bsc } = native.ends
     const route = (source: NativeBridgeEnd, target: NativeBridgeEnd) => ({
@@ -40,7 +40,7 @@ describe('the native bridge of the devnet', () => {
     expect(streams).toMatchObject({ auditMinutes: 0.1, checkpoints: { kind: 'directory' } })
   })
 
-  it('has users who know what they sent', () => {
+  test('has users who know what they sent', () => {
     expect(sent.map(({ source, target, nonce, amount }) => [source, target, nonce, amount])).toEqual([
       ['ethereum', 'bsc', 1n, 500n],
       ['ethereum', 'bsc', 2n, 600n],
@@ -49,7 +49,7 @@ describe('the native bridge of the devnet', () => {
     expect(new Set(sent.map(({ id }) => id)).size).toBe(3)
   })
 
-  it('has a judge that sees what is missing, what came in one batch, and by whom', async () => {
+  test('has a judge that sees what is missing, what came in one batch, and by whom', async () => {
     expect(await devnet.check([], sent)).toMatchObject({ transfers: 3, delivered: 0, lost: 3, foreignCompletions: 0 })
     const { ethereum, bsc } = native.ends
     await complete(bsc, lane('bsc'), sent.slice(0, 2).map(completion))
@@ -68,7 +68,7 @@ describe('the native bridge of the devnet', () => {
     expect(await devnet.check([], twice)).toMatchObject({ delivered: 0, wrongBalances: 1, lost: 1 })
   })
 
-  it('has a judge that finds a lost transfer that is missing from the list it is given', async () => {
+  test('has a judge that finds a lost transfer that is missing from the list it is given', async () => {
     const [first, second, third] = sent as [SentNativeTransfer, SentNativeTransfer, SentNativeTransfer]
     expect(await devnet.check([], [first])).toMatchObject({ transfers: 1, delivered: 1, lost: 0, duplicates: 0 })
     const [forgotten] = await native.users.bsc.send([{ amount: 3n }])
@@ -78,7 +78,7 @@ describe('the native bridge of the devnet', () => {
     sent.push(forgotten!)
   })
 
-  it('has a judge that sees a contract which completes twice, and one that lies', async () => {
+  test('has a judge that sees a contract which completes twice, and one that lies', async () => {
     const { bsc } = native.ends
     const key = lane('bsc')
     const [twice, elsewhere, less, unpaid] = (await native.users.ethereum.send([21n, 22n, 23n, 24n].map((amount) => ({ amount })))) as [
@@ -114,7 +114,7 @@ describe('the native bridge of the devnet', () => {
     expect(await devnet.check([], all)).toMatchObject({ ...before, delivered: sent.length + 2, lost: 0, foreignCompletions: 2 })
   })
 
-  it('has a judge that sees completions that nobody initiated', async () => {
+  test('has a judge that sees completions that nobody initiated', async () => {
     const { ends } = native
     const made = { initiator: freshAddress(), recipient: freshAddress(), amount: 7n, nonce: 77n }
     const id = keccak256(

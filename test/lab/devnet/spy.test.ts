@@ -1,5 +1,5 @@
 import { status } from '@grpc/grpc-js'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { startSpy, type Spy } from '../../../lab/devnet/wormhole/spy.ts'
 import { until } from '../../../lab/devnet/until.ts'
 import { subscribe, type SpyStream } from './spy-client.ts'
@@ -31,7 +31,7 @@ describe('the spy', () => {
     return stream
   }
 
-  it('sends everything to a subscriber without filters', async () => {
+  test('sends everything to a subscriber without filters', async () => {
     const stream = await join()
     spy.publish(vaa(1), 2, emitterA)
     spy.publish(vaa(2), 40_000, emitterB)
@@ -39,7 +39,7 @@ describe('the spy', () => {
     expect(stream.received.map((bytes) => bytes[0])).toEqual([1, 2])
   })
 
-  it('sends what any filter matches, once per matching filter', async () => {
+  test('sends what any filter matches, once per matching filter', async () => {
     const stream = await join([filter(2, emitterA), filter(4, emitterB), filter(2, `0x${emitterA.toUpperCase()}`)])
     spy.publish(vaa(1), 2, emitterB)
     spy.publish(vaa(2), 4, emitterB)
@@ -48,7 +48,7 @@ describe('the spy', () => {
     expect(stream.received.map((bytes) => bytes[0])).toEqual([2, 3, 3])
   })
 
-  it('replays nothing', async () => {
+  test('replays nothing', async () => {
     spy.publish(vaa(1), 2, emitterA)
     const stream = await join()
     spy.publish(vaa(2), 2, emitterA)
@@ -56,7 +56,7 @@ describe('the spy', () => {
     expect(stream.received[0]?.[0]).toBe(2)
   })
 
-  it.each([
+  test.each([
     ['a batch filter', { batchFilter: { chainId: 2, nonce: 1 } }, 'unsupported filter type'],
     ['an empty entry', {}, 'unsupported filter type'],
     ['an address that is no hex', filter(2, 'zz'), 'failed to decode emitter address'],
@@ -68,7 +68,7 @@ describe('the spy', () => {
     expect(spy.subscribers).toBe(0)
   })
 
-  it('drops a reader that does not take its messages, and keeps the others', async () => {
+  test('drops a reader that does not take its messages, and keeps the others', async () => {
     const slow = await join()
     const quick = await join()
     slow.pause()
@@ -81,7 +81,7 @@ describe('the spy', () => {
     expect(quick.error).toBeUndefined()
   })
 
-  it('comes back on the same address after a restart', async () => {
+  test('comes back on the same address after a restart', async () => {
     const before = await join()
     await spy.stop()
     expect(await before.ended()).toBeDefined()

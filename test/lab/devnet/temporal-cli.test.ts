@@ -1,7 +1,7 @@
 import { chmod, copyFile, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { findTemporalCli } from '../../../lab/devnet/temporal/temporal-cli.ts'
 
 const script = '#!/bin/sh\necho "temporal version 1.5.1 (Server 1.29.1, UI 2.42.1)"\n'
@@ -31,7 +31,7 @@ describe('the search for the Temporal CLI', () => {
     return findTemporalCli({ env, log, cacheDir: join(dir, 'cache'), downloadTimeoutMs: 1 })
   }
 
-  it('takes TEMPORAL_CLI before all, then PATH, then what was kept; and says which', async () => {
+  test('takes TEMPORAL_CLI before all, then PATH, then what was kept; and says which', async () => {
     const own = await program('bin')
     const kept = await program('cache')
     expect(await find({ TEMPORAL_CLI: own, PATH: join(dir, 'cache') })).toMatchObject({ path: own, origin: 'TEMPORAL_CLI' })
@@ -40,19 +40,19 @@ describe('the search for the Temporal CLI', () => {
     expect(lines.at(-1)).toBe(`Temporal CLI: ${kept} (from cache; temporal version 1.5.1 (Server 1.29.1, UI 2.42.1))`)
   })
 
-  it('never replaces a TEMPORAL_CLI that does not work', async () => {
+  test('never replaces a TEMPORAL_CLI that does not work', async () => {
     await program('bin')
     const finding = find({ TEMPORAL_CLI: join(dir, 'typo'), PATH: join(dir, 'bin') })
     await expect(finding).rejects.toMatchObject({ code: 'SETUP_INCOMPLETE', message: expect.stringContaining('typo is no Temporal CLI') })
   })
 
-  it('passes over another program of that name', async () => {
+  test('passes over another program of that name', async () => {
     await program('bin', '#!/bin/sh\necho "temporal: a calendar"\n')
     const kept = await program('cache')
     expect(await find({ PATH: join(dir, 'bin') })).toMatchObject({ path: kept, origin: 'cache' })
   })
 
-  it('builds with Go when nothing else works, and keeps the binary', async () => {
+  test('builds with Go when nothing else works, and keeps the binary', async () => {
     await copyFile(await program('cache'), join(dir, 'made'))
     await rm(join(dir, 'cache', 'temporal'))
     const go = `#!/bin/sh\n[ "$1" = version ] || /bin/cp "${join(dir, 'made')}" "$GOBIN/temporal"\n`
@@ -62,13 +62,13 @@ describe('the search for the Temporal CLI', () => {
     expect(await find({ PATH: join(dir, 'none') })).toMatchObject({ origin: 'cache' })
   })
 
-  it('explains all three ways when none works', async () => {
+  test('explains all three ways when none works', async () => {
     const error = await find({ PATH: join(dir, 'none') }).catch((reason: unknown) => reason)
     expect(error).toMatchObject({ code: 'SETUP_INCOMPLETE' })
     expect(String(error)).toMatch(/no `temporal` on PATH; SDK download: .*; go install: Go is not installed\. Three ways/)
   })
 
-  it('names the variable for a cache that cannot be written, as in a home that is read-only, and does not ask for Go', async () => {
+  test('names the variable for a cache that cannot be written, as in a home that is read-only, and does not ask for Go', async () => {
     // A file where a folder should be: nobody may write below it, not even root.
     await writeFile(join(dir, 'home'), '')
     const env = { PATH: join(dir, 'none'), XDG_CACHE_HOME: join(dir, 'home') }

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Client, Connection } from '@temporalio/client'
-import { afterEach, describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, test } from 'vitest'
 import { startTemporal, type TemporalServer } from '../../../lab/devnet/temporal/temporal.ts'
 import { searchAttributes } from '../../../temporal/contracts/names.ts'
 
@@ -24,7 +24,7 @@ describe('the Temporal dev server', () => {
     await (await client(server)).workflow.start('nobody', { workflowId, taskQueue: 'nowhere', typedSearchAttributes })
   }
 
-  it('keeps its file through kill -9 and a restart on the same ports, with its search attributes and Web UI', async () => {
+  test('keeps its file through kill -9 and a restart on the same ports, with its search attributes and Web UI', async () => {
     const dir = await mkdtemp(join(tmpdir(), 'portage-temporal-'))
     stops.push(() => rm(dir, { recursive: true, force: true }))
     const server = await startTemporal({ dir })
@@ -41,7 +41,7 @@ describe('the Temporal dev server', () => {
     await expect.poll(async () => (await fetch(server.uiUrl ?? '')).status).toBe(200)
   })
 
-  it('forgets everything when it is in memory: a wiped Temporal', async () => {
+  test('forgets everything when it is in memory: a wiped Temporal', async () => {
     const server = await startTemporal({ inMemory: true, headless: true })
     stops.push(() => server.stop())
     await startOne(server)
@@ -49,7 +49,7 @@ describe('the Temporal dev server', () => {
     await expect((await client(server)).workflow.getHandle('one').describe()).rejects.toThrow(/not found/i)
   })
 
-  it('goes back to a copy that was made while it ran, or to nothing', async () => {
+  test('goes back to a copy that was made while it ran, or to nothing', async () => {
     const dir = await mkdtemp(join(tmpdir(), 'portage-temporal-'))
     stops.push(() => rm(dir, { recursive: true, force: true }))
     const server = await startTemporal({ dir, headless: true })
@@ -72,7 +72,7 @@ describe('the Temporal dev server', () => {
     expect(await known('before')).toBe(true)
   })
 
-  it('says what the server said when it does not start', async () => {
+  test('says what the server said when it does not start', async () => {
     const starting = startTemporal({ inMemory: true, headless: true, dynamicConfig: { 'frontend.rps': 'no json' } })
     await expect(starting).rejects.toMatchObject({ code: 'TEMPORAL_UNAVAILABLE', message: expect.stringContaining('frontend.rps') })
   })

@@ -51,14 +51,14 @@ const ofReceiver = (changes: Partial<NotifierState>): Partial<Facts> => ({
 /** What shows each cause. The type asks for every code of the catalogue: one without facts that make it does not compile. */
 const shown: Readonly<Record<CauseCode, Partial<Facts>>> = {
   TEMPORAL_UNAVAILABLE: { temporal: away, settings: away, ledger: ofQueue(away), chainWorkers: new Map(), lanes: [] },
-  LEDGER_UNSERVED: { ledger: ofQueue(unpolled) },
+  LEDGER_WITHOUT_WORKER: { ledger: ofQueue(unpolled) },
   HALTED: { settings: read({ ...noSettings, halts: [{ scope: {}, ...order }] }) },
   CHAIN_UNREACHABLE: ofNodes(undefined),
   CHAIN_WITHOUT_MAJORITY: ofNodes(head, undefined),
-  CHAIN_STANDS: ofNodes({ ...head, at: at - 60_000 }),
-  FINALITY_STANDS: { chains: [chain({ finalAt: at - 2 * 3_600_000 })] },
-  CHAIN_UNSERVED: { chainWorkers: new Map([['bsc', ofQueue(unpolled)]]) },
-  LANE_UNSERVED: { lanes: [laneFacts({ queue: unpolled })] },
+  CHAIN_STALLED: ofNodes({ ...head, at: at - 60_000 }),
+  FINALITY_STALLED: { chains: [chain({ finalAt: at - 2 * 3_600_000 })] },
+  CHAIN_WITHOUT_WORKER: { chainWorkers: new Map([['bsc', ofQueue(unpolled)]]) },
+  LANE_WITHOUT_WORKER: { lanes: [laneFacts({ queue: unpolled })] },
   WORKFLOW_FAILING: { failing: [{ workflow: 'settings', tries: 4 }] },
   LANE_CHAIN_REPLACED: ofLane({ replaced: { height: 7, hash: '0x07' } }),
   LANE_FUNDS: { chains: [chain({ balances: new Map([['0x52908400098527886e0f7030069857d2e4169ee7', '0']]) })] },
@@ -91,7 +91,7 @@ const shown: Readonly<Record<CauseCode, Partial<Facts>>> = {
   SPY_UNAVAILABLE: { spies: [{ ...spy, problem: 'ECONNREFUSED' }] },
   SPY_SILENT: { spies: [spy], ...ofStream({ unheard: { from: '3', to: '4', since: at - 9_000 } }) },
   STREAM_UNREACHABLE: { streams: [{ stream, state: unread('LANE_UNREACHABLE') }] },
-  STREAM_UNFED: ofStream({}, `${bridge}:wormhole-34:00`),
+  STREAM_WITHOUT_SOURCE: ofStream({}, `${bridge}:wormhole-34:00`),
   STREAM_FORKED: ofStream({ fork: { height: 3, known: '0x1', told: '0x2', at } }),
   STREAM_COUNT: ofStream({ vanished: { upTo: '2', height: 9, at } }),
   STREAM_PAUSED: ofStream({ paused: order }),
@@ -101,7 +101,7 @@ const shown: Readonly<Record<CauseCode, Partial<Facts>>> = {
   }),
   STREAM_LAGS: { ...ofStream({ cursor: { height: 100, hash: '0x' } }, native), chains: [chain({ chain: 'ethereum' }), chain()] },
   GAP_UNSTARTED: gap('unstarted', { code: 'TEMPORAL_UNAVAILABLE' }),
-  GAP_UNASKED: gap('unasked'),
+  GAP_NOT_QUERIED: gap('unasked'),
   GAP_HIDDEN: gap('hidden'),
   GAP_UNDONE: gap('undone'),
   GAP_UNOBSERVED: gap('unobserved'),
@@ -111,7 +111,7 @@ const shown: Readonly<Record<CauseCode, Partial<Facts>>> = {
   NODE_DOWN: ofNodes(head, head, undefined),
   NODE_LAGS: ofNodes(head, head, { ...head, height: 900 }),
   RECEIVER_GONE: ofReceiver({ disabled: { at, why: 'gone' } }),
-  RECEIVER_UNTOLD: ofReceiver({ recordedAt: at - 600_000 }),
+  RECEIVER_UNSERVED: ofReceiver({ recordedAt: at - 600_000 }),
   RECEIVER_FAILING: ofReceiver({ failure: { since: at - 60_000, tries: 3, nextAt: at + 1_000, why: 'no connection' } }),
   RECEIVER_DISABLED: ofReceiver({ disabled: { ...order, why: 'ordered' } }),
   TRANSFERS_SLOW: waiting('', { state: 'admitting', inStateSince: at - 120_000 }),
@@ -135,7 +135,7 @@ test.each(Object.entries(shown))('%s is shown with its command, and what shows i
 /** What cannot be without the cause, and has a row of its own. */
 const besides: Partial<Record<CauseCode, readonly CauseCode[]>> = {
   CHAIN_WITHOUT_MAJORITY: ['NODE_DOWN'],
-  STREAM_FULL: ['GAP_UNASKED'],
+  STREAM_FULL: ['GAP_NOT_QUERIED'],
 }
 
 /** Causes that no scenario of lab/stuck makes on real parts: only the facts above show them. The list may only become shorter. */
@@ -144,8 +144,8 @@ const neverMade: readonly CauseCode[] = [
   ...(['LANE_NONE', 'LANE_FULL', 'BRIDGE_POOL_EMPTY', 'BRIDGE_BUDGET', 'FEE_LIMIT'] as const),
   ...(['FEE_BELOW_COST', 'SIGNING_REFUSED', 'CALL_UNJUSTIFIED', 'SIGNER_OFFLINE', 'WRAPPER_MISSING'] as const),
   ...(['SET_ASIDE', 'NATIVE_NOT_FINAL', 'STREAM_UNREACHABLE', 'STREAM_FORKED', 'STREAM_COUNT'] as const),
-  ...(['STREAM_FULL', 'STREAM_LAGS', 'STREAM_UNFED', 'GAP_UNSTARTED', 'GAP_HIDDEN'] as const),
-  ...(['GAP_UNDONE', 'GAP_NOT_FINAL', 'RECEIVER_GONE', 'RECEIVER_UNTOLD', 'RECEIVER_FAILING'] as const),
+  ...(['STREAM_FULL', 'STREAM_LAGS', 'STREAM_WITHOUT_SOURCE', 'GAP_UNSTARTED', 'GAP_HIDDEN'] as const),
+  ...(['GAP_UNDONE', 'GAP_NOT_FINAL', 'RECEIVER_GONE', 'RECEIVER_UNSERVED', 'RECEIVER_FAILING'] as const),
   ...(['RECEIVER_DISABLED', 'TRANSFERS_SLOW', 'TRANSFERS_PARKED', 'TRANSFERS_WAIT', 'UNREAD'] as const),
 ]
 

@@ -28,17 +28,17 @@ describe('receivers of notifications', () => {
     ['is disabled', 'RECEIVER_DISABLED', 'by ann: it is moved', one({ disabled: ordered })],
     ['does not answer', 'RECEIVER_FAILING', '3 times: no connection', one({ failure, recordedAt: at - 3_600_000 })],
     ['refuses', 'RECEIVER_FAILING', '2 times: HTTP 403', one({ unsent: [unsent(1), unsent(2)] })],
-    ['has no process', 'RECEIVER_UNTOLD', 'No process takes the steps', one({}, { queue: unpolled })],
+    ['has no process', 'RECEIVER_UNSERVED', 'No process takes the steps', one({}, { queue: unpolled })],
     [
-      ...(['has a process that was killed', 'RECEIVER_UNTOLD', 'No process takes the steps'] as const),
+      ...(['has a process that was killed', 'RECEIVER_UNSERVED', 'No process takes the steps'] as const),
       one({}, { queue: read({ isPolled: true, polledAt: at - 30_000, waiting: 1, waitingMs: 9_000 }) }),
     ],
-    ['has not begun', 'RECEIVER_UNTOLD', 'has not begun', one({}, { notifier: read(undefined) })],
-    ['has a notifier that does not answer', 'RECEIVER_UNTOLD', 'does not answer', one({}, { notifier: unread('LANE_UNREACHABLE') })],
-    ['is in no config', 'RECEIVER_UNTOLD', 'has books in its config', one({ recordedAt: at - 600_000 })],
+    ['has not begun', 'RECEIVER_UNSERVED', 'has not begun', one({}, { notifier: read(undefined) })],
+    ['has a notifier that does not answer', 'RECEIVER_UNSERVED', 'does not answer', one({}, { notifier: unread('LANE_UNREACHABLE') })],
+    ['is in no config', 'RECEIVER_UNSERVED', 'has books in its config', one({ recordedAt: at - 600_000 })],
     ['has a step under way after a rest', undefined, '', one({ recordedAt: at - 600_000 }, { step: { tries: 1 } })],
     [
-      ...(['has a step that fails', 'RECEIVER_UNTOLD', 'was tried 4 times: a bug'] as const),
+      ...(['has a step that fails', 'RECEIVER_UNSERVED', 'was tried 4 times: a bug'] as const),
       one({ recordedAt: at - 600_000 }, { step: { tries: 4, failure: 'a bug' } }),
     ],
   ])('one that %s: %s', (_, code, what, receiver) => {
@@ -53,6 +53,6 @@ describe('receivers of notifications', () => {
     expect(causes({ receivers })).toMatchObject([
       { code: 'RECEIVER_FAILING', count: 7, oldest: '2026-11-22T11:58:30.000Z', asOf: '2026-11-22T11:59:40.000Z' },
     ])
-    expect(codes({ receivers, ledger: { queue: unpolled, asked: 2, answered: 0 } })).toEqual(['LEDGER_UNSERVED'])
+    expect(codes({ receivers, ledger: { queue: unpolled, asked: 2, answered: 0 } })).toEqual(['LEDGER_WITHOUT_WORKER'])
   })
 })

@@ -108,13 +108,13 @@ describe('chains and nodes', () => {
   })
   test('no new block, and none that becomes final', () => {
     expect(causes({ chains: [chain({ nodes: nodes({ ...head, at: at - 31_000 }) })] })).toMatchObject([
-      { code: 'CHAIN_STANDS', since: '2026-11-22T11:59:29.000Z' },
+      { code: 'CHAIN_STALLED', since: '2026-11-22T11:59:29.000Z' },
     ])
     expect(codes({ chains: [chain({ blockTimeMs: 12_000, nodes: nodes({ ...head, at: at - 31_000 }) })] })).toEqual([])
-    expect(codes({ chains: [chain({ finalAt: at - 2 * 3_600_000 })] })).toEqual(['FINALITY_STANDS'])
+    expect(codes({ chains: [chain({ finalAt: at - 2 * 3_600_000 })] })).toEqual(['FINALITY_STALLED'])
     const half = { finalAt: at - 1_800_000 }
     expect(codes({ chains: [chain(half)] })).toEqual([])
-    expect(codes({ chains: [chain({ ...half, finalityStandsMs: 1_200_000 })] })).toEqual(['FINALITY_STANDS'])
+    expect(codes({ chains: [chain({ ...half, finalityStalledMs: 1_200_000 })] })).toEqual(['FINALITY_STALLED'])
   })
 })
 
@@ -154,8 +154,8 @@ describe('lanes', () => {
   test('no process with its key: nobody polls, or tasks lie there and the ledger hears nothing', () => {
     const observed = { ...ledger().observed!, at: at - 20_000 }
     const untaken = { asOf: at, value: { isPolled: true, waiting: 3, waitingMs: 9_000 } }
-    expect(codes({ lanes: [laneFacts({ queue: unpolled })] })).toEqual(['LANE_UNSERVED'])
-    expect(codes({ lanes: [laneFacts({ queue: untaken, ledger: read(ledger({ observed })) })] })).toEqual(['LANE_UNSERVED'])
+    expect(codes({ lanes: [laneFacts({ queue: unpolled })] })).toEqual(['LANE_WITHOUT_WORKER'])
+    expect(codes({ lanes: [laneFacts({ queue: untaken, ledger: read(ledger({ observed })) })] })).toEqual(['LANE_WITHOUT_WORKER'])
     expect(codes({ lanes: [laneFacts({ queue: untaken })] })).toEqual([])
   })
 })
@@ -179,7 +179,7 @@ describe('workers and Temporal', () => {
       lanes: [silent],
       transfers: [transfer('a')],
     })
-    expect(rows.map(({ code, count }) => [code, count])).toEqual([['LEDGER_UNSERVED', 1]])
+    expect(rows.map(({ code, count }) => [code, count])).toEqual([['LEDGER_WITHOUT_WORKER', 1]])
   })
   test('one ledger of several that does not answer', () => {
     expect(codes({ lanes: [laneFacts({ ledger: unread('LANE_UNREACHABLE') })] })).toEqual(['LANE_UNREACHABLE'])
@@ -188,7 +188,7 @@ describe('workers and Temporal', () => {
     const polled = facts().ledger.queue
     const of = (asked: number, answered: number) => codes({ chainWorkers: new Map([['bsc', { queue: polled, asked, answered }]]) })
     expect(of(0, 0)).toEqual([])
-    expect(of(2, 0)).toEqual(['CHAIN_UNSERVED'])
+    expect(of(2, 0)).toEqual(['CHAIN_WITHOUT_WORKER'])
     expect(of(2, 1)).toEqual([])
   })
   test('a workflow whose task fails', () => {
@@ -231,14 +231,14 @@ describe('streams', () => {
     const gone = 'wormhole-token-bridge:wormhole-34:00'
     expect(named(gone)).toMatchObject([
       {
-        code: 'STREAM_UNFED',
+        code: 'STREAM_WITHOUT_SOURCE',
         where: { kind: 'stream', id: gone },
         next: [`portage stream show ${gone}`, `temporal workflow terminate --workflow-id stream:${gone} --reason "<text>"`],
       },
     ])
-    expect(named('native-bridge:bsc:ethereum')).toMatchObject([{ code: 'STREAM_UNFED' }])
+    expect(named('native-bridge:bsc:ethereum')).toMatchObject([{ code: 'STREAM_WITHOUT_SOURCE' }])
     expect(named('wormhole-token-bridge:ethereum:00', '2')).toEqual([])
-    expect(named('wormhole-token-bridge:ethereum:00', '34')).toMatchObject([{ code: 'STREAM_UNFED' }])
+    expect(named('wormhole-token-bridge:ethereum:00', '34')).toMatchObject([{ code: 'STREAM_WITHOUT_SOURCE' }])
   })
   test('a cursor that is far behind, unless its target is away', () => {
     const native = 'native-bridge:ethereum:bsc'

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer, type RequestListener, type Server } from 'node:http'
 import { type AddressInfo, createServer as createSocketServer, type Server as SocketServer, type Socket } from 'node:net'
 import { brotliCompressSync, gzipSync } from 'node:zlib'
-import { afterEach, describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, test } from 'vitest'
 import { AnswerTooLong, createByteBudget, fetchBounded, type FetchLimits } from '../../../runtime/http/fetch-bounded.ts'
 
 const servers: (Server | SocketServer)[] = []
@@ -28,7 +28,7 @@ async function ask(answer: RequestListener, limits: Partial<FetchLimits> = {}, b
 const usual = { timeoutMs: 60_000, mostBytes: 1_000 }
 
 describe('an answer', () => {
-  it('is heard with its status and its headers, by their names in any letters', async () => {
+  test('is heard with its status and its headers, by their names in any letters', async () => {
     const { ok, status, headers, text } = await ask(
       (request, response) => {
         response.writeHead(429, { 'Retry-After': '7' })
@@ -43,7 +43,7 @@ describe('an answer', () => {
     expect([headers.get('retry-after'), headers.get('Retry-After'), headers.get('none')]).toEqual(['7', '7', null])
   })
 
-  it.each([
+  test.each([
     ['gzip', gzipSync('packed')],
     ['br', brotliCompressSync('packed')],
     ['identity', Buffer.from('packed')],
@@ -52,7 +52,7 @@ describe('an answer', () => {
     expect(text).toBe('packed')
   })
 
-  it.each(['constructor', '__proto__', 'hasOwnProperty', 'x'])(
+  test.each(['constructor', '__proto__', 'hasOwnProperty', 'x'])(
     'in the unknown encoding %s is read as it is, and its connection kept',
     async (encoding) => {
       const sockets = new Set<Socket>()
@@ -67,7 +67,7 @@ describe('an answer', () => {
     },
   )
 
-  it('that leads elsewhere is not followed', async () => {
+  test('that leads elsewhere is not followed', async () => {
     const asked: unknown[] = []
     const { ok, status } = await ask(({ url }, response) => {
       asked.push(url)
@@ -76,7 +76,7 @@ describe('an answer', () => {
     expect([ok, status, asked]).toEqual([false, 302, ['/path?query']])
   })
 
-  it('of many comes over a connection that is kept', async () => {
+  test('of many comes over a connection that is kept', async () => {
     const sockets = new Set<Socket>()
     const url = await urlOf(createServer(({ socket }, response) => response.end(String(sockets.add(socket).size))))
     for (let count = 0; count < 5; count++) expect((await fetchBounded(url, {}, usual)).text).toBe('1')
@@ -84,7 +84,7 @@ describe('an answer', () => {
 })
 
 describe('an answer that is too long', () => {
-  it('once it is unpacked is unpacked no further', async () => {
+  test('once it is unpacked is unpacked no further', async () => {
     const bomb = gzipSync(Buffer.alloc(10_000_000))
     const budget = createByteBudget(1_000)
     const limits = { mostBytes: 1_000_000, budget }
@@ -94,7 +94,7 @@ describe('an answer that is too long', () => {
     expect(budget.take(1_000)).toBe(true)
   })
 
-  it.each<[string, RequestListener]>([
+  test.each<[string, RequestListener]>([
     ['as announced', (_, response) => response.writeHead(200, { 'content-length': 1_001 }).write('x')],
     ['as it comes', (_, response) => void response.write('x'.repeat(1_001))],
   ])('%s is read no further, and its connection ends', async (_, answer) => {
@@ -108,12 +108,12 @@ describe('an answer that is too long', () => {
     expect(closed).toHaveLength(1)
   })
 
-  it('has its status alone, where it is no success', async () => {
+  test('has its status alone, where it is no success', async () => {
     const { status, text } = await ask((_, response) => response.writeHead(500).end('x'.repeat(1_001)))
     expect([status, text]).toEqual([500, ''])
   })
 
-  it('is one for which all together have no room; what others held is free again', async () => {
+  test('is one for which all together have no room; what others held is free again', async () => {
     const budget = createByteBudget(500)
     await expect(ask((_, response) => response.end('x'.repeat(501)), { budget })).rejects.toThrow(AnswerTooLong)
     for (let count = 0; count < 3; count++)
@@ -122,21 +122,21 @@ describe('an answer that is too long', () => {
 })
 
 describe('no answer', () => {
-  it.each<[string, RequestListener]>([
+  test.each<[string, RequestListener]>([
     ['at all', () => {}],
     ['to the end', (_, response) => response.writeHead(200, { 'content-length': 10 }).write('x')],
   ])('in time, %s, is a TimeoutError', async (_, answer) => {
     await expect(ask(answer, { timeoutMs: 50 })).rejects.toMatchObject({ name: 'TimeoutError' })
   })
 
-  it('to a request that is given up is the reason why, also if it was given up before', async () => {
+  test('to a request that is given up is the reason why, also if it was given up before', async () => {
     const giveUp = new AbortController()
     const asking = ask(() => giveUp.abort(new Error('stopping')), { signal: giveUp.signal })
     await expect(asking).rejects.toThrow('stopping')
     await expect(ask((_, response) => response.end('late'), { signal: giveUp.signal })).rejects.toThrow('stopping')
   })
 
-  it('of a server that is not there has the socket’s code', async () => {
+  test('of a server that is not there has the socket’s code', async () => {
     const server = createServer()
     const url = await urlOf(server)
     server.close()
@@ -144,7 +144,7 @@ describe('no answer', () => {
     await expect(fetchBounded(url, {}, usual)).rejects.toMatchObject({ code: 'ECONNREFUSED' })
   })
 
-  it.each([
+  test.each([
     ['ends early', 'HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nx'],
     ['is junk', 'junk\r\n\r\n'],
     ['is packed badly', 'HTTP/1.1 200 OK\r\ncontent-encoding: gzip\r\ncontent-length: 4\r\n\r\njunk'],
@@ -160,7 +160,7 @@ describe('no answer', () => {
     await expect(fetchBounded(url, {}, usual)).rejects.toThrow(Error)
   })
 
-  it('can be made of an answer whose body cannot be unpacked: its connection is closed', async () => {
+  test('can be made of an answer whose body cannot be unpacked: its connection is closed', async () => {
     const closed: Promise<unknown>[] = []
     const asking = ask(({ socket }, response) => {
       closed.push(once(socket, 'close'))
@@ -172,7 +172,7 @@ describe('no answer', () => {
     expect(closed).toHaveLength(1)
   })
 
-  it('comes of a URL that is not of HTTP', async () => {
+  test('comes of a URL that is not of HTTP', async () => {
     await expect(fetchBounded(new URL('file:///etc/hostname'), {}, usual)).rejects.toThrow(TypeError)
   })
 })
