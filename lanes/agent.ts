@@ -10,7 +10,7 @@ import type { LaneCall } from './lane-call.ts'
 import { NonceRequests, type Acquired, type NonceRequest } from './ledger/nonce-requests.ts'
 import { PendingTransactions } from './account/pending-transactions.ts'
 import type { PendingTransaction } from './transaction/pending-transaction.ts'
-import { Wait, type WaitLimit } from './wait.ts'
+import { Wait, type WaitLimit } from '../runtime/wait.ts'
 
 /** The key's side of one lane in one process: gets nonces, drives them, and reports the account. Any number of processes may run one for the same lane. */
 export class LaneAgent {

@@ -1,4 +1,4 @@
-import { Wait, type WaitLimit } from './wait.ts'
+import { Wait, type WaitLimit } from '../runtime/wait.ts'
 
 /** A slot that an admission was promised is kept this long, ms: the step begins as soon as the workflow task of the admission ends, which may last 10 s. */
 const promisedMs = 10_000

@@ -1,8 +1,8 @@
 import { problemOf } from '../../observability/severity.ts'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { backoffMs } from '../../domain/backoff.ts'
 import { toRelayerError } from '../../domain/catalogue/errors.ts'
 import type { Logger } from '../../observability/logger.ts'
+import { pause } from '../../runtime/wait.ts'
 
 /** Waits after a failure, ms. After a contradiction, which halts the route, a person has to act first. */
 const afterFailure = { firstMs: 250, mostMs: 5_000, haltedMs: 60_000 } as const
@@ -70,12 +70,4 @@ export async function waitFor(wake: Subscribe, timeoutMs: number, stopping?: Abo
   if (!stopping?.aborted) await pause(timeoutMs, woken.signal)
   unsubscribe()
   stopping?.removeEventListener('abort', wakeUp)
-}
-
-/** Node's timers fire at once when they are given more, ms. */
-const longestTimerMs = 2 ** 31 - 1
-
-/** Ends early when the signal is aborted. */
-async function pause(ms: number, signal: AbortSignal): Promise<void> {
-  await sleep(Math.min(ms, longestTimerMs), undefined, { signal }).catch(() => {})
 }

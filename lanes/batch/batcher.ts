@@ -1,6 +1,6 @@
 import { bisection, type Bisection, tried } from '../../domain/batch/bisection.ts'
 import { NonceQueue, type Waiting } from '../ledger/nonce-queue.ts'
-import { Wait, type WaitLimit } from '../wait.ts'
+import { Wait, type WaitLimit } from '../../runtime/wait.ts'
 
 /** What became of one flush. */
 export interface Flushed<C, T> {

@@ -7,7 +7,7 @@ import type { LaneCall } from '../lane-call.ts'
 import { NonceQueue, type Waiting } from './nonce-queue.ts'
 import type { PendingTransactions } from '../account/pending-transactions.ts'
 import type { PendingTransaction } from '../transaction/pending-transaction.ts'
-import { Wait, type WaitLimit } from '../wait.ts'
+import { Wait, type WaitLimit } from '../../runtime/wait.ts'
 
 /** A call that needs a nonce. */
 export interface NonceRequest extends LaneCall {

@@ -1,0 +1,88 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+
+/** How long a caller waits, ms (absent: without end); it leaves earlier when the signal aborts. */
+export interface WaitLimit {
+  readonly timeoutMs?: number
+  readonly signal?: AbortSignal | undefined
+}
+
+/** One caller's wait. `onLimit` is called when the time is over or the signal aborts, and decides what the caller gets. */
+export class Wait<T> {
+  readonly promise: Promise<T>
+  resolve: (result: T) => void = () => {}
+  reject: (error: unknown) => void = () => {}
+  /** The caller has its answer. */
+  over = false
+
+  constructor({ timeoutMs, signal }: WaitLimit, onLimit: () => void) {
+    const timer = timeoutMs === undefined ? undefined : setTimeout(onLimit, timeoutMs)
+    const end = () => {
+      this.over = true
+      clearTimeout(timer)
+      signal?.removeEventListener('abort', onLimit)
+    }
+    this.promise = new Promise((resolve, reject) => {
+      this.resolve = (result) => {
+        end()
+        resolve(result)
+      }
+      this.reject = (error) => {
+        end()
+        reject(error instanceof Error ? error : new Error(String(error)))
+      }
+    })
+    signal?.addEventListener('abort', onLimit)
+    if (signal?.aborted) queueMicrotask(onLimit)
+  }
+}
+
+/** Node's timers fire at once when they are given more, ms. */
+const longestTimerMs = 2 ** 31 - 1
+
+/** Sleeps for `ms`, or until the signal aborts. Never rejects. */
+export async function pause(ms: number, signal?: AbortSignal): Promise<void> {
+  await sleep(Math.min(ms, longestTimerMs), undefined, { signal }).catch(() => {})
+}
+
+/**
+ * Settles as `work` does if that takes less than `ms`, otherwise as `late` does. The work itself goes on: abort it in `late` if it can be aborted.
+ * The timer does not keep the process alive.
+ */
+export async function within<T, L>(ms: number, work: Promise<T>, late: () => L): Promise<T | L> {
+  let timer: NodeJS.Timeout | undefined
+  const timeout = new Promise<L>((resolve, reject) => {
+    timer = setTimeout(() => {
+      try {
+        resolve(late())
+      } catch (error) {
+        reject(error instanceof Error ? error : new Error(String(error)))
+      }
+    }, ms).unref()
+  })
+  try {
+    return await Promise.race([work, timeout])
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+export interface Polling {
+  /** Pause between the end of one look and the start of the next, ms. */
+  readonly everyMs: number
+  readonly signal: AbortSignal
+  /** Called with what a look throws. The polling goes on. Default: the error ends the polling. */
+  readonly onError?: (error: unknown) => void
+}
+
+/** Looks until `look` returns true or the signal aborts. */
+export async function poll(look: () => Promise<boolean | void>, { everyMs, signal, onError }: Polling): Promise<void> {
+  while (!signal.aborted) {
+    try {
+      if ((await look()) === true) return
+    } catch (error) {
+      if (!onError) throw error
+      onError(error)
+    }
+    await pause(everyMs, signal)
+  }
+}
