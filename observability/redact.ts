@@ -5,9 +5,13 @@
 
 const hidden = '[redacted]'
 
-/** A URL up to the next white space, quote, backslash or angle bracket; what is trimmed at its end is in `trailing`. */
+/** Longest text that is searched and kept, characters. Strangers choose some of these texts: HTTP paths, answers of nodes, revert reasons. */
+const longestText = 32_768
+
+/** A URL up to the next white space, quote, backslash or angle bracket. */
 const urlPattern = /\b(?:https?|wss?):\/\/[^\s"'`<>\\]+/gi
-const trailing = /[).,;:\]}]+$/
+/** Characters that end a sentence rather than a URL. */
+const punctuation = new Set(').,;:]}')
 
 /** `name = value` in free text, where the name says that the value is a secret. */
 const assignmentPattern =
@@ -32,15 +36,26 @@ export function redactUrl(url: string): string {
   }
 }
 
-/** A text in which every http(s) and ws(s) URL is reduced to its origin, and named secrets and bearer tokens are gone. */
+/**
+ * Reduces every http(s) and ws(s) URL to its origin and removes named secrets and bearer tokens. A text of more than 32,768 characters is cut. Takes time linear
+ * in the length.
+ */
 export function redactText(text: string): string {
+  if (text.length > longestText) return `${redactText(text.slice(0, longestText))}… [${text.length - longestText} characters cut]`
   return text
     .replace(urlPattern, (url) => {
-      const end = trailing.exec(url)?.[0] ?? ''
-      return redactUrl(url.slice(0, url.length - end.length)) + end
+      const end = endOfUrl(url)
+      return redactUrl(url.slice(0, end)) + url.slice(end)
     })
     .replace(assignmentPattern, `$1$2${hidden}`)
     .replace(bearerPattern, `bearer ${hidden}`)
+}
+
+/** Where the punctuation at the end of a URL begins. A pattern such as `/[).]+$/` would take quadratic time here. */
+function endOfUrl(url: string): number {
+  let end = url.length
+  while (end > 0 && punctuation.has(url.charAt(end - 1))) end -= 1
+  return end
 }
 
 /** Log fields without secrets, as plain JSON: bigint becomes a decimal string, errors become objects with code, message and cause. */

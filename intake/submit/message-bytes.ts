@@ -10,8 +10,9 @@ const base64 = /^[A-Za-z0-9+/_-]+={0,2}$/
 export function messageBytes(text: string): Uint8Array {
   const trimmed = text.replaceAll(/\s+/g, '')
   if (hex.test(trimmed)) return Buffer.from(trimmed.replace(/^0x/i, ''), 'hex')
-  const digits = trimmed.replace(/=+$/, '')
   // Buffer ignores invalid characters, and base64 never leaves a single character over.
+  const padding = trimmed.indexOf('=')
+  const digits = padding < 0 ? trimmed : trimmed.slice(0, padding)
   if (base64.test(trimmed) && digits.length % 4 !== 1) return Buffer.from(digits, 'base64')
   throw new RelayerError('MESSAGE_ENCODING', { facts: { characters: trimmed.length } })
 }

@@ -163,8 +163,10 @@ function findData(data: unknown): string {
   return inner.data !== undefined ? findData(inner.data) : findData(inner.result)
 }
 
+/** Longest message of a node that is searched for its reason, characters. A contract chooses its text, and the patterns take quadratic time. */
+const longestMessage = 1_000
+
 function plainReason(message: string): string {
-  return (
-    printable(message.replace(/^.*?execution reverted:?\s*/i, '').replace(/,?\s*data:\s*"?0x[0-9a-f]*"?.*$/i, '')) || 'execution reverted'
-  )
+  const text = message.slice(0, longestMessage)
+  return printable(text.replace(/^.*?execution reverted:?\s*/i, '').replace(/,?\s*data:\s*"?0x[0-9a-f]*"?.*$/i, '')) || 'execution reverted'
 }
