@@ -9,7 +9,12 @@ const longestMessage = 4_000
 export function toFailure(error: unknown): TemporalFailure {
   if (error instanceof TemporalFailure) return error
   const { code, message, retriable, facts } = toRelayerError(error)
-  return ApplicationFailure.create({ type: code, message: redactText(message.slice(0, longestMessage)), nonRetryable: !retriable, details: [facts] })
+  return ApplicationFailure.create({
+    type: code,
+    message: redactText(message.slice(0, longestMessage)),
+    nonRetryable: !retriable,
+    details: [facts],
+  })
 }
 
 /** The same activity, throwing Temporal failures. */
