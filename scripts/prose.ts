@@ -1,0 +1,130 @@
+/**
+ * Lists prose that the project's style bans: `npx tsx scripts/prose.ts [folders or files…]`, by default in the whole
+ * repository. Reads comments, messages, test names and Markdown. The style in CONTRIBUTING.md asks for more than
+ * patterns can find.
+ */
+import { execFileSync } from 'node:child_process'
+import { readFileSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { textsOf, type Text } from './prose/texts.ts'
+
+export interface Finding {
+  readonly file: string
+  readonly line: number
+  readonly rule: string
+  readonly text: string
+}
+
+const maxColumns = 120
+const maxTestName = 100
+
+const phrases: readonly (readonly [rule: string, pattern: RegExp])[] = [
+  ['so many', /\bso many\b(?! that\b)/gi],
+  ['stands', /\b(stands?|stood|standing)\b(?! (in )?for\b)/gi],
+  ['told', /\b(told|tells?|telling)\b/gi],
+  ['none of ours', /\b(none|one|any|some) of (ours|theirs)\b/gi],
+  ['beside', /\bbesides?\b/gi],
+  ['whoever', /\b(whoever|whosoever)\b/gi],
+]
+
+/** Sentences that may stay. `text` is a part of the sentence. */
+const exceptions: readonly { readonly file: RegExp; readonly text: RegExp; readonly why: string }[] = [
+  { file: /^scripts\/prose(\.ts|\/)|^test\/house\/prose\.test\.ts$/, text: /./, why: 'names the phrases it looks for' },
+  { file: /^LICENSE/, text: /./, why: 'not ours to change' },
+]
+
+/** Folders that hold recorded or foreign text. */
+const skipped = /^(test\/fixtures\/|.*\/fixtures\/|node_modules\/)/
+
+/** Findings in the files that git tracks, or would track, below `folders`. */
+export function proseFindings(root: string, folders: readonly string[] = []): Finding[] {
+  const listed = execFileSync('git', ['ls-files', '-co', '--exclude-standard', '--', ...folders], { cwd: root, encoding: 'utf8' })
+  const files = listed
+    .split('\n')
+    .filter((file) => file !== '' && !skipped.test(file) && statSync(join(root, file), { throwIfNoEntry: false })?.isFile())
+  return files.flatMap((file) => fileFindings(file, readFileSync(join(root, file), 'utf8')))
+}
+
+/** Findings in one file, by line. `file` is relative to the repository. */
+export function fileFindings(file: string, content: string): Finding[] {
+  const texts = textsOf(file, content)
+  return [...texts.flatMap((text) => textFindings(file, text)), ...wideLines(file, content, texts)]
+    .filter((found) => !exceptions.some((exception) => exception.file.test(file) && exception.text.test(found.text)))
+    .toSorted((one, other) => one.line - other.line)
+}
+
+function textFindings(file: string, { kind, line, text }: Text): Finding[] {
+  const at = (offset: number) => line + (text.slice(0, offset).match(/\n/g)?.length ?? 0)
+  const sentences = sentencesOf(text)
+  const findings: Finding[] = sentences.flatMap(({ start, sentence }) => {
+    const named = phrases.flatMap(([rule, pattern]) =>
+      [...sentence.matchAll(pattern)].map(({ index }) => ({ rule, offset: start + index })),
+    )
+    const asked = isRelativeStart(sentence, start === 0) ? [{ rule: 'starts with What or Who', offset: start }] : []
+    return [...named, ...asked].map(({ rule, offset }) => ({ file, line: at(offset), rule, text: sentence.replaceAll(/\s+/g, ' ').trim() }))
+  })
+  if (kind === 'test name' && text.length > maxTestName) findings.push({ file, line, rule: `name over ${maxTestName} characters`, text })
+  return findings
+}
+
+/**
+ * Whether a sentence starts with What or Who and is no question. A text may start in lower case; a sentence within it
+ * does not. `What to do` is a heading.
+ */
+function isRelativeStart(sentence: string, first: boolean): boolean {
+  const trimmed = sentence.replace(/^[\s"'(*_]+/, '')
+  return (
+    (first ? /^(what|who|whom|whose)\b(?! to\b)/i : /^(What|Who|Whom|Whose)\b(?! to\b)/).test(trimmed) && !/\?["')*_\s]*$/.test(trimmed)
+  )
+}
+
+function sentencesOf(text: string): { start: number; sentence: string }[] {
+  const ends = [...text.matchAll(/(?<!\b(?:e\.g|i\.e|cf|etc|vs))[.!?][)"'`]*(?=\s)|\n\s*\n|\n(?=\s*(?:[-*]|@\w))/g)].map(
+    ({ index, 0: end }) => index + end.length,
+  )
+  return [0, ...ends].map((start, index) => ({ start, sentence: text.slice(start, ends[index]) }))
+}
+
+/** Comment lines and Markdown prose lines that are too wide. Tables, links, fenced code and code are exempt. */
+function wideLines(file: string, content: string, texts: readonly Text[]): Finding[] {
+  const lines = content.split('\n')
+  const markdown = file.endsWith('.md')
+  return texts
+    .filter(({ kind }) => kind === 'comment' || kind === 'markdown')
+    .flatMap(({ line, text }) => text.split('\n').map((_, index) => line + index))
+    .flatMap((line) => {
+      const raw = lines[line - 1] ?? ''
+      const exempt = markdown ? raw.trim().startsWith('|') : !/^\s*(\/\/|\/?\*|\{?\/\*|#)/.test(raw)
+      const width = markdown ? plainWidth(raw) : raw.length
+      if (exempt || width <= maxColumns || !/\s/.test(raw.trim().slice(4)) || /https?:\/\/\S{60}/.test(raw)) return []
+      return [{ file, line, rule: `over ${maxColumns} columns`, text: `${raw.trim().slice(0, 70)}… (${width})` }]
+    })
+}
+
+/** Columns of a Markdown line without the addresses of its links. */
+const plainWidth = (raw: string): number => raw.replaceAll(/\]\([^)]*\)/g, ']').length
+
+/** The folder under which a file is counted: two levels where the first says little. */
+function folderOf(file: string): string {
+  const parts = file.split('/').slice(0, -1)
+  return parts.slice(0, /^(test|lab|docs)$/.test(parts[0] ?? '') ? 2 : 1).join('/') || '(root)'
+}
+
+function main(folders: readonly string[]): void {
+  const findings = proseFindings(fileURLToPath(new URL('..', import.meta.url)), folders)
+  for (const { file, line, rule, text } of findings) console.log(`${file}:${line}: ${rule}: ${text}`)
+  const counts = new Map<string, Map<string, number>>()
+  for (const { file, rule } of findings) {
+    const rules = counts.get(folderOf(file)) ?? new Map<string, number>()
+    counts.set(folderOf(file), rules.set(rule, (rules.get(rule) ?? 0) + 1))
+  }
+  for (const [folder, rules] of counts) {
+    const shown = [...rules].map(([rule, count]) => `${rule} ${count}`)
+    console.log(`${folder}: ${[...rules.values()].reduce((sum, count) => sum + count, 0)} (${shown.join(', ')})`)
+  }
+  console.log(`prose: ${findings.length} findings`)
+  if (findings.length > 0) process.exitCode = 1
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) main(process.argv.slice(2))

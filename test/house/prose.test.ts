@@ -1,0 +1,60 @@
+import { fileURLToPath } from 'node:url'
+import { expect, test } from 'vitest'
+import { fileFindings, proseFindings } from '../../scripts/prose.ts'
+
+const root = fileURLToPath(new URL('../..', import.meta.url))
+
+/** Folders whose prose has been rewritten. It grows until it is the whole repository. */
+const clean = ['scripts/prose', 'scripts/prose.ts', 'test/house/prose.test.ts']
+
+test('no comment, message, test name or page uses a banned phrase or is too wide', () => {
+  expect(proseFindings(root, clean).map(({ file, line, rule, text }) => `${file}:${line}: ${rule}: ${text}`)).toEqual([])
+})
+
+const rulesIn = (file: string, content: string) => fileFindings(file, content).map(({ line, rule }) => `${line} ${rule}`)
+
+test.each([
+  ['a line comment', 'const a = 1\n// Fine.\n// Waits for so many blocks.', ['3 so many']],
+  ['a docstring', '/**\n * Fine. What it holds.\n */\nconst a = 1', ['2 starts with What or Who']],
+  ['a message', "throw new Error('the worker was told to stop')", ['1 told']],
+  ['a template', 'log(`the chain ${id} stands at ${height}`)', ['1 stands']],
+  ['the text of an element', 'const a = <p>none of ours is here</p>', ['1 none of ours']],
+])('the checker reads %s', (_, content, expected) => {
+  expect(rulesIn('a.tsx', content)).toEqual(expected)
+})
+
+test('the checker lets questions, abbreviations, imports and single words through', () => {
+  const content = "import a from 'beside'\n// What is left? HTTP stands for a protocol.\nconst stands = 'told'"
+  expect(rulesIn('a.ts', content)).toEqual([])
+})
+
+test('the checker measures comments but no code', () => {
+  const wide = 'word '.repeat(30)
+  expect(rulesIn('a.ts', `// ${wide}\nconst a = '${wide}'`)).toEqual(['1 over 120 columns'])
+})
+
+test('the checker measures names of tests, also of tests with rows and conditions', () => {
+  const name = 'a name '.repeat(20)
+  expect(rulesIn('a.ts', `test('${name}', f)\ntest.each([])('${name}', f)\nother('${name}', f)`)).toEqual([
+    '1 name over 100 characters',
+    '2 name over 100 characters',
+  ])
+})
+
+test('the checker reads Markdown paragraphs, list items and cells, but neither code nor the addresses of links', () => {
+  const wide = 'word '.repeat(30)
+  const content = [
+    '# Who',
+    '',
+    'First line',
+    `told ${wide}`,
+    '',
+    '```',
+    'told',
+    '```',
+    '| `told` | beside |',
+    '',
+    `[a](http://told.example/${wide})`,
+  ]
+  expect(rulesIn('a.md', content.join('\n'))).toEqual(['1 starts with What or Who', '4 told', '4 over 120 columns', '9 beside'])
+})
