@@ -1,4 +1,4 @@
-/** The results, in order; at most so many run at a time. Rejects with the first failure. */
+/** Maps the items in order, with at most `most` runs in parallel. Rejects with the first failure. */
 export async function mapLimited<T, R>(items: readonly T[], most: number, run: (item: T) => Promise<R>): Promise<R[]> {
   const results: R[] = []
   const waiting = items.entries()

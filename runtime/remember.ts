@@ -1,4 +1,4 @@
-/** Asks once per key; failures, and answers that are not `lasting`, are asked for again. */
+/** Asks once per key. Failures, and answers that are not `lasting`, are forgotten, so the next caller asks again. */
 export function remember<K, T>(ask: (key: K) => Promise<T>, lasting: (answer: T) => boolean = () => true) {
   const known = new Map<K, Promise<T>>()
   return {

@@ -1,6 +1,6 @@
 import { toRelayerError } from '../domain/catalogue/errors.ts'
 
-/** Runs every part, one after the other, whatever becomes of the others; then throws what the first that failed has thrown. */
+/** Runs every part in sequence, even after a failure. Throws the first failure at the end. */
 export async function runAll(...parts: readonly (() => Promise<void>)[]): Promise<void> {
   const errors: unknown[] = []
   for (const part of parts) await part().catch((error: unknown) => errors.push(error))

@@ -1,14 +1,15 @@
-import { setTimeout } from 'node:timers/promises'
+import { pause } from './wait.ts'
 
 /**
- * A read that many ask for: each gets the answer, or the error, of one that began after it asked, and all that wait share the next one.
- * @param everyMs least time between the starts of two
+ * A read shared by many callers. Each gets the result of a read that began after it asked; all waiting callers share
+ * the next read.
+ * @param everyMs least time between the starts of two reads
  */
 export function sharedRead<T>(read: () => Promise<T>, everyMs: number): () => Promise<T> {
   let next: Promise<T> | undefined
   let notBefore = 0
   const begin = async (): Promise<T> => {
-    await setTimeout(Math.max(0, notBefore - performance.now()))
+    await pause(Math.max(0, notBefore - performance.now()))
     next = undefined
     notBefore = performance.now() + everyMs
     return read()
@@ -16,10 +17,13 @@ export function sharedRead<T>(read: () => Promise<T>, everyMs: number): () => Pr
   return () => (next ??= begin())
 }
 
-/** How long an answer, or an error, is given to those who come later. `fromStart`: ms from the start of the read, `fromAnswer`: from its end; of an answer, it may depend on it. */
+/**
+ * How long a result, or an error, is reused. `fromStart`: ms from the start of the read. `fromAnswer`: ms from its end,
+ * which may depend on the answer.
+ */
 type Keeping<T> = { readonly fromStart: number } | { readonly fromAnswer: number | ((answer: T | undefined) => number) }
 
-/** A read that many ask for: all who come while it is under way, and those who come soon after it, get the same answer, or the same error. */
+/** A read whose result, or error, is given to all who ask while it runs and for some time after it. */
 export function keptRead<T>(read: () => Promise<T>, keeping: Keeping<T>): () => Promise<T> {
   let last: { readonly answer: Promise<T>; until: number } | undefined
   const begin = () => {

@@ -1,17 +1,18 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 
-/** How long a caller waits, ms (absent: without end); it leaves earlier when the signal aborts. */
+/** When a caller gives up. */
 export interface WaitLimit {
+  /** Longest wait, ms. Absent: no limit. */
   readonly timeoutMs?: number
   readonly signal?: AbortSignal | undefined
 }
 
-/** One caller's wait. `onLimit` is called when the time is over or the signal aborts, and decides what the caller gets. */
+/** One caller's wait. `onLimit` is called at the timeout or when the signal aborts, and decides how the wait ends. */
 export class Wait<T> {
   readonly promise: Promise<T>
   resolve: (result: T) => void = () => {}
   reject: (error: unknown) => void = () => {}
-  /** The caller has its answer. */
+  /** True once the wait is resolved or rejected. */
   over = false
 
   constructor({ timeoutMs, signal }: WaitLimit, onLimit: () => void) {
@@ -36,7 +37,7 @@ export class Wait<T> {
   }
 }
 
-/** Node's timers fire at once when they are given more, ms. */
+/** Node's timers fire at once when the delay is longer, ms. */
 const longestTimerMs = 2 ** 31 - 1
 
 /** Sleeps for `ms`, or until the signal aborts. Never rejects. */
@@ -45,20 +46,12 @@ export async function pause(ms: number, signal?: AbortSignal): Promise<void> {
 }
 
 /**
- * Settles as `work` does if that takes less than `ms`, otherwise as `late` does. The work itself goes on: abort it in `late` if it can be aborted.
- * The timer does not keep the process alive.
+ * Settles as `work` does if that takes less than `ms`, otherwise as `late` does. The work itself goes on: abort it in
+ * `late` if it can be aborted. The timer does not keep the process alive.
  */
 export async function within<T, L>(ms: number, work: Promise<T>, late: () => L): Promise<T | L> {
   let timer: NodeJS.Timeout | undefined
-  const timeout = new Promise<L>((resolve, reject) => {
-    timer = setTimeout(() => {
-      try {
-        resolve(late())
-      } catch (error) {
-        reject(error instanceof Error ? error : new Error(String(error)))
-      }
-    }, ms).unref()
-  })
+  const timeout = new Promise<void>((resolve) => (timer = setTimeout(resolve, ms).unref())).then(late)
   try {
     return await Promise.race([work, timeout])
   } finally {
@@ -67,18 +60,18 @@ export async function within<T, L>(ms: number, work: Promise<T>, late: () => L):
 }
 
 export interface Polling {
-  /** Pause between the end of one look and the start of the next, ms. */
+  /** Pause between the end of one round and the start of the next, ms. */
   readonly everyMs: number
   readonly signal: AbortSignal
-  /** Called with what a look throws. The polling goes on. Default: the error ends the polling. */
+  /** Called with the error of a round, after which polling goes on. Absent: the error ends the polling. */
   readonly onError?: (error: unknown) => void
 }
 
-/** Looks until `look` returns true or the signal aborts. */
-export async function poll(look: () => Promise<boolean | void>, { everyMs, signal, onError }: Polling): Promise<void> {
+/** Runs `round` again and again until it returns true or the signal aborts. The first round starts at once. */
+export async function poll(round: () => Promise<boolean | void>, { everyMs, signal, onError }: Polling): Promise<void> {
   while (!signal.aborted) {
     try {
-      if ((await look()) === true) return
+      if ((await round()) === true) return
     } catch (error) {
       if (!onError) throw error
       onError(error)

@@ -15,6 +15,7 @@ export interface Room {
 
 const ports = ['chains/port.ts', 'chains/heads.ts', 'bridges/port.ts', 'bridges/source-port.ts']
 const evmLibrary = 'ethers'
+const bridgePackages = [evmLibrary, 'lru-cache']
 /** Everything that `workers`, `api` and `cli` are built on. Those three do not import one another. */
 const inner = [
   'domain',
@@ -59,14 +60,14 @@ export const rooms: readonly Room[] = [
   { path: 'chains/signing-port.ts', imports: ['domain'], packages: [] },
   { path: 'bridges/port.ts', imports: ['domain', 'chains/port.ts', 'bridges/source-port.ts'], packages: [] },
   { path: 'bridges/source-port.ts', imports: ['domain'], packages: [] },
-  { path: 'runtime', imports: ['domain'], packages: ['lru-cache', 'node:*'] },
+  { path: 'runtime', imports: ['domain'], packages: ['node:*'] },
   { path: 'chains/crypto', imports: [], packages: [evmLibrary, 'secp256k1', 'node:*'] },
   { path: 'config', imports: ['domain'], packages: ['zod', 'yaml', '@temporalio/envconfig', 'node:*'] },
   { path: 'observability', imports: ['domain'], packages: ['pino', 'prom-client', 'node:*'] },
   {
     path: 'chains/<family>',
     imports: ['domain', 'chains/port.ts', 'chains/heads.ts', 'chains/signing-port.ts', 'chains/crypto', 'runtime', 'observability'],
-    packages: [evmLibrary, 'node:*'],
+    packages: [evmLibrary, 'lru-cache', 'node:*'],
   },
   {
     path: 'chains/<family>/signers',
@@ -80,19 +81,19 @@ export const rooms: readonly Room[] = [
       'runtime',
       'observability',
     ],
-    packages: [evmLibrary, '@aws-sdk/client-kms', 'node:*'],
+    packages: [evmLibrary, '@aws-sdk/client-kms', 'lru-cache', 'node:*'],
   },
   {
     path: 'bridges/gates',
     imports: ['domain', 'temporal/contracts', 'chains/port.ts', 'chains/heads.ts', 'bridges/port.ts', 'runtime', 'observability'],
     packages: [],
   },
-  { path: 'bridges/kit', imports: ['domain', 'chains/port.ts', 'bridges/port.ts', 'chains/crypto', 'runtime'], packages: [evmLibrary] },
-  { path: 'bridges/<protocol>', imports: ['domain', ...ports, 'bridges/kit', 'chains/crypto', 'runtime'], packages: [evmLibrary] },
+  { path: 'bridges/kit', imports: ['domain', 'chains/port.ts', 'bridges/port.ts', 'chains/crypto', 'runtime'], packages: bridgePackages },
+  { path: 'bridges/<protocol>', imports: ['domain', ...ports, 'bridges/kit', 'chains/crypto', 'runtime'], packages: bridgePackages },
   {
     path: 'bridges/<protocol>/<family>.ts',
     imports: ['domain', ...ports, 'bridges/kit', 'bridges/<protocol>', 'chains/<family>/index.ts', 'chains/crypto', 'runtime'],
-    packages: [evmLibrary],
+    packages: bridgePackages,
   },
   {
     path: 'intake',

@@ -1,5 +1,5 @@
 import { concat, dataSlice, encodeBase64, getBytes, hexlify, solidityPackedKeccak256, toBeHex, zeroPadValue } from 'ethers'
-import { boundedMemo } from '../../runtime/bounded-memo.ts'
+import { LRUCache } from 'lru-cache'
 import { RelayerError } from '../../domain/catalogue/errors.ts'
 import { mip61Bridge } from '../../domain/stream/mip61-state.ts'
 import type { ChainName, Transfer } from '../../domain/transfer/transfer.ts'
@@ -49,11 +49,14 @@ const longest64 = 2n ** 64n - 1n
 /** Transfers that are under way, many times over. */
 const mostHashed = 8_192
 const packedTypes = ['address', 'bytes32', 'uint256', 'uint256']
-const hashed = boundedMemo(mostHashed, (fields: string) => solidityPackedKeccak256(packedTypes, fields.split(' ')))
+const hashed = new LRUCache<string, string>({
+  max: mostHashed,
+  memoMethod: (fields) => solidityPackedKeccak256(packedTypes, fields.split(' ')),
+})
 
 /** The id that both contracts compute. Every look at a transfer checks it: in its log, in the table, in its message and in the call that completes it. */
 export function idOf({ initiator, recipient, amount, nonce }: Omit<NativeTransfer, 'id'>): string {
-  return hashed(`${initiator} ${recipient} ${amount} ${nonce}`)
+  return hashed.memo(`${initiator} ${recipient} ${amount} ${nonce}`)
 }
 
 /** abi.encode(bytes32 id, address initiator, bytes32 recipient, uint256 amount, uint256 nonce, uint64 sourceNetworkId, address sourceBridge). */

@@ -1,5 +1,5 @@
 import { decodeBase64 } from 'ethers'
-import { boundedMemo } from '../../runtime/bounded-memo.ts'
+import { LRUCache } from 'lru-cache'
 import { RelayerError } from '../../domain/catalogue/errors.ts'
 import type { Transfer } from '../../domain/transfer/transfer.ts'
 import type { Inbound } from './inbound.ts'
@@ -29,14 +29,17 @@ const mostKept = 4_096
  */
 export function createOpen(routes: Routes<ServedRoute>) {
   const known = new WeakMap<Transfer, Open>()
-  const decoded = boundedMemo(mostKept, (text: string): Open => {
-    const message = readMessage(decodeBase64(text))
-    return { message, route: routes.of(message) }
+  const decoded = new LRUCache<string, Open>({
+    max: mostKept,
+    memoMethod(text) {
+      const message = readMessage(decodeBase64(text))
+      return { message, route: routes.of(message) }
+    },
   })
   return function open(transfer: Transfer): Open {
     const before = known.get(transfer)
     if (before) return before
-    const opened = decoded(transfer.message)
+    const opened = decoded.memo(transfer.message)
     known.set(transfer, opened)
     return opened
   }

@@ -1,5 +1,5 @@
 import { id } from 'ethers'
-import { boundedMemo } from '../../runtime/bounded-memo.ts'
+import { LRUCache } from 'lru-cache'
 import type { Intent } from '../../domain/intent.ts'
 import { decodeBytesCall } from '../kit/bytes-call.ts'
 import { justifiedBy, unjustified } from '../kit/justify.ts'
@@ -8,7 +8,7 @@ import type { PolicyOptions, Proof } from './validate.ts'
 import { refusals } from './verify.ts'
 
 /** Of the few functions that a config names. */
-const selectors = boundedMemo(1_000, (signature: string) => id(signature).slice(0, 10))
+const selectors = new LRUCache<string, string>({ max: 1_000, memoMethod: (signature) => id(signature).slice(0, 10) })
 
 /** The functions of the token bridge that deliver: each takes the signed VAA alone. */
 export const completions = ['completeTransfer(bytes)', 'completeTransferAndUnwrapETH(bytes)'].map(selectorOf)
@@ -33,5 +33,5 @@ export function createJustify(tokenBridge: string, calls: PolicyOptions['calls']
 
 /** The first four bytes of a function's hash, 0x. */
 export function selectorOf(signature: string): string {
-  return selectors(signature)
+  return selectors.memo(signature)
 }

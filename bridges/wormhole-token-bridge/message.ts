@@ -1,5 +1,5 @@
 import { type BytesLike, decodeBase64, encodeBase64, keccak256 } from 'ethers'
-import { boundedMemo } from '../../runtime/bounded-memo.ts'
+import { LRUCache } from 'lru-cache'
 import { RelayerError } from '../../domain/catalogue/errors.ts'
 import { type BridgeName, type ChainName, mostMessageBytes, type Transfer } from '../../domain/transfer/transfer.ts'
 import { unconfiguredSource } from '../../domain/transfer/unconfigured-source.ts'
@@ -23,11 +23,11 @@ const mostKeptBytes = 4_096
 
 /** Throws VAA_*, PAYLOAD_KIND, PAYLOAD_LENGTH. */
 export function readMessage(bytes: Uint8Array): TokenBridgeMessage {
-  return bytes.length > mostKeptBytes ? decodeMessage(bytes) : kept(encodeBase64(bytes))
+  return bytes.length > mostKeptBytes ? decodeMessage(bytes) : kept.memo(encodeBase64(bytes))
 }
 
 /** By their text: a caller may write to its bytes later. */
-const kept = boundedMemo(mostKept, (message: string) => decodeMessage(decodeBase64(message)))
+const kept = new LRUCache<string, TokenBridgeMessage>({ max: mostKept, memoMethod: (message) => decodeMessage(decodeBase64(message)) })
 
 function decodeMessage(bytes: Uint8Array): TokenBridgeMessage {
   const vaa = parseVaa(bytes)

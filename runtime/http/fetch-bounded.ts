@@ -2,8 +2,9 @@ import { Agent as HttpAgent, type IncomingMessage, request as httpRequest } from
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https'
 import type { Transform } from 'node:stream'
 import { createBrotliDecompress, createGunzip } from 'node:zlib'
+import { Wait } from '../wait.ts'
 
-/** The answer is longer than it may be; it was read no further. */
+/** The answer exceeds its limit. The rest was not read. */
 export class AnswerTooLong extends Error {
   readonly mostBytes: number
 
@@ -14,21 +15,20 @@ export class AnswerTooLong extends Error {
   }
 }
 
-/** Bytes that several answers may hold in memory at a time. */
+/** Memory shared by several answers, bytes. */
 export interface ByteBudget {
-  /** False: there is no room for so many. */
+  /** False if fewer bytes are free. */
   take(bytes: number): boolean
   give(bytes: number): void
 }
 
 export interface FetchLimits {
-  /** For the whole exchange, the last byte of the answer included, ms. */
+  /** For the whole exchange, up to the last byte of the answer, ms. */
   readonly timeoutMs: number
-  /** Most bytes of the answer: as announced, and as they come out of decompression. */
+  /** Limit of the answer's bytes, both as announced and after decompression. */
   readonly mostBytes: number
-  /** Shared with other requests; absent: none. */
+  /** Shared with other requests. Absent: unlimited. */
   readonly budget?: ByteBudget | undefined
-  /** Ends it early. */
   readonly signal?: AbortSignal | undefined
 }
 
@@ -45,73 +45,55 @@ export interface BoundedRequest {
   readonly body?: string
 }
 
-/** A connection without a request stays open so long, ms: below the five seconds after which many servers close theirs. */
+/** Idle time of a kept connection, ms: less than the five seconds after which many servers close theirs. */
 const idleMs = 4_000
 const options = { keepAlive: true, timeout: idleMs } as const
 const agents = { 'http:': new HttpAgent(options), 'https:': new HttpsAgent(options) } as const
-/** A Map: an object would find `constructor` and `__proto__`, which a server may name, too. */
+/** A Map: an object would also find `constructor` and `__proto__`, which a server may name. */
 const decoders: ReadonlyMap<string, () => Transform> = new Map<string, () => Transform>([
   ['gzip', createGunzip],
   ['br', createBrotliDecompress],
 ])
 
 /**
- * One HTTP request to a server that may be hostile. A redirect is not followed (it may lead anywhere, and would take what was asked there): it is an
- * answer with its status. A status that is no success has its text only if that is short. By Node's own client: `fetch` takes three times the CPU, and each
- * transfer needs some requests. Throws AnswerTooLong, TimeoutError or the signal's reason for one that did not end in time, the socket's errors, and TypeError for
- * a URL that is not of HTTP.
+ * One HTTP request to a server that may be hostile. A redirect is not followed: it is an answer with its status. The
+ * text of an unsuccessful answer is empty if it is too long. Uses Node's own client, since `fetch` takes three times
+ * the CPU. Throws AnswerTooLong, TimeoutError, the signal's reason, the socket's errors, and TypeError if the URL is
+ * not HTTP.
  */
-export async function fetchBounded(url: URL, request: BoundedRequest, limits: FetchLimits): Promise<BoundedAnswer> {
-  const { timeoutMs, signal } = limits
-  const late = new AbortController()
-  const timer = setTimeout(() => late.abort(new DOMException('no answer in time', 'TimeoutError')), timeoutMs)
-  const abort = () => late.abort(signal?.reason)
-  signal?.addEventListener('abort', abort)
-  if (signal?.aborted) abort()
-  try {
-    return await exchange(url, request, limits, late.signal)
-  } finally {
-    clearTimeout(timer)
-    signal?.removeEventListener('abort', abort)
-  }
-}
-
-function exchange(
+export async function fetchBounded(
   url: URL,
   { method = 'GET', headers, body }: BoundedRequest,
-  limits: Pick<FetchLimits, 'mostBytes' | 'budget'>,
-  late: AbortSignal,
+  limits: FetchLimits,
 ): Promise<BoundedAnswer> {
-  return new Promise((resolve, reject) => {
-    const { protocol } = url
-    if (protocol !== 'http:' && protocol !== 'https:') throw new TypeError(`${protocol} is not HTTP`)
-    const send = protocol === 'https:' ? httpsRequest : httpRequest
-    const asked = { 'user-agent': 'node', 'accept-encoding': [...decoders.keys()].join(', '), ...headers }
-    const request = send(url, { method, headers: asked, agent: agents[protocol] })
-    const abort = () => request.destroy(late.reason as Error)
-    let isAnswered = false
-    request.on('error', reject)
-    request.on('close', () => {
-      late.removeEventListener('abort', abort)
-      // With an upgrade, which nobody asked for, there is neither an answer nor an error.
-      if (!isAnswered) reject(new Error('the server closed the connection'))
-    })
-    request.on('response', (response) => {
-      isAnswered = true
-      answerOf(response, limits).then(resolve, (error: unknown) => {
-        // Wherever it failed: an answer that nobody reads to its end keeps its connection.
-        response.destroy()
-        request.destroy()
-        reject(late.aborted ? (late.reason as Error) : error)
-      })
-    })
-    if (late.aborted) abort()
-    else late.addEventListener('abort', abort)
-    request.end(body)
+  const { protocol } = url
+  const { timeoutMs, signal } = limits
+  if (protocol !== 'http:' && protocol !== 'https:') throw new TypeError(`${protocol} is not HTTP`)
+  const send = protocol === 'https:' ? httpsRequest : httpRequest
+  const sent = { 'user-agent': 'node', 'accept-encoding': [...decoders.keys()].join(', '), ...headers }
+  const request = send(url, { method, headers: sent, agent: agents[protocol] })
+  let isAnswered = false
+  const exchange = new Wait<BoundedAnswer>({ timeoutMs, signal }, () => {
+    exchange.reject(signal?.aborted ? signal.reason : new DOMException('no answer in time', 'TimeoutError'))
+    request.destroy()
   })
+  request.on('error', exchange.reject)
+  // A protocol upgrade, which was not requested, brings neither an answer nor an error.
+  request.on('close', () => isAnswered || exchange.reject(new Error('the server closed the connection')))
+  request.on('response', (response) => {
+    isAnswered = true
+    readAnswer(response, limits).then(exchange.resolve, (error: unknown) => {
+      // An answer that is not read to its end keeps its connection.
+      response.destroy()
+      request.destroy()
+      exchange.reject(error)
+    })
+  })
+  request.end(body)
+  return exchange.promise
 }
 
-async function answerOf(response: IncomingMessage, limits: Pick<FetchLimits, 'mostBytes' | 'budget'>): Promise<BoundedAnswer> {
+async function readAnswer(response: IncomingMessage, limits: Pick<FetchLimits, 'mostBytes' | 'budget'>): Promise<BoundedAnswer> {
   const { statusCode: status = 0 } = response
   const ok = status >= 200 && status < 300
   const headers = { get: (name: string) => response.headers[name.toLowerCase()]?.toString() ?? null }
@@ -122,7 +104,7 @@ async function answerOf(response: IncomingMessage, limits: Pick<FetchLimits, 'mo
   return { ok, status, headers, text }
 }
 
-/** Bytes for so many at a time. */
+/** A budget of `most` bytes. */
 export function createByteBudget(most: number): ByteBudget {
   let free = most
   return {
@@ -135,7 +117,7 @@ export function createByteBudget(most: number): ByteBudget {
   }
 }
 
-/** Ends the connection as soon as it is too long. */
+/** Ends the connection as soon as the answer is too long. */
 function readAtMost(response: IncomingMessage, { mostBytes, budget }: Pick<FetchLimits, 'mostBytes' | 'budget'>): Promise<string> {
   const decoder = decoders.get(response.headers['content-encoding']?.toLowerCase() ?? '')?.()
   const stream = decoder ? response.pipe(decoder) : response

@@ -1,19 +1,19 @@
 import { isIP, type Server } from 'node:net'
 
-/** A request has to be there so soon, body and all, ms: who sends slowly must not hold connections. */
+/** Time limit for receiving a whole request, ms: slow senders must not hold connections. */
 export const requestTimeoutMs = 10_000
-/** How often Node looks for requests that are too late, ms. */
+/** How often Node checks for requests past the limit, ms. */
 export const lateCheckMs = 1_000
-/** A connection on which nothing is asked is closed after so long, ms: an idle one must not hold a place. */
+/** An idle connection is closed after this time, ms. */
 export const idleTimeoutMs = 5_000
-/** After so many requests a connection is closed: its place is free for others. */
+/** A connection is closed after this many requests, which frees its place for others. */
 export const maxRequestsOfConnection = 1_000
-/** Most connections at a time. */
+/** Open connections of a server. */
 const maxConnections = 1_000
-/** Most of them from one address: nobody takes all places, but a proxy that everybody comes through has enough. */
+/** Open connections from one address: one client cannot take all places, and a proxy for all clients has enough. */
 const maxConnectionsOfAddress = 100
 
-/** Limits the connections of a server, and those of one address; those beyond are closed at once. */
+/** Limits the connections of a server, in total and per address. Connections beyond the limit are closed at once. */
 export function limitConnections(server: Server): void {
   server.maxConnections = maxConnections
   const open = new Map<string, number>()
@@ -32,9 +32,8 @@ export function limitConnections(server: Server): void {
 }
 
 /**
- * Is the Host header ours? A page in a browser on this machine can have its own name resolve to our address (DNS rebinding), but it cannot send an address, nor a
- * name that is not its own.
- * @param names of the config, beside addresses and localhost
+ * Whether the Host header names this server: an IP address, localhost or one of `names`. A web page can make its own
+ * name resolve to this machine (DNS rebinding), but its requests then carry that name.
  */
 export function isOwnHost(host: string | undefined, names: readonly string[]): boolean {
   const name = /^(?:\[([0-9a-f:.]+)\]|([^:]+))(?::[0-9]{1,5})?$/i

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import type { ByteBudget } from './fetch-bounded.ts'
 import { idleTimeoutMs, lateCheckMs, limitConnections, maxRequestsOfConnection, requestTimeoutMs } from './server-limits.ts'
 
-/** Most bytes of the headers of a request: a scraper sends some hundred, a browser with a token some thousand. */
+/** Bytes of a request's headers: a scraper sends hundreds, a browser with a token some thousand. */
 const mostHeaderBytes = 8 * 1024
 
 export interface Answer {
@@ -15,7 +15,6 @@ export interface Answer {
 }
 
 export interface SmallServer {
-  /** That it listens on. */
   readonly port: number
   close(): Promise<void>
 }
@@ -23,9 +22,9 @@ export interface SmallServer {
 export const plainText = (status: number, text: string): Answer => ({ status, type: 'text/plain; charset=utf-8', body: `${text}\n` })
 
 /**
- * A server of a few paths, with limits of size, time and connections, for what runs without a web framework. A body that `answer` does not read ends its
- * connection. Throws what the system says if it cannot listen.
- * @param answer never throws
+ * An HTTP server without a framework, with limits of size, time and connections. An unread body ends its connection.
+ * Throws the system's error if it cannot listen.
+ * @param answer must not throw
  */
 export async function openSmallServer(
   { host, port }: { readonly host: string; readonly port: number },
@@ -50,9 +49,9 @@ export async function openSmallServer(
   }
 }
 
-/** The body of a request has more bytes than it may have, or than there is room for now. */
+/** A request's body exceeds its limit, or the memory shared by all requests. */
 export class BodyTooLong extends Error {
-  /** There is no room for it now; a later try may find some. */
+  /** Out of shared memory: a later try may succeed. */
   readonly busy: boolean
 
   constructor(busy: boolean) {
@@ -62,7 +61,7 @@ export class BodyTooLong extends Error {
   }
 }
 
-/** Calls `use` with the body of a request. Throws BodyTooLong, what `use` throws, and what the connection throws if it ends before. */
+/** Calls `use` with the body of a request. Throws BodyTooLong, the errors of `use`, and those of a broken connection. */
 export async function withBody<Result>(
   request: IncomingMessage,
   { mostBytes, budget }: { readonly mostBytes: number; readonly budget: ByteBudget },
@@ -71,7 +70,7 @@ export async function withBody<Result>(
   const chunks: Buffer[] = []
   let bytes = 0
   try {
-    // Left early, it would otherwise end the connection before the answer.
+    // Leaving the loop early must not end the connection before the answer is sent.
     for await (const chunk of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
       if (bytes + chunk.length > mostBytes) throw new BodyTooLong(false)
       if (!budget.take(chunk.length)) throw new BodyTooLong(true)
