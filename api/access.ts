@@ -1,3 +1,4 @@
+import { normalizeIP, type RateLimitPluginOptions } from '@fastify/rate-limit'
 import type { FastifyReply, FastifyRequest, FastifySchema } from 'fastify'
 import { authenticate, bearerOf, type TokenCheck } from '../operations/access/authenticate.ts'
 import { assertLevel, assertScope } from '../operations/access/authorize.ts'
@@ -19,6 +20,28 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** Who asks. Undefined: the route is open. */
     principal: Principal | undefined
+    /** The check of the request's token, which runs once. */
+    identity: Promise<Principal> | undefined
+  }
+}
+
+function identify(request: FastifyRequest, check: TokenCheck): Promise<Principal> {
+  return (request.identity ??= authenticate(bearerOf(request.headers.authorization), check))
+}
+
+/**
+ * Counts requests with a valid token by that token and all others by address: requests without a token cannot use up the limit of an operator behind the same
+ * proxy.
+ */
+export function limitByToken(check: TokenCheck): Pick<RateLimitPluginOptions, 'keyGenerator'> {
+  return {
+    keyGenerator: async (request) => {
+      if (request.headers.authorization === undefined) return normalizeIP(request.ip)
+      return identify(request, check).then(
+        ({ jti }) => `token ${jti}`,
+        () => normalizeIP(request.ip),
+      )
+    },
   }
 }
 
@@ -28,9 +51,10 @@ declare module 'fastify' {
  */
 export function guardRoutes(app: Api, check: TokenCheck): void {
   app.decorateRequest('principal', undefined)
+  app.decorateRequest('identity', undefined)
 
   const authenticateRequest = async (request: FastifyRequest): Promise<void> => {
-    const principal = await authenticate(bearerOf(request.headers.authorization), check)
+    const principal = await identify(request, check)
     const { access } = request.routeOptions.config
     if (access && access !== 'read' && access !== 'open') assertLevel(principal, access)
     request.principal = principal

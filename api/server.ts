@@ -7,7 +7,7 @@ import type { TokenCheck } from '../operations/access/authenticate.ts'
 import { RelayerError, toRelayerError } from '../domain/catalogue/errors.ts'
 import { limitConnections } from '../runtime/http/server-limits.ts'
 import { asLogged } from '../observability/severity.ts'
-import { guardRoutes, tokenCheckOf } from './access.ts'
+import { guardRoutes, limitByToken, tokenCheckOf } from './access.ts'
 import type { Api, ApiDeps } from './deps.ts'
 import { problemType, toErrorAnswer } from './errors.ts'
 import { assertHost, listen, sendError, serverOptions } from './http.ts'
@@ -76,14 +76,16 @@ export async function createApi(deps: ApiDeps): Promise<Api> {
     deps.metrics.portage_api_requests_total.inc({ route, status: reply.statusCode })
     deps.metrics.portage_api_request_seconds.observe({ route }, reply.elapsedTime / 1000)
   })
+  // The parser still reports the requests of a chunk after `limitConnections` has closed their connection.
+  app.addHook('onRequest', (request, reply, done) => (request.raw.socket.destroyed ? void reply.hijack() : done()))
   app.addHook('onRequest', async ({ headers }) => assertHost(headers.host, deps.config.api.hosts))
-  await app.register(rateLimit, { max: deps.config.api.requestsPerMinute, timeWindow: '1 minute' })
+  const check = tokenCheckOf(deps)
+  await app.register(rateLimit, { max: deps.config.api.requestsPerMinute, timeWindow: '1 minute', ...limitByToken(check) })
   const components = { securitySchemes: { token: { type: 'http' as const, scheme: 'bearer', bearerFormat: 'JWT' } } }
   await app.register(swagger, {
     openapi: { openapi: '3.1.0', info: { title: 'Portage', version: '1' }, components },
     transform: jsonSchemaTransform,
   })
-  const check = tokenCheckOf(deps)
   guardRoutes(app, check)
 
   addRoutes(app, deps, check)

@@ -4,6 +4,7 @@ import { createParkedCodes } from '../../intake/streams/parked-codes.ts'
 import { reportStream } from '../../intake/streams/report.ts'
 import { listStreams, sourceOf } from '../../intake/streams/reports.ts'
 import { countTransfers, parkedTransfers } from '../../temporal/client/transfers/transfer-queries.ts'
+import { keptRead } from '../../runtime/shared-read.ts'
 import { type Api, type ApiDeps, finalizedHeight } from '../deps.ts'
 
 /** Between two counts of transfers, ms: each takes eleven visibility queries, of which the server allows ten per second. */
@@ -15,14 +16,18 @@ const timeoutMs = 2_000
 /** So many of those that are parked are asked for their code, each once, some of them at each look. */
 const mostParked = 1_000
 
-/** `GET /metrics`: Prometheus text. Not rate limited. What has to be asked for is in every rendering of these metrics, also in that of the admin port. */
+/** How long a rendered text serves all requests, ms. Rendering takes milliseconds and a text has hundreds of kilobytes. */
+const keptMs = 1_000
+
+/** `GET /metrics`: Prometheus text. What has to be asked for is in every rendering of these metrics, also in that of the admin port. */
 export function metricsRoute(app: Api, deps: ApiDeps): void {
   const { metrics } = deps
   metrics.onRefresh(createTransferCounts(deps))
   if (!deps.feedsStreams) metrics.onRefresh(createStreamMetrics(deps))
+  const render = keptRead(() => metrics.render(), { fromAnswer: keptMs })
   const schema = { summary: 'Metrics in the Prometheus text format', produces: ['text/plain'] }
-  app.get('/metrics', { config: { rateLimit: false, access: 'open' }, schema }, async (_, reply) =>
-    reply.type('text/plain; version=0.0.4; charset=utf-8').send(await metrics.render()),
+  app.get('/metrics', { config: { access: 'open' }, schema }, async (_, reply) =>
+    reply.type('text/plain; version=0.0.4; charset=utf-8').send(await render()),
   )
 }
 

@@ -1,4 +1,5 @@
-import { isIP, type Server } from 'node:net'
+import type { Server } from 'node:http'
+import { isIP, type Socket } from 'node:net'
 
 /** Time limit for receiving a whole request, ms: slow senders must not hold connections. */
 export const requestTimeoutMs = 10_000
@@ -15,6 +16,7 @@ const maxConnectionsOfAddress = 100
 
 /** Limits the connections of a server, in total and per address. Connections beyond the limit are closed at once. */
 export function limitConnections(server: Server): void {
+  limitPipelining(server)
   server.maxConnections = maxConnections
   const open = new Map<string, number>()
   server.on('connection', (socket) => {
@@ -28,6 +30,20 @@ export function limitConnections(server: Server): void {
       if (left > 0) open.set(address, left)
       else open.delete(address)
     })
+  })
+}
+
+/** Most requests of one connection that wait for their answers. Browsers and HTTP libraries send one at a time. */
+const maxPipelined = 16
+
+/** Closes a connection that sends more requests without reading the answers, which may have hundreds of kilobytes each. */
+function limitPipelining(server: Server): void {
+  const unanswered = new WeakMap<Socket, number>()
+  server.prependListener('request', ({ socket }, response) => {
+    const count = (unanswered.get(socket) ?? 0) + 1
+    unanswered.set(socket, count)
+    response.once('close', () => unanswered.set(socket, (unanswered.get(socket) ?? 1) - 1))
+    if (count > maxPipelined) socket.destroy()
   })
 }
 

@@ -32,6 +32,8 @@ export async function openSmallServer(
 ): Promise<SmallServer> {
   const limits = { requestTimeout: requestTimeoutMs, headersTimeout: requestTimeoutMs, connectionsCheckingInterval: lateCheckMs }
   const server = createServer({ ...limits, keepAliveTimeout: idleTimeoutMs, maxHeaderSize: mostHeaderBytes }, (request, response) => {
+    // The parser still reports the requests of a chunk after `limitConnections` has closed their connection.
+    if (request.socket.destroyed) return
     void answer(request).then((said) => send(request, response, said))
   })
   server.maxRequestsPerSocket = maxRequestsOfConnection

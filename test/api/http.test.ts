@@ -4,6 +4,7 @@ import { afterEach, expect, test } from 'vitest'
 import { createStartupServer } from '../../api/startup-server.ts'
 import { RelayerError } from '../../domain/catalogue/errors.ts'
 import { freePort } from '../../lab/devnet/ports.ts'
+import { openSmallServer, plainText } from '../../runtime/http/small-server.ts'
 
 const waitLimit = { timeout: 40_000 }
 const closing: (() => unknown)[] = []
@@ -73,4 +74,25 @@ test('a connection is closed after 1,000 requests', async () => {
   for (let count = 0; count < 1_001; count++) from.push(await ask())
   expect(new Set(from.slice(0, 1_000)).size).toBe(1)
   expect(from[1_000]).not.toBe(from[0])
+})
+
+test('a connection that pipelines more than 16 requests is closed, and the server answers others', async () => {
+  const port = await freePort()
+  let handled = 0
+  let finish = () => {}
+  const finished = new Promise<void>((resolve) => (finish = resolve))
+  const server = await openSmallServer({ host: '127.0.0.1', port }, async ({ url }) => {
+    if (url === '/slow') {
+      handled += 1
+      await finished
+    }
+    return plainText(200, 'ok')
+  })
+  closing.push(() => server.close(), finish)
+  const socket = connect({ port, host: '127.0.0.1' }, () => socket.write('GET /slow HTTP/1.1\r\nHost: localhost\r\n\r\n'.repeat(2_000)))
+  closing.push(() => socket.destroy())
+  socket.on('error', () => {}).resume()
+  await expect.poll(() => socket.closed, waitLimit).toBe(true)
+  expect(handled).toBeLessThanOrEqual(16)
+  expect(await (await fetch(`http://127.0.0.1:${port}/`)).text()).toBe('ok\n')
 })

@@ -1,5 +1,6 @@
 import { concat, toBeHex, zeroPadValue } from 'ethers'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { bearer } from '../../lab/devnet/access.ts'
 import { devnetGuardians } from '../../lab/devnet/chain/accounts.ts'
 import { freePort } from '../../lab/devnet/ports.ts'
 import { signVaa } from '../../lab/devnet/wormhole/vaa.ts'
@@ -213,9 +214,10 @@ describe('the rest', () => {
 
   test('GET /metrics counts requests by route, not by what was in them', async () => {
     await get('/health')
+    const counted = /^portage_api_requests_total\{route="GET \/health",status="200"\} [1-9]/m
+    await expect.poll(async () => (await get('/metrics')).body).toMatch(counted)
     const { headers, body } = await get('/metrics')
     expect(headers['content-type']).toBe('text/plain; version=0.0.4; charset=utf-8')
-    expect(body).toMatch(/^portage_api_requests_total\{route="GET \/health",status="200"\} [1-9]/m)
     expect(body).not.toContain(base64.slice(0, 30))
   })
 
@@ -246,18 +248,35 @@ describe('the rest', () => {
   )
 })
 
-test('an address that asks too often is refused; health and metrics are not limited', async () => {
+test('a token that asks too often is refused, and neither another token nor a stranger at the same address uses up its limit', async () => {
   const config = deadConfig(await freePort())
   const limited = await openApi({ ...config, api: { ...config.api, requestsPerMinute: 2 } })
   try {
-    const get = (url: string) => limited.api.inject({ method: 'GET', url })
+    const get = (url: string, api = limited.api) => api.inject({ method: 'GET', url })
     expect([(await get('/v1')).statusCode, (await get('/v1')).statusCode]).toEqual([200, 200])
     const refused = await get('/v1')
     expect([refused.statusCode, refused.json<{ code: string }>().code]).toEqual([429, 'RATE_LIMITED'])
     expect(Number(refused.headers['retry-after'])).toBeGreaterThan(0)
-    expect([(await get('/health')).statusCode, (await get('/metrics')).statusCode]).toEqual([200, 200])
+    const second = bearer(await limited.token({ name: 'second' }))
+    const asked = async (headers: Record<string, string>, url = '/v1') => (await limited.bare.inject({ url, headers })).statusCode
+    const stranger = { authorization: 'Bearer forged' }
+    expect([await asked(stranger), await asked({}), await asked(stranger), await asked({}, '/metrics')]).toEqual([401, 401, 429, 429])
+    expect([await asked(second), await asked(second), await asked(second)]).toEqual([200, 200, 429])
+    expect((await get('/health')).statusCode).toBe(200)
   } finally {
     await limited.close()
+  }
+})
+
+test('GET /metrics renders once for many requests', async () => {
+  const other = await openApi(deadConfig(await freePort()))
+  try {
+    const render = vi.spyOn(other.metrics, 'render')
+    const texts = await Promise.all(Array.from({ length: 50 }, () => other.bare.inject('/metrics')))
+    expect(new Set(texts.map(({ body }) => body)).size).toBe(1)
+    expect(render).toHaveBeenCalledTimes(1)
+  } finally {
+    await other.close()
   }
 })
 
