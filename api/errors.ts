@@ -15,7 +15,7 @@ export const problemSchema = z
     title: z.string().describe('What the code means.'),
     status: z.number().int(),
     detail: z.string().describe('What happened here.'),
-    code: z.string().describe('A stable code: docs/errors.md.'),
+    code: z.string().describe('A stable code: docs/reference/errors.md.'),
     remedy: z.string().describe('What the reader can do.'),
     facts: z.record(z.string(), z.union([z.string(), z.number(), z.boolean()])).describe('What it is about: a transfer, a chain, a lane…'),
     errors: z

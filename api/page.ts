@@ -64,7 +64,7 @@ function sendFile({ headers: asked }: FastifyRequest, reply: FastifyReply, { typ
 
 function sendUnbuilt(reply: FastifyReply) {
   const text =
-    'The page of Portage is not built, and could not be built now: npm run setup builds it. The API works without it: docs/page.md.\n'
+    'The page of Portage is not built, and could not be built now: npm run setup builds it. The API works without it: docs/start/page.md.\n'
   return reply.status(503).headers(headers).type('text/plain; charset=utf-8').send(text)
 }
 

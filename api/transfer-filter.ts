@@ -33,7 +33,7 @@ export const filterFields = {
   execution: z.enum(['open', 'closed', 'undone']).optional().describe('undone: closed without an outcome.'),
   code: z
     .string()
-    .regex(/^[A-Z][A-Z0-9_]{1,60}$/, 'must be a code of docs/errors.md')
+    .regex(/^[A-Z][A-Z0-9_]{1,60}$/, 'must be a code of docs/reference/errors.md')
     .optional()
     .describe('Why it waits, is parked, or was refused.'),
   bridge: name.optional(),

@@ -1,7 +1,7 @@
 import type { LaneId } from './lane/lane-id.ts'
 import type { ChainName } from './transfer/transfer.ts'
 
-/** What a token allows; each level includes those before it. docs/access.md has the orders of each. */
+/** What a token allows; each level includes those before it. docs/operate/access.md has the orders of each. */
 export const accessLevels = ['read', 'write', 'sign', 'admin'] as const
 export type AccessLevel = (typeof accessLevels)[number]
 

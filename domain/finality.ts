@@ -1,4 +1,4 @@
-/** When a block can no longer go away: by the node's `finalized` tag, by depth below the head (blocks), or at once. Figures: docs/chains.md. */
+/** When a block can no longer go away: by the node's `finalized` tag, by depth below the head (blocks), or at once. Figures: docs/operate/chains.md. */
 export type FinalityPolicy = { readonly kind: 'tag' } | { readonly kind: 'depth'; readonly blocks: number } | { readonly kind: 'instant' }
 
 /** The height at and below which blocks are final. @param tagged height that the node tags `finalized`, where it has one */

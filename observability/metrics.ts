@@ -37,7 +37,7 @@ const stepBuckets = [
 
 /**
  * All metrics by the names that Prometheus shows, in the order of a transfer's journey: it is submitted (intake), takes a nonce of a lane, is sent through
- * RPC calls, waits for heads, and ends with an outcome. A process counts what it did itself. docs/metrics.md is generated from this table.
+ * RPC calls, waits for heads, and ends with an outcome. A process counts what it did itself. docs/reference/metrics.md is generated from this table.
  */
 export const metricDefinitions = {
   ...define('counter', ['via', 'bridge'], {
@@ -191,7 +191,7 @@ export const metricDefinitions = {
   }),
   ...define('gauge', ['stream', 'kind'], {
     portage_stream_alarm:
-      '1 while the stream raises this alarm (forked, vanished, hidden, unknown-completion, distrusted, and those of its agent), else 0; docs/streams.md says what to do.',
+      '1 while the stream raises this alarm (forked, vanished, hidden, unknown-completion, distrusted, and those of its agent), else 0; docs/operate/streams.md says what to do.',
   }),
   ...define('counter', ['receiver', 'type'], {
     portage_notifications_sent_total: 'Notifications that the receiver took, by type, in the process that sent them.',

@@ -20,7 +20,7 @@ import { privilegesOf } from './image/processes.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const say = (line: string) => void process.stderr.write(`image: ${line}\n`)
-/** More than this is a mistake: docs/deploying.md has what it is made of. */
+/** More than this is a mistake: docs/operate/deploy/image.md has what it is made of. */
 const mostBytes = 200_000_000
 const coin = { kind: 'coin', amount: 10n ** 17n } as const
 const problems: string[] = []

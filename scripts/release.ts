@@ -10,7 +10,7 @@ import { setVersion } from './release/version.ts'
 
 const help = `Usage: npm run release -- [--version <x.y.z>] [--out <folder>]
 
-Makes a release in a folder of its own: the tarball that npm installs, its SBOM (CycloneDX), what changed, checksums of all. docs/releasing.md says how it is published.
+Makes a release in a folder of its own: the tarball that npm installs, its SBOM (CycloneDX), what changed, checksums of all. docs/develop/releasing.md says how it is published.
 
 Options:
   --version <x.y.z>  writes the version into package.json, package-lock.json and the files of the image, Compose and the Helm chart, and what is unreleased in

@@ -1,6 +1,6 @@
 /**
  * Prints what 10, 1,000 and 100,000 transfers per second need, computed from what the bench measured: `npx tsx scripts/scaling.ts [figures.json…] [--json]`. A file is
- * what `npm run bench -- … --json` wrote, and takes the place of its kind among the kept figures (docs/scaling-figures.json). `--keep <commit>` keeps them, `--chain
+ * what `npm run bench -- … --json` wrote, and takes the place of its kind among the kept figures (docs/operate/scaling-figures.json). `--keep <commit>` keeps them, `--chain
  * name:blockMs:blockGas:finalitySeconds` (once or more) takes other chains than the examples.
  */
 import { readFileSync, writeFileSync } from 'node:fs'
@@ -10,10 +10,10 @@ import { exampleChains, parseChain } from './scaling/assumptions.ts'
 import { mergeFigures } from './scaling/figures.ts'
 import { scalingOf, scalingTables } from './scaling/table.ts'
 
-const keptFile = fileURLToPath(new URL('../docs/scaling-figures.json', import.meta.url))
+const keptFile = fileURLToPath(new URL('../docs/operate/scaling-figures.json', import.meta.url))
 const readJson = (path: string): unknown => JSON.parse(readFileSync(path, 'utf8'))
 
-/** The tables of docs/scaling.md. Throws Error where a figure is missing. */
+/** The tables of docs/operate/scaling.md. Throws Error where a figure is missing. */
 export function describeScaling(): string {
   return scalingTables(mergeFigures(readJson(keptFile), []), exampleChains)
 }

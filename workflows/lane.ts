@@ -95,7 +95,7 @@ function details(state: LaneState): string {
   )
 }
 
-/** Code, reason and remedy, as docs/errors.md has them. */
+/** Code, reason and remedy, as docs/reference/errors.md has them. */
 function whyClosed(lane: LaneId, { why, detail, by }: Closed): string[] {
   const code = refusalCodes[why]
   const { title, remedy } = errorCatalogue[code]

@@ -28,7 +28,7 @@ export function eventRoute(
     headers: z.object({ 'last-event-id': z.string().max(100).optional().describe('Of the last event that was received.') }),
     response: {
       200: {
-        description: '`ready`, `transfer`, `cause`, `cause-ended`, `reset`, `cut`, `away`, `back`, `end`: docs/api.md.',
+        description: '`ready`, `transfer`, `cause`, `cause-ended`, `reset`, `cut`, `away`, `back`, `end`: docs/start/http-api.md.',
         content: { 'text/event-stream': { schema: z.string() } },
       },
     },

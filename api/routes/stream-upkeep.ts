@@ -28,7 +28,7 @@ const auditSchema = z.object({
   undone: count.optional().describe('Delivered before, and not any more: started again.'),
 })
 
-const checkpointSchema = z.looseObject({ stream: z.string() }).describe('docs/streams.md.')
+const checkpointSchema = z.looseObject({ stream: z.string() }).describe('docs/operate/streams.md.')
 
 /** `POST /v1/streams/{stream}/audit`, `POST` and `GET /v1/streams/{stream}/checkpoint`: what the intake does by itself, now. */
 export function streamUpkeepRoutes(app: Api, deps: ApiDeps): void {

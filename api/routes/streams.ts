@@ -66,7 +66,7 @@ const reportSchema = z
       .optional()
       .describe('What it cannot prove, since the config has no node of its source; absent: nothing.'),
   })
-  .describe('The present state of a stream: docs/streams.md.')
+  .describe('The present state of a stream: docs/operate/streams.md.')
 
 const shownSchema = z
   .looseObject({ asOf: z.string(), view: reportSchema })

@@ -19,7 +19,7 @@ const common = {
 /** A transfer in a list. */
 export const rowSchema = z.object({
   ...common,
-  code: z.string().optional().describe('Why it waits, is parked, or was refused: docs/errors.md.'),
+  code: z.string().optional().describe('Why it waits, is parked, or was refused: docs/reference/errors.md.'),
   bridge: z.string().optional(),
   sourceChain: z.string().optional(),
   targetChain: z.string().optional(),
@@ -36,7 +36,7 @@ export const transferParams = z.object({
     .min(1)
     .max(1_000)
     .describe(
-      'The id, its beginning, its last part, the hash of its transaction on either chain, its digest, or `chain:emitter:sequence` (docs/api.md).',
+      'The id, its beginning, its last part, the hash of its transaction on either chain, its digest, or `chain:emitter:sequence` (docs/start/http-api.md).',
     ),
 })
 

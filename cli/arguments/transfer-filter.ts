@@ -36,7 +36,7 @@ export function withFilter(command: Command): Command {
   return command
     .addOption(states)
     .option('--undone', 'only those that were closed without an outcome (terminated, failed)')
-    .option('--code <code>', 'only those with this code (docs/errors.md): why they wait, are parked or were refused', codeOf)
+    .option('--code <code>', 'only those with this code (docs/reference/errors.md): why they wait, are parked or were refused', codeOf)
     .option('--bridge <name>', 'only over this bridge', parse.chainName)
     .option('--chain <name>', 'only transfers from or to this chain', parse.chainName)
     .option('--source <chain>', 'only from this chain', parse.chainName)
@@ -94,7 +94,7 @@ function anyState(text: string, before: readonly TransferState[] | undefined): T
   throw new InvalidArgumentError(`Allowed choices are ${transferStates.join(', ')}.`)
 }
 
-const isCode = matching(/^[a-z][a-z0-9_]{1,60}$/i, 'It must be a code of docs/errors.md, like LANE_NONE.')
+const isCode = matching(/^[a-z][a-z0-9_]{1,60}$/i, 'It must be a code of docs/reference/errors.md, like LANE_NONE.')
 
 function codeOf(text: string): string {
   return isCode(text).toUpperCase()

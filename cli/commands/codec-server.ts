@@ -26,7 +26,7 @@ export const codecServerCommand: CommandSpec = {
       .addOption(new Option('--log-level <level>', 'least level that is logged').choices(logLevels).default('info'))
       .option('--pretty', 'readable log lines'),
   notes: `Needs the keys of temporal.encryption and of access tokens, and no key of a lane. Every request needs an access token of any level. It speaks plain HTTP:
-on another address than loopback put a proxy with TLS before it. docs/access.md says how the Web UI is set up.`,
+on another address than loopback put a proxy with TLS before it. docs/operate/temporal/encryption.md says how the Web UI is set up.`,
   examples: [
     'portage codec-server --pretty',
     'temporal workflow show -w <id> --codec-endpoint http://127.0.0.1:8098 --codec-auth "Bearer $PORTAGE_TOKEN"',

@@ -24,7 +24,7 @@ export const initCommand: CommandSpec = {
       .option('--out <file>', 'the file to write', 'portage.yaml')
       .option('--force', 'overwrite the file if it exists'),
   notes: `Asks on the terminal where no --chain is given. Addresses and ids are of the tables of the Wormhole SDK, finality of
-docs/chains.md. What is left to fill in is marked FILL IN and printed: the URLs of nodes, as variables of the
+docs/operate/chains.md. What is left to fill in is marked FILL IN and printed: the URLs of nodes, as variables of the
 environment; the key of each chain; for what fee which token is delivered.`,
   examples: ['portage init', 'portage init --network mainnet --chain ethereum --chain bsc --out portage.yaml'],
   run: async (call: Call<InitOptions>): Promise<Outcome> => {

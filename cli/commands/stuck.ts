@@ -7,7 +7,7 @@ import { stuckText } from '../output/stuck-text.ts'
 export const stuckCommand: CommandSpec = {
   description: 'What is stuck, why, and what to do: one row for each cause, the most harmful first.',
   notes: `Asks Temporal, every node, the guardian spy and the ledgers just now, each with a time limit, and shows nothing of an old reading. Changes nothing.
-docs/operating.md has what to do for each cause. The exit code is 0 where nothing stands, and 1 where something does; that transfers were declined by
+docs/runbooks/README.md has what to do for each cause. The exit code is 0 where nothing stands, and 1 where something does; that transfers were declined by
 the deny-list is told, and is nothing that stands.`,
   examples: ['portage stuck', 'portage stuck --json'],
   run: async ({ config: load, temporalOf, context }) => {

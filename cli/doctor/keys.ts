@@ -32,7 +32,7 @@ export function operatorCallsFinding({ operatorCalls = {} }: Pick<LaneSettings, 
   const named = open.map(({ contract, start }) => `${start} of ${contract}`).join(', ')
   return warn(
     `with any arguments: ${named}; nothing proves them, and whoever reaches Temporal can have them signed`,
-    'List the first arguments after the selector, as far as they are always the same (docs/signers.md), or remove what is not used.',
+    'List the first arguments after the selector, as far as they are always the same (docs/operate/signers.md), or remove what is not used.',
   )
 }
 

@@ -17,7 +17,7 @@ const polygon: ChainAdvice = { finality: { kind: 'depth', blocks: 500 }, source:
 const bsc: ChainAdvice = { finality: { kind: 'depth', blocks: 50 }, source: "chainlink's older defaults: 50" }
 const avalanche: ChainAdvice = { finality: { kind: 'instant' }, source: 'Snowman accepts a block once' }
 
-/** EIP-155 chain id → advice, as in docs/chains.md ("Finality"); test networks as their main network. */
+/** EIP-155 chain id → advice, as in docs/operate/chains.md ("Finality"); test networks as their main network. */
 const advised: Readonly<Record<number, ChainAdvice>> = {
   ...{ 1: ethereum, 11155111: ethereum, 17000: ethereum },
   ...{ 42161: arbitrum, 421614: arbitrum },
@@ -27,7 +27,7 @@ const advised: Readonly<Record<number, ChainAdvice>> = {
   ...{ 43114: avalanche, 43113: avalanche },
 }
 
-/** How a chain's finality is configured: by docs/chains.md, else by the node's tag, which is never too early. */
+/** How a chain's finality is configured: by docs/operate/chains.md, else by the node's tag, which is never too early. */
 export function adviceOf({ networkId, finalityBlocks }: KnownChain): ChainAdvice {
   const known = advised[networkId]
   if (known) return known

@@ -44,7 +44,7 @@ export const wormholeTokenBridgeSchema = z.strictObject({
     .enum(['mainnet', 'testnet'])
     .optional()
     .describe(
-      "Deliver from every source: the spy is asked for all token bridges that Wormhole's SDK knows on this network, and a source needs no entry in `chains` and no node. Its transfers name it `wormhole-<Wormhole's number>`. docs/streams.md says what is proved without a node. Absent: only the chains of this config.",
+      "Deliver from every source: the spy is asked for all token bridges that Wormhole's SDK knows on this network, and a source needs no entry in `chains` and no node. Its transfers name it `wormhole-<Wormhole's number>`. docs/concepts/streams.md says what is proved without a node. Absent: only the chains of this config.",
     ),
   emitters: z
     .record(wormholeChainNumber, emitter)

@@ -70,7 +70,7 @@ export const signingLimitsSchema = z
   })
   .prefault({})
   .describe(
-    'The most that a key of this chain signs for, whoever asks. Only the config changes it: no command and no setting does. docs/signers.md',
+    'The most that a key of this chain signs for, whoever asks. Only the config changes it: no command and no setting does. docs/operate/signers.md',
   )
 
 const laneLimitsSchema = z.strictObject(limits).partial().describe("Limits of this key, instead of the chain's `signing`.")

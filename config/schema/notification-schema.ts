@@ -44,7 +44,7 @@ const receiverSchema = z.strictObject({
   events: z
     .array(z.enum(notificationTypes))
     .min(1)
-    .describe('What it is told of. With transfer.delivered it is told of transfer.reversed, too: docs/notifications.md.'),
+    .describe('What it is told of. With transfer.delivered it is told of transfer.reversed, too: docs/operate/notifications.md.'),
   chains: z
     .array(z.string().regex(/^[a-z][a-z0-9-]{0,30}$/, 'must be the name of a chain'))
     .min(1)
@@ -64,4 +64,4 @@ export const notificationsSchema = z
   .array(receiverSchema)
   .max(20)
   .default([])
-  .describe('Receivers of signed webhooks (Standard Webhooks): who is told of what. docs/notifications.md')
+  .describe('Receivers of signed webhooks (Standard Webhooks): who is told of what. docs/operate/notifications.md')

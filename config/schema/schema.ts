@@ -69,7 +69,7 @@ const workerSchema = z
     deployment: deploymentSchema
       .optional()
       .describe(
-        'Temporal\'s worker versioning: workers get work only once their version was promoted (portage deploy promote). Absent: they have no version, and take whatever comes. docs/operating.md, "Upgrade".',
+        'Temporal\'s worker versioning: workers get work only once their version was promoted (portage deploy promote). Absent: they have no version, and take whatever comes. docs/operate/upgrade.md, "Upgrade".',
       ),
   })
   .prefault({})
@@ -166,7 +166,7 @@ const accessSchema = z
       ),
   })
   .prefault({})
-  .describe('Access tokens for the API and for orders on the command line: docs/access.md.')
+  .describe('Access tokens for the API and for orders on the command line: docs/operate/access.md.')
 
 /** Where what Temporal forgets at the end of its retention is kept. */
 const archiveSchema = z
@@ -207,7 +207,7 @@ const telemetrySchema = z
     traceRatio: z.number().min(0).max(1).default(1).describe('Share of the transfers that are traced: 0.01 is one of a hundred.'),
   })
   .prefault({})
-  .describe('Traces over OpenTelemetry: docs/operating.md.')
+  .describe('Traces over OpenTelemetry: docs/operate/monitor/logs-and-traces.md.')
 
 export const configSchema = z.strictObject({
   dataFolder: z

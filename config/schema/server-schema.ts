@@ -46,4 +46,4 @@ export const codecServerSchema = z
       .describe('Temporal Web UIs whose pages may ask it in a browser: http://127.0.0.1:8233. Others are refused.'),
   })
   .prefault({})
-  .describe("`portage codec-server`: decrypts payloads for Temporal's Web UI and command line. docs/access.md")
+  .describe("`portage codec-server`: decrypts payloads for Temporal's Web UI and command line. docs/operate/temporal/encryption.md")

@@ -13,7 +13,7 @@ for name in postgres-password grafana-password; do
 done
 for name in lane-ethereum-1 lane-avalanche-1; do
   for file in "$name-keystore.json" "$name-password"; do
-    [ -e "$folder/$file" ] || echo "missing $folder/$file: portage keystore new --out (docs/deploying.md)"
+    [ -e "$folder/$file" ] || echo "missing $folder/$file: portage keystore new --out (docs/operate/deploy/compose.md)"
   done
 done
 find "$folder" -type f -exec chmod 444 {} +

@@ -11,7 +11,7 @@ const audit = 'portage stream audit <stream>'
 const fees = 'portage fees show'
 const listReceivers = 'portage notifications list'
 
-/** Every kind of cause, the most harmful first: rows are shown in this order. docs/operating.md shows all of it. */
+/** Every kind of cause, the most harmful first: rows are shown in this order. docs/runbooks/README.md shows all of it. */
 export const causeCatalogue = {
   TEMPORAL_UNAVAILABLE: row(
     'Temporal does not answer, or refuses us: nothing is started and nothing goes on.',
@@ -196,7 +196,7 @@ export const causeCatalogue = {
     "The source's own count, or the target, does not fit what the source's logs have shown.",
     'It reads the blocks again, and starts nothing that the source does not have.',
     [showStream, audit],
-    'A node hides logs, or the chain was reorganised: [streams.md](streams.md).',
+    'A node hides logs, or the chain was reorganised: [streams.md](../operate/streams.md).',
   ),
   STREAM_PAUSED: row('The stream is paused: its cursor does not move.', 'What is open goes on.', [
     `portage stream resume <stream> ${reason}`,
@@ -287,9 +287,14 @@ export const causeCatalogue = {
     'Transfers are parked, out of automatic tries: they wait for you.',
     'They are still watched: one that somebody else delivers ends as delivered.',
     [show, retry, `portage transfer cancel <id> ${reason}`],
-    'The code says why: [errors.md](errors.md). Retry once the cause is gone.',
+    'The code says why: [errors.md](../reference/errors.md). Retry once the cause is gone.',
   ),
-  TRANSFERS_WAIT: row('Transfers wait for something that passes.', looksAgain, [show], 'The code says what for: [errors.md](errors.md).'),
+  TRANSFERS_WAIT: row(
+    'Transfers wait for something that passes.',
+    looksAgain,
+    [show],
+    'The code says what for: [errors.md](../reference/errors.md).',
+  ),
   UNREAD: row('A part of the answer could not be read: what it would show is not known.', 'Nothing: this is of the reading alone.', [
     'portage doctor',
   ]),

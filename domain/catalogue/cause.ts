@@ -7,7 +7,7 @@ export const causePlaces = ['chain', 'node', 'lane', 'stream', 'settings', 'work
 
 /** One fault or order that keeps something from going on: one row of `portage stuck`, however many transfers it holds up. Times are ISO 8601. */
 export interface Cause {
-  /** Of `causeCatalogue`, or of docs/errors.md. */
+  /** Of `causeCatalogue`, or of docs/reference/errors.md. */
   readonly code: string
   /** One sentence: what is wrong here. */
   readonly what: string

@@ -12,10 +12,10 @@ export const encryptionErrors = {
   ),
   ENCRYPTION_MISSING: retry(
     'A payload in Temporal is not encrypted, and temporal.encryption.required refuses those.',
-    'If Portage wrote it before encryption was on, set required to false until that workflow has ended or continued as new. Otherwise somebody without a key has written to Temporal: docs/operating.md, "A workflow is stuck".',
+    'If Portage wrote it before encryption was on, set required to false until that workflow has ended or continued as new. Otherwise somebody without a key has written to Temporal: docs/operate/temporal/stuck-workflows.md, "A workflow is stuck".',
   ),
   ENCRYPTION_BROKEN: retry(
     'A payload in Temporal is not what was encrypted.',
-    'Check that all processes have the same key under this id. Otherwise somebody who reaches Temporal has changed or moved it: docs/operating.md, "A workflow is stuck".',
+    'Check that all processes have the same key under this id. Otherwise somebody who reaches Temporal has changed or moved it: docs/operate/temporal/stuck-workflows.md, "A workflow is stuck".',
   ),
 } as const

@@ -230,7 +230,10 @@ export const errorCatalogue = {
   ),
   ACCESS_TOKEN_EXPIRED: fatal('The access token has expired.', 'Ask for a new one: portage token create.'),
   ACCESS_TOKEN_REVOKED: fatal('The access token was revoked.', 'Ask who administers Portage: portage token list shows when and why.'),
-  ACCESS_LEVEL: fatal('The level of the access token is too low for this.', 'Use a token of the level that is needed: docs/access.md.'),
+  ACCESS_LEVEL: fatal(
+    'The level of the access token is too low for this.',
+    'Use a token of the level that is needed: docs/operate/access.md.',
+  ),
   ACCESS_SCOPE: fatal('The access token is not for this chain or lane.', 'Use a token whose scope has it: portage token list.'),
   ACCESS_HOST: fatal(
     'The request names a host that this API does not serve.',

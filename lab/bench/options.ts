@@ -5,7 +5,7 @@ const help = `
 Measures how many transfers that wait in Temporal Portage delivers per second over 4 keys, beside workflows that are empty and workflows with one empty activity,
 in turn, on one Temporal server (SQLite in a file). Each kind has as many. For each: the rate from when its process was ready to the last close, the sustained one
 (from the 10th to the 90th percentile of closes), and the CPU time of each process and, of the worker, of each kind of thread. Rates of different runs or machines
-say nothing beside each other: the ratios within one run do. CPU times need Linux. What was measured and tried is in docs/performance.md.
+say nothing beside each other: the ratios within one run do. CPU times need Linux. What was measured and tried is in docs/develop/performance.md.
 
 With --floor something else: what Temporal servers need for empty and one-activity workflows. The CLI's dev server with its database in a file and in memory, the
 server of production on SQLite and, where PostgreSQL's programs are found, on that with synchronous_commit on and off.
@@ -28,7 +28,7 @@ the mainnet: CPU, calls to Temporal, requests to guardians, RPC calls. --seconds
 Examples:
   npm run bench -- --quick
   npm run bench -- --json > figures.json
-  npm run bench -- --chart docs/performance.svg
+  npm run bench -- --chart docs/develop/performance.svg
   npm run bench -- --floor --transfers 1000
   npm run bench -- --start --rounds 5
   npm run bench -- --outage 5000 --json

@@ -8,7 +8,7 @@ import { startTemporal } from '../devnet/temporal/temporal.ts'
 import { findTemporalCli } from '../devnet/temporal/temporal-cli.ts'
 
 // Starts of an empty workflow per second, for each journal and synchronous setting of SQLite that the dev server takes, one run each after a
-// warm-up. The figures, and the choice made from them, are in docs/devnet.md. Run: npx tsx lab/bench/sqlite-pragmas.ts [workflows]
+// warm-up. The figures, and the choice made from them, are in docs/develop/devnet.md. Run: npx tsx lab/bench/sqlite-pragmas.ts [workflows]
 
 const settings: readonly { readonly name: string; readonly pragmas?: Readonly<Record<string, string>> }[] = [
   { name: 'in memory' },

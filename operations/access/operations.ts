@@ -7,7 +7,7 @@ interface OperationRow {
 }
 
 /**
- * The one table of levels, for the API and for the command line (docs/access.md shows it). write: what becomes of transfers. sign: what makes a key sign, stops
+ * The one table of levels, for the API and for the command line (docs/operate/access.md shows it). write: what becomes of transfers. sign: what makes a key sign, stops
  * it, or drops a number of a stream. admin: what holds for everything, and tokens.
  */
 export const operations = {

@@ -91,7 +91,7 @@ export function ranked(findings: readonly Finding[], transfers: readonly Transfe
   return sorted.map(({ cause }) => cause)
 }
 
-/** The kind of a code of docs/errors.md. */
+/** The kind of a code of docs/reference/errors.md. */
 export function rowOf(code: string | undefined, other: CauseCode): CauseCode {
   return code !== undefined && isCauseCode(code) ? code : other
 }

@@ -6,7 +6,7 @@ const time = z.iso.datetime()
 /** One row of the answer: `Cause` (domain/catalogue/cause.ts). */
 export const causeSchema = z
   .object({
-    code: z.string().describe('What kind of cause: docs/operating.md, "Causes", or docs/errors.md.'),
+    code: z.string().describe('What kind of cause: docs/runbooks/README.md, "Causes", or docs/reference/errors.md.'),
     what: z.string().describe('One sentence. It may quote what operators, nodes or others wrote: show it as text.'),
     where: z.object({ kind: z.enum(causePlaces), id: z.string() }).describe('What it is about.'),
     since: time.optional().describe('When it began, as far as that is known.'),

@@ -15,7 +15,7 @@ export const fleet: Dashboard = {
       panels: [
         {
           ...{ title: 'Alerts', unit: 'none' },
-          description: 'Of deploy/prometheus/alerts.yml, those that fire; docs/alerts.md says what to do.',
+          description: 'Of deploy/prometheus/alerts.yml, those that fire; docs/operate/monitor/alerts.md says what to do.',
           series: [
             ['count by (alertname, severity) (ALERTS{alertstate="firing", alertname=~"Portage.+"})', '{{ alertname }} ({{ severity }})'],
           ],
@@ -36,7 +36,7 @@ export const fleet: Dashboard = {
       ],
     },
     {
-      title: 'What is promised (docs/slo.md)',
+      title: 'What is promised (docs/operate/monitor/objectives.md)',
       panels: [
         {
           ...{ title: 'Delivered in time', unit: 'percentunit', most: 1 },
@@ -72,7 +72,7 @@ export const fleet: Dashboard = {
         },
         {
           ...{ title: 'API: requests by status', unit: 'reqps' },
-          description: 'Of the REST API. 401 and 403: docs/access.md. 503: Temporal, a node or a guardian API is away.',
+          description: 'Of the REST API. 401 and 403: docs/operate/access.md. 503: Temporal, a node or a guardian API is away.',
           series: [[rate('status', 'portage_api_requests_total'), '{{ status }}']],
         },
         {
@@ -102,7 +102,7 @@ export const fleet: Dashboard = {
       ],
     },
     {
-      title: 'Notifications (docs/notifications.md)',
+      title: 'Notifications (docs/operate/notifications.md)',
       panels: [
         {
           ...{ title: 'Taken per second', unit: 'cps' },

@@ -7,7 +7,7 @@ const { max, min } = queries('stream')
 export const streams: Dashboard = {
   name: 'streams',
   title: 'streams',
-  description: 'Numbered sources: how far they are read, and whether anything is missed (docs/streams.md).',
+  description: 'Numbered sources: how far they are read, and whether anything is missed (docs/operate/streams.md).',
   filters: [['stream', 'portage_stream_open']],
   rows: [
     {
@@ -15,7 +15,7 @@ export const streams: Dashboard = {
       panels: [
         {
           ...{ title: 'Alarms', unit: 'none', most: 1 },
-          description: '1 while a stream raises it; docs/streams.md says what to do.',
+          description: '1 while a stream raises it; docs/operate/streams.md says what to do.',
           series: [[`${max('stream, kind', 'portage_stream_alarm')} == 1`, '{{ stream }}: {{ kind }}']],
         },
         {

@@ -15,7 +15,8 @@ export const temporal: Dashboard = {
       panels: [
         {
           ...{ title: 'Stuck', unit: 'short' },
-          description: 'Open workflows of the queue ledger whose task fails repeatedly: docs/operating.md, "A workflow is stuck".',
+          description:
+            'Open workflows of the queue ledger whose task fails repeatedly: docs/operate/temporal/stuck-workflows.md, "A workflow is stuck".',
           series: [[max('type', 'portage_workflows_stuck'), '{{ type }}']],
         },
         {

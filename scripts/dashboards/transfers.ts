@@ -26,7 +26,7 @@ export const transfers: Dashboard = {
         },
         {
           ...{ title: 'Refused', unit: 'cps' },
-          description: 'Before an id was taken, by error code (docs/errors.md).',
+          description: 'Before an id was taken, by error code (docs/reference/errors.md).',
           series: [[rate('bridge, code', 'portage_intake_refused_total'), '{{ bridge }}: {{ code }}']],
         },
         {
@@ -52,12 +52,12 @@ export const transfers: Dashboard = {
       panels: [
         {
           ...{ title: 'Transfers by state', unit: 'short' },
-          description: 'As Temporal counts them: open ones, and closed ones until their retention ends (docs/LIFECYCLE.md).',
+          description: 'As Temporal counts them: open ones, and closed ones until their retention ends (docs/concepts/lifecycle.md).',
           series: [[max('state', 'portage_transfers'), '{{ state }}']],
         },
         {
           ...{ title: 'Parked, by code', unit: 'short' },
-          description: 'They wait for an operator: docs/operating.md, "Transfers are parked".',
+          description: 'They wait for an operator: docs/operate/transfers.md, "Transfers are parked".',
           series: [[max('code', 'portage_transfers_parked'), '{{ code }}']],
         },
         {

@@ -2,7 +2,7 @@ import { operations } from '../../operations/access/operations.ts'
 import { accessLevels } from '../../domain/access.ts'
 import { markdownTable } from './markdown.ts'
 
-/** The table of docs/access.md: every order, the level that it needs, its command and its route. */
+/** The table of docs/operate/access.md: every order, the level that it needs, its command and its route. */
 export function describeAccess(): string {
   const rows = accessLevels.flatMap((level) =>
     Object.entries(operations).flatMap(([name, operation]) => {

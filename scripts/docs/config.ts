@@ -1,6 +1,6 @@
 import { childrenOf, configFields, type Field } from '../../config/schema/fields.ts'
 
-/** docs/config.md: every field with its type, default and meaning, from the schema itself. */
+/** docs/reference/config.md: every field with its type, default and meaning, from the schema itself. */
 export function describeConfig(): string {
   const rows = walk(configFields(), '')
   const table = [

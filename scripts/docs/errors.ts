@@ -2,7 +2,7 @@ import { errorCatalogue } from '../../domain/catalogue/errors.ts'
 import { warningCatalogue } from '../../domain/catalogue/warnings.ts'
 import { markdownTable } from './markdown.ts'
 
-/** docs/errors.md: every code, whether a retry can help, what it means and what to do; and the codes that only lines of the log have. */
+/** docs/reference/errors.md: every code, whether a retry can help, what it means and what to do; and the codes that only lines of the log have. */
 export function describeErrors(): string {
   const rows = Object.entries(errorCatalogue).map(([code, { retriable, title, remedy }]) => [
     `\`${code}\``,

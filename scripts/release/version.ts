@@ -12,7 +12,7 @@ const places: Readonly<Record<string, readonly RegExp[]>> = {
   'deploy/helm/portage/Chart.yaml': [/^version: /m, /^appVersion: /m],
   'deploy/helm/values/small.yaml': [/^ {2}tag: /m],
   'deploy/helm/values/fleet.yaml': [/^ {2}tag: /m],
-  'docs/deploying.md': [/^docker build --tag portage:/m, /^docker run --rm portage:/m],
+  'docs/operate/deploy/image.md': [/^docker build --tag portage:/m, /^docker run --rm portage:/m],
 }
 const changelog = 'CHANGELOG.md'
 

@@ -1,4 +1,4 @@
-/** What no bench of this project measures: facts of others, and choices. docs/scaling.md says where each comes from. */
+/** What no bench of this project measures: facts of others, and choices. docs/operate/scaling.md says where each comes from. */
 export const assumptions = {
   /** Of a core, a shard or a rate limit: what is above is for peaks, and for the time after an outage. */
   plannedShare: 0.6,
@@ -18,7 +18,7 @@ export const assumptions = {
   frontendRequests: 2_400,
   /** Of one transfer: its start, two workflow tasks and one step, polled and answered, and its share of an update of a ledger. */
   requestsPerTransfer: 8,
-  /** docs/deploying.md: `portage setup temporal --retention 72`. */
+  /** docs/operate/deploy/overview.md: `portage setup temporal --retention 72`. */
   retentionDays: 3,
   /** Reads of a lane with work, per block: two nonces and a balance. */
   readsPerLanePerBlock: 3,

@@ -27,7 +27,7 @@ export function scalingOf(figures: Figures, chains: readonly ChainKind[]): Scali
   }
 }
 
-/** The part of docs/scaling.md that is computed. */
+/** The part of docs/operate/scaling.md that is computed. */
 export function scalingTables(figures: Figures, chains: readonly ChainKind[]): string {
   const scaling = scalingOf(figures, chains)
   return [

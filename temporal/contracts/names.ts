@@ -55,7 +55,7 @@ export const searchAttributes = {
   TargetChain: defineSearchAttributeKey('TargetChain', 'KEYWORD'),
   Lane: defineSearchAttributeKey('Lane', 'KEYWORD'),
   TxHash: defineSearchAttributeKey('TxHash', 'KEYWORD'),
-  /** Why a transfer waits, is parked or was refused: a code of docs/errors.md. None while it goes on. */
+  /** Why a transfer waits, is parked or was refused: a code of docs/reference/errors.md. None while it goes on. */
   PortageCode: defineSearchAttributeKey('PortageCode', 'KEYWORD'),
 } as const
 

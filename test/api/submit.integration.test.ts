@@ -1,4 +1,4 @@
-import { readFile, writeFile } from 'node:fs/promises'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { stringify } from 'yaml'
@@ -14,7 +14,8 @@ import { silentLogger } from '../../observability/logger.ts'
 import { runRole } from '../../workers/process/runtime.ts'
 import { type CliResult, runCli } from '../cli/run-cli.ts'
 import { readingCommands } from '../helpers/documented-commands.ts'
-import { curlBlocks, shell } from '../helpers/documented-curls.ts'
+import { apiGuide, curlBlocks, shell } from '../helpers/documented-curls.ts'
+import { shellBlocks, textOf } from '../helpers/documents.ts'
 
 /**
  * On a whole devnet the API and the command line submit transfers, show, cancel and retry them. At first only the role `api` runs, so that transfers are
@@ -268,9 +269,10 @@ describe('API and command line on a devnet', () => {
     }
   })
 
-  test('the examples of docs/api.md run as they stand', async () => {
-    const blocks = [...(await readFile('docs/api.md', 'utf8')).matchAll(/^```sh\n(.*?)^```$/gms)].map(([, block = '']) => block)
-    const examples = blocks.flatMap((block) => block.split(/^(?=curl )/m)).filter((example) => example.startsWith('curl '))
+  test('every example of docs/start/http-api.md runs unchanged', async () => {
+    const examples = shellBlocks(textOf(apiGuide))
+      .flatMap((block) => block.split(/^(?=curl )/m))
+      .filter((example) => example.startsWith('curl '))
     expect(examples.length).toBeGreaterThan(8)
     const known = ((await (await ask('/v1/transfers?state=delivered')).json()) as { transfers: { id: string }[] }).transfers[0]!.id
     const vaa = await base64(sent[2]!)
@@ -289,7 +291,7 @@ describe('API and command line on a devnet', () => {
     }
   })
 
-  test('every command line of the documents that reads runs as it stands, and succeeds', async () => {
+  test('every documented command line that only reads runs unchanged and succeeds', async () => {
     const [known] = ((await (await ask('/v1/transfers?state=delivered')).json()) as { transfers: { id: string }[] }).transfers
     const lane = `evm-1397:${devnet.lanes.find(({ chain }) => chain === 'bsc')!.address.toLowerCase()}`
     const lines = readingCommands({ id: known!.id, lane, chain: 'bsc' })
@@ -305,13 +307,18 @@ describe('API and command line on a devnet', () => {
     }
   })
 
-  test('every other curl of the documents runs as it stands', async () => {
+  test('every other curl of the documents runs unchanged', async () => {
     const known = ((await (await ask('/v1/transfers?state=delivered')).json()) as { transfers: { id: string }[] }).transfers[0]!.id
     const { emitterChain, emitter, sequence } = sent[0]!
     // An answer of 400 or more is a failure.
     await writeFile(join(devnet.dir, '.curlrc'), 'fail-with-body\nsilent\n')
-    const blocks = await curlBlocks()
-    expect(blocks.map(({ document }) => document)).toEqual(['README.md', 'README.md', ...Array<string>(3).fill('docs/operating.md')])
+    const blocks = curlBlocks()
+    expect(blocks.map(({ document }) => document)).toEqual([
+      'README.md',
+      'README.md',
+      'docs/operate/monitor/health.md',
+      'docs/operate/processes.md',
+    ])
     const values: Readonly<Record<string, string>> = {
       ...{ 'localhost:8099': new URL(url).host, 'localhost:7071': new URL(devnet.guardian.api.url).host },
       ...{ 'localhost:9464': `127.0.0.1:${adminPort}`, '<its admin port>': `127.0.0.1:${adminPort}` },

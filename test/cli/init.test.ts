@@ -109,8 +109,8 @@ describe('portage init', () => {
   })
 })
 
-test('the finality of init is that of docs/chains.md', async () => {
-  const document = await readFile(fileURLToPath(new URL('../../docs/chains.md', import.meta.url)), 'utf8')
+test('the finality of init is that of docs/operate/chains.md', async () => {
+  const document = await readFile(fileURLToPath(new URL('../../docs/operate/chains.md', import.meta.url)), 'utf8')
   const rows = [...document.split('## Finality')[1]!.matchAll(/^\| (.+ \(\d.+) \| (.+?) \| (.+) \|$/gm)]
   const advised = rows.flatMap(([, names = '', configure = '']) =>
     [...names.matchAll(/\((\d+)\)/g)].map(([, id = '']) => [id, configure] as const),

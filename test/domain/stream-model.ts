@@ -55,7 +55,7 @@ export class StreamModel {
     while (this.blocks.length < length) this.mine(this.blocks.length % 2 === 0 ? transfers : 0)
   }
 
-  /** Whether the stream knows of numbers above its cursor: no block hash binds them, so that no fork of them would show (docs/streams.md). */
+  /** Whether the stream knows of numbers above its cursor: no block hash binds them, so that no fork of them would show (docs/concepts/streams.md). */
   #isUnbound(): boolean {
     const { cursor, next, exceptions } = this.stream
     // A fork that is to be found takes them with it.

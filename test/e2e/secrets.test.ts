@@ -269,8 +269,8 @@ describe('Keys, passwords and what is secret in URLs', { timeout: 600_000 }, () 
       stage.temporal('workflow', 'show', '-w', first?.id ?? '', '-o', 'json', '--codec-endpoint', url, ...more)
     const { stdout } = await show('--codec-auth', portage.admin.authorization)
     expect(strings(JSON.parse(stdout)).map(decoded).join('\n')).toContain('callHash')
-    // As docs/access.md has it.
-    const [line = ''] = /^temporal .*--codec-endpoint.*$/m.exec(await readFile('docs/access.md', 'utf8')) ?? []
+    // As docs/operate/temporal/encryption.md has it.
+    const [line = ''] = /^temporal .*--codec-endpoint.*$/m.exec(await readFile('docs/operate/temporal/encryption.md', 'utf8')) ?? []
     const typed = line
       .replace('<id>', first?.id ?? '')
       .replace('http://127.0.0.1:8098', url)

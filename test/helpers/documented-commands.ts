@@ -1,10 +1,6 @@
-import { readdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { commands, createProgram } from '../../cli/main.ts'
 import type { Commands, CommandSpec } from '../../cli/command.ts'
-
-const root = fileURLToPath(new URL('../..', import.meta.url))
+import { docsPages, shellBlocks, textOf } from './documents.ts'
 
 /** What a reader puts in the place of a word in angle brackets. */
 type Values = Readonly<Record<string, string>>
@@ -48,15 +44,14 @@ export interface DocumentedCommand {
 
 /** Every command line of `portage` in a `sh` block of the README and of docs/. */
 export function documentedCommands(): DocumentedCommand[] {
-  const documents = ['README.md', ...readdirSync(join(root, 'docs')).flatMap((name) => (name.endsWith('.md') ? [`docs/${name}`] : []))]
-  return documents.flatMap((document) =>
-    commandLines(readFileSync(join(root, document), 'utf8')).map((line) => ({ document, line, argv: argvOf(line) })),
+  return ['README.md', ...docsPages].flatMap((document) =>
+    commandLines(textOf(document)).map((line) => ({ document, line, argv: argvOf(line) })),
   )
 }
 
 /** The command lines in the `sh` blocks of a document: also within `$(…)`, after variables, and as `node bin/portage.js`. A line that ends with `\` goes on. */
 export function commandLines(text: string): string[] {
-  const blocks = [...text.matchAll(/```sh\n([\s\S]*?)```/g)].map(([, body = '']) => body.replaceAll(/\\\n\s*/g, ''))
+  const blocks = shellBlocks(text).map((body) => body.replaceAll(/\\\n\s*/g, ''))
   return blocks
     .flatMap((body) => body.split('\n'))
     .flatMap((line) => {

@@ -1,34 +1,36 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { docsPages, shellBlocks, textOf } from './documents.ts'
 
-const read = (page: string) => readFileSync(new URL(`../../docs/${page}`, import.meta.url), 'utf8')
+const commandsPage = 'docs/operate/temporal/commands.md'
 
-/** The commands of docs/temporal-commands.md by their headings, as they stand there. */
+/** Heading of docs/operate/temporal/commands.md → the command lines below it. */
 export const page: ReadonlyMap<string, readonly string[]> = new Map(
-  read('temporal-commands.md')
+  textOf(commandsPage)
     .split(/^## /m)
     .slice(1)
     .map((section) => {
-      const commands = [...section.matchAll(/^```sh\n([\s\S]*?)^```/gm)].flatMap(([, block = '']) => block.trim().split('\n'))
+      const commands = shellBlocks(section).flatMap((block) => block.trim().split('\n'))
       return [section.split('\n')[0]!, commands] as const
     }),
 )
 
 /**
- * Whole lines for `temporal` in the other documents, in blocks and in sentences; tables that only name commands, and what a codec server has to be there for
- * (test/e2e/secrets.test.ts), left out.
+ * Whole lines for `temporal` in the other documents, in blocks and in sentences. Left out are tables that only name commands, and lines that need a codec
+ * server (test/e2e/secrets.test.ts runs those).
  */
-export const elsewhere = ['../README.md', ...readdirSync(new URL('../../docs', import.meta.url)).filter((name) => name.endsWith('.md'))]
-  .filter((name) => name !== 'temporal-commands.md' && name !== 'commands.md')
+export const elsewhere = ['README.md', ...docsPages]
+  .filter((name) => name !== commandsPage && name !== 'docs/start/coming-from.md')
   .flatMap((name) => {
-    const text = read(name).replaceAll(/\\\n\s*/g, '')
-    const blocks = [...text.matchAll(/^```sh\n([\s\S]*?)^```/gm)].flatMap(([, block = '']) => block.split('\n'))
+    const text = textOf(name).replaceAll(/\\\n\s*/g, '')
+    const blocks = shellBlocks(text).flatMap((block) => block.split('\n'))
     const inline = [...text.replaceAll(/^```[\s\S]*?^```/gm, '').matchAll(/`(temporal [^`\n]*? --?[^`\n]*)`/g)].map(([, line = '']) => line)
     return [...blocks.filter((line) => line.startsWith('temporal ')), ...inline]
   })
   .filter((line) => !line.includes('--codec-endpoint') && !line.endsWith(' --query'))
 
-/** The saved queries of docs/temporal-ui.md. */
-export const queries = [...read('temporal-ui.md').matchAll(/^\| ([^|]+) \| `(Workflow[^`]+)` \|$/gm)].map(([, what = '', query = '']) => ({
-  what,
-  query,
-}))
+/** The saved queries of docs/operate/temporal/web-ui.md. */
+export const queries = [...textOf('docs/operate/temporal/web-ui.md').matchAll(/^\| ([^|]+) \| `(Workflow[^`]+)` \|$/gm)].map(
+  ([, what = '', query = '']) => ({
+    what,
+    query,
+  }),
+)

@@ -1,9 +1,11 @@
 import { readFileSync } from 'node:fs'
+import { relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { durationSeconds } from '../../lab/alerts/scale-rules.ts'
 import { metricDefinitions, type MetricDefinition } from '../../observability/metrics.ts'
+import { docsPages } from '../helpers/documents.ts'
 import { readQuery } from '../helpers/promql.ts'
 
 const read = (path: string) => readFileSync(fileURLToPath(new URL(`../../${path}`, import.meta.url)), 'utf8')
@@ -55,53 +57,50 @@ const anchorOf = (heading: string) =>
     .replaceAll(/[^\w\s-]/g, '')
     .replaceAll(' ', '-')
 
-test.each(rules.map((rule) => [rule.alert, rule] as const))('%s has a runbook: a section of docs/operating.md', (_, { annotations }) => {
-  const sections = [...read('docs/operating.md').matchAll(/^## (.+)$/gm)].map(
-    ([, heading = '']) => `docs/operating.md#${anchorOf(heading)}`,
-  )
-  expect(sections).toContain(annotations.runbook)
+test.each(rules.map((rule) => [rule.alert, rule] as const))('%s has a runbook: a section of a page of docs', (_, { annotations }) => {
+  expect([...sections.keys()]).toContain(annotations.runbook)
 })
 
-/** Heading → text, of the sections of docs/operating.md. */
-const sectionsOf = (document: string) =>
-  new Map(
-    document
+/** `docs/page.md#anchor` → text, of the sections of every page of docs. */
+const sections: ReadonlyMap<string, string> = new Map(
+  docsPages.flatMap((page) =>
+    read(page)
       .split(/^## /m)
       .slice(1)
-      .map((section) => [anchorOf(section.split('\n')[0]!), section] as const),
-  )
+      .map((section) => [`${page}#${anchorOf(section.split('\n')[0]!)}`, section] as const),
+  ),
+)
 
 test.each(rules.map((rule) => [rule.alert, rule] as const))(
-  '%s: its runbook names it, and docs/alerts.md links there',
+  '%s: its runbook names it, and docs/operate/monitor/alerts.md links there',
   (alert, { annotations }) => {
-    const anchor = annotations.runbook.split('#')[1]!
-    expect(sectionsOf(read('docs/operating.md')).get(anchor)).toMatch(new RegExp(`^Alerts: .*\`${alert}\``, 'm'))
-    const row = new RegExp(`^\\| \`${alert}\` .*$`, 'm').exec(read('docs/alerts.md'))?.[0]
-    expect(row).toContain(`](operating.md#${anchor}) |`)
+    expect(sections.get(annotations.runbook)).toMatch(new RegExp(`^Alerts: .*\`${alert}\``, 'm'))
+    const row = new RegExp(`^\\| \`${alert}\` .*$`, 'm').exec(read('docs/operate/monitor/alerts.md'))?.[0]
+    expect(row).toContain(`](${relative('docs/operate/monitor', annotations.runbook)}) |`)
   },
 )
 
 test('a runbook names no alert that is not its own', () => {
-  for (const [anchor, section] of sectionsOf(read('docs/operating.md'))) {
-    const own = rules.filter(({ annotations }) => annotations.runbook.endsWith(`#${anchor}`)).map(({ alert }) => alert)
+  for (const [place, section] of sections) {
+    const own = rules.filter(({ annotations }) => annotations.runbook === place).map(({ alert }) => alert)
     const line = /^Alerts: (.*)\.$/m.exec(section)?.[1]
-    expect([anchor, (line ?? '').match(/Portage\w+/g) ?? []]).toEqual([anchor, own])
+    expect([place, (line ?? '').match(/Portage\w+/g) ?? []]).toEqual([place, own])
   }
 })
 
-test('docs/alerts.md names no alert that there is not', () => {
-  const named = [...read('docs/alerts.md').matchAll(/`(Portage[A-Z]\w+)`/g)].map(([, name = '']) => name)
+test('docs/operate/monitor/alerts.md names no alert that there is not', () => {
+  const named = [...read('docs/operate/monitor/alerts.md').matchAll(/`(Portage[A-Z]\w+)`/g)].map(([, name = '']) => name)
   const known = rules.map(({ alert }) => alert)
   expect(named.filter((name) => !known.includes(name))).toEqual([])
 })
 
-test('docs/alerts.md has a row for each rule, and none for a rule that is gone', () => {
-  const rows = [...read('docs/alerts.md').matchAll(/^\| `(\w+)` \|/gm)].map(([, name = '']) => name)
+test('docs/operate/monitor/alerts.md has a row for each rule, and none for a rule that is gone', () => {
+  const rows = [...read('docs/operate/monitor/alerts.md').matchAll(/^\| `(\w+)` \|/gm)].map(([, name = '']) => name)
   expect(rows).toEqual(rules.map(({ alert }) => alert))
 })
 
-describe('docs/slo.md', () => {
-  const document = read('docs/slo.md')
+describe('docs/operate/monitor/objectives.md', () => {
+  const document = read('docs/operate/monitor/objectives.md')
   const { groups } = parse(read('deploy/prometheus/objectives.yml')) as {
     groups: { interval?: string; rules: { record: string; expr: string }[] }[]
   }

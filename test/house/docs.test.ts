@@ -16,7 +16,7 @@ const keysOf = (document: string) => [...document.matchAll(/^\| `([^`]+)` \|/gm)
 describe('generated docs', () => {
   test('are up to date (else: npm run docs)', () => {
     expect(staleDocs(root)).toEqual([])
-    expect(generatedDocs(root).size).toBe(16)
+    expect(generatedDocs(root).size).toBe(17)
   })
 
   test('a mark that is missing is an error', () => {
@@ -24,16 +24,16 @@ describe('generated docs', () => {
   })
 
   test('every code of errors and of the log is documented, and no documented code is gone', () => {
-    expect(keysOf(text('docs/errors.md')).sort()).toEqual(Object.keys({ ...errorCatalogue, ...warningCatalogue }).sort())
+    expect(keysOf(text('docs/reference/errors.md')).sort()).toEqual(Object.keys({ ...errorCatalogue, ...warningCatalogue }).sort())
   })
 
   test('every metric is documented, and no documented metric is gone', () => {
     const names = Object.values(metricDefinitions).map(({ name }) => name)
-    expect(keysOf(text('docs/metrics.md')).sort()).toEqual(names.sort())
+    expect(keysOf(text('docs/reference/metrics.md')).sort()).toEqual(names.sort())
   })
 
   test('every state is in the lifecycle, with its transitions drawn', () => {
-    const document = text('docs/LIFECYCLE.md')
+    const document = text('docs/concepts/lifecycle.md')
     expect(keysOf(document)).toEqual(expect.arrayContaining([...transferStates]))
     expect(document).toContain('admitting --> broadcasting')
   })

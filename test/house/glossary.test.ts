@@ -32,7 +32,7 @@ interface Row {
 
 /** The rows of the glossary: `| word | meaning | `Name`, `other` |`. */
 function glossary(): Row[] {
-  return [...text('docs/glossary.md').matchAll(/^\| ([^|]+) \| [^|]+ \| ([^|]*) \|$/gm)].flatMap(([, word = '', names = '']) =>
+  return [...text('docs/concepts/glossary.md').matchAll(/^\| ([^|]+) \| [^|]+ \| ([^|]*) \|$/gm)].flatMap(([, word = '', names = '']) =>
     word === 'word' || /^-+$/.test(word) ? [] : [{ word, names: [...names.matchAll(/`(\w+)`/g)].map(([, name = '']) => name) }],
   )
 }

@@ -106,7 +106,7 @@ test.runIf(found)(
   },
 )
 
-test.runIf(found)('the objectives are what docs/slo.md says of them', async () => {
+test.runIf(found)('the objectives are what docs/operate/monitor/objectives.md says of them', async () => {
   const series = {
     'portage_transfer_seconds_bucket{chain="a",bridge="n",le="300",pod="1"}': '0+8x90',
     'portage_transfer_seconds_count{chain="a",bridge="n",pod="1"}': '0+10x90',

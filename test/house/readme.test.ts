@@ -1,13 +1,12 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
 import { runCli } from '../cli/run-cli.ts'
+import { docsPages } from '../helpers/documents.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
-const documents = ['README.md', 'AGENTS.md', ...readdirSync(join(root, 'docs')).map((name) => `docs/${name}`)].filter((path) =>
-  path.endsWith('.md'),
-)
+const documents = ['README.md', 'AGENTS.md', 'SECURITY.md', ...docsPages]
 const text = (path: string) => readFileSync(join(root, path), 'utf8')
 const scripts: Record<string, string> = JSON.parse(text('package.json')).scripts
 

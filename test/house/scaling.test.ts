@@ -10,7 +10,7 @@ import { chainNeeds, engineNeeds, limits } from '../../scripts/scaling/model.ts'
 import { scalingTables } from '../../scripts/scaling/table.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
-const kept = JSON.parse(readFileSync(join(root, 'docs/scaling-figures.json'), 'utf8')) as Record<string, object>
+const kept = JSON.parse(readFileSync(join(root, 'docs/operate/scaling-figures.json'), 'utf8')) as Record<string, object>
 
 /** Round figures, so that what comes of them can be told without a computer. */
 const costs: Costs = {
@@ -20,7 +20,7 @@ const costs: Costs = {
 }
 const chain = { name: 'a', blockMs: 2_000, blockGas: 30_000_000, finalitySeconds: 96 }
 
-describe('the model of docs/scaling.md', () => {
+describe('the model of docs/operate/scaling.md', () => {
   test('counts what a rate needs of Temporal, its database and Portage', () => {
     // 250 transitions a second of a shard (two commits of 2 ms), planned to 60 %: 150, which are 20 transfers.
     expect(engineNeeds(costs, 1_000)).toEqual({
@@ -64,7 +64,7 @@ describe('the model of docs/scaling.md', () => {
   })
 })
 
-describe('the figures of docs/scaling.md', () => {
+describe('the figures of docs/operate/scaling.md', () => {
   test('are those of the bench, with the commit and the machine of each', () => {
     for (const part of Object.values(mergeFigures(kept, []))) {
       expect(part.commit).toMatch(/^[0-9a-f]{7,}$/)

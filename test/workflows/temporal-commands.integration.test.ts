@@ -228,7 +228,7 @@ describe("Temporal's own commands", () => {
     })
   })
 
-  test('every saved query of docs/temporal-ui.md is one that the server answers, and those by code find what they say', async () => {
+  test('every saved query of docs/operate/temporal/web-ui.md is one that the server answers, and those by code find what they say', async () => {
     expect(queries.length).toBeGreaterThan(12)
     for (const { query } of queries) await type(`temporal workflow count --query "${query}"`)
     const byCode = queries.find(({ what }) => what === 'parked for one reason')!.query

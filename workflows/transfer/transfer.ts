@@ -9,7 +9,7 @@ import { receiveSignals } from './signals.ts'
 import type { Outcome } from './status.ts'
 import { TransferRun } from './transfer-run.ts'
 
-/** One transfer (docs/LIFECYCLE.md): it is tried until it is delivered, rejected, declined or cancelled. Until then it waits or is parked here. */
+/** One transfer (docs/concepts/lifecycle.md): it is tried until it is delivered, rejected, declined or cancelled. Until then it waits or is parked here. */
 export function transfer(input: TransferInput): Promise<TransferStatus> {
   let run: TransferRun | undefined
   return obeyingTemporalCancel(

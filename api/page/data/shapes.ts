@@ -1,6 +1,6 @@
 import type { Cause } from '../../../domain/catalogue/cause.ts'
 
-/** What the routes of the API answer, as far as the page shows it: docs/page.md. Everything may be absent in a newer or older API. */
+/** What the routes of the API answer, as far as the page shows it: docs/start/page.md. Everything may be absent in a newer or older API. */
 
 export type { Cause }
 

@@ -95,7 +95,7 @@ function table(receivers: readonly ReceiverReport[]): Part {
     ...[name, state, sent, unsent],
     ...[oldestUnsentAt, asOf].map((at) => at && timeText(at)),
   ])
-  return list('no receivers: docs/notifications.md', headings, rows)
+  return list('no receivers: docs/operate/notifications.md', headings, rows)
 }
 
 /** Why a receiver is told nothing now. */

@@ -34,7 +34,7 @@ interface CreateOptions {
 
 export const tokenCommand: CommandSpec = {
   description: 'Access tokens for the API and for orders on the command line. Their keys are in the data folder.',
-  notes: `create, rotate-key and remove-key work where the key file is. There they need no token: who can read that file can sign any. Levels: docs/access.md.`,
+  notes: `create, rotate-key and remove-key work where the key file is. There they need no token: who can read that file can sign any. Levels: docs/operate/access.md.`,
   commands: {
     create: {
       description: 'Make a token and print it, this once. Its name stands in the history of all that is ordered with it.',

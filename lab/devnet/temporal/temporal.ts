@@ -60,7 +60,7 @@ export interface DatabaseCopy {
 
 /**
  * The dev server's settings beyond its defaults. One partition per queue (a poll finds its task without forwarding), no database read per
- * search-attribute or Nexus lookup, limits above what one machine can reach. Why each: docs/devnet.md.
+ * search-attribute or Nexus lookup, limits above what one machine can reach. Why each: docs/develop/devnet.md.
  */
 export const devServerDynamicConfig: Readonly<Record<string, string>> = {
   'matching.numTaskqueueReadPartitions': '1',
@@ -77,7 +77,7 @@ export const devServerDynamicConfig: Readonly<Record<string, string>> = {
   'matching.rps': '100000',
 }
 
-/** Measured by lab/bench/sqlite-pragmas.ts; figures and reason in docs/devnet.md. */
+/** Measured by lab/bench/sqlite-pragmas.ts; figures and reason in docs/develop/devnet.md. */
 export const devServerPragmas: Readonly<Record<string, string>> = { journal_mode: 'WAL', synchronous: 'NORMAL' }
 
 /**

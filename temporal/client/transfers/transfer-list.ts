@@ -24,7 +24,7 @@ export interface TransferRow {
   readonly targetChain?: string
   readonly lane?: string
   readonly txHash?: string
-  /** Why it waits, is parked, or ended: a code of docs/errors.md. */
+  /** Why it waits, is parked, or ended: a code of docs/reference/errors.md. */
   readonly code?: string
   /** When its first run began: ISO 8601, as `closedAt`. */
   readonly startedAt: string

@@ -283,7 +283,7 @@ spec:
 {{/* Stops with one sentence for what would start and not work. */}}
 {{- define "portage.validate" -}}
 {{- $chains := .Values.config.chains | default dict -}}
-{{- if not $chains }}{{ fail "config.chains is empty: config is portage.yaml (docs/config.md)" }}{{- end -}}
+{{- if not $chains }}{{ fail "config.chains is empty: config is portage.yaml (docs/reference/config.md)" }}{{- end -}}
 {{- if and (or .Values.temporal.apiKey .Values.temporal.tls.ca .Values.temporal.tls.mutual) (not .Values.temporal.credentialsSecret) }}{{ fail "temporal.credentialsSecret is empty: the API key and the TLS files are in it" }}{{- end -}}
 {{- range $receiver := .Values.config.notifications }}
 {{- range $secret := $receiver.secrets }}

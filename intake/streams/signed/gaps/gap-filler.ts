@@ -167,7 +167,7 @@ function createFetchRecorder(deps: GapsDeps, schedule: ReturnType<typeof createR
         const about = { code: knownCode(code), stream, from, to, count, chain }
         logger.warn('messages are here, and their transfers cannot be started now', about)
       } else {
-        const remedy = `portage stream show ${stream} says why each is missing; docs/operating.md ("Is anything missed?") what to do.`
+        const remedy = `portage stream show ${stream} says why each is missing; docs/operate/streams.md ("Is anything missed?") what to do.`
         const about = { code: 'NUMBERS_MISSING', stream, from, to, count, state: name } as const
         logger.warn('numbers are missing', { ...about, refused: refusalCodes(absent, from, to), remedy })
       }
