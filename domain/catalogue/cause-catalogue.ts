@@ -289,12 +289,7 @@ export const causeCatalogue = {
     [show, retry, `portage transfer cancel <id> ${reason}`],
     'The code says why: [errors.md](../reference/errors.md). Retry once the cause is gone.',
   ),
-  TRANSFERS_WAIT: row(
-    'Transfers wait for something that passes.',
-    looksAgain,
-    [show],
-    'The code says what for: [errors.md](../reference/errors.md).',
-  ),
+  TRANSFERS_WAIT: row('Transfers wait for something that passes.', looksAgain, [show], 'The code says what for.'),
   UNREAD: row('A part of the answer could not be read: what it would show is not known.', 'Nothing: this is of the reading alone.', [
     'portage doctor',
   ]),
