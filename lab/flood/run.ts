@@ -1,0 +1,146 @@
+import { readFile } from 'node:fs/promises'
+import { fileURLToPath } from 'node:url'
+import { Client, Connection } from '@temporalio/client'
+import { poll } from '../../runtime/wait.ts'
+import { closedOf } from '../bench/closes.ts'
+import { sendTransfers } from '../demo/load.ts'
+import { startChild } from '../devnet/child.ts'
+import type { Devnet } from '../devnet/index.ts'
+import { type PortageProcess, startPortage } from '../devnet/portage-process.ts'
+import { type AnySent, isNative, nativeTransferId } from '../devnet/sent.ts'
+import { until } from '../devnet/until.ts'
+
+export interface FloodOptions {
+  /** Length of each of the two phases, s. */
+  readonly seconds: number
+  readonly connections: number
+  /** Requests of all strangers per second. */
+  readonly rate: number
+  /** Honest transfers per second. */
+  readonly transfers: number
+}
+
+/** Times of honest transfers from their source transaction to delivered, ms. */
+interface Times {
+  readonly transfers: number
+  readonly median: number
+  readonly slowest: number
+}
+
+export interface FloodSummary extends FloodOptions {
+  readonly quiet: Times
+  readonly flooded: Times
+  /** The slowest transfer of the flood as a multiple of the slowest without it. */
+  readonly ratio: number
+  /** Resident memory of the process, MiB: before the flood, the most in its first half and in its second. */
+  readonly memory: { readonly before: number; readonly firstHalf: number; readonly secondHalf: number }
+  /** Requests by kind. */
+  readonly strangers: unknown
+  /** The process answered `GET /health` every second of the flood within a second. */
+  readonly healthy: boolean
+}
+
+/** No transfer may be later than this multiple of the slowest without strangers. */
+export const mostRatio = 1.5
+/** Growth between the halves of a flood that is no leak, MiB. */
+const mostGrowth = 100
+
+export function isClean({ ratio, memory, healthy }: FloodSummary): boolean {
+  return ratio <= mostRatio && healthy && memory.secondHalf - memory.firstHalf <= mostGrowth
+}
+
+const strangers = fileURLToPath(new URL('strangers.ts', import.meta.url))
+
+/** Honest transfers without strangers, then the same beside a flood of requests without a token. The devnet is the caller's. */
+export async function runFlood(devnet: Devnet, options: FloodOptions, say: (line: string) => void): Promise<FloodSummary> {
+  // The rate limit of a fresh config.
+  const portage = await startPortage(devnet, { configure: (config) => ({ ...config, api: { ...config.api, requestsPerMinute: 6_000 } }) })
+  const connection = await Connection.connect({ address: devnet.temporal.address })
+  const client = new Client({ connection })
+  try {
+    // The first transfers of a process are slow: code is compiled, sets of guardians are read.
+    await honest(devnet, client, portage, { ...options, seconds: 5 })
+    say(`${options.seconds} s of honest transfers alone…`)
+    const quiet = await honest(devnet, client, portage, options)
+    say(
+      `${options.seconds} s of honest transfers while strangers send ${options.rate} requests per second over ${options.connections} connections…`,
+    )
+    const before = await residentMib(portage.pid)
+    const paths = await pathsOf(portage)
+    const flood = await startChild(process.execPath, [
+      ...['--import', 'tsx', strangers],
+      ...[portage.apiUrl, String(options.connections), String(options.rate), JSON.stringify(paths)],
+    ])
+    const ending = new AbortController()
+    const watched = watch(portage, ending.signal)
+    const flooded = await honest(devnet, client, portage, options)
+    ending.abort()
+    const { healthy, samples } = await watched
+    await flood.stop()
+    const middle = Math.ceil(samples.length / 2)
+    return {
+      ...options,
+      ...{ quiet, flooded, ratio: Math.round((100 * flooded.slowest) / quiet.slowest) / 100, healthy },
+      memory: { before, firstHalf: Math.max(...samples.slice(0, middle)), secondHalf: Math.max(...samples.slice(middle)) },
+      strangers: lastJson(flood.tail()),
+    }
+  } finally {
+    await portage.stop(15_000)
+    await connection.close()
+  }
+}
+
+async function honest(devnet: Devnet, client: Client, portage: PortageProcess, { transfers, seconds }: FloodOptions): Promise<Times> {
+  const sentAt = new Map<string, number>()
+  const sent = await sendTransfers(devnet, { transfers: transfers * seconds, rate: transfers, bridge: 'both' }, (some) => {
+    for (const one of some) sentAt.set(idOf(one), Date.now())
+  })
+  const giveUp = () => portage.ended && `Portage ${portage.ended}: ${portage.tail()}`
+  let times: number[] = []
+  const areClosed = async () => {
+    const closed = new Map((await closedOf(client, "WorkflowType = 'transfer'")).map((one) => [prefixOf(one.workflowId), one.closedAt]))
+    times = [...sentAt].map(([id, at]) => (closed.get(id) ?? Number.NaN) - at)
+    return times.every(Number.isFinite)
+  }
+  await until(areClosed, { timeoutMs: 180_000, everyMs: 500, what: `${sent.length} transfers to be delivered`, giveUp })
+  times.sort((a, b) => a - b)
+  return { transfers: times.length, median: times[Math.floor(times.length / 2)] ?? Number.NaN, slowest: times.at(-1) ?? Number.NaN }
+}
+
+/** The id of a transfer's workflow without its digest. */
+const prefixOf = (id: string) => id.split(':').slice(0, 4).join(':')
+
+function idOf(sent: AnySent): string {
+  return isNative(sent) ? prefixOf(nativeTransferId(sent)) : `wormhole-token-bridge:${sent.emitterChain}:${sent.emitter}:${sent.sequence}`
+}
+
+/** Every path of the API, as a stranger knows it from the documents. */
+async function pathsOf({ apiUrl, admin }: PortageProcess): Promise<string[]> {
+  const { paths } = (await (await fetch(`${apiUrl}/v1/openapi.json`, { headers: admin })).json()) as { paths: Record<string, unknown> }
+  return ['/', '/health', '/ready', '/docs', '/none', ...Object.keys(paths).map((path) => path.replaceAll(/\{\w+\}/g, 'x'))]
+}
+
+/** Reads memory and asks for health every second. */
+async function watch({ pid, apiUrl }: PortageProcess, signal: AbortSignal): Promise<{ healthy: boolean; samples: number[] }> {
+  let healthy = true
+  const samples: number[] = []
+  const look = async () => {
+    samples.push(await residentMib(pid))
+    const isOk = await fetch(`${apiUrl}/health`, { signal: AbortSignal.timeout(1_000) }).then(
+      ({ ok }) => ok,
+      () => false,
+    )
+    healthy &&= isOk
+  }
+  await poll(look, { everyMs: 1_000, signal })
+  return { healthy, samples }
+}
+
+async function residentMib(pid: number): Promise<number> {
+  const [, kib = 'NaN'] = /^VmRSS:\s+(\d+) kB/m.exec(await readFile(`/proc/${pid}/status`, 'utf8')) ?? []
+  return Math.round(Number(kib) / 1_024)
+}
+
+function lastJson(text: string): unknown {
+  return JSON.parse(text.trim().split('\n').at(-1) ?? 'null')
+}

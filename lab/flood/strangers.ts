@@ -1,0 +1,73 @@
+/**
+ * A process of strangers: it floods an API without a token. It is a process of its own, so that it takes no time from the devnet's guardian.
+ * Arguments: the API's URL, connections, requests per second, and paths as JSON. It ends on SIGTERM and prints how many requests it sent by kind.
+ */
+import { connect, type Socket } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+
+const [, , url = '', connections = '100', rate = '500', pathsJson = '[]'] = process.argv
+const { hostname, port } = new URL(url)
+const paths = JSON.parse(pathsJson) as readonly string[]
+/** The API takes 100 connections of one address. */
+const addresses = ['127.0.0.2', '127.0.0.3', '127.0.0.4']
+const sent: Record<string, number> = {}
+let answered = 0
+let turn = 0
+
+const host = 'host: 127.0.0.1\r\n'
+const get = (path: string, headers = '') => `GET ${path} HTTP/1.1\r\n${host}${headers}\r\n`
+const post = (path: string, body: string) =>
+  `POST ${path} HTTP/1.1\r\n${host}content-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`
+const nextPath = () => paths[turn++ % paths.length] ?? '/'
+
+/** One request or burst of each kind. `requests`: how many it counts as. */
+const kinds = {
+  everyRoute: () => ({ text: get(nextPath()), requests: 1 }),
+  forgedToken: () => ({ text: get(nextPath(), `authorization: Bearer ${'a'.repeat(200)}.${'b'.repeat(200)}.c\r\n`), requests: 1 }),
+  pipelinedMetrics: () => ({ text: get('/metrics').repeat(100), requests: 100 }),
+  longPath: () => ({ text: get(`/${')'.repeat(15_000)}%ff`), requests: 1 }),
+  largeBody: () => ({ text: post('/v1/transfers', `{"vaa":"${'='.repeat(200_000)}"}`), requests: 1 }),
+  junk: () => ({ text: `${'x'.repeat(1_000)}\r\n\r\n`, requests: 1 }),
+} as const satisfies Record<string, () => { text: string; requests: number }>
+
+function open(index: number): Socket {
+  const socket = connect({ host: hostname, port: Number(port), localAddress: addresses[index % addresses.length] })
+  socket.on('data', () => (answered += 1)).on('error', () => socket.destroy())
+  return socket
+}
+
+/** Sends one kind of request again and again, at its share of the rate. */
+async function flood(index: number): Promise<never> {
+  const names = Object.keys(kinds) as (keyof typeof kinds)[]
+  const name = names[index % names.length] ?? 'everyRoute'
+  let socket = open(index)
+  for (;;) {
+    const { text, requests } = kinds[name]()
+    if (!socket.writable) socket = open(index)
+    // A client that never reads the answers must not fill this process.
+    if (socket.writableLength < 1_000_000) {
+      socket.write(text)
+      sent[name] = (sent[name] ?? 0) + requests
+    }
+    await sleep((1_000 * Number(connections) * requests) / Number(rate))
+  }
+}
+
+/** Sends a request byte by byte. */
+async function trickle(index: number): Promise<never> {
+  let socket = open(index)
+  for (;;) {
+    if (!socket.writable) {
+      socket = open(index)
+      socket.write(
+        index % 2 === 0 ? `GET / HTTP/1.1\r\n${host}x-slow: ` : `POST /v1/transfers HTTP/1.1\r\n${host}content-length: 1000\r\n\r\n`,
+      )
+      sent['slow'] = (sent['slow'] ?? 0) + 1
+    }
+    socket.write('x')
+    await sleep(500)
+  }
+}
+
+process.once('SIGTERM', () => process.stdout.write(`${JSON.stringify({ sent, answered })}\n`, () => process.exit(0)))
+await Promise.all(Array.from({ length: Number(connections) }, (_, index) => (index % 5 === 4 ? trickle(index) : flood(index))))
