@@ -8,6 +8,7 @@ const costs = ['test/e2e/{rpc-cost,budget,budget-slow-blocks}.test.ts']
 const integration = ['test/{contract,lab/devnet,e2e,faults,replay}/**/*.test.ts', 'test/lab/*.test.ts', 'test/**/*.integration.test.ts']
 
 const common = {
+  setupFiles: ['test/helpers/setup.ts'],
   pool: 'forks' as const,
   // Files leave nothing behind in their process: what they import is read once for all of them.
   isolate: false,

@@ -1,21 +1,20 @@
-import { appendFile, chmod, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { appendFile, chmod, readdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { SpendingCounter, windows } from '../../chains/evm/signers/spending-counter.ts'
 import { costing, ether, keyWith, start } from '../helpers/limited-key.ts'
 import { codeOfAsync } from '../helpers/refusals.ts'
 import { defaultLimits } from '../helpers/signing-policy.ts'
+import { temporaryFolder } from '../helpers/folders.ts'
 
 describe('what a key spends', () => {
   const hourly = { maxSpendingPerHourWei: String(2n * ether), maxSpendingPerDayWei: String(3n * ether) }
   let folder: string
-  beforeEach(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'portage-spending-'))
+  beforeEach(() => {
+    folder = temporaryFolder()
   })
   afterEach(async () => {
     await chmod(folder, 0o700)
-    await rm(folder, { recursive: true })
   })
 
   test('counts each nonce once, by its dearest attempt, in an hour and in a day', async () => {

@@ -1,10 +1,10 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { encryptKeystoreJson, Transaction, Wallet } from 'ethers'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { createSigner } from '../../chains/evm/index.ts'
 import { devnetAccount } from '../../lab/devnet/chain/accounts.ts'
+import { temporaryFolder } from '../helpers/folders.ts'
 
 const variable = 'PORTAGE_TEST_SIGNER'
 const password = 'correct horse battery'
@@ -12,11 +12,10 @@ const { address, privateKey } = devnetAccount(3)
 const unsigned = { networkId: '1337', nonce: 5, to: address, data: '0xabcd', value: '7', gasLimit: '50000', maxFee: '30', tip: '2' }
 
 describe('signers', () => {
-  let folder: string
+  const folder = temporaryFolder()
   let file: string
 
   beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'portage-keystore-'))
     file = join(folder, 'key.json')
     // A light key derivation: the format is the same, the test is quicker.
     await writeFile(file, await encryptKeystoreJson(new Wallet(privateKey), password, { scrypt: { N: 1024, r: 8, p: 1 } }))
@@ -25,7 +24,6 @@ describe('signers', () => {
     await writeFile(join(folder, 'damaged.json'), '{"version": 3}')
     await writeFile(join(folder, 'other.json'), '{"version": 4}')
   })
-  afterAll(() => rm(folder, { recursive: true }))
 
   test('a keystore, with its password from a file or a variable, signs as its key does', async () => {
     process.env[variable] = password

@@ -1,11 +1,12 @@
 import { execFileSync, spawnSync } from 'node:child_process'
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 import { completedShells, hasShell } from '../../lab/shells/find-shells.ts'
 import { runCli } from './run-cli.ts'
+import { temporaryFolder } from '../helpers/folders.ts'
 
 type Shell = (typeof completedShells)[number]
 type Line = readonly string[]
@@ -60,12 +61,7 @@ function shown(output: Buffer): string[] {
 }
 
 function inFolder<Result>(use: (folder: string) => Result): Result {
-  const folder = mkdtempSync(join(tmpdir(), 'portage-completion-'))
-  try {
-    return use(folder)
-  } finally {
-    rmSync(folder, { recursive: true })
-  }
+  return use(temporaryFolder())
 }
 
 const cases: readonly (readonly [Line, readonly string[]])[] = [

@@ -1,20 +1,18 @@
-import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { keyFile } from '../../operations/access/key-ring.ts'
 import { makeKeys, rotateKeys } from '../../operations/access/keys.ts'
 import { checkAccess } from '../../cli/doctor/access.ts'
 import { configSchema } from '../../config/schema/schema.ts'
 import { freePort } from '../../lab/devnet/ports.ts'
+import { temporaryFolder } from '../helpers/folders.ts'
 
 let dataFolder = ''
 let file = ''
 beforeEach(async () => {
-  dataFolder = await mkdtemp(join(tmpdir(), 'portage-doctor-'))
+  dataFolder = temporaryFolder()
   file = keyFile({ dataFolder })
 })
-afterEach(() => rm(dataFolder, { recursive: true }))
 
 /** What is said of the key file, by a doctor without a Temporal. */
 async function check(access: object = {}) {

@@ -1,15 +1,11 @@
-import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { chmod, mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { checkFiles } from '../../cli/doctor/files.ts'
 import { configSchema } from '../../config/schema/schema.ts'
+import { temporaryFolder } from '../helpers/folders.ts'
 
-let dir = ''
-beforeAll(async () => {
-  dir = await mkdtemp(join(tmpdir(), 'portage-files-'))
-})
-afterAll(() => rm(dir, { recursive: true }))
+const dir = temporaryFolder()
 
 test.skipIf(process.platform === 'win32')('files that others may write, and secrets that others may read, are warned of', async () => {
   const [config, data, key] = [join(dir, 'portage.yaml'), join(dir, 'data'), join(dir, 'api-key')]

@@ -1,24 +1,20 @@
 import { writeFileSync } from 'node:fs'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import type { AddressInfo } from 'node:net'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
+import { afterEach, beforeEach, expect, test } from 'vitest'
 import { checkReceivers } from '../../cli/doctor/receivers.ts'
 import { configSchema } from '../../config/schema/schema.ts'
 import { answering, startReceiver, type TestReceiver, testSecrets } from '../operations/notifications/receiver.ts'
+import { temporaryFolder } from '../helpers/folders.ts'
 
 /** Nothing listens there: what a notifier says is not asked. */
 const temporal = { address: '127.0.0.1:9', namespace: 'none' }
-let dir = ''
+const dir = temporaryFolder()
 let receiver: TestReceiver
 const secret = () => join(dir, 'secret')
 
-beforeAll(async () => {
-  dir = await mkdtemp(join(tmpdir(), 'portage-receivers-'))
-})
-afterAll(() => rm(dir, { recursive: true }))
 beforeEach(async () => {
   receiver = await startReceiver()
   await writeFile(secret(), `${testSecrets.first}\n`, { mode: 0o600 })

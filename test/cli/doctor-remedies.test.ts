@@ -1,11 +1,11 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { look } from '../../cli/doctor/check.ts'
 import { remedyOf } from '../../cli/doctor/remedies.ts'
 import { errorCatalogue, type ErrorCode, RelayerError } from '../../domain/catalogue/errors.ts'
 import { runCli } from './run-cli.ts'
+import { temporaryFolder } from '../helpers/folders.ts'
 
 const codes = Object.keys(errorCatalogue) as ErrorCode[]
 const ofDoctor = codes.filter((code) => errorCatalogue[code].remedy.includes('portage doctor'))
@@ -27,7 +27,7 @@ test('every other code keeps the remedy of the catalogue', () => {
 })
 
 test('an error for people says its remedy once, also one that looks like a secret', async () => {
-  const dir = await mkdtemp(join(tmpdir(), 'portage-remedy-'))
+  const dir = temporaryFolder()
   await runCli(['init', '--chain', 'bsc'], { cwd: dir })
   const file = join(dir, 'portage.yaml')
   await writeFile(file, (await readFile(file, 'utf8')).replaceAll("'0x…'", `'0x${'1'.repeat(40)}'`))
@@ -39,5 +39,4 @@ test('an error for people says its remedy once, also one that looks like a secre
     1,
     expect.stringMatching(/^ACCESS_TOKEN_MISSING: This needs an access token\.\n→ Over HTTP send Authorization: Bearer <token>;/),
   ])
-  await rm(dir, { recursive: true })
 })

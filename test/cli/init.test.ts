@@ -1,18 +1,14 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { adviceOf } from '../../cli/init/finality.ts'
 import { parseConfig } from '../../config/load/load.ts'
 import { knownChains, networks } from '../../cli/init/networks.ts'
 import { type CliSetting, runCli } from './run-cli.ts'
+import { temporaryFolder } from '../helpers/folders.ts'
 
-let cwd = ''
-beforeAll(async () => {
-  cwd = await mkdtemp(join(tmpdir(), 'portage-init-'))
-})
-afterAll(() => rm(cwd, { recursive: true }))
+const cwd = temporaryFolder()
 
 const init = (line: string, more: CliSetting = {}) => runCli(['init', ...line.split(' ').filter(Boolean)], { cwd, ...more })
 const text = (file: string) => readFile(join(cwd, file), 'utf8')

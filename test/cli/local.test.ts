@@ -1,22 +1,18 @@
-import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Wallet } from 'ethers'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { stringify } from 'yaml'
 import { accepts } from '../../lab/devnet/ports.ts'
 import { runCli } from './run-cli.ts'
+import { temporaryFolder } from '../helpers/folders.ts'
 
 /** DEVNET: the first key of the well-known test mnemonic. */
 const devnetKey = 'ac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80'
 const devnetAddress = '0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266'
 
-let cwd = ''
+const cwd = temporaryFolder()
 let deadConfigs = 0
-beforeAll(async () => {
-  cwd = await mkdtemp(join(tmpdir(), 'portage-cli-'))
-})
-afterAll(() => rm(cwd, { recursive: true }))
 
 /** A config in which every server is a port on which nothing listens. */
 async function writeDeadConfig(): Promise<string> {

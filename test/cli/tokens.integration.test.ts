@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -17,13 +16,13 @@ import { deadConfig } from '../api/setting.ts'
 import { documentedCommands } from '../helpers/documented-commands.ts'
 import { type Ledgers, startLedgers } from '../lanes/setting.ts'
 import { runCli } from './run-cli.ts'
+import { temporaryFolder } from '../helpers/folders.ts'
 
-let folder = ''
+const folder = temporaryFolder()
 let file = ''
 let ledgers: Ledgers
 let config: Config
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'portage-tokens-'))
   file = join(folder, 'portage.yaml')
   ledgers = await startLedgers()
   const { chains, bridges } = deadConfig(await freePort())
@@ -35,7 +34,6 @@ beforeAll(async () => {
 })
 afterAll(async () => {
   await ledgers?.stop()
-  await rm(folder, { recursive: true })
 })
 
 /** The command line with this token; absent: with none. */

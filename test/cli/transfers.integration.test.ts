@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { stringify } from 'yaml'
@@ -15,9 +14,10 @@ import { deadConfig } from '../api/setting.ts'
 import { nativeTransfer } from '../helpers/native-transfer.ts'
 import { type Ledgers, startLedgers } from '../lanes/setting.ts'
 import { runCli } from './run-cli.ts'
+import { temporaryFolder } from '../helpers/folders.ts'
 
 /** Transfers on a real Temporal whose chains have no worker: what is shown and ordered is what the server itself knows. */
-let folder = ''
+const folder = temporaryFolder()
 let file = ''
 let ledgers: Ledgers
 const emitter = 'ab'.repeat(32)
@@ -40,7 +40,6 @@ const signalsOf = async (id: string) => {
 }
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'portage-transfers-'))
   file = join(folder, 'portage.yaml')
   ledgers = await startLedgers()
   const { chains, bridges } = deadConfig(await freePort())
@@ -51,7 +50,6 @@ beforeAll(async () => {
 })
 afterAll(async () => {
   await ledgers?.stop()
-  await rm(folder, { recursive: true })
 })
 
 test('many are ordered by a filter: shown first, not without a yes, and each is told; one by one as well', async () => {

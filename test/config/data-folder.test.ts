@@ -1,20 +1,16 @@
-import { chmod, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { chmod, readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { makeDataFolder } from '../../config/data-folder.ts'
 import { loadConfig } from '../../config/load/load.ts'
+import { temporaryFolder } from '../helpers/folders.ts'
 
 const least = `
 chains:
   ethereum: { family: evm, networkId: 1, nodes: [{ url: 'https://node.example' }], blockTimeMs: 12000 }
 bridges: {}
 `
-let folder = ''
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'portage-data-folder-'))
-})
-afterAll(() => rm(folder, { recursive: true }))
+const folder = temporaryFolder()
 
 test('the data folder is beside the config file, and made for its user alone at first use', async () => {
   await writeFile(join(folder, 'portage.yaml'), least)

@@ -1,10 +1,10 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { loadConfig } from '../../config/load/load.ts'
 import { RelayerError } from '../../domain/catalogue/errors.ts'
+import { temporaryFolder } from '../helpers/folders.ts'
 
 const contract = `0x${'c0'.repeat(20)}`
 const least = `
@@ -19,11 +19,7 @@ bridges: {}
 const env = { NODE_KEY: 'abcdef0123456789' }
 
 describe('files of the config', () => {
-  let folder = ''
-  beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'portage-config-'))
-  })
-  afterAll(() => rm(folder, { recursive: true }))
+  const folder = temporaryFolder()
 
   test('keystores and password files are found from the config file', async () => {
     const signer = '{ kind: keystore, file: keys/a.json, passwordFile: ../a.password }'

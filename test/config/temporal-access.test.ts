@@ -1,15 +1,14 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { inspect } from 'node:util'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { temporalSchema } from '../../config/schema/temporal-schema.ts'
 import { resolveTemporal } from '../../config/temporal-access.ts'
+import { temporaryFolder } from '../helpers/folders.ts'
 
-let folder = ''
+const folder = temporaryFolder()
 let toml = ''
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'portage-temporal-'))
   toml = join(folder, 'temporal.toml')
   await writeFile(
     toml,
@@ -26,7 +25,6 @@ address = "bare.example:7233"
 `,
   )
 })
-afterAll(() => rm(folder, { recursive: true }))
 
 const config = (input: object) => temporalSchema.parse({ address: 'config.example:7233', namespace: 'config', ...input })
 const origins = (settings: ReturnType<typeof resolveTemporal>['settings']) =>

@@ -1,6 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { cpSync, existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { Ajv } from 'ajv'
@@ -11,6 +10,7 @@ import { serverVersion } from '../../lab/devnet/temporal/find-temporal-server.ts
 import { devServerDynamicConfig } from '../../lab/devnet/temporal/temporal.ts'
 import { searchAttributes } from '../../temporal/contracts/names.ts'
 import { roles } from '../../workers/roles/roles.ts'
+import { temporaryFolder } from '../helpers/folders.ts'
 
 interface Service {
   readonly image: string
@@ -124,26 +124,22 @@ describe('docker-compose.temporal.yml', () => {
 
 describe('make-secrets.sh', () => {
   test('makes passwords once, says which files are missing, and closes the folder to others', () => {
-    const folder = mkdtempSync(join(tmpdir(), 'portage-secrets-'))
-    try {
-      cpSync(join(root, 'deploy/compose/make-secrets.sh'), join(folder, 'make-secrets.sh'))
-      const make = () => execFileSync('sh', [join(folder, 'make-secrets.sh')], { encoding: 'utf8' })
-      const password = () => readFileSync(join(folder, 'secrets/postgres-password'), 'utf8')
-      const files = Object.values(compose.secrets).map(({ file }) => file.replace('deploy/compose/secrets/', ''))
-      const own = files.filter((file) => file.startsWith('lane-'))
-      const said = make()
-      for (const file of own) expect(said).toMatch(new RegExp(`^missing .*/${file}: `, 'm'))
-      expect(readdirSync(join(folder, 'secrets')).toSorted()).toEqual(files.filter((file) => !own.includes(file)).toSorted())
-      expect(password()).toMatch(/^[0-9a-f]{48}$/)
-      const before = password()
-      for (const file of own) writeFileSync(join(folder, 'secrets', file), 'x', { mode: 0o600 })
-      expect(make()).toBe('')
-      expect(password()).toBe(before)
-      const modeOf = (path: string) => statSync(join(folder, path)).mode & 0o777
-      expect([modeOf('secrets'), ...files.map((file) => modeOf(`secrets/${file}`))]).toEqual([0o700, ...files.map(() => 0o444)])
-    } finally {
-      rmSync(folder, { recursive: true })
-    }
+    const folder = temporaryFolder()
+    cpSync(join(root, 'deploy/compose/make-secrets.sh'), join(folder, 'make-secrets.sh'))
+    const make = () => execFileSync('sh', [join(folder, 'make-secrets.sh')], { encoding: 'utf8' })
+    const password = () => readFileSync(join(folder, 'secrets/postgres-password'), 'utf8')
+    const files = Object.values(compose.secrets).map(({ file }) => file.replace('deploy/compose/secrets/', ''))
+    const own = files.filter((file) => file.startsWith('lane-'))
+    const said = make()
+    for (const file of own) expect(said).toMatch(new RegExp(`^missing .*/${file}: `, 'm'))
+    expect(readdirSync(join(folder, 'secrets')).toSorted()).toEqual(files.filter((file) => !own.includes(file)).toSorted())
+    expect(password()).toMatch(/^[0-9a-f]{48}$/)
+    const before = password()
+    for (const file of own) writeFileSync(join(folder, 'secrets', file), 'x', { mode: 0o600 })
+    expect(make()).toBe('')
+    expect(password()).toBe(before)
+    const modeOf = (path: string) => statSync(join(folder, path)).mode & 0o777
+    expect([modeOf('secrets'), ...files.map((file) => modeOf(`secrets/${file}`))]).toEqual([0o700, ...files.map(() => 0o444)])
   })
 })
 

@@ -1,9 +1,9 @@
-import { mkdtempSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync, chmodSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdirSync, readdirSync, readFileSync, writeFileSync, chmodSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
 import { contentsOf } from '../../scripts/image/contents.ts'
+import { temporaryFolder } from '../helpers/folders.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const read = (path: string) => readFileSync(join(root, path), 'utf8')
@@ -47,25 +47,21 @@ describe('the base of the Dockerfile', () => {
 
 describe('what npm run image:test looks for in an image', () => {
   test('is counted and found', async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'portage-contents-'))
+    const folder = temporaryFolder()
     const put = (path: string, text: string) => {
       mkdirSync(join(folder, path, '..'), { recursive: true })
       writeFileSync(join(folder, path), text)
     }
-    try {
-      put('usr/bin/node', 'node')
-      put('bin/busybox', 'x')
-      put('app/node_modules/.bin/esbuild', 'x')
-      put('usr/bin/mount', 'x')
-      chmodSync(join(folder, 'usr/bin/mount'), 0o4755)
-      put('app/node_modules/@a/b/package.json', '{"name":"@a/b","version":"1.2.3"}')
-      put('app/node_modules/@a/b/lib/package.json', '{"type":"module"}')
-      put('var/lib/dpkg/status.d/libc6', 'Package: libc6')
-      const found = await contentsOf(folder)
-      expect(found).toMatchObject({ files: 7, npm: ['@a/b@1.2.3'], debian: ['libc6'] })
-      expect(found.unwanted.toSorted()).toEqual(['/app/node_modules/.bin/esbuild', '/bin/busybox', '/usr/bin/mount'])
-    } finally {
-      rmSync(folder, { recursive: true })
-    }
+    put('usr/bin/node', 'node')
+    put('bin/busybox', 'x')
+    put('app/node_modules/.bin/esbuild', 'x')
+    put('usr/bin/mount', 'x')
+    chmodSync(join(folder, 'usr/bin/mount'), 0o4755)
+    put('app/node_modules/@a/b/package.json', '{"name":"@a/b","version":"1.2.3"}')
+    put('app/node_modules/@a/b/lib/package.json', '{"type":"module"}')
+    put('var/lib/dpkg/status.d/libc6', 'Package: libc6')
+    const found = await contentsOf(folder)
+    expect(found).toMatchObject({ files: 7, npm: ['@a/b@1.2.3'], debian: ['libc6'] })
+    expect(found.unwanted.toSorted()).toEqual(['/app/node_modules/.bin/esbuild', '/bin/busybox', '/usr/bin/mount'])
   })
 })

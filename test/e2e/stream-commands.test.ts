@@ -1,5 +1,4 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { stringify } from 'yaml'
@@ -10,6 +9,7 @@ import { applyToStream } from '../../temporal/client/streams/streams.ts'
 import { runCli } from '../cli/run-cli.ts'
 import { startManualAnvil } from '../helpers/evm.ts'
 import { type StreamStage, startStreamStage } from '../helpers/stream-stage.ts'
+import { temporaryFolder } from '../helpers/folders.ts'
 
 const stream = 'native-bridge:ethereum:bsc'
 const contract = `0x${'cc'.repeat(20)}`
@@ -18,7 +18,7 @@ const scanned = 20
 
 /** Every command about streams, on a real server with a real stream and its source's node: once right, for people and for scripts, and once wrong. */
 describe('portage stream', () => {
-  let folder: string
+  const folder = temporaryFolder()
   let stage: StreamStage
   let anvil: Awaited<ReturnType<typeof startManualAnvil>>
   let config: string
@@ -39,7 +39,6 @@ describe('portage stream', () => {
   }
 
   beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'portage-streams-'))
     stage = await startStreamStage()
     anvil = await startManualAnvil()
     await anvil.mine(scanned + 10)
@@ -67,7 +66,6 @@ describe('portage stream', () => {
   afterAll(async () => {
     await anvil?.stop()
     await stage?.stop()
-    await rm(folder, { recursive: true })
   })
 
   test('says that there is none where none was started', async () => {

@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { fileURLToPath } from 'node:url'
@@ -17,6 +16,7 @@ import { createTokenIssuer, keySetOf } from '../../lab/devnet/temporal/tokens.ts
 import { until } from '../../lab/devnet/until.ts'
 import { quickTakeover } from '../../lab/devnet/relayer-config.ts'
 import { runCli } from '../cli/run-cli.ts'
+import { temporaryFolder } from '../helpers/folders.ts'
 
 const path = knownTemporalServer()
 const runs = path !== undefined && (await hasOpenssl())
@@ -34,7 +34,7 @@ const rereadMs = 60_000
 
 /** A Temporal server as in production: it asks for a client certificate, and for a JWT with a permission in the namespace. */
 describe.skipIf(!runs)('Temporal with mTLS and authorization', { timeout: 300_000 }, () => {
-  let dir = ''
+  const dir = temporaryFolder()
   let server: SecuredTemporal
   let devnet: Devnet
   let portage: PortageProcess | undefined
@@ -58,7 +58,6 @@ describe.skipIf(!runs)('Temporal with mTLS and authorization', { timeout: 300_00
   const logs: string[] = []
 
   beforeAll(async () => {
-    dir = await mkdtemp(join(tmpdir(), 'portage-secured-'))
     ;[ca, other] = await Promise.all([createTestCa(join(dir, 'ca'), 'ca'), createTestCa(join(dir, 'other'), 'other')])
     client = await ca.issue('client')
     const file = (name: string) => ({ from: 'a test', file: name, read: () => readFileSync(name, 'utf8') })
@@ -81,7 +80,6 @@ describe.skipIf(!runs)('Temporal with mTLS and authorization', { timeout: 300_00
     await portage?.stop(15_000)
     await devnet?.stop()
     await server?.stop()
-    if (dir) await rm(dir, { recursive: true })
   })
 
   type TemporalInput = NonNullable<ConfigInput['temporal']>

@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { Client, Connection } from '@temporalio/client'
@@ -19,6 +18,7 @@ import type { SentTransfer } from '../../lab/devnet/wormhole/users.ts'
 import { laneStatusQuery } from '../../temporal/contracts/lane.ts'
 import { laneWorkflowId } from '../../temporal/contracts/names.ts'
 import { runCli } from '../cli/run-cli.ts'
+import { temporaryFolder } from '../helpers/folders.ts'
 
 const parts = await postgresServerParts()
 const why = 'why' in parts ? parts.why : (await hasOpenssl()) ? undefined : 'openssl is not installed'
@@ -34,7 +34,7 @@ const coins = (count: number) =>
  * process has the key of one lane and all that needs none, a second one the key of the other lane, each with a token of its own.
  */
 describe.skipIf(why !== undefined)('Temporal on PostgreSQL', { timeout: 600_000 }, () => {
-  let dir = ''
+  const dir = temporaryFolder()
   let server: TemporalOnPostgres
   let devnet: Devnet
   let ca: TestCa
@@ -52,7 +52,6 @@ describe.skipIf(why !== undefined)('Temporal on PostgreSQL', { timeout: 600_000 
   }
 
   beforeAll(async () => {
-    dir = await mkdtemp(join(tmpdir(), 'portage-on-postgres-'))
     ca = await createTestCa(join(dir, 'ca'), 'ca')
     server = await startTemporalOnPostgres({
       parts: parts as Exclude<typeof parts, { why: string }>,

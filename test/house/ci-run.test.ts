@@ -1,18 +1,16 @@
-import { chmod, cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { chmod, cp, mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { run } from '../../lab/devnet/run.ts'
+import { temporaryFolder } from '../helpers/folders.ts'
 
-let folder: string
+const folder = temporaryFolder()
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'portage-ci-'))
   for (const name of ['.ci', 'bin']) await mkdir(join(folder, name))
   await cp(fileURLToPath(new URL('../../.ci/run', import.meta.url)), join(folder, '.ci/run'))
   await chmod(join(folder, '.ci/run'), 0o755)
 })
-afterAll(() => rm(folder, { recursive: true, force: true }))
 
 /** Runs the gates with a shell script in place of npm and npx; resolves with its code and what stands after the last gate. */
 async function gates(script: string): Promise<{ code: number; summary: string[] }> {

@@ -1,17 +1,16 @@
 import { existsSync } from 'node:fs'
-import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { mkdir, readdir, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import { nodeBinary } from '../../scripts/node-binary.ts'
+import { temporaryFolder } from '../helpers/folders.ts'
 
 let cache: string
 let folder: string
 beforeEach(async () => {
-  cache = await mkdtemp(join(tmpdir(), 'portage-node-'))
+  cache = temporaryFolder()
   folder = join(cache, 'node-24')
 })
-afterEach(() => rm(cache, { recursive: true, force: true }))
 
 /** What npm does, with a program in place of Node. */
 const installs = (script: string) => async (_: string, at: string) => {

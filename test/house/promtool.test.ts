@@ -1,13 +1,13 @@
 import { existsSync } from 'node:fs'
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { parse, stringify } from 'yaml'
 import { cachedProgram } from '../../lab/alerts/prometheus.ts'
 import { run } from '../../lab/devnet/run.ts'
 import { cases, healthy, lane, moreCases, type Series, stream } from '../helpers/alert-cases.ts'
+import { temporaryFolder } from '../helpers/folders.ts'
 
 const cached = cachedProgram('promtool', process.env)
 const promtool = process.env['PROMTOOL'] || (existsSync(cached) ? cached : 'promtool')
@@ -28,14 +28,12 @@ interface Rule {
   readonly annotations: { readonly summary: string; readonly runbook: string }
 }
 
-let dir = ''
+const dir = temporaryFolder()
 let rules: readonly Rule[] = []
 beforeAll(async () => {
-  dir = await mkdtemp(join(tmpdir(), 'portage-promtool-'))
   const { groups } = parse(await readFile(rulesFile, 'utf8')) as { groups: { rules: Rule[] }[] }
   rules = groups.flatMap((group) => group.rules)
 })
-afterAll(() => rm(dir, { recursive: true }))
 
 test('each rule has a case, and each case a rule', () => {
   expect(Object.keys(cases)).toEqual(rules.map(({ alert }) => alert))

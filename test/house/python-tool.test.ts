@@ -1,14 +1,14 @@
 import { existsSync } from 'node:fs'
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { pythonTool } from '../../scripts/python-tool.ts'
+import { temporaryFolder } from '../helpers/folders.ts'
 
 let folder: string
 let place: string
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'portage-python-'))
+  folder = temporaryFolder()
   place = join(folder, 'portage/checker-1.2.3')
   await mkdir(join(place, 'bin'), { recursive: true })
   await mkdir(join(folder, 'path'))
@@ -17,7 +17,6 @@ beforeEach(async () => {
 })
 afterEach(async () => {
   vi.unstubAllEnvs()
-  await rm(folder, { recursive: true, force: true })
 })
 
 /** In place of Python: makes a folder whose pip installs this program. It writes down what was asked. */

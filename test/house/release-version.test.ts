@@ -1,10 +1,10 @@
-import { cpSync, lstatSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, lstatSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { execFileSync } from 'node:child_process'
-import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { setVersion } from '../../scripts/release/version.ts'
+import { temporaryFolder } from '../helpers/folders.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const { version: old } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string }
@@ -27,14 +27,13 @@ describe('npm run release -- --version', () => {
     .filter((file) => file !== '' && lstatSync(join(root, file)).isFile())
 
   beforeEach(() => {
-    folder = mkdtempSync(join(tmpdir(), 'portage-version-'))
+    folder = temporaryFolder()
     for (const file of tracked) {
       mkdirSync(dirname(join(folder, file)), { recursive: true })
       cpSync(join(root, file), join(folder, file))
     }
     writeFileSync(join(folder, 'CHANGELOG.md'), '# Changelog\n\n## Unreleased\n\n- new\n')
   })
-  afterEach(() => rmSync(folder, { recursive: true }))
 
   test('writes it wherever the old one was', async () => {
     expect(tracked.filter((file) => ours(old).test(read(file)))).toEqual(

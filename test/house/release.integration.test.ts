@@ -1,5 +1,4 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { stringify } from 'yaml'
@@ -11,6 +10,7 @@ import { run, type RunResult } from '../../lab/devnet/run.ts'
 import { startTemporal } from '../../lab/devnet/temporal/temporal.ts'
 import { until } from '../../lab/devnet/until.ts'
 import { npm, pack } from '../../scripts/release/stage.ts'
+import { temporaryFolder } from '../helpers/folders.ts'
 
 // npm's own retries would take minutes where there is no registry.
 const registry = await run('npm', ['view', '@temporalio/core-bridge@1.24.0', 'version', '--fetch-retries=0'], { timeoutMs: 60_000 })
@@ -18,7 +18,7 @@ if (registry.code !== 0) process.stderr.write('NOT RUN: test/house/release.integ
 
 /** What an operator does who has the tarball and not the repository. */
 describe.skipIf(registry.code !== 0)('the tarball of a release', () => {
-  let folder: string
+  const folder = temporaryFolder()
   let tarball: string
   let inside: readonly string[]
   const stops: (() => Promise<unknown>)[] = []
@@ -26,8 +26,6 @@ describe.skipIf(registry.code !== 0)('the tarball of a release', () => {
     run('npx', ['--prefix', folder, '--no-install', 'portage', '--config', join(folder, 'portage.yaml'), ...args])
 
   beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'portage-release-'))
-    stops.push(() => rm(folder, { recursive: true, force: true }))
     ;({ tarball } = await pack(join(folder, 'out')))
     const listed = await run('tar', ['-tzf', tarball])
     inside = listed.stdout.trim().split('\n')

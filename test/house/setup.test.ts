@@ -1,22 +1,21 @@
 import { spawnSync } from 'node:child_process'
-import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { importsOf } from '../../scripts/check-rooms.ts'
+import { temporaryFolder } from '../helpers/folders.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 let clone: string
 
 /** A folder with only the set-up script and a package.json with these dependencies. */
 beforeEach(() => {
-  clone = mkdtempSync(join(tmpdir(), 'portage-setup-'))
+  clone = temporaryFolder()
   mkdirSync(join(clone, 'scripts'))
   copyFileSync(join(root, 'scripts/setup.mjs'), join(clone, 'scripts/setup.mjs'))
   depend({})
 })
-afterEach(() => rmSync(clone, { recursive: true }))
 
 function depend(dependencies: Record<string, string>): void {
   writeFileSync(join(clone, 'package.json'), JSON.stringify({ name: 'x', version: '1.0.0', dependencies }))

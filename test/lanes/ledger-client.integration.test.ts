@@ -1,6 +1,3 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { devnetAccount } from '../../lab/devnet/chain/accounts.ts'
 import { until } from '../../lab/devnet/until.ts'
@@ -14,6 +11,7 @@ import { laneWorkflowId, transferId } from '../../temporal/contracts/names.ts'
 import { createTransferWorker } from '../../workers/roles/chain.ts'
 import { defaultTuning } from '../../workers/process/tuning.ts'
 import { countingClient, laneOf, startLedgers, request, type Ledgers } from './setting.ts'
+import { temporaryFolder } from '../helpers/folders.ts'
 
 const funds = String(10n ** 24n)
 
@@ -36,17 +34,15 @@ const upTo = (count: number) => Array.from({ length: count }, (_, index) => inde
 
 describe('The client of a ledger', () => {
   let ledgers: Ledgers
-  let dir: string
+  const dir = temporaryFolder()
   let lanes = 0
 
   beforeAll(async () => {
-    dir = await mkdtemp(join(tmpdir(), 'portage-ledger-'))
     ledgers = await startLedgers({ inMemory: false, dir })
   })
 
   afterAll(async () => {
     await ledgers?.stop()
-    await rm(dir, { recursive: true, force: true })
   })
 
   function config(): LaneConfig {

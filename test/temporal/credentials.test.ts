@@ -1,13 +1,13 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { readFile, writeFile } from 'node:fs/promises'
 import { readFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { type CertificateFiles, createTestCa, hasOpenssl, type TestCa } from '../../lab/devnet/temporal/certificates.ts'
 import { createTokenIssuer } from '../../lab/devnet/temporal/tokens.ts'
 import { apiKeyExpiry, readCredentials } from '../../temporal/client/connection/credentials.ts'
 import { redactText } from '../../observability/redact.ts'
 import { openness } from '../../temporal/client/connection/openness.ts'
+import { temporaryFolder } from '../helpers/folders.ts'
 
 const at = { address: 'temporal.example:7233', namespace: 'default' }
 const file = (path: string) => ({ from: 'a test', file: path, read: () => readFileSync(path, 'utf8') })
@@ -23,16 +23,14 @@ const refusal = (target: object): { code?: string; message?: string } => {
 }
 
 describe.skipIf(!(await hasOpenssl()))('certificates', () => {
-  let dir = ''
+  const dir = temporaryFolder()
   let ca: TestCa
   let client: CertificateFiles
   let other: CertificateFiles
   beforeAll(async () => {
-    dir = await mkdtemp(join(tmpdir(), 'portage-certificates-'))
     ca = await createTestCa(dir, 'ca')
     ;[client, other] = await Promise.all([ca.issue('client'), ca.issue('other')])
   })
-  afterAll(() => rm(dir, { recursive: true }))
 
   test('a pair and a CA are read as they are', async () => {
     const { tls } = readCredentials({ ...at, tls: { ca: file(ca.file), certificate: file(client.certificate), key: file(client.key) } })

@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto'
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { afterEach, expect, test } from 'vitest'
 import { stringify } from 'yaml'
 import { startAnvil } from '../../lab/devnet/chain/anvil.ts'
 import { devnetAccount } from '../../lab/devnet/chain/accounts.ts'
@@ -13,20 +12,17 @@ import { startTemporal } from '../../lab/devnet/temporal/temporal.ts'
 import { until } from '../../lab/devnet/until.ts'
 import { createPollLook } from '../../workers/process/poll-watch.ts'
 import { roles, type Role } from '../../workers/roles/roles.ts'
+import { temporaryFolder } from '../helpers/folders.ts'
 
 const launcher = fileURLToPath(new URL('../../bin/portage.js', import.meta.url))
 const chainId = 31_401
 /** Of an account that anvil knows. */
 const laneKey = devnetAccount(0)
 
-let folder: string
+const folder = temporaryFolder()
 const running: Child[] = []
 const servers: { stop(): Promise<void> }[] = []
 
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'portage-admin-'))
-})
-afterAll(() => rm(folder, { recursive: true, force: true }))
 afterEach(async () => {
   for (const one of running.splice(0)) await one.stop(15_000)
   for (const one of servers.splice(0)) await one.stop()

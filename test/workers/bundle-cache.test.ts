@@ -1,11 +1,11 @@
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { cachedCode, keyOf } from '../../workers/process/bundle-cache.ts'
+import { temporaryFolder } from '../helpers/folders.ts'
 
 describe('The cache of bundled workflow code', () => {
-  let root: string
+  const root = temporaryFolder()
   let directory: string
   let made = 0
   const make = (code = 'code\nof two lines') => {
@@ -13,15 +13,9 @@ describe('The cache of bundled workflow code', () => {
     return Promise.resolve(code)
   }
 
-  beforeAll(async () => {
-    root = await mkdtemp(join(tmpdir(), 'portage-bundles-'))
-  })
-
-  afterAll(() => rm(root, { recursive: true }))
-
-  beforeEach(async () => {
+  beforeEach(() => {
     made = 0
-    directory = join(await mkdtemp(join(root, 'one-')), 'made/by/itself')
+    directory = join(temporaryFolder(), 'made/by/itself')
   })
 
   test('is read first, and holds the code that was made', async () => {

@@ -1,5 +1,4 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { namesOf } from '../../config/chains.ts'
@@ -14,6 +13,7 @@ import { settingsWorkflowId } from '../../temporal/contracts/names.ts'
 import { keepSettings } from '../../workers/roles/settings-keeper.ts'
 import { deadConfig } from '../api/setting.ts'
 import { type Ledgers, startLedgers } from '../lanes/setting.ts'
+import { temporaryFolder } from '../helpers/folders.ts'
 
 const logger = silentLogger()
 const halt = (chain: string): SettingsOrder => ({ kind: 'halt', scope: { chain } })
@@ -21,17 +21,15 @@ const timeoutMs = 60_000
 
 describe('Settings that are kept outside Temporal', () => {
   let ledgers: Ledgers
-  let folder = ''
+  const folder = temporaryFolder()
   const ends: (() => Promise<void>)[] = []
   const client = () => ledgers.temporal.client
 
   beforeAll(async () => {
     ledgers = await startLedgers()
-    folder = await mkdtemp(join(tmpdir(), 'portage-settings-'))
   })
   afterAll(async () => {
     await ledgers?.stop()
-    await rm(folder, { recursive: true, force: true })
   })
   beforeEach(() => async () => {
     for (const end of ends.splice(0)) await end()

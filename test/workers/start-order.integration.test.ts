@@ -1,8 +1,7 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { afterEach, describe, expect, test } from 'vitest'
 import { stringify } from 'yaml'
 import { startAnvil } from '../../lab/devnet/chain/anvil.ts'
 import { type Child, startChild } from '../../lab/devnet/child.ts'
@@ -12,20 +11,17 @@ import { startTemporal } from '../../lab/devnet/temporal/temporal.ts'
 import { until } from '../../lab/devnet/until.ts'
 import type { Role } from '../../workers/roles/roles.ts'
 import { runTemporalCli } from '../helpers/e2e-cli.ts'
+import { temporaryFolder } from '../helpers/folders.ts'
 
 const launcher = fileURLToPath(new URL('../../bin/portage.js', import.meta.url))
 const chainId = 31_400
 
 /** Processes of `portage run` that start before the servers that they depend on. */
 describe('a process whose dependencies are not there yet', () => {
-  let folder: string
+  const folder = temporaryFolder()
   const running: Child[] = []
   const servers: { stop(): Promise<void> }[] = []
 
-  beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'portage-start-'))
-  })
-  afterAll(() => rm(folder, { recursive: true, force: true }))
   afterEach(async () => {
     for (const one of running.splice(0)) await one.stop(15_000)
     for (const one of servers.splice(0)) await one.stop()

@@ -1,8 +1,7 @@
 import { spawn } from 'node:child_process'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -10,16 +9,13 @@ import { until } from '../../../lab/devnet/until.ts'
 import type { StreamCheckpoint } from '../../../domain/stream/checkpoint.ts'
 import { createCheckpointStore } from '../../../intake/streams/checkpoints.ts'
 import { codeOfAsync } from '../../helpers/refusals.ts'
+import { temporaryFolder } from '../../helpers/folders.ts'
 
 const checkpoint: StreamCheckpoint = { version: 1, stream: 'native-bridge:a:b', origin: '1/0xaa', completedNumber: '4', exceptions: [] }
 const secret = 'Bearer of-a-secret'
 
 describe('checkpoints in a folder', () => {
-  let folder: string
-  beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'portage-store-'))
-  })
-  afterAll(() => rm(folder, { recursive: true, force: true }))
+  const folder = temporaryFolder()
 
   test('are read as they were written, and nothing half-written stays', async () => {
     const store = createCheckpointStore({ kind: 'directory', path: join(folder, 'new') })

@@ -1,5 +1,4 @@
-import { mkdtemp, rm, readFile, writeFile, readdir } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readFile, writeFile, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { idOf, type NativeTransfer } from '../../../bridges/native-bridge/message.ts'
@@ -8,6 +7,7 @@ import { zeroPadValue } from 'ethers'
 import { until } from '../../../lab/devnet/until.ts'
 import { createCheckpointStore } from '../../../intake/streams/checkpoints.ts'
 import { startScannedSetting, type OneStream, type ScannedSetting } from './setting.ts'
+import { temporaryFolder } from '../../helpers/folders.ts'
 
 describe('what a stream is held against', () => {
   let setting: ScannedSetting
@@ -177,11 +177,7 @@ describe('what a stream is held against', () => {
   })
 
   describe('a checkpoint', () => {
-    let directory: string
-    beforeAll(async () => {
-      directory = await mkdtemp(join(tmpdir(), 'portage-checkpoints-'))
-    })
-    afterAll(() => rm(directory, { recursive: true, force: true }))
+    const directory = temporaryFolder()
 
     test('shortens what is read after Temporal lost the stream, and starts nothing that is delivered', async () => {
       const checkpoints = createCheckpointStore({ kind: 'directory', path: directory })

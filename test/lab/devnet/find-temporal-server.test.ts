@@ -1,18 +1,14 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { run } from '../../../lab/devnet/run.ts'
 import { findTemporalServer, knownTemporalServer } from '../../../lab/devnet/temporal/find-temporal-server.ts'
+import { temporaryFolder } from '../../helpers/folders.ts'
 
 const program = fileURLToPath(new URL('../../../lab/devnet/temporal/find-temporal-server.ts', import.meta.url))
 
-let dir = ''
-beforeAll(async () => {
-  dir = await mkdtemp(join(tmpdir(), 'portage-find-'))
-})
-afterAll(() => rm(dir, { recursive: true }))
+const dir = temporaryFolder()
 
 test('without Go the set-up goes on, and names the tests that do not run', async () => {
   const { code, stderr } = await run(process.execPath, ['--import', 'tsx', program], { env: { PATH: dir, XDG_CACHE_HOME: dir } })

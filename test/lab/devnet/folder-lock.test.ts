@@ -1,19 +1,18 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { lockFolder } from '../../../lab/devnet/folder-lock.ts'
 import { run } from '../../../lab/devnet/run.ts'
+import { temporaryFolder } from '../../helpers/folders.ts'
 
 const root = fileURLToPath(new URL('../../..', import.meta.url))
 let dir: string
-beforeEach(async () => {
-  dir = await mkdtemp(join(tmpdir(), 'portage-lock-'))
+beforeEach(() => {
+  dir = temporaryFolder()
 })
-afterEach(() => rm(dir, { recursive: true, force: true }))
 
 // Each starts node, which takes seconds where the machine is busy.
 describe('two devnets', { timeout: 120_000 }, () => {

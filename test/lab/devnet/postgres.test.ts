@@ -1,9 +1,10 @@
-import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { chmod, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { expect, test, vi } from 'vitest'
 import { run } from '../../../lab/devnet/run.ts'
 import { findPostgres, startPostgres } from '../../../lab/devnet/temporal/postgres.ts'
+import { temporaryFolder } from '../../helpers/folders.ts'
 
 const programs = await findPostgres()
 if (!programs)
@@ -13,7 +14,7 @@ if (!programs)
 
 test.runIf(programs)('a PostgreSQL of our own has databases from files of SQL, and nothing is left of it', async () => {
   if (!programs) return
-  const dir = await mkdtemp(join(tmpdir(), 'portage-postgres-'))
+  const dir = temporaryFolder()
   const file = join(dir, 'schema.sql')
   await writeFile(file, 'CREATE TABLE one (two INT);')
   // A locale that this machine does not have, as over ssh from another one.
@@ -35,10 +36,9 @@ test.runIf(programs)('a PostgreSQL of our own has databases from files of SQL, a
     await expect(postgres.createDatabase('other', file, 'nonsense')).rejects.toThrow('psql: ')
   } finally {
     await postgres.stop()
-    await rm(dir, { recursive: true, force: true })
   }
   const { stdout } = await run('ls', [tmpdir()])
-  expect(stdout).not.toContain(`${dir.split('/').at(-1)}`)
+  expect(stdout).not.toContain(`${basename(dir)}-data`)
 })
 
 test('where the programs are not found, there are none', async () => {
@@ -47,29 +47,20 @@ test('where the programs are not found, there are none', async () => {
 })
 
 test('programs that do not run are none', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'portage-postgres-'))
-  try {
-    for (const name of ['initdb', 'postgres', 'psql', 'pg_dump'])
-      await writeFile(join(folder, name), '#!/bin/sh\nexit 1\n', { mode: 0o755 })
-    // The user as which root runs them may enter it, too.
-    await chmod(folder, 0o755)
-    expect(await findPostgres({ PATH: folder }, '/nowhere')).toBeUndefined()
-  } finally {
-    await rm(folder, { recursive: true })
-  }
+  const folder = temporaryFolder()
+  for (const name of ['initdb', 'postgres', 'psql', 'pg_dump']) await writeFile(join(folder, name), '#!/bin/sh\nexit 1\n', { mode: 0o755 })
+  // The user as which root runs them may enter it, too.
+  await chmod(folder, 0o755)
+  expect(await findPostgres({ PATH: folder }, '/nowhere')).toBeUndefined()
 })
 
 test.runIf(programs && process.getuid?.() === 0)(
   'of root there are none where their user may not enter the folder of the data',
   async () => {
     // Of mode 0700.
-    const folder = await mkdtemp(join(tmpdir(), 'portage-postgres-'))
-    try {
-      expect(await findPostgres(process.env, undefined, folder)).toBeUndefined()
-      await chmod(folder, 0o711)
-      expect(await findPostgres(process.env, undefined, folder)).toEqual(programs)
-    } finally {
-      await rm(folder, { recursive: true })
-    }
+    const folder = temporaryFolder()
+    expect(await findPostgres(process.env, undefined, folder)).toBeUndefined()
+    await chmod(folder, 0o711)
+    expect(await findPostgres(process.env, undefined, folder)).toEqual(programs)
   },
 )

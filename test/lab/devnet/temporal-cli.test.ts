@@ -1,8 +1,8 @@
-import { chmod, copyFile, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { chmod, copyFile, mkdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { findTemporalCli } from '../../../lab/devnet/temporal/temporal-cli.ts'
+import { temporaryFolder } from '../../helpers/folders.ts'
 
 const script = '#!/bin/sh\necho "temporal version 1.5.1 (Server 1.29.1, UI 2.42.1)"\n'
 
@@ -12,13 +12,11 @@ describe('the search for the Temporal CLI', () => {
   const log = (line: string) => void lines.push(line)
 
   beforeEach(async () => {
-    dir = await mkdtemp(join(tmpdir(), 'portage-cli-'))
+    dir = temporaryFolder()
     lines = []
     await mkdir(join(dir, 'bin'))
     await mkdir(join(dir, 'cache'))
   })
-
-  afterEach(() => rm(dir, { recursive: true, force: true }))
 
   async function program(folder: string, text = script): Promise<string> {
     const path = join(dir, folder, 'temporal')

@@ -1,10 +1,8 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { Client, Connection } from '@temporalio/client'
 import { afterEach, describe, expect, test } from 'vitest'
 import { startTemporal, type TemporalServer } from '../../../lab/devnet/temporal/temporal.ts'
 import { searchAttributes } from '../../../temporal/contracts/names.ts'
+import { temporaryFolder } from '../../helpers/folders.ts'
 
 describe('the Temporal dev server', () => {
   const stops: (() => Promise<unknown>)[] = []
@@ -25,8 +23,7 @@ describe('the Temporal dev server', () => {
   }
 
   test('keeps its file through kill -9 and a restart on the same ports, with its search attributes and Web UI', async () => {
-    const dir = await mkdtemp(join(tmpdir(), 'portage-temporal-'))
-    stops.push(() => rm(dir, { recursive: true, force: true }))
+    const dir = temporaryFolder()
     const server = await startTemporal({ dir })
     stops.push(() => server.stop())
     await startOne(server)
@@ -50,8 +47,7 @@ describe('the Temporal dev server', () => {
   })
 
   test('goes back to a copy that was made while it ran, or to nothing', async () => {
-    const dir = await mkdtemp(join(tmpdir(), 'portage-temporal-'))
-    stops.push(() => rm(dir, { recursive: true, force: true }))
+    const dir = temporaryFolder()
     const server = await startTemporal({ dir, headless: true })
     stops.push(() => server.stop())
     await startOne(server, 'before')

@@ -1,14 +1,13 @@
-import { mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readdir, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import { unlistedToken } from '../../../operations/access/first-token.ts'
 import { makeKeys, readKeys, signingKey } from '../../../operations/access/keys.ts'
 import { signToken } from '../../../operations/access/tokens.ts'
+import { temporaryFolder } from '../../helpers/folders.ts'
 
 let folder = ''
-beforeEach(async () => void (folder = await mkdtemp(join(tmpdir(), 'portage-first-token-'))))
-afterEach(() => rm(folder, { recursive: true }))
+beforeEach(async () => void (folder = temporaryFolder()))
 
 async function signed() {
   await makeKeys(join(folder, 'keys'))

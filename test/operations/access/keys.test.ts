@@ -1,18 +1,17 @@
-import { chmod, chown, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { chmod, chown, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { beforeEach, expect, test, vi } from 'vitest'
 import { createKeyRing, keyFile } from '../../../operations/access/key-ring.ts'
 import { fromConfig, makeKeys, readKeys, removeKey, rotateKeys, signingKey } from '../../../operations/access/keys.ts'
 import { signToken, verifyToken } from '../../../operations/access/tokens.ts'
+import { temporaryFolder } from '../../helpers/folders.ts'
 
 let dataFolder = ''
 let file = ''
 beforeEach(async () => {
-  dataFolder = await mkdtemp(join(tmpdir(), 'portage-access-'))
+  dataFolder = temporaryFolder()
   file = keyFile({ dataFolder })
 })
-afterEach(() => rm(dataFolder, { recursive: true }))
 
 const wanted = () => ({ name: 'alice', level: 'sign', expiresAt: Date.now() + 60_000 }) as const
 const signed = async () => (await signToken(signingKey(await readKeys(file)), 'default', wanted())).token

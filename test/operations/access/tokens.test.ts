@@ -1,24 +1,21 @@
 import { createHmac, randomUUID } from 'node:crypto'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { exportJWK, generateKeyPair, importJWK, SignJWT } from 'jose'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { assertLevel, assertNotRevoked, assertScope } from '../../../operations/access/authorize.ts'
 import { type AccessKey, makeKeys, readKeys, signingKey } from '../../../operations/access/keys.ts'
 import { type Operation, operations } from '../../../operations/access/operations.ts'
 import { aboutSettings, aboutStream, aboutTransfer } from '../../../operations/access/subjects.ts'
 import { signToken, verifyToken } from '../../../operations/access/tokens.ts'
 import { type AccessScope, accessLevels, longestTokenMs, type OrderSubject, type Principal } from '../../../domain/access.ts'
+import { temporaryFolder } from '../../helpers/folders.ts'
 
-let folder = ''
+const folder = temporaryFolder()
 let key: AccessKey
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'portage-access-'))
   await makeKeys(join(folder, 'keys.json'))
   key = signingKey(await readKeys(join(folder, 'keys.json')))
 })
-afterAll(() => rm(folder, { recursive: true }))
 
 const soon = () => Date.now() + 60_000
 const verify = (token: string, audience = 'default') => verifyToken([key], audience, token)

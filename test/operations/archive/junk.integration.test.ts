@@ -1,5 +1,4 @@
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Connection } from '@temporalio/client'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -13,6 +12,7 @@ import { type TemporalClient, within } from '../../../temporal/client/connection
 import { createTemporalClient } from '../../../temporal/client/connection/connect.ts'
 import { readKeptOrders } from '../../../temporal/client/settings/kept-orders.ts'
 import { createEncryptionCodec } from '../../../temporal/encryption/codec.ts'
+import { temporaryFolder } from '../../helpers/folders.ts'
 
 /** temporal.api.enums.v1.CommandType.COMMAND_TYPE_COMPLETE_WORKFLOW_EXECUTION */
 const complete = 4
@@ -25,7 +25,7 @@ describe('The archive, where somebody else writes to Temporal', () => {
   let server: TemporalServer
   let connection: Connection
   let client: TemporalClient
-  let dir: string
+  const dir = temporaryFolder()
 
   /** A run that ends with this payload. */
   const ended = async (
@@ -50,7 +50,6 @@ describe('The archive, where somebody else writes to Temporal', () => {
     server = await startTemporal({ inMemory: true, headless: true })
     connection = await Connection.connect({ address: server.address })
     client = createTemporalClient(connection, server.namespace, { codec: createEncryptionCodec(undefined) })
-    dir = await mkdtemp(join(tmpdir(), 'portage-junk-'))
     await json('transfer', 'nulls', { state: 'delivered', tried: [null], orders: [null], timeline: [null] })
     await json('transfer', 'empty', null)
     await ended('transfer', 'no json', 'json/plain', '{')
@@ -61,7 +60,6 @@ describe('The archive, where somebody else writes to Temporal', () => {
   afterAll(async () => {
     await connection?.close()
     await server?.stop()
-    if (dir) await rm(dir, { recursive: true })
   })
 
   test('every run has its line, and the next pass begins behind them', async () => {

@@ -1,12 +1,12 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { createArchiveStore } from '../../../operations/archive/create-store.ts'
 import { freshnessOf } from '../../../operations/archive/freshness.ts'
 import { exportOrders, lastExport, verifyDay } from '../../../operations/archive/orders.ts'
 import type { ArchiveStore } from '../../../operations/archive/store.ts'
 import type { KeptOrders } from '../../../temporal/client/settings/kept-orders.ts'
+import { temporaryFolder } from '../../helpers/folders.ts'
 
 const at = (time: string) => Date.parse(time)
 const lane: KeptOrders = {
@@ -34,10 +34,9 @@ describe('the log of orders', () => {
   const linesOf = async (day: string) => (await readFile(file(day), 'utf8')).trim().split('\n')
 
   beforeEach(async () => {
-    dir = await mkdtemp(join(tmpdir(), 'portage-orders-'))
+    dir = temporaryFolder()
     store = createArchiveStore({ kind: 'directory', path: dir })
   })
-  afterEach(() => rm(dir, { recursive: true }))
 
   test('has each order once, by its day, with who and why; the same export again writes nothing', async () => {
     const first = await exportOrders(store, [lane, settings], now)

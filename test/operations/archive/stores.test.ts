@@ -1,11 +1,11 @@
-import { mkdtemp, readdir, rm, stat, utimes, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readdir, stat, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { createArchiveStore } from '../../../operations/archive/create-store.ts'
 import type { ArchiveStore } from '../../../operations/archive/store.ts'
 import { linesOf, updateText } from '../../../operations/archive/update.ts'
 import { s3Credentials, startS3 } from '../../helpers/s3-server.ts'
+import { temporaryFolder } from '../../helpers/folders.ts'
 
 const text = '{"id":"a:ü","n":"1"}\n'
 const append = (store: ArchiveStore, name: string, line: string) =>
@@ -27,43 +27,35 @@ async function expectNoLostUpdate(store: ArchiveStore) {
 
 describe('an archive in a folder', () => {
   test('has what was written last, whole, for its user alone; what was never written is not there', async () => {
-    const dir = await mkdtemp(join(tmpdir(), 'portage-archive-'))
-    try {
-      const store = createArchiveStore({ kind: 'directory', path: join(dir, 'kept') })
-      expect(await store.get('a/b.jsonl')).toBeUndefined()
-      await store.put('a/b.jsonl', 'old', undefined)
-      await store.put('a/b.jsonl', text, await store.get('a/b.jsonl'))
-      expect((await store.get('a/b.jsonl'))?.text).toBe(text)
-      expect(await readdir(join(dir, 'kept', 'a'))).toEqual(['b.jsonl'])
-      const modes = await Promise.all(
-        ['', 'a', 'a/b.jsonl'].map(async (path) => ((await stat(join(dir, 'kept', path))).mode & 0o777).toString(8)),
-      )
-      expect(modes).toEqual(['700', '700', '600'])
-      // A file in the place of the folder.
-      const blocked = createArchiveStore({ kind: 'directory', path: join(dir, 'kept', 'a', 'b.jsonl') })
-      await expect(blocked.put('c.jsonl', text, undefined)).rejects.toMatchObject({ code: 'ARCHIVE_UNAVAILABLE' })
-      await expect(blocked.get('c.jsonl')).rejects.toMatchObject({ code: 'ARCHIVE_UNAVAILABLE' })
-    } finally {
-      await rm(dir, { recursive: true })
-    }
+    const dir = temporaryFolder()
+    const store = createArchiveStore({ kind: 'directory', path: join(dir, 'kept') })
+    expect(await store.get('a/b.jsonl')).toBeUndefined()
+    await store.put('a/b.jsonl', 'old', undefined)
+    await store.put('a/b.jsonl', text, await store.get('a/b.jsonl'))
+    expect((await store.get('a/b.jsonl'))?.text).toBe(text)
+    expect(await readdir(join(dir, 'kept', 'a'))).toEqual(['b.jsonl'])
+    const modes = await Promise.all(
+      ['', 'a', 'a/b.jsonl'].map(async (path) => ((await stat(join(dir, 'kept', path))).mode & 0o777).toString(8)),
+    )
+    expect(modes).toEqual(['700', '700', '600'])
+    // A file in the place of the folder.
+    const blocked = createArchiveStore({ kind: 'directory', path: join(dir, 'kept', 'a', 'b.jsonl') })
+    await expect(blocked.put('c.jsonl', text, undefined)).rejects.toMatchObject({ code: 'ARCHIVE_UNAVAILABLE' })
+    await expect(blocked.get('c.jsonl')).rejects.toMatchObject({ code: 'ARCHIVE_UNAVAILABLE' })
   })
 
   test('two who write at a time do not overwrite each other; a lock that a crash left is removed once it is old', async () => {
-    const dir = await mkdtemp(join(tmpdir(), 'portage-archive-'))
-    try {
-      const store = createArchiveStore({ kind: 'directory', path: dir })
-      await expectNoLostUpdate(store)
-      const lock = join(dir, 'a', 'b.jsonl.lock')
-      await writeFile(lock, 'of another process')
-      expect(await store.put('a/b.jsonl', 'new', await store.get('a/b.jsonl'))).toBe(false)
-      const before = new Date(Date.now() - 61_000)
-      await utimes(lock, before, before)
-      await append(store, 'a/b.jsonl', 'new')
-      expect((await store.get('a/b.jsonl'))?.text).toBe(`${text}new\n`)
-      expect((await readdir(join(dir, 'a'))).toSorted()).toEqual(['b.jsonl', 'lines.jsonl'])
-    } finally {
-      await rm(dir, { recursive: true })
-    }
+    const dir = temporaryFolder()
+    const store = createArchiveStore({ kind: 'directory', path: dir })
+    await expectNoLostUpdate(store)
+    const lock = join(dir, 'a', 'b.jsonl.lock')
+    await writeFile(lock, 'of another process')
+    expect(await store.put('a/b.jsonl', 'new', await store.get('a/b.jsonl'))).toBe(false)
+    const before = new Date(Date.now() - 61_000)
+    await utimes(lock, before, before)
+    await append(store, 'a/b.jsonl', 'new')
+    expect((await store.get('a/b.jsonl'))?.text).toBe(`${text}new\n`)
+    expect((await readdir(join(dir, 'a'))).toSorted()).toEqual(['b.jsonl', 'lines.jsonl'])
   })
 })
 

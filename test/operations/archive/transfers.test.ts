@@ -1,13 +1,13 @@
 import { Connection } from '@temporalio/client'
-import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { createArchiveStore } from '../../../operations/archive/create-store.ts'
 import type { ArchiveStore } from '../../../operations/archive/store.ts'
 import { archiveTransfers } from '../../../operations/archive/transfers.ts'
 import { createTemporalClient } from '../../../temporal/client/connection/connect.ts'
 import { createEncryptionCodec } from '../../../temporal/encryption/codec.ts'
+import { temporaryFolder } from '../../helpers/folders.ts'
 
 const hour = 3_600_000
 const now = Date.parse('2026-11-22T12:02:00Z')
@@ -53,10 +53,9 @@ describe('the archive of transfers', () => {
   }
 
   beforeEach(async () => {
-    dir = await mkdtemp(join(tmpdir(), 'portage-transfers-'))
+    dir = temporaryFolder()
     store = createArchiveStore({ kind: 'directory', path: dir })
   })
-  afterEach(() => rm(dir, { recursive: true }))
 
   test('goes on, after a pass that began later, where it ended before that one', async () => {
     await setProgress(ago(10))

@@ -1,9 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
-import { mkdtemp, rm } from 'node:fs/promises'
 import { request } from 'node:http'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { Writable } from 'node:stream'
 import { defaultPayloadConverter, type Payload } from '@temporalio/common'
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
@@ -15,13 +12,14 @@ import type { SmallServer } from '../../../runtime/http/small-server.ts'
 import { makeToken } from '../../../lab/devnet/access.ts'
 import { createLogger } from '../../../observability/logger.ts'
 import { createEncryptionCodec } from '../../../temporal/encryption/codec.ts'
+import { temporaryFolder } from '../../helpers/folders.ts'
 
 const key = randomBytes(32).toString('base64')
 const encryption = (id: string) => ({ keys: [{ id, source: { from: 'a test', read: () => key } }], required: false })
 const codec = createEncryptionCodec(encryption('one'))
 const ui = 'http://ui.example:8233'
 
-let folder = ''
+const folder = temporaryFolder()
 let server: SmallServer
 let good = ''
 let expired = ''
@@ -29,14 +27,12 @@ let expired = ''
 let tokens: IssuedToken[] | undefined
 let log = ''
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'portage-codec-'))
   good = await makeToken({ dataFolder: folder }, { name: 'reader', level: 'read' })
   expired = await makeToken({ dataFolder: folder }, { expiresAt: Date.now() - 1_000 })
   server = await open(folder)
 })
 afterAll(async () => {
   await server?.close()
-  await rm(folder, { recursive: true, force: true })
 })
 beforeEach(() => {
   tokens = []
@@ -95,10 +91,9 @@ describe('POST /decode', () => {
 
   test('without a good token decrypts nothing', async () => {
     const body = json(await sealed())
-    const stranger = await mkdtemp(join(tmpdir(), 'portage-codec-'))
+    const stranger = temporaryFolder()
     const foreign = await makeToken({ dataFolder: stranger })
     const elsewhere = await makeToken({ dataFolder: folder, temporal: { namespace: 'other' } })
-    await rm(stranger, { recursive: true })
     for (const headers of [{}, bearer('x'), bearer(expired), bearer(foreign), bearer(elsewhere), { authorization: `Basic ${good}` }]) {
       const answer = await ask({ headers, body })
       expect([answer.status, answer.headers['www-authenticate']]).toEqual([401, 'Bearer realm="portage"'])
@@ -241,8 +236,7 @@ describe('a browser', () => {
 
 test('a token of a key that was removed is good no more', async () => {
   // Of its own: the others' tokens are of the key that goes.
-  const dataFolder = await mkdtemp(join(tmpdir(), 'portage-codec-'))
-  onTestFinished(() => rm(dataFolder, { recursive: true }))
+  const dataFolder = temporaryFolder()
   const file = keyFile({ dataFolder })
   const before = await makeToken({ dataFolder })
   const of = await open(dataFolder)

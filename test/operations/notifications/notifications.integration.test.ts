@@ -17,6 +17,7 @@ import type { Check } from '../../../cli/doctor/check.ts'
 import { runCli } from '../../cli/run-cli.ts'
 import { expectForgedUntold } from './forged-runs.ts'
 import { answering, type Received, startReceiver, type TestReceiver, testSecrets } from './receiver.ts'
+import { temporaryFolder } from '../../helpers/folders.ts'
 import { causeOf, lane, type NotificationSetting, receiverAt, startNotificationSetting, writeReceiverConfig } from './setting.ts'
 
 const order = { by: 'night-shift', reason: 'a test' }
@@ -47,7 +48,7 @@ describe('Receivers of notifications', () => {
   }
   const begun = (name: string) => until(() => readNotifier(client(), name), { timeoutMs, what: `the notifier of ${name}` })
 
-  const configFile = (name: string, url: string) => writeReceiverConfig(on, ends, { name, url })
+  const configFile = (name: string, url: string) => writeReceiverConfig(on, temporaryFolder(), { name, url })
 
   beforeAll(async () => {
     on = await startNotificationSetting()

@@ -1,5 +1,4 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Worker } from '@temporalio/worker'
 import { stringify } from 'yaml'
@@ -114,14 +113,12 @@ export async function startNotificationSetting(): Promise<NotificationSetting> {
   }
 }
 
-/** A config with one receiver, as a process of the role ledger, the API and the command line read it; in a folder of its own, which one of the `ends` removes. */
+/** A config with one receiver, as a process of the role ledger, the API and the command line read it. */
 export async function writeReceiverConfig(
   on: NotificationSetting,
-  ends: (() => Promise<unknown>)[],
+  folder: string,
   { name, url }: { readonly name: string; readonly url: string },
 ) {
-  const folder = await mkdtemp(join(tmpdir(), 'portage-notifications-'))
-  ends.push(() => rm(folder, { recursive: true, force: true }))
   await writeFile(join(folder, 'secret'), testSecrets.first)
   const file = join(folder, 'portage.yaml')
   const notifications = [{ name, url, secrets: [{ secretFile: 'secret' }], events: ['transfer.delivered' as const] }]
