@@ -47,7 +47,6 @@ describe('Receivers of notifications', () => {
     return started
   }
   const begun = (name: string) => until(() => readNotifier(client(), name), { timeoutMs, what: `the notifier of ${name}` })
-
   const configFile = (name: string, url: string) => writeReceiverConfig(on, temporaryFolder(), { name, url })
 
   beforeAll(async () => {
