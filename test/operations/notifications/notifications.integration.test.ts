@@ -68,10 +68,8 @@ describe('Receivers of notifications', () => {
     const transfers = await Promise.all([next(), next(), next()].map((one) => on.transfer(one)))
     const elsewhere = await on.transfer(next(), { sourceChain: 'avalanche' })
     const told = ({ received }: TestReceiver, ids: readonly string[]) => ids.every((id) => idsOf(received, id).length > 0)
-    await until(() => told(all, [...transfers, elsewhere]) && told(other, [elsewhere]) && refusals <= 0, {
-      timeoutMs,
-      what: 'all to be told',
-    })
+    const isDone = () => told(all, [...transfers, elsewhere]) && told(other, [elsewhere]) && refusals <= 0
+    await until(isDone, { timeoutMs, what: 'all to be notified' })
     const taken = async () => (await readNotifier(client(), first))?.counts.sent === 4
     await until(taken, { timeoutMs, what: 'all to be taken' })
     for (const id of [...transfers, elsewhere]) expect(new Set(idsOf(all.received, id)).size).toBe(1)
