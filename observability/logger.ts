@@ -1,15 +1,15 @@
 import { type DestinationStream, type Logger as PinoLogger, pino } from 'pino'
+import { type Code, remedyOf } from '../domain/catalogue/catalogue.ts'
 import { prettyStream } from './pretty.ts'
 import { redactFields, redactText } from './redact.ts'
 import { type Line, RepeatedLines } from './repeated-lines.ts'
-import { type LogCode, remedyOfCode } from './severity.ts'
 import { traceFields } from './tracing.ts'
 
 export const logLevels = ['debug', 'info', 'warn', 'error', 'silent'] as const
 export type LogLevel = (typeof logLevels)[number]
 
-/** The fields of a line that needs a person: what it is about by a code of domain/catalogue/errors.ts or domain/catalogue/warnings.ts, whose remedy the line gets unless it has one. */
-export type WarningFields = Record<string, unknown> & { readonly code: LogCode }
+/** The fields of a line that needs a person. The line gets the remedy of the code (domain/catalogue), unless it has one. */
+export type WarningFields = Record<string, unknown> & { readonly code: Code }
 
 /** The logger of all rooms. Fields are redacted; errors go in the field `error`. warn and error are for what needs a person. */
 export interface Logger {
@@ -93,5 +93,5 @@ function withoutTaken(fields: Record<string, unknown>): Record<string, unknown> 
 
 /** What a person can do about it, unless the line says it. */
 function withRemedy(fields: Record<string, unknown>): Record<string, unknown> {
-  return fields['remedy'] === undefined ? { ...fields, remedy: remedyOfCode(fields['code']) } : fields
+  return fields['remedy'] === undefined ? { ...fields, remedy: remedyOf(fields['code']) } : fields
 }

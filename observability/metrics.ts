@@ -93,7 +93,7 @@ export const metricDefinitions = {
   }),
   ...define('counter', ['chain', 'kind'], {
     portage_set_aside_total:
-      'Times that deliveries which were simulated well and reverted set something aside (SET_ASIDE), by target chain and kind: a recipient; a token whose losses of an hour are above its budget; a batch, whose transfers go alone. Who it was: the log.',
+      'Times that deliveries which were simulated well and reverted set something aside (QUARANTINED), by target chain and kind: a recipient; a token whose losses of an hour are above its budget; a batch, whose transfers go alone. Who it was: the log.',
   }),
   ...define('counter', ['chain', 'method', 'node'], { portage_rpc_calls_total: 'JSON-RPC calls by chain, method and node.' }),
   ...define('gauge', ['chain'], {

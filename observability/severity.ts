@@ -1,8 +1,4 @@
 import { errorCatalogue, type ErrorCode, type RelayerError, toRelayerError } from '../domain/catalogue/errors.ts'
-import { type WarningCode, warningCatalogue } from '../domain/catalogue/warnings.ts'
-
-/** What a line at warn or error is about. */
-export type LogCode = ErrorCode | WarningCode
 
 /** Outages of Portage or of its dependencies: an operator wants to see them, and the text says what they are. */
 const outages: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
@@ -60,20 +56,4 @@ export function problemOf(thrown: unknown): { readonly code: ErrorCode; readonly
 function withoutRemedy(code: ErrorCode, message: string): string {
   const end = ` → ${errorCatalogue[code].remedy}`
   return message.endsWith(end) ? message.slice(0, -end.length) : message
-}
-
-/** What to do about a line with this code; undefined: it is none. */
-export function remedyOfCode(code: unknown): string | undefined {
-  if (isErrorCode(code)) return errorCatalogue[code].remedy
-  return typeof code === 'string' && Object.hasOwn(warningCatalogue, code) ? warningCatalogue[code as WarningCode] : undefined
-}
-
-/** A code that a workflow or a server reports, for a line: of a newer version it may be another one. */
-export function knownCode(code: unknown): ErrorCode {
-  return isErrorCode(code) ? code : 'INTERNAL'
-}
-
-/** Whether a text is a code of the catalogue. */
-export function isErrorCode(text: unknown): text is ErrorCode {
-  return typeof text === 'string' && Object.hasOwn(errorCatalogue, text)
 }

@@ -1,4 +1,4 @@
-import { errorCatalogue, type ErrorCode } from '../domain/catalogue/errors.ts'
+import { type ErrorCode, knownCode } from '../domain/catalogue/errors.ts'
 import { ApplicationFailure, TimeoutFailure } from '@temporalio/workflow'
 
 /** The message of a failed activity itself, without the server's wrapping. */
@@ -10,8 +10,7 @@ export function failureText(error: unknown): string {
 /** The code of a failed activity, which travels as its failure's type. */
 export function codeOf(error: unknown): ErrorCode {
   const failure = cause(error)
-  const type = failure instanceof ApplicationFailure ? failure.type : undefined
-  return type && Object.hasOwn(errorCatalogue, type) ? (type as ErrorCode) : 'INTERNAL'
+  return knownCode(failure instanceof ApplicationFailure ? failure.type : undefined)
 }
 
 /** True if no worker took the activity in the time that it may wait in its queue. */

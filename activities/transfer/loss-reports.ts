@@ -5,7 +5,7 @@ import type { Logger } from '../../observability/logger.ts'
 import type { Metrics } from '../../observability/metrics.ts'
 import { transferId } from '../../temporal/contracts/names.ts'
 
-/** Tells operators who is set aside (SET_ASIDE), and which losses could not be counted. */
+/** Tells operators who is set aside (QUARANTINED), and which losses could not be counted. */
 export interface LossReports {
   setAside(transfer: Transfer, txHash: string, aside: Aside): void
   /** Reads failed: it is counted if it is seen again. */
@@ -24,7 +24,7 @@ export function createLossReports({ logger, metrics }: { readonly logger: Logger
     setAside(transfer, txHash, { kind, until, reason }) {
       metrics.portage_set_aside_total.inc({ chain: transfer.targetChain, kind })
       const facts = { transfer: transferId(transfer), txHash, reason, until: new Date(until).toISOString() }
-      logger.warn(messages[kind], { code: 'SET_ASIDE', ...facts })
+      logger.warn(messages[kind], { code: 'QUARANTINED', ...facts })
     },
     uncounted(transfer, txHash, error) {
       logger.warn('a loss is not counted yet, since reads failed', { transfer: transferId(transfer), txHash, ...problemOf(error) })

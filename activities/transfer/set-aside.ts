@@ -17,7 +17,7 @@ export function setAside(deps: Deps, transfer: Transfer, retriedAt: number | und
   const wait = deps.losses.waitOf(partiesOf(deps, transfer), now, retriedAt)
   if (!wait) return undefined
   const reason = `${wait.reason}; tried again at ${new Date(wait.until).toISOString()}`
-  return { kind: 'waiting', code: 'SET_ASIDE', reason, retryInMs: wait.until - now }
+  return { kind: 'waiting', code: 'QUARANTINED', reason, retryInMs: wait.until - now }
 }
 
 /** Whether its delivery shares no call with others: a batch with its recipient reverted lately, or batches of its token have cost too much. */

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { errorCatalogue } from '../../domain/catalogue/errors.ts'
+import { isErrorCode } from '../../domain/catalogue/errors.ts'
 import { createParkedCodes } from '../../intake/streams/parked-codes.ts'
 import { reportStream } from '../../intake/streams/report.ts'
 import { listStreams, sourceOf } from '../../intake/streams/reports.ts'
@@ -52,7 +52,7 @@ function createTransferCounts({ client, metrics, logger }: ApiDeps): () => Promi
  */
 export function countParked(codes: readonly string[], parked: number): ReadonlyMap<string, number> {
   const counts = new Map<string, number>()
-  const known = codes.filter((code) => Object.hasOwn(errorCatalogue, code))
+  const known = codes.filter(isErrorCode)
   for (const code of known) counts.set(code, (counts.get(code) ?? 0) + 1)
   if (parked > known.length) counts.set('unknown', parked - known.length)
   return counts

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { errorCatalogue, type ErrorCode } from '../../domain/catalogue/errors.ts'
+import { remedyOf } from '../../domain/catalogue/catalogue.ts'
 import { transferStates } from '../../domain/transfer/transfer.ts'
 import { listTransferPage } from '../../temporal/client/transfers/transfer-list.ts'
 import { transactionsOf } from '../../temporal/client/transfers/transfer-transactions.ts'
@@ -110,9 +110,4 @@ export function transferRoutes(app: Api, deps: ApiDeps): void {
     const remedy = (state === 'waiting' || state === 'parked') && code !== undefined ? remedyOf(code) : undefined
     return { ...report, ...(remedy !== undefined && { remedy }), transactions: [...(await transactionsOf(deps.client, report))] }
   })
-}
-
-/** Of what a workflow says, which may be of another version: any text. */
-function remedyOf(code: string): string | undefined {
-  return Object.hasOwn(errorCatalogue, code) ? errorCatalogue[code as ErrorCode].remedy : undefined
 }

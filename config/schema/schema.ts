@@ -107,12 +107,12 @@ const transfersSchema = z
       .max(3_600)
       .default(60)
       .describe(
-        'A recipient to which a delivery was simulated well and reverted gets no other for so long (SET_ASIDE), and twice as long after each more, up to an hour. A retry by an operator is tried at once.',
+        'A recipient to which a delivery was simulated well and reverted gets no other for so long (QUARANTINED), and twice as long after each more, up to an hour. A retry by an operator is tried at once.',
       ),
     maxLossPerTokenPerHourWei: wei
       .default('50000000000000000')
       .describe(
-        'What such deliveries of one token may cost on a target chain within an hour, wei (default: 0.05 coins of 18 decimals); beyond it transfers of that token wait (SET_ASIDE). Batches have such a budget of their own; beyond it transfers of that token go alone. Counted by each process, from its start.',
+        'What such deliveries of one token may cost on a target chain within an hour, wei (default: 0.05 coins of 18 decimals); beyond it transfers of that token wait (QUARANTINED). Batches have such a budget of their own; beyond it transfers of that token go alone. Counted by each process, from its start.',
       ),
   })
   .prefault({})

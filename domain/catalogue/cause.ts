@@ -1,15 +1,14 @@
-import { causeCatalogue } from './cause-catalogue.ts'
-import type { CauseRow } from './cause-row.ts'
+import { type CauseCode, causeCatalogue, isCauseCode } from './catalogue.ts'
 import { shellWord } from '../text/shell-word.ts'
 
-/** What a cause is about. `transfers`: a group of transfers that wait or are parked for the same reason. */
+/** Subjects of causes. `transfers`: a group of transfers that wait or are parked for the same reason. */
 export const causePlaces = ['chain', 'node', 'lane', 'stream', 'settings', 'worker', 'spy', 'receiver', 'temporal', 'transfers'] as const
 
-/** One fault or order that keeps something from going on: one row of `portage stuck`, however many transfers it holds up. Times are ISO 8601. */
+/** One fault or order that keeps something from going on: one row of `portage stuck`, whatever the number of transfers that it holds up. Times are ISO 8601. */
 export interface Cause {
-  /** Of `causeCatalogue`, or of docs/reference/errors.md. */
+  /** Of `catalogue`. */
   readonly code: string
-  /** One sentence: what is wrong here. */
+  /** One sentence. */
   readonly what: string
   readonly where: { readonly kind: (typeof causePlaces)[number]; readonly id: string }
   /** When it began, as far as that is known. */
@@ -22,13 +21,11 @@ export interface Cause {
   readonly oldest?: string
   /** Ids of some of them, as commands take them: at most three. */
   readonly examples: readonly string[]
-  /** Commands, the one to type first at the beginning. What stands in `<…>` is for the reader to fill in. */
+  /** Commands, the one to type first at the beginning. The reader fills in `<…>`. */
   readonly next: readonly string[]
 }
 
-export type CauseCode = keyof typeof causeCatalogue
-
-/** The names that commands of the catalogue have in `<…>`. */
+/** The names in `<…>` of the catalogue's commands. */
 export type CauseValues = Partial<
   Record<
     | 'scope'
@@ -49,20 +46,14 @@ export type CauseValues = Partial<
   >
 >
 
-/** Whether a code is a kind of cause, not only an error. */
-export function isCauseCode(code: string): code is CauseCode {
-  return Object.hasOwn(causeCatalogue, code)
-}
-
-/** The commands of a row with these values. What has no value, or one that a shell would take for more than a word, stays in `<…>`, for the reader. */
+/** The commands of a cause with these values. A name without a value, or with one that a shell would take for more than a word, stays in `<…>`. */
 export function commandsOf(code: CauseCode, values: CauseValues): readonly string[] {
-  const { next }: CauseRow = causeCatalogue[code]
-  return next.map((command) =>
+  return causeCatalogue[code].next.map((command) =>
     command.replaceAll(/<([a-z ]+)>/g, (whole, name: string) => typed(name, values[name as keyof CauseValues]) ?? whole),
   )
 }
 
-/** A scope is several options; all else is one word. */
+/** A scope is several options; any other value is one word. */
 function typed(name: string, value: string | undefined): string | undefined {
   if (value === undefined) return undefined
   if (name !== 'scope') return shellWord(value)
@@ -70,7 +61,7 @@ function typed(name: string, value: string | undefined): string | undefined {
   return words.includes(undefined) ? undefined : value
 }
 
-/** Whether something stands because of one of these. */
+/** Whether one of these keeps something from going on. A note does not. */
 export function isStuck(causes: readonly Pick<Cause, 'code'>[]): boolean {
-  return causes.some(({ code }) => !(isCauseCode(code) && (causeCatalogue[code] as CauseRow).isNote))
+  return causes.some(({ code }) => !isCauseCode(code) || causeCatalogue[code].severity !== 'note')
 }

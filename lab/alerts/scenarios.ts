@@ -128,7 +128,7 @@ export const scenarios: readonly Scenario[] = [
   {
     ...{ fault: 'a route is halted', alert: 'PortageHalted', traffic: false },
     // What was under way stays open for as long.
-    consequences: ['PortageStreamWatermarkStands'],
+    consequences: ['PortageStreamWatermarkStalled'],
     inject: async ({ client, devnet }) => {
       const scope = { targetChain: 'bsc' }
       const known = namesOf(configSchema.parse(devnet.relayerConfig()))
@@ -162,7 +162,7 @@ export const scenarios: readonly Scenario[] = [
   {
     ...{ fault: 'the only process of a role is missing', alert: 'PortageRoleNotReady', labels: { role: 'ledger' }, traffic: false },
     // Without the ledger no stream takes down what was read.
-    consequences: ['PortageStreamStands'],
+    consequences: ['PortageStreamStalled'],
     inject: missing('ledger'),
   },
   { fault: 'a receiver does not answer', alert: 'PortageNotificationsUnsent', traffic: true, inject: receiverAnswers(503) },
@@ -181,7 +181,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     ...{ fault: 'Temporal does not answer', alert: 'PortageRoleNotReady', traffic: false },
-    consequences: ['PortageProcessNotReady', 'PortageStreamStands'],
+    consequences: ['PortageProcessNotReady', 'PortageStreamStalled'],
     inject: async ({ devnet }) => {
       await devnet.temporal.kill('SIGSTOP')
       return () => devnet.temporal.kill('SIGCONT')

@@ -1,4 +1,4 @@
-import type { CauseCode } from '../../domain/catalogue/cause.ts'
+import type { CauseCode } from '../../domain/catalogue/catalogue.ts'
 import type { TemporalClient } from '../../temporal/client/connection/client.ts'
 import type { Anvil } from '../devnet/chain/anvil.ts'
 import { until } from '../devnet/until.ts'

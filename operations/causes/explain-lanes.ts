@@ -11,7 +11,7 @@ import { view } from '../../domain/lane/view.ts'
 import type { ChainFacts, Facts, LaneFacts, TransferFacts } from './facts.ts'
 import type { Finding } from './finding.ts'
 import { errorOf, valueOf } from './read.ts'
-import type { CauseCode } from '../../domain/catalogue/cause.ts'
+import type { CauseCode } from '../../domain/catalogue/catalogue.ts'
 
 /** A nonce that was given so many blocks ago and is not mined is stuck: the lane has raised its fee again and again. */
 const stuckBlocks = 30

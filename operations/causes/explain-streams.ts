@@ -1,4 +1,4 @@
-import type { CauseCode } from '../../domain/catalogue/cause.ts'
+import type { CauseCode } from '../../domain/catalogue/catalogue.ts'
 import type { Gap, GapState, StreamConfig, StreamState } from '../../domain/stream/stream.ts'
 import { isSuccessor } from '../../domain/stream/succession.ts'
 import { viewStream } from '../../domain/stream/reducer.ts'

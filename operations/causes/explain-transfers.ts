@@ -1,4 +1,4 @@
-import { type CauseCode } from '../../domain/catalogue/cause.ts'
+import type { CauseCode } from '../../domain/catalogue/catalogue.ts'
 import { errorCatalogue } from '../../domain/catalogue/errors.ts'
 import type { TransferState } from '../../domain/transfer/transfer.ts'
 import type { Facts, TransferFacts } from './facts.ts'
@@ -54,7 +54,7 @@ function groupBy(transfers: readonly TransferFacts[], key: (transfer: TransferFa
 const own: ReadonlySet<string> = new Set<CauseCode>([
   ...(['LANE_NONE', 'LANE_FULL', 'INTERNAL', 'GUARDIAN_SET_UNKNOWN', 'SIGNING_REFUSED', 'CALL_UNJUSTIFIED', 'SIGNER_OFFLINE'] as const),
   ...(['BRIDGE_PAUSED', 'BRIDGE_ROLE_MISSING', 'BRIDGE_POOL_EMPTY', 'BRIDGE_BUDGET', 'BRIDGE_CAP', 'NATIVE_NOT_FINAL'] as const),
-  ...(['FEE_CEILING', 'FEE_LIMIT', 'FEE_BELOW_COST', 'WRAPPER_MISSING', 'SET_ASIDE'] as const),
+  ...(['FEE_CEILING', 'FEE_LIMIT', 'FEE_BELOW_COST', 'WRAPPER_MISSING', 'QUARANTINED'] as const),
 ])
 
 const words: Partial<Record<TransferState, string>> = { parked: 'Parked', waiting: 'Waiting' }

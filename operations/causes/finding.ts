@@ -1,5 +1,5 @@
-import { type Cause, type CauseCode, type CauseValues, commandsOf, isCauseCode } from '../../domain/catalogue/cause.ts'
-import { causeCatalogue } from '../../domain/catalogue/cause-catalogue.ts'
+import { type CauseCode, causeCatalogue, isCauseCode } from '../../domain/catalogue/catalogue.ts'
+import { type Cause, type CauseValues, commandsOf } from '../../domain/catalogue/cause.ts'
 import { printable } from '../../domain/text/printable.ts'
 import type { TransferFacts } from './facts.ts'
 

@@ -16,7 +16,7 @@ export const temporal: Dashboard = {
         {
           ...{ title: 'Stuck', unit: 'short' },
           description:
-            'Open workflows of the queue ledger whose task fails repeatedly: docs/operate/temporal/stuck-workflows.md, "A workflow is stuck".',
+            'Open workflows of the queue ledger whose task fails repeatedly: docs/runbooks/WORKFLOW_FAILING.md.',
           series: [[max('type', 'portage_workflows_stuck'), '{{ type }}']],
         },
         {

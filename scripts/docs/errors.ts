@@ -1,31 +1,34 @@
-import { errorCatalogue } from '../../domain/catalogue/errors.ts'
-import { warningCatalogue } from '../../domain/catalogue/warnings.ts'
+import { catalogue, errorCatalogue, isCauseCode, isErrorCode } from '../../domain/catalogue/catalogue.ts'
 import { markdownTable } from './markdown.ts'
 
-/** docs/reference/errors.md: every code, whether a retry can help, what it means and what to do; and the codes that only lines of the log have. */
+/** docs/reference/errors.md: every code, whether a retry can help, what it means and what to do. */
 export function describeErrors(): string {
-  const rows = Object.entries(errorCatalogue).map(([code, { retriable, title, remedy }]) => [
+  const errors = Object.entries(errorCatalogue).map(([code, { retriable, title, remedy }]) => [
     `\`${code}\``,
     title,
     retriable ? 'yes' : 'no',
-    remedy,
+    remedyOf(code, remedy),
   ])
+  const others = Object.entries(catalogue).flatMap(([code, { title, remedy }]) =>
+    isErrorCode(code) ? [] : [[`\`${code}\``, title, remedyOf(code, remedy)]],
+  )
   return [
     '# Error codes',
     '',
     'Every refusal and failure of Portage carries one of these codes, in API answers, logs, workflow results and Temporal failures (as their type).',
-    '"Retried" says whether trying again can help without anybody changing anything.',
+    '"Retried" says whether a retry can help although nobody changes anything. Codes of `portage stuck` have a [runbook](../runbooks/README.md).',
     '',
-    markdownTable(['code', 'meaning', 'retried', 'what to do'], rows),
+    markdownTable(['code', 'meaning', 'retried', 'what to do'], errors),
     '',
-    '## Codes of the log',
+    '## Codes of the log and of causes',
     '',
-    'Each line at `warn` and `error` has a code of the table above, or one of these, and says what to do.',
+    'Each log line at `warn` and `error` has a code of the table above, or one of these, and says what to do.',
     '',
-    markdownTable(
-      ['code', 'what to do'],
-      Object.entries(warningCatalogue).map(([code, remedy]) => [`\`${code}\``, remedy]),
-    ),
+    markdownTable(['code', 'meaning', 'what to do'], others),
     '',
   ].join('\n')
+}
+
+function remedyOf(code: string, remedy: string): string {
+  return isCauseCode(code) ? `${remedy} [Runbook](../runbooks/${code}.md)` : remedy
 }

@@ -169,6 +169,6 @@ describe('The candidates of a batch', () => {
     const retried: BatchCandidate = { ...second!, retriedAt: now + after }
     const { answers } = await flush([first!, retried, third!], false)
     expect(signed).toEqual(calls)
-    expect(answers.get(retried)).toMatchObject({ kind, ...(kind === 'no-slot' && { code: 'SET_ASIDE' }) })
+    expect(answers.get(retried)).toMatchObject({ kind, ...(kind === 'no-slot' && { code: 'QUARANTINED' }) })
   })
 })

@@ -112,10 +112,10 @@ describe('A delivery that was simulated well and reverted in a block, final or n
     const { broadcast, prepare, signed } = setting()
     expect(await prepare(1)).toMatchObject({ kind: 'ready' })
     expect(await broadcast(1)).toMatchObject({ kind: 'included' })
-    expect(await broadcast(2)).toMatchObject({ kind: 'no-slot', code: 'SET_ASIDE', reason: expect.stringContaining('tried again at 2') })
+    expect(await broadcast(2)).toMatchObject({ kind: 'no-slot', code: 'QUARANTINED', reason: expect.stringContaining('tried again at 2') })
     expect(signed).toEqual([0])
     const waiting = await prepare(2)
-    expect(waiting).toMatchObject({ kind: 'waiting', code: 'SET_ASIDE', retryInMs: expect.any(Number) })
+    expect(waiting).toMatchObject({ kind: 'waiting', code: 'QUARANTINED', retryInMs: expect.any(Number) })
     if (waiting.kind === 'waiting') expect(Math.ceil(waiting.retryInMs / 60_000)).toBe(1)
     expect([await prepare(10), await broadcast(10)]).toMatchObject([{ kind: 'ready' }, { kind: 'included' }])
   })
@@ -126,12 +126,12 @@ describe('A delivery that was simulated well and reverted in a block, final or n
     await broadcast(2)
     const id = transferId(nativeTransfer(1))
     expect(lines).toEqual([
-      expect.objectContaining({ level: 'warn', message: 'a recipient is set aside', code: 'SET_ASIDE', transfer: id, txHash: '0x0' }),
+      expect.objectContaining({ level: 'warn', message: 'a recipient is set aside', code: 'QUARANTINED', transfer: id, txHash: '0x0' }),
     ])
     expect(lines[0]).toMatchObject({
       reason: expect.stringContaining('eve'),
       until: expect.any(String),
-      remedy: errorCatalogue.SET_ASIDE.remedy,
+      remedy: errorCatalogue.QUARANTINED.remedy,
     })
     expect(await metrics()).toEqual(['portage_set_aside_total{chain="bsc",kind="recipient"} 1'])
   })
@@ -139,7 +139,7 @@ describe('A delivery that was simulated well and reverted in a block, final or n
   test('sets its token aside where it cost more than the budget, which is told once', async () => {
     const { broadcast, metrics, prepare, lines } = setting({ parties: ({ sequence }) => ({ recipient: sequence, token: 'weth' }) })
     for (let number = 1; number <= 51; number++) await broadcast(number)
-    expect(await prepare(100)).toMatchObject({ kind: 'waiting', code: 'SET_ASIDE', reason: expect.stringContaining('weth') })
+    expect(await prepare(100)).toMatchObject({ kind: 'waiting', code: 'QUARANTINED', reason: expect.stringContaining('weth') })
     expect(await metrics()).toContain('portage_set_aside_total{chain="bsc",kind="token"} 1')
     expect(lines.filter(({ message }) => message === 'a token is set aside')).toHaveLength(1)
   })
@@ -200,7 +200,7 @@ describe('A batch that was simulated well and reverted', () => {
     expect([await prepare(1), await prepare(10)]).toMatchObject([{ kind: 'ready' }, { kind: 'ready' }])
     expect(await broadcast(1)).toMatchObject({ kind: 'included' })
     expect([signed, enqueued]).toEqual([[0], []])
-    expect(await prepare(2)).toMatchObject({ kind: 'waiting', code: 'SET_ASIDE' })
+    expect(await prepare(2)).toMatchObject({ kind: 'waiting', code: 'QUARANTINED' })
     expect(lines.map(({ message }) => message)).toEqual([
       'transfers go alone, since a batch of theirs reverted',
       'a recipient is set aside',

@@ -3,7 +3,7 @@ import type { CauseReport } from '../../operations/causes/collect.ts'
 import { render } from '../../cli/output/layout.ts'
 import { stuckText } from '../../cli/output/stuck-text.ts'
 import { type Cause } from '../../domain/catalogue/cause.ts'
-import { causeCatalogue } from '../../domain/catalogue/cause-catalogue.ts'
+import { causeCatalogue } from '../../domain/catalogue/catalogue.ts'
 
 const now = Date.parse('2026-11-22T12:00:00Z')
 const asOf = '2026-11-22T11:59:59.000Z'

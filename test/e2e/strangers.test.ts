@@ -66,7 +66,7 @@ describe('Transfers of strangers that nobody can deliver', { timeout: 300_000 },
       until(
         async () => {
           const { state, code } = await stage.status(id)
-          return state === 'waiting' && code === 'SET_ASIDE'
+          return state === 'waiting' && code === 'QUARANTINED'
         },
         { timeoutMs: 120_000, everyMs: 100, what: `${id} to be set aside` },
       )
@@ -81,7 +81,7 @@ describe('Transfers of strangers that nobody can deliver', { timeout: 300_000 },
     const lines = (await readFile(portage.logFile, 'utf8')).split('\n').filter((line) => line.includes('a recipient is set aside'))
     expect(lines).toHaveLength(1)
     expect(lines[0]).toContain(first.id)
-    expect(lines[0]).toContain('SET_ASIDE')
+    expect(lines[0]).toContain('QUARANTINED')
   })
 
   test(`${newcomers} tokens without a wrapper do not stop gap filling: what the spy never sent is found and delivered`, async () => {

@@ -71,7 +71,7 @@ export const cases: Readonly<Record<string, Case>> = {
   PortageStreamVanished: streamAlarm('vanished', '5m'),
   PortageStreamUnknownCompletion: streamAlarm('unknown-completion', '40m'),
   PortageStreamDistrusted: streamAlarm('distrusted', '5m'),
-  PortageStreamStands: {
+  PortageStreamStalled: {
     series: {
       [`portage_stream_cursor_height{stream="${stream}"}`]: '1 2 2x30',
       [`portage_stream_lag_blocks{stream="${stream}"}`]: '0+1x30',
@@ -99,7 +99,7 @@ export const cases: Readonly<Record<string, Case>> = {
   },
   PortageStreamHidden: streamAlarm('hidden', '10m'),
   PortageStreamGap: { series: { [`portage_stream_oldest_gap_seconds{stream="${stream}"}`]: '0+60x80' }, at: '70m', labels: { stream } },
-  PortageStreamWatermarkStands: {
+  PortageStreamWatermarkStalled: {
     series: {
       [`portage_stream_completed_nonce_height{stream="${stream}"}`]: '1 2 2x80',
       [`portage_stream_open{stream="${stream}"}`]: '0 1 1x80',
@@ -163,7 +163,7 @@ export const cases: Readonly<Record<string, Case>> = {
 /** What else makes some of them fire. */
 export const moreCases: Readonly<Record<string, Case>> = {
   // Nothing of this stream was ever resolved, so that it has no watermark.
-  PortageStreamWatermarkStands: {
+  PortageStreamWatermarkStalled: {
     series: { [`portage_stream_open{stream="${stream}"}`]: '1x80' },
     ...{ quietAt: '64m', at: '65m', labels: { stream } },
   },

@@ -1,25 +1,18 @@
 import { readFileSync } from 'node:fs'
-import { relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
+import { catalogue } from '../../domain/catalogue/catalogue.ts'
 import { durationSeconds } from '../../lab/alerts/scale-rules.ts'
 import { metricDefinitions, type MetricDefinition } from '../../observability/metrics.ts'
-import { docsPages } from '../helpers/documents.ts'
+import { alertRules } from '../../scripts/docs/runbooks.ts'
 import { readQuery } from '../helpers/promql.ts'
 
 const read = (path: string) => readFileSync(fileURLToPath(new URL(`../../${path}`, import.meta.url)), 'utf8')
 
-interface Rule {
-  alert: string
-  expr: string
-  labels: { severity: string }
-  annotations: { summary: string; runbook: string }
-}
-
-const rules = (parse(read('deploy/prometheus/alerts.yml')) as { groups: { rules: Rule[] }[] }).groups.flatMap((group) => group.rules)
+const rules = alertRules(fileURLToPath(new URL('../..', import.meta.url)))
 const definitions = new Map(Object.values(metricDefinitions).map((one): [string, MetricDefinition] => [one.name, one]))
-/** Those of a histogram by its name: `…_bucket` has the label `le` as well. */
+/** Metrics of an expression. Series of a histogram have the name of the histogram. */
 const metricsOf = (expr: string) =>
   [...expr.matchAll(/portage_\w+/g)].map(([name]) => {
     const histogram = name.replace(/_(bucket|count|sum)$/, '')
@@ -31,70 +24,40 @@ test.each(rules.map(({ alert, expr }) => [alert, expr] as const))('%s is a query
   expect(readQuery(expr).faults).toEqual([])
 })
 
-test('a query that it does not understand is found', () => {
+test('the reader of PromQL reports a query with a fault', () => {
   for (const query of ['max by (lane (a)', 'increase(a[1h) > 0', 'a >', 'nothing(a)']) expect(readQuery(query).faults).not.toEqual([])
 })
 
-test.each(rules.map((rule) => [rule.alert, rule] as const))('%s asks for metrics and labels that there are', (_, { expr, annotations }) => {
-  const metrics = metricsOf(expr)
-  expect(metrics.length).toBeGreaterThan(0)
-  for (const name of metrics) expect([...definitions.keys()]).toContain(name)
-  const labels = new Set(
-    metrics.flatMap((name) => [...(definitions.get(name)?.labels ?? []), ...(expr.includes(`${name}_bucket`) ? ['le'] : [])]),
-  )
-  const grouped = [...expr.matchAll(/ by \(([^)]*)\)/g)].flatMap(([, list = '']) => words(list))
-  const selected = [...expr.matchAll(/(\w+)=~?"/g)].map(([, label = '']) => label)
-  const used = [...annotations.summary.matchAll(/\$labels\.(\w+)/g)].map(([, label = '']) => label)
-  for (const label of [...grouped, ...selected, ...used]) expect([...labels]).toContain(label)
-  // A counter only grows: without rate or increase its alert would never end.
-  for (const name of metrics) if (name.endsWith('_total')) expect(expr).toContain(`increase(${name}[`)
-})
-
-/** As GitHub makes the anchor of a heading. */
-const anchorOf = (heading: string) =>
-  heading
-    .toLowerCase()
-    .replaceAll(/[^\w\s-]/g, '')
-    .replaceAll(' ', '-')
-
-test.each(rules.map((rule) => [rule.alert, rule] as const))('%s has a runbook: a section of a page of docs', (_, { annotations }) => {
-  expect([...sections.keys()]).toContain(annotations.runbook)
-})
-
-/** `docs/page.md#anchor` → text, of the sections of every page of docs. */
-const sections: ReadonlyMap<string, string> = new Map(
-  docsPages.flatMap((page) =>
-    read(page)
-      .split(/^## /m)
-      .slice(1)
-      .map((section) => [`${page}#${anchorOf(section.split('\n')[0]!)}`, section] as const),
-  ),
-)
-
 test.each(rules.map((rule) => [rule.alert, rule] as const))(
-  '%s: its runbook names it, and docs/operate/monitor/alerts.md links there',
-  (alert, { annotations }) => {
-    expect(sections.get(annotations.runbook)).toMatch(new RegExp(`^Alerts: .*\`${alert}\``, 'm'))
-    const row = new RegExp(`^\\| \`${alert}\` .*$`, 'm').exec(read('docs/operate/monitor/alerts.md'))?.[0]
-    expect(row).toContain(`](${relative('docs/operate/monitor', annotations.runbook)}) |`)
+  '%s asks only for metrics and labels that exist',
+  (_, { expr, annotations }) => {
+    const metrics = metricsOf(expr)
+    expect(metrics.length).toBeGreaterThan(0)
+    for (const name of metrics) expect([...definitions.keys()]).toContain(name)
+    const labels = new Set(
+      metrics.flatMap((name) => [...(definitions.get(name)?.labels ?? []), ...(expr.includes(`${name}_bucket`) ? ['le'] : [])]),
+    )
+    const grouped = [...expr.matchAll(/ by \(([^)]*)\)/g)].flatMap(([, list = '']) => words(list))
+    const selected = [...expr.matchAll(/(\w+)=~?"/g)].map(([, label = '']) => label)
+    const used = [...annotations.summary.matchAll(/\$labels\.(\w+)/g)].map(([, label = '']) => label)
+    for (const label of [...grouped, ...selected, ...used]) expect([...labels]).toContain(label)
+    // A counter only grows: without rate or increase its alert would never end.
+    for (const name of metrics) if (name.endsWith('_total')) expect(expr).toContain(`increase(${name}[`)
   },
 )
 
-test('a runbook names no alert that is not its own', () => {
-  for (const [place, section] of sections) {
-    const own = rules.filter(({ annotations }) => annotations.runbook === place).map(({ alert }) => alert)
-    const line = /^Alerts: (.*)\.$/m.exec(section)?.[1]
-    expect([place, (line ?? '').match(/Portage\w+/g) ?? []]).toEqual([place, own])
-  }
+test.each(rules)('$alert has a runbook of its own code, which names it', ({ alert, annotations: { runbook } }) => {
+  expect(Object.keys(catalogue)).toContain(/^docs\/runbooks\/(\w+)\.md$/.exec(runbook)?.[1])
+  expect(read(runbook)).toContain(`- \`${alert}\` (`)
 })
 
-test('docs/operate/monitor/alerts.md names no alert that there is not', () => {
+test('docs/operate/monitor/alerts.md names only alerts that exist', () => {
   const named = [...read('docs/operate/monitor/alerts.md').matchAll(/`(Portage[A-Z]\w+)`/g)].map(([, name = '']) => name)
   const known = rules.map(({ alert }) => alert)
   expect(named.filter((name) => !known.includes(name))).toEqual([])
 })
 
-test('docs/operate/monitor/alerts.md has a row for each rule, and none for a rule that is gone', () => {
+test('docs/operate/monitor/alerts.md has one row for each rule', () => {
   const rows = [...read('docs/operate/monitor/alerts.md').matchAll(/^\| `(\w+)` \|/gm)].map(([, name = '']) => name)
   expect(rows).toEqual(rules.map(({ alert }) => alert))
 })
@@ -106,13 +69,13 @@ describe('docs/operate/monitor/objectives.md', () => {
   }
   const records = groups.flatMap((group) => group.rules)
 
-  test('has the PromQL of each objective as Prometheus records it', () => {
+  test('docs/operate/monitor/objectives.md has the PromQL of each objective as Prometheus records it', () => {
     const rows = [...document.matchAll(/^\| `(portage:\S+)` \| `(.+)` \|$/gm)].map(([, record, expr]) => ({ record, expr }))
     expect(rows).toEqual(records.map(({ record, expr }) => ({ record, expr })))
     for (const { expr } of records) expect(readQuery(expr).faults).toEqual([])
   })
 
-  test('has a group of its own for what reads a month: seldom, and within the 5 minutes after which Prometheus no longer finds a value', () => {
+  test('objectives over a month are recorded in a group of their own, at most every 5 minutes', () => {
     for (const { interval, rules: grouped } of groups) {
       const seconds = interval === undefined ? 0 : durationSeconds(interval)
       for (const { record, expr } of grouped) {
@@ -122,7 +85,7 @@ describe('docs/operate/monitor/objectives.md', () => {
     }
   })
 
-  test('names no series and no alert that there is not', () => {
+  test('docs/operate/monitor/objectives.md names only series and alerts that exist', () => {
     const series = new Set([...document.matchAll(/portage:\w+(?::\w+)?/g)].map(([name]) => name))
     expect([...series].filter((name) => !records.some(({ record }) => record === name))).toEqual([])
     const named = [...document.matchAll(/`(Portage[A-Z]\w+)`/g)].map(([, name = '']) => name)

@@ -2,12 +2,12 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
-import { errorCatalogue } from '../../domain/catalogue/errors.ts'
-import { warningCatalogue } from '../../domain/catalogue/warnings.ts'
+import { catalogue } from '../../domain/catalogue/catalogue.ts'
+import { alertRules, runbookOf } from '../../scripts/docs/runbooks.ts'
 import { rooms } from '../../scripts/rooms.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
-/** Of the product: not tests, tools, the lab and the page. */
+/** Product folders: not tests, tools, the lab and the page. */
 const folders = new Set(
   rooms.filter(({ imports, path }) => imports !== 'all' && path !== 'page').map(({ path }) => path.split('/')[0] ?? ''),
 )
@@ -17,21 +17,32 @@ const files = [...folders].flatMap((folder) =>
   ),
 )
 const sources = new Map(files.map((file) => [file, readFileSync(join(root, file), 'utf8')]))
-const codes = Object.keys(warningCatalogue)
+const areas = readdirSync(join(root, 'domain/catalogue')).filter(
+  (file) => !['catalogue.ts', 'cause.ts', 'errors.ts', 'row.ts'].includes(file),
+)
 
-test('every code of the log is used, and is no code of an error', () => {
+test('every code of the catalogue is used by the product or has an alert', () => {
   expect(sources.size).toBeGreaterThan(400)
-  const all = [...sources].flatMap(([file, text]) => (file === 'domain/catalogue/warnings.ts' ? [] : [text])).join('\n')
-  expect(codes.filter((code) => !all.includes(`'${code}'`))).toEqual([])
-  expect(codes.filter((code) => code in errorCatalogue)).toEqual([])
+  const all = [...sources].flatMap(([file, text]) => (file.startsWith('domain/catalogue/') ? [] : [text])).join('\n')
+  const runbooks = new Set(alertRules(root).map(({ annotations }) => annotations.runbook))
+  const unused = Object.keys(catalogue).filter((code) => !all.includes(`'${code}'`) && !runbooks.has(runbookOf(code)))
+  expect(unused).toEqual([])
 })
 
-test('each says what to do', () => {
-  for (const [code, remedy] of Object.entries(warningCatalogue)) expect([code, remedy]).toEqual([code, expect.stringMatching(/\w{4}/)])
+test('each code is in one area of the catalogue only', async () => {
+  const modules = await Promise.all(areas.map((file) => import(join(root, 'domain/catalogue', file)) as Promise<Record<string, object>>))
+  const codes = modules.flatMap((rows) => Object.values(rows).flatMap(Object.keys))
+  expect(codes.toSorted()).toEqual(Object.keys(catalogue).toSorted())
 })
 
-/** The compiler holds that a line of our logger at warn or error has a code (observability/logger.ts). What goes past that logger has none. */
-test('no warning goes past the logger: the workflows of transfers have the one that the SDK passes on', () => {
+test.each(Object.entries(catalogue))('%s has a title that is a sentence and a remedy', (code, { title, remedy }) => {
+  expect(code).toMatch(/^[A-Z]+(_[A-Z]+)*$/)
+  expect(title).toMatch(/^[A-Z].*\w{3}.*\.$/)
+  expect(remedy).toMatch(/\w{4}/)
+})
+
+/** The compiler holds that a line of our logger at warn or error has a code (observability/logger.ts). */
+test('only workflows of transfers log without the logger, through the SDK', () => {
   const other = /\bconsole\.(?:warn|error)\(|import \{[^}]*\blog\b[^}]*\} from '@temporalio\//
   const past = [...sources].filter(([, text]) => other.test(text)).map(([file]) => file)
   expect(past).toEqual(['workflows/transfer/log.ts'])

@@ -97,7 +97,7 @@ test.runIf(found)(
       [`portage_stream_checkpoint_age_seconds{stream="${stream}"}`]: '30x19 60+60x70 30x40',
     }
     const times = ['70m', '78m', '79m', '80m', '81m', '82m', '83m', '85m', '90m', '100m']
-    const alert_rule_test = ['PortageStreamCheckpointOld', 'PortageStreamStands'].flatMap((alertname) =>
+    const alert_rule_test = ['PortageStreamCheckpointOld', 'PortageStreamStalled'].flatMap((alertname) =>
       times.map((eval_time) => ({ eval_time, alertname })),
     )
     await promtoolAccepts('paused', [{ interval: '1m', input_series: inputs(paused), alert_rule_test }])

@@ -2,7 +2,7 @@ import { stripVTControlCharacters } from 'node:util'
 import { expect, test } from 'vitest'
 import { parseDocument } from 'yaml'
 import { errorCatalogue } from '../../domain/catalogue/errors.ts'
-import { warningCatalogue } from '../../domain/catalogue/warnings.ts'
+import { catalogue } from '../../domain/catalogue/catalogue.ts'
 import { createLogger } from '../../observability/logger.ts'
 import { useTracing } from '../../observability/tracing.ts'
 
@@ -87,7 +87,7 @@ test('what needs a person has the remedy of its code; what does not, and what sa
   logger.warn('no work', { code: 'ELSE' as never })
   expect(lines.map((line) => (JSON.parse(line) as { remedy?: string }).remedy)).toEqual([
     errorCatalogue.LANE_FUNDS.remedy,
-    warningCatalogue.RECEIVER_GONE,
+    catalogue.RECEIVER_GONE.remedy,
     undefined,
     'wait',
     undefined,

@@ -24,7 +24,7 @@ test('what waits: state, code, reason, remedy, the next look, the commands, the 
   expect(detailsOf(transfer, given, at(66), here).split('\n')).toEqual([
     '**waiting** `LANE_NONE` since 2026-01-01T00:00:02.000Z',
     '',
-    'No lane of the target chain accepts work. Here: both bsc lanes are paused',
+    'No lane of the target chain takes work. Here: both bsc lanes are paused',
     '',
     '**What to do:** Resume or activate a lane, or add a key for this chain.',
     '',

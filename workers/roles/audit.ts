@@ -1,4 +1,4 @@
-import type { LogCode } from '../../observability/severity.ts'
+import type { Code } from '../../domain/catalogue/catalogue.ts'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Found } from '../../activities/audit/audit.ts'
 import type { ChainName } from '../../domain/transfer/transfer.ts'
@@ -41,7 +41,7 @@ export function scheduleAudits(chain: ChainName, { client, config, logger }: Pro
   }
 }
 
-const recovered: Readonly<Record<Found, { readonly code: LogCode; readonly text: string }>> = {
+const recovered: Readonly<Record<Found, { readonly code: Code; readonly text: string }>> = {
   undone: {
     code: 'EFFECT_UNDONE',
     text: 'a delivered effect is gone: the chain was reorganised deeper than finality; the transfer is delivered again',

@@ -1,11 +1,9 @@
-import { knownCode } from '../../observability/severity.ts'
 import { createLossReports, type LossReports } from '../../activities/transfer/loss-reports.ts'
 import { signedApis } from '../../bridges/registry.ts'
 import { configRules, namesOf } from '../../config/chains.ts'
 import type { Config } from '../../config/schema/schema.ts'
 import { type FeePolicyResolver, resolveFees } from '../../domain/fees/policy.ts'
-import type { CatalogueEntry } from '../../domain/catalogue/error-entry.ts'
-import { errorCatalogue } from '../../domain/catalogue/errors.ts'
+import { errorCatalogue, knownCode } from '../../domain/catalogue/errors.ts'
 import type { Settings } from '../../domain/settings/settings.ts'
 import { Losses } from '../../domain/transfer/losses.ts'
 import type { HaltRoute, Mismatch } from '../../intake/submit/halt-route.ts'
@@ -94,7 +92,7 @@ export function createFeePolicyResolver(config: Config, settings: () => Settings
   }
 }
 
-const haltingCodes = Object.entries<CatalogueEntry>(errorCatalogue).flatMap(([code, { haltRoute }]) => (haltRoute ? [code] : []))
+const haltingCodes = Object.entries(errorCatalogue).flatMap(([code, { haltRoute }]) => (haltRoute ? [code] : []))
 
 /** From 0: an alert on the growth of a counter does not see a first value of 1. */
 function beginCounting({ portage_bridge_mismatch_total: mismatches }: Metrics, { bridges }: Pick<Network, 'bridges'>): void {

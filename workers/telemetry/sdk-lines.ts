@@ -1,5 +1,7 @@
 import type { WarningFields } from '../../observability/logger.ts'
-import { asLogged, isErrorCode, type LogCode } from '../../observability/severity.ts'
+import type { Code } from '../../domain/catalogue/catalogue.ts'
+import { isErrorCode } from '../../domain/catalogue/errors.ts'
+import { asLogged } from '../../observability/severity.ts'
 import { ApplicationFailure } from '@temporalio/common'
 import type { LogEntry, Logger } from '@temporalio/worker'
 
@@ -46,7 +48,7 @@ function transferLine(level: LogEntry['level'], told: Record<string, unknown>): 
     Object.entries(told).filter(([name]) => !(ofWorkflow as readonly string[]).includes(name)),
   )
   if (level !== 'WARN') return { level: 'info', fields: { ...fields, run_id: runId } }
-  return { level: 'warn', fields: { ...fields, code: (fields['code'] ?? 'INTERNAL') as LogCode, run_id: runId } }
+  return { level: 'warn', fields: { ...fields, code: (fields['code'] ?? 'INTERNAL') as Code, run_id: runId } }
 }
 
 /**

@@ -1,4 +1,4 @@
-import { warningCatalogue } from '../../../domain/catalogue/warnings.ts'
+import { catalogue } from '../../../domain/catalogue/catalogue.ts'
 import type { TemporalAccess } from '../../../domain/temporal-access.ts'
 
 /** What is open about the way to Temporal, and what to do. */
@@ -14,11 +14,11 @@ export function plainPayloads({ address, encryption }: TemporalAccess): Openness
   return {
     what: `payloads are not encrypted: who keeps ${address}, its database or a copy of it reads every transfer, and every order with its name and reason`,
     code: 'PAYLOADS_PLAIN',
-    remedy: warningCatalogue.PAYLOADS_PLAIN,
+    remedy: catalogue.PAYLOADS_PLAIN.remedy,
   }
 }
 
-const isOpen = { code: 'TEMPORAL_OPEN', remedy: warningCatalogue.TEMPORAL_OPEN } as const
+const isOpen = { code: 'TEMPORAL_OPEN', remedy: catalogue.TEMPORAL_OPEN.remedy } as const
 
 /** What somebody can do because of how Temporal is reached: nothing (undefined), read along, or everything that Portage's orders can. */
 export function openness({ address, tls, apiKey, headers }: TemporalAccess): Openness | undefined {

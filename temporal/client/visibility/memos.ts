@@ -10,7 +10,7 @@ import {
 import { executionInfoFromRaw, rethrowKnownErrorTypes } from '@temporalio/client/lib/helpers.js'
 import type { LoadedDataConverter, Payload } from '@temporalio/common'
 import { decodeFromPayloadsAtIndex, encodeToPayload } from '@temporalio/common/lib/internal-non-workflow/index.js'
-import { errorCatalogue, type ErrorCode, toRelayerError } from '../../../domain/catalogue/errors.ts'
+import { type ErrorCode, isErrorCode, toRelayerError } from '../../../domain/catalogue/errors.ts'
 
 /** What the server says of a run, as far as it is needed here. */
 interface DescribedRun {
@@ -93,5 +93,5 @@ export function readableMemos(converter: LoadedDataConverter, namespace: string)
 /** Why a value of a memo could not be read; undefined: it could. */
 export function unreadableCode(value: unknown): ErrorCode | undefined {
   const { unreadable } = Object(value) as { readonly unreadable?: unknown }
-  return typeof unreadable === 'string' && Object.hasOwn(errorCatalogue, unreadable) ? (unreadable as ErrorCode) : undefined
+  return isErrorCode(unreadable) ? unreadable : undefined
 }

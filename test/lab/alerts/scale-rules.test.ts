@@ -60,7 +60,7 @@ describe('rules with shorter times', () => {
     expect([...seconds.keys()]).toEqual(rulesOf(file).map(({ alert }) => alert))
     expect(seconds.get('PortageNodeDown')).toBe(600)
     expect(seconds.get('PortageChainStalled')).toBe(600)
-    expect(seconds.get('PortageStreamWatermarkStands')).toBe(3_900)
+    expect(seconds.get('PortageStreamWatermarkStalled')).toBe(3_900)
     expect(seconds.get('PortageStreamGap')).toBe(3_600)
     expect(seconds.get('PortageExternalNonce')).toBe(3_600)
   })

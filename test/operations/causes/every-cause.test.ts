@@ -2,8 +2,7 @@ import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { explain } from '../../../operations/causes/explain.ts'
 import type { Facts, NodeHead, TransferFacts } from '../../../operations/causes/facts.ts'
-import type { CauseCode } from '../../../domain/catalogue/cause.ts'
-import { causeCatalogue } from '../../../domain/catalogue/cause-catalogue.ts'
+import { type CauseCode, causeCatalogue } from '../../../domain/catalogue/catalogue.ts'
 import type { LaneState } from '../../../domain/lane/lane.ts'
 import { newNotifier, type NotifierState } from '../../../domain/notification/notifier.ts'
 import { noSettings } from '../../../domain/settings/settings.ts'
@@ -86,7 +85,7 @@ const shown: Readonly<Record<CauseCode, Partial<Facts>>> = {
   CALL_UNJUSTIFIED: waiting('CALL_UNJUSTIFIED', { state: 'parked' }),
   SIGNER_OFFLINE: waiting('SIGNER_OFFLINE'),
   WRAPPER_MISSING: waiting('WRAPPER_MISSING'),
-  SET_ASIDE: waiting('SET_ASIDE'),
+  QUARANTINED: waiting('QUARANTINED'),
   NATIVE_NOT_FINAL: waiting('NATIVE_NOT_FINAL'),
   SPY_UNAVAILABLE: { spies: [{ ...spy, problem: 'ECONNREFUSED' }] },
   SPY_SILENT: { spies: [spy], ...ofStream({ unheard: { from: '3', to: '4', since: at - 9_000 } }) },
@@ -141,12 +140,12 @@ const besides: Partial<Record<CauseCode, readonly CauseCode[]>> = {
 /** Causes that no scenario of lab/stuck makes on real parts: only the facts above show them. The list may only become shorter. */
 const neverMade: readonly CauseCode[] = [
   ...(['LANE_CHAIN_REPLACED', 'FEE_LIMIT_REACHED', 'NONCE_STUCK', 'LANE_UNREACHABLE', 'LANE_UNSYNCED'] as const),
-  ...(['LANE_NONE', 'LANE_FULL', 'BRIDGE_POOL_EMPTY', 'BRIDGE_BUDGET', 'FEE_LIMIT'] as const),
-  ...(['FEE_BELOW_COST', 'SIGNING_REFUSED', 'CALL_UNJUSTIFIED', 'SIGNER_OFFLINE', 'WRAPPER_MISSING'] as const),
-  ...(['SET_ASIDE', 'NATIVE_NOT_FINAL', 'STREAM_UNREACHABLE', 'STREAM_FORKED', 'STREAM_COUNT'] as const),
+  ...(['LANE_NONE', 'LANE_FULL', 'SIGNING_REFUSED', 'CALL_UNJUSTIFIED', 'SIGNER_OFFLINE'] as const),
+  ...(['BRIDGE_POOL_EMPTY', 'BRIDGE_BUDGET', 'NATIVE_NOT_FINAL', 'WRAPPER_MISSING', 'FEE_LIMIT'] as const),
+  ...(['FEE_BELOW_COST', 'QUARANTINED', 'STREAM_UNREACHABLE', 'STREAM_FORKED', 'STREAM_COUNT'] as const),
   ...(['STREAM_FULL', 'STREAM_LAGS', 'STREAM_WITHOUT_SOURCE', 'GAP_UNSTARTED', 'GAP_HIDDEN'] as const),
   ...(['GAP_UNDONE', 'GAP_NOT_FINAL', 'RECEIVER_GONE', 'RECEIVER_UNSERVED', 'RECEIVER_FAILING'] as const),
-  ...(['RECEIVER_DISABLED', 'TRANSFERS_SLOW', 'TRANSFERS_PARKED', 'TRANSFERS_WAIT', 'UNREAD'] as const),
+  ...(['RECEIVER_DISABLED', 'UNREAD', 'TRANSFERS_SLOW', 'TRANSFERS_PARKED', 'TRANSFERS_WAIT'] as const),
 ]
 
 test('lab/stuck makes every cause but those of a list', () => {

@@ -1,4 +1,4 @@
-import { toRelayerError } from '../../../../domain/catalogue/errors.ts'
+import { knownCode, toRelayerError } from '../../../../domain/catalogue/errors.ts'
 import { addInterval, type IntervalSet } from '../../../../domain/stream/interval-set.ts'
 import type { StreamRequest, StreamState } from '../../../../domain/stream/stream.ts'
 import { type NumberStatus, seenRequests, withStatus } from '../../number-status.ts'
@@ -10,7 +10,7 @@ import { createPublishedLogs } from '../published-logs.ts'
 import { createRetrySchedule } from './retry-schedule.ts'
 import { type ExpectedOfSpy, unheardOf } from '../spy-silence.ts'
 import type { UnderWay } from './under-way.ts'
-import { knownCode, problemOf } from '../../../../observability/severity.ts'
+import { problemOf } from '../../../../observability/severity.ts'
 
 /** What one look at the gaps came to, in numbers. absent: no server that could be asked has them. */
 export interface GapReport extends Readonly<Record<NumberStatus | 'absent', number>> {

@@ -1,0 +1,88 @@
+import { cause, commands, does, fatal, retry, type Row } from './row.ts'
+
+const { nodes, reason } = commands
+const disable = `portage node disable <chain> <node> ${reason}`
+
+/** Chains and their nodes. */
+export const chainRows = {
+  CHAIN_UNREACHABLE: {
+    title: 'No node of the chain answers.',
+    remedy:
+      'Start the node, or repair the network between it and Portage. Until then an added node serves the chain; added nodes never count in a majority.',
+    ...cause(
+      'chain',
+      'Portage keeps asking the nodes. Transfers to other chains go on.',
+      [nodes, `portage node add <chain> <name> <url> ${reason}`],
+      'Nothing is read from the chain and nothing is sent to it.',
+    ),
+  },
+  CHAIN_WITHOUT_MAJORITY: {
+    title: "Half or more of the chain's configured nodes are silent.",
+    remedy: 'Bring nodes back. Remove those that are gone for good from the config, and restart the processes.',
+    ...cause(
+      'chain',
+      'Portage reads and sends through the other nodes. Verdicts that need a majority wait.',
+      [nodes],
+      'Whatever needs the word of most nodes waits: finality, streams, audits.',
+    ),
+  },
+  CHAIN_STALLED: {
+    title: 'The chain makes no blocks, or all configured nodes of it have stopped.',
+    remedy:
+      'Compare with a block explorer. If the chain goes on there, add a node that is in sync. Halt a chain whose blocks you do not trust.',
+    ...cause('chain', 'Portage raises no fees for the chain until a block comes, and loses nothing.', [
+      nodes,
+      `portage halt --chain <chain> ${reason}`,
+    ]),
+  },
+  FINALITY_STALLED: {
+    title: 'The chain makes blocks, and none becomes final.',
+    remedy: 'Compare with a block explorer, and wait.',
+    ...cause(
+      'chain',
+      'Deliveries are sent and stay `included`. Streams of that source wait.',
+      [nodes],
+      'Nothing is read from the chain as final, and no delivery to it ends.',
+    ),
+  },
+  CHAIN_WITHOUT_WORKER: {
+    title: 'No process serves the transfers to this chain.',
+    remedy: 'Start a process with the role chain for it.',
+    ...cause('chain', does.keeps, ['portage run --role chain --chain <chain>']),
+  },
+  NODE_WRONG_NETWORK: {
+    title: 'A node serves another network than the config says.',
+    remedy: 'Correct its URL in the config.',
+    ...cause('node', 'Portage does not use the node.', [disable]),
+  },
+  NODE_DOWN: {
+    title: 'A node does not answer; others of its chain do.',
+    remedy: 'Repair the node, or disable it.',
+    ...cause('node', 'Portage uses the other nodes.', [nodes, disable]),
+  },
+  NODE_LAGS: {
+    title: 'A node is blocks behind the others, or far above them.',
+    remedy: 'Repair the node, or disable it. A node far above the others is on another chain.',
+    ...cause('node', 'Portage asks this node last.', [nodes]),
+  },
+  NODES_DISAGREE: retry(
+    'The nodes of the chain do not agree.',
+    'Nothing if it passes. Otherwise portage doctor, then portage node disable the node that lies. Disabled nodes still count: if no majority is left, remove dead ones from the config.',
+  ),
+  NODE_UNAVAILABLE: retry('No node of the chain answered.', 'Check the nodes in the config; portage doctor tests each of them.'),
+  NODE_REFUSED: retry('The node refused the request.', 'Read the message of the node.'),
+  CHAIN_ID_MISMATCH: fatal('A node serves another network than configured.', 'Correct the node URL or the networkId of the chain.'),
+  TRANSACTION_REFUSED: retry('The node refused the transaction.', 'Read the message of the node.'),
+  HEADERS_UNCHECKED: {
+    title: 'Most nodes show block headers whose hashes do not fit: headers are no longer checked.',
+    remedy: 'Nothing if the chain hashes its headers in its own way. Otherwise find out who is between this process and the nodes.',
+  },
+  SIGNATURES_SLOW: {
+    title: 'Signatures are checked in JavaScript, which is slow: there is no native build of secp256k1.',
+    remedy: 'Build secp256k1 for this platform: npm explore secp256k1 -- npm run install',
+  },
+  EFFECT_UNDONE: retry(
+    'The chain no longer shows what it showed as final.',
+    'Nothing: the transfer is delivered again. Ask the operators of the chain, and consider a larger distance to finality.',
+  ),
+} satisfies Record<string, Row>

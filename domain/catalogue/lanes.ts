@@ -1,0 +1,139 @@
+import { cause, commands, does, fatal, retry, type Row } from './row.ts'
+
+const { activate, doctor, fees, listLanes, nodes, raiseFee, reason, show, showLane } = commands
+
+/** Lanes, their nonces, keys and limits. */
+export const laneRows = {
+  LANE_WITHOUT_WORKER: {
+    title: 'No process with the key of this lane is running.',
+    remedy: 'Start a process with the key.',
+    ...cause(
+      'lane',
+      `${does.otherLanes} Those with a nonce may leave after \`transfers.abandonAfterMinutes\`.`,
+      ['portage run --role lane --lane <address>'],
+      'The lane signs nothing.',
+    ),
+  },
+  LANE_CHAIN_REPLACED: {
+    ...fatal(
+      'A block that the lane knew as final is no longer in the chain.',
+      'Make sure that the chain was really replaced, and that no node is on a wrong fork. Then portage lane reset --chain-replaced.',
+    ),
+    ...cause('lane', does.otherLanes, [nodes, `portage lane reset <lane> --chain-replaced ${reason}`], 'The lane has stopped itself.'),
+  },
+  LANE_FUNDS: {
+    ...retry(
+      'The account of the lane cannot pay for its transactions.',
+      'Send coins of the chain to the address of the lane, from another lane or from anywhere.',
+    ),
+    ...cause('lane', `${does.otherLanes} The lane takes work again by itself once its address has coins.`, [
+      showLane,
+      'portage lane top-up <lane> --from <other lane> --amount <wei> --wait',
+    ]),
+  },
+  LANE_FORBIDDEN: {
+    ...retry('The lane is forbidden: its key signs nothing new.', 'portage lane activate'),
+    ...cause('lane', does.otherLanes, [showLane, activate]),
+  },
+  LANE_PAUSED: {
+    ...retry('The lane is paused: it gives no nonces.', 'portage lane resume'),
+    ...cause('lane', does.otherLanes, [showLane, `portage lane resume <lane> ${reason}`]),
+  },
+  LANE_DRAINING: {
+    ...retry('The lane is draining: it takes no new work.', 'portage lane activate, once it should work again.'),
+    ...cause('lane', does.otherLanes, [showLane, activate]),
+  },
+  LANE_WINDOW_ZERO: {
+    title: 'The window of the lane is 0: it gives no nonces.',
+    remedy: 'Set a window above 0.',
+    ...cause('lane', does.otherLanes, [`portage lane set-window <lane> <number> ${reason}`]),
+  },
+  FEE_LIMIT_REACHED: {
+    title: 'The lowest nonce of the lane is not mined: the fee limit is below the fee that the chain asks.',
+    remedy: 'portage fees show, then raise the limit (portage fees set), or wait until the base fee falls.',
+    ...cause('lane', 'Portage sends the best attempt again and again. Higher nonces wait for this one.', [showLane, fees, raiseFee]),
+  },
+  NONCE_STUCK: {
+    title: 'The lowest nonce of the lane has not been mined for many blocks.',
+    remedy: 'Replace the transaction with a higher fee, or raise the limits if they keep the fee too low.',
+    ...cause(
+      'lane',
+      'Portage raises the fee of that nonce, up to its limits, and sends it to every node.',
+      [showLane, `portage lane replace <lane> <nonce> --max-fee <wei> ${reason}`],
+      'All higher nonces of the lane wait for it.',
+    ),
+  },
+  LANE_UNREACHABLE: {
+    ...retry('The lane workflow did not answer.', 'Check that a worker serves the queue ledger.'),
+    ...cause('lane', 'Portage keeps asking the ledger of the lane.', [showLane], 'Other ledgers answer.'),
+  },
+  LANE_UNSYNCED: {
+    ...retry(
+      'The ledger of the lane has not yet read its account from the chain.',
+      'Wait for the next block; check the nodes of the chain if it lasts.',
+    ),
+    ...cause(
+      'lane',
+      'The lane reads the account at the next block, and waits for nonces of an earlier ledger that are still in a pool.',
+      [showLane, nodes],
+      'The lane gives no nonces until then.',
+    ),
+  },
+  LANE_NONE: {
+    ...retry('No lane of the target chain takes work.', 'Resume or activate a lane, or add a key for this chain.'),
+    ...cause('lane', does.rechecks, [listLanes, activate]),
+  },
+  LANE_FULL: {
+    ...retry(
+      'The lane already has as many transactions in flight as its window allows.',
+      'Wait for a block. If it lasts, add a key to the chain, or raise the window.',
+    ),
+    ...cause('lane', 'Waiting calls are ranked by class and age, and get a nonce as soon as another one is mined.', [listLanes]),
+  },
+  LANE_CONFLICT: fatal('The ledger holds another call for this intent.', 'Report this with the transfer id: this is a bug.'),
+  LANE_KEEPS_TOO_MANY: {
+    title: 'Nearly as many nonces as the lane can keep wait for finality. At the limit it gives no more.',
+    remedy: "Check the chain's finality (portage node list). If it is only slow, add a lane.",
+  },
+  NONCE_NOT_FINAL: retry(
+    'A nonce that the transfer held may still be mined with its call.',
+    'Nothing: this ends once that nonce is final. If it is not mined, start the process with the key of that lane, which fills it with a no-op.',
+  ),
+  KEY_USED_ELSEWHERE: {
+    title: 'The key of this lane is used outside Portage. The lane goes on above those nonces.',
+    remedy: 'Find out who else holds the key of this lane: docs/runbooks/KEY_USED_ELSEWHERE.md. Two programs must never share a key.',
+  },
+  SIGNING_REFUSED: {
+    ...fatal(
+      'The signing policy of the lane does not allow this.',
+      'Nothing was signed. If the traffic is real, raise the limit that the message names in the config of the processes with the key; no command does. Otherwise the key may have leaked: docs/runbooks/KEY_USED_ELSEWHERE.md.',
+    ),
+    ...cause('transfers', 'Nothing is signed past the limits; the transfers wait.', [show, showLane]),
+  },
+  CALL_UNJUSTIFIED: {
+    ...fatal(
+      'No message of a bridge proves this call: the key of the lane does not sign it.',
+      'Nothing was signed. Portage did not start this workflow, or its message was altered: find out who reaches Temporal.',
+    ),
+    ...cause('transfers', 'Nothing is signed.', [show, showLane]),
+  },
+  SIGNER_OFFLINE: {
+    ...retry(
+      'The signer of this lane does not sign as it should.',
+      'Nothing if it passes. Otherwise check the remote signer or AWS KMS, and that this process may use the key: portage doctor.',
+    ),
+    ...cause('transfers', does.keeps, [doctor, show]),
+  },
+  SIGNER_UNAVAILABLE: fatal(
+    'The key of this lane could not be opened.',
+    "Check the lane's signer in the config: the keystore file and its password, the variable, or the key of the signing service.",
+  ),
+  SPENDING_UNRECORDED: retry(
+    "The key's spending could not be recorded, so nothing is signed.",
+    'Check the folder and its rights, and the space on its disk.',
+  ),
+  TRANSACTION_LOST: fatal(
+    "The fate of this operator's transaction is unknown: it is not sent again.",
+    'Look at the transactions of the account of the lane, by the nonce and the hashes. Order it again only if none of them did it.',
+  ),
+} satisfies Record<string, Row>

@@ -1,0 +1,99 @@
+import { cause, commands, fatal, retry, type Row } from './row.ts'
+
+/** Messages, before anything is decided about their transfers, and the guardian spies that deliver them. */
+export const messageRows = {
+  // Messages that are not what they claim to be: rejected for good.
+  MESSAGE_ENCODING: fatal('The message is neither base64 nor hex.', 'Send the VAA bytes as base64 or as hex.'),
+  MESSAGE_MISMATCH: fatal(
+    'The message is not the one that this transfer is about.',
+    'Send the signed bytes of the message that the transfer id names.',
+  ),
+  MESSAGE_TOO_LARGE: fatal(
+    'The message is larger than Portage carries.',
+    'Redeem it without Portage: portage transfer submit has the same limit.',
+  ),
+  VAA_TRUNCATED: fatal('The VAA ends before its last field.', 'Fetch the VAA again and send all of its bytes.'),
+  VAA_VERSION: fatal('The VAA version is not 1.', 'Only version 1 VAAs exist on the networks that Portage serves.'),
+  VAA_SIGNATURE_ORDER: fatal('Guardian indices are not strictly ascending.', 'Fetch the VAA from a guardian; these bytes were altered.'),
+  VAA_GUARDIAN_INDEX: fatal('A guardian index is outside the guardian set.', 'Fetch the VAA from a guardian; these bytes were altered.'),
+  VAA_SIGNATURE_INVALID: fatal('A signature does not recover to its guardian.', 'Fetch the VAA from a guardian; these bytes were altered.'),
+  VAA_NO_QUORUM: fatal('Fewer guardians signed than a quorum needs.', 'Fetch a VAA with at least floor(2n/3)+1 signatures.'),
+  VAA_NOT_FOUND: retry('No guardian API has a signed VAA for this sequence.', 'Wait for finality on the source chain, then ask again.'),
+  GUARDIAN_SET_EXPIRED: fatal(
+    'The guardian set that signed this VAA has expired.',
+    'Ask for a copy signed by the current guardian set and send that.',
+    { awaitNewSignatures: true },
+  ),
+  GUARDIAN_SET_UNKNOWN: {
+    ...retry(
+      'The target core contract does not know this guardian set yet.',
+      'Wait until the guardian set upgrade is submitted to the core contract of the target chain.',
+    ),
+    ...cause('transfers', 'Portage keeps asking for a day. Later the streams fetch the messages from the guardians.', [
+      commands.doctor,
+      'portage stream list',
+    ]),
+  },
+  GUARDIAN_SET_IMPOSSIBLE: fatal(
+    'The guardian set is more than one above the newest that the target knows.',
+    'Guardian sets come one after the other: fetch the VAA from a guardian, or wait until the target chain has the set before it.',
+  ),
+  PAYLOAD_KIND: fatal('The payload is not a token bridge transfer.', 'Portage delivers payload 1 (transfer) of the token bridge.'),
+  PAYLOAD_LENGTH: fatal('The payload has the wrong length for its kind.', 'A payload 1 has exactly 133 bytes; fetch the VAA again.'),
+  EMITTER_UNKNOWN: fatal(
+    'The emitter is not the registered token bridge of its chain.',
+    'Check that the VAA comes from the token bridge of its chain.',
+  ),
+  NATIVE_MESSAGE: fatal(
+    'The bytes are not the message of a native bridge transfer.',
+    'Send the transfer as the source contract recorded it. Portage makes these messages itself from the table and events of the contract.',
+  ),
+  NATIVE_ID_MISMATCH: fatal(
+    'The id is not the hash of what the native bridge transfer says.',
+    'Nothing was sent. Compare the message with the source contract: noncesToOutboundTransfers of this nonce.',
+    { haltRoute: true },
+  ),
+  NATIVE_TABLE_MISMATCH: fatal(
+    'The source contract recorded another transfer under this nonce.',
+    'Nothing was sent. One transfer: find out who made its message. If a stream found it, the route is halted: find out whether the source chain was reorganised below finality.',
+    { haltRoute: true },
+  ),
+  NATIVE_NONCE_MISMATCH: fatal(
+    'The target contract completed this id under another nonce.',
+    'The route must stop. Compare both contracts: noncesToOutboundTransfers of the nonce, idsToInboundNonces of the id.',
+    { haltRoute: true },
+  ),
+  NATIVE_ROUTE_UNKNOWN: fatal('No route of the native bridge starts at this contract.', 'Configure the route, or ignore this transfer.'),
+  // Guardian spies.
+  SPY_UNAVAILABLE: {
+    ...retry(
+      'The guardian spy cannot be reached, or is not read.',
+      'Check that the spy runs, that bridges.wormhole-token-bridge.spy.address names it, and that the role intake may reach it.',
+    ),
+    ...cause(
+      'intake',
+      'Portage keeps connecting. Streams count the messages that their sources have published, and fetch missing ones.',
+      [commands.doctor, 'portage stream list'],
+      'Messages come late, from the APIs of the guardians.',
+    ),
+  },
+  SPY_SILENT: {
+    title: 'The guardian spy is connected and sends nothing.',
+    remedy: 'Restart the spy: one that has lost its peers stays connected and sends nothing.',
+    ...cause(
+      'intake',
+      'The subscription stays open. Each audit of a stream counts the messages that its source has published, and fetches missing ones.',
+      [commands.doctor, 'portage stream list'],
+      'Messages that the guardians have signed came only from their APIs, and late. The next message from the spy or a new subscription ends the cause.',
+    ),
+  },
+  SPY_BACKLOG: {
+    title: 'Too many messages wait: the spy is not read.',
+    remedy:
+      'Repair what keeps messages from being submitted: portage stuck. The spy is read again once there is room; messages missed until then are fetched from the guardians.',
+  },
+  MESSAGES_LEFT: {
+    title: 'The process stopped before these messages could be submitted.',
+    remedy: 'Nothing if their sources have streams, which fetch them. Otherwise portage transfer submit.',
+  },
+} satisfies Record<string, Row>

@@ -1,0 +1,52 @@
+import { cause, commands, retry, type Row } from './row.ts'
+
+const { reason } = commands
+const list = 'portage notifications list'
+const enable = `portage notifications enable <receiver> ${reason}`
+const waits = 'Events wait in Temporal, as long as it keeps closed workflows.'
+
+/** Receivers of notifications. */
+export const notificationRows = {
+  RECEIVER_GONE: {
+    title: 'A receiver of notifications has answered 410: it wants no more, and is disabled.',
+    remedy: 'If its url is still right, portage notifications enable. Otherwise remove it from the config.',
+    ...cause('notifications', waits, [list, enable]),
+  },
+  RECEIVER_UNSERVED: {
+    title: 'No process notifies a receiver.',
+    remedy: 'Start a process of the role ledger with this receiver in its `notifications`, and with its secrets.',
+    ...cause('notifications', `${waits} They are sent once a process serves the receiver.`, ['portage run --role ledger', list]),
+  },
+  RECEIVER_FAILING: {
+    title: 'A receiver of notifications does not answer, or refuses notifications.',
+    remedy:
+      'portage notifications list has the last error. 401 and 403: does it have the secret that signs? 404 and 3xx: is its url right? If portage notifications test succeeds, the rest is sent at once.',
+    ...cause('notifications', 'Portage retries ever more rarely. Other receivers are notified.', [
+      list,
+      'portage notifications test <receiver>',
+    ]),
+  },
+  RECEIVER_DISABLED: {
+    title: 'A receiver of notifications is disabled by an operator.',
+    remedy: 'Enable it. With `--from-now` the events of the time in between are left out.',
+    ...cause('notifications', waits, [enable]),
+  },
+  NOTIFIER_UNREACHABLE: retry('The notifier of this receiver did not answer.', 'Check that a worker serves the queue ledger.'),
+  RECEIVER_REFUSES: {
+    title: 'A receiver refuses a notification, which is sent again.',
+    remedy: "Look for the id in the receiver's own log. 401 and 403: does it have the secret? 404 and 3xx: is its url right?",
+  },
+  NOTIFICATION_GIVEN_UP: {
+    title: 'A receiver refused a notification at every try. It is given up.',
+    remedy: 'Repair the receiver, then portage notifications replay.',
+  },
+  RECEIVER_SECRET_UNUSABLE: {
+    title: 'A secret of a receiver cannot be used. The receiver is not notified until it can.',
+    remedy: 'Put whsec_ and 24 to 64 random bytes in base64 there: echo "whsec_$(openssl rand -base64 32)".',
+  },
+  RUN_FOREIGN: {
+    title: 'A run that Portage did not write claims to be a delivery or a reversal. No receiver is notified of it.',
+    remedy:
+      'Somebody else writes to Temporal: find out who reaches it (SECURITY.md), look at the run, and terminate or delete it if it is not yours.',
+  },
+} satisfies Record<string, Row>

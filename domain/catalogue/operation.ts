@@ -1,0 +1,113 @@
+import { cause, commands, fatal, retry, type Row } from './row.ts'
+
+/** Processes, config, API and access. */
+export const operationRows = {
+  INTERNAL: {
+    ...retry('Something unexpected happened.', 'Read the cause and report it. For a transfer: retry it once the cause is gone.'),
+    ...cause(
+      'transfers',
+      'A failing step is retried ever more rarely. Parked transfers are not retried, and are still watched.',
+      [commands.show, commands.retry],
+      'Transfers are parked or a step of them fails again and again by an error without a code: a bug.',
+    ),
+  },
+  UNREAD: {
+    title: 'A part of the answer could not be read: the causes that it would show are not known.',
+    remedy: 'Ask again. If it lasts, portage doctor names the part that does not answer.',
+    ...cause('unexplained', 'Nothing: only this answer is incomplete.', [commands.doctor]),
+  },
+  CONFIG_INVALID: fatal('The config has problems.', 'Correct the fields that are named.'),
+  INPUT_INVALID: fatal('The request has a problem.', 'Correct the fields that are named.'),
+  SETUP_INCOMPLETE: fatal('A part that Portage needs is missing.', 'npm run setup'),
+  DATA_FOLDER_UNUSABLE: fatal(
+    'The data folder cannot be used.',
+    'Check dataFolder in the config: the user of the process must be able to write to it, or to create it.',
+  ),
+  ARCHIVE_UNAVAILABLE: retry(
+    'The archive could not be read or written.',
+    'Check archive in the config: the folder and its rights, or the bucket, its region and the credentials. The next pass continues where this one stopped.',
+  ),
+  ARCHIVE_INVALID: fatal(
+    'A file of the archive is not what Portage writes.',
+    'Restore the file from a copy, or move it away: the next pass writes what Temporal still has.',
+  ),
+  TRACES_LOST: {
+    title: 'Traces could not be sent, and are lost. Transfers go on.',
+    remedy: 'Start the OTLP collector, or correct OTEL_EXPORTER_OTLP_ENDPOINT.',
+  },
+  // Ports and the API.
+  API_LISTEN: fatal(
+    'The API cannot listen at its address.',
+    'Stop the program that listens there, or choose another api.host or api.port in the config.',
+  ),
+  ADMIN_LISTEN: fatal(
+    'The admin port, with health and metrics of this process, cannot be listened on.',
+    'Stop the program that listens there (another process of Portage with the same config?), or choose another admin.host or admin.port in the config, or --admin-port; 0 takes any free port.',
+  ),
+  CODEC_LISTEN: fatal(
+    'The codec server cannot listen at its address.',
+    'Stop the program that listens there, or choose another codecServer.host or codecServer.port in the config, or --port.',
+  ),
+  API_UNAVAILABLE: retry('The REST API of Portage cannot be reached.', 'Start it (portage run --role api), or name its URL with --api.'),
+  API_BUSY: retry(
+    'This process already handles its limit of requests of this kind.',
+    'Send it again after the time in the Retry-After header, or to another process that serves the API.',
+  ),
+  EVENTS_FULL: retry(
+    'This process already serves its limit of event streams.',
+    'Close an event stream that is not needed, or use another process that serves the API.',
+  ),
+  RATE_LIMITED: retry('Too many requests from this address.', 'Wait as long as the Retry-After header says.'),
+  IDEMPOTENCY_KEY_REUSED: fatal(
+    'This idempotency key was used for another request.',
+    'Use a new key for each new request. Repeat a key only with the same body.',
+  ),
+  IDEMPOTENCY_KEY_BUSY: retry(
+    'The first request with this idempotency key is still being handled.',
+    'Send the same request again after the time in the Retry-After header.',
+  ),
+  // Names that requests give.
+  TRANSFER_NOT_FOUND: fatal('No transfer has this id.', 'portage transfer list shows the known ids.'),
+  TRANSFER_AMBIGUOUS: fatal('Several transfers match this.', 'Use the whole id of one of the candidates.'),
+  LANE_NOT_FOUND: fatal('No lane has this id.', 'portage lane list shows the known lanes.'),
+  RECEIVER_NOT_FOUND: fatal(
+    'No receiver of notifications has this name, or its notifier has not begun.',
+    'portage notifications list shows the receivers of the config. A process of the role ledger with the same config starts their notifiers.',
+  ),
+  STREAM_NOT_FOUND: fatal(
+    'No stream has this id.',
+    'portage stream list shows the known streams. A stream is started when the intake first reads its source.',
+  ),
+  // Access.
+  ACCESS_TOKEN_MISSING: fatal(
+    'This needs an access token.',
+    'Over HTTP send Authorization: Bearer <token>; on the command line set PORTAGE_TOKEN, or give --token-file. portage token create makes one.',
+  ),
+  ACCESS_TOKEN_INVALID: fatal(
+    'The access token is not one of this deployment.',
+    'Use a token that was made for it and whose key was not removed; portage token create makes one.',
+  ),
+  ACCESS_TOKEN_EXPIRED: fatal('The access token has expired.', 'Ask for a new one: portage token create.'),
+  ACCESS_TOKEN_REVOKED: fatal(
+    'The access token was revoked.',
+    'Ask the administrator of this deployment: portage token list shows when and why.',
+  ),
+  ACCESS_LEVEL: fatal(
+    'The level of the access token is too low for this.',
+    'Use a token of the level that is needed: docs/operate/access.md.',
+  ),
+  ACCESS_SCOPE: fatal('The access token is not for this chain or lane.', 'Use a token whose scope has it: portage token list.'),
+  ACCESS_HOST: fatal(
+    'The request names a host that this API does not serve.',
+    'If it is a name of this API, add it to api.hosts in the config.',
+  ),
+  ACCESS_KEYS: fatal(
+    'The keys of the access tokens cannot be used.',
+    'Run this where the key file is (dataFolder of the config), or list the public keys in access.publicKeys.',
+  ),
+  TOKEN_UNLISTED: {
+    title: 'The first access token is not on the list of tokens.',
+    remedy:
+      'The next start lists it. Until then revoke it with the token itself (portage token revoke --stolen) or by removing its key; portage token list.',
+  },
+} satisfies Record<string, Row>

@@ -1,0 +1,86 @@
+/** One code of the catalogue. Every code has these; an error and a cause have more. */
+export interface Row {
+  /** One sentence: what is wrong. The text of an error begins with it. */
+  readonly title: string
+  /** One or two sentences: what a person does about it. */
+  readonly remedy: string
+  /** What follows from it, where the title does not say so. */
+  readonly meaning?: string
+}
+
+/** A code that a `RelayerError` can have. */
+export interface ErrorRow extends Row {
+  /** Whether a retry can help although nobody changes anything. */
+  readonly retriable: boolean
+  /** The signatures of the message are too old: a copy with newer ones is as good. */
+  readonly awaitNewSignatures?: true
+  /** Only this one transfer waits: others of its route do not, and its stream gives its room to them. */
+  readonly waitsForItself?: true
+  /** The contracts of a route contradict each other. The route is halted if Portage read that itself by a majority of nodes; bytes that anybody sent prove nothing. */
+  readonly haltRoute?: true
+}
+
+/** What a cause holds up, the most harmful first: `portage stuck` shows causes in this order. */
+export const severities = {
+  everything: 'Nothing goes on',
+  chain: 'A chain or a route waits',
+  lane: 'A lane waits',
+  transfers: 'Some transfers wait',
+  intake: 'New transfers come late',
+  notifications: 'A receiver of notifications waits',
+  node: 'A node is not used',
+  unexplained: 'Transfers that no other cause explains',
+  note: 'Notes: nothing waits',
+} as const
+
+/** A code that `portage stuck` shows. */
+export interface CauseRow extends Row {
+  /** A `note` is shown without being a fault: `portage stuck` still exits with 0. */
+  readonly severity: keyof typeof severities
+  /** What Portage does by itself. */
+  readonly does: string
+  /** Commands, the one to type first at the beginning, with the names of `CauseValues` (cause.ts) in `<…>`. */
+  readonly next: readonly string[]
+}
+
+/** A wrong `retry` costs an endless retry. */
+export function retry(title: string, remedy: string, facts: Pick<ErrorRow, 'waitsForItself'> = {}): ErrorRow {
+  return { title, remedy, retriable: true, ...facts }
+}
+
+/** A wrong `fatal` parks a transfer that would have healed. */
+export function fatal(title: string, remedy: string, facts: Pick<ErrorRow, 'awaitNewSignatures' | 'haltRoute'> = {}): ErrorRow {
+  return { title, remedy, retriable: false, ...facts }
+}
+
+/** The part of a row that makes its code a cause. */
+export function cause(
+  severity: keyof typeof severities,
+  does: string,
+  next: readonly string[],
+  meaning?: string,
+): Omit<CauseRow, 'title' | 'remedy'> {
+  return { severity, does, next, ...(meaning !== undefined && { meaning }) }
+}
+
+export const commands = {
+  reason: '--reason "<text>"',
+  show: 'portage transfer show <id>',
+  retry: 'portage transfer retry <id> --reason "<text>"',
+  showLane: 'portage lane show <lane>',
+  listLanes: 'portage lane list',
+  activate: 'portage lane activate <lane> --reason "<text>"',
+  nodes: 'portage node list --chain <chain>',
+  showStream: 'portage stream show <stream>',
+  audit: 'portage stream audit <stream>',
+  fees: 'portage fees show',
+  raiseFee: 'portage fees set --scope chain:<chain> --max-fee-per-gas <fee> --reason "<text>"',
+  doctor: 'portage doctor',
+} as const
+
+/** What Portage does about several causes. */
+export const does = {
+  otherLanes: 'Transfers without a nonce go to other lanes of the chain that take work. If there is none, they wait.',
+  keeps: 'Portage keeps what waits, and goes on within seconds after the repair.',
+  rechecks: 'The transfers wait without a nonce and check again by themselves. Portage wakes them when it sees the change.',
+} as const

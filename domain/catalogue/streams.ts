@@ -1,0 +1,150 @@
+import { cause, commands, fatal, retry, type Row } from './row.ts'
+
+const { audit, doctor, nodes, reason, showStream } = commands
+
+/** Streams: their alarms, gaps and checkpoints. */
+export const streamRows = {
+  STREAM_UNREACHABLE: {
+    ...retry('The stream workflow did not answer.', 'Check that a worker serves the queue ledger.'),
+    ...cause('intake', 'Portage keeps asking the stream.', [showStream], 'Other workflows of the queue ledger answer.'),
+  },
+  STREAM_FORKED: {
+    title: 'The source chain shows other final blocks than were read.',
+    remedy: 'Ask what happened to the chain, and audit its deliveries. Raise its finality if it was reorganised.',
+    ...cause('intake', 'The stream goes back to the last block that most nodes still have, and reads again.', [
+      showStream,
+      'portage audit run --chain <chain> --hours 48',
+    ]),
+  },
+  STREAM_COUNT: {
+    title: "The source's own count, or the target, contradicts the source's logs.",
+    remedy: 'Compare the nodes with a block explorer: one hides logs, or the chain was reorganised. See docs/operate/streams.md.',
+    ...cause('intake', 'The stream reads the blocks again, and starts nothing that the source does not have.', [showStream, audit]),
+  },
+  STREAM_PAUSED: {
+    title: 'The stream is paused: its cursor does not move.',
+    remedy: 'Resume it once the reason for the pause is gone.',
+    ...cause('intake', 'Transfers that are open go on.', [`portage stream resume <stream> ${reason}`]),
+  },
+  STREAM_FULL: {
+    title: 'The stream has its limit of open transfers: its cursor waits.',
+    remedy: 'Find out what the open transfers wait for, or raise the limit.',
+    ...cause('intake', 'The cursor goes on as transfers end.', [
+      'portage transfer list --state waiting',
+      `portage stream set-max-open <stream> <number> ${reason}`,
+    ]),
+  },
+  STREAM_LAGS: {
+    title: 'The cursor of the stream is far behind the final blocks of its source.',
+    remedy: 'Check that a process with the role intake runs, and that the nodes of the source answer.',
+    ...cause('intake', 'A process with the role intake reads on, range by range.', [showStream, nodes]),
+  },
+  STREAM_WITHOUT_SOURCE: {
+    title: 'The config has no source for this stream: its chain, its route or its emitter was removed.',
+    remedy:
+      'If the source is needed, put it back into the config of the processes with the role intake. If not, the second command takes the stream off the list; it touches no transfer.',
+    ...cause(
+      'intake',
+      'Its transfers go on.',
+      [showStream, `temporal workflow terminate --workflow-id stream:<stream> ${reason}`],
+      'Nothing looks for transfers that the stream misses.',
+    ),
+  },
+  GAP_UNSTARTED: {
+    title: 'Messages were received, and their transfers cannot be started.',
+    remedy: 'Repair the cause that the text names. Do not skip these numbers: each is a valid transfer.',
+    ...cause('intake', 'Portage tries to start each of them every few seconds.', [showStream, doctor]),
+  },
+  GAP_NOT_QUERIED: {
+    title: 'Numbers are known to exist, and no server could be asked for their messages yet.',
+    remedy:
+      'Check that a process with the role intake runs and that it reaches the APIs of the guardians. Do not skip these numbers: their messages are not known yet.',
+    ...cause('intake', 'Portage keeps asking the guardians for them.', [showStream, audit]),
+  },
+  GAP_HIDDEN: {
+    title: "The source's table has transfers that no log showed.",
+    remedy: 'Nothing if it passes. Otherwise a node hides logs: compare the nodes, and disable it.',
+    ...cause('intake', 'Portage starts them from the table.', [showStream, audit, 'portage node list']),
+  },
+  GAP_UNDONE: {
+    title: 'Transfers have to be started again: the transaction that had completed them is gone.',
+    remedy: 'Nothing. Ask what happened to the chain.',
+    ...cause('intake', 'Portage starts them again.', [showStream]),
+  },
+  GAP_UNOBSERVED: {
+    title: 'Messages are final at the source, and no server that was asked has them signed.',
+    remedy: 'Ask Wormhole. Skip a number only if its message can never come.',
+    ...cause('intake', 'Portage asks for them ever more rarely.', [showStream, audit, `portage stream skip <stream> <number> ${reason}`]),
+  },
+  GAP_HELD: {
+    title: "Wormhole's Governor holds messages back.",
+    remedy: 'Wait.',
+    ...cause('intake', 'Portage asks for them again, at every audit at least.', [showStream]),
+  },
+  GAP_NOT_FINAL: {
+    title: 'These messages are not final at the source yet, although later ones came.',
+    remedy: 'Wait.',
+    ...cause('intake', 'Portage asks for them again, at every audit at least.', [showStream]),
+  },
+  STREAM_AUDIT_UNENDED: retry(
+    'The audit of the stream was ended early: an answer that it needed did not come.',
+    'portage stuck names the cause: a stream without a source, a ledger, Temporal or a node that is away. Then audit it again. Results until then are kept.',
+  ),
+  CHECKPOINT_INVALID: fatal(
+    'The stored checkpoint of the stream is invalid.',
+    'Nothing: the stream begins without it and reads more blocks. Correct or remove the file, or the object.',
+  ),
+  CHECKPOINT_UNAVAILABLE: retry(
+    'The checkpoint of the stream could not be read or written.',
+    'Check streams.checkpoints in the config: the folder and its rights, or the object store.',
+  ),
+  CHECKPOINT_DENIED: {
+    title: 'The source denies the block of the checkpoint that a stream began with. The checkpoint is no longer trusted.',
+    remedy: 'Nothing: the blocks are read again. Find out who wrote the checkpoint, or whether the chain was replaced.',
+  },
+  LOGS_HIDDEN: {
+    title: 'The source has transfers that no log of its final blocks showed: a node hides logs.',
+    remedy:
+      'Compare the nodes (portage node list), and disable or replace the one that hides logs. Nothing is lost: the table of the source has the transfers.',
+  },
+  COMPLETIONS_UNKNOWN: {
+    title: 'The target completed numbers that the source does not have.',
+    remedy: 'portage stream audit <stream>; docs/runbooks/STREAM_COUNT.md.',
+  },
+  SOURCE_COUNT_FELL: {
+    title: 'The source counts fewer transfers than its logs have shown. Its blocks are read again.',
+    remedy: 'portage stream show <stream>, and compare the nodes of the source with a block explorer: a node lies or is on a fork.',
+  },
+  SOURCE_FORKED: {
+    title: 'The source was reorganised below finality, or its nodes contradict themselves. Blocks are read again.',
+    remedy: 'portage audit run --chain <chain> --hours 48, and ask what happened to the chain; docs/runbooks/STREAM_FORKED.md.',
+  },
+  STREAM_FOREIGN: {
+    title: 'A stream that Portage did not start claims the same numbers.',
+    remedy: 'Find out who reaches Temporal. temporal workflow describe --workflow-id stream:<predecessor>',
+  },
+  PREDECESSOR_OPEN: {
+    title: 'An older stream of the same source still has open numbers.',
+    remedy: 'portage stream show <predecessor> lists them; then temporal workflow terminate --workflow-id stream:<predecessor>',
+  },
+  STREAM_BEGAN_OTHERWISE: {
+    title: 'A key of the config acts only where a stream begins, and this stream runs already.',
+    remedy: 'Correct the key in the config, or leave it.',
+  },
+  NUMBERS_MISSING: {
+    title: 'Numbers of the stream are missing.',
+    remedy: 'portage stream show <stream> says why each is missing; docs/runbooks/GAP_UNOBSERVED.md.',
+  },
+  TRANSFERS_LOST: {
+    title: 'Open numbers had no workflow. They are started again.',
+    remedy: 'Nothing if Temporal was wiped or restored. Otherwise find out who ends transfers.',
+  },
+  AUDIT_CORRECTED: {
+    title: 'The audit of a stream found numbers listed as open that had ended.',
+    remedy: 'Nothing: the stream is correct now. If it repeats, find out who ends transfers: portage stream show <stream>.',
+  },
+  RUNS_FOREIGN: {
+    title: 'Workflow runs claim numbers of an emitter whose guardians never signed them. They are left out.',
+    remedy: 'Find out who reaches Temporal: Portage did not start these runs. portage transfer show <first>',
+  },
+} satisfies Record<string, Row>

@@ -1,0 +1,133 @@
+import { cause, commands, does, fatal, retry, type Row } from './row.ts'
+
+const { doctor } = commands
+
+/** Temporal, its workers and what Portage keeps there. */
+export const temporalRows = {
+  TEMPORAL_UNAVAILABLE: {
+    ...retry('The Temporal server cannot be reached.', 'Check temporal.address in the config and that the server runs.'),
+    ...cause(
+      'everything',
+      'Every process asks again every few seconds. Messages from the spy are kept in memory; if a process ends, streams fetch them from the guardians.',
+      [doctor],
+      'Nothing is started and nothing goes on. Another code of the same cause says which certificate, key, permission or namespace is wrong.',
+    ),
+  },
+  LEDGER_WITHOUT_WORKER: {
+    title: 'No process with the role ledger answers.',
+    remedy: 'Start a process with the role ledger.',
+    ...cause(
+      'everything',
+      does.keeps,
+      ['portage run --role ledger'],
+      'No lane gives a nonce, no stream advances, and no setting can be read or changed.',
+    ),
+  },
+  WORKFLOW_FAILING: {
+    title: 'The task of a workflow fails again and again.',
+    remedy: 'Read the reason in the log or the Web UI. Roll the version back, or give the process the keys that it lacks.',
+    ...cause(
+      'lane',
+      'Portage resets a workflow whose code does not fit its history, and retries every other one.',
+      ['temporal workflow describe --workflow-id <workflow>', doctor],
+      'The reason is a bug, a key that a process lacks, or a version that should not run.',
+    ),
+  },
+  TEMPORAL_NAMESPACE: retry(
+    'The Temporal server does not have the namespace.',
+    'Check temporal.namespace in the config, or create it: portage setup temporal',
+  ),
+  TEMPORAL_TLS: retry(
+    'The Temporal server requires TLS, and Portage connects in plain text.',
+    'Set temporal.tls in the config ({} if a public CA signed the certificate), or TEMPORAL_TLS=true.',
+  ),
+  TEMPORAL_NO_TLS: retry(
+    'The Temporal server does not speak TLS, and Portage connects with TLS.',
+    'Correct temporal.address, or enable TLS at the server. For plain text set temporal.tls.disabled: true, or TEMPORAL_TLS=false.',
+  ),
+  TEMPORAL_UNTRUSTED: retry(
+    "The Temporal server's certificate is not trusted.",
+    'Name the CA that signed it: temporal.tls.caFile, or TEMPORAL_TLS_SERVER_CA_CERT_PATH. If only its name differs, set temporal.tls.serverName.',
+  ),
+  TEMPORAL_CERTIFICATE_REFUSED: retry(
+    "The Temporal server refuses Portage's certificate, or requires one and got none.",
+    'Use a valid certificate signed by a CA of the server: temporal.tls.certificateFile and keyFile, or TEMPORAL_TLS_CLIENT_CERT_PATH and TEMPORAL_TLS_CLIENT_KEY_PATH.',
+  ),
+  TEMPORAL_CREDENTIALS: retry(
+    'A certificate, key or API key for Temporal cannot be used.',
+    'Correct the named file or variable: a PEM certificate and its PEM key, or the bare text of an API key.',
+  ),
+  TEMPORAL_API_KEY_REFUSED: retry(
+    "The Temporal server does not accept Portage's API key.",
+    'The key is wrong, expired or of another account. Put a new one into temporal.apiKeyFile (read again without a restart) or TEMPORAL_API_KEY.',
+  ),
+  TEMPORAL_PERMISSION: retry(
+    'The Temporal server does not permit this in the namespace.',
+    'Give the API key or certificate access to the named namespace: write for workers and orders, read for queries. An expired API key is refused in the same way.',
+  ),
+  TEMPORAL_OPEN: {
+    title: 'Temporal is reached without credentials, or an API key travels in plain text.',
+    remedy: 'Require client certificates or an API key at the Temporal server, and set temporal.tls in the config.',
+  },
+  TEMPORAL_SDK: {
+    title: "Temporal's SDK reports a problem.",
+    remedy: 'Nothing if it passes: the SDK retries by itself. Otherwise check Temporal and the load of this machine.',
+  },
+  API_KEY_ENDS: {
+    title: 'The API key of Temporal expires soon.',
+    remedy: 'Create a new one, and put it into the file of temporal.apiKeyFile, which is read again without a restart.',
+  },
+  SEARCH_ATTRIBUTE_MISSING: {
+    title: 'The namespace lacks a search attribute: transfers cannot be found by their code.',
+    remedy: 'portage setup temporal',
+  },
+  VERSION_INACTIVE: {
+    title: 'This version of the workers gets no new work.',
+    remedy: 'portage deploy status, then portage deploy promote.',
+  },
+  QUEUE_UNPOLLED: fatal(
+    'This process serves a task queue of Temporal, and no longer polls it.',
+    'Nothing if a supervisor (systemd, Kubernetes) restarts it: the process ends by itself. Otherwise start it again. Keep its log: this is a bug.',
+  ),
+  STEPS_LEFT: {
+    title: 'Steps did not end within the shutdown time, and are left to other processes.',
+    remedy: 'Nothing: the steps run again. If this comes with every stop, raise worker.shutdownForceSeconds.',
+  },
+  WORKFLOW_RESET: {
+    title: 'A workflow was reset to its first task, with its signals and updates.',
+    remedy: 'Find out whether Temporal was set back or a deployment does not replay: docs/runbooks/WORKFLOW_RESET.md.',
+  },
+  WORKFLOW_STUCK: {
+    title: 'The task of a workflow fails again and again, and a reset does not help.',
+    remedy: 'Read the reason. Roll the version back, or give the process its keys: docs/runbooks/WORKFLOW_FAILING.md.',
+  },
+  WORKFLOW_UNANSWERED: {
+    title: 'A workflow did not answer an update, which is sent again.',
+    remedy: 'Check that a worker serves the queue ledger and that Temporal answers: portage stuck.',
+  },
+  PROCESS_NOT_READY: {
+    title: 'A role has no process that is ready, or some of its processes wait.',
+    remedy: 'GET /readyz at the admin port of the process says what it waits for.',
+  },
+  // Payloads that Temporal keeps encrypted. All retriable: another process may have the key, and no transfer may end for lack of one.
+  ENCRYPTION_KEY: retry(
+    'A key of temporal.encryption cannot be used.',
+    'Put the whole key, and nothing else, into the named file or variable: openssl rand -base64 32 makes one.',
+  ),
+  ENCRYPTION_KEY_UNKNOWN: retry(
+    'A payload in Temporal is encrypted with a key that this process does not have.',
+    'Add the key with this id to temporal.encryption.keys, after the first, and restart the process; the workflow waits until then. If you never used this id, somebody else can write to Temporal.',
+  ),
+  ENCRYPTION_MISSING: retry(
+    'A payload in Temporal is not encrypted, and temporal.encryption.required refuses those.',
+    'If Portage wrote it before encryption was on, set required to false until that workflow has ended or continued as new. Otherwise somebody without a key has written to Temporal: docs/runbooks/WORKFLOW_FAILING.md.',
+  ),
+  ENCRYPTION_BROKEN: retry(
+    'A payload in Temporal is not what was encrypted.',
+    'Check that all processes have the same key under this id. Otherwise somebody who reaches Temporal has changed or moved it: docs/runbooks/WORKFLOW_FAILING.md.',
+  ),
+  PAYLOADS_PLAIN: {
+    title: 'Payloads in Temporal are not encrypted.',
+    remedy: 'Set temporal.encryption in the config, with the same key in all processes.',
+  },
+} satisfies Record<string, Row>

@@ -1,0 +1,115 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { parse } from 'yaml'
+import { catalogue, type Code, causeCatalogue, isCauseCode, isErrorCode } from '../../domain/catalogue/catalogue.ts'
+import { type CauseRow, type Row, severities } from '../../domain/catalogue/row.ts'
+import { markdownTable } from './markdown.ts'
+
+const folder = 'docs/runbooks'
+
+/** An alert rule of deploy/prometheus/alerts.yml. */
+export interface AlertRule {
+  readonly alert: string
+  readonly expr: string
+  readonly for?: string
+  readonly labels: { readonly severity: string }
+  readonly annotations: { readonly summary: string; readonly runbook: string }
+}
+
+export function alertRules(root: string): AlertRule[] {
+  const { groups } = parse(readFileSync(join(root, 'deploy/prometheus/alerts.yml'), 'utf8')) as { groups: { rules: AlertRule[] }[] }
+  return groups.flatMap(({ rules }) => rules)
+}
+
+export const runbookOf = (code: string) => `${folder}/${code}.md`
+
+/** The generated part of every runbook: of each cause, and of each other code that an alert points to. Path → text. */
+export function describeRunbooks(root: string): ReadonlyMap<string, string> {
+  const alerts = alertRules(root)
+  const codes = (Object.keys(catalogue) as Code[]).filter((code) => isCauseCode(code) || alertsOf(code, alerts).length > 0)
+  const others = codes.filter((code) => !isCauseCode(code))
+  return new Map([
+    [`${folder}/README.md`, index(others, alerts)],
+    ...codes.map((code) => [runbookOf(code), page(code, catalogue[code], alertsOf(code, alerts))] as const),
+  ])
+}
+
+/** The table of docs/operate/monitor/alerts.md. */
+export function describeAlerts(root: string): string {
+  const rows = alertRules(root).map(({ alert, for: time = 'at once', labels, annotations: { summary, runbook } }) => {
+    const code = /(\w+)\.md$/.exec(runbook)?.[1] ?? ''
+    return [`\`${alert}\``, labels.severity, plain(summary), time, `[${code}](../../runbooks/${code}.md)`]
+  })
+  return markdownTable(['alert', 'severity', 'meaning', 'fires after', 'runbook'], rows)
+}
+
+function alertsOf(code: Code, alerts: readonly AlertRule[]): readonly AlertRule[] {
+  return alerts.filter(({ annotations }) => annotations.runbook === runbookOf(code))
+}
+
+/** A summary with `<label>` in place of Prometheus' templates. */
+function plain(summary: string): string {
+  return summary.replaceAll(/\{\{ \$labels\.(\w+) \}\}/g, '`<$1>`').replaceAll(/\{\{ \$value[^}]*\}\}/g, '`<value>`')
+}
+
+function page(code: Code, row: Row & Partial<CauseRow>, alerts: readonly AlertRule[]): string {
+  const { title, meaning, remedy, does, next = [] } = row
+  return [
+    `# ${code}`,
+    title,
+    ...(meaning === undefined ? [] : [meaning]),
+    `**Symptom:** ${symptoms(code, alerts)}.`,
+    ...(does === undefined ? [] : [`**Portage:** ${does}`]),
+    `**You:** ${linked(remedy.replace(`: ${runbookOf(code)}`, ''))}`,
+    ...(next.length === 0 ? [] : [['```sh', ...next, '```'].join('\n')]),
+    ...(alerts.length === 0
+      ? []
+      : [
+          '**Alerts:**',
+          alerts
+            .map(
+              ({ alert, labels, annotations, for: time }) =>
+                `- \`${alert}\` (${labels.severity}${time ? `, after ${time}` : ''}): ${plain(annotations.summary)}`,
+            )
+            .join('\n'),
+        ]),
+    `[All runbooks](README.md) · [error codes](../reference/errors.md) · [alerts](../operate/monitor/alerts.md)`,
+  ].join('\n\n')
+}
+
+function symptoms(code: Code, alerts: readonly AlertRule[]): string {
+  return [
+    ...(isCauseCode(code) ? [`\`portage stuck\`, the page and \`GET /v1/stuck\` show \`${code}\``] : []),
+    ...(isErrorCode(code) ? ['errors, transfers and log lines have this code'] : []),
+    ...(isCauseCode(code) || isErrorCode(code) || code === 'PROCESS_NOT_READY' ? [] : ['a log line has this code']),
+    ...alerts.map(({ alert }) => `the alert \`${alert}\` fires`),
+  ].join('; ')
+}
+
+/** Paths of other documents as links from docs/runbooks. */
+function linked(text: string): string {
+  return text
+    .replaceAll(/docs\/runbooks\/(\w+)\.md/g, '[$1]($1.md)')
+    .replaceAll(/docs\/((?:\w+\/)*([\w-]+\.md))/g, '[$2](../$1)')
+    .replaceAll('SECURITY.md', '[SECURITY.md](../../SECURITY.md)')
+}
+
+function index(others: readonly Code[], alerts: readonly AlertRule[]): string {
+  const rows = (codes: readonly Code[]) =>
+    markdownTable(
+      ['code', 'meaning', 'alerts'],
+      codes.map((code) => [
+        `[${code}](${code}.md)`,
+        catalogue[code].title,
+        alertsOf(code, alerts)
+          .map(({ alert }) => `\`${alert}\``)
+          .join(', '),
+      ]),
+    )
+  const causes = Object.entries(causeCatalogue)
+  const parts = Object.entries(severities).map(([severity, heading]) => {
+    const codes = causes.flatMap(([code, row]) => (row.severity === severity ? [code as Code] : []))
+    return `## ${heading}\n\n${rows(codes)}`
+  })
+  return [...parts, `## Alerts without a cause in \`portage stuck\`\n\n${rows(others)}`].join('\n\n')
+}
