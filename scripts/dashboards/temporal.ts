@@ -15,8 +15,7 @@ export const temporal: Dashboard = {
       panels: [
         {
           ...{ title: 'Stuck', unit: 'short' },
-          description:
-            'Open workflows of the queue ledger whose task fails repeatedly: docs/runbooks/WORKFLOW_FAILING.md.',
+          description: 'Open workflows of the queue ledger whose task fails repeatedly: docs/runbooks/WORKFLOW_FAILING.md.',
           series: [[max('type', 'portage_workflows_stuck'), '{{ type }}']],
         },
         {
