@@ -2,7 +2,7 @@ import type { EvmChain } from '../chains/evm/index.ts'
 import { emitterStreamSchema } from '../config/schema/bridge-schema.ts'
 import type { ChainConfig, Config } from '../config/schema/schema.ts'
 import { RelayerError } from '../domain/catalogue/errors.ts'
-import type { StreamConfig } from '../domain/stream/stream.ts'
+import { createStreamNames, type StreamName, type StreamNames } from '../domain/stream/stream-names.ts'
 import type { BridgeName, ChainName } from '../domain/transfer/transfer.ts'
 import { numberOfUnconfigured } from '../domain/transfer/unconfigured-source.ts'
 import { createBridge } from './kit/bridge.ts'
@@ -136,16 +136,27 @@ export function spySources({ chains, bridges }: BridgesOptions) {
   return [{ bridge: wormholeTokenBridge, address, filters }]
 }
 
-/** The streams that the config has sources for: the signed ones with what the ids of their transfers call their source. */
-export function configuredStreams({ chains, bridges }: BridgesOptions): readonly Pick<StreamConfig, 'stream' | 'sourceId'>[] {
+/** The streams that the config has sources for. */
+export function configuredStreams({ chains, bridges }: BridgesOptions): readonly StreamName[] {
   const own = bridges[wormholeTokenBridge]
     ? Object.entries(chains).map(([name, chain]) => ({ sourceChain: name, ...wormholeOf(name, chain) }))
     : []
-  const signed = [...own, ...heardSources({ chains, bridges })].map(({ sourceChain, emitter, emitterChain }) => {
-    return { stream: streamOf(sourceChain, emitter), sourceId: String(emitterChain) }
-  })
+  const signed = [...own, ...heardSources({ chains, bridges })].map(({ sourceChain, emitter, emitterChain }) => ({
+    id: streamOf(emitterChain, emitter),
+    name: streamOf(sourceChain, emitter),
+  }))
+  const networkOf = (chain: ChainName) => String(chains[chain]?.networkId ?? chain)
   const routes = bridges['native-bridge']?.routes ?? []
-  return [...signed, ...routes.map(({ source, target }) => ({ stream: nativeStreamOf(source, target) }))]
+  const scanned = routes.map(({ source, target }) => ({
+    id: nativeStreamOf(networkOf(source), networkOf(target)),
+    name: nativeStreamOf(source, target),
+  }))
+  return [...signed, ...scanned]
+}
+
+/** The config's names for the ids of streams. */
+export function streamNames(options: BridgesOptions): StreamNames {
+  return createStreamNames(configuredStreams(options))
 }
 
 /** A source chain for people: one that the config does not have, by the name that Wormhole's SDK knows it by. */

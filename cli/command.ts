@@ -2,6 +2,7 @@ import { resolve } from 'node:path'
 import type { Command } from 'commander'
 import { loadConfig } from '../config/load/load.ts'
 import type { Config } from '../config/schema/schema.ts'
+import { streamNames } from '../bridges/registry.ts'
 import { type ResolvedTemporal, resolveTemporal } from '../config/temporal-access.ts'
 import type { TemporalClient } from '../temporal/client/connection/client.ts'
 import { withTemporalClient } from '../temporal/client/connection/connect.ts'
@@ -79,7 +80,10 @@ function createCall<Options>(context: CliContext, command: Command, path: string
     return { ...loaded, temporal: { ...loaded.temporal, address, namespace } }
   }
   /** The Temporal server of a config and of the environment. Throws CONFIG_INVALID. */
-  const temporalOf = ({ temporal }: Config): ResolvedTemporal => resolveTemporal(temporal, context.env)
+  const temporalOf = (loaded: Config): ResolvedTemporal => ({
+    ...resolveTemporal(loaded.temporal, context.env),
+    streamNames: streamNames(loaded),
+  })
   return {
     options,
     globals,

@@ -1,3 +1,5 @@
+import type { StreamNames } from './stream/stream-names.ts'
+
 /** A secret or certificate that is read when it is needed. Nobody sees it by printing the object that holds this. */
 export interface CredentialSource {
   /** Which setting named it: `the config file`, `TEMPORAL_API_KEY`, `profile prod of /etc/temporal.toml`. */
@@ -42,6 +44,8 @@ export interface TemporalAccess {
   readonly headers?: Readonly<Record<string, string>>
   /** Absent: payloads are plain JSON. */
   readonly encryption?: PayloadEncryption | undefined
+  /** The config's names for streams. Absent: callers use ids. */
+  readonly streamNames?: StreamNames | undefined
   /** A field of the config's map `temporal`, which is no access yet: it would be a connection without what files and variables say. */
   readonly useEnvironment?: never
 }

@@ -14,16 +14,14 @@ import {
   applyStreamUpdate,
 } from '../temporal/contracts/stream.ts'
 import { entityWorkflow } from './entity-workflow.ts'
-import { continueAsNew, patched, setCurrentDetails, setHandler } from '@temporalio/workflow'
+import { continueAsNew, setCurrentDetails, setHandler } from '@temporalio/workflow'
 
 /** As in a lane: each update is kept in the record of the run, which is rewritten at every step. */
 const updatesPerRun = 300
 
 /** One numbered source of transfers: the only writer of what was seen, is open and is missing. All decisions are in domain/stream/reducer.ts. */
 export async function stream(input: StreamInput): Promise<void> {
-  // Runs that began in a release which knew no set of numbers aside go on without it until they continue as new.
-  const { aside, ...begun } = input.state ?? begin(input)
-  let state: StreamState = patched('stream-aside') ? { ...begun, aside: aside ?? [] } : begun
+  let state: StreamState = input.state ?? begin(input)
 
   const step = (update: StreamUpdate): StreamResponse => {
     const toldAt = Date.now()

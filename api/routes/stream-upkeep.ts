@@ -1,3 +1,4 @@
+import { streamNames } from '../../bridges/registry.ts'
 import { setTimeout as delay } from 'node:timers/promises'
 import { z } from 'zod'
 import { aboutStream } from '../../operations/access/subjects.ts'
@@ -72,7 +73,7 @@ function auditRoute(app: Api, { client, logger, auditStream }: ApiDeps): void {
 
 function checkpointRoutes(app: Api, { client, config, logger }: ApiDeps): void {
   const place = checkpointPlaceOf(config)
-  const store = place && createCheckpointStore(place)
+  const store = place && createCheckpointStore(place, streamNames(config))
   const gate = createReadGate({ atOnce: 2, waiting: 8 })
   const none = () => new RelayerError('INPUT_INVALID', { detail: 'streams.checkpoints says none: no checkpoints are kept.' })
 

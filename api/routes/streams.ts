@@ -9,6 +9,7 @@ import { type Api, type ApiDeps, finalizedHeight } from '../deps.ts'
 import { errorSchema } from '../errors.ts'
 import { orderStream, type StreamOrder } from '../../intake/streams/orders.ts'
 import { listStreams, readStream, sourceOf, toReport } from '../../intake/streams/reports.ts'
+import { nameOf } from '../../temporal/client/streams/streams.ts'
 import { sequenceSchema } from './submit-transfer.ts'
 
 const author = {
@@ -52,6 +53,7 @@ type OrderName = keyof typeof orderBodies
 const reportSchema = z
   .looseObject({
     stream: z.string(),
+    workflowId: z.string().optional().describe('Of its workflow in Temporal.'),
     problem: z.string().optional().describe('Why the stream did not answer; nothing else is known of it.'),
     cursor: z.number().optional().describe('Last block of the live scan.'),
     lag: z.number().optional().describe("Blocks from the cursor to the source's finalized head, where this process reads it."),
@@ -80,7 +82,11 @@ const obeyedSchema = z.object({
 
 /** A stream in a path. */
 export const streamParams = z.object({
-  stream: z.string().min(1).max(300).describe('`native-bridge:{source}:{target}`, `{bridge}:{source}:{emitter}`.'),
+  stream: z
+    .string()
+    .min(1)
+    .max(300)
+    .describe('`native-bridge:{source}:{target}`, `{bridge}:{source}:{emitter}`; chains by their names or by their numbers.'),
 })
 
 /** `GET /v1/streams`, `GET /v1/streams/{stream}`, and the operators' orders: `POST /v1/streams/{stream}/{order}`. */
@@ -88,6 +94,10 @@ export function streamRoutes(app: Api, deps: ApiDeps): void {
   const { client, network } = deps
   const heights = (chain: string) => finalizedHeight(network, chain)
   const read = { access: 'read' } as const
+  app.addHook('preHandler', async ({ params }) => {
+    const named = params as { stream?: string }
+    if (named.stream !== undefined) named.stream = nameOf(client, named.stream)
+  })
   const list = {
     summary: 'The numbered sources of transfers',
     response: { 200: z.object({ asOf: z.string(), streams: z.array(reportSchema) }), 503: errorSchema },

@@ -1,6 +1,5 @@
 import { decodeBase64 } from 'ethers'
 import { RelayerError, toRelayerError } from '../../domain/catalogue/errors.ts'
-import type { ChainName } from '../../domain/transfer/transfer.ts'
 import type { BlockRange, ScannedSource } from '../source-port.ts'
 import type { GoodMessages } from '../kit/good-messages.ts'
 import type { LogReader } from '../kit/logs.ts'
@@ -21,9 +20,9 @@ export interface NativeSourceOptions {
   readonly good: Pick<GoodMessages, 'add'>
 }
 
-/** The id of the stream of a route. Without the contracts: a stream whose contract is replaced goes on, since a chain has one native bridge to another. */
-export function streamOf(sourceChain: ChainName, targetChain: ChainName): string {
-  return `${nativeBridge}:${sourceChain}:${targetChain}`
+/** The stream between two chains, given by their names or by their network ids. Replacing a contract keeps the stream: two chains have one bridge. */
+export function streamOf(source: string, target: string): string {
+  return `${nativeBridge}:${source}:${target}`
 }
 
 /** MIP-61's events and tables as a numbered source: both its listeners, and the reads of its bootstrap and of the audit. */

@@ -26,7 +26,6 @@ export function createTokenBridgeSource(options: TokenBridgeSourceOptions): Sign
       origin: `${chain.networkId}/${core.toLowerCase()}`,
       first: begins.first ?? '0',
       maxOpen,
-      sourceId: String(emitterChain),
     },
     bridge: wormholeTokenBridge,
     sourceChain,
@@ -42,9 +41,9 @@ export function createTokenBridgeSource(options: TokenBridgeSourceOptions): Sign
   }
 }
 
-/** The id of the stream of an emitter. */
-export function streamOf(sourceChain: ChainName, emitter: string): string {
-  return `${wormholeTokenBridge}:${sourceChain}:${emitter}`
+/** The stream of an emitter. @param source the name of its chain, or Wormhole's number of the chain */
+export function streamOf(source: ChainName | number, emitter: string): string {
+  return `${wormholeTokenBridge}:${source}:${emitter}`
 }
 
 /** As `SignedSource.delivered`, by the token bridges of the targets. */

@@ -8,7 +8,7 @@ import { isShort, isShortFor } from '../../domain/text/short-id.ts'
 import type { StreamView } from '../../domain/stream/stream.ts'
 import type { TemporalClient } from '../../temporal/client/connection/client.ts'
 import { fromTemporal } from '../../temporal/client/connection/errors.ts'
-import { listStreamNames } from '../../temporal/client/streams/streams.ts'
+import { listStreamNames, nameOf } from '../../temporal/client/streams/streams.ts'
 import { withChain } from './chains.ts'
 import type { Call, Outcome } from '../command.ts'
 import type { Reasoned } from './options.ts'
@@ -23,9 +23,12 @@ export function streamArgument(command: Command): Command {
   return command.argument('<stream>', 'stream id (native-bridge:ethereum:bsc), in full or as portage stream list shortens it')
 }
 
-/** The name of a stream, in full or as lists shorten it. Throws STREAM_NOT_FOUND (none is so named, or several are), TEMPORAL_UNAVAILABLE. */
+/**
+ * The name of a stream. Throws STREAM_NOT_FOUND (no stream or several have this name), TEMPORAL_UNAVAILABLE.
+ * @param name in full, as lists shorten it, or with the numbers of the chains
+ */
 export async function findStream(client: TemporalClient, name: string): Promise<string> {
-  if (!isShort(name)) return name
+  if (!isShort(name)) return nameOf(client, name)
   const names = await listStreamNames(client).catch((error: unknown) => {
     throw fromTemporal(error, {})
   })

@@ -4,7 +4,6 @@ import type { Config } from '../../config/schema/schema.ts'
 import { commandsOf } from '../../domain/catalogue/cause.ts'
 import { RelayerError } from '../../domain/catalogue/errors.ts'
 import { printable } from '../../domain/text/printable.ts'
-import { isSuccessor } from '../../domain/stream/succession.ts'
 import type { TemporalAccess } from '../../domain/temporal-access.ts'
 import { viewStream } from '../../domain/stream/reducer.ts'
 import { ignoredChanges } from '../../intake/streams/config-changes.ts'
@@ -37,17 +36,12 @@ export async function checkStreams(config: Config, temporal: TemporalAccess): Pr
 async function checkWithoutSource(client: TemporalClient, sources: readonly Source[]): Promise<Check[]> {
   const own = new Set(sources.map(({ config }) => config.stream))
   const others = (await listStreamNames(client)).filter((stream) => !own.has(stream))
-  return Promise.all(others.toSorted().map((stream) => look('streams', printable(stream), () => checkOther(client, stream, sources))))
-}
-
-async function checkOther(client: TemporalClient, stream: string, sources: readonly Source[]): Promise<Finding> {
-  const state = await queryStream(client, stream).catch(() => undefined)
-  const { sourceId } = state?.config ?? {}
-  const successor = sources.find(({ config }) => isSuccessor(config, { stream, ...(sourceId !== undefined && { sourceId }) }))
-  if (successor) return `goes on as ${successor.config.stream}, which ends it when an intake with this config runs`
-  const [, end = ''] = commandsOf('STREAM_WITHOUT_SOURCE', { stream })
-  const remedy = `If its source is meant, put it back into the config. If not: ${end}`
-  return warn('runs, and the config has no source that is this stream: nobody feeds it', remedy)
+  return others.toSorted().map((stream) => {
+    const [, end = ''] = commandsOf('STREAM_WITHOUT_SOURCE', { stream })
+    const remedy = `If its source is meant, put it back into the config. If not: ${end}`
+    const detail = 'runs, and the config has no source that is this stream: no process feeds it'
+    return { area: 'streams', name: printable(stream), status: 'warn', detail, remedy } as const
+  })
 }
 
 async function checkStream(client: TemporalClient, source: Source): Promise<Finding> {

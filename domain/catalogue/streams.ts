@@ -119,14 +119,6 @@ export const streamRows = {
     title: 'The source was reorganised below finality, or its nodes contradict themselves. Blocks are read again.',
     remedy: 'portage audit run --chain <chain> --hours 48, and ask what happened to the chain; docs/runbooks/STREAM_FORKED.md.',
   },
-  STREAM_FOREIGN: {
-    title: 'A stream that Portage did not start claims the same numbers.',
-    remedy: 'Find out who reaches Temporal. temporal workflow describe --workflow-id stream:<predecessor>',
-  },
-  PREDECESSOR_OPEN: {
-    title: 'An older stream of the same source still has open numbers.',
-    remedy: 'portage stream show <predecessor> lists them; then temporal workflow terminate --workflow-id stream:<predecessor>',
-  },
   STREAM_BEGAN_OTHERWISE: {
     title: 'A key of the config acts only where a stream begins, and this stream runs already.',
     remedy: 'Correct the key in the config, or leave it.',

@@ -104,7 +104,7 @@ export function reopen(state: StreamState, from: string, to: string, at: number)
   const [low, high] = [max(BigInt(from), BigInt(state.config.first)), min(BigInt(to), BigInt(state.next) - 1n)]
   if (low > high) return state
   const numbers = [...state.open, ...state.exceptions].map(({ number }) => [number, number] as const)
-  const aside = (state.aside ?? []).flatMap(intervalsOf)
+  const aside = state.aside.flatMap(intervalsOf)
   const taken = [...state.gaps.map(interval), ...numbers, ...aside].sort(([a], [b]) => compare(a, b))
   const again = missingBetween(taken, String(low), String(high)).map(([start, end]) =>
     newGap(state, BigInt(start), BigInt(end), 'undone', at),

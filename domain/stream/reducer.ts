@@ -99,8 +99,8 @@ function setMaxOpen({ ordered: _, ...state }: StreamState, request: RequestOf<'s
 }
 
 /** The config of a process that has just started: it holds where no operator has ordered anything else. */
-function configured(state: StreamState, { maxOpen, sourceId }: RequestOf<'configured'>): StreamStep {
-  const config = { ...state.config, maxOpen, ...(sourceId !== undefined && { sourceId }) }
+function configured(state: StreamState, { stream, origin, maxOpen }: RequestOf<'configured'>): StreamStep {
+  const config = { ...state.config, stream, origin, maxOpen }
   return done({ ...state, config, maxOpen: state.ordered ? state.maxOpen : fitting(maxOpen) })
 }
 

@@ -47,7 +47,7 @@ const table: { readonly [Kind in StreamRequest['kind']]: { readonly [Field in Ex
   backfill: { ...named, ...range },
   trust: { number: u64, height: optional(whole), ...named },
   setMaxOpen: { ...named, maxOpen: optional(maxOpen) },
-  configured: { maxOpen, sourceId: optional(text(100)) },
+  configured: { stream: text(256), origin: text(256), maxOpen },
   pause: named,
   resume: named,
 }

@@ -24,11 +24,8 @@ export interface StreamState {
   readonly cursor?: ScannedBlock
   /** Ascending. Seen, which means started, and not resolved. */
   readonly open: readonly OpenNumber[]
-  /**
-   * Started, not resolved, and in nobody's way: parked, or waiting for long for what is their own. They take none of the room, and few bytes. Absent: this run
-   * began in a release that knew no such set; its parked numbers stay in `open`.
-   */
-  readonly aside?: readonly AsideNumbers[]
+  /** Started, not resolved, and in nobody's way: parked, or waiting for long for what is their own. They take none of the room, and few bytes. */
+  readonly aside: readonly AsideNumbers[]
   /** Ascending. Not seen, or to be started again. */
   readonly gaps: readonly Gap[]
   /** Completed on the target and not seen at the source yet: that resolves no number, since its id could not be compared. */
@@ -69,7 +66,7 @@ export interface StreamState {
 }
 
 export interface StreamConfig {
-  /** `native-bridge:{source}:{target}`, `wormhole-token-bridge:{source}:{emitter}`. */
+  /** `native-bridge:{source}:{target}`, `wormhole-token-bridge:{source}:{emitter}`, with the chains' names in the config. `configured` changes it. */
   readonly stream: string
   /** Whose numbers they are, `{network id}/{contract}`: the stream's id has only names. A checkpoint of another origin is worth nothing. */
   readonly origin: string
@@ -79,8 +76,6 @@ export interface StreamConfig {
   readonly start?: number
   /** Most transfers at a time that are neither parked nor resolved. */
   readonly maxOpen: number
-  /** What the ids of its transfers call the source, whatever the config calls it (Wormhole's number of the chain). Absent: the stream is of no such source, or began in a release that did not keep it. */
-  readonly sourceId?: string
 }
 
 /** A block of the source, as the scan knows it. */
@@ -229,7 +224,7 @@ export type StreamRequest =
   /** `maxOpen` absent: as the config has it. */
   | (Named & { readonly kind: 'setMaxOpen'; readonly maxOpen?: number })
   /** What the config of a process that has just started says by now of what may change while the stream runs. */
-  | { readonly kind: 'configured'; readonly maxOpen: number; readonly sourceId?: string }
+  | { readonly kind: 'configured'; readonly stream: string; readonly origin: string; readonly maxOpen: number }
   | (Named & { readonly kind: 'pause' })
   | (Named & { readonly kind: 'resume' })
 

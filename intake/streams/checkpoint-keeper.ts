@@ -52,7 +52,7 @@ export function createCheckpointKeeper(
       // A stream that reads blocks and has no cursor yet would replace a better checkpoint.
       if (!state || (start !== undefined && !state.cursor)) return
       try {
-        await store.write(checkpointOf(state))
+        await store.write({ ...checkpointOf(state), stream })
       } catch (error) {
         return raise('the checkpoint of a stream could not be written', error)
       }

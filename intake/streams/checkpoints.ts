@@ -3,6 +3,7 @@ import { mkdir, open, readFile, rename, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { RelayerError } from '../../domain/catalogue/errors.ts'
 import { assertCheckpoint, checkpointOf, type StreamCheckpoint } from '../../domain/stream/checkpoint.ts'
+import { createStreamNames, type StreamNames } from '../../domain/stream/stream-names.ts'
 import { httpText } from '../submit/http.ts'
 import type { TemporalClient } from '../../temporal/client/connection/client.ts'
 import { readStream } from './reports.ts'
@@ -28,16 +29,21 @@ export function createCheckpointFiles(place: CheckpointPlace) {
   return place.kind === 'directory' ? inDirectory(place) : overHttp(place)
 }
 
-export function createCheckpointStore(place: CheckpointPlace) {
+/** Checkpoints are kept under the ids of their streams, so that they are found after a chain was renamed. */
+export function createCheckpointStore(place: CheckpointPlace, names: StreamNames = createStreamNames([])) {
   const { get, put } = createCheckpointFiles(place)
   return {
     /** Undefined: there is none. Throws CHECKPOINT_INVALID with the path of the field, CHECKPOINT_UNAVAILABLE. */
     async read(stream: string): Promise<StreamCheckpoint | undefined> {
-      const found = await get(stream)
-      return found === undefined ? undefined : parseCheckpoint(stream, found)
+      const id = names.idOf(stream)
+      const found = await get(id)
+      return found === undefined ? undefined : { ...parseCheckpoint(id, found), stream }
     },
     /** Whole or not at all. Throws CHECKPOINT_UNAVAILABLE. */
-    write: (checkpoint: StreamCheckpoint) => put(checkpoint.stream, `${JSON.stringify(checkpoint)}\n`),
+    write(checkpoint: StreamCheckpoint): Promise<void> {
+      const stream = names.idOf(checkpoint.stream)
+      return put(stream, `${JSON.stringify({ ...checkpoint, stream })}\n`)
+    },
   }
 }
 

@@ -1,4 +1,4 @@
-import type { RequestOf, StreamConfig, StreamState } from '../../domain/stream/stream.ts'
+import type { StreamConfig, StreamState, StreamView } from '../../domain/stream/stream.ts'
 import type { Logger } from '../../observability/logger.ts'
 import type { Look } from './loop.ts'
 import type { StreamClient } from './stream-client.ts'
@@ -42,50 +42,40 @@ export function ignoredChanges(
   return changes
 }
 
-/** The request that tells a stream what this process's config says of it. */
-export function configuredBy({ maxOpen, sourceId }: StreamConfig): RequestOf<'configured'> {
-  return { kind: 'configured', maxOpen, ...(sourceId !== undefined && { sourceId }) }
-}
-
-/** A ledger of an earlier release takes the request and keeps no `sourceId`: until a newer one serves the stream it is told again so often, ms. */
-const unkeptMs = 60_000
-
-/** Applies this process's config to a stream that runs already, once, and again if it has gone back: the process that started last wins. */
+/** Reports this process's config to a stream that runs already: once, and again after the stream went back. The process that started last wins. */
 export function createConfigReporter(
   source: ConfiguredSource,
   streamClient: Pick<StreamClient, 'view' | 'era' | 'state' | 'apply'>,
   logger: Logger,
-  againMs = unkeptMs,
 ): Look {
-  const { stream, maxOpen, sourceId } = source.config
+  const { stream, origin, maxOpen } = source.config
   let appliedIn: number | undefined
-  let complained = false
-  let notBefore = -Infinity
+  let warned = false
+
+  function logLimit({ most, ordered }: StreamView['maxOpen'], before: number): void {
+    const facts = { stream, maxOpen: most }
+    if (ordered) logger.info('maxOpen of the config is ignored: an order outranks it', { ...facts, configured: maxOpen, by: ordered.by })
+    else logger.info('maxOpen is as configured', { ...facts, before })
+  }
 
   return async () => {
     const { view, era } = streamClient
-    if (!view || appliedIn === era || performance.now() < notBefore) return false
+    if (!view || appliedIn === era) return false
     const state = await streamClient.state()
     if (!state) return false
-    const isOther = state.config.maxOpen !== maxOpen
-    const isUnnamed = sourceId !== undefined && state.config.sourceId !== sourceId
-    const response = isOther || isUnnamed ? await streamClient.apply([configuredBy(source.config)], era) : undefined
-    if (!response && (isOther || isUnnamed)) return false
-    if (response && isOther) {
-      const { most, ordered } = response.view.maxOpen
-      const facts = { stream, maxOpen: most }
-      if (ordered) logger.info('maxOpen of the config is ignored: an order outranks it', { ...facts, configured: maxOpen, by: ordered.by })
-      else logger.info('maxOpen is as configured', { ...facts, before: state.maxOpen })
+    const { config } = state
+    if (config.stream !== stream || config.origin !== origin || config.maxOpen !== maxOpen) {
+      const response = await streamClient.apply([{ kind: 'configured', stream, origin, maxOpen }], era)
+      if (!response) return false
+      if (config.maxOpen !== maxOpen) logLimit(response.view.maxOpen, state.maxOpen)
     }
-    for (const { field, ...facts } of complained ? [] : ignoredChanges(state, source))
-      logger.warn(`${field} acts only where a stream begins, and this one runs already`, {
+    for (const { field, ...facts } of warned ? [] : ignoredChanges(state, source))
+      logger.warn(`${field} applies only when a stream begins, and this one runs already`, {
         code: 'STREAM_BEGAN_OTHERWISE',
         ...{ stream, field, ...facts },
       })
-    complained = true
-    const isKept = !isUnnamed || (await streamClient.state())?.config.sourceId === sourceId
-    if (isKept) appliedIn = era
-    notBefore = isKept ? -Infinity : performance.now() + againMs
+    warned = true
+    appliedIn = era
     return false
   }
 }

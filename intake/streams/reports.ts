@@ -3,11 +3,12 @@ import type { StreamState, StreamView } from '../../domain/stream/stream.ts'
 import { viewStream } from '../../domain/stream/reducer.ts'
 import type { TemporalClient } from '../../temporal/client/connection/client.ts'
 import { fromTemporal } from '../../temporal/client/connection/errors.ts'
-import { listStreamNames, queryStream } from '../../temporal/client/streams/streams.ts'
+import { listStreamNames, nameOf, queryStream, workflowIdOf } from '../../temporal/client/streams/streams.ts'
 import { unprovedOf } from './unproved.ts'
 
 /** A stream for people: its view, with the words of MIP-61 beside ours. */
 export interface StreamReport extends StreamView {
+  readonly workflowId?: string
   /** Last block of the live scan. */
   readonly cursor?: number
   /** Blocks from the cursor to the source's finalized head, where that is known. */
@@ -36,7 +37,7 @@ export async function listStreams(client: TemporalClient, heights: Heights): Pro
   return Promise.all(
     streams.toSorted().map(async (stream) => {
       try {
-        return toReport(viewStream(await readStream(client, stream)), heights)
+        return { ...toReport(viewStream(await readStream(client, stream)), heights), workflowId: workflowIdOf(client, stream) }
       } catch (error) {
         // Whoever reaches Temporal can start a run under such an id that answers with anything.
         const known = toRelayerError(error)
@@ -51,7 +52,7 @@ export async function listStreams(client: TemporalClient, heights: Heights): Pro
 export async function readStream(client: TemporalClient, stream: string): Promise<StreamState> {
   const state = await queryStream(client, stream)
   if (!state) throw new RelayerError('STREAM_NOT_FOUND', { facts: { stream } })
-  return state
+  return { ...state, config: { ...state.config, stream: nameOf(client, stream) } }
 }
 
 /** The view with MIP-61's words, and how far the source's finalized head is above the cursor. */

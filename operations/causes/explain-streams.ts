@@ -1,6 +1,6 @@
 import type { CauseCode } from '../../domain/catalogue/catalogue.ts'
-import type { Gap, GapState, StreamConfig, StreamState } from '../../domain/stream/stream.ts'
-import { isSuccessor } from '../../domain/stream/succession.ts'
+import type { StreamName } from '../../domain/stream/stream-names.ts'
+import type { Gap, GapState, StreamState } from '../../domain/stream/stream.ts'
 import { viewStream } from '../../domain/stream/reducer.ts'
 import { sourceOf } from '../../intake/streams/reports.ts'
 import type { ChainFacts, Facts, StreamFacts } from './facts.ts'
@@ -38,7 +38,7 @@ const chainRows: readonly CauseCode[] = ['CHAIN_UNREACHABLE', 'CHAIN_WITHOUT_MAJ
 /** What is wrong with streams, one row for each reason of each. @param configured the streams that the config has sources for */
 export function explainStreams(
   { at, streams, chains, ledger }: Pick<Facts, 'at' | 'streams' | 'chains' | 'ledger'>,
-  configured: readonly Pick<StreamConfig, 'stream' | 'sourceId'>[],
+  configured: readonly Pick<StreamName, 'name'>[],
 ): Finding[] {
   return streams.flatMap((one): Finding[] => {
     const { stream, state } = one
@@ -48,7 +48,7 @@ export function explainStreams(
       return errorOf(state) && ledger.answered > 0 ? [{ row: 'STREAM_UNREACHABLE', ...of, what: 'The stream does not answer.' }] : []
     const found = [
       ...alarmsOf(known),
-      ...withoutSourceOf(stream, known, configured),
+      ...withoutSourceOf(stream, configured),
       ...waitsOf(known, at),
       ...lagOf(one, known, chains),
       ...gapsOf(known, at),
@@ -90,10 +90,8 @@ function alarmsOf(state: StreamState): Part[] {
   return parts
 }
 
-/** One whose source has another name in the config is taken over, and ended, by the stream of that name. */
-function withoutSourceOf(stream: string, { config: { sourceId } }: StreamState, configured: Parameters<typeof explainStreams>[1]): Part[] {
-  if (configured.some((own) => own.stream === stream || isSuccessor(own, { stream, ...(sourceId !== undefined && { sourceId }) })))
-    return []
+function withoutSourceOf(stream: string, configured: Parameters<typeof explainStreams>[1]): Part[] {
+  if (configured.some(({ name }) => name === stream)) return []
   return [{ row: 'STREAM_WITHOUT_SOURCE', what: 'The config has no source that is this stream: nobody feeds it.' }]
 }
 

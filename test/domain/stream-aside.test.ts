@@ -119,13 +119,6 @@ describe('numbers that are aside', () => {
     const last = state.open.at(-1)?.number ?? ''
     expect(room(tell(state, { kind: 'skip', number: last, by: 'ops', reason: 'dust' }))).toBe(1)
   })
-
-  test('are as before in a run that began in a release without them', () => {
-    const { aside: _, ...old } = tell(initialStream(config), { kind: 'seen', numbers: [['1'], ['2']] })
-    const state = tell(old, { kind: 'parked', number: '1', code: 'BRIDGE_CAP' }, { kind: 'parked', number: '2', code: 'X', waits: true })
-    expect(state.open).toEqual([{ number: '1', parked: 'BRIDGE_CAP' }, { number: '2' }])
-    expect(state).not.toHaveProperty('aside')
-  })
 })
 
 describe('packed runs', () => {

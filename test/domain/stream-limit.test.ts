@@ -5,6 +5,8 @@ import type { StreamConfig, StreamRequest, StreamState } from '../../domain/stre
 
 const config: StreamConfig = { stream: 'native-bridge:a:b', origin: '1/0xaa', first: '1', start: 0, maxOpen: 10 }
 
+const configured = (maxOpen: number) => ({ kind: 'configured' as const, stream: config.stream, origin: config.origin, maxOpen })
+
 function tell(state: StreamState, ...requests: StreamRequest[]): StreamState {
   assertStreamUpdate({ requests })
   return applyToStream(state, { requests }, 1_000).state
@@ -15,7 +17,7 @@ describe('how many transfers are under way at a time', () => {
   test('is what the config says, also when that changes', () => {
     const begun = initialStream(config)
     expect(most(begun)).toEqual({ most: 10, configured: 10 })
-    const changed = tell(begun, { kind: 'configured', maxOpen: 50 })
+    const changed = tell(begun, configured(50))
     expect(most(changed)).toEqual({ most: 50, configured: 50 })
     expect(viewStream(changed).room).toBe(50)
   })
@@ -23,25 +25,25 @@ describe('how many transfers are under way at a time', () => {
   test('an order outranks the config until it is taken back; then what the config says by then holds', () => {
     const ordered = tell(initialStream(config), { kind: 'setMaxOpen', maxOpen: 3, by: 'night-shift' })
     expect(most(ordered)).toEqual({ most: 3, configured: 10, ordered: { by: 'night-shift', at: 1_000 } })
-    const changed = tell(ordered, { kind: 'configured', maxOpen: 50 })
+    const changed = tell(ordered, configured(50))
     expect(most(changed)).toEqual({ most: 3, configured: 50, ordered: { by: 'night-shift', at: 1_000 } })
     expect(most(tell(changed, { kind: 'setMaxOpen', by: 'day-shift' }))).toEqual({ most: 50, configured: 50 })
   })
 
   test('an order of what the config says anyway is an order', () => {
-    const ordered = tell(initialStream(config), { kind: 'setMaxOpen', maxOpen: 10, by: 'night-shift' }, { kind: 'configured', maxOpen: 50 })
+    const ordered = tell(initialStream(config), { kind: 'setMaxOpen', maxOpen: 10, by: 'night-shift' }, configured(50))
     expect(most(ordered)).toMatchObject({ most: 10, configured: 50, ordered: { by: 'night-shift' } })
   })
 
   test('no more than there is room for in the state, whoever says it', () => {
     const begun = initialStream({ ...config, maxOpen: 1_000 })
     expect(most(begun)).toEqual({ most: 360, configured: 360 })
-    expect(most(tell(begun, { kind: 'configured', maxOpen: 2_000 }))).toEqual({ most: 360, configured: 360 })
+    expect(most(tell(begun, configured(2_000)))).toEqual({ most: 360, configured: 360 })
   })
 
   test.each<[StreamRequest, string]>([
-    [{ kind: 'configured', maxOpen: 0 }, 'requests[0].maxOpen'],
-    [{ kind: 'configured', maxOpen: 1.5 }, 'requests[0].maxOpen'],
+    [configured(0), 'requests[0].maxOpen'],
+    [configured(1.5), 'requests[0].maxOpen'],
     [{ kind: 'setMaxOpen', maxOpen: 5, by: ' ' }, 'requests[0].by'],
   ])('%j is refused', (request, field) => {
     expect(() => assertStreamUpdate({ requests: [request] })).toThrow(field)

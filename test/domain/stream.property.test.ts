@@ -30,7 +30,7 @@ const happenings: Record<string, [weight: number, (model: StreamModel, a: number
   backfill: [1, (model, a, b) => model.operator({ kind: 'backfill', from: a, to: a + b, by: 'ops' })],
   setMaxOpen: [1, (model, a) => model.operator({ kind: 'setMaxOpen', maxOpen: 1 + (a % 6), by: 'ops' })],
   asConfigured: [1, (model) => model.operator({ kind: 'setMaxOpen', by: 'o' })],
-  configured: [1, (model, a) => model.operator({ kind: 'configured', maxOpen: 1 + (a % 6) })],
+  configured: [1, (model, a) => model.operator({ kind: 'configured', stream: config.stream, origin: config.origin, maxOpen: 1 + (a % 6) })],
   pause: [1, (model) => model.operator({ kind: 'pause', by: 'ops', reason: 'test' })],
   resume: [2, (model) => model.operator({ kind: 'resume' })],
   copy: [2, (model) => model.copy()],

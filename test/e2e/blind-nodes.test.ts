@@ -4,7 +4,8 @@ import type { ActiveRule } from '../../lab/devnet/fault-proxy/rules.ts'
 import type { PortageProcess } from '../../lab/devnet/portage-process.ts'
 import { type AnySent, isNative } from '../../lab/devnet/sent.ts'
 import { until } from '../../lab/devnet/until.ts'
-import { streamViewQuery, streamWorkflowId } from '../../temporal/contracts/stream.ts'
+import { workflowIdOf } from '../../temporal/client/streams/streams.ts'
+import { streamViewQuery } from '../../temporal/contracts/stream.ts'
 import { expectAllProved, sendNatives } from '../helpers/e2e-native.ts'
 import { type Sent, type Stage, startStage } from '../helpers/e2e.ts'
 
@@ -65,7 +66,7 @@ describe('a node hides logs of the source', () => {
 
   /** The users' transfers of the stream. */
   const fromEthereum = () => sent.filter(isNative).filter(({ source }) => source === 'ethereum')
-  const view = () => stage.client.workflow.getHandle(streamWorkflowId('native-bridge:ethereum:bsc')).query(streamViewQuery)
+  const view = () => stage.client.workflow.getHandle(workflowIdOf(stage.client, 'native-bridge:ethereum:bsc')).query(streamViewQuery)
   const lines = async () => (await readFile(portage.logFile, 'utf8')).split('\n').filter((line) => line.includes('a node hides logs'))
   const hidden = async () => (await lines()).length
   /** The log comes to its file after the process has gone on. */

@@ -7,7 +7,8 @@ import { transferKinds } from '../../lab/devnet/wormhole/users.ts'
 import { type Message, toUniversal } from '../../lab/devnet/wormhole/vaa.ts'
 import { published } from '../../lab/devnet/wormhole/wormhole.ts'
 import type { StreamView } from '../../domain/stream/stream.ts'
-import { streamViewQuery, streamWorkflowId } from '../../temporal/contracts/stream.ts'
+import { workflowIdOf } from '../../temporal/client/streams/streams.ts'
+import { streamViewQuery } from '../../temporal/contracts/stream.ts'
 import { runCli } from '../cli/run-cli.ts'
 import { type ForeignChain, registerForeign } from '../helpers/e2e-foreign.ts'
 import { expectDelivered, expectNotDelivered } from '../helpers/e2e-judge.ts'
@@ -157,7 +158,8 @@ describe('Every kind of transfer, both ways', () => {
   })
 
   describe('from chains that we have no node of', () => {
-    const view = (stream: string): Promise<StreamView> => stage.client.workflow.getHandle(streamWorkflowId(stream)).query(streamViewQuery)
+    const view = (stream: string): Promise<StreamView> =>
+      stage.client.workflow.getHandle(workflowIdOf(stage.client, stream.replace(':wormhole-', ':'))).query(streamViewQuery)
     /** The stream, once every number below this one is resolved. */
     const isProved = (stream: string, next: bigint) =>
       until(

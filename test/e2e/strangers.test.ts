@@ -9,7 +9,8 @@ import { until } from '../../lab/devnet/until.ts'
 import { toUniversal } from '../../lab/devnet/wormhole/vaa.ts'
 import { limits } from '../../domain/stream/gaps.ts'
 import type { StreamView } from '../../domain/stream/stream.ts'
-import { streamViewQuery, streamWorkflowId } from '../../temporal/contracts/stream.ts'
+import { workflowIdOf } from '../../temporal/client/streams/streams.ts'
+import { streamViewQuery } from '../../temporal/contracts/stream.ts'
 import { sendUnattested } from '../helpers/e2e-token.ts'
 import { type Sent, type Stage, startStage } from '../helpers/e2e.ts'
 
@@ -27,7 +28,8 @@ describe('Transfers of strangers that nobody can deliver', { timeout: 300_000 },
   let nothings: Promise<readonly SentNativeTransfer[]>
   const honest: Sent[] = []
 
-  const view = (stream: string): Promise<StreamView> => stage.client.workflow.getHandle(streamWorkflowId(stream)).query(streamViewQuery)
+  const view = (stream: string): Promise<StreamView> =>
+    stage.client.workflow.getHandle(workflowIdOf(stage.client, stream)).query(streamViewQuery)
   const shows = (stream: string, what: string, wanted: (now: StreamView) => boolean) =>
     until(
       async () => {

@@ -5,9 +5,10 @@ import { stringify } from 'yaml'
 import { freePort } from '../../lab/devnet/ports.ts'
 import { until } from '../../lab/devnet/until.ts'
 import type { StreamRequest, StreamState } from '../../domain/stream/stream.ts'
-import { applyToStream } from '../../temporal/client/streams/streams.ts'
+import { applyToStream, workflowIdOf } from '../../temporal/client/streams/streams.ts'
 import { runCli } from '../cli/run-cli.ts'
 import { startManualAnvil } from '../helpers/evm.ts'
+import { createStreamNames } from '../../domain/stream/stream-names.ts'
 import { type StreamStage, startStreamStage } from '../helpers/stream-stage.ts'
 import { temporaryFolder } from '../helpers/folders.ts'
 
@@ -39,8 +40,9 @@ describe('portage stream', () => {
   }
 
   beforeAll(async () => {
-    stage = await startStreamStage()
     anvil = await startManualAnvil()
+    const id = `native-bridge:${anvil.chainId}:5`
+    stage = await startStreamStage(createStreamNames([{ id, name: stream }]))
     await anvil.mine(scanned + 10)
     const ethereum = {
       family: 'evm',
@@ -210,7 +212,7 @@ describe('portage stream', () => {
   })
 
   test('a signal whose texts are none pauses, and never jams the stream', async () => {
-    const signal = (...args: unknown[]) => stage.client.workflow.getHandle(`stream:${stream}`).signal('pause', ...args)
+    const signal = (...args: unknown[]) => stage.client.workflow.getHandle(workflowIdOf(stage.client, stream)).signal('pause', ...args)
     const paused = async () => (await state()).paused
     for (const [typed, by, reason] of [
       [[{ by: 5, reason: { ticket: 7 } }], '5', '{"ticket":7}'],

@@ -5,7 +5,8 @@ import { until } from '../../lab/devnet/until.ts'
 import { asideOf } from '../../domain/stream/aside.ts'
 import type { StreamState } from '../../domain/stream/stream.ts'
 import { cancelSignal } from '../../temporal/contracts/transfer.ts'
-import { streamStatusQuery, streamWorkflowId } from '../../temporal/contracts/stream.ts'
+import { workflowIdOf } from '../../temporal/client/streams/streams.ts'
+import { streamStatusQuery } from '../../temporal/contracts/stream.ts'
 import { startStage, type Stage } from '../helpers/e2e.ts'
 import { settingsReach } from '../helpers/e2e-settings.ts'
 
@@ -20,7 +21,7 @@ describe('how transfers of a stream end, or wait, without a delivery', { timeout
   afterAll(() => stage?.close())
 
   const stateOf = () =>
-    stage.client.workflow.getHandle(streamWorkflowId('native-bridge:ethereum:bsc')).query<StreamState>(streamStatusQuery)
+    stage.client.workflow.getHandle(workflowIdOf(stage.client, 'native-bridge:ethereum:bsc')).query<StreamState>(streamStatusQuery)
   const shows = (wanted: (state: StreamState) => boolean, what: string) =>
     until(
       async () => {

@@ -6,7 +6,8 @@ import { until } from '../../lab/devnet/until.ts'
 import { signVaa, toUniversal } from '../../lab/devnet/wormhole/vaa.ts'
 import { asideOf } from '../../domain/stream/aside.ts'
 import type { StreamState } from '../../domain/stream/stream.ts'
-import { streamStatusQuery, streamWorkflowId } from '../../temporal/contracts/stream.ts'
+import { workflowIdOf } from '../../temporal/client/streams/streams.ts'
+import { streamStatusQuery } from '../../temporal/contracts/stream.ts'
 import { runCli } from '../cli/run-cli.ts'
 import { expectDelivered } from '../helpers/e2e-judge.ts'
 import { runsOf } from '../helpers/e2e-runs.ts'
@@ -24,7 +25,7 @@ describe('A VAA whose guardian set has expired', { timeout: 300_000 }, () => {
 
   const state = async (): Promise<StreamState> => {
     const emitter = toUniversal(stage.devnet.chains.ethereum.tokenBridge)
-    return stage.client.workflow.getHandle(streamWorkflowId(`wormhole-token-bridge:ethereum:${emitter}`)).query(streamStatusQuery)
+    return stage.client.workflow.getHandle(workflowIdOf(stage.client, `wormhole-token-bridge:ethereum:${emitter}`)).query(streamStatusQuery)
   }
   const messageOf = ({ sequence, emitter }: Sent) => {
     const found = stage.devnet.guardian.observations.find(({ message }) => message.sequence === sequence && message.emitter === emitter)

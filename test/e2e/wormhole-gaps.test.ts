@@ -7,8 +7,8 @@ import { digestOf, type Message, signVaa, toUniversal } from '../../lab/devnet/w
 import { devnetGuardians } from '../../lab/devnet/chain/accounts.ts'
 import type { Treatment } from '../../lab/devnet/wormhole/observations.ts'
 import type { StreamState, StreamView } from '../../domain/stream/stream.ts'
-import { applyToStream } from '../../temporal/client/streams/streams.ts'
-import { streamStatusQuery, streamViewQuery, streamWorkflowId } from '../../temporal/contracts/stream.ts'
+import { applyToStream, workflowIdOf } from '../../temporal/client/streams/streams.ts'
+import { streamStatusQuery, streamViewQuery } from '../../temporal/contracts/stream.ts'
 import { expectDelivered } from '../helpers/e2e-judge.ts'
 import { runsOf } from '../helpers/e2e-runs.ts'
 import { type ChainKey, type Stage, startStage } from '../helpers/e2e.ts'
@@ -30,7 +30,7 @@ describe('Wormhole messages that the spy does not send', { timeout: 300_000 }, (
 
   const handle = (chain: ChainKey = 'ethereum') => {
     const emitter = toUniversal(stage.devnet.chains[chain].tokenBridge)
-    return stage.client.workflow.getHandle(streamWorkflowId(`wormhole-token-bridge:${chain}:${emitter}`))
+    return stage.client.workflow.getHandle(workflowIdOf(stage.client, `wormhole-token-bridge:${chain}:${emitter}`))
   }
   const view = (chain?: ChainKey): Promise<StreamView> => handle(chain).query(streamViewQuery)
   const state = (chain?: ChainKey): Promise<StreamState> => handle(chain).query(streamStatusQuery)

@@ -10,6 +10,8 @@ import type { LaneState } from '../../domain/lane/lane.ts'
 import { laneId } from '../../domain/lane/lane-id.ts'
 import type { TransferState } from '../../domain/transfer/transfer.ts'
 import type { PayloadEncryption } from '../../domain/temporal-access.ts'
+import { streamNames } from '../../bridges/registry.ts'
+import { configSchema } from '../../config/schema/schema.ts'
 import { createTemporalClient } from '../../temporal/client/connection/connect.ts'
 import { retries } from '../../temporal/client/connection/retries.ts'
 import { createEncryptionCodec } from '../../temporal/encryption/codec.ts'
@@ -78,7 +80,10 @@ export async function startStage(
   const devnet = await startDevnet({ ...defaults, broadcast, ...devnetOptions })
   // A test that kills its Temporal may close this while a call is to be tried again.
   const connection = await Connection.connect({ address: devnet.temporal.address, interceptors: retries() })
-  const client = createTemporalClient(connection, 'default', { codec: createEncryptionCodec(encryption) })
+  const client = createTemporalClient(connection, 'default', {
+    codec: createEncryptionCodec(encryption),
+    streamNames: streamNames(configSchema.parse(devnet.relayerConfig())),
+  })
   const processes: PortageProcess[] = []
   const endedOnPurpose = new Set<PortageProcess>()
   const sent: Sent[] = []

@@ -1,4 +1,5 @@
 import type { Client } from '@temporalio/client'
+import type { StreamNames } from '../../domain/stream/stream-names.ts'
 import { startTemporal } from '../../lab/devnet/temporal/temporal.ts'
 import { silentLogger } from '../../observability/logger.ts'
 import { createLedgerWorker } from '../../workers/roles/ledger.ts'
@@ -15,11 +16,12 @@ export interface StreamStage {
   stop(): Promise<void>
 }
 
-export async function startStreamStage(): Promise<StreamStage> {
+/** @param streamNames as the config of the commands that a test runs */
+export async function startStreamStage(streamNames?: StreamNames): Promise<StreamStage> {
   const logger = silentLogger()
   const server = await startTemporal({ inMemory: true, headless: true })
   const { address } = server
-  const temporal = await connectTemporal({ address, namespace: 'default' }, logger)
+  const temporal = await connectTemporal({ address, namespace: 'default', streamNames }, logger)
   const worker = await createLedgerWorker({ temporal, logger, tuning: { ...defaultTuning, graceMs: 0 } })
   const running = worker.run()
   let resting: Promise<void> | undefined

@@ -1,5 +1,6 @@
 import type { Chain } from '../../chains/port.ts'
 import type { Config } from '../../config/schema/schema.ts'
+import { streamNames } from '../../bridges/registry.ts'
 import { resolveTemporal } from '../../config/temporal-access.ts'
 import { type RelayerError, toRelayerError } from '../../domain/catalogue/errors.ts'
 import { openness, plainPayloads } from '../../temporal/client/connection/openness.ts'
@@ -41,7 +42,7 @@ export async function awaitStartupDependencies(
   },
 ): Promise<StartupDependencies | undefined> {
   const { logger, stopping = new AbortController().signal, chains, api } = options
-  const target = resolveTemporal(config.temporal, options.env)
+  const target = { ...resolveTemporal(config.temporal, options.env), streamNames: streamNames(config) }
   warnOfOpenness(target, logger)
   const startupServer = role === 'all' || role === 'api' ? api.createStartupServer(config.api) : undefined
   const onWaiting = async (dependency: string, error: RelayerError) => {

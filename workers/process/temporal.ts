@@ -48,7 +48,7 @@ export async function connectTemporal(
   let connection = await open(target, credentials)
   // The caller has given up.
   if (stopping?.aborted) await connection.close()
-  const { namespace } = target
+  const { namespace, streamNames } = target
   return {
     get connection() {
       return connection
@@ -61,7 +61,7 @@ export async function connectTemporal(
     client: createTemporalClient(
       following(() => connection),
       namespace,
-      { codec, takeover, tracing: tracing?.client },
+      { codec, streamNames, takeover, tracing: tracing?.client },
     ),
     async replace(next) {
       const old = connection

@@ -1,5 +1,5 @@
 import { checkpointPlaceOf } from '../../config/data-folder.ts'
-import { spySources } from '../../bridges/registry.ts'
+import { spySources, streamNames } from '../../bridges/registry.ts'
 import type { ScannedSource, SignedSource } from '../../bridges/source-port.ts'
 import { haltOf } from '../../domain/settings/settings.ts'
 import { parseVaa } from '../../domain/vaa.ts'
@@ -9,8 +9,6 @@ import { createScannedAgent, type ScannedAgentOptions } from '../../intake/strea
 import { createSignedAgent, type SignedAgentOptions } from '../../intake/streams/signed/agent.ts'
 import { chainWithoutNode } from '../../intake/streams/signed/without-node.ts'
 import type { Metrics } from '../../observability/metrics.ts'
-import { keptRead } from '../../runtime/shared-read.ts'
-import { listStreamNames } from '../../temporal/client/streams/streams.ts'
 import type { ProcessContext, Service } from './context.ts'
 
 /** Listens to the guardian spies of the config, and feeds the streams of all sources; those of emitters find what a spy has missed. */
@@ -68,23 +66,19 @@ function reportSpy(metrics: Metrics, { bridge, health }: SpyIntake): void {
 function commonOptions({ config, client, submitter, logger }: ProcessContext) {
   const { rangeBlocks, auditMinutes, lookBackDays, asideAfterMinutes } = config.streams
   const place = checkpointPlaceOf(config)
-  const store = place && createCheckpointStore(place)
+  const store = place && createCheckpointStore(place, streamNames(config))
   const times = { asideAfterMs: asideAfterMinutes * 60_000, auditMs: auditMinutes * 60_000, lookBackMs: lookBackDays * 86_400_000 }
   return { client, submitter, logger, rangeBlocks, ...times, checkpoints: store }
 }
 
-/** The names of the streams that run are listed for all agents together, ms. */
-const knownStreamsMs = 10_000
-
 /** The options of the agents of emitters. All agents of a bridge, and audits by order, share the process's lookup. */
 export function signedOptions(context: ProcessContext): SignedAgentOptions[] {
   const { bridges, chains } = context.network
-  const streams = keptRead(() => listStreamNames(context.client), { fromAnswer: knownStreamsMs })
   return [...bridges.values()].flatMap((bridge) => {
     const lookup = context.vaaLookup(bridge.name)
     return bridge.sources.flatMap((source) => {
       if (source.kind !== 'signed') return []
-      const common = { ...commonOptions(context), source, bridge, lookup, streams }
+      const common = { ...commonOptions(context), source, bridge, lookup }
       if (source.withoutNode) return [{ ...common, chain: chainWithoutNode(source.sourceChain), lookBackMs: 0 }]
       const chain = chains.get(source.sourceChain)
       return chain ? [{ ...common, chain }] : []

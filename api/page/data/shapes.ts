@@ -74,6 +74,7 @@ export interface Lanes {
 
 export interface StreamRow {
   readonly stream: string
+  readonly workflowId?: string
   readonly problem?: string
   readonly cursor?: number
   readonly lag?: number

@@ -49,7 +49,7 @@ interface Row {
 
 const heightText = (height: number | undefined) => (height === undefined ? '–' : countText(height))
 
-function Stream({ row: { stream }, links }: Row & { readonly links: Links | undefined }) {
+function Stream({ row: { stream, workflowId = '' }, links }: Row & { readonly links: Links | undefined }) {
   const { bridge, source, rest } = streamParts(stream)
   return (
     <span class="stack" title={stream}>
@@ -61,7 +61,7 @@ function Stream({ row: { stream }, links }: Row & { readonly links: Links | unde
         {bridge}
         {bridge.startsWith('native') ? '' : `, ${rest}`}
       </span>
-      {workflowUrl(links, `stream:${stream}`) && <Out to={workflowUrl(links, `stream:${stream}`)}>workflow</Out>}
+      {workflowUrl(links, workflowId) && <Out to={workflowUrl(links, workflowId)}>workflow</Out>}
     </span>
   )
 }

@@ -1,3 +1,4 @@
+import { streamNames } from '../../../bridges/registry.ts'
 import { aboutStream } from '../../../operations/access/subjects.ts'
 import { readStream } from '../../../intake/streams/reports.ts'
 import { checkpointPlaceOf } from '../../../config/data-folder.ts'
@@ -49,7 +50,7 @@ export const checkpoint: CommandSpec = {
 function storeOf(config: Config): CheckpointStore {
   const place = checkpointPlaceOf(config)
   if (!place) throw invalid('streams.checkpoints says none: no checkpoints are kept.')
-  return createCheckpointStore(place)
+  return createCheckpointStore(place, streamNames(config))
 }
 
 function checkpointsText(config: Config, kept: StreamCheckpoint | undefined, now: StreamCheckpoint | undefined): Text {

@@ -16,12 +16,10 @@ import { createLookBack } from './look-back.ts'
 import { createPassedOver } from './gaps/passed-over.ts'
 import { createRecorder } from './recorder.ts'
 import { createExpectedOfSpy, createSilenceEnd } from './spy-silence.ts'
-import { createSuccession, type SuccessionOptions } from './succession.ts'
 import { createTailProof } from './audit/tail-proof.ts'
 import { bootstrapWithoutNode, firstWithoutNode } from './without-node.ts'
 
-export interface SignedAgentOptions
-  extends Omit<SignedDeps, 'streamClient'>, Omit<AgentLoopsOptions, 'source'>, Pick<SuccessionOptions, 'streams'> {
+export interface SignedAgentOptions extends Omit<SignedDeps, 'streamClient'>, Omit<AgentLoopsOptions, 'source'> {
   /** How often the stream is held against its source, ms. */
   readonly auditMs: number
   /** As `LongWaitsDeps`. */
@@ -42,12 +40,10 @@ export function createSignedAgent(options: SignedAgentOptions) {
   const { source, chain } = options
   const { stream } = source.config
   const lookBack = createLookBack(options)
-  const succession = createSuccession(options)
-  const fresh = () =>
+  const begin = () =>
     source.withoutNode
       ? bootstrapWithoutNode(source, keeper.read, keeper.complain, () => recorder.lowest)
       : bootstrapSigned(source, keeper.read, keeper.complain, lookBack.firstNumber)
-  const begin = async () => (await succession.begin()) ?? fresh()
   const loops = createAgentLoops(options, begin, checkpointKey)
   const { streamClient, keeper, alarms } = loops
   const recorder = createRecorder({ streamClient, ...(source.withoutNode && { quietMs }) })
@@ -74,7 +70,6 @@ export function createSignedAgent(options: SignedAgentOptions) {
           },
           everyMs: () => every.tickMs,
         },
-        { name: 'succession', look: () => succession.look(streamClient), everyMs: () => options.auditMs },
       ])
     },
     async stop(): Promise<void> {

@@ -1,7 +1,8 @@
 import type { Client, WorkflowExecutionInfo } from '@temporalio/client'
+import type { StreamNames } from '../../../domain/stream/stream-names.ts'
 
 /** A client of one namespace, for the functions of this folder: no other room calls the SDK's methods, catches its errors or names its types. */
-export type TemporalClient = Client
+export type TemporalClient = Client & { readonly streamNames?: StreamNames | undefined }
 
 /** Ends all calls of `work` with an error after `timeoutMs`: without it they wait for as long as no worker, or no server, answers. */
 export function within<Result>(client: TemporalClient, timeoutMs: number, work: () => Promise<Result>): Promise<Result> {

@@ -3,6 +3,7 @@ import { NamespaceNotFoundError, type PayloadCodec } from '@temporalio/common'
 import { loadDataConverter } from '@temporalio/common/lib/internal-non-workflow/index.js'
 import { searchAttributes } from '../../contracts/names.ts'
 import type { TemporalClient } from './client.ts'
+import type { StreamNames } from '../../../domain/stream/stream-names.ts'
 import type { TemporalAccess } from '../../../domain/temporal-access.ts'
 import { RelayerError } from '../../../domain/catalogue/errors.ts'
 import { connectionOptions, readCredentials } from './credentials.ts'
@@ -18,6 +19,7 @@ const connectTimeoutMs = 5_000
 
 interface ClientOptions {
   readonly codec: PayloadCodec
+  readonly streamNames?: StreamNames | undefined
   /** Absent: the workflows that it starts have the default time-outs. */
   readonly takeover?: TakeoverSettings | undefined
   /** Writes the trace of a call into its headers. */
@@ -28,14 +30,14 @@ interface ClientOptions {
 export function createTemporalClient(
   connection: ConnectionLike,
   namespace: string,
-  { codec, takeover, tracing }: ClientOptions,
+  { codec, streamNames, takeover, tracing }: ClientOptions,
 ): TemporalClient {
   const dataConverter = loadDataConverter({ payloadCodecs: [codec] })
   const memos = readableMemos(dataConverter, namespace)
   const workflow = [...(tracing ? [tracing] : []), ...(takeover ? [takeoverInterceptor(takeover)] : []), memos]
   const client = new Client({ connection, namespace, dataConverter, interceptors: { workflow } })
   useReadableLists(client.workflow, dataConverter, namespace)
-  return client
+  return Object.assign(client, { streamNames })
 }
 
 /**
@@ -46,11 +48,11 @@ export async function withTemporalClient<Result>(
   target: TemporalAccess & { readonly takeover?: TakeoverSettings },
   use: (client: TemporalClient) => Promise<Result>,
 ): Promise<Result> {
-  const { address, namespace, takeover } = target
+  const { address, namespace, streamNames, takeover } = target
   const codec = createEncryptionCodec(target.encryption)
   const connection = await openConnection(target, connectTimeoutMs)
   try {
-    return await use(createTemporalClient(connection, namespace, { codec, takeover }))
+    return await use(createTemporalClient(connection, namespace, { codec, streamNames, takeover }))
   } catch (error) {
     if (error instanceof NamespaceNotFoundError)
       throw new RelayerError('TEMPORAL_NAMESPACE', { facts: { address, namespace }, cause: error })

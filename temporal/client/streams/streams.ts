@@ -7,11 +7,26 @@ import { queryOrWake } from '../calls/query-or-wake.ts'
 import { running } from '../transfers/transfer-queries.ts'
 import { orderTimeoutMs, sendOrder, updateOrStart } from '../calls/update-or-start.ts'
 
+/*
+ * Workflow ids have the numbers of the chains, and callers use the names of the config. Only this file translates. Each function takes either. A stream that
+ * the config does not have keeps its id as its name.
+ */
+
 /** A worker that serves the queue answers a query within one task; one after a worker that has just gone, within its sticky time more, ms. */
 const queryTimeoutMs = 12_000
 
+/** The workflow id of a stream. */
+export function workflowIdOf({ streamNames }: TemporalClient, stream: string): string {
+  return streamWorkflowId(streamNames?.idOf(stream) ?? stream)
+}
+
+/** The name of a stream in the config. */
+export function nameOf({ streamNames }: TemporalClient, stream: string): string {
+  return streamNames?.nameOf(stream) ?? stream
+}
+
 /**
- * One update of a stream. A stream comes into being only here, with what `begin` says. Throws what the Temporal client and `begin` throw: `isGone` if it is
+ * One update of a stream. Only this function starts a stream, with what `begin` returns. Throws what the Temporal client and `begin` throw: `isGone` if it is
  * not there and there is no `begin`. Every other error means "ask again".
  */
 export function applyToStream(
@@ -22,7 +37,7 @@ export function applyToStream(
 ): Promise<StreamResponse> {
   return updateOrStart(client, applyStreamUpdate, [update], {
     workflowType: 'stream',
-    workflowId: streamWorkflowId(stream),
+    workflowId: workflowIdOf(client, stream),
     begin,
     summary: `numbered source ${stream}`,
     updateId,
@@ -35,38 +50,27 @@ export function sendStreamOrder(client: TemporalClient, stream: string, update: 
   return sendOrder(client, () => applyToStream(client, stream, update), codes, { stream })
 }
 
-/** The names of all streams that run. Throws what the Temporal client throws. */
+/** The names of all running streams. Throws what the Temporal client throws. */
 export async function listStreamNames(client: TemporalClient): Promise<string[]> {
   const prefix = streamWorkflowId('')
-  // One of the type `stream` under another id is no stream.
+  // A workflow of the type `stream` under another id is not a stream.
   const isWanted = ({ workflowId }: WorkflowExecutionInfo) => workflowId.startsWith(prefix)
   const list = () => listWorkflows(client, `WorkflowType = 'stream' AND ${running}`, { isWanted })
-  return (await within(client, orderTimeoutMs, list)).map(({ workflowId }) => workflowId.slice(prefix.length))
+  return (await within(client, orderTimeoutMs, list)).map(({ workflowId }) => nameOf(client, workflowId.slice(prefix.length)))
 }
 
 /** The whole state of a stream; undefined: there is no such stream. Throws STREAM_UNREACHABLE (no worker answers), TEMPORAL_UNAVAILABLE. */
 export function queryStream(client: TemporalClient, stream: string): Promise<StreamState | undefined> {
-  const ask = () => queryOrWake(client, streamWorkflowId(stream), streamStatusQuery).catch(ifGone(undefined))
+  const ask = () => queryOrWake(client, workflowIdOf(client, stream), streamStatusQuery).catch(ifGone(undefined))
   return within(client, queryTimeoutMs, ask).catch(rethrowAs({ unserved: 'STREAM_UNREACHABLE' }, { stream }))
 }
 
 /**
- * How far the workflow of a stream has come: another value whenever it was told something, since each update is in its history. Undefined: it does not run. No
- * worker is asked. Throws TEMPORAL_UNAVAILABLE, and what the Temporal client throws.
+ * Progress of a stream's workflow: the value differs after every update, since each is in its history. Undefined: it does not run. No worker is asked. Throws
+ * TEMPORAL_UNAVAILABLE, and what the Temporal client throws.
  */
 export async function streamProgress(client: TemporalClient, stream: string): Promise<string | undefined> {
-  const describe = () => client.workflow.getHandle(streamWorkflowId(stream)).describe().catch(ifGone(undefined))
+  const describe = () => client.workflow.getHandle(workflowIdOf(client, stream)).describe().catch(ifGone(undefined))
   const run = await within(client, orderTimeoutMs, describe).catch(rethrowAs({}, { stream }))
   return run?.status.name === 'RUNNING' ? `${run.runId}/${run.historyLength}` : undefined
-}
-
-/** Ends the workflow of a stream whose numbers go on elsewhere; no transfer is touched. One that has ended stays so. Throws TEMPORAL_UNAVAILABLE, and what the Temporal client throws. */
-export async function endStream(client: TemporalClient, stream: string, reason: string): Promise<void> {
-  const end = () =>
-    client.workflow
-      .getHandle(streamWorkflowId(stream))
-      .terminate(reason)
-      .then(() => undefined)
-      .catch(ifGone(undefined))
-  await within(client, orderTimeoutMs, end).catch(rethrowAs({}, { stream }))
 }

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { until } from '../../../lab/devnet/until.ts'
+import { createStreamNames } from '../../../domain/stream/stream-names.ts'
 import type { StreamCheckpoint } from '../../../domain/stream/checkpoint.ts'
 import { createCheckpointStore } from '../../../intake/streams/checkpoints.ts'
 import { codeOfAsync } from '../../helpers/refusals.ts'
@@ -23,6 +24,14 @@ describe('checkpoints in a folder', () => {
     await Promise.all([store.write(checkpoint), store.write({ ...checkpoint, completedNumber: '5' })])
     expect(await store.read(checkpoint.stream)).toMatchObject({ stream: checkpoint.stream })
     expect(await readdir(join(folder, 'new'))).toEqual(['native-bridge_a_b.json'])
+  })
+
+  test('checkpoints are found again after a chain of their stream was renamed', async () => {
+    const place = { kind: 'directory', path: join(folder, 'renamed') } as const
+    const named = (name: string) => createCheckpointStore(place, createStreamNames([{ id: 'native-bridge:1:2', name }]))
+    await named(checkpoint.stream).write(checkpoint)
+    expect(await readdir(place.path)).toEqual(['native-bridge_1_2.json'])
+    expect(await named('native-bridge:c:d').read('native-bridge:c:d')).toEqual({ ...checkpoint, stream: 'native-bridge:c:d' })
   })
 
   test('stay whole, the older or the newer, however often who writes them is killed while it does', async () => {

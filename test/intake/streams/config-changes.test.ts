@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import type { StreamConfig, StreamRequest } from '../../../domain/stream/stream.ts'
+import type { StreamConfig } from '../../../domain/stream/stream.ts'
 import { type ConfiguredSource, createConfigReporter, ignoredChanges } from '../../../intake/streams/config-changes.ts'
-import { createLogger, silentLogger } from '../../../observability/logger.ts'
+import { createLogger } from '../../../observability/logger.ts'
 import { fakeStream } from './fake-context.ts'
 
 const stream = 'native-bridge:a:b'
@@ -32,7 +32,7 @@ describe('a stream that runs already', () => {
     const { streamClient, requests, lines, look } = running(config())
     const looks = look({ config: config({ maxOpen: 50 }) })
     for (let times = 0; times < 3; times++) expect(await looks()).toBe(false)
-    expect(requests).toEqual([[{ kind: 'configured', maxOpen: 50 }]])
+    expect(requests).toEqual([[{ kind: 'configured', stream, origin: '1/0xaa', maxOpen: 50 }]])
     expect(streamClient.view).toMatchObject({ maxOpen: { most: 50, configured: 50 } })
     expect(lines).toMatchObject([{ level: 'info', message: 'maxOpen is as configured', before: 10, maxOpen: 50 }])
   })
@@ -62,26 +62,14 @@ describe('a stream that runs already', () => {
     expect([requests.length, streamClient.view?.maxOpen?.most]).toEqual([2, 50])
   })
 
-  test('is told the number of its chain until it keeps it: a ledger of an earlier release takes the request and drops that', async () => {
-    const { streamClient, requests } = fakeStream(config())
-    let isOld = true
-    const old = {
-      get view() {
-        return streamClient.view
-      },
-      era: 0,
-      state: streamClient.state,
-      apply: (some: readonly StreamRequest[]) =>
-        streamClient.apply(some.map((one) => (isOld && one.kind === 'configured' ? { kind: one.kind, maxOpen: one.maxOpen } : one))),
-    }
-    const look = createConfigReporter({ config: config({ sourceId: '2' }) }, old, silentLogger(), 0)
-    await look()
-    expect(streamClient.now?.config.sourceId).toBeUndefined()
-    isOld = false
-    await look()
-    expect(streamClient.now?.config.sourceId).toBe('2')
-    await look()
-    expect(requests.length).toBe(2)
+  test('gets the new name and origin when its chain is renamed or gets a node', async () => {
+    const { streamClient, requests, look } = running(config())
+    const renamed = config({ stream: 'native-bridge:other:b', origin: '2/0xbb' })
+    const looks = look({ config: renamed })
+    await looks()
+    await looks()
+    expect(requests.length).toBe(1)
+    expect(streamClient.now?.config).toEqual(renamed)
   })
 
   test('is not brought into being by it', async () => {
