@@ -8,7 +8,6 @@ import { errorCatalogue } from '../../domain/catalogue/errors.ts'
 import { laneId } from '../../domain/lane/lane-id.ts'
 import { noSettings } from '../../domain/settings/settings.ts'
 import { Losses } from '../../domain/transfer/losses.ts'
-import { createLogger } from '../../observability/logger.ts'
 import { createMetrics } from '../../observability/metrics.ts'
 import { callHash } from '../../lanes/lane-call.ts'
 import type { BroadcastInput, BroadcastResult } from '../../temporal/contracts/transfer-steps.ts'
@@ -16,6 +15,7 @@ import { transferId } from '../../temporal/contracts/names.ts'
 import { nativeTransfer } from '../helpers/native-transfer.ts'
 import { bridgesWith, fakeEndpoint } from './fake-bridge.ts'
 import { scriptedChain } from './scripted-chain.ts'
+import { recordingLogger } from '../helpers/recording-logger.ts'
 
 const lane = laneId('evm', 1, `0x${'11'.repeat(20)}`)
 const call = { to: `0x${'22'.repeat(20)}`, data: '0x12345678', value: '0' }
@@ -27,9 +27,8 @@ function setting({
   ...own
 }: Partial<Endpoint> & { status?: 'reverted' | 'success'; batched?: readonly number[] } = {}) {
   const signed: number[] = []
-  const lines: Record<string, unknown>[] = []
   const metrics = createMetrics()
-  const logger = createLogger({ destination: { write: (line) => void lines.push(JSON.parse(line) as Record<string, unknown>) } })
+  const { logger, lines } = recordingLogger()
   const endpoint = fakeEndpoint({
     intent: async () => call,
     delivered: async () => false,

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http'
-import { type AddressInfo, connect } from 'node:net'
+import { connect } from 'node:net'
 import { decodeJwt, decodeProtectedHeader } from 'jose'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { keyFile } from '../../operations/access/key-ring.ts'
 import { removeKey, rotateKeys } from '../../operations/access/keys.ts'
 import { EventFeed, type FeedEvent } from '../../api/events/feed.ts'
@@ -12,11 +12,8 @@ import { bearer } from '../../lab/devnet/access.ts'
 import { freePort } from '../../lab/devnet/ports.ts'
 import { silentLogger } from '../../observability/logger.ts'
 import { deadConfig, openApi, type OpenApi } from './setting.ts'
-
-const closing: (() => unknown)[] = []
-afterEach(async () => {
-  for (const close of closing.splice(0).toReversed()) await close()
-})
+import { cleanUp } from '../helpers/clean-up.ts'
+import { listen } from '../helpers/servers.ts'
 
 describe('the listeners of the events', () => {
   let config: Config
@@ -26,7 +23,7 @@ describe('the listeners of the events', () => {
   beforeEach(async () => {
     config = deadConfig(await freePort())
     setting = await openApi(config, silentLogger(), { events: { heartbeatMs: 20 } })
-    closing.push(() => setting.close())
+    cleanUp(() => setting.close())
     const port = await freePort()
     await setting.bare.listen({ host: '127.0.0.1', port })
     url = `http://127.0.0.1:${port}/v1/events`
@@ -34,7 +31,7 @@ describe('the listeners of the events', () => {
 
   const listen = async (token: string) => {
     const abort = new AbortController()
-    closing.push(() => abort.abort())
+    cleanUp(() => abort.abort())
     const response = await fetch(url, { headers: bearer(token), signal: abort.signal })
     return { response, leave: () => abort.abort() }
   }
@@ -84,21 +81,21 @@ test('who does not read is cut off, and nothing more is kept for him than 1 MB o
   // Three bytes a letter: what counts is bytes.
   const big = { type: 'transfer', data: { text: '€'.repeat(20_000) } }
   const feed = new EventFeed(async () => [big], { everyMs: 1, most: 5, lingerMs: 0 })
-  closing.push(() => feed.close())
+  cleanUp(() => feed.close())
   const listeners: Listener[] = []
-  const server = createServer((_, response) => {
-    const listening = { expiresAt: Date.now() + 60_000, assertStillGood: async () => {} }
-    const listener = new Listener(feed, listening, { heartbeatMs: 60_000, mostBuffered })
-    listeners.push(listener)
-    listener.body.pipe(response)
-  })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  closing.push(() => server.close())
-  const socket = connect((server.address() as AddressInfo).port, '127.0.0.1', () => {
+  const address = await listen(
+    createServer((_, response) => {
+      const listening = { expiresAt: Date.now() + 60_000, assertStillGood: async () => {} }
+      const listener = new Listener(feed, listening, { heartbeatMs: 60_000, mostBuffered })
+      listeners.push(listener)
+      listener.body.pipe(response)
+    }),
+  )
+  const socket = connect(Number(new URL(`http://${address}`).port), '127.0.0.1', () => {
     socket.pause()
     socket.write('GET / HTTP/1.1\r\nHost: localhost\r\n\r\n')
   })
-  closing.push(() => socket.destroy())
+  cleanUp(() => socket.destroy())
   await expect.poll(() => listeners.length, { timeout: 20_000 }).toBe(1)
   const kept = () => listeners[0]!.body.readableLength + listeners[0]!.body.writableLength
   let most = 0

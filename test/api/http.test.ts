@@ -1,21 +1,18 @@
 import { Agent, get } from 'node:http'
 import { connect, type Socket } from 'node:net'
-import { afterEach, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { createStartupServer } from '../../api/startup-server.ts'
 import { RelayerError } from '../../domain/catalogue/errors.ts'
 import { freePort } from '../../lab/devnet/ports.ts'
 import { openSmallServer, plainText } from '../../runtime/http/small-server.ts'
+import { cleanUp } from '../helpers/clean-up.ts'
 
 const waitLimit = { timeout: 40_000 }
-const closing: (() => unknown)[] = []
-afterEach(async () => {
-  for (const close of closing.splice(0).toReversed()) await close()
-})
 
 async function opened() {
   const port = await freePort()
   const server = createStartupServer({ host: '127.0.0.1', port, hosts: [] })
-  closing.push(() => server.close())
+  cleanUp(() => server.close())
   await server.say('Temporal', new RelayerError('TEMPORAL_UNAVAILABLE'))
   return port
 }
@@ -28,7 +25,7 @@ function visitor(port: number, localAddress = '127.0.0.1') {
   )
   socket.on('data', () => (seen.answered = true))
   socket.on('error', () => {}).on('close', () => (seen.closed = true))
-  closing.push(() => socket.destroy())
+  cleanUp(() => socket.destroy())
   return { seen, leave: () => socket.destroy() }
 }
 
@@ -61,7 +58,7 @@ test.runIf(process.platform === 'linux')('an address has 100 connections at a ti
 test('a connection is closed after 1,000 requests', async () => {
   const port = await opened()
   const agent = new Agent({ keepAlive: true, maxSockets: 1 })
-  closing.push(() => agent.destroy())
+  cleanUp(() => agent.destroy())
   const ask = () =>
     new Promise<number | undefined>((resolve, reject) => {
       const request = get({ port, host: '127.0.0.1', path: '/health', agent }, (response) => {
@@ -88,9 +85,9 @@ test('a connection that pipelines more than 16 requests is closed, and the serve
     }
     return plainText(200, 'ok')
   })
-  closing.push(() => server.close(), finish)
+  cleanUp(() => server.close(), finish)
   const socket = connect({ port, host: '127.0.0.1' }, () => socket.write('GET /slow HTTP/1.1\r\nHost: localhost\r\n\r\n'.repeat(2_000)))
-  closing.push(() => socket.destroy())
+  cleanUp(() => socket.destroy())
   socket.on('error', () => {}).resume()
   await expect.poll(() => socket.closed, waitLimit).toBe(true)
   expect(handled).toBeLessThanOrEqual(16)

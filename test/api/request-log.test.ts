@@ -1,12 +1,10 @@
 import type { InjectOptions } from 'fastify'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { freePort } from '../../lab/devnet/ports.ts'
-import { createLogger } from '../../observability/logger.ts'
 import { deadConfig, openApi } from './setting.ts'
+import { recordingLogger } from '../helpers/recording-logger.ts'
 
-type Line = Record<string, unknown>
-const lines: Line[] = []
-const logger = createLogger({ level: 'debug', destination: { write: (line) => void lines.push(JSON.parse(line) as Line) } })
+const { logger, lines } = recordingLogger('debug')
 let setting: Awaited<ReturnType<typeof openApi>>
 
 beforeAll(async () => {
@@ -14,7 +12,7 @@ beforeAll(async () => {
 })
 afterAll(() => setting.close())
 
-async function linesOf(request: InjectOptions): Promise<Line[]> {
+async function linesOf(request: InjectOptions): Promise<Record<string, unknown>[]> {
   lines.length = 0
   await setting.api.inject(request)
   return lines

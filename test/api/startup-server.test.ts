@@ -1,19 +1,15 @@
 import { createServer } from 'node:http'
 import { once } from 'node:events'
-import { afterEach, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { createStartupServer } from '../../api/startup-server.ts'
 import { freePort } from '../../lab/devnet/ports.ts'
 import { RelayerError } from '../../domain/catalogue/errors.ts'
-
-const closing: (() => Promise<unknown>)[] = []
-afterEach(async () => {
-  for (const close of closing.splice(0)) await close()
-})
+import { cleanUp } from '../helpers/clean-up.ts'
 
 async function opened() {
   const port = await freePort()
   const startupServer = createStartupServer({ host: '127.0.0.1', port, hosts: [] })
-  closing.push(() => startupServer.close())
+  cleanUp(() => startupServer.close())
   const ask = async (path: string, method = 'GET') => {
     const response = await fetch(`http://127.0.0.1:${port}${path}`, { method })
     return { status: response.status, retryAfter: response.headers.get('retry-after'), body: await response.json() }
@@ -59,14 +55,14 @@ test('it listens only once something is waited for, and leaves the port free', a
   expect((await ask('/health')).status).toBe(200)
   await startupServer.close()
   const next = createServer().listen(port, '127.0.0.1')
-  closing.push(() => new Promise((resolve) => next.close(resolve)))
+  cleanUp(() => new Promise((resolve) => next.close(resolve)))
   await once(next, 'listening')
 })
 
 test('a port that is taken is an error of the start', async () => {
   const { port, startupServer } = await opened()
   const taken = createServer().listen(port, '127.0.0.1')
-  closing.push(() => new Promise((resolve) => taken.close(resolve)))
+  cleanUp(() => new Promise((resolve) => taken.close(resolve)))
   await once(taken, 'listening')
   await expect(startupServer.say('Temporal', new RelayerError('TEMPORAL_UNAVAILABLE'))).rejects.toMatchObject({
     ...{ code: 'API_LISTEN', retriable: false },

@@ -1,5 +1,3 @@
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { until } from '../../lab/devnet/until.ts'
 import { sourceIdsOf } from '../../config/transfer-sources.ts'
@@ -11,6 +9,7 @@ import { startTransfer } from '../../temporal/client/transfers/start-transfer.ts
 import { transferId } from '../../temporal/contracts/names.ts'
 import { type Ledgers, startLedgers } from '../lanes/setting.ts'
 import { deadConfig, openApi, type OpenApi } from './setting.ts'
+import { listenHttp } from '../helpers/servers.ts'
 
 const emitter = 'e'.repeat(64)
 /** A digest whose first half, which ids have, begins like that of no other. */
@@ -241,14 +240,12 @@ describe('transfers over HTTP', () => {
 
   test('GET /v1/lanes asks the nodes that operators added, too, and once for all who look at a time', async () => {
     const asked: string[] = []
-    const node = createServer(({ url = '' }, response) => {
+    const node = await listenHttp(({ url = '' }, response) => {
       asked.push(url)
       response.writeHead(503).end()
     })
-    await new Promise<void>((resolve) => node.listen(0, '127.0.0.1', resolve))
     try {
-      const { port } = node.address() as AddressInfo
-      const added = { kind: 'setNode', change: { chain: 'bsc', name: 'spare', url: `http://127.0.0.1:${port}`, disabled: false } }
+      const added = { kind: 'setNode', change: { chain: 'bsc', name: 'spare', url: node, disabled: false } }
       expect(await post('/v1/settings', { reason: 'the others are away', orders: [added] })).toMatchObject({ status: 200 })
       // Settings that come too late are left out of one answer.
       const look = async () => {
@@ -262,8 +259,6 @@ describe('transfers over HTTP', () => {
       expect(asked.length).toBeLessThan(10 * once)
     } finally {
       await post('/v1/settings', { reason: 'a test', orders: [{ kind: 'clearNode', chain: 'bsc', name: 'spare' }] })
-      node.closeAllConnections()
-      await new Promise((resolve) => node.close(resolve))
     }
   })
 

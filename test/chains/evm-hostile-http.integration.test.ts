@@ -3,19 +3,18 @@ import { gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
 import { devnetAccount } from '../../lab/devnet/chain/accounts.ts'
 import { devnetSigner, payment } from '../helpers/evm.ts'
-import { hostileServers } from '../helpers/hostile-server.ts'
+import { startHostileServer } from '../helpers/hostile-server.ts'
 import { evmSetting } from './setting.ts'
 
 const { address } = devnetAccount(7)
 
 describe('the HTTP of a hostile node', () => {
   const { anvil, connect } = evmSetting(2)
-  const hostile = hostileServers()
 
   /** A chain of one node that turns hostile once it is connected, and of an honest one behind it. */
   async function turning(answer: (response: ServerResponse, id: number) => void) {
     let turned = false
-    const url = await hostile((body, response) => {
+    const url = await startHostileServer((body, response) => {
       if (turned) return answer(response, ([JSON.parse(body)].flat() as { id: number }[])[0]!.id)
       fetch(anvil.url, { method: 'POST', headers: { 'content-type': 'application/json' }, body })
         .then(async (upstream) => response.end(await upstream.text()))
@@ -28,7 +27,7 @@ describe('the HTTP of a hostile node', () => {
 
   test('a redirect is not followed: a signed transaction stays with the nodes of the config', async () => {
     const stolen: string[] = []
-    const thief = await hostile((body, response) => {
+    const thief = await startHostileServer((body, response) => {
       stolen.push(body)
       response.end('{}')
     })

@@ -5,7 +5,7 @@ import { firstOffer } from '../../domain/fees/fees.ts'
 import { devnetAccount } from '../../lab/devnet/chain/accounts.ts'
 import { devnetSigner, payment } from '../helpers/evm.ts'
 import { head } from '../helpers/heads.ts'
-import { hostileServers } from '../helpers/hostile-server.ts'
+import { startHostileServer } from '../helpers/hostile-server.ts'
 import { deployReverting } from '../helpers/reverting.ts'
 import type { RpcProxy } from '../helpers/rpc-proxy.ts'
 import { evmSetting } from './setting.ts'
@@ -17,7 +17,6 @@ const gwei = 10n ** 9n
 
 describe('one node of three is hostile, and is asked first', () => {
   const { anvil, connect, connectBehind } = evmSetting(60)
-  const hostile = hostileServers()
 
   const height = async () => Number(await anvil.rpc<string>('eth_blockNumber'))
 
@@ -246,7 +245,7 @@ describe('one node of three is hostile, and is asked first', () => {
     const [first, second] = behind as [RpcProxy, RpcProxy]
     const identity = `0x${'4'.padStart(40, '0')}`
     const word = `0x${'7'.padStart(64, '0')}`
-    const liar = await hostile((body, response) => {
+    const liar = await startHostileServer((body, response) => {
       const calls = [JSON.parse(body)].flat() as { id: number; method: string }[]
       const answers = calls.map(({ id, method }) => ({ id, result: method === 'eth_chainId' ? '0x7a69' : `0x${'8'.padStart(64, '0')}` }))
       response.end(JSON.stringify(answers.length === 1 ? answers[0] : answers))

@@ -179,7 +179,7 @@ describe('nodes', () => {
     expect(await withSilent.send(raw)).toMatchObject({ error: 'ambiguous' })
     const gone = await proxy()
     const withGone = await connected([gone.url, anvil.url], { blockTimeMs: 60_000 })
-    await gone.stop()
+    gone.stop()
     // Until this process has seen the end of its connection, too: on that one the request might have been received.
     await until(async () => !(await accepts(Number(new URL(gone.url).port))), { timeoutMs: 60_000, what: 'the node to be gone' })
     expect(await withGone.send(raw)).toMatchObject({ error: 'fatal', message: 'intrinsic gas too low' })

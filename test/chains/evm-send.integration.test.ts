@@ -82,7 +82,6 @@ describe('what anvil answers to a send', () => {
     let other: RpcProxy
 
     beforeAll(async () => (other = await startRpcProxy(anvil.url)))
-    afterAll(() => other.stop())
 
     /** Sends through two nodes, of which the proxied one, first or last, refuses with this text and passes nothing on. */
     async function sendBeside(message: string, account: number, place: 'first' | 'last'): Promise<SendOutcome> {

@@ -8,7 +8,6 @@ type ManualAnvil = Awaited<ReturnType<typeof startManualAnvil>>
 /** One anvil for the tests of a suite, with so many blocks; the proxies and chains of each test are closed after it. */
 export function evmSetting(blocks: number) {
   let started: ManualAnvil | undefined
-  const proxies: RpcProxy[] = []
   const chains: EvmChain[] = []
 
   beforeAll(async () => {
@@ -17,7 +16,6 @@ export function evmSetting(blocks: number) {
   })
   afterEach(async () => {
     for (const chain of chains.splice(0)) chain.close()
-    for (const one of proxies.splice(0)) await one.stop()
   })
   afterAll(() => started?.stop())
 
@@ -27,9 +25,7 @@ export function evmSetting(blocks: number) {
   }
 
   async function proxy(): Promise<RpcProxy> {
-    const one = await startRpcProxy(running().url)
-    proxies.push(one)
-    return one
+    return startRpcProxy(running().url)
   }
 
   /** A connected chain of these nodes. */

@@ -1,12 +1,11 @@
 import { writeFileSync } from 'node:fs'
 import { rm, writeFile } from 'node:fs/promises'
-import { createServer } from 'node:net'
-import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import { checkReceivers } from '../../cli/doctor/receivers.ts'
 import { configSchema } from '../../config/schema/schema.ts'
 import { answering, startReceiver, type TestReceiver, testSecrets } from '../operations/notifications/receiver.ts'
+import { freePort } from '../../lab/devnet/ports.ts'
 import { temporaryFolder } from '../helpers/folders.ts'
 
 /** Nothing listens there: what a notifier says is not asked. */
@@ -19,7 +18,6 @@ beforeEach(async () => {
   receiver = await startReceiver()
   await writeFile(secret(), `${testSecrets.first}\n`, { mode: 0o600 })
 })
-afterEach(() => receiver.close())
 
 async function checks({ url = receiver.url, secrets = [{ secretFile: secret() }] as object[], sendTest = false, env = {} } = {}) {
   const notifications = [{ name: 'books', url, secrets, events: ['transfer.delivered'] }]
@@ -84,10 +82,7 @@ test.each<[string, () => void, string, string]>([
 })
 
 test('a host that cannot be reached fails: no name, nothing that listens, no TLS', async () => {
-  const closed = createServer()
-  await new Promise<void>((resolve) => closed.listen(0, '127.0.0.1', resolve))
-  const { port } = closed.address() as AddressInfo
-  await new Promise((resolve) => closed.close(resolve))
+  const port = await freePort()
   const url = async (text: string) => (await checks({ url: text }))['url']
   expect(await url(`http://127.0.0.1:${port}/path-secret`)).toMatchObject({
     status: 'fail',

@@ -31,7 +31,6 @@ describe('Without a workflow cache', { timeout: 300_000 }, () => {
 
   afterAll(async () => {
     await stage?.close()
-    await receiver?.stop()
   })
 
   test('ten transfers of all kinds, a wait, a retry and a cancel', async () => {

@@ -69,8 +69,6 @@ describe('Keys, passwords and what is secret in URLs', { timeout: 600_000 }, () 
     await codecServer?.child.stop()
     await stage?.close()
     await signer?.stop()
-    await receiver?.stop()
-    for (const node of Object.values(nodes ?? {})) await node.stop()
   })
 
   /** A process with these keys of payloads, the first of which encrypts. */

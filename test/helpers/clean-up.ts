@@ -2,10 +2,10 @@ import { onTestFinished, TestRunner } from 'vitest'
 
 const afterFile: (() => unknown)[] = []
 
-/** Runs `end` after the current test or, outside a test, after the last test of the file. The latest `end` runs first. */
-export function cleanUp(end: () => unknown): void {
-  if (TestRunner.getCurrentTest()) onTestFinished(async () => void (await end()))
-  else afterFile.push(end)
+/** Runs `ends` after the current test or, outside a test, after the last test of the file. The latest runs first. */
+export function cleanUp(...ends: readonly (() => unknown)[]): void {
+  if (TestRunner.getCurrentTest()) for (const end of ends) onTestFinished(async () => void (await end()))
+  else afterFile.push(...ends)
 }
 
 /** Runs the ends of the file, all of them. Throws the errors of those that failed. Called by setup.ts. */

@@ -1,6 +1,4 @@
-import { once } from 'node:events'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { listenHttp } from './servers.ts'
 
 /** A span as it came in. */
 export interface ReceivedSpan {
@@ -31,7 +29,7 @@ const plain = (attributes: readonly Attribute[]) => Object.fromEntries(attribute
 export async function startOtlpReceiver() {
   const spans: ReceivedSpan[] = []
   const bodies: string[] = []
-  const server = createServer((request, response) => {
+  const url = await listenHttp((request, response) => {
     let body = ''
     request.setEncoding('utf8').on('data', (part: string) => (body += part))
     request.on('end', () => {
@@ -45,18 +43,10 @@ export async function startOtlpReceiver() {
       response.writeHead(isTraces ? 200 : 404, { 'content-type': 'application/json' }).end('{}')
     })
   })
-  await once(server.listen(0, '127.0.0.1'), 'listening')
-  const { port } = server.address() as AddressInfo
   return {
-    url: `http://127.0.0.1:${port}`,
+    url,
     spans: spans as readonly ReceivedSpan[],
     /** All that was sent, as it came. */
     bodies: bodies as readonly string[],
-    async stop() {
-      const closed = once(server, 'close')
-      server.close()
-      server.closeAllConnections()
-      await closed
-    },
   }
 }

@@ -1,6 +1,6 @@
-import { createServer, request, type Server, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { createServer, request, type ServerResponse } from 'node:http'
 import { withoutMerges } from '../../lab/devnet/fault-proxy/merged.ts'
+import { listen } from './servers.ts'
 
 /** How the proxy treats what comes: passes it on, never answers, answers with a status, or cuts the connection. */
 export type ProxyMode = 'pass' | 'hang' | 'cut' | number
@@ -23,7 +23,8 @@ export interface RpcProxy {
   largestBatch: number
   /** False: `alter` and `refuse` meet a merged read as it came, not each read in it. */
   readsMerged: boolean
-  stop(): Promise<void>
+  /** Ends it before the test does. */
+  stop(): void
 }
 
 interface Call {
@@ -37,8 +38,7 @@ const notServed = { code: -32601, message: 'the method does not exist' }
 /** Starts a proxy on a free port of 127.0.0.1. */
 export async function startRpcProxy(target: string): Promise<RpcProxy> {
   const requests: string[][] = []
-  const hanging = new Set<ServerResponse>()
-  const server: Server = createServer((incoming, outgoing) => {
+  const server = createServer((incoming, outgoing) => {
     const chunks: Buffer[] = []
     incoming.on('data', (chunk: Buffer) => chunks.push(chunk))
     incoming.on('end', () => {
@@ -48,7 +48,7 @@ export async function startRpcProxy(target: string): Promise<RpcProxy> {
         ? withoutMerges(asked)
         : { calls: asked, combine: (answers: readonly object[]) => answers }
       requests.push(calls.map(({ method }) => method))
-      if (proxy.mode === 'hang') return void hanging.add(outgoing)
+      if (proxy.mode === 'hang') return
       if (proxy.mode === 'cut') return void incoming.socket.destroy()
       const headers = proxy.retryAfter === undefined ? {} : { 'retry-after': proxy.retryAfter }
       if (typeof proxy.mode === 'number') return void outgoing.writeHead(proxy.mode, headers).end('a page of the gateway')
@@ -71,9 +71,8 @@ export async function startRpcProxy(target: string): Promise<RpcProxy> {
       else pass()
     })
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const proxy: RpcProxy = {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: `http://${await listen(server)}`,
     mode: 'pass',
     requests,
     alter: undefined,
@@ -82,12 +81,10 @@ export async function startRpcProxy(target: string): Promise<RpcProxy> {
     delayMs: 0,
     largestBatch: Infinity,
     readsMerged: true,
-    stop: () =>
-      new Promise((resolve) => {
-        for (const response of hanging) response.destroy()
-        server.close(() => resolve())
-        server.closeAllConnections()
-      }),
+    stop() {
+      server.close()
+      server.closeAllConnections()
+    },
   }
   return proxy
 }

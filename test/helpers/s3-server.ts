@@ -1,6 +1,6 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
-import { createServer, type IncomingMessage } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { type IncomingMessage } from 'node:http'
+import { listenHttp } from './servers.ts'
 
 /** TEST-ONLY: AWS's own example credentials. */
 export const s3Credentials = {
@@ -19,7 +19,7 @@ export async function startS3(bucket: string, region: string) {
   const failures: number[] = []
   /** Whether the answers to the next texts that are written get lost. */
   const lost: boolean[] = []
-  const server = createServer((request, response) => {
+  const url = await listenHttp((request, response) => {
     void (async () => {
       const body = await bodyOf(request)
       const { method = '', url = '' } = request
@@ -48,21 +48,7 @@ export async function startS3(bucket: string, region: string) {
       return answer(200, object)
     })()
   })
-  await new Promise<void>((resolve) => {
-    server.listen(0, '127.0.0.1', resolve)
-  })
-  const { port } = server.address() as AddressInfo
-  return {
-    url: `http://127.0.0.1:${port}`,
-    objects,
-    seen,
-    failures,
-    lost,
-    async stop() {
-      server.closeAllConnections()
-      await new Promise((resolve) => server.close(resolve))
-    },
-  }
+  return { url, objects, seen, failures, lost }
 }
 
 async function bodyOf(request: IncomingMessage): Promise<Buffer> {

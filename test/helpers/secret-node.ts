@@ -1,5 +1,5 @@
-import { createServer, request } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { request } from 'node:http'
+import { listenHttp } from './servers.ts'
 
 /** A node whose URL is a secret, as those of node providers are: who does not name its path and query is refused. */
 export interface SecretNode {
@@ -11,7 +11,6 @@ export interface SecretNode {
   readonly failed: number
   /** True: it answers with an error that quotes the URL, as gateways do. */
   failing: boolean
-  stop(): Promise<void>
 }
 
 /** @param target the node behind; @param name goes into every secret, so that a leak tells where it came from */
@@ -21,24 +20,25 @@ export async function startSecretNode(target: string, name: string): Promise<Sec
   const wanted = `/v3/${path}?apikey=${query}`
   let served = 0
   let failed = 0
-  const server = createServer((incoming, outgoing) => {
-    if (incoming.url !== wanted) return void outgoing.writeHead(401).end('no such key')
-    if (node.failing) {
-      failed++
-      incoming.resume()
-      return void outgoing.writeHead(503).end(`upstream of ${node.url} is away`)
-    }
-    served++
-    const upstream = request(target, { method: 'POST', headers: { 'content-type': 'application/json' } }, (answer) => {
-      outgoing.writeHead(answer.statusCode ?? 500, { 'content-type': 'application/json' })
-      answer.pipe(outgoing)
-    })
-    upstream.on('error', () => outgoing.destroy())
-    incoming.pipe(upstream)
-  })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { host } = new URL(
+    await listenHttp((incoming, outgoing) => {
+      if (incoming.url !== wanted) return void outgoing.writeHead(401).end('no such key')
+      if (node.failing) {
+        failed++
+        incoming.resume()
+        return void outgoing.writeHead(503).end(`upstream of ${node.url} is away`)
+      }
+      served++
+      const upstream = request(target, { method: 'POST', headers: { 'content-type': 'application/json' } }, (answer) => {
+        outgoing.writeHead(answer.statusCode ?? 500, { 'content-type': 'application/json' })
+        answer.pipe(outgoing)
+      })
+      upstream.on('error', () => outgoing.destroy())
+      incoming.pipe(upstream)
+    }),
+  )
   const node = {
-    url: `http://${user}:${password}@127.0.0.1:${(server.address() as AddressInfo).port}${wanted}`,
+    url: `http://${user}:${password}@${host}${wanted}`,
     secrets,
     failing: false,
     get served() {
@@ -47,11 +47,6 @@ export async function startSecretNode(target: string, name: string): Promise<Sec
     get failed() {
       return failed
     },
-    stop: () =>
-      new Promise<void>((resolve) => {
-        server.close(() => resolve())
-        server.closeAllConnections()
-      }),
   }
   return node
 }

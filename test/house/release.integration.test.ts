@@ -1,16 +1,17 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { stringify } from 'yaml'
 import { bearer, makeToken } from '../../lab/devnet/access.ts'
 import { startAnvil } from '../../lab/devnet/chain/anvil.ts'
 import { startChild } from '../../lab/devnet/child.ts'
 import { freePort } from '../../lab/devnet/ports.ts'
 import { run, type RunResult } from '../../lab/devnet/run.ts'
-import { startTemporal } from '../../lab/devnet/temporal/temporal.ts'
 import { until } from '../../lab/devnet/until.ts'
 import { npm, pack } from '../../scripts/release/stage.ts'
 import { temporaryFolder } from '../helpers/folders.ts'
+import { cleanUp } from '../helpers/clean-up.ts'
+import { startTestTemporal } from '../helpers/temporal.ts'
 
 // npm's own retries would take minutes where there is no registry.
 const registry = await run('npm', ['view', '@temporalio/core-bridge@1.24.0', 'version', '--fetch-retries=0'], { timeoutMs: 60_000 })
@@ -21,7 +22,6 @@ describe.skipIf(registry.code !== 0)('the tarball of a release', () => {
   const folder = temporaryFolder()
   let tarball: string
   let inside: readonly string[]
-  const stops: (() => Promise<unknown>)[] = []
   const npx = (...args: string[]): Promise<RunResult> =>
     run('npx', ['--prefix', folder, '--no-install', 'portage', '--config', join(folder, 'portage.yaml'), ...args])
 
@@ -33,9 +33,6 @@ describe.skipIf(registry.code !== 0)('the tarball of a release', () => {
     await npm(['install', tarball, '--omit=dev', '--ignore-scripts', '--prefer-offline', '--no-audit', '--no-fund'], folder)
     // A native package of many megabytes comes from the registry, while other suites have the machine.
   }, 600_000)
-  afterAll(async () => {
-    for (const stop of stops.toReversed()) await stop()
-  })
 
   test('has compiled code, and neither sources nor tests', () => {
     const allowed =
@@ -75,11 +72,11 @@ describe.skipIf(registry.code !== 0)('the tarball of a release', () => {
 
   test('doctor checks what is there, and run serves', async () => {
     const [temporal, anvil, port] = await Promise.all([
-      startTemporal({ inMemory: true, headless: true, log: () => {} }),
+      startTestTemporal(),
       startAnvil({ chainId: 31_401, blockTimeSeconds: 0.5 }),
       freePort(),
     ])
-    stops.push(temporal.stop, anvil.stop)
+    cleanUp(anvil.stop)
     const chain = { family: 'evm', networkId: 31_401, blockTimeMs: 500, lanes: [], nodes: [{ url: anvil.url }] }
     const config = {
       temporal: { address: temporal.address, namespace: 'default', useEnvironment: false },
@@ -88,7 +85,7 @@ describe.skipIf(registry.code !== 0)('the tarball of a release', () => {
     await writeFile(join(folder, 'portage.yaml'), stringify(config))
     const bin = join(folder, 'node_modules/portage/bin/portage.js')
     const portage = await startChild(process.execPath, [bin, '--config', join(folder, 'portage.yaml'), 'run', '--role', 'all'])
-    stops.push(() => portage.stop(15_000))
+    cleanUp(() => portage.stop(15_000))
     await until(() => fetch(`http://127.0.0.1:${port}/ready`).then(({ ok }) => ok), {
       ...{ timeoutMs: 120_000, what: 'the installed Portage to be ready' },
       giveUp: () => portage.ended && `${portage.ended}: ${portage.tail()}`,

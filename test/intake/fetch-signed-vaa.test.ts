@@ -1,40 +1,21 @@
-import { createServer, type RequestListener } from 'node:http'
-import type { AddressInfo } from 'node:net'
-import { afterEach, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { startGuardianApi } from '../../lab/devnet/wormhole/guardian-api.ts'
 import { freePort } from '../../lab/devnet/ports.ts'
 import { fetchSignedVaa } from '../../intake/submit/vaa-lookup.ts'
 import { bytesOf, mainnetVaa, signVaa } from '../helpers/vaa.ts'
+import { cleanUp } from '../helpers/clean-up.ts'
+import { listenHttp } from '../helpers/servers.ts'
 
 const upgrade = mainnetVaa('guardian set upgrade')
 const place = { chain: upgrade.emitterChain, emitter: upgrade.emitterAddress, sequence: upgrade.sequence }
-const stops: (() => Promise<unknown>)[] = []
-
-afterEach(async () => {
-  for (const stop of stops.splice(0)) await stop()
-})
 
 /** A guardian that has one VAA: the real one, of a sequence above 2^53. */
 async function guardian(bytes: Uint8Array = bytesOf(upgrade)): Promise<string> {
   const api = await startGuardianApi((chain, emitter, sequence) =>
     chain === place.chain && emitter === place.emitter && sequence === place.sequence ? bytes : undefined,
   )
-  stops.push(api.stop)
+  cleanUp(api.stop)
   return api.url
-}
-
-/** A server that gives the answers of the test. */
-async function answering(listener: RequestListener): Promise<string> {
-  const server = createServer(listener)
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  stops.push(
-    () =>
-      new Promise((resolve) => {
-        server.close(resolve)
-        server.closeAllConnections()
-      }),
-  )
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
 }
 
 describe('fetchSignedVaa', () => {
@@ -46,13 +27,13 @@ describe('fetchSignedVaa', () => {
 
   test('asks the next API when one does not have it, is down, is slow or talks nonsense', async () => {
     const bad = await Promise.all([
-      answering((_, response) => void response.writeHead(404).end('{}')),
-      answering((_, response) => void response.writeHead(500).end()),
-      answering((_, response) => void response.end('<html>')),
-      answering((_, response) => void response.end('{"vaaBytes":"!"}')),
-      answering((_, response) => void response.end('{"vaaBytes":"AQ=="}')),
-      answering((_, response) => void response.writeHead(302, { location: 'http://127.0.0.1:1/' }).end()),
-      answering(() => undefined),
+      listenHttp((_, response) => void response.writeHead(404).end('{}')),
+      listenHttp((_, response) => void response.writeHead(500).end()),
+      listenHttp((_, response) => void response.end('<html>')),
+      listenHttp((_, response) => void response.end('{"vaaBytes":"!"}')),
+      listenHttp((_, response) => void response.end('{"vaaBytes":"AQ=="}')),
+      listenHttp((_, response) => void response.writeHead(302, { location: 'http://127.0.0.1:1/' }).end()),
+      listenHttp(() => undefined),
     ])
     const down = `http://127.0.0.1:${await freePort()}`
     // Long enough for those that answer, on whatever machine: only the last of the bad ones takes it.
@@ -73,7 +54,7 @@ describe('fetchSignedVaa', () => {
 
   test('says so when nothing is configured, and shows of an URL only its origin', async () => {
     await expect(fetchSignedVaa([], place)).rejects.toThrow('No guardian API is configured.')
-    const secret = `${await answering((_, response) => void response.writeHead(403).end())}/v2/topsecret`
+    const secret = `${await listenHttp((_, response) => void response.writeHead(403).end())}/v2/topsecret`
     const said = await fetchSignedVaa([secret], place).catch((error: Error) => error.message)
     expect(said).toContain('HTTP 403')
     expect(said).not.toContain('topsecret')

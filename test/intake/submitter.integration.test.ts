@@ -1,9 +1,9 @@
 import { Client, Connection } from '@temporalio/client'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { devnetGuardians } from '../../lab/devnet/chain/accounts.ts'
 import { upgradeGuardians } from '../../lab/devnet/wormhole/guardian-sets.ts'
 import { startSpy } from '../../lab/devnet/wormhole/spy.ts'
-import { startTemporal, type TemporalServer } from '../../lab/devnet/temporal/temporal.ts'
+import { type TemporalServer } from '../../lab/devnet/temporal/temporal.ts'
 import { createSpyIntake } from '../../intake/spy/spy.ts'
 import { createSubmitter, type Submitter } from '../../intake/submit/submitter.ts'
 import { silentLogger } from '../../observability/logger.ts'
@@ -12,6 +12,8 @@ import { searchAttributes, transferId } from '../../temporal/contracts/names.ts'
 import { codeOfAsync } from '../helpers/refusals.ts'
 import { startTokenBridge, type TokenBridgeNetwork } from '../helpers/token-bridge.ts'
 import { altered } from '../helpers/vaa.ts'
+import { startTestTemporal } from '../helpers/temporal.ts'
+import { cleanUp } from '../helpers/clean-up.ts'
 
 const bridge = 'wormhole-token-bridge'
 const waitLimit = { timeout: 60_000 }
@@ -24,15 +26,12 @@ describe('the submitter', () => {
   let submitter: Submitter
 
   beforeAll(async () => {
-    ;[network, temporal] = await Promise.all([startTokenBridge(), startTemporal({ inMemory: true, headless: true })])
+    ;[network, temporal] = await Promise.all([startTokenBridge(), startTestTemporal()])
+    cleanUp(() => network.stop())
     connection = await Connection.connect({ address: temporal.address })
+    cleanUp(() => connection.close())
     client = new Client({ connection, namespace: temporal.namespace })
     submitter = newSubmitter()
-  })
-  afterAll(async () => {
-    await connection?.close()
-    await temporal?.stop()
-    await network?.stop()
   })
 
   const newSubmitter = (startTimeoutMs = 60_000) =>

@@ -1,6 +1,4 @@
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
-import { afterEach, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { startGuardianApi } from '../../lab/devnet/wormhole/guardian-api.ts'
 import { freePort } from '../../lab/devnet/ports.ts'
 import { until } from '../../lab/devnet/until.ts'
@@ -9,27 +7,24 @@ import { parseVaa } from '../../domain/vaa.ts'
 import { retryAfterMs } from '../../runtime/http/retry-after.ts'
 import { createVaaLookup } from '../../intake/submit/vaa-lookup.ts'
 import { signVaa } from '../helpers/vaa.ts'
+import { cleanUp } from '../helpers/clean-up.ts'
+import { listenHttp } from '../helpers/servers.ts'
 
 const emitter = 'ab'.repeat(32)
 const place = (sequence: number) => ({ chain: 2, emitter, sequence: String(sequence) })
 const bytes = (sequence: string) => signVaa({ emitter, sequence: BigInt(sequence) }).bytes
-const stops: (() => Promise<unknown>)[] = []
-
-afterEach(async () => {
-  for (const stop of stops.splice(0)) await stop()
-})
 
 async function guardian(has: (sequence: string) => boolean, held: readonly string[] = []) {
   const find = (_: number, __: string, sequence: string) => (has(sequence) ? bytes(sequence) : undefined)
   const api = await startGuardianApi(find, 0, (_, __, sequence) => held.includes(sequence))
-  stops.push(api.stop)
+  cleanUp(api.stop)
   return api
 }
 
 async function wormholescan(has: (sequence: string) => boolean, held: readonly string[] = []) {
   const find = (_: number, __: string, sequence: string) => (has(sequence) ? bytes(sequence) : undefined)
   const api = await startWormholescan(find, 0, (_, __, sequence) => held.includes(sequence))
-  stops.push(api.stop)
+  cleanUp(api.stop)
   return api
 }
 
@@ -37,17 +32,14 @@ const quick = { timeoutMs: 3_000, pause: { firstMs: 200, mostMs: 400 } }
 
 describe('where a missing VAA is looked for', () => {
   test('reads no more of an answer than a VAA can be long, and asks the next server', async () => {
-    const endless = createServer((_, response) => {
+    const url = await listenHttp((_, response) => {
       const more = () => {
         while (response.write(Buffer.alloc(65_536, 0x20)));
       }
       response.on('drain', more)
       more()
     })
-    await new Promise<void>((resolve) => endless.listen(0, '127.0.0.1', resolve))
-    stops.push(() => new Promise((resolve) => endless.close(resolve)))
     const good = await guardian(() => true)
-    const url = `http://127.0.0.1:${(endless.address() as AddressInfo).port}`
     const lookup = createVaaLookup({ guardianApis: [url, good.url], wormholescanApis: [], timeoutMs: 60_000 })
     expect(await lookup.find(place(1))).toMatchObject({ kind: 'found', origin: good.url })
   }, 60_000)
@@ -71,7 +63,7 @@ describe('where a missing VAA is looked for', () => {
 
   test('asks the next one where a copy is of another message', async () => {
     const first = await startGuardianApi(() => bytes('77'))
-    stops.push(first.stop)
+    cleanUp(first.stop)
     const scan = await wormholescan((n) => n === '1')
     const lookup = createVaaLookup({ guardianApis: [first.url], wormholescanApis: [scan.url] })
     expect(await lookup.find(place(1))).toMatchObject({ kind: 'found', origin: scan.url })

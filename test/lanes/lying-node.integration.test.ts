@@ -34,7 +34,6 @@ beforeAll(async () => {
 })
 
 afterAll(async () => {
-  for (const node of nodes ?? []) await node.stop()
   await anvil?.stop()
   await ledgers?.stop()
 })

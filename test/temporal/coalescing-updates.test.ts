@@ -2,9 +2,9 @@ import { WorkflowUpdateFailedError } from '@temporalio/client'
 import { ApplicationFailure } from '@temporalio/common'
 import { describe, expect, test } from 'vitest'
 import { until } from '../../lab/devnet/until.ts'
-import { createLogger } from '../../observability/logger.ts'
 import { CoalescingUpdates } from '../../temporal/client/calls/coalescing-updates.ts'
 import { malformedUpdate, runIsFull } from '../../temporal/contracts/update-refusals.ts'
+import { recordingLogger } from '../helpers/recording-logger.ts'
 
 interface Sent {
   readonly update: readonly string[]
@@ -18,7 +18,7 @@ interface Sent {
 function setting({ mostRequests = 64, spacingMs }: { mostRequests?: number; spacingMs?: (requests: readonly string[]) => number } = {}) {
   const sent: Sent[] = []
   const heard: (readonly string[])[] = []
-  const lines: { level: string; message: string }[] = []
+  const { logger, lines } = recordingLogger<{ level: string; message: string }>('debug')
   const updates = new CoalescingUpdates<string, readonly string[], { answers: readonly string[]; count: number }>({
     fits: (requests) => requests.length <= mostRequests,
     build: (requests) => requests,
@@ -31,7 +31,7 @@ function setting({ mostRequests = 64, spacingMs }: { mostRequests?: number; spac
     unreachable: 'LANE_UNREACHABLE',
     facts: { lane: 'a lane' },
     ...(spacingMs && { spacingMs }),
-    logger: createLogger({ level: 'debug', destination: { write: (line) => void lines.push(JSON.parse(line) as (typeof lines)[0]) } }),
+    logger,
   })
   const nth = async (count: number): Promise<Sent> => {
     await until(() => sent.length >= count, { timeoutMs: 40_000, everyMs: 1, what: `update ${count}` })

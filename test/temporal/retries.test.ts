@@ -1,15 +1,12 @@
-import { once } from 'node:events'
-import { createServer, type ServerHttp2Session } from 'node:http2'
-import type { AddressInfo } from 'node:net'
+import { createServer } from 'node:http2'
 import { expect, test } from 'vitest'
 import { openConnection } from '../../temporal/client/connection/connect.ts'
+import { listen } from '../helpers/servers.ts'
 
 /** A server that greets, and is too busy for everything else: the SDK tries that again. */
 async function busyServer() {
-  const sessions = new Set<ServerHttp2Session>()
   let asked = 0
   const server = createServer()
-  server.on('session', (session) => sessions.add(session))
   server.on('stream', (stream, { ':path': path }) => {
     const isGreeting = String(path).endsWith('/GetSystemInfo')
     if (!isGreeting) asked += 1
@@ -17,30 +14,16 @@ async function busyServer() {
     stream.on('wantTrailers', () => stream.sendTrailers({ 'grpc-status': isGreeting ? '0' : '14' }))
     stream.end(isGreeting ? Buffer.alloc(5) : undefined)
   })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  return {
-    address: `127.0.0.1:${(server.address() as AddressInfo).port}`,
-    asked: () => asked,
-    async close() {
-      for (const session of sessions) session.destroy()
-      server.close()
-      await once(server, 'close')
-    },
-  }
+  return { address: await listen(server), asked: () => asked }
 }
 
 test('a call that waits to be tried again ends when its connection is closed, and throws nothing past its caller', async () => {
   const server = await busyServer()
-  try {
-    const connection = await openConnection({ address: server.address, namespace: 'default' }, 5_000)
-    const call = connection.workflowService.describeNamespace({ namespace: 'default' })
-    const close = async () => {
-      await expect.poll(server.asked).toBeGreaterThan(0)
-      await connection.close()
-    }
-    await Promise.all([expect(call).rejects.toThrow(/CANCELLED: the connection is closed/), close()])
-  } finally {
-    await server.close()
+  const connection = await openConnection({ address: server.address, namespace: 'default' }, 5_000)
+  const call = connection.workflowService.describeNamespace({ namespace: 'default' })
+  const close = async () => {
+    await expect.poll(server.asked).toBeGreaterThan(0)
+    await connection.close()
   }
+  await Promise.all([expect(call).rejects.toThrow(/CANCELLED: the connection is closed/), close()])
 })

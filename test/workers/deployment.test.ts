@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import type { TemporalClient } from '../../temporal/client/connection/client.ts'
-import { createLogger } from '../../observability/logger.ts'
 import { deploymentOf, versionOptions, watchDeployment } from '../../workers/process/deployment.ts'
+import { recordingLogger } from '../helpers/recording-logger.ts'
 
 const deployment = { deploymentName: 'portage', buildId: 'v2', endWhenDrained: true }
 /** In the order of Temporal's API. */
@@ -24,11 +24,7 @@ async function watch(
     withDeadline: (_: number, work: () => unknown) => work(),
     workflowService: { describeWorkerDeploymentVersion },
   } as unknown as TemporalClient
-  const said: string[] = []
-  const logger = createLogger({
-    level: 'info',
-    destination: { write: (line: string) => said.push((JSON.parse(line) as { message: string }).message) },
-  })
+  const { logger, lines } = recordingLogger<{ message: string }>()
   let ended = 0
   const watching = watchDeployment({
     client,
@@ -40,7 +36,7 @@ async function watch(
   })
   while (ended === 0 && asked < answers.length + 2) await delay(1)
   await watching.stop()
-  return { ended, said }
+  return { ended, said: lines.map(({ message }) => message) }
 }
 
 test('a version that becomes drained while its process runs ends the process; each change is said once', async () => {

@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { afterEach, beforeAll, expect, test } from 'vitest'
 import { silentLogger } from '../../observability/logger.ts'
 import { inSpan, inTrace, traceFields, useTracing } from '../../observability/tracing.ts'
 import { createTracing } from '../../workers/telemetry/otlp.ts'
@@ -14,7 +14,6 @@ beforeAll(async () => {
   receiver = await startOtlpReceiver()
 })
 afterEach(() => useTracing(undefined))
-afterAll(() => receiver.stop())
 
 const options = () => ({ endpoint: receiver.url, ratio: 1, role: 'all' as const, logger: silentLogger() })
 

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { startTemporal } from '../../lab/devnet/temporal/temporal.ts'
 import { until } from '../../lab/devnet/until.ts'
 import { silentLogger } from '../../observability/logger.ts'
@@ -7,29 +7,25 @@ import { ledgerQueue, settingsWorkflowId } from '../../temporal/contracts/names.
 import { createLedgerWorker } from '../../workers/roles/ledger.ts'
 import { connectTemporal, type Temporal } from '../../workers/process/temporal.ts'
 import { defaultTuning } from '../../workers/process/tuning.ts'
+import { cleanUp } from '../helpers/clean-up.ts'
 
 const takeover = { workflowTaskSeconds: 4, heartbeatSeconds: 2, laneTaskSeconds: 5 }
 const known = { bridges: [], nodes: { one: [] }, lanes: [] }
 const waitLimit = { timeoutMs: 60_000, everyMs: 50 }
 
 let temporal: Temporal
-const closing: (() => Promise<unknown>)[] = []
 
 beforeAll(async () => {
   const server = await startTemporal({ inMemory: true, headless: true })
-  closing.push(() => server.stop())
+  cleanUp(() => server.stop())
   temporal = await connectTemporal({ address: server.address, namespace: 'default' }, silentLogger(), { takeover })
-  closing.push(() => temporal.connection.close())
+  cleanUp(() => temporal.connection.close())
   const worker = await createLedgerWorker({ temporal, logger: silentLogger(), tuning: { ...defaultTuning, graceMs: 0 } })
   const run = worker.run()
-  closing.push(async () => {
+  cleanUp(async () => {
     worker.shutdown()
     await run
   })
-})
-
-afterAll(async () => {
-  for (const close of closing.toReversed()) await close()
 })
 
 test('an activity with a key gets the heartbeat time-out that its workflow was started with', async () => {

@@ -2,10 +2,10 @@ import { Client, type WorkflowClientInterceptor, type WorkflowHandle } from '@te
 import { type Headers, WorkflowNotFoundError } from '@temporalio/common'
 import { Worker } from '@temporalio/worker'
 import { afterAll, beforeAll, beforeEach } from 'vitest'
-import { startTemporal, type TemporalServer } from '../../lab/devnet/temporal/temporal.ts'
+import { type TemporalServer } from '../../lab/devnet/temporal/temporal.ts'
 import { until } from '../../lab/devnet/until.ts'
 import type { Transfer } from '../../domain/transfer/transfer.ts'
-import { createLogger, silentLogger } from '../../observability/logger.ts'
+import { silentLogger } from '../../observability/logger.ts'
 import { type TransferInput, type TransferStatus, retrySignal } from '../../temporal/contracts/transfer.ts'
 import { startedAtMemo } from '../../temporal/client/transfers/transfer-list.ts'
 import { chainQueue, codesMemo, laneQueue } from '../../temporal/contracts/names.ts'
@@ -25,7 +25,9 @@ import type {
 } from '../../temporal/contracts/transfer-steps.ts'
 import { workflowBundle } from '../../workers/process/bundle.ts'
 import type { TracedRun } from '../../workflows/trace-headers.ts'
-import { connectTemporal, type Temporal } from '../../workers/process/temporal.ts'
+import { type Temporal } from '../../workers/process/temporal.ts'
+import { connectTestTemporal } from '../helpers/temporal.ts'
+import { recordingLogger } from '../helpers/recording-logger.ts'
 
 export const lanes = ['evm-1:0xa', 'evm-1:0xb'] as const
 export const transfer: Transfer = {
@@ -122,13 +124,11 @@ export function scriptedTransfers(tracing = false): Scripted {
   })
   let asked = nothing()
   let traced: Scripted['traced'] = { headers: [], runs: [] }
-  const lines: Record<string, unknown>[] = []
-  const logger = createLogger({ destination: { write: (line) => void lines.push(JSON.parse(line) as Record<string, unknown>) } })
+  const { logger, lines } = recordingLogger()
 
   beforeAll(async () => {
     // A new run is suggested after a few waits instead of some thousand events.
-    server = await startTemporal({ inMemory: true, headless: true, dynamicConfig: { 'limit.historyCount.suggestContinueAsNew': '30' } })
-    temporal = await connectTemporal({ address: server.address, namespace: 'default' }, logger)
+    ;({ server, temporal } = await connectTestTemporal({ dynamicConfig: { 'limit.historyCount.suggestContinueAsNew': '30' } }, logger))
     const { connection } = temporal
     const activities = {
       admit: async (input: AdmitInput) => (asked.admit.push(input), on.script.admit(input)),
@@ -159,8 +159,6 @@ export function scriptedTransfers(tracing = false): Scripted {
   afterAll(async () => {
     for (const worker of workers) worker.shutdown()
     await Promise.all(running)
-    await temporal?.connection.close()
-    await server?.stop()
   })
 
   beforeEach(() => {

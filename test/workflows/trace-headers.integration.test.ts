@@ -3,11 +3,12 @@ import { Runtime, Worker } from '@temporalio/worker'
 import { describe, expect, test } from 'vitest'
 import { until } from '../../lab/devnet/until.ts'
 import { errorCatalogue } from '../../domain/catalogue/errors.ts'
-import { createLogger, silentLogger } from '../../observability/logger.ts'
+import { silentLogger } from '../../observability/logger.ts'
 import { retrySignal } from '../../temporal/contracts/transfer.ts'
 import { workflowBundle } from '../../workers/process/bundle.ts'
 import { connectTemporal } from '../../workers/process/temporal.ts'
 import { landed, lanes, scriptedTransfers, sound, waiting } from './scripted.ts'
+import { recordingLogger } from '../helpers/recording-logger.ts'
 
 const traceId = '4bf92f3577b34da6a3ce929d0e0e4736'
 const carrier = (traceparent: unknown) => defaultPayloadConverter.toPayload({ traceparent })
@@ -135,12 +136,12 @@ describe('The trace of a transfer', () => {
   })
 
   test('log lines of the SDK go to the logger of the latest connection, although its runtime is made once per process', async () => {
-    const said: string[] = []
-    const logger = createLogger({ destination: { write: (line) => void said.push((JSON.parse(line) as { message: string }).message) } })
+    const { logger, lines } = recordingLogger<{ message: string }>()
+    const said = () => lines.map(({ message }) => message)
     const later = await connectTemporal({ address: on.server.address, namespace: 'default' }, logger)
     Runtime.instance().logger.warn('a line after it')
-    await until(() => said.includes('a line after it'), { ...waiting, what: 'the line' })
-    expect(said.filter((message) => message === 'a line after it')).toHaveLength(1)
+    await until(() => said().includes('a line after it'), { ...waiting, what: 'the line' })
+    expect(said().filter((message) => message === 'a line after it')).toHaveLength(1)
     await later.connection.close()
   })
 })

@@ -1,16 +1,16 @@
 import { spawn } from 'node:child_process'
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { type IncomingMessage, type ServerResponse } from 'node:http'
 import { readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { until } from '../../../lab/devnet/until.ts'
 import { createStreamNames } from '../../../domain/stream/stream-names.ts'
 import type { StreamCheckpoint } from '../../../domain/stream/checkpoint.ts'
 import { createCheckpointStore } from '../../../intake/streams/checkpoints.ts'
 import { codeOfAsync } from '../../helpers/refusals.ts'
 import { temporaryFolder } from '../../helpers/folders.ts'
+import { listenHttp } from '../../helpers/servers.ts'
 
 const checkpoint: StreamCheckpoint = { version: 1, stream: 'native-bridge:a:b', origin: '1/0xaa', completedNumber: '4', exceptions: [] }
 const secret = 'Bearer of-a-secret'
@@ -86,15 +86,11 @@ describe('checkpoints in an object store', () => {
   }
 
   const objects = new Map<string, string>()
-  let server: Server
   let url: string
   let status: number | undefined
   beforeAll(async () => {
-    server = createServer((request, response) => void serve(request, response))
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-    url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/bucket/portage/?key=of-a-secret`
+    url = `${await listenHttp((request, response) => void serve(request, response))}/bucket/portage/?key=of-a-secret`
   })
-  afterAll(() => new Promise((resolve) => server.close(resolve)))
 
   test('are read as they were written, with the query and the header that it wants', async () => {
     const store = createCheckpointStore({ kind: 'http', url, authorization: secret })

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import type { StreamConfig } from '../../../domain/stream/stream.ts'
 import { type ConfiguredSource, createConfigReporter, ignoredChanges } from '../../../intake/streams/config-changes.ts'
-import { createLogger } from '../../../observability/logger.ts'
 import { fakeStream } from './fake-context.ts'
+import { recordingLogger } from '../../helpers/recording-logger.ts'
 
 const stream = 'native-bridge:a:b'
 const config = (more: Partial<StreamConfig> = {}): StreamConfig => ({
@@ -17,8 +17,7 @@ const config = (more: Partial<StreamConfig> = {}): StreamConfig => ({
 /** A stream that runs, by the reducer itself, and the log of who tells it. */
 function running(begun: StreamConfig) {
   const { streamClient, requests } = fakeStream(begun)
-  const lines: Record<string, unknown>[] = []
-  const logger = createLogger({ destination: { write: (text) => void lines.push(JSON.parse(text) as Record<string, unknown>) } })
+  const { logger, lines } = recordingLogger()
   return {
     streamClient,
     requests,

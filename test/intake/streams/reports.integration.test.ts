@@ -1,9 +1,11 @@
 import { defaultPayloadConverter } from '@temporalio/common'
 import { Client, Connection } from '@temporalio/client'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { startTemporal, type TemporalServer } from '../../../lab/devnet/temporal/temporal.ts'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { type TemporalServer } from '../../../lab/devnet/temporal/temporal.ts'
 import { until } from '../../../lab/devnet/until.ts'
 import { listStreams } from '../../../intake/streams/reports.ts'
+import { startTestTemporal } from '../../helpers/temporal.ts'
+import { cleanUp } from '../../helpers/clean-up.ts'
 
 describe('A list of streams', () => {
   let server: TemporalServer
@@ -11,13 +13,10 @@ describe('A list of streams', () => {
   let client: Client
 
   beforeAll(async () => {
-    server = await startTemporal({ inMemory: true, headless: true })
+    server = await startTestTemporal()
     connection = await Connection.connect({ address: server.address })
+    cleanUp(() => connection.close())
     client = new Client({ connection, namespace: server.namespace })
-  })
-  afterAll(async () => {
-    await connection?.close()
-    await server?.stop()
   })
 
   /** A run under the id of a stream, of somebody who reaches Temporal: he answers its first query with this. */

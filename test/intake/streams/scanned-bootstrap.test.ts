@@ -7,10 +7,10 @@ import type { AgentAlarm } from '../../../intake/streams/report.ts'
 import { createScannedBootstrap } from '../../../intake/streams/scanned/bootstrap.ts'
 import { createBlockScanner } from '../../../intake/streams/scanned/scan-blocks.ts'
 import { fakeChain, fakeContext, fakeStream } from './fake-context.ts'
-import { createLogger } from '../../../observability/logger.ts'
+import { silentLogger } from '../../../observability/logger.ts'
 
 const config = { stream: 'native-bridge:a:b', origin: '1/0xaa', first: '1', start: 0, maxOpen: 10 }
-const logger = createLogger({ level: 'error', destination: { write: () => {} } })
+const logger = silentLogger()
 
 /** A stream that begins with what is kept of it, at a source that has given out numbers up to `highest` and denies blocks above `last`. */
 function network(kept: StreamCheckpoint | RelayerError | undefined, highest?: string, last = 100) {

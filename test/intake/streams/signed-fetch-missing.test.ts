@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { Client, Connection } from '@temporalio/client'
 import { startGuardianApi } from '../../../lab/devnet/wormhole/guardian-api.ts'
 import { RelayerError } from '../../../domain/catalogue/errors.ts'
@@ -16,18 +16,14 @@ import { nativeTransfer } from '../../helpers/native-transfer.ts'
 import { unused } from '../../helpers/unused.ts'
 import { signVaa } from '../../helpers/vaa.ts'
 import { fakeChain } from './fake-context.ts'
+import { cleanUp } from '../../helpers/clean-up.ts'
 
 const emitter = `${'00'.repeat(12)}${'33'.repeat(20)}`
 const bridge = 'wormhole-token-bridge'
-const stops: (() => Promise<unknown>)[] = []
-
-afterEach(async () => {
-  for (const stop of stops.splice(0)) await stop()
-})
 
 async function server(copy: () => Uint8Array) {
   const api = await startGuardianApi(() => copy())
-  stops.push(api.stop)
+  cleanUp(api.stop)
   return api
 }
 
@@ -97,7 +93,7 @@ describe('a target whose nodes are down', () => {
     some.some(({ targetChain }) => targetChain === 'dead') ? down() : Promise.resolve(some.map(({ sequence }) => sequence === '3'))
   test('keeps its own numbers for later, and does not hold up those of other targets', async () => {
     const api = await startGuardianApi((_, __, sequence) => signVaa({ timestamp: 7, sequence: BigInt(sequence) }).bytes)
-    stops.push(api.stop)
+    cleanUp(api.stop)
     const found = await fetchMissing(apart(depsFor([api.url], submitterFor(7), { delivered: deadOnly })), ['1', '2', '3'])
     const sorted = [...found].sort(([a], [b]) => Number(a) - Number(b))
     expect(sorted).toEqual([
@@ -132,7 +128,7 @@ describe('a source whose nodes are down', () => {
   /** An emitter of which 1 and 2 are missing, and some server has 1. */
   async function emitterWithout(highest: () => Promise<string | undefined>) {
     const api = await startGuardianApi((_, __, sequence) => (sequence === '1' ? signVaa({ timestamp: 7, sequence: 1n }).bytes : undefined))
-    stops.push(api.stop)
+    cleanUp(api.stop)
     const requests: StreamRequest[] = []
     const state: StreamState = { ...initialStream({ stream: 's', origin: '1/0xaa', first: '1', maxOpen: 9 }), next: '3', gaps: [gap] }
     const deps = depsFor([api.url], submitterFor(7))

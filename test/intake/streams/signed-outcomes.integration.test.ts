@@ -2,7 +2,6 @@ import { Client, type WorkflowClientInterceptor } from '@temporalio/client'
 import { Worker } from '@temporalio/worker'
 import { encodeBase64, toUtf8Bytes, toUtf8String } from 'ethers'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { startTemporal, type TemporalServer } from '../../../lab/devnet/temporal/temporal.ts'
 import { until } from '../../../lab/devnet/until.ts'
 import { initialStream } from '../../../domain/stream/reducer.ts'
 import type { StreamRequest, StreamState } from '../../../domain/stream/stream.ts'
@@ -17,7 +16,8 @@ import { silentLogger } from '../../../observability/logger.ts'
 import type { TransferInput } from '../../../temporal/contracts/transfer.ts'
 import { chainQueue, searchAttributes, transferId } from '../../../temporal/contracts/names.ts'
 import { workflowBundle } from '../../../workers/process/bundle.ts'
-import { connectTemporal, type Temporal } from '../../../workers/process/temporal.ts'
+import { type Temporal } from '../../../workers/process/temporal.ts'
+import { connectTestTemporal } from '../../helpers/temporal.ts'
 
 const emitter = '33'.padStart(64, '0')
 const stream = `wormhole-token-bridge:a:${emitter}`
@@ -25,7 +25,6 @@ const waitLimit = { timeoutMs: 90_000, everyMs: 100 }
 
 /** Transfers of one emitter to two chains, of which one has no worker. */
 describe('how the transfers of an emitter end', () => {
-  let server: TemporalServer
   let temporal: Temporal
   let worker: Worker
   let serving: Promise<void>
@@ -89,8 +88,7 @@ describe('how the transfers of an emitter end', () => {
   }
 
   beforeAll(async () => {
-    server = await startTemporal({ inMemory: true, headless: true })
-    temporal = await connectTemporal({ address: server.address, namespace: 'default' }, silentLogger())
+    ;({ temporal } = await connectTestTemporal())
     const admit = () => ({ kind: 'rejected', code: 'PAYLOAD_KIND', reason: 'a test' })
     const { connection } = temporal
     const bundle = await workflowBundle(silentLogger())
@@ -100,8 +98,6 @@ describe('how the transfers of an emitter end', () => {
   afterAll(async () => {
     worker?.shutdown()
     await serving
-    await temporal?.connection.close()
-    await server?.stop()
   })
 
   test('are recorded, while others are parked whose chain has no worker to say why', async () => {

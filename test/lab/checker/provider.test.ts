@@ -1,8 +1,8 @@
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { type IncomingMessage, type ServerResponse } from 'node:http'
 import { json } from 'node:stream/consumers'
 import { expect, onTestFinished, test } from 'vitest'
 import { provider } from '../../../lab/checker/provider.ts'
+import { listenHttp } from '../../helpers/servers.ts'
 
 test('thousands of calls at once open a few connections, and each is answered', async () => {
   let [open, most, answered] = [0, 0, 0]
@@ -19,10 +19,7 @@ test('thousands of calls at once open a few connections, and each is answered', 
       response.end(JSON.stringify(Array.isArray(body) ? answers : answers[0]))
     })
   }
-  const server = createServer((request, response) => void answer(request, response))
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  onTestFinished(() => void server.close())
-  const node = provider(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)
+  const node = provider(await listenHttp((request, response) => void answer(request, response)))
   onTestFinished(() => node.destroy())
   const balances = await Promise.all(
     Array.from({ length: 3_000 }, (_, index) => node.getBalance(`0x${index.toString(16).padStart(40, '0')}`)),

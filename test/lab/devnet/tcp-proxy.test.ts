@@ -1,9 +1,10 @@
 import { once } from 'node:events'
-import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net'
+import { connect, createServer, type Socket } from 'node:net'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { startTcpProxy, type TcpProxy } from '../../../lab/devnet/fault-proxy/tcp-proxy.ts'
+import { listen } from '../../helpers/servers.ts'
 
-let server: Server
+let serverPort: number
 let proxy: TcpProxy
 const opened: Socket[] = []
 /** What the server was told, in all. */
@@ -11,7 +12,7 @@ let heard = ''
 
 beforeEach(async () => {
   heard = ''
-  server = createServer((socket) => {
+  const server = createServer((socket) => {
     opened.push(socket)
     socket.on('error', () => {})
     socket.on('data', (bytes) => {
@@ -19,14 +20,13 @@ beforeEach(async () => {
       socket.write(`<${String(bytes)}>`)
     })
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  proxy = await startTcpProxy({ host: '127.0.0.1', port: (server.address() as AddressInfo).port })
+  serverPort = Number((await listen(server)).split(':')[1])
+  proxy = await startTcpProxy({ host: '127.0.0.1', port: serverPort })
 })
 
 afterEach(async () => {
   for (const socket of opened.splice(0)) socket.destroy()
   await proxy.stop()
-  await new Promise((resolve) => server.close(resolve))
 })
 
 /** A connection through the proxy, and what came over it. */
@@ -78,7 +78,7 @@ test('stalled: no byte, no end; what was said meanwhile comes afterwards', async
   during.socket.write('three')
   await expect.poll(() => proxy.connections).toBe(2)
   // Another way to the same server works meanwhile, and later than what was written: so nothing of that is merely late.
-  const direct = connect((server.address() as AddressInfo).port, '127.0.0.1')
+  const direct = connect(serverPort, '127.0.0.1')
   opened.push(direct)
   direct.write('direct')
   await once(direct, 'data')

@@ -1,15 +1,11 @@
 import { once } from 'node:events'
 import { request } from 'node:http'
 import { connect } from 'node:net'
-import { afterEach, expect, test, vi } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import type { Check } from '../../../operations/admin/checks.ts'
 import { type AdminOptions, openAdminServer } from '../../../operations/admin/server.ts'
 import { silentLogger } from '../../../observability/logger.ts'
-
-const closing: (() => unknown)[] = []
-afterEach(async () => {
-  for (const close of closing.splice(0).toReversed()) await close()
-})
+import { cleanUp } from '../../helpers/clean-up.ts'
 
 async function opened(options: Partial<AdminOptions> = {}) {
   const checks: Check[] = []
@@ -18,7 +14,7 @@ async function opened(options: Partial<AdminOptions> = {}) {
     ...{ host: '127.0.0.1', port: 0, hosts: ['portage-lane'], logger: silentLogger() },
     ...{ problem: () => undefined, checks: async () => checks, metrics, ...options },
   })
-  closing.push(() => server.close())
+  cleanUp(() => server.close())
   const ask = async (path: string, { method = 'GET', host = `127.0.0.1:${server.port}`, body = '' } = {}) => {
     const sent = request({ port: server.port, host: '127.0.0.1', path, method, headers: { host } })
     sent.end(body)
@@ -90,7 +86,7 @@ test('who sends a body, or too long headers, loses the connection', async () => 
   const { server } = await opened()
   const send = async (text: string) => {
     const socket = connect(server.port, '127.0.0.1')
-    closing.push(() => socket.destroy())
+    cleanUp(() => socket.destroy())
     socket.on('error', () => {})
     socket.write(text)
     let answer = ''
@@ -107,7 +103,7 @@ test('who sends a body, or too long headers, loses the connection', async () => 
 test('who sends slowly loses the connection', async () => {
   const { server } = await opened()
   const socket = connect(server.port, '127.0.0.1')
-  closing.push(() => socket.destroy())
+  cleanUp(() => socket.destroy())
   socket.on('error', () => {}).on('data', () => {})
   socket.write('GET /healthz HTTP/1.1\r\n')
   await once(socket, 'close')

@@ -1,18 +1,20 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Connection } from '@temporalio/client'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { createArchiveStore } from '../../../operations/archive/create-store.ts'
 import { exportOrders } from '../../../operations/archive/orders.ts'
 import type { TransferRecord } from '../../../operations/archive/records.ts'
 import { archiveTransfers } from '../../../operations/archive/transfers.ts'
-import { startTemporal, type TemporalServer } from '../../../lab/devnet/temporal/temporal.ts'
+import { type TemporalServer } from '../../../lab/devnet/temporal/temporal.ts'
 import { until } from '../../../lab/devnet/until.ts'
 import { type TemporalClient, within } from '../../../temporal/client/connection/client.ts'
 import { createTemporalClient } from '../../../temporal/client/connection/connect.ts'
 import { readKeptOrders } from '../../../temporal/client/settings/kept-orders.ts'
 import { createEncryptionCodec } from '../../../temporal/encryption/codec.ts'
 import { temporaryFolder } from '../../helpers/folders.ts'
+import { startTestTemporal } from '../../helpers/temporal.ts'
+import { cleanUp } from '../../helpers/clean-up.ts'
 
 /** temporal.api.enums.v1.CommandType.COMMAND_TYPE_COMPLETE_WORKFLOW_EXECUTION */
 const complete = 4
@@ -47,8 +49,9 @@ describe('The archive, where somebody else writes to Temporal', () => {
   const json = (type: string, id: string, value: unknown) => ended(type, id, 'json/plain', JSON.stringify(value))
 
   beforeAll(async () => {
-    server = await startTemporal({ inMemory: true, headless: true })
+    server = await startTestTemporal()
     connection = await Connection.connect({ address: server.address })
+    cleanUp(() => connection.close())
     client = createTemporalClient(connection, server.namespace, { codec: createEncryptionCodec(undefined) })
     await json('transfer', 'nulls', { state: 'delivered', tried: [null], orders: [null], timeline: [null] })
     await json('transfer', 'empty', null)
@@ -56,10 +59,6 @@ describe('The archive, where somebody else writes to Temporal', () => {
     await ended('transfer', 'other encoding', 'binary/unheard-of', 'x')
     await ended('transfer', 'unknown key', 'binary/encrypted', 'x', { 'encryption-key-id': 'nobody-has-it' })
     await json('transfer', 'honest', { state: 'delivered', rounds: 1, orders: [{ kind: 'retry', by: 'dora', reason: 'a test', at }] })
-  })
-  afterAll(async () => {
-    await connection?.close()
-    await server?.stop()
   })
 
   test('every run has its line, and the next pass begins behind them', async () => {

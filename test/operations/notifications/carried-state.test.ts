@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import type { Notification } from '../../../domain/notification/notification.ts'
 import { newNotifier } from '../../../domain/notification/notifier.ts'
 import { NotifyRound, notifyTimes, type NotifyRoundDeps } from '../../../operations/notifications/notify-round.ts'
@@ -12,7 +12,6 @@ let receiver: TestReceiver
 beforeAll(async () => {
   receiver = await startReceiver()
 })
-afterAll(() => receiver.close())
 
 const forged: Notification = { id: 'evt_f', type: 'transfer.delivered', at: 1, data: { transfer: 'a transfer', proof: 'encrypted' } }
 

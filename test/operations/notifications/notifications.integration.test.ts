@@ -41,11 +41,6 @@ describe('Receivers of notifications', () => {
     ends.push(end)
     return end
   }
-  const receiver = async (secret?: string): Promise<TestReceiver> => {
-    const started = await startReceiver(secret)
-    ends.push(() => started.close())
-    return started
-  }
   const begun = (name: string) => until(() => readNotifier(client(), name), { timeoutMs, what: `the notifier of ${name}` })
   const configFile = (name: string, url: string) => writeReceiverConfig(on, temporaryFolder(), { name, url })
 
@@ -59,7 +54,7 @@ describe('Receivers of notifications', () => {
   })
 
   test('are told of every delivery, also one that fails at first, under one id each; what is filtered out is not', async () => {
-    const [all, other] = [await receiver(), await receiver()]
+    const [all, other] = [await startReceiver(), await startReceiver()]
     let refusals = 3
     all.answer = (one, response) => answering(refusals-- > 0 ? 503 : 204)(one, response)
     const [first, second] = [named('all'), named('other')]
@@ -86,7 +81,7 @@ describe('Receivers of notifications', () => {
   })
 
   test('who was told of a delivery is told of its reversal, and of the next delivery under another id', async () => {
-    const books = await receiver()
+    const books = await startReceiver()
     const name = named('books')
     await serve([receiverAt(name, books.url, deliveries)])
     await begun(name)
@@ -104,10 +99,10 @@ describe('Receivers of notifications', () => {
   })
 
   test('are told nothing of runs that somebody else has made, nor are listeners of the API', async () =>
-    expectForgedUntold(on, ends, { receiver: await receiver(), name: named('forged'), next }))
+    expectForgedUntold(on, ends, { receiver: await startReceiver(), name: named('forged'), next }))
 
   test('are told what holds, once each time that it begins: parked, paused, without funds, a gap, a halt, spending', async () => {
-    const pager = await receiver()
+    const pager = await startReceiver()
     const name = named('pager')
     const events = ['transfer.parked', 'lane.paused', 'lane.funds_low', 'lane.spending_high', 'stream.gap', 'settings.halted'] as const
     await serve([receiverAt(name, pager.url, { events })])
@@ -147,7 +142,7 @@ describe('Receivers of notifications', () => {
   })
 
   test('one that hangs, and one that wants no more, hold up no other; enabled again it is told the rest', async () => {
-    const [good, hanging, gone] = [await receiver(), await receiver(), await receiver()]
+    const [good, hanging, gone] = [await startReceiver(), await startReceiver(), await startReceiver()]
     hanging.answer = () => {}
     gone.answer = answering(410)
     const startedAt = Date.now()
@@ -183,7 +178,7 @@ describe('Receivers of notifications', () => {
   })
 
   test('are told again what an operator wants replayed, under the same ids, and nothing from before', async () => {
-    const books = await receiver()
+    const books = await startReceiver()
     const name = named('replayed')
     await serve([receiverAt(name, books.url, deliveries)])
     await begun(name)
@@ -204,7 +199,7 @@ describe('Receivers of notifications', () => {
   })
 
   test('no secret and no URL is in a history, a log or a list; orders that are none change nothing', async () => {
-    const books = await receiver(testSecrets.second)
+    const books = await startReceiver(testSecrets.second)
     const name = named('secret')
     books.answer = answering(503)
     await serve([receiverAt(name, books.url, deliveries, testSecrets.first, testSecrets.second)])
@@ -245,7 +240,7 @@ describe('Receivers of notifications', () => {
   })
 
   test('a process is killed between a delivery that was taken and its record: the next one tells it again, under the same id', async () => {
-    const books = await receiver()
+    const books = await startReceiver()
     const name = named('killed')
     const { file, folder } = await configFile(name, books.url)
     const run = (failpoints?: string) =>
@@ -274,7 +269,7 @@ describe('Receivers of notifications', () => {
   })
 
   test('are listed, tested, disabled and enabled over the command line and REST, by those who may', async () => {
-    const books = await receiver()
+    const books = await startReceiver()
     const name = named('ordered')
     const { file, notifications } = await configFile(name, books.url)
     await serve([receiverAt(name, books.url, deliveries)])

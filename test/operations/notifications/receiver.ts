@@ -1,7 +1,7 @@
-import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { type IncomingHttpHeaders, type ServerResponse } from 'node:http'
 import { Webhook } from 'standardwebhooks'
 import type { CredentialSource } from '../../../domain/temporal-access.ts'
+import { listenHttp } from '../../helpers/servers.ts'
 
 /** For tests alone. */
 export const testSecrets = {
@@ -32,7 +32,6 @@ export interface TestReceiver {
   readonly forged: string[]
   /** What it answers from now on. */
   answer: (one: Received, response: ServerResponse) => void
-  close(): Promise<void>
 }
 
 /** A real HTTP server that verifies what it is told with the package of the specification. */
@@ -43,12 +42,8 @@ export async function startReceiver(secret: string = testSecrets.first): Promise
     received: [],
     forged: [],
     answer: (_, response) => void response.writeHead(204).end(),
-    async close() {
-      server.closeAllConnections()
-      await new Promise((resolve) => server.close(resolve))
-    },
   }
-  const server = createServer((request, response) => {
+  const url = await listenHttp((request, response) => {
     let body = ''
     request.on('data', (chunk: Buffer) => (body += chunk.toString()))
     request.on('end', () => {
@@ -63,8 +58,7 @@ export async function startReceiver(secret: string = testSecrets.first): Promise
       }
     })
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  return Object.assign(receiver, { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hooks/path-secret` })
+  return Object.assign(receiver, { url: `${url}/hooks/path-secret` })
 }
 
 export const answering = (status: number, headers: Record<string, string> = {}) => {

@@ -1,11 +1,11 @@
 import { createHmac } from 'node:crypto'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import type { Notification } from '../../../domain/notification/notification.ts'
 import type { Receiver } from '../../../domain/notification/receiver.ts'
 import { bodyOf, checkedSecret, sendNotification, signedHeaders } from '../../../operations/notifications/send.ts'
 import { answering, secretSource, startReceiver, type TestReceiver, testSecrets } from './receiver.ts'
+import { freePort } from '../../../lab/devnet/ports.ts'
+import { listenHttp } from '../../helpers/servers.ts'
 
 const notification: Notification = {
   id: 'evt_1',
@@ -26,7 +26,6 @@ describe('A notification', () => {
   beforeEach(async () => {
     receiver = await startReceiver()
   })
-  afterEach(() => receiver.close())
 
   test('is taken by a receiver that verifies it with the package of the specification', async () => {
     expect(await sendNotification(to(receiver.url), notification)).toEqual({ kind: 'taken' })
@@ -52,19 +51,13 @@ describe('A notification', () => {
 
   test('passes a change of secrets: a receiver with the old one and one with the new one take it; one with neither does not', async () => {
     const old = receiver
-    const [next, stranger] = [
-      await startReceiver(testSecrets.second),
-      await startReceiver(`whsec_${Buffer.alloc(24, 9).toString('base64')}`),
-    ]
-    try {
-      const both = [testSecrets.first, testSecrets.second]
-      expect(await sendNotification(to(old.url, ...both), notification)).toEqual({ kind: 'taken' })
-      expect(await sendNotification(to(next.url, ...both), notification)).toEqual({ kind: 'taken' })
-      expect(await sendNotification(to(stranger.url, ...both), notification)).toEqual({ kind: 'refused', why: 'HTTP 401' })
-      expect(stranger.received).toEqual([])
-    } finally {
-      await Promise.all([next.close(), stranger.close()])
-    }
+    const next = await startReceiver(testSecrets.second)
+    const stranger = await startReceiver(`whsec_${Buffer.alloc(24, 9).toString('base64')}`)
+    const both = [testSecrets.first, testSecrets.second]
+    expect(await sendNotification(to(old.url, ...both), notification)).toEqual({ kind: 'taken' })
+    expect(await sendNotification(to(next.url, ...both), notification)).toEqual({ kind: 'taken' })
+    expect(await sendNotification(to(stranger.url, ...both), notification)).toEqual({ kind: 'refused', why: 'HTTP 401' })
+    expect(stranger.received).toEqual([])
   })
 
   test.each([
@@ -81,24 +74,18 @@ describe('A notification', () => {
 
   test('does not follow a redirect, whether to the address where clouds keep credentials or to another server', async () => {
     let asked = 0
-    const other = createServer((_, response) => {
+    const other = await listenHttp((_, response) => {
       asked += 1
       response.writeHead(200).end('credentials')
     })
-    await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve))
-    const there = `http://127.0.0.1:${(other.address() as AddressInfo).port}/`
-    try {
-      for (const location of ['http://169.254.169.254/latest/meta-data/', there]) {
-        for (const status of [301, 302, 303, 307, 308]) {
-          receiver.answer = answering(status, { location })
-          const why = `a redirect (${status}), which is not followed`
-          expect(await sendNotification(to(receiver.url), notification)).toEqual({ kind: 'refused', why })
-        }
+    for (const location of ['http://169.254.169.254/latest/meta-data/', `${other}/`]) {
+      for (const status of [301, 302, 303, 307, 308]) {
+        receiver.answer = answering(status, { location })
+        const why = `a redirect (${status}), which is not followed`
+        expect(await sendNotification(to(receiver.url), notification)).toEqual({ kind: 'refused', why })
       }
-      expect(asked).toBe(0)
-    } finally {
-      await new Promise((resolve) => other.close(resolve))
     }
+    expect(asked).toBe(0)
   })
 
   test('is taken whatever else the answer holds: a huge one is not read to its end', async () => {
@@ -131,11 +118,8 @@ describe('A notification', () => {
   })
 
   test('is not sent where nobody listens, nor with a secret that is none; neither says anything of URL or secret', async () => {
-    const { url } = receiver
-    await receiver.close()
-    const unheard = await sendNotification(to(url), notification)
+    const unheard = await sendNotification(to(`http://127.0.0.1:${await freePort()}/hooks`), notification)
     expect(unheard).toEqual({ kind: 'failed', why: 'no connection' })
-    receiver = await startReceiver()
     for (const bad of ['hunter2', 'whsec_c2hvcnQ=', `whsec_${Buffer.alloc(65).toString('base64')}`, '']) {
       const answer = await sendNotification(to(receiver.url, bad), notification)
       expect(answer).toEqual({ kind: 'failed', why: 'its secret cannot be read, or is none' })

@@ -1,24 +1,13 @@
 import { once } from 'node:events'
-import { createServer, type RequestListener, type Server } from 'node:http'
-import { type AddressInfo, createServer as createSocketServer, type Server as SocketServer, type Socket } from 'node:net'
+import { createServer, type RequestListener } from 'node:http'
+import { createServer as createSocketServer, type Server, type Socket } from 'node:net'
 import { brotliCompressSync, gzipSync } from 'node:zlib'
-import { afterEach, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { AnswerTooLong, createByteBudget, fetchBounded, type FetchLimits } from '../../../runtime/http/fetch-bounded.ts'
+import { freePort } from '../../../lab/devnet/ports.ts'
+import { listen } from '../../helpers/servers.ts'
 
-const servers: (Server | SocketServer)[] = []
-
-async function urlOf(server: Server | SocketServer): Promise<URL> {
-  servers.push(server.listen(0, '127.0.0.1'))
-  await once(server, 'listening')
-  return new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}/path?query`)
-}
-
-afterEach(() => {
-  for (const server of servers.splice(0)) {
-    server.close()
-    if ('closeAllConnections' in server) server.closeAllConnections()
-  }
-})
+const urlOf = async (server: Server) => new URL(`http://${await listen(server)}/path?query`)
 
 /** What a server that answers so is heard to say. */
 async function ask(answer: RequestListener, limits: Partial<FetchLimits> = {}, body?: string) {
@@ -137,10 +126,7 @@ describe('no answer', () => {
   })
 
   test('of a server that is not there has the socket’s code', async () => {
-    const server = createServer()
-    const url = await urlOf(server)
-    server.close()
-    await once(server, 'close')
+    const url = new URL(`http://127.0.0.1:${await freePort()}`)
     await expect(fetchBounded(url, {}, usual)).rejects.toMatchObject({ code: 'ECONNREFUSED' })
   })
 

@@ -1,8 +1,8 @@
 import { fileURLToPath } from 'node:url'
 import { Connection } from '@temporalio/client'
 import { bundleWorkflowCode, DefaultLogger, NativeConnection, Worker, type WorkflowBundleWithSourceMap } from '@temporalio/worker'
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { startTemporal, type TemporalServer } from '../../../lab/devnet/temporal/temporal.ts'
+import { beforeAll, expect, test } from 'vitest'
+import { type TemporalServer } from '../../../lab/devnet/temporal/temporal.ts'
 import { until } from '../../../lab/devnet/until.ts'
 import { recover } from '../../../temporal/recovery/remedies.ts'
 import { findStuckTransfers } from '../../../temporal/recovery/stuck-transfers.ts'
@@ -12,6 +12,8 @@ import { listTransfers } from '../../../temporal/client/transfers/transfer-list.
 import { searchAttributes } from '../../../temporal/contracts/names.ts'
 import { createEncryptionCodec } from '../../../temporal/encryption/codec.ts'
 import { takeAndNeverAnswer } from '../../helpers/silent-worker.ts'
+import { cleanUp } from '../../helpers/clean-up.ts'
+import { startTestTemporal } from '../../helpers/temporal.ts'
 
 const taskQueue = 'waits'
 let native: NativeConnection
@@ -20,17 +22,12 @@ let server: TemporalServer
 let client: TemporalClient
 /** Of somebody who writes what nobody can read. */
 let hostile: TemporalClient
-const closing: (() => Promise<void>)[] = []
 
 beforeAll(async () => {
-  server = await startTemporal({ inMemory: true, headless: true, log: () => {} })
-  closing.push(() => server.stop())
+  server = await startTestTemporal()
   const connection = await Connection.connect({ address: server.address })
   native = await NativeConnection.connect({ address: server.address })
-  closing.push(
-    () => connection.close(),
-    () => native.close(),
-  )
+  cleanUp(() => Promise.all([connection.close(), native.close()]))
   client = createTemporalClient(connection, 'default', { codec: createEncryptionCodec(undefined) })
   const strange = { metadata: { encoding: Buffer.from('strange') }, data: Buffer.from('x') }
   const codec = { encode: async (payloads: unknown[]) => payloads.map(() => strange), decode: async () => [] }
@@ -47,14 +44,11 @@ beforeAll(async () => {
     shutdownGraceTime: 0,
   })
   const running = worker.run()
-  closing.push(async () => {
+  cleanUp(async () => {
     release()
     worker.shutdown()
     await running
   })
-})
-afterAll(async () => {
-  for (const close of closing.toReversed()) await close()
 })
 
 test('of all running transfers, the one that waits for nothing is found and reset', async () => {

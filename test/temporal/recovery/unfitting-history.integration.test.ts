@@ -1,7 +1,6 @@
 import { fileURLToPath } from 'node:url'
 import { bundleWorkflowCode, DefaultLogger, Worker } from '@temporalio/worker'
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { startTemporal, type TemporalServer } from '../../../lab/devnet/temporal/temporal.ts'
+import { beforeAll, expect, test } from 'vitest'
 import { until } from '../../../lab/devnet/until.ts'
 import { silentLogger } from '../../../observability/logger.ts'
 import type { AuditInput } from '../../../temporal/contracts/audit.ts'
@@ -10,24 +9,18 @@ import { chainQueue } from '../../../temporal/contracts/names.ts'
 import type { Admission } from '../../../temporal/contracts/transfer-steps.ts'
 import { workflowBundle } from '../../../workers/process/bundle.ts'
 import { unfitting } from '../../../workers/roles/chain.ts'
-import { connectTemporal, type Temporal } from '../../../workers/process/temporal.ts'
+import { type Temporal } from '../../../workers/process/temporal.ts'
 import { transfer } from '../../workflows/scripted.ts'
 import { spoil } from './spoil.ts'
+import { connectTestTemporal } from '../../helpers/temporal.ts'
 
 const closed: Admission = { kind: 'waiting', code: 'BRIDGE_BUDGET', reason: 'a test', retryInMs: 3_600_000 }
 const id = 'a-transfer'
 
-let server: TemporalServer
 let temporal: Temporal
 
 beforeAll(async () => {
-  server = await startTemporal({ inMemory: true, headless: true })
-  temporal = await connectTemporal({ address: server.address, namespace: 'default' }, silentLogger())
-})
-
-afterAll(async () => {
-  await temporal?.connection.close()
-  await server?.stop()
+  ;({ temporal } = await connectTestTemporal())
 })
 
 test('a transfer whose history does not fit what it did fails, so that it can be started again', async () => {

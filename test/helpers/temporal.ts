@@ -1,0 +1,22 @@
+import { startTemporal, type TemporalOptions, type TemporalServer } from '../../lab/devnet/temporal/temporal.ts'
+import { silentLogger } from '../../observability/logger.ts'
+import { connectTemporal, type Temporal } from '../../workers/process/temporal.ts'
+import { cleanUp } from './clean-up.ts'
+
+/** A Temporal server in memory that runs until the test or, outside a test, the file ends. */
+export async function startTestTemporal(options: TemporalOptions = {}): Promise<TemporalServer> {
+  const server = await startTemporal({ inMemory: true, headless: true, log: () => {}, ...options })
+  cleanUp(() => server.stop())
+  return server
+}
+
+/** As `startTestTemporal`, with a connection of a Portage process. */
+export async function connectTestTemporal(
+  options: TemporalOptions = {},
+  logger = silentLogger(),
+): Promise<{ server: TemporalServer; temporal: Temporal }> {
+  const server = await startTestTemporal(options)
+  const temporal = await connectTemporal({ address: server.address, namespace: server.namespace }, logger)
+  cleanUp(() => temporal.connection.close())
+  return { server, temporal }
+}
