@@ -1,7 +1,8 @@
 import { createLogger, type Logger, type LogLevel } from '../../observability/logger.ts'
+import type { LogLine } from './log-lines.ts'
 
 /** A logger that keeps its lines, parsed. */
-export function recordingLogger<Line = Record<string, unknown>>(level: LogLevel = 'info'): { logger: Logger; lines: Line[] } {
-  const lines: Line[] = []
-  return { lines, logger: createLogger({ level, destination: { write: (line) => void lines.push(JSON.parse(line) as Line) } }) }
+export function recordingLogger(level: LogLevel = 'info'): { logger: Logger; lines: LogLine[] } {
+  const lines: LogLine[] = []
+  return { lines, logger: createLogger({ level, destination: { write: (line) => void lines.push(JSON.parse(line) as LogLine) } }) }
 }

@@ -18,7 +18,7 @@ interface Sent {
 function setting({ mostRequests = 64, spacingMs }: { mostRequests?: number; spacingMs?: (requests: readonly string[]) => number } = {}) {
   const sent: Sent[] = []
   const heard: (readonly string[])[] = []
-  const { logger, lines } = recordingLogger<{ level: string; message: string }>('debug')
+  const { logger, lines } = recordingLogger('debug')
   const updates = new CoalescingUpdates<string, readonly string[], { answers: readonly string[]; count: number }>({
     fits: (requests) => requests.length <= mostRequests,
     build: (requests) => requests,

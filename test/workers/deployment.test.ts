@@ -24,7 +24,7 @@ async function watch(
     withDeadline: (_: number, work: () => unknown) => work(),
     workflowService: { describeWorkerDeploymentVersion },
   } as unknown as TemporalClient
-  const { logger, lines } = recordingLogger<{ message: string }>()
+  const { logger, lines } = recordingLogger()
   let ended = 0
   const watching = watchDeployment({
     client,

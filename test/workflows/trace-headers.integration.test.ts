@@ -136,7 +136,7 @@ describe('The trace of a transfer', () => {
   })
 
   test('log lines of the SDK go to the logger of the latest connection, although its runtime is made once per process', async () => {
-    const { logger, lines } = recordingLogger<{ message: string }>()
+    const { logger, lines } = recordingLogger()
     const said = () => lines.map(({ message }) => message)
     const later = await connectTemporal({ address: on.server.address, namespace: 'default' }, logger)
     Runtime.instance().logger.warn('a line after it')
