@@ -64,7 +64,7 @@ export interface Endpoint {
    * this chain. What was proved lately costs no read. Throws CALL_UNJUSTIFIED, also for a call that is none of `calls`; what waits (NATIVE_NOT_FINAL,
    * GUARDIAN_SET_UNKNOWN), and what reads throw.
    */
-  justify(intent: Intent): Promise<void>
+  proveCall(intent: Intent): Promise<void>
   /** @param transfer tells more where the bridge has limits: an amount that never fits from a budget that is spent */
   explainRevert(revert: Revert, transfer?: Transfer): RevertMeaning
   /**

@@ -6,14 +6,14 @@ import { createStreamNames, type StreamName, type StreamNames } from '../domain/
 import type { BridgeName, ChainName } from '../domain/transfer/transfer.ts'
 import { numberOfUnconfigured } from '../domain/transfer/unconfigured-source.ts'
 import { createBridge } from './kit/bridge.ts'
-import { createGoodMessages } from './kit/good-messages.ts'
+import { createVerifiedMessages } from './kit/verified-messages.ts'
 import { createEvmEndpoint as createNativeEndpoint } from './native-bridge/evm.ts'
-import { createNativeBridge } from './native-bridge/index.ts'
+import { createNativeBridge } from './native-bridge/routes.ts'
 import { createNativeSource, streamOf as nativeStreamOf } from './native-bridge/streams.ts'
 import type { Bridge, Bridges } from './port.ts'
 import { createEvmEndpoint as createTokenBridgeEndpoint } from './wormhole-token-bridge/evm.ts'
 import { tokenBridgeEmitters } from './wormhole-token-bridge/emitters.ts'
-import { createHeardSource, type HeardEmitter, heardEmitters } from './wormhole-token-bridge/heard.ts'
+import { createSourceWithoutNode, type EmitterWithoutNode, emittersWithoutNode } from './wormhole-token-bridge/without-node.ts'
 import { createDecode, signedBy, wormholeTokenBridge } from './wormhole-token-bridge/message.ts'
 import { createTokenBridgeSource, streamOf } from './wormhole-token-bridge/streams.ts'
 
@@ -62,15 +62,15 @@ const makers: {
       const { first, startBlock: block, maxOpen } = streamOptions(end.name)
       return createTokenBridgeSource({ ...end, targets, begins: { first, block }, maxOpen })
     })
-    const heard = heardEmitters(settings, new Set(chainNames.keys())).map((end) => {
+    const withoutNode = emittersWithoutNode(settings, new Set(chainNames.keys())).map((end) => {
       const { first, maxOpen } = streamOptions(end.sourceChain)
-      return createHeardSource({ ...end, targets, first, maxOpen })
+      return createSourceWithoutNode({ ...end, targets, first, maxOpen })
     })
-    const sources = [...counted, ...heard]
+    const sources = [...counted, ...withoutNode]
     return createBridge({ name: wormholeTokenBridge, decode: createDecode(chainNames), signedBy, endpoints: new Map(endpoints), sources })
   },
   'native-bridge': ({ routes }, { chains }, { connected, served }) => {
-    const good = createGoodMessages()
+    const verified = createVerifiedMessages()
     const all = routes.map(({ source, target, sourceContract, targetContract, ...settings }) => ({
       ...settings,
       sourceChain: source,
@@ -85,11 +85,11 @@ const makers: {
       return source && target ? [{ ...route, source, target }] : []
     })
     const endpointOn = (name: ChainName, chain: EvmChain) =>
-      createNativeEndpoint({ chain, routes: ours.filter(({ targetChain }) => targetChain === name), good })
+      createNativeEndpoint({ chain, routes: ours.filter(({ targetChain }) => targetChain === name), verified })
     return createNativeBridge({
       routes: all,
       endpoints: new Map([...served].map(([name, chain]) => [name, endpointOn(name, chain)])),
-      sources: ours.map((route) => createNativeSource({ ...route, route, good })),
+      sources: ours.map((route) => createNativeSource({ ...route, route, verified })),
     })
   },
 }
@@ -121,10 +121,10 @@ export function signedApis({ bridges }: Pick<BridgesOptions, 'bridges'>) {
 }
 
 /** The token bridges that the config has no node of, and is to deliver from. */
-export function heardSources({ chains, bridges }: BridgesOptions): readonly HeardEmitter[] {
+export function sourcesWithoutNode({ chains, bridges }: BridgesOptions): readonly EmitterWithoutNode[] {
   const settings = bridges[wormholeTokenBridge]
   const own = Object.values(chains).flatMap(({ wormholeChainId }) => wormholeChainId ?? [])
-  return settings ? heardEmitters(settings, new Set(own)) : []
+  return settings ? emittersWithoutNode(settings, new Set(own)) : []
 }
 
 /** The guardian spies of the config (host:port), and the emitters to ask them for: the token bridges of all its chains, and of sources without a node. */
@@ -132,7 +132,10 @@ export function spySources({ chains, bridges }: BridgesOptions) {
   const address = bridges[wormholeTokenBridge]?.spy?.address
   if (address === undefined) return []
   const own = Object.entries(chains).map(([name, chain]) => wormholeOf(name, chain))
-  const filters = [...own, ...heardSources({ chains, bridges })].map(({ emitterChain, emitter }) => ({ chain: emitterChain, emitter }))
+  const filters = [...own, ...sourcesWithoutNode({ chains, bridges })].map(({ emitterChain, emitter }) => ({
+    chain: emitterChain,
+    emitter,
+  }))
   return [{ bridge: wormholeTokenBridge, address, filters }]
 }
 
@@ -141,7 +144,7 @@ export function configuredStreams({ chains, bridges }: BridgesOptions): readonly
   const own = bridges[wormholeTokenBridge]
     ? Object.entries(chains).map(([name, chain]) => ({ sourceChain: name, ...wormholeOf(name, chain) }))
     : []
-  const signed = [...own, ...heardSources({ chains, bridges })].map(({ sourceChain, emitter, emitterChain }) => ({
+  const signed = [...own, ...sourcesWithoutNode({ chains, bridges })].map(({ sourceChain, emitter, emitterChain }) => ({
     id: streamOf(emitterChain, emitter),
     name: streamOf(sourceChain, emitter),
   }))

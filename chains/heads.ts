@@ -1,23 +1,18 @@
 import { RelayerError } from '../domain/catalogue/errors.ts'
 import { remember } from '../runtime/remember.ts'
+import { within } from '../runtime/wait.ts'
 import type { HeadEvent, Heads, NodeStatus } from './port.ts'
 
-/** Resolves true with the first head of which `done` is true, the current one included, and false if none comes within `mostMs`. */
-export function untilHead(
+/** Resolves true with the first head, also the current one, for which `done` is true, and false after `mostMs`. */
+export async function untilHead(
   heads: Pick<Heads, 'current' | 'subscribe'>,
   done: (head: HeadEvent) => boolean,
   mostMs: number,
 ): Promise<boolean> {
-  if (heads.current && done(heads.current)) return Promise.resolve(true)
-  return new Promise((resolve) => {
-    const finish = (came: boolean) => {
-      clearTimeout(timer)
-      unsubscribe()
-      resolve(came)
-    }
-    const timer = setTimeout(() => finish(false), mostMs).unref()
-    const unsubscribe = heads.subscribe((head) => done(head) && finish(true))
-  })
+  if (heads.current && done(heads.current)) return true
+  let unsubscribe = () => {}
+  const found = new Promise<boolean>((resolve) => (unsubscribe = heads.subscribe((head) => done(head) && resolve(true))))
+  return within(mostMs, found, () => false).finally(unsubscribe)
 }
 
 /** The part of a chain that knows its head. */
@@ -32,7 +27,10 @@ export function currentHead({ name, heads }: HeadSource): HeadEvent {
   throw new RelayerError('NODE_UNAVAILABLE', { detail: 'No block was read yet.', facts: { chain: name } })
 }
 
-/** One answer per key as long as `versionOf` gives the same; absent: per head. One that failed is asked for again. Throws as `currentHead`. */
+/**
+ * Caches one answer per key until `versionOf` changes (default: the head's hash). Failures are not cached. Throws as
+ * `currentHead`.
+ */
 export function oncePerHead<T>(
   chain: HeadSource,
   ask: (key: string) => Promise<T>,
@@ -48,7 +46,7 @@ export function oncePerHead<T>(
   }
 }
 
-/** Those that a majority is counted of: the nodes of the config that read. One that is disabled is silent, and counted: only the config takes it out. */
+/** The nodes a majority is counted of: all of the config that read. A disabled node counts as silent. */
 export function votersOf(nodes: readonly NodeStatus[]): readonly NodeStatus[] {
   return nodes.filter(({ use, added }) => (use === 'all' || use === 'read') && !added)
 }

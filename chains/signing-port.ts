@@ -39,12 +39,12 @@ export interface SigningLimits {
 
 /** What a key may sign beside no-ops to itself. All addresses and selectors 0x, lower case. */
 export interface SigningPolicy {
-  /** Calls that deliver: they carry no coins, and each is signed only once `justify` has proved it. */
+  /** Calls that deliver: they carry no coins, and each is signed only once `proveCall` has proved it. */
   readonly calls: ContractCalls
   /** Contract → how the data of operators' calls begins: a selector, and the first arguments that it must have. Without coins; nothing proves what follows. */
   readonly operatorCalls: ContractCalls
   /** Proves one of `calls` from its calldata alone. Throws CALL_UNJUSTIFIED, and what reads throw: then nothing is known, and it may be asked again. */
-  readonly justify: (call: Intent) => Promise<void>
+  readonly proveCall: (call: Intent) => Promise<void>
   readonly limits: SigningLimits
   /** What the chain charges for the data of a call beside its gas, wei, decimal (`Chain.dataFee`): no transaction says it. Throws what reads throw. */
   readonly dataFee: (call: Intent) => Promise<string>

@@ -1,6 +1,6 @@
 import type { Endpoint, SharedCalls } from '../../bridges/port.ts'
 import type { Chain, Revert } from '../../chains/port.ts'
-import { withReservation } from '../../bridges/gates/reservation.ts'
+import { withReservation } from '../../bridges/gates/with-reservation.ts'
 import { type ErrorCode, toRelayerError } from '../../domain/catalogue/errors.ts'
 import type { Intent } from '../../domain/intent.ts'
 import { workflowOf } from '../../domain/lane/intent-id.ts'

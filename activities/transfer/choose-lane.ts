@@ -1,4 +1,4 @@
-import type { Reserve } from '../../bridges/gates/reservation.ts'
+import type { Reserve } from '../../bridges/gates/with-reservation.ts'
 import type { Gate } from '../../bridges/port.ts'
 import { laneAddress, type LaneId } from '../../domain/lane/lane-id.ts'
 import { rankLanes } from '../../domain/lane/rank-lanes.ts'

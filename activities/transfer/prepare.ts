@@ -1,4 +1,4 @@
-import type { Reserve } from '../../bridges/gates/reservation.ts'
+import type { Reserve } from '../../bridges/gates/with-reservation.ts'
 import { callHash } from '../../lanes/lane-call.ts'
 import { transferId } from '../../temporal/contracts/names.ts'
 import type { AdmitInput, KeylessSteps, Ready, Stopped } from '../../temporal/contracts/transfer-steps.ts'

@@ -1,4 +1,4 @@
-import { type Reserve, withReservation } from '../../bridges/gates/reservation.ts'
+import { type Reserve, withReservation } from '../../bridges/gates/with-reservation.ts'
 import { laneAddress, type LaneId } from '../../domain/lane/lane-id.ts'
 import { denyRuleOf, haltOf } from '../../domain/settings/settings.ts'
 import type { Transfer } from '../../domain/transfer/transfer.ts'

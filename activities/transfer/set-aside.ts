@@ -1,4 +1,4 @@
-import { type Reserve, withReservation } from '../../bridges/gates/reservation.ts'
+import { type Reserve, withReservation } from '../../bridges/gates/with-reservation.ts'
 import type { Receipt } from '../../chains/port.ts'
 import { gasPaid } from '../../domain/fees/fees.ts'
 import type { Transfer } from '../../domain/transfer/transfer.ts'

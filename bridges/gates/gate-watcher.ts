@@ -6,7 +6,7 @@ import type { Logger } from '../../observability/logger.ts'
 import type { Metrics } from '../../observability/metrics.ts'
 import { transferId } from '../../temporal/contracts/names.ts'
 import type { Endpoint, Gate } from '../port.ts'
-import { type Reserve, withReservation } from './reservation.ts'
+import { type Reserve, withReservation } from './with-reservation.ts'
 import { problemOf } from '../../observability/severity.ts'
 
 /** Most transfers that are woken at a block, and at a time: lanes take some hundred at a block. */

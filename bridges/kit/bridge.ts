@@ -2,12 +2,11 @@ import { RelayerError } from '../../domain/catalogue/errors.ts'
 import type { ChainName } from '../../domain/transfer/transfer.ts'
 import type { Bridge, Endpoint } from '../port.ts'
 
-/** What a bridge has on the chains that this process is connected to. */
+/** The parts of a bridge on the chains that this process serves. */
 export interface Served extends Pick<Bridge, 'sources'> {
   readonly endpoints: ReadonlyMap<ChainName, Endpoint>
 }
 
-/** A bridge with these endpoints. */
 export function createBridge({ endpoints, ...bridge }: Served & Omit<Bridge, 'endpoint'>): Bridge {
   return {
     ...bridge,

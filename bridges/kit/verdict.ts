@@ -1,10 +1,10 @@
-import { type ErrorCode, RelayerError } from '../../domain/catalogue/errors.ts'
+import { type ErrorCode, type Facts, RelayerError } from '../../domain/catalogue/errors.ts'
 import type { Verdict } from '../port.ts'
 
-/** What each code means for the message that a check refused. Other codes say nothing about the message. */
+/** The meaning of each code for the checked message. Other codes say nothing about the message. */
 export type Refusals = Partial<Record<ErrorCode, Omit<Exclude<Verdict, { kind: 'valid' }>, 'code' | 'reason'>>>
 
-/** Runs checks that throw what they refuse. Errors that are no verdict on the message (a node is down) are thrown on. */
+/** The verdict of a check that throws its refusal. Errors that concern no message (a node is down) are rethrown. */
 export async function toVerdict(check: () => Promise<unknown>, refusals: Refusals): Promise<Verdict> {
   try {
     await check()
@@ -15,5 +15,20 @@ export async function toVerdict(check: () => Promise<unknown>, refusals: Refusal
     const refusal = refusals[code]
     if (!refusal) throw error
     return { ...refusal, code, reason: about || title }
+  }
+}
+
+/** The error of a call that no message proves. */
+export function unproved(detail: string, facts: Facts, cause?: unknown): RelayerError {
+  return new RelayerError('CALL_UNJUSTIFIED', { detail, facts, cause })
+}
+
+/** Checks a message inside a call. A rejected message becomes CALL_UNJUSTIFIED; other errors are rethrown. */
+export async function provedBy<T>(check: () => Promise<T>, refusals: Refusals): Promise<T> {
+  try {
+    return await check()
+  } catch (error) {
+    if (!(error instanceof RelayerError) || refusals[error.code]?.kind !== 'rejected') throw error
+    throw unproved(`${error.code}: ${error.title}`, error.facts, error)
   }
 }

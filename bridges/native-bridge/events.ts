@@ -1,12 +1,16 @@
 import { id as topicOf } from 'ethers'
-import type { BlockRef, Log, PlacedLog } from '../../chains/port.ts'
+import type { At, BlockRef, Log, PlacedLog, Receipt } from '../../chains/port.ts'
 import { RelayerError } from '../../domain/catalogue/errors.ts'
+import type { Transfer } from '../../domain/transfer/transfer.ts'
+import type { ContractReader } from '../kit/contract-reader.ts'
 import type { DeliveryLog } from '../kit/find-delivery.ts'
-import { type LogReader, readLogs } from '../kit/logs.ts'
+import { isLogOf, type LogReader, readLogs } from '../kit/logs.ts'
 import type { BlockRange } from '../source-port.ts'
+import { readInboundNonce } from './contracts.ts'
 import { checkId, type CompletionArguments, type NativeTransfer, transferOfCompletion } from './message.ts'
+import type { DecodedTransfer, DecodeTransfer } from './routes.ts'
 
-/** A transfer as an event tells of it. */
+/** A transfer of an event. */
 export interface TransferEvent {
   readonly transfer: NativeTransfer
   readonly block: BlockRef
@@ -16,7 +20,10 @@ export interface TransferEvent {
 export const initiatedTopic = topicOf('BridgeTransferInitiated(bytes32,address,bytes32,uint256,uint256)')
 export const completedTopic = topicOf('BridgeTransferCompleted(bytes32,bytes32,address,uint256,uint256)')
 
-/** The transfers that started in these blocks, in order. Throws NATIVE_ID_MISMATCH (below `agreed` one node's word: ask there before a halt), as `readLogs`. */
+/**
+ * The transfers that started in these blocks, by block. Throws as `readLogs`, and NATIVE_ID_MISMATCH (confirm it at
+ * `agreed` before a halt: below that it is one node's word).
+ */
 export async function initiatedIn(chain: LogReader, bridge: string, range: BlockRange, at?: 'agreed'): Promise<readonly TransferEvent[]> {
   const logs = await readLogs(chain, { address: bridge.toLowerCase(), topics: [initiatedTopic], ...range }, at)
   return logs.map((log) => {
@@ -25,13 +32,13 @@ export async function initiatedIn(chain: LogReader, bridge: string, range: Block
   })
 }
 
-/** The transfers that any account completed in these blocks, as their sources know them. Throws as `initiatedIn`. */
+/** The transfers that any account completed in these blocks. Throws as `initiatedIn`. */
 export async function completedIn(chain: LogReader, bridge: string, range: BlockRange, at?: 'agreed'): Promise<readonly TransferEvent[]> {
   const logs = await readLogs(chain, { address: bridge.toLowerCase(), topics: [completedTopic], ...range }, at)
   return logs.map((log) => toEvent(log, completedBy(log)))
 }
 
-/** Where the completion of this transfer is found. A log that cannot be read, or contradicts itself, shows nothing: a node made it up. */
+/** The log of this transfer's completion. A malformed or contradictory log does not count: a node invented it. */
 export function completionLog(bridge: string, { id, nonce }: Pick<NativeTransfer, 'id' | 'nonce'>): Required<DeliveryLog> {
   return {
     address: bridge,
@@ -48,6 +55,37 @@ export function completionLog(bridge: string, { id, nonce }: Pick<NativeTransfer
   }
 }
 
+/** The state at which most nodes are asked to confirm one node's word. */
+const quorumOf: Partial<Record<At, At>> = { latest: 'agreed-latest', finalized: 'agreed' }
+
+/** See `Endpoint.delivered`. An id completed under another nonce is confirmed first. Throws as `isCompleted`, NODES_DISAGREE. */
+export function createDelivered(chain: ContractReader, decode: DecodeTransfer) {
+  return async function delivered(transfer: Transfer, at: At): Promise<boolean> {
+    const { message, route } = decode(transfer)
+    const nonceAt = (state: At) => readInboundNonce(chain, route.targetBridge, message.id, state)
+    const first = await nonceAt(at)
+    const quorum = quorumOf[at]
+    const isDoubtful = first !== 0n && first !== message.nonce && quorum
+    return isCompleted(chain.name, message, isDoubtful ? await nonceAt(quorum) : first)
+  }
+}
+
+/**
+ * `completedUnder` 0: not completed. Throws NATIVE_NONCE_MISMATCH, which halts the route: the id includes the nonce, so
+ * no honest contract completes it under another.
+ */
+export function isCompleted(chain: string, { id, nonce }: Pick<NativeTransfer, 'id' | 'nonce'>, completedUnder: bigint): boolean {
+  if (completedUnder === 0n || completedUnder === nonce) return completedUnder !== 0n
+  const facts = { chain, id, nonce: String(nonce), completedUnder: String(completedUnder) }
+  throw new RelayerError('NATIVE_NONCE_MISMATCH', { facts })
+}
+
+/** Whether a receipt of our transaction shows the completion of this transfer. */
+export function hasCompletion({ status, block, hash: transactionHash, logs }: Receipt, { message, route }: DecodedTransfer): boolean {
+  const wanted = completionLog(route.targetBridge, message)
+  return status === 'success' && logs.some((log) => isLogOf(wanted)(log) && wanted.shows({ ...log, block, transactionHash }))
+}
+
 function completedBy(log: Log): NativeTransfer {
   return transferOfCompletion(argumentsOf(log, completedTopic))
 }
@@ -56,7 +94,7 @@ function toEvent({ block, transactionHash }: PlacedLog, transfer: NativeTransfer
   return { transfer: checkId(transfer), block, txHash: transactionHash }
 }
 
-/** The name of each event, and which of its indexed arguments is an address. */
+/** The name of each event, and the position of its indexed address. */
 const layouts = {
   [initiatedTopic]: { name: 'BridgeTransferInitiated', address: 2 },
   [completedTopic]: { name: 'BridgeTransferCompleted', address: 3 },
@@ -65,8 +103,8 @@ const layouts = {
 const logWords = { topics: /^0x[0-9a-f]{64}$/, data: /^0x[0-9a-f]{128}$/ }
 
 /**
- * The arguments of such an event, in lower case. By hand, for each delivery several times: ethers takes a hundred times as long. Throws NODE_REFUSED: the log is
- * not this event, exactly as the contract encodes it, with a number of 64 bits, as those of streams are.
+ * The arguments of an event, lower case. ethers takes a hundred times as long, several times per delivery. Throws
+ * NODE_REFUSED unless the log is exactly as the contract encodes it, with a nonce of 64 bits.
  */
 export function argumentsOf({ topics, data }: Pick<Log, 'topics' | 'data'>, topic: keyof typeof layouts): CompletionArguments {
   const { name, address } = layouts[topic] ?? {}
@@ -81,7 +119,7 @@ export function argumentsOf({ topics, data }: Pick<Log, 'topics' | 'data'>, topi
   return [id, from, to, amount, nonce]
 }
 
-/** Undefined: it is longer than an address. */
+/** Undefined if the word is longer than an address. */
 function addressOf(word: string): string | undefined {
   return word.startsWith(`0x${'0'.repeat(24)}`) ? `0x${word.slice(26)}` : undefined
 }

@@ -1,15 +1,15 @@
 import type { Gate } from '../port.ts'
 
-/** The target contract's limits, as read at one moment. Amounts in the token's smallest unit. */
+/** The target contract's limits at one moment. Amounts in the token's smallest unit. */
 export interface InboundLimits {
-  /** The UTC day that `used` is of: whole days since the epoch. */
+  /** UTC day of `used`: whole days since the epoch. */
   readonly day: number
-  /** What completions of that day amount to. */
+  /** Sum of that day's completions. */
   readonly used: bigint
-  /** `used` must stay below: the insurance fund's balance divided by the risk denominator. */
+  /** Exclusive limit of `used`: the insurance fund's balance divided by the risk denominator. */
   readonly cap: bigint
   readonly paused: boolean
-  /** Does the account that was asked for have RELAYER_ROLE? */
+  /** Whether the relayer has RELAYER_ROLE. */
   readonly mayComplete: boolean
 }
 
@@ -17,16 +17,17 @@ export interface InboundLimits {
 export const daySeconds = 86_400
 
 /**
- * The gate that a transfer of this amount meets. In this order: role, pause, cap, budget. The pause of the deployed contract stops initiations only; an
- * operator who pauses the bridge means both, so completions wait here too. A cap that lets nothing in at all (no fund) concerns the route, not the transfer: it waits.
- * @param now time of the target chain, seconds since the epoch; limits of an earlier day have their whole budget again
- * @param reserved for others, and not counted by the contract yet
+ * The gate for a transfer of this amount: role, then pause, cap, budget. The deployed contract's pause stops initiations
+ * only; an operator who pauses the bridge means both, so completions wait too. An empty fund closes the route and parks
+ * nothing.
+ * @param now time of the target chain, seconds since the epoch. A new day has the whole budget
+ * @param reserved amounts of other transfers that the contract does not count yet
  */
 export function gateOf(limits: InboundLimits, amount: bigint, now: number, reserved = 0n): Gate {
   const { cap, paused, mayComplete } = limits
   if (!mayComplete) return { kind: 'lane', code: 'BRIDGE_ROLE_MISSING', reason: 'the key of this lane must be granted RELAYER_ROLE' }
   if (paused) return { kind: 'route', code: 'BRIDGE_PAUSED', reason: 'the native bridge is paused' }
-  if (cap <= 1n) return { kind: 'route', code: 'BRIDGE_BUDGET', reason: 'the insurance fund is empty: nothing is let in' }
+  if (cap <= 1n) return { kind: 'route', code: 'BRIDGE_BUDGET', reason: 'the insurance fund is empty, so no transfer can complete' }
   if (amount >= cap) return { kind: 'transfer', code: 'BRIDGE_CAP', reason: `the amount ${amount} is not below the daily cap ${cap}` }
   const used = usedAt(limits, now)
   if (used + reserved + amount < cap) return { kind: 'open' }
@@ -37,7 +38,7 @@ export function gateOf(limits: InboundLimits, amount: bigint, now: number, reser
   return { kind: 'route', code: 'BRIDGE_BUDGET', reason, opensAt }
 }
 
-/** Those that fit into the rest of the day together, in order, passing over others: the contract adds a batch up, and undoes all if one does not fit. */
+/** The transfers that fit into the day's budget together, skipping those that do not: the contract undoes an oversized batch. */
 export function fitting<T extends { readonly amount: bigint }>(
   limits: InboundLimits,
   transfers: readonly T[],

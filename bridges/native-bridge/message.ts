@@ -4,12 +4,15 @@ import { RelayerError } from '../../domain/catalogue/errors.ts'
 import { mip61Bridge } from '../../domain/stream/mip61-state.ts'
 import type { ChainName, Transfer } from '../../domain/transfer/transfer.ts'
 
-/** The name of this bridge: in the config, in workflow ids, in metrics. */
+/** The bridge's name in the config, in workflow ids and in metrics. */
 export const nativeBridge = mip61Bridge
 
-/** What the source contract says of a transfer. Hex in lower case with 0x. */
+/** A transfer as the source contract records it. Hex in lower case with 0x. */
 export interface NativeTransfer {
-  /** 32 bytes: keccak256(initiator ‖ recipient ‖ amount ‖ nonce), 20 + 32 + 32 + 32 bytes. It names no chain and no contract: only a route makes it unique. */
+  /**
+   * keccak256(initiator ‖ recipient ‖ amount ‖ nonce), of 20 + 32 + 32 + 32 bytes. It names no chain or contract, so it is
+   * unique per route only.
+   */
   readonly id: string
   /** 20 bytes: an account of the source chain. */
   readonly initiator: string
@@ -17,11 +20,11 @@ export interface NativeTransfer {
   readonly recipient: string
   /** In the token's smallest unit, above 0. */
   readonly amount: bigint
-  /** From 1, one counter per direction; at most 2^64 - 1, since sequences are u64 (the contract counts up by one). */
+  /** Counts from 1 per direction, up to 2^64 - 1. */
   readonly nonce: bigint
 }
 
-/** A transfer and the contract that it starts from: all that a message says. */
+/** The content of a message: a transfer and its source contract. */
 export interface NativeMessage extends NativeTransfer {
   /** EIP-155 chain id of the source. */
   readonly sourceNetworkId: bigint
@@ -29,7 +32,7 @@ export interface NativeMessage extends NativeTransfer {
   readonly sourceBridge: string
 }
 
-/** One direction of a native bridge. A contract has one counterpart. Contracts as lower-case 0x addresses. */
+/** One direction of a native bridge. A contract has one counterpart. Contracts are lower-case 0x addresses. */
 export interface NativeRoute {
   readonly sourceChain: ChainName
   /** EIP-155 chain id, decimal. */
@@ -46,7 +49,7 @@ const wordBytes = 32
 const words = 7
 const longest64 = 2n ** 64n - 1n
 
-/** Transfers that are under way, many times over. */
+/** Many times the transfers that are under way. */
 const mostHashed = 8_192
 const packedTypes = ['address', 'bytes32', 'uint256', 'uint256']
 const hashed = new LRUCache<string, string>({
@@ -54,7 +57,7 @@ const hashed = new LRUCache<string, string>({
   memoMethod: (fields) => solidityPackedKeccak256(packedTypes, fields.split(' ')),
 })
 
-/** The id that both contracts compute. Every look at a transfer checks it: in its log, in the table, in its message and in the call that completes it. */
+/** The id that both contracts compute. It is checked in logs, tables, messages and calls. */
 export function idOf({ initiator, recipient, amount, nonce }: Omit<NativeTransfer, 'id'>): string {
   return hashed.memo(`${initiator} ${recipient} ${amount} ${nonce}`)
 }
@@ -66,7 +69,7 @@ export function writeMessage(message: NativeMessage): Uint8Array {
   return getBytes(concat([id, zeroPadValue(initiator, wordBytes), recipient, ...numbers, zeroPadValue(sourceBridge, wordBytes)]))
 }
 
-/** By hand: ethers' decoder cuts what is too large for a uint64. Throws NATIVE_MESSAGE (length, padding, ranges), NATIVE_ID_MISMATCH. */
+/** ethers' decoder would truncate a number too large for uint64. Throws NATIVE_MESSAGE (length, padding, range), NATIVE_ID_MISMATCH. */
 export function readMessage(bytes: Uint8Array): NativeMessage {
   const expected = words * wordBytes
   if (bytes.length !== expected) throw malformed(`It has ${bytes.length} bytes, not ${expected}.`)
@@ -82,7 +85,7 @@ export function readMessage(bytes: Uint8Array): NativeMessage {
   })
 }
 
-/** The transfer. Throws NATIVE_ID_MISMATCH if its id is not the hash of the rest: nothing of its route may be believed until a person has looked. */
+/** Throws NATIVE_ID_MISMATCH if the id is not the hash of the other fields: the route must be inspected by a person. */
 export function checkId<T extends NativeTransfer>(transfer: T): T {
   const { id, nonce } = transfer
   const computed = idOf(transfer)
@@ -90,18 +93,20 @@ export function checkId<T extends NativeTransfer>(transfer: T): T {
   return transfer
 }
 
-/** The target hashes 32 bytes of initiator and 20 of recipient, the source 20 and 32: the recipient's first 12 bytes, as a rule zeros, go to the initiator. */
+/**
+ * The source hashes 20 bytes of initiator and 32 of recipient, the target 32 and 20: the recipient's first 12 bytes,
+ * usually zeros, become the last of the initiator.
+ */
 export function completionArguments({ id, initiator, recipient, amount, nonce }: NativeTransfer): CompletionArguments {
   return [id, concat([initiator, dataSlice(recipient, 0, 12)]), dataSlice(recipient, 12), amount, nonce]
 }
 
-/** The transfer that such arguments, or the event of their completion, tell of: the inverse of `completionArguments`. */
+/** The inverse of `completionArguments`, for calls and completion events. */
 export function transferOfCompletion([id, initiator, recipient, amount, nonce]: CompletionArguments): NativeTransfer {
   const sender = dataSlice(initiator, 0, 20)
   return { id, initiator: sender, recipient: concat([dataSlice(initiator, 20), recipient]), amount, nonce }
 }
 
-/** A transfer of this route as plain JSON, with its message. */
 export function toTransfer(route: NativeRoute, transfer: NativeTransfer): Transfer {
   const { sourceChain, targetChain, sourceNetworkId, sourceBridge } = route
   return {

@@ -4,7 +4,7 @@ import type { RevertMeaning } from '../port.ts'
 import { nativeBridgeAbi } from './contracts.ts'
 import { gateOf, type InboundLimits } from './gates.ts'
 
-/** What is known beside the bytes of a revert: its code tells a spent budget from an amount that never fits. */
+/** Distinguishes a spent budget from an amount that never fits. */
 export interface RevertContext {
   readonly limits: InboundLimits
   readonly amount: bigint
@@ -16,7 +16,7 @@ const impossible = (reason: string): RevertMeaning => ({ kind: 'permanent', code
 const poolEmpty: RevertMeaning = { kind: 'wait', code: 'BRIDGE_POOL_EMPTY', reason: 'the pool of the bridge cannot pay the amount' }
 const overBudget = { kind: 'wait', code: 'BRIDGE_BUDGET', reason: 'the inbound budget of the day is spent' } as const
 
-/** What completions throw: the contract, OpenZeppelin's parts in it, the token. Errors of other functions are unknown by name, hence tried again. */
+/** Errors of completions: of the contract, its OpenZeppelin parts, and the token. Unknown errors are retried. */
 const meanings: Readonly<Record<string, RevertMeaning>> = {
   CompletedBridgeTransferId: { kind: 'delivered' },
   AccessControlUnauthorizedAccount: {
@@ -36,10 +36,10 @@ const meanings: Readonly<Record<string, RevertMeaning>> = {
   ZeroAddress: impossible('an address is 0'),
 }
 
-/** Division by zero: the contract has no risk denominator, so it was never initialised. */
+/** Division by zero: an uninitialised contract has no risk denominator. */
 const divisionByZero = 0x12n
 
-/** The contract looks at the budget first, so that a spent one hides that a transfer is completed already: `delivered` must have been asked before. */
+/** The contract checks the budget before the id, so a spent budget hides a completed transfer: call `delivered` first. */
 export function explainRevert({ data, reason }: Revert, context?: RevertContext): RevertMeaning {
   const error = parseRevert(nativeBridgeAbi, data)
   if (error?.name === 'Panic' && error.args[0] === divisionByZero)
@@ -49,7 +49,7 @@ export function explainRevert({ data, reason }: Revert, context?: RevertContext)
   return meanings[error?.name ?? ''] ?? { kind: 'unknown', code: 'DELIVERY_REVERTED', reason: unknown ?? reason }
 }
 
-/** What is above the cap waits too: this is one node's word, and the gate, which the next admission meets first, asks most nodes before it parks. */
+/** An amount above the cap waits too: the gate asks most nodes before it parks the transfer. */
 function overLimit({ limits, amount, now }: RevertContext): RevertMeaning {
   const gate = gateOf({ ...limits, mayComplete: true, paused: false }, amount, now)
   return gate.kind === 'open' ? overBudget : { kind: 'wait', code: gate.code, reason: gate.reason }

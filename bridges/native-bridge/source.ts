@@ -3,12 +3,12 @@ import { agreedPerTick, askMostIf, type ContractReader, type Finality, inTicks, 
 import { readInboundNonce, readOutbound } from './contracts.ts'
 import { checkId, type NativeTransfer } from './message.ts'
 
-/** The source's table under these nonces, in order; undefined: nothing yet. So a transfer is found even if a node hides its log. Throws NATIVE_ID_MISMATCH. */
+/** The source's table entries of these nonces; undefined: none yet. Finds transfers whose logs a node hides. Throws NATIVE_ID_MISMATCH. */
 export function recordedUnder(chain: ContractReader, bridge: string, nonces: readonly bigint[], at: Finality) {
   return inTicks(nonces, (nonce) => recordedAt(chain, bridge, nonce, at), at === 'agreed' ? agreedPerTick : undefined)
 }
 
-/** The same at `finalized`; what a node lacks or contradicts is asked of the others: who hides a log may hide the entry. Undefined also where they disagree. */
+/** The same at `finalized`. Missing or contradictory entries are confirmed by the other nodes; undefined if they disagree. */
 export function recordedByAny(chain: ContractReader, bridge: string, nonces: readonly bigint[]) {
   const readAt = (nonce: bigint, at: Finality) => {
     const reading = recordedAt(chain, bridge, nonce, at)
@@ -22,15 +22,16 @@ async function recordedAt(chain: ContractReader, bridge: string, nonce: bigint, 
   return recorded && checkId(recorded)
 }
 
-/** The nonces under which the target shows these ids as completed, 0: not. What one node shows is asked of the others. Undefined where they do not agree. */
+/** The nonces under which the target completed these ids, confirmed by most nodes. 0: not completed; undefined: disagreement. */
 export function completedByMost(chain: ContractReader, bridge: string, ids: readonly string[]) {
   const readAt = (id: string, at: Finality) => readInboundNonce(chain, bridge, id, at)
   return askMostIf(ids, readAt, (nonce) => nonce !== 0n)
 }
 
 /**
- * The highest nonce that the source has given out; 0: none. Its counter is private, but the table has no holes: look at doubled distances from `known` until there
- * is nothing, then halve. Two reads of one tick if `known` still is the highest; from another, 2 log2 of the distance at most. If it is gone, all below is looked at.
+ * The highest nonce of the source; 0: none. The contract's counter is private, but its table has no holes: search in
+ * doubling steps from `known`, then halve. Two parallel reads if `known` is still the highest. If the entry of `known`
+ * is gone, search below it.
  */
 export async function highestNonce(
   chain: ContractReader,
@@ -55,7 +56,7 @@ export async function highestNonce(
   return low
 }
 
-/** On the word of more than half of the nodes. One node says `known` first: a lone one is asked twice a block apart, which costs one wait unless it was wrong. */
+/** The highest nonce by more than half of the nodes. Starts from one node's answer, which saves waits for a single node. */
 export async function agreedHighestNonce(chain: ContractReader, bridge: string, known = 0n): Promise<bigint> {
   const likely = await highestNonce(chain, bridge, { known })
   return highestNonce(chain, bridge, { known: likely, at: 'agreed' })

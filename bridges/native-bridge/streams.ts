@@ -1,23 +1,21 @@
 import { decodeBase64 } from 'ethers'
 import { RelayerError, toRelayerError } from '../../domain/catalogue/errors.ts'
 import type { BlockRange, ScannedSource } from '../source-port.ts'
-import type { GoodMessages } from '../kit/good-messages.ts'
+import type { VerifiedMessages } from '../kit/verified-messages.ts'
 import type { LogReader } from '../kit/logs.ts'
 import { type NativeRoute, type NativeTransfer, nativeBridge, toTransfer } from './message.ts'
-import { isCompleted } from './delivered.ts'
-import { completedIn, initiatedIn } from './events.ts'
+import { completedIn, initiatedIn, isCompleted } from './events.ts'
 import { agreedHighestNonce, completedByMost, recordedByAny, recordedUnder } from './source.ts'
 
-/** A direction as a stream: both of its chains are read. */
 export interface NativeSourceOptions {
   readonly route: NativeRoute
   readonly source: LogReader & { readonly networkId: string }
   readonly target: LogReader
-  /** Block of the source to begin with. */
+  /** First block of the source to read. */
   readonly startBlock: number
   readonly maxOpen: number
-  /** Remembers what was read of the table by quorum, so that this process does not ask again. */
-  readonly good: Pick<GoodMessages, 'add'>
+  /** Remembers messages that were read from the table by quorum. */
+  readonly verified: Pick<VerifiedMessages, 'add'>
 }
 
 /** The stream between two chains, given by their names or by their network ids. Replacing a contract keeps the stream: two chains have one bridge. */
@@ -25,13 +23,13 @@ export function streamOf(source: string, target: string): string {
   return `${nativeBridge}:${source}:${target}`
 }
 
-/** MIP-61's events and tables as a numbered source: both its listeners, and the reads of its bootstrap and of the audit. */
-export function createNativeSource({ route, source, target, startBlock, maxOpen, good }: NativeSourceOptions): ScannedSource {
+/** A numbered source from MIP-61's events and tables: its listeners, bootstrap reads and audit reads. */
+export function createNativeSource({ route, source, target, startBlock, maxOpen, verified }: NativeSourceOptions): ScannedSource {
   const { sourceChain, sourceBridge, targetChain, targetBridge } = route
 
   const known = (transfer: NativeTransfer | undefined) => transfer && toTransfer(route, transfer)
 
-  /** At `agreed` NATIVE_ID_MISMATCH is thrown only if the source's table says the same by quorum, else NODES_DISAGREE: the log alone may be one node's. */
+  /** At `agreed`, NATIVE_ID_MISMATCH is confirmed by the source's table (by quorum), and becomes NODES_DISAGREE otherwise. */
   async function checked(read: typeof initiatedIn, chain: LogReader, bridge: string, range: BlockRange, at?: 'agreed') {
     try {
       return await read(chain, bridge, range, at)
@@ -66,7 +64,7 @@ export function createNativeSource({ route, source, target, startBlock, maxOpen,
       const nonces = numbers.map(BigInt)
       if (at === 'finalized') return (await recordedByAny(source, sourceBridge, nonces)).map(known)
       const found = (await recordedUnder(source, sourceBridge, nonces, at)).map(known)
-      for (const transfer of found) if (transfer) good.add(decodeBase64(transfer.message))
+      for (const transfer of found) if (transfer) verified.add(decodeBase64(transfer.message))
       return found
     },
     async highest(from) {

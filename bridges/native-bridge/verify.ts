@@ -2,31 +2,32 @@ import { RelayerError } from '../../domain/catalogue/errors.ts'
 import type { ContractReader } from '../kit/contract-reader.ts'
 import type { Refusals } from '../kit/verdict.ts'
 import { readOutbound } from './contracts.ts'
-import { createGoodMessages, type GoodMessages } from '../kit/good-messages.ts'
+import { createVerifiedMessages, type VerifiedMessages } from '../kit/verified-messages.ts'
 import { type NativeMessage, type NativeRoute, readMessage } from './message.ts'
 import type { Routes } from './routes.ts'
 
-/** A route whose source chain can be read. */
+/** A route whose source chain is connected. */
 export interface ReadableRoute extends NativeRoute {
   readonly source: ContractReader
-  /** Most completions in one transaction; absent: each has its own. */
+  /** Most completions in one transaction. Absent: no batches. */
   readonly batch?: number | undefined
-  /** Smaller amounts are declined, decimal; absent: 0. */
+  /** Smaller amounts are declined, decimal. Absent: 0. */
   readonly minimumAmount?: string | undefined
 }
 
 /**
- * Checks messages, which have no signatures, against what their source contract recorded at its finalized state, on the word of more than half of its nodes.
- * `verify` throws NATIVE_MESSAGE, NATIVE_ID_MISMATCH, NATIVE_ROUTE_UNKNOWN, NATIVE_TABLE_MISMATCH (all for good), NATIVE_NOT_FINAL (wait), and what reads throw.
- * After a mismatch in what the caller itself read from the source (not in what anybody sent), the caller halts that route and raises an alarm: only streams do.
+ * Checks messages, which have no signatures, against the source contract's finalized table, by more than half of the
+ * nodes. `verify` throws NATIVE_MESSAGE, NATIVE_ID_MISMATCH, NATIVE_ROUTE_UNKNOWN, NATIVE_TABLE_MISMATCH (permanent),
+ * NATIVE_NOT_FINAL (wait), and errors of reads. A mismatch halts a route only where a stream itself read the message
+ * from the source.
  */
-export function createVerifier(routes: Pick<Routes<ReadableRoute>, 'of'>, good: GoodMessages = createGoodMessages()) {
+export function createVerifier(routes: Pick<Routes<ReadableRoute>, 'of'>, verified: VerifiedMessages = createVerifiedMessages()) {
   return async function verify(bytes: Uint8Array): Promise<void> {
     const message = readMessage(bytes)
     const route = routes.of(message)
-    if (good.has(bytes)) return
+    if (verified.has(bytes)) return
     await checkTable(message, route)
-    good.add(bytes)
+    verified.add(bytes)
   }
 }
 
@@ -39,7 +40,7 @@ async function checkTable(message: NativeMessage, { source, sourceBridge }: Read
   if (!same) throw new RelayerError('NATIVE_TABLE_MISMATCH', { facts: { ...facts, recorded: recorded.id } })
 }
 
-/** Each is about the message, which may be bytes of anybody: none of them stops a route. */
+/** Anyone can submit a message, so none of these stops a route. */
 export const refusals: Refusals = {
   MESSAGE_MISMATCH: { kind: 'rejected' },
   NATIVE_MESSAGE: { kind: 'rejected' },

@@ -4,7 +4,6 @@ import { currentHead } from '../../chains/heads.ts'
 import type { Intent } from '../../domain/intent.ts'
 import type { Transfer } from '../../domain/transfer/transfer.ts'
 import { parseVaa } from '../../domain/vaa.ts'
-import { encodeBytesCall } from '../kit/bytes-call.ts'
 import { type DeliveryLog, findDelivery } from '../kit/find-delivery.ts'
 import { isLogOf } from '../kit/logs.ts'
 import { toVerdict } from '../kit/verdict.ts'
@@ -13,7 +12,8 @@ import { createTokenBridgeReads, isCompleted, type TokenBridgeReads } from './co
 import { createGuardianSets } from './guardian-sets.ts'
 import { contractOf, readMessage } from './message.ts'
 import { explainRevert } from './reverts.ts'
-import { completions, createJustify, selectorOf } from './justify.ts'
+import { completions, encodeBytesCall, selectorOf } from './calls.ts'
+import { createProveCall } from './prove-call.ts'
 import { checkEmitter, createCheck, createProof, type PolicyOptions } from './validate.ts'
 import { createVerifier, refusals } from './verify.ts'
 
@@ -48,7 +48,7 @@ export function createEvmEndpoint(options: EvmEndpointOptions): Endpoint {
     findDelivery: (transfer) => findDelivery(chain, redemptionLog(tokenBridge, transfer)),
     intent: createIntent({ ...options, tokenBridge }, reads),
     calls: allCalls(tokenBridge, calls),
-    justify: createJustify(tokenBridge, calls, prove),
+    proveCall: createProveCall(tokenBridge, calls, prove),
     explainRevert,
     earned(transfer) {
       const { kind, originToken, fee } = readMessage(decodeBase64(transfer.message)).transfer

@@ -2,7 +2,7 @@ import { getBytes } from 'ethers'
 import { secp256k1 } from '../../chains/crypto/secp256k1.ts'
 import { RelayerError } from '../../domain/catalogue/errors.ts'
 import { parseVaa, quorum, type Vaa } from '../../domain/vaa.ts'
-import { createGoodMessages } from '../kit/good-messages.ts'
+import { createVerifiedMessages } from '../kit/verified-messages.ts'
 import type { Refusals } from '../kit/verdict.ts'
 import type { GuardianSet, GuardianSets } from './guardian-sets.ts'
 import { digestOf } from './message.ts'
@@ -10,7 +10,7 @@ import { digestOf } from './message.ts'
 /** `verify` throws VAA_*, GUARDIAN_SET_EXPIRED (for good), GUARDIAN_SET_UNKNOWN (wait), and what reads throw. `now`: the target chain's time, seconds. */
 export function createVerifier(guardianSets: GuardianSets, now: () => number) {
   // The same bytes are checked at submission, at admission and before they are signed for: signatures are recovered once, under the set that they are good for.
-  const good = createGoodMessages({ rememberMs: Infinity })
+  const good = createVerifiedMessages({ rememberMs: 0 })
   return async function verify(message: Uint8Array): Promise<void> {
     const vaa = parseVaa(message)
     // Any guardian set needs one: no chain is asked about the set that such bytes name.

@@ -1,7 +1,5 @@
 import { createRequire } from 'node:module'
-import { addressOfKey } from './address.ts'
-import { curveOrder, isRecoverable, orderBytes, toNumber, toWord, wordBytes } from './numbers.ts'
-import type { Secp256k1 } from './port.ts'
+import { addressOfKey, curveOrder, isRecoverable, orderBytes, type Secp256k1, toNumber, toWord, wordBytes } from './curve.ts'
 
 /** The part of the package `secp256k1` (libsecp256k1 behind Node-API) that is used. */
 interface Library {

@@ -1,7 +1,5 @@
 import { getBytes, hexlify, Signature, SigningKey } from 'ethers'
-import { addressOfKey } from './address.ts'
-import { curveOrder, isRecoverable, toNumber, toWord, wordBytes } from './numbers.ts'
-import type { Secp256k1 } from './port.ts'
+import { addressOfKey, curveOrder, isRecoverable, type Secp256k1, toNumber, toWord, wordBytes } from './curve.ts'
 
 /** In JavaScript (ethers, whose curve code is @noble/curves), for platforms without a build of the native library: some 30 times slower. */
 export function pure(): Secp256k1 {

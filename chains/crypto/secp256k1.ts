@@ -1,10 +1,10 @@
+import type { Secp256k1 } from './curve.ts'
 import { native } from './native.ts'
-import type { Secp256k1 } from './port.ts'
 import { pure } from './pure.ts'
 
 let chosen: Secp256k1 | undefined
 
-/** The native library where this platform has a build of it that works, else the pure one. Loaded when first asked for. */
+/** The native library where this platform has a working build, else the pure implementation. Loaded at first use. */
 export function secp256k1(): Secp256k1 {
   return (chosen ??= native() ?? pure())
 }

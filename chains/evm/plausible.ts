@@ -1,25 +1,28 @@
-/** Keys that are remembered, the oldest first to go. */
+import { LRUCache } from 'lru-cache'
+
 const mostKeys = 1_000
 
 /**
- * What more than half of the nodes have said before, by kind of question. An answer of one node that is near it costs no question to the others; one
- * that is far from it is asked of all.
+ * Ranges of values that more than half of the nodes agreed on, by kind of question. A single node's answer near its
+ * range is believed; any other answer is checked with all nodes.
  */
 export function createPlausible({ lowest, highest }: { readonly lowest: number; readonly highest: number }) {
-  const ranges = new Map<string, { least: number; most: number }>()
+  const ranges = new LRUCache<string, { readonly least: number; readonly most: number }>({ max: mostKeys })
   return {
-    /** Is it at least `lowest` times the least, and at most `highest` times the most, of what was agreed on? */
+    /** Whether the value is from `lowest` times the least to `highest` times the most agreed value. */
     has(kind: string, value: number): boolean {
       const range = ranges.get(kind)
       return range !== undefined && value >= range.least * lowest && value <= range.most * highest
     },
     agreed(kind: string, value: number): void {
-      const range = ranges.get(kind) ?? { least: value, most: value }
-      ranges.delete(kind)
-      ranges.set(kind, { least: Math.min(range.least, value), most: Math.max(range.most, value) })
-      const [oldest] = ranges.keys()
-      if (ranges.size > mostKeys && oldest !== undefined) ranges.delete(oldest)
+      const { least, most } = ranges.get(kind) ?? { least: value, most: value }
+      ranges.set(kind, { least: Math.min(least, value), most: Math.max(most, value) })
     },
     forget: (kind: string) => void ranges.delete(kind),
   }
+}
+
+/** The middle value, the lower of two. One lying node of three cannot choose it. Undefined for no values. */
+export function medianOf<T extends number | bigint>(values: readonly T[]): T | undefined {
+  return values.toSorted((a, b) => (a < b ? -1 : Number(a > b)))[Math.floor((values.length - 1) / 2)]
 }

@@ -4,7 +4,7 @@ import { blockCall, fetchBlock, readBlockIfAny } from './heads/blocks.ts'
 import { readCount, toAddress, toBytes, toHash, toList, toNumber, toQuantity, toRecord } from './hex.ts'
 import type { HeaderCheck } from './heads/header-check.ts'
 import type { LogsBloom } from './heads/logs-bloom.ts'
-import type { Call } from './nodes/ask-many.ts'
+import { type Call, resultsOf } from './nodes/ask-many.ts'
 import { noAnswer } from './nodes/ask-one.ts'
 import { isVerdict } from './nodes/node-errors.ts'
 import type { NodeAnswer, Nodes } from './nodes/nodes.ts'
@@ -41,7 +41,7 @@ export function createReads(chain: string, nodes: Nodes, { agree, finalizedTag, 
   return {
     async pendingNonce(address) {
       const answers = await nodes.askAll('eth_getTransactionCount', [address, 'pending'], readCount)
-      const counts = answers.flatMap((answer) => (answer.ok ? [answer.result] : []))
+      const counts = resultsOf(answers)
       if (counts.length * 2 > nodes.readers) return highestPlausible(counts)
       const detail = answers.flatMap((answer) => (answer.ok ? [] : [answer.error.message])).join('; ')
       throw new RelayerError('NODE_UNAVAILABLE', { detail, facts: { chain, nodes: nodes.readers, answered: counts.length } })

@@ -1,5 +1,5 @@
-import { noopsOnly } from '../../chains/noops-only.ts'
 import { chainFamilies } from '../../chains/registry.ts'
+import type { SigningPolicy } from '../../chains/signing-port.ts'
 import type { ChainConfig, LaneSettings } from '../../config/schema/schema.ts'
 import { signingLimits } from '../../config/signing-limits.ts'
 import { laneId } from '../../domain/lane/lane-id.ts'
@@ -18,6 +18,18 @@ export async function checkKey(chain: Pick<ChainConfig, 'family' | 'networkId' |
   const noop = { to: signer.address, data: '0x', value: '0', gasLimit: '21000' }
   await signer.sign({ ...noop, networkId: String(chain.networkId), nonce: 0, maxFee: '1', tip: '0' })
   return keyFindings[spec.kind]
+}
+
+/** The parts of a signing policy that allow only no-ops. */
+export const noopsOnly: Omit<SigningPolicy, 'limits' | 'lane'> = {
+  calls: {},
+  operatorCalls: {},
+  coinPayees: [],
+  tokens: [],
+  tokenPayees: [],
+  proveCall: () => Promise.resolve(),
+  dataFee: () => Promise.resolve('0'),
+  fieldOf: (what) => what,
 }
 
 /** `0x` and the 8 digits of a selector. */

@@ -1,4 +1,4 @@
-import { createLimits } from '../../bridges/native-bridge/limits.ts'
+import { createInboundLimits } from '../../bridges/native-bridge/inbound-limits.ts'
 import { highestNonce } from '../../bridges/native-bridge/source.ts'
 import { chainOf } from '../../config/chains.ts'
 import type { NativeBridgeConfig } from '../../config/schema/bridge-schema.ts'
@@ -43,7 +43,7 @@ async function checkSource(reader: Reader, { sourceContract }: Route): Promise<F
 /** Checks that the target contract has code, is not paused, and has a budget. */
 async function checkTarget(reader: Reader, { targetContract }: Route): Promise<Finding> {
   if (!(await reader.hasCode(targetContract))) return noCode(targetContract, 'targetContract')
-  const { paused, used, cap } = await createLimits(reader, targetContract).read(targetContract)
+  const { paused, used, cap } = await createInboundLimits(reader, targetContract).read(targetContract)
   const detail = `${targetContract}, ${used} of ${cap} let in today`
   if (paused) return warn(`${detail}; it is paused`, 'Nothing: transfers wait until its owner resumes it.')
   const fund = 'The owner of the bridge must fund its insurance fund, or correct its risk denominator.'
@@ -52,7 +52,7 @@ async function checkTarget(reader: Reader, { targetContract }: Route): Promise<F
 }
 
 async function checkRole(reader: Reader, { targetContract }: Route, address: string): Promise<Finding> {
-  if (await createLimits(reader, targetContract).mayComplete(address)) return 'has RELAYER_ROLE'
+  if (await createInboundLimits(reader, targetContract).mayComplete(address)) return 'has RELAYER_ROLE'
   const grant =
     'The admin of the bridge must grant it: grantRole(keccak256("RELAYER_ROLE"), the address). Until then its lane completes nothing.'
   return fail(`has no RELAYER_ROLE of ${targetContract}`, grant)

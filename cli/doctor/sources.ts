@@ -1,5 +1,5 @@
-import { heardSources, sourceTitle } from '../../bridges/registry.ts'
-import type { HeardEmitter } from '../../bridges/wormhole-token-bridge/heard.ts'
+import { sourcesWithoutNode, sourceTitle } from '../../bridges/registry.ts'
+import type { EmitterWithoutNode } from '../../bridges/wormhole-token-bridge/without-node.ts'
 import { createTokenBridgeReads, unregistered } from '../../bridges/wormhole-token-bridge/contracts.ts'
 import type { Config } from '../../config/schema/schema.ts'
 import { type ConfiguredChain as Reader, createConfiguredChain } from '../../chains/registry.ts'
@@ -7,7 +7,7 @@ import { type Check, checkTimeoutMs, type Finding, look, warn } from './check.ts
 
 /** Checks for each target that its token bridge has registered the sources that the config has no node of: it takes messages of no others. */
 export async function checkSources(config: Config): Promise<Check[]> {
-  const heard = heardSources(config)
+  const heard = sourcesWithoutNode(config)
   if (heard.length === 0) return []
   return Promise.all(
     Object.entries(config.chains).map(async ([name, chain]) => {
@@ -27,7 +27,7 @@ export async function checkSources(config: Config): Promise<Check[]> {
 export async function checkRegistered(
   reader: Pick<Reader, 'name' | 'call'>,
   tokenBridge: string,
-  heard: readonly HeardEmitter[],
+  heard: readonly EmitterWithoutNode[],
 ): Promise<Finding> {
   const { emitter: registered } = createTokenBridgeReads(reader, tokenBridge)
   const found = await Promise.all(heard.map(async (one) => ({ ...one, registered: await registered(one.emitterChain) })))

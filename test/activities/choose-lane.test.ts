@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { chooseLane, noLane } from '../../activities/transfer/choose-lane.ts'
-import { withReservation } from '../../bridges/gates/reservation.ts'
+import { withReservation } from '../../bridges/gates/with-reservation.ts'
 import type { Gate } from '../../bridges/port.ts'
 import type { PauseKind } from '../../domain/lane/lane.ts'
 import type { LaneStatus } from '../../domain/lane/messages.ts'

@@ -6,7 +6,7 @@ export function fakeEndpoint(own: Partial<Endpoint>): Endpoint {
   return {
     chain: 'bsc',
     calls: {},
-    justify: unused('justify'),
+    proveCall: unused('proveCall'),
     verify: unused('verify'),
     validate: unused('validate'),
     delivered: unused('delivered'),

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { batchIntent } from '../../bridges/native-bridge/batch.ts'
+import { batchIntent } from '../../bridges/native-bridge/calls.ts'
 import { type Bisection, bisection, tried } from '../../domain/batch/bisection.ts'
 import { tokenAbi } from '../../bridges/native-bridge/contracts.ts'
 import { createEvmEndpoint } from '../../bridges/native-bridge/evm.ts'
 import { fitting } from '../../bridges/native-bridge/gates.ts'
-import { createGoodMessages } from '../../bridges/kit/good-messages.ts'
-import { createLimits, secondsOf } from '../../bridges/native-bridge/limits.ts'
+import { createVerifiedMessages } from '../../bridges/kit/verified-messages.ts'
+import { createInboundLimits, secondsOf } from '../../bridges/native-bridge/inbound-limits.ts'
 import { idOf, type NativeTransfer, readMessage, toTransfer, writeMessage } from '../../bridges/native-bridge/message.ts'
 import { createRoutes } from '../../bridges/native-bridge/routes.ts'
 import { createVerifier } from '../../bridges/native-bridge/verify.ts'
@@ -113,7 +113,7 @@ describe.each<NativeBridgeVariant>(['strict', 'fixed'])('the %s native bridge on
         },
       }
       const routes = createRoutes([{ ...network.route, source }])
-      const verify = createVerifier(routes, createGoodMessages({ rememberMs: 1_000, clock: () => now }))
+      const verify = createVerifier(routes, createVerifiedMessages({ rememberMs: 1_000, clock: () => now }))
       for (const at of [0, 999]) {
         now = at
         await verify(bytes)
@@ -176,7 +176,7 @@ describe.each<NativeBridgeVariant>(['strict', 'fixed'])('the %s native bridge on
     await nextDay()
     const [big, small, rest] = await network.transfers(cap - 10n, 10n, 9n)
     await network.deliver(await network.endpoint.intent(big!))
-    const { day, used } = await createLimits(network.target.chain, network.target.bridge).read(network.relayer.address)
+    const { day, used } = await createInboundLimits(network.target.chain, network.target.bridge).read(network.relayer.address)
     expect([day, used]).toEqual([Math.floor(secondsOf(network.target.chain) / daySeconds), cap - 10n])
     expect(await gate(small!)).toMatchObject({ kind: 'route', code: 'BRIDGE_BUDGET', opensAt: (day + 1) * daySeconds })
     expect(await meaning(small!)).toMatchObject({ kind: 'wait', code: 'BRIDGE_BUDGET', reason: expect.stringContaining('renews') })
@@ -269,7 +269,7 @@ describe.each<NativeBridgeVariant>(['strict', 'fixed'])('the %s native bridge on
     expect(delivered).toEqual(good.map((_, index) => index !== 3 && index !== 21))
 
     await nextDay()
-    const reader = createLimits(network.target.chain, network.target.bridge)
+    const reader = createInboundLimits(network.target.chain, network.target.bridge)
     const many = (await network.transfers(cap / 2n, cap / 4n, cap / 2n, cap / 8n)).map(opened)
     const chosen = fitting(await reader.read(network.relayer.address), many, secondsOf(network.target.chain))
     expect(chosen).toEqual([many[0], many[1], many[3]])

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { batchIntent } from '../../bridges/native-bridge/batch.ts'
+import { batchIntent } from '../../bridges/native-bridge/calls.ts'
 import { nativeBridgeAbi } from '../../bridges/native-bridge/contracts.ts'
-import { createGoodMessages } from '../../bridges/kit/good-messages.ts'
+import { createVerifiedMessages } from '../../bridges/kit/verified-messages.ts'
 import { readMessage } from '../../bridges/native-bridge/message.ts'
 import { createNativeSource } from '../../bridges/native-bridge/streams.ts'
 import type { ScannedSource } from '../../bridges/source-port.ts'
@@ -56,7 +56,14 @@ describe('a source of the native bridge one of whose nodes is wrong', () => {
     network = await startNativeBridge('fixed')
     transfers = await network.transfers(1n, 2n, 3n, 4n)
     const [{ chain: from }, { chain: to }] = await Promise.all([connect('source'), connect('target')])
-    source = createNativeSource({ route: network.route, source: from, target: to, startBlock: 0, maxOpen: 10, good: createGoodMessages() })
+    source = createNativeSource({
+      route: network.route,
+      source: from,
+      target: to,
+      startBlock: 0,
+      maxOpen: 10,
+      verified: createVerifiedMessages(),
+    })
   })
   afterAll(async () => {
     for (const { chain } of ends.values()) chain.close()

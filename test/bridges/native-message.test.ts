@@ -12,8 +12,8 @@ import {
   transferOfCompletion,
   writeMessage,
 } from '../../bridges/native-bridge/message.ts'
-import { createNativeBridge } from '../../bridges/native-bridge/index.ts'
-import { batchIntent, completionIntent } from '../../bridges/native-bridge/batch.ts'
+import { createNativeBridge } from '../../bridges/native-bridge/routes.ts'
+import { batchIntent, completionIntent } from '../../bridges/native-bridge/calls.ts'
 import { nativeBridgeAbi } from '../../bridges/native-bridge/contracts.ts'
 import { transferId } from '../../temporal/contracts/names.ts'
 import { codeOf } from '../helpers/refusals.ts'

@@ -4,9 +4,9 @@ import { nativeBridgeAbi, readInboundNonce } from '../../bridges/native-bridge/c
 import type { LogReader } from '../../bridges/kit/logs.ts'
 import { findDelivery } from '../../bridges/kit/find-delivery.ts'
 import { completedIn, completionLog, initiatedIn } from '../../bridges/native-bridge/events.ts'
-import { batchIntent } from '../../bridges/native-bridge/batch.ts'
+import { batchIntent } from '../../bridges/native-bridge/calls.ts'
 import { createEvmEndpoint } from '../../bridges/native-bridge/evm.ts'
-import { createGoodMessages } from '../../bridges/kit/good-messages.ts'
+import { createVerifiedMessages } from '../../bridges/kit/verified-messages.ts'
 import { idOf, type NativeTransfer, writeMessage } from '../../bridges/native-bridge/message.ts'
 import { highestNonce, recordedUnder } from '../../bridges/native-bridge/source.ts'
 import { createNativeSource } from '../../bridges/native-bridge/streams.ts'
@@ -57,9 +57,9 @@ describe.each<NativeBridgeVariant>(['strict', 'fixed'])('streams of the %s nativ
       await work()
       return (source.chain.calls.get('eth_call') ?? 0) - before
     }
-    const good = createGoodMessages()
-    const endpoint = createEvmEndpoint({ chain: target.chain, routes: [{ ...route, source: source.chain }], good })
-    const stream = createNativeSource({ route, source: source.chain, target: target.chain, startBlock: 0, maxOpen: 100, good })
+    const verified = createVerifiedMessages()
+    const endpoint = createEvmEndpoint({ chain: target.chain, routes: [{ ...route, source: source.chain }], verified })
+    const stream = createNativeSource({ route, source: source.chain, target: target.chain, startBlock: 0, maxOpen: 100, verified })
     const messages = started.map((one) => writeMessage({ ...one, sourceNetworkId: 1337n, sourceBridge: source.bridge }))
     const verify = () => Promise.all(messages.map((message) => endpoint.verify(message)))
     const numbers = started.map(({ nonce }) => String(nonce))
@@ -164,7 +164,14 @@ describe('what a node may not say', () => {
         networkId: '1',
         call: () => Promise.resolve(nativeBridgeAbi.encodeFunctionResult('noncesToOutboundTransfers', values)),
       }
-      const source = createNativeSource({ route, source: reader, target: reader, startBlock: 0, maxOpen: 1, good: createGoodMessages() })
+      const source = createNativeSource({
+        route,
+        source: reader,
+        target: reader,
+        startBlock: 0,
+        maxOpen: 1,
+        verified: createVerifiedMessages(),
+      })
       return codeOfAsync(() => source.initiated({ fromBlock: 5, toBlock: 9 }, at))
     }
     expect(await codeWhere(transfer)).toBe('NATIVE_ID_MISMATCH')

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { createBridges, spySources } from '../../bridges/registry.ts'
 import { tokenBridgeEmitters } from '../../bridges/wormhole-token-bridge/emitters.ts'
-import { heardEmitters } from '../../bridges/wormhole-token-bridge/heard.ts'
+import { emittersWithoutNode } from '../../bridges/wormhole-token-bridge/without-node.ts'
 import { wormholeTokenBridgeSchema } from '../../config/schema/bridge-schema.ts'
 import { mainnetVaa } from '../helpers/vaa.ts'
 
@@ -57,7 +57,7 @@ describe('the sources of a config', () => {
 
   test('are those that it names, which outrank what is known', () => {
     expect(filters({ emitters: { 1: named, 34: named } })).toEqual([2, 1, 34])
-    const heard = heardEmitters({ everySource: 'testnet', emitters: { 1: 'ab'.repeat(32) } }, new Set([21]))
+    const heard = emittersWithoutNode({ everySource: 'testnet', emitters: { 1: 'ab'.repeat(32) } }, new Set([21]))
     expect(heard.find(({ emitterChain }) => emitterChain === 1)).toEqual({
       emitterChain: 1,
       emitter: 'ab'.repeat(32),

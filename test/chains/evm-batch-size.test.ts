@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest'
-import { createBatchSize } from '../../chains/evm/nodes/batch-size.ts'
-import { isTooLarge, parseAnswers } from '../../chains/evm/nodes/json-rpc.ts'
+import { createBatchSize, isTooLarge, parseAnswers } from '../../chains/evm/nodes/json-rpc.ts'
 
 const calls = [
   { id: 1, method: 'eth_estimateGas' },

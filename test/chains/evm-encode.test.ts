@@ -3,7 +3,7 @@ import { Signature, Transaction } from 'ethers'
 import { expect, test } from 'vitest'
 import { encodeTransaction } from '../../chains/evm/transactions/encode.ts'
 import type { UnsignedTransaction } from '../../chains/signing-port.ts'
-import { toWord } from '../../chains/crypto/numbers.ts'
+import { toWord } from '../../chains/crypto/curve.ts'
 import { secp256k1 } from '../../chains/crypto/secp256k1.ts'
 
 /** Numbers of all lengths of RLP. */

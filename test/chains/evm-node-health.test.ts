@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { createLimiter } from '../../chains/evm/nodes/limiter.ts'
+import { createLimiter } from '../../chains/evm/nodes/node-client.ts'
 import { createNodeHealth } from '../../chains/evm/nodes/node-health.ts'
 
 describe('circuit breaker', () => {

@@ -98,11 +98,11 @@ describe('a delivery is proved before the key is asked', () => {
   function setting(answer: () => Promise<void>, clock?: () => number) {
     const seen = { signed: 0, asked: [] as string[] }
     const key = { address: self, sign: () => Promise.resolve({ raw: String(++seen.signed) } as SignedTransaction) }
-    const justify = (call: { data: string }) => {
+    const proveCall = (call: { data: string }) => {
       seen.asked.push(call.data)
       return answer()
     }
-    return { seen, signer: withPolicy(key, { ...policy, justify }, clock) }
+    return { seen, signer: withPolicy(key, { ...policy, proveCall }, clock) }
   }
 
   test('once for each call, whatever its fee and nonce; no-ops, payments and operators calls need no proof', async () => {
@@ -138,9 +138,9 @@ describe('a delivery is proved before the key is asked', () => {
       address: self,
       sign: () => (isAway ? Promise.reject(new RelayerError('SIGNER_UNAVAILABLE')) : Promise.resolve({ raw: '0x' } as SignedTransaction)),
     }
-    const justify = () => (isGenuine ? Promise.resolve() : Promise.reject(new RelayerError('CALL_UNJUSTIFIED')))
+    const proveCall = () => (isGenuine ? Promise.resolve() : Promise.reject(new RelayerError('CALL_UNJUSTIFIED')))
     const limits = { ...policy.limits, maxSpendingPerHourWei: String(BigInt(delivery.gasLimit) * BigInt(delivery.maxFee)) }
-    const signer = withPolicy(key, { ...policy, limits, justify }, () => now)
+    const signer = withPolicy(key, { ...policy, limits, proveCall }, () => now)
     await signer.check?.({ ...delivery, nonce: 5 })
     isAway = true
     await expect(signer.sign({ ...delivery, nonce: 6 })).rejects.toMatchObject({ code: 'SIGNER_UNAVAILABLE' })

@@ -108,8 +108,8 @@ export function bridgeAdapterSuite(name: string, start: () => Promise<BridgeHarn
 
     test('proves the calls that deliver, and no other: a key signs what this proves', async () => {
       const intent = await endpoint.intent(next())
-      await endpoint.justify(intent)
-      await endpoint.justify({ ...intent, to: intent.to.toUpperCase().replace('0X', '0x') })
+      await endpoint.proveCall(intent)
+      await endpoint.proveCall({ ...intent, to: intent.to.toUpperCase().replace('0X', '0x') })
       const forged = harness
         .forgeries()
         .map(async ({ what, bytes }) => ({ what, call: await endpoint.intent(harness.bridge.decode(bytes)) }))
@@ -126,7 +126,7 @@ export function bridgeAdapterSuite(name: string, start: () => Promise<BridgeHarn
         { what: 'coins', call: { ...intent, value: '1' } },
       ]
       for (const { what, call } of calls) {
-        await expect(endpoint.justify(call), what).rejects.toMatchObject({ code: 'CALL_UNJUSTIFIED', retriable: false })
+        await expect(endpoint.proveCall(call), what).rejects.toMatchObject({ code: 'CALL_UNJUSTIFIED', retriable: false })
       }
       // Every byte counts, wherever it is.
       for (let at = 10; at < intent.data.length; at += Math.max(2, Math.ceil(intent.data.length / 128)) & ~1) {
@@ -134,7 +134,7 @@ export function bridgeAdapterSuite(name: string, start: () => Promise<BridgeHarn
         const data = `${intent.data.slice(0, at)}${byte}${intent.data.slice(at + 2)}`
         // A number that does not exist yet, and a guardian set that is not known yet, are waited for.
         expect(['CALL_UNJUSTIFIED', 'NATIVE_NOT_FINAL', 'GUARDIAN_SET_UNKNOWN'], `byte ${at}`).toContain(
-          await codeOfAsync(() => endpoint.justify({ ...intent, data })),
+          await codeOfAsync(() => endpoint.proveCall({ ...intent, data })),
         )
       }
     })

@@ -1,7 +1,7 @@
-import { batchIntent } from '../../bridges/native-bridge/batch.ts'
+import { batchIntent } from '../../bridges/native-bridge/calls.ts'
 import { createEvmEndpoint } from '../../bridges/native-bridge/evm.ts'
-import { createGoodMessages } from '../../bridges/kit/good-messages.ts'
-import { createNativeBridge } from '../../bridges/native-bridge/index.ts'
+import { createVerifiedMessages } from '../../bridges/kit/verified-messages.ts'
+import { createNativeBridge } from '../../bridges/native-bridge/routes.ts'
 import { readMessage } from '../../bridges/native-bridge/message.ts'
 import { createNativeSource } from '../../bridges/native-bridge/streams.ts'
 import { startNativeBridge } from '../helpers/native-bridge.ts'
@@ -11,9 +11,9 @@ scannedSourceSuite('native-bridge', async (): Promise<ScannedSourceHarness> => {
   const network = await startNativeBridge('fixed')
   const { route } = network
   const [source, target] = [network.source.chain, network.target.chain]
-  const good = createGoodMessages()
-  const stream = createNativeSource({ route, source, target, startBlock: 0, maxOpen: 100, good })
-  const endpoint = createEvmEndpoint({ chain: target, routes: [{ ...route, source }], good })
+  const verified = createVerifiedMessages()
+  const stream = createNativeSource({ route, source, target, startBlock: 0, maxOpen: 100, verified })
+  const endpoint = createEvmEndpoint({ chain: target, routes: [{ ...route, source }], verified })
   return {
     source: stream,
     bridge: createNativeBridge({ routes: [route], endpoints: new Map([['target', endpoint]]), sources: [stream] }),

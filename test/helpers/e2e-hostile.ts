@@ -1,5 +1,5 @@
 import { zeroPadValue } from 'ethers'
-import { batchIntent, completionIntent } from '../../bridges/native-bridge/batch.ts'
+import { batchIntent, completionIntent } from '../../bridges/native-bridge/calls.ts'
 import { tokenAbi } from '../../bridges/native-bridge/contracts.ts'
 import { idOf, type NativeTransfer, toTransfer } from '../../bridges/native-bridge/message.ts'
 import type { Intent } from '../../domain/intent.ts'

@@ -1,4 +1,4 @@
-import { noopsOnly } from '../../chains/noops-only.ts'
+import { noopsOnly } from '../../cli/doctor/keys.ts'
 import type { SigningLimits, SigningPolicy } from '../../chains/signing-port.ts'
 import { signingLimitsSchema } from '../../config/schema/lane-schema.ts'
 import { signingLimits } from '../../config/signing-limits.ts'

@@ -71,8 +71,8 @@ describe('what the key of a lane may sign', () => {
 
   test('what no bridge can prove is signed for nobody, and a delivery cannot be listed as a call that needs no proof', async () => {
     const policy = policyOf({ allow: { [redeemer]: ['0x12345678'] } })
-    await expect(policy.justify({ to: redeemer, data: '0x12345678', value: '0' })).rejects.toMatchObject({ code: 'CALL_UNJUSTIFIED' })
-    await expect(policy.justify({ to: bridge, data: complete[0]!, value: '0' })).rejects.toMatchObject({ code: 'CALL_UNJUSTIFIED' })
+    await expect(policy.proveCall({ to: redeemer, data: '0x12345678', value: '0' })).rejects.toMatchObject({ code: 'CALL_UNJUSTIFIED' })
+    await expect(policy.proveCall({ to: bridge, data: complete[0]!, value: '0' })).rejects.toMatchObject({ code: 'CALL_UNJUSTIFIED' })
     for (const start of [complete[1]!, `${complete[1]!}${'00'.repeat(32)}`])
       expect(codeOf(() => policyOf({ operatorCalls: { [bridge]: ['0x12345678', start] } }))).toBe('CONFIG_INVALID')
   })

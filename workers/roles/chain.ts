@@ -1,6 +1,6 @@
 import { LaneWaiters } from '../../lanes/ledger/lane-waiters.ts'
 import { GateWatcher } from '../../bridges/gates/gate-watcher.ts'
-import { UnauthorizedLanes } from '../../bridges/gates/unauthorized-lanes.ts'
+import { LanesWithoutRole } from '../../bridges/gates/lanes-without-role.ts'
 import { createPauses } from '../../lanes/ledger/pauses.ts'
 import { listWaitingTransfers, wakeTransfer } from '../../temporal/client/transfers/transfers.ts'
 import { createAuditSteps, createKeylessSteps, createNearSteps } from '../../activities/index.ts'
@@ -100,7 +100,7 @@ function createGateWatcher(name: ChainName, lanes: LaneStatusCache, context: Pro
   const endpoints = new Map([...network.bridges].map(([bridge, { endpoint }]) => [bridge, endpoint(name)] as const))
   if (!chain || ![...endpoints.values()].some(({ reserve }) => reserve)) return undefined
   const pauses = createPauses(client, laneConfigs(config, name))
-  const unauthorized = new UnauthorizedLanes({ endpoints, lanes, pauses, logger, metrics })
+  const unauthorized = new LanesWithoutRole({ endpoints, lanes, pauses, logger, metrics })
   return new GateWatcher({
     chain,
     endpoints,

@@ -17,7 +17,7 @@ interface PolicyParts {
   readonly lane: Pick<LaneSettings, 'address' | 'allow' | 'operatorCalls' | 'signing'>
   readonly dataFee: SigningPolicy['dataFee']
   /** All bridges on this chain. */
-  readonly bridges: readonly Pick<Endpoint, 'calls' | 'justify'>[]
+  readonly bridges: readonly Pick<Endpoint, 'calls' | 'proveCall'>[]
   /** Where spending outlives the process; absent: nowhere. */
   readonly spendingFolder?: string
 }
@@ -46,7 +46,7 @@ export function signingPolicy({ chainName, chain, lane, dataFee, bridges, spendi
     coinPayees: [...payees, ...others],
     tokens: treasury?.tokens ?? [],
     tokenPayees: payees,
-    justify: (call) => justify(bridges, call),
+    proveCall: (call) => proveCall(bridges, call),
     limits: signingLimits(chain, lane),
     dataFee,
     lane: laneId(chain.family, chain.networkId, address),
@@ -56,12 +56,12 @@ export function signingPolicy({ chainName, chain, lane, dataFee, bridges, spendi
 }
 
 /** Every bridge that has such a call must prove it. Throws CALL_UNJUSTIFIED, and what reads throw. */
-async function justify(bridges: PolicyParts['bridges'], call: Intent): Promise<void> {
+async function proveCall(bridges: PolicyParts['bridges'], call: Intent): Promise<void> {
   const [to, selector] = [call.to.toLowerCase(), selectorOf(call.data) ?? '']
   const provers = bridges.filter(({ calls }) => calls[to]?.includes(selector))
   if (provers.length === 0)
     throw new RelayerError('CALL_UNJUSTIFIED', { detail: 'No bridge of the config can prove it.', facts: { to, selector } })
-  for (const bridge of provers) await bridge.justify(call)
+  for (const bridge of provers) await bridge.proveCall(call)
 }
 
 /** The field of the config that decides, for the text of a refusal. */

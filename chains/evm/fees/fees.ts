@@ -6,11 +6,11 @@ import { currentHead, type HeadSource, oncePerHead } from '../../heads.ts'
 import type { Chain } from '../../port.ts'
 import { encodeTransaction } from '../transactions/encode.ts'
 import { toDecimal, toHash, toList, toNumber, toQuantity, toRecord } from '../hex.ts'
-import { medianOf } from '../median.ts'
+import { createPlausible, medianOf } from '../plausible.ts'
+import { resultsOf } from '../nodes/ask-many.ts'
 import { noAnswer } from '../nodes/ask-one.ts'
-import { isVerdict } from '../nodes/node-errors.ts'
+import { isVerdict, type ReadAnswer } from '../nodes/node-errors.ts'
 import type { Nodes } from '../nodes/nodes.ts'
-import { createPlausible } from '../plausible.ts'
 import { createUsualFees, historyBlocks } from './usual-fees.ts'
 
 /** chainlink-evm's defaults for Ethereum: history of 4 blocks, percentile 50; tip at least 1 wei. */
@@ -90,7 +90,7 @@ export function createFees(
   async function readMarkets(blocks: number): Promise<readonly Market[]> {
     const read = (value: unknown) => readFeeHistory(value, feeHistory.blocks)
     const answers = await nodes.askAll('eth_feeHistory', [toQuantity(blocks), 'latest', [feeHistory.percentile]], read, undefined, graceMs)
-    return answers.flatMap((answer) => (answer.ok ? [answer.result] : []))
+    return resultsOf(answers)
   }
 
   /** Not every node serves eth_feeHistory; eth_gasPrice is base fee + tip on such chains. */
@@ -99,11 +99,13 @@ export function createFees(
     return { next: baseFee, tip: price > baseFee ? price - baseFee : leastTip }
   }
 
-  async function readPrice(): Promise<bigint> {
-    const answers = await nodes.askAll('eth_gasPrice', [], (value) => BigInt(toDecimal(value, 'gas price')), undefined, graceMs)
-    const price = medianOf(answers.flatMap((answer) => (answer.ok ? [answer.result] : [])))
-    if (price === undefined) throw noAnswer(chain.name, answers)
-    return price
+  const readPrice = () => readMedian('eth_gasPrice', [], (value) => BigInt(toDecimal(value, 'gas price')))
+
+  async function readMedian<T extends number | bigint>(method: string, params: readonly unknown[], read: ReadAnswer<T>): Promise<T> {
+    const answers = await nodes.askAll(method, params, read, undefined, graceMs)
+    const middle = medianOf(resultsOf(answers))
+    if (middle === undefined) throw noAnswer(chain.name, answers)
+    return middle
   }
 
   return {
@@ -112,9 +114,7 @@ export function createFees(
     async noopGas(address) {
       if (feeModel !== 'arbitrum') return String(noopGas)
       const noop = { from: address, to: address, value: '0x0' }
-      const answers = await nodes.askAll('eth_estimateGas', [noop], (value) => toNumber(value, 'gas estimate'), undefined, graceMs)
-      const estimate = medianOf(answers.flatMap((answer) => (answer.ok ? [answer.result] : [])))
-      if (estimate === undefined) throw noAnswer(chain.name, answers)
+      const estimate = await readMedian('eth_estimateGas', [noop], (value) => toNumber(value, 'gas estimate'))
       return String(Math.max(leastArbitrumNoopGas, estimate))
     },
     quote: oncePerHead(chain, readQuote),
@@ -169,11 +169,11 @@ function createDataFee(chain: HeadSource & Pick<Chain, 'networkId'>, nodes: Node
     // Any other failure is that of all: each was asked.
     const isOne = nodes.readers > 1 && (own !== undefined || isVerdict(failure))
     const answers = isOne ? await nodes.askAll('eth_call', params, readDataFee, undefined, graceMs) : []
-    const told = answers.flatMap((answer) => (answer.ok ? [answer.result] : []))
-    const fee = medianOf(told) ?? own
+    const said = resultsOf(answers)
+    const fee = medianOf(said) ?? own
     // As it is now: it may have moved a long way since. What too few say is not remembered.
     known.forget('byte')
-    if (fee !== undefined && told.length >= nodes.needed) {
+    if (fee !== undefined && said.length >= nodes.needed) {
       last = perByte(fee, call)
       known.agreed('byte', last)
       return withRoom(fee)

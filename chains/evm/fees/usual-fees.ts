@@ -1,4 +1,4 @@
-import { medianOf } from '../median.ts'
+import { medianOf } from '../plausible.ts'
 
 const gwei = 10n ** 9n
 

@@ -2,7 +2,8 @@ import { RelayerError } from '../../../domain/catalogue/errors.ts'
 import type { Block } from '../../port.ts'
 import { toBytes, toHash, toDecimal, toList, toNumber, toQuantity, toRecord } from '../hex.ts'
 import type { ReadAnswer } from '../nodes/node-errors.ts'
-import type { NodeAnswer, Nodes } from '../nodes/nodes.ts'
+import { resultsOf } from '../nodes/ask-many.ts'
+import type { Nodes } from '../nodes/nodes.ts'
 import type { HeaderCheck } from './header-check.ts'
 import { headerHash } from './header-hash.ts'
 
@@ -73,9 +74,5 @@ export async function fetchBlockOfAll(
   isEnough?: (blocks: readonly (EvmBlock | undefined)[]) => boolean,
 ): Promise<readonly (EvmBlock | undefined)[]> {
   const { method, params } = blockCall(at)
-  return blocksOf(await nodes.askAll(method, params(), readBlockIfAny, isEnough && ((_, answers) => isEnough(blocksOf(answers)))))
-}
-
-function blocksOf(answers: readonly NodeAnswer<EvmBlock | undefined>[]): readonly (EvmBlock | undefined)[] {
-  return answers.flatMap((answer) => (answer.ok ? [answer.result] : []))
+  return resultsOf(await nodes.askAll(method, params(), readBlockIfAny, isEnough && ((_, answers) => isEnough(resultsOf(answers)))))
 }

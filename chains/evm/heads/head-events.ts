@@ -1,6 +1,5 @@
 import { type FinalityPolicy, finalizedHeight } from '../../../domain/finality.ts'
 import type { HeadEvent } from '../../port.ts'
-import { isolate } from '../isolate.ts'
 import type { BlockCache } from './block-cache.ts'
 import type { Step } from './follow.ts'
 
@@ -58,5 +57,14 @@ export function createHeadEvents(kept: BlockCache, finality: FinalityPolicy) {
       listeners.add(listener)
       return () => void listeners.delete(listener)
     },
+  }
+}
+
+/** Calls a listener. Its error becomes a warning of the process, so that other listeners are still called. */
+export function isolate(listener: () => void): void {
+  try {
+    listener()
+  } catch (error) {
+    process.emitWarning(error instanceof Error ? error : String(error))
   }
 }

@@ -1,8 +1,8 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { RelayerError } from '../../../domain/catalogue/errors.ts'
 import type { FinalityPolicy } from '../../../domain/finality.ts'
 import type { Logger } from '../../../observability/logger.ts'
-import { isolate } from '../isolate.ts'
+import { pause } from '../../../runtime/wait.ts'
+import { createHeadEvents, isolate } from './head-events.ts'
 import { mostLag, noAnswer } from '../nodes/ask-one.ts'
 import { comparedHeight, lagOf } from '../nodes/head-lags.ts'
 import { RpcError } from '../nodes/node-errors.ts'
@@ -11,7 +11,6 @@ import { type BlockCache, createBlockCache } from './block-cache.ts'
 import { blockCall, type EvmBlock, fetchBlock, readBlock } from './blocks.ts'
 import { createFinalityTag } from './finality-tag.ts'
 import { createFollow, type FollowOptions, nothingNew } from './follow.ts'
-import { createHeadEvents } from './head-events.ts'
 import { createHeaderCheck, type HeaderCheck } from './header-check.ts'
 import { createPollPace } from './poll-pace.ts'
 import { chooseHead, createShownHeads, sameContent, type ShownHead } from './shown-heads.ts'
@@ -56,7 +55,9 @@ export function createHeads(
 
   async function loop(signal: AbortSignal): Promise<void> {
     let waitMs = intervalMs
-    while (await pause(waitMs, signal)) {
+    for (;;) {
+      await pause(waitMs, signal)
+      if (signal.aborted) return
       const started = performance.now()
       rank(rankEveryMs)
       // A failed poll changes nothing: the next one, perhaps of another node, tells what happened meanwhile.
@@ -70,13 +71,15 @@ export function createHeads(
   /** Polls until there is a first block. Throws NODE_UNAVAILABLE, or why the last poll failed, if none came in time. */
   async function firstBlock(signal: AbortSignal): Promise<void> {
     const deadline = Date.now() + connectTimeoutMs
-    do {
+    for (;;) {
       const failure: unknown = await poll(signal).catch((error: unknown) => error)
       if (events.current || signal.aborted) return
-      if (Date.now() < deadline) continue
-      stopping = undefined
-      throw failure instanceof RelayerError ? failure : new RelayerError('NODE_UNAVAILABLE', { facts: { chain }, cause: failure })
-    } while (await pause(Math.min(intervalMs, 500), signal))
+      if (Date.now() >= deadline) {
+        stopping = undefined
+        throw failure instanceof RelayerError ? failure : new RelayerError('NODE_UNAVAILABLE', { facts: { chain }, cause: failure })
+      }
+      await pause(Math.min(intervalMs, 500), signal)
+    }
   }
 
   // Onto the events themselves: their values change, and a copy would not.
@@ -198,10 +201,4 @@ async function readFinalized(nodes: Nodes, check: HeaderCheck): Promise<EvmBlock
     if (error instanceof RpcError || nodes.readers > 1) return undefined
     throw error
   }
-}
-
-/** False: it was ended by the signal. */
-async function pause(ms: number, signal: AbortSignal): Promise<boolean> {
-  await sleep(ms, undefined, { signal }).catch(() => undefined)
-  return !signal.aborted
 }

@@ -1,4 +1,5 @@
 import { keccak256 } from 'ethers'
+import { LRUCache } from 'lru-cache'
 import type { LogRange } from '../../port.ts'
 import type { BlockCache } from './block-cache.ts'
 import type { EvmBlock } from './blocks.ts'
@@ -18,23 +19,14 @@ export type LogsBloom = ReturnType<typeof createLogsBloom>
 
 /** @param finalized height at and below which blocks are final, by more than half of the nodes */
 export function createLogsBloom(kept: Pick<BlockCache, 'at'>, check: Pick<HeaderCheck, 'kind'>, finalized: () => number) {
-  const known = new Map<string, readonly Bit[]>()
-
-  function bitsOf(value: string): readonly Bit[] {
-    const bits = known.get(value) ?? bitsFor(value)
-    known.delete(value)
-    known.set(value, bits)
-    const [oldest] = known.keys()
-    if (known.size > mostValues && oldest !== undefined) known.delete(oldest)
-    return bits
-  }
+  const bits = new LRUCache<string, readonly Bit[]>({ max: mostValues, memoMethod: bitsOf })
 
   /** A chain that fills in no filter (EIP-7668) would prove that nothing ever happens: an empty one counts only where nothing was done. */
   function excludes({ logsBloom, transactions }: EvmBlock, values: readonly string[]): boolean {
     if (logsBloom?.length !== empty.length) return false
     if (logsBloom === empty) return transactions.length === 0
     return values.some((value) =>
-      bitsOf(value).some(([byte, mask]) => (parseInt(logsBloom.slice(2 + 2 * byte, 4 + 2 * byte), 16) & mask) === 0),
+      bits.memo(value).some(([byte, mask]) => (parseInt(logsBloom.slice(2 + 2 * byte, 4 + 2 * byte), 16) & mask) === 0),
     )
   }
 
@@ -56,7 +48,7 @@ export function createLogsBloom(kept: Pick<BlockCache, 'at'>, check: Pick<Header
 }
 
 /** The lowest 11 bits of each of the first three pairs of bytes of the value's hash. */
-function bitsFor(value: string): readonly Bit[] {
+function bitsOf(value: string): readonly Bit[] {
   const hash = keccak256(value)
   return Array.from({ length: bitsPerValue }, (_, index): Bit => {
     const bit = parseInt(hash.slice(2 + 4 * index, 6 + 4 * index), 16) % (8 * bytes)

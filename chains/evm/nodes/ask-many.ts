@@ -1,18 +1,19 @@
+import { pause } from '../../../runtime/wait.ts'
 import type { NodeClient } from './node-client.ts'
 import { type ReadAnswer, type RpcError, TransportError } from './node-errors.ts'
 
 /** chainlink-evm: once one node has answered, the others have 5 s. */
 const graceMs = 5_000
 
-/** What one of several nodes said; `node` is its origin. */
+/** One node's answer to a call sent to several. `node` is its origin. */
 export type NodeAnswer<T> =
   | { readonly node: string; readonly name: string; readonly ok: true; readonly result: T }
   | { readonly node: string; readonly name: string; readonly ok: false; readonly error: RpcError | TransportError }
 
-/** Gets each answer as it comes and ends the wait by returning true. */
+/** Called with each answer as it arrives. True ends the wait. */
 export type OnAnswer<T> = (answer: NodeAnswer<T>, answers: readonly NodeAnswer<T>[]) => boolean
 
-/** A call, and how its answer is read. */
+/** A call and the reader of its result. */
 export interface Call<T> {
   readonly method: string
   readonly params: readonly unknown[]
@@ -22,42 +23,47 @@ export interface Call<T> {
 export interface AskManyOptions {
   /** Longest wait for one answer, ms. */
   readonly timeoutMs: number
-  /** Longest wait for the others, ms, once so many (`needed`) have answered; before that the usual grace holds: who is quick does not answer for the slow. */
+  /** Longest wait for the others, ms, after `needed` nodes have answered. The usual grace starts with the first answer. */
   readonly mostGraceMs?: number | undefined
   readonly needed?: number | undefined
 }
 
-/** Asks several nodes at once. Ends when all have answered, `onAnswer` has enough, or the grace after the first answer is over. Throws never. */
+/** The results of the nodes that answered. */
+export function resultsOf<T>(answers: readonly NodeAnswer<T>[]): T[] {
+  return answers.flatMap((answer) => (answer.ok ? [answer.result] : []))
+}
+
+/** Asks several nodes in parallel. Ends when all have answered, `onAnswer` is satisfied, or a grace is over. Never throws. */
 export async function askMany<T>(
   nodes: readonly NodeClient[],
-  { method, params, read }: Call<T>,
+  call: Call<T>,
   { timeoutMs, mostGraceMs, needed = 1 }: AskManyOptions,
   onAnswer?: OnAnswer<T>,
 ): Promise<NodeAnswer<T>[]> {
   const answers: NodeAnswer<T>[] = []
-  const timers: NodeJS.Timeout[] = []
+  const ended = new AbortController()
+  const end = () => ended.abort()
+  const endAfter = (ms: number) => void pause(Math.min(ms, timeoutMs), ended.signal).then(end)
   let answered = 0
-  let enough = (): void => undefined
-  const early = new Promise<void>((resolve) => (enough = resolve))
   const each = nodes.map(async (node) => {
-    const answer = await ask(node, method, params, read)
+    const answer = await ask(node, call)
     answers.push(answer)
-    if (onAnswer?.(answer, answers)) enough()
+    if (onAnswer?.(answer, answers)) end()
     if (!answer.ok || answers.length === nodes.length) return
     answered++
-    if (answered === 1) timers.push(setTimeout(enough, Math.min(graceMs, timeoutMs)))
-    if (answered === needed && mostGraceMs !== undefined) timers.push(setTimeout(enough, Math.min(mostGraceMs, timeoutMs)))
+    if (answered === 1) endAfter(graceMs)
+    if (answered === needed && mostGraceMs !== undefined) endAfter(mostGraceMs)
   })
-  await Promise.race([Promise.all(each), early])
-  for (const timer of timers) clearTimeout(timer)
+  await Promise.race([Promise.all(each), pause(Infinity, ended.signal)])
+  end()
   return [...answers]
 }
 
-async function ask<T>(node: NodeClient, method: string, params: readonly unknown[], read: ReadAnswer<T>): Promise<NodeAnswer<T>> {
+async function ask<T>(node: NodeClient, { method, params, read }: Call<T>): Promise<NodeAnswer<T>> {
   const who = { node: node.origin, name: node.spec.name }
   try {
     if (!node.up) await node.check()
-    if (!node.up) throw new TransportError(node.origin, 'of another network, or taken out', false)
+    if (!node.up) throw new TransportError(node.origin, 'of another network, or removed', false)
     return { ...who, ok: true, result: await node.ask(method, params, read) }
   } catch (error) {
     return { ...who, ok: false, error: error as RpcError | TransportError }

@@ -1,29 +1,63 @@
 import { RelayerError } from '../../../domain/catalogue/errors.ts'
 import { AnswerTooLong, type ByteBudget, createByteBudget, fetchBounded } from '../../../runtime/http/fetch-bounded.ts'
-import { splitCredentials } from '../url.ts'
-import { mostBytesAtOnce, mostBytesFor } from './answer-limits.ts'
-import { createBatchSize } from './batch-size.ts'
-import { isTooLarge, parseAnswers, readError, readRetryAfter } from './json-rpc.ts'
+import { retryAfterMs } from '../../../runtime/http/retry-after.ts'
+import { createBatchSize, isTooLarge, parseAnswers, readError } from './json-rpc.ts'
 import { createCallMerger, type PendingCall } from './merge-calls.ts'
 import { MalformedAnswer, RpcError, TransportError } from './node-errors.ts'
 import { createRedactor } from './redact.ts'
 
-/** Calls of one tick leave together; 5 ms also gathers those that a head event has set off. */
+/** Calls of this time leave in one request, ms. It also gathers calls that a head event triggers. */
 const stallMs = 5
 
 const json = { 'content-type': 'application/json', accept: 'application/json' }
 
-/** Errors of a connection that was never made: the request cannot have been received. */
+/** Errors of a connection that was never made: the node cannot have received the request. */
 const neverConnected = /ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|UND_ERR_CONNECT_TIMEOUT/
 
-/** Statuses of a gateway that turned the request away without passing it on. */
-const turnedAway = new Set([400, 401, 403, 404, 405, 410, 413, 415, 429])
+/** Statuses of a gateway that did not pass the request on. */
+const notPassedOn = new Set([400, 401, 403, 404, 405, 410, 413, 415, 429])
 
-/** JSON-RPC over HTTP with one URL; calls of a few milliseconds leave in one request, reads of contracts at one block in one call. `count` is called for every call that leaves. */
+const kib = 1_024
+const mib = 1_024 * kib
+/** Bytes of an answer that is one number or hash. An error may quote the request. */
+const shortAnswer = 64 * kib
+const shortMethods = new Set([
+  'eth_chainId',
+  'eth_blockNumber',
+  'eth_getTransactionCount',
+  'eth_getBalance',
+  'eth_gasPrice',
+  'eth_sendRawTransaction',
+])
+/**
+ * Bytes of longer answers; others have 1 MiB. A block of 200 million gas lists 9,500 transactions in 700 kB; go-ethereum
+ * limits a response to 25 MB, receipts and logs included.
+ */
+const longAnswers: Readonly<Record<string, number>> = {
+  eth_getBlockByNumber: 16 * mib,
+  eth_getBlockReceipts: 24 * mib,
+  eth_getLogs: 24 * mib,
+}
+/** Bytes of any response. */
+const mostBytes = 32 * mib
+
+function mostBytesFor(calls: readonly PendingCall[]): number {
+  const limits = calls.map(({ method }) => (shortMethods.has(method) ? shortAnswer : (longAnswers[method] ?? mib)))
+  return Math.min(
+    mostBytes,
+    limits.reduce((sum, limit) => sum + limit, 0),
+  )
+}
+
+/**
+ * JSON-RPC over HTTP. Calls of a few milliseconds leave in one request, contract reads at one block in one call.
+ * `count` is called for every call sent.
+ */
 export function createJsonRpcClient(url: string, timeoutMs: number, closing: AbortSignal, count: (method: string) => void) {
-  const redact = createRedactor(new URL(url))
-  const service = { ...splitCredentials(url), redact, timeoutMs, closing, budget: createByteBudget(mostBytesAtOnce) }
-  const { origin } = service
+  const target = new URL(url)
+  const { origin } = target
+  const redact = createRedactor(target)
+  const service = { target, redact, timeoutMs, closing, budget: createByteBudget(2 * mostBytes) }
   const queue: PendingCall[] = []
   let stall: NodeJS.Timeout | undefined
   let nextId = 1
@@ -42,7 +76,7 @@ export function createJsonRpcClient(url: string, timeoutMs: number, closing: Abo
     for (let at = 0; at < calls.length; at += size) void postBatch(calls.slice(at, at + size))
   }
 
-  /** Sends one batch; resolves or rejects every call in it, and throws never. */
+  /** Sends one batch and settles every call in it. Never throws. */
   async function postBatch(calls: readonly PendingCall[]): Promise<void> {
     for (const { method } of calls) count(method)
     const bodies = calls.map(({ id, method, params }) => ({ jsonrpc: '2.0', id, method, params }))
@@ -54,9 +88,9 @@ export function createJsonRpcClient(url: string, timeoutMs: number, closing: Abo
         return postAll(calls)
       }
       const reason = status >= 200 && status < 300 ? 'an answer that is not JSON-RPC' : `HTTP ${status}`
-      if (!answers) throw new TransportError(origin, reason, !turnedAway.has(status), retryAfterMs)
+      if (!answers) throw new TransportError(origin, reason, !notPassedOn.has(status), retryAfterMs)
       const byId = new Map(answers.map((answer) => [answer.id, answer]))
-      // A batch that is refused as a whole comes back as one error without an id.
+      // The refusal of a whole batch is one error without an id.
       const whole = answers.find(({ id, error }) => id == null && error)
       for (const { id, method, resolve, reject } of calls) {
         const answer = byId.get(id) ?? whole
@@ -89,21 +123,22 @@ export function createJsonRpcClient(url: string, timeoutMs: number, closing: Abo
   }
 }
 
-interface Service extends ReturnType<typeof splitCredentials> {
-  /** Replaces the secret parts of the URL in a text. */
+interface Service {
+  readonly target: URL
+  /** Removes the secret parts of the URL from a text. */
   readonly redact: (text: string) => string
   readonly timeoutMs: number
   readonly closing: AbortSignal
   readonly budget: ByteBudget
 }
 
-/** Posts JSON. Throws TransportError: no whole answer within the timeout; MalformedAnswer: one that is too long. */
-async function post({ target, headers: credentials, origin, redact, ...service }: Service, body: string, calls: readonly PendingCall[]) {
-  const { timeoutMs, closing, budget } = service
-  const limits = { timeoutMs, mostBytes: mostBytesFor(calls.map(({ method }) => method)), budget, signal: closing }
+/** Posts JSON. Throws TransportError if there is no whole answer in time, MalformedAnswer if the answer is too long. */
+async function post({ target, redact, timeoutMs, closing, budget }: Service, body: string, calls: readonly PendingCall[]) {
+  const { origin } = target
+  const limits = { timeoutMs, mostBytes: mostBytesFor(calls), budget, signal: closing }
   try {
-    const { text, status, headers } = await fetchBounded(target, { method: 'POST', headers: { ...credentials, ...json }, body }, limits)
-    return { text, status, retryAfterMs: readRetryAfter(headers.get('retry-after')) }
+    const { text, status, headers } = await fetchBounded(target, { method: 'POST', headers: json, body }, limits)
+    return { text, status, retryAfterMs: retryAfterMs(headers.get('retry-after'), Date.now()) }
   } catch (error) {
     if (error instanceof AnswerTooLong) {
       const detail = `The node's answer is longer than ${error.mostBytes} bytes.`
@@ -116,7 +151,7 @@ async function post({ target, headers: credentials, origin, redact, ...service }
   }
 }
 
-/** The innermost reason of a failed fetch, where the code of the socket is. */
+/** The innermost reason of a failed request, which has the socket's code. */
 function describe(error: unknown): string {
   let reason = error
   while (reason instanceof Error && reason.cause instanceof Error) reason = reason.cause

@@ -1,4 +1,4 @@
-/** One answer of a batch, not looked into yet. */
+/** One unchecked answer of a batch. */
 export interface Answer {
   readonly id?: number | null
   readonly result?: unknown
@@ -8,7 +8,7 @@ export interface Answer {
 /** Some gateways answer a call twice. */
 const mostAnswersPerCall = 2
 
-/** The answers of a response to so many calls, in any order; undefined if it is not JSON-RPC, or has far more answers than calls. */
+/** The answers of a response, in any order. Undefined if it is not JSON-RPC, or has far more answers than calls. */
 export function parseAnswers(text: string, calls: number): Answer[] | undefined {
   try {
     const value: unknown = JSON.parse(text)
@@ -22,12 +22,13 @@ export function parseAnswers(text: string, calls: number): Answer[] | undefined 
   }
 }
 
-/** Methods whose errors may quote a contract: it says nothing of the batch. */
+/** Methods whose error texts may come from a contract. */
 const quoting = new Set(['eth_call', 'eth_estimateGas', 'eth_sendRawTransaction'])
 
 /**
- * Did the node refuse a batch for its size? As a whole: gateways set limits as low as 3; go-ethereum answers "batch too large" to its first call alone
- * (rpc/handler.go, respondWithBatchTooLarge). Or each call of it, in an error that no contract can have written.
+ * Whether the node refused a batch for its size. Gateways refuse the whole batch, with limits as low as 3; go-ethereum
+ * answers its first call only (rpc/handler.go, respondWithBatchTooLarge); others refuse each call. Texts that a contract
+ * may have written do not count.
  */
 export function isTooLarge(
   answers: readonly Answer[] | undefined,
@@ -44,14 +45,7 @@ export function isTooLarge(
   })
 }
 
-/** Retry-After in ms: seconds, or a date (RFC 9110, 10.2.3); undefined where there is none that makes sense. */
-export function readRetryAfter(value: string | null): number | undefined {
-  if (value === null) return undefined
-  const ms = /^\d+$/.test(value.trim()) ? Number(value) * 1000 : Date.parse(value) - Date.now()
-  return ms > 0 ? ms : undefined
-}
-
-/** Some gateways put a bare string where the error object belongs. */
+/** The error of an answer. Some gateways send a bare string instead of an object. */
 export function readError(error: unknown, redact: (text: string) => string): { code?: number; message: string; data?: unknown } {
   if (typeof error !== 'object' || error === null) return { message: redact(String(error)) }
   const { code, message, data } = error as { code?: unknown; message?: unknown; data?: unknown }
@@ -62,10 +56,35 @@ export function readError(error: unknown, redact: (text: string) => string): { c
   }
 }
 
-/** Gateways put whole requests into `data`. */
+/** Gateways may put whole requests into `data`. */
 function redactDeep(data: unknown, redact: (text: string) => string): unknown {
   if (typeof data === 'string') return redact(data)
   if (Array.isArray(data)) return data.map((item) => redactDeep(item, redact))
   if (typeof data !== 'object' || data === null) return data
   return Object.fromEntries(Object.entries(data).map(([name, value]) => [redact(name), redactDeep(value, redact)]))
+}
+
+/** chainlink-evm's smallest default (Polygon): every provider accepts it. */
+const mostCalls = 100
+/** Pause after a refused batch before its size doubles again, ms: the limit may have been raised. */
+const growEveryMs = 60_000
+
+/** How many calls go into one request to a node. `now`: ms, monotonic. No I/O. */
+export function createBatchSize(now: () => number) {
+  let size = mostCalls
+  let changedAt = 0
+  return {
+    get size(): number {
+      while (size < mostCalls && now() - changedAt >= growEveryMs) {
+        size = Math.min(mostCalls, size * 2)
+        changedAt += growEveryMs
+      }
+      return size
+    },
+    /** A batch of this many calls was too large. */
+    refused(calls: number): void {
+      size = Math.max(1, Math.min(size, Math.ceil(calls / 2)))
+      changedAt = now()
+    },
+  }
 }

@@ -1,12 +1,11 @@
 import { setMaxListeners } from 'node:events'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { RelayerError } from '../../../domain/catalogue/errors.ts'
 import type { NodeUse } from '../../../domain/settings/settings.ts'
 import { inSpan } from '../../../observability/tracing.ts'
+import { pause } from '../../../runtime/wait.ts'
 import type { NodeStatus } from '../../port.ts'
 import { toNumber } from '../hex.ts'
 import { createJsonRpcClient } from './json-rpc-client.ts'
-import { createLimiter } from './limiter.ts'
 import { createNodeHealth } from './node-health.ts'
 import { MalformedAnswer, NotKnown, type ReadAnswer, RpcError, TransportError } from './node-errors.ts'
 
@@ -35,7 +34,7 @@ export function createNodeClient(spec: NodeSpec, networkId: string, timeoutMs: n
 
   async function ask<T>(method: string, params: readonly unknown[], read: ReadAnswer<T>): Promise<T> {
     const turn = limiter.take()
-    if (turn > 0) await sleep(turn, undefined, { signal: closing.signal }).catch(() => undefined)
+    if (turn > 0) await pause(turn, closing.signal)
     const started = now()
     try {
       const answer = readOrRefuse(client.origin, method, await client.request(method, params), read)
@@ -110,5 +109,34 @@ function readOrRefuse<T>(node: string, method: string, result: unknown, read: Re
   } catch (error) {
     if (error instanceof RelayerError) throw new MalformedAnswer(node, method, error)
     throw error instanceof NotKnown ? error : new NotKnown(error instanceof Error ? error.message : String(error))
+  }
+}
+
+/** A token bucket that holds one second's calls. Without a rate, no limit. `now`: ms, monotonic. No I/O. */
+export function createLimiter(perSecond: number | undefined, now: () => number) {
+  if (perSecond === undefined) return { waitMs: 0, take: () => 0 }
+  const rate = perSecond / 1000
+  const capacity = Math.max(1, perSecond)
+  let tokens = capacity
+  let filledAt = now()
+
+  function waitMs(): number {
+    const at = now()
+    tokens = Math.min(capacity, tokens + (at - filledAt) * rate)
+    filledAt = at
+    return tokens >= 1 ? 0 : Math.ceil((1 - tokens) / rate)
+  }
+
+  return {
+    /** How long a call would wait now, ms. */
+    get waitMs() {
+      return waitMs()
+    },
+    /** Takes a place and returns its wait, ms. Places are given in the sequence of the calls. */
+    take() {
+      const wait = waitMs()
+      tokens--
+      return wait
+    },
   }
 }

@@ -1,7 +1,6 @@
 import { type Facts, RelayerError } from '../../../domain/catalogue/errors.ts'
 import { mostNoopGas } from '../../../domain/fees/noop-gas.ts'
-import type { Proposed, Signer, SigningPolicy } from '../../signing-port.ts'
-import { costOf, type Passed, passed, passedLimit } from './limits.ts'
+import type { Proposed, Signer, SigningLimits, SigningPolicy } from '../../signing-port.ts'
 import { rememberProofs } from './proofs.ts'
 import type { SpendingCounter } from './spending-counter.ts'
 import { createSpendingLog, createSpendingMemory } from './spending-log.ts'
@@ -9,16 +8,24 @@ import { createSpendingLog, createSpendingMemory } from './spending-log.ts'
 /** `transfer(address,uint256)` of ERC-20. */
 const tokenTransfer = '0xa9059cbb'
 
-/** `delivery`: of a bridge, and to be proved. `own`: allowed as it is. Else why it may not be signed, and what of the config says so. */
+/** `delivery`: a bridge's call, which needs a proof. `own`: allowed without one. Else the refusal and the deciding config. */
 type Judged = 'delivery' | 'own' | { readonly reason: string; readonly by: 'calls' | 'payees' }
 
+/** A limit of the config that a transaction exceeds. */
+interface Exceeded {
+  readonly limit: keyof SigningLimits
+  readonly value: bigint
+  readonly allowed: bigint
+}
+
 /**
- * The last thing before the key, whatever asks for a signature. Signs only no-ops to itself, coins and tokens to listed payees, operators' calls that the config
- * lists, and deliveries that `justify` proves; each within the limits, and all together within those of an hour and a day. See `Signer` for what it throws.
+ * The last check before the key. Signs only no-ops to itself, coins and tokens to listed payees, the operators' calls
+ * of the config, and deliveries that `proveCall` proves, within the limits per transaction, hour and day. Throws as
+ * `Signer`.
  */
 export function withPolicy(signer: Signer, policy: SigningPolicy, clock: () => number = Date.now): Signer {
   const { limits, spendingFolder } = policy
-  const proofs = rememberProofs(policy.justify, clock)
+  const proofs = rememberProofs(policy.proveCall, clock)
   const log = spendingFolder === undefined ? createSpendingMemory(clock) : createSpendingLog(spendingFolder, clock)
 
   const refuse = (transaction: Proposed, detail: string, facts: Facts): never => {
@@ -28,30 +35,31 @@ export function withPolicy(signer: Signer, policy: SigningPolicy, clock: () => n
       facts: { lane: policy.lane, nonce, to, selector: selectorOf(data), value, ...facts },
     })
   }
-  const refuseBeyond = (transaction: Proposed, found: Passed | undefined, facts: Facts = {}) => {
+  const refuseBeyond = (transaction: Proposed, found: Exceeded | undefined, facts: Facts = {}) => {
     if (!found) return
     const { limit, value, allowed } = found
-    refuse(transaction, `It passes ${policy.fieldOf(limit)}.`, { limit, wanted: String(value), allowed: String(allowed), ...facts })
+    refuse(transaction, `It exceeds ${policy.fieldOf(limit)}.`, { limit, wanted: String(value), allowed: String(allowed), ...facts })
   }
   const refuseSpending = (transaction: Proposed, cost: bigint) => (spending: SpendingCounter, nowMs: number) => {
-    // Also where it adds nothing: what is counted for its nonce may have been refused after it was counted, since others were at it.
+    // Also checked if nothing is added: the nonce may have been counted and then refused, because of parallel signatures.
     const added = spending.added(cost, transaction.nonce)
-    refuseBeyond(transaction, passed('maxSpendingPerHourWei', spending.spent('hour', nowMs) + added, limits))
-    refuseBeyond(transaction, passed('maxSpendingPerDayWei', spending.spent('day', nowMs) + added, limits))
+    refuseBeyond(transaction, exceeded('maxSpendingPerHourWei', spending.spent('hour', nowMs) + added, limits))
+    refuseBeyond(transaction, exceeded('maxSpendingPerDayWei', spending.spent('day', nowMs) + added, limits))
   }
 
-  /** All but spending. Returns the most that it can cost, wei. */
+  /** Checks all but spending. Returns the most that the transaction can cost besides its coins, wei. */
   async function allow(transaction: Proposed): Promise<bigint> {
     const { to, data, value } = transaction
     const judged = judge(transaction, signer.address, policy)
     if (typeof judged === 'object') refuse(transaction, `${judged.reason} ${policy.fieldOf(judged.by)} decides.`, {})
-    refuseBeyond(transaction, passedLimit(transaction, 0n, limits))
-    // It would count as its whole gas limit in what the key may spend, and cost a fraction of it.
+    // Without the data fee first: what exceeds a limit anyway needs no read.
+    refuseBeyond(transaction, exceededLimit(transaction, 0n, limits))
+    // A no-op counts as its whole gas limit in the spending, but costs a fraction of it.
     const noopGas = isNoop(transaction, signer.address) ? BigInt(transaction.gasLimit) : 0n
     if (noopGas > mostNoopGas) refuse(transaction, `A no-op is signed with at most ${mostNoopGas} gas.`, { wanted: String(noopGas) })
     const dataFee = BigInt(await policy.dataFee({ to, data, value }))
-    // Without it, it was within them: it is the reason, and as it is now.
-    refuseBeyond(transaction, passedLimit(transaction, dataFee, limits), { dataFee: String(dataFee) })
+    // The fact says that the current data fee is the reason.
+    refuseBeyond(transaction, exceededLimit(transaction, dataFee, limits), { dataFee: String(dataFee) })
     if (judged === 'delivery') await proofs.prove({ to, data, value }, transaction.nonce)
     return costOf(transaction, dataFee)
   }
@@ -77,7 +85,7 @@ export function withPolicy(signer: Signer, policy: SigningPolicy, clock: () => n
   }
 }
 
-/** What a transaction is by its target, function and payee. */
+/** Classifies a transaction by its target, function and payee. */
 export function judge(transaction: Pick<Proposed, 'to' | 'data' | 'value'>, self: string, policy: SigningPolicy): Judged {
   const to = transaction.to.toLowerCase()
   const data = transaction.data.toLowerCase()
@@ -86,7 +94,7 @@ export function judge(transaction: Pick<Proposed, 'to' | 'data' | 'value'>, self
   if (transaction.value !== '0') return { reason: 'A call that carries coins is never allowed.', by: 'calls' }
   const selector = selectorOf(data)
   if (selector === undefined) return { reason: 'The call names no function.', by: 'calls' }
-  // Before the operators' calls: no list of those makes a delivery one that needs no proof.
+  // Before the operators' calls: their list never exempts a delivery from its proof.
   if (calls[to]?.includes(selector)) return 'delivery'
   if (operatorCalls[to]?.some((start) => data.startsWith(start))) return 'own'
   if (tokens.includes(to) && selector === tokenTransfer) {
@@ -106,6 +114,29 @@ function judgeCoins(to: string, value: string, self: string, { coinPayees }: Sig
   return { reason: 'Coins may go only to the treasury and to lanes of this chain.', by: 'payees' }
 }
 
+/** Wei, without the coins that the transaction moves. */
+function costOf({ gasLimit, maxFee }: Pick<Proposed, 'gasLimit' | 'maxFee'>, dataFee: bigint): bigint {
+  return BigInt(gasLimit) * BigInt(maxFee) + dataFee
+}
+
+/** The first limit of single transactions that this one exceeds. */
+function exceededLimit(transaction: Proposed, dataFee: bigint, limits: SigningLimits): Exceeded | undefined {
+  const { gasLimit, tip, value } = transaction
+  const checks: readonly (readonly [keyof SigningLimits, bigint])[] = [
+    ['maxGasPerTransaction', BigInt(gasLimit)],
+    ['maxTipPerGasWei', BigInt(tip)],
+    ['maxDataFeePerTransactionWei', dataFee],
+    ['maxCostPerTransactionWei', costOf(transaction, dataFee)],
+    ['maxPaymentWei', BigInt(value)],
+  ]
+  return checks.map(([limit, spent]) => exceeded(limit, spent, limits)).find((found) => found !== undefined)
+}
+
+function exceeded(limit: keyof SigningLimits, value: bigint, limits: SigningLimits): Exceeded | undefined {
+  const allowed = limits[limit]
+  return allowed === undefined || value <= BigInt(allowed) ? undefined : { limit, value, allowed: BigInt(allowed) }
+}
+
 function isNoop({ to, data }: Pick<Proposed, 'to' | 'data'>, self: string): boolean {
   return data === '0x' && to.toLowerCase() === self
 }
@@ -114,7 +145,7 @@ function selectorOf(data: string): string | undefined {
   return /^0x[0-9a-f]{8}/i.exec(data)?.[0].toLowerCase()
 }
 
-/** Undefined unless the call is encoded exactly as the ABI says (no dirt before the address, no more bytes): a token must read what was looked at. */
+/** Undefined unless the call is encoded exactly as the ABI says: the token must read the address that was checked. */
 function recipientOf(data: string): string | undefined {
   const recipient = /^0x[0-9a-f]{8}0{24}([0-9a-f]{40})[0-9a-f]{64}$/.exec(data)?.[1]
   return recipient === undefined ? undefined : `0x${recipient}`

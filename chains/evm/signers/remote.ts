@@ -1,7 +1,6 @@
 import { computeAddress } from 'ethers'
 import { RelayerError } from '../../../domain/catalogue/errors.ts'
 import { AnswerTooLong, fetchBounded } from '../../../runtime/http/fetch-bounded.ts'
-import { splitCredentials } from '../url.ts'
 import type { SignatureNumbers } from './signature.ts'
 import type { Key } from './verified.ts'
 
@@ -37,16 +36,16 @@ export async function createRemoteKey(spec: RemoteSpec, expected?: string): Prom
 const mostBytes = 4 * 1_024 * 1_024
 
 function connect({ url, timeoutMs }: RemoteSpec) {
-  const { target: base, headers, origin } = splitCredentials(url)
+  const base = new URL(url)
   // web3signer knows no query.
   base.search = base.hash = ''
   if (!base.pathname.endsWith('/')) base.pathname += '/'
-  const facts = { signer: origin }
+  const facts = { signer: base.origin }
 
   async function ask(path: string, body?: unknown): Promise<string> {
     const request = {
       method: body === undefined ? 'GET' : 'POST',
-      headers: { ...headers, accept: '*/*', ...(body !== undefined && { 'content-type': 'application/json' }) },
+      headers: { accept: '*/*', ...(body !== undefined && { 'content-type': 'application/json' }) },
       ...(body !== undefined && { body: JSON.stringify(body) }),
     }
     let status: number

@@ -1,5 +1,4 @@
-import { curveOrder, toWord } from '../../crypto/numbers.ts'
-import type { Signature } from '../../crypto/port.ts'
+import { curveOrder, type Signature, toWord } from '../../crypto/curve.ts'
 import { secp256k1 } from '../../crypto/secp256k1.ts'
 
 /** The two numbers of an ECDSA signature. */

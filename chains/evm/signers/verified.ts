@@ -1,4 +1,4 @@
-import type { Signature } from '../../crypto/port.ts'
+import type { Signature } from '../../crypto/curve.ts'
 import { secp256k1 } from '../../crypto/secp256k1.ts'
 import { RelayerError } from '../../../domain/catalogue/errors.ts'
 import type { Signer, UnsignedTransaction } from '../../signing-port.ts'

@@ -3,10 +3,10 @@ import { currentHead, oncePerHead } from '../../heads.ts'
 import type { Account, HeadEvent } from '../../port.ts'
 import type { EvmHeads } from '../heads/heads.ts'
 import { readCount, toDecimal, toQuantity } from '../hex.ts'
-import { medianOf } from '../median.ts'
+import { createPlausible, medianOf } from '../plausible.ts'
+import { resultsOf } from '../nodes/ask-many.ts'
 import { RpcError } from '../nodes/node-errors.ts'
 import type { Nodes } from '../nodes/nodes.ts'
-import { createPlausible } from '../plausible.ts'
 
 /** Full nodes keep the state of the last 128 blocks (go-ethereum TriesInMemory); further back only archives answer. */
 export const statesKept = 128
@@ -46,9 +46,9 @@ export function createAccounts(name: string, nodes: Nodes, heads: EvmHeads, fina
     const own = await nodes.request('eth_getBalance', params, read)
     if (nodes.readers === 1 || balances.has(address, Number(own))) return own
     const answers = await nodes.askAll('eth_getBalance', params, read, undefined, graceMs)
-    const told = answers.flatMap((answer) => (answer.ok ? [BigInt(answer.result)] : []))
-    const middle = medianOf(told)
-    if (middle === undefined || told.length < nodes.needed) return own
+    const balancesOfAll = resultsOf(answers).map(BigInt)
+    const middle = medianOf(balancesOfAll)
+    if (middle === undefined || balancesOfAll.length < nodes.needed) return own
     balances.forget(address)
     balances.agreed(address, Number(middle))
     return String(middle)

@@ -1,6 +1,5 @@
 import { getAddress, keccak256 } from 'ethers'
-import { toNumber, wordBytes } from '../../crypto/numbers.ts'
-import type { Signature } from '../../crypto/port.ts'
+import { type Signature, toNumber, wordBytes } from '../../crypto/curve.ts'
 import type { UnsignedTransaction } from '../../signing-port.ts'
 import { list, number, string } from '../rlp.ts'
 

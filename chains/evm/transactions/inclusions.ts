@@ -1,21 +1,20 @@
-import type { HeadEvent, Inclusion, Receipt, Watch } from '../../port.ts'
+import { LRUCache } from 'lru-cache'
+import type { Inclusion, Receipt, Watch } from '../../port.ts'
+import { isolate } from '../heads/head-events.ts'
 import type { EvmHeads } from '../heads/heads.ts'
-import { isolate } from '../isolate.ts'
 import { createReceiptReads } from './receipt-reads.ts'
 import type { Receipts } from './receipts.ts'
-import { createWatchedHashes, type Due, nothing, show, unseen, type WatchedHashes, type WatchState } from './watched-hashes.ts'
+import { createWatchedHashes, lookup, nothing, show, unseen, type WatchedHashes, type WatchState } from './watched-hashes.ts'
 
-/** How many hashes are remembered that a node took as new: far more than are ever pending. */
-const mostNew = 4_096
-
-const lookup: Due = { kind: 'lookup', unknown: 0 }
+/** Far more hashes than are ever pending. */
+const mostAccepted = 4_096
 
 /** All watches of a chain. They cost one batched read when they attach and one per block that includes some of them. */
 export function createInclusions(heads: EvmHeads, receipts: Receipts) {
   const { kept } = heads
   const watches = createWatchedHashes()
-  /** Hashes that were taken as new, oldest first. */
-  const taken = new Set<string>()
+  /** Hashes that a node accepted as new. */
+  const accepted = new LRUCache<string, true>({ max: mostAccepted })
   const reads = createReceiptReads({
     heads,
     receipts,
@@ -33,22 +32,20 @@ export function createInclusions(heads: EvmHeads, receipts: Receipts) {
     const block = isNew ? kept.find(hash) : undefined
     if (block) watched.due = { kind: 'listed', block, misses: 0 }
     if (watched.due.kind === 'listed') return
-    // A new one is looked up at the next poll: most are sent before that and taken as new, which saves the read. One that is named again is in a block, as
-    // its caller knows: a node that knew nothing of it does not have the last word.
-    if (isNew ? !taken.has(hash) : watch.inclusion.kind === 'unseen') watched.due = lookup
+    // A new hash is looked up at the next poll: most are accepted by a node before that, which saves the read. A hash
+    // that is added again is known to be in a block: a node that does not know it is asked again.
+    if (isNew ? !accepted.has(hash) : watch.inclusion.kind === 'unseen') watched.due = lookup
   }
 
   followHeads(heads, watches, reads.all)
   heads.onPoll(reads.all)
 
   return {
-    /** A node has just taken this transaction as new: it is in no block yet, and will be found in the blocks to come without a read. */
+    /** A node accepted this transaction as new: it is in no block yet, and later blocks will show it without a read. */
     accepted(hash: string): void {
-      taken.add(hash)
+      accepted.set(hash, true)
       const watched = watches.byHash.get(hash)
       if (watched?.due.kind === 'lookup') watched.due = nothing
-      const [oldest] = taken
-      if (taken.size > mostNew && oldest !== undefined) taken.delete(oldest)
     },
     watch(hashes: readonly string[]): Watch {
       const watch = watches.open()
@@ -63,43 +60,16 @@ export function createInclusions(heads: EvmHeads, receipts: Receipts) {
   }
 }
 
-/** Brings the watches up to each head, then reads what is due. */
-function followHeads(heads: EvmHeads, { all, byHash }: WatchedHashes, read: () => void): void {
+/** Updates the watches at each head event, then reads due receipts. */
+function followHeads(heads: EvmHeads, watches: WatchedHashes, read: () => void): void {
   let knownBreaks = heads.breaks
-
-  function rollBack(gone: ReadonlySet<string>): void {
-    for (const watched of byHash.values()) if (watched.due.kind === 'listed' && gone.has(watched.due.block.hash)) watched.due = nothing
-    for (const watch of all) {
-      if (watch.inclusion.kind === 'included' && gone.has(watch.inclusion.receipt.block.hash)) show(watch, unseen)
-    }
-  }
-
-  /** Blocks were skipped, or a fork reaches below the cached blocks: what these can't tell is looked up again. */
-  function recheck(event: HeadEvent): void {
-    const firstKnown = event.applied[0]?.height ?? event.latest.height
-    for (const { inclusion, hashes } of all) {
-      if (inclusion.kind === 'included' && (inclusion.final || inclusion.receipt.block.height >= firstKnown)) continue
-      for (const hash of hashes) {
-        const watched = byHash.get(hash)
-        if (watched && watched.due.kind !== 'listed') watched.due = lookup
-      }
-    }
-  }
-
-  heads.subscribe((event) => {
-    if (event.rolledBack.length > 0) rollBack(new Set(event.rolledBack.map(({ hash }) => hash)))
-    if (heads.breaks !== knownBreaks) recheck(event)
+  heads.subscribe(({ rolledBack, applied, latest }) => {
+    if (rolledBack.length > 0) watches.rollBack(rolledBack)
+    if (heads.breaks !== knownBreaks) watches.recheck(applied[0]?.height ?? latest.height)
     knownBreaks = heads.breaks
-    for (const block of event.applied) {
-      for (const hash of block.transactions) {
-        const watched = byHash.get(hash)
-        if (watched) watched.due = { kind: 'listed', block, misses: 0 }
-      }
-    }
-    for (const watch of all) if (watch.inclusion.kind === 'included') show(watch, included(heads, watch.inclusion.receipt))
-    if (event.applied.length > 0) {
-      for (const watched of byHash.values()) if (watched.due.kind === 'unknown') watched.due = { ...watched.due, kind: 'lookup' }
-    }
+    watches.apply(applied)
+    // A receipt may have become final.
+    for (const watch of watches.all) if (watch.inclusion.kind === 'included') show(watch, included(heads, watch.inclusion.receipt))
     read()
   })
 }

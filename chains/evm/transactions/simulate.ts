@@ -1,14 +1,15 @@
 import { Interface } from 'ethers'
+import { LRUCache } from 'lru-cache'
 import { fingerprint } from '../../crypto/fingerprint.ts'
 import { RelayerError } from '../../../domain/catalogue/errors.ts'
 import type { Intent } from '../../../domain/intent.ts'
 import { printable } from '../../../domain/text/printable.ts'
 import type { Revert, Simulation } from '../../port.ts'
 import { toNumber, toQuantity } from '../hex.ts'
-import { medianOf } from '../median.ts'
+import { createPlausible, medianOf } from '../plausible.ts'
+import { resultsOf } from '../nodes/ask-many.ts'
 import { isExecutionFailure, isUnpaid, RpcError } from '../nodes/node-errors.ts'
 import type { Nodes } from '../nodes/nodes.ts'
-import { createPlausible } from '../plausible.ts'
 
 /** Knows the two reverts that Solidity itself makes: Error(string) and Panic(uint256). */
 const solidity = new Interface([])
@@ -42,36 +43,29 @@ const mostCalls = 4_096
  */
 export function createSimulate(nodes: Nodes, blockGasLimit: () => bigint | undefined, clock = () => performance.now()) {
   const known = createPlausible(plausibleGas)
-  /** Calls that were estimated, the oldest first, with the limit that follows from one node's word, where that was believed. */
-  const before = new Map<string, bigint | undefined>()
+  /** Calls that were estimated. `limit`: the gas limit that follows from a single node's estimate, where it was believed. */
+  const estimated = new LRUCache<string, { readonly limit?: bigint }>({ max: mostCalls })
   let distrustedUntil = -Infinity
-
-  function note(call: string, limit?: bigint): void {
-    before.delete(call)
-    before.set(call, limit)
-    const [oldest] = before.keys()
-    if (before.size > mostCalls && oldest !== undefined) before.delete(oldest)
-  }
 
   async function estimate(call: Intent, from: string, gasFactor: number): Promise<number | Failure> {
     // Of the latest block: without it some nodes (anvil, older go-ethereum) take the pool along, where our own call may be that reverts a second one.
     const params = [{ from, to: call.to, data: call.data, value: toQuantity(call.value) }, 'latest']
     const key = fingerprint(JSON.stringify(params))
-    const [repeated, limit] = [before.has(key), before.get(key)]
-    note(key)
+    const before = estimated.get(key)
+    estimated.set(key, {})
     const first = await estimateOfOne(nodes, params)
     const kind = `${call.to} ${call.data.slice(0, 10)}`.toLowerCase()
     const isNumber = typeof first === 'number'
     if (nodes.readers === 1) return first
-    if (isNumber && !repeated && clock() >= distrustedUntil && known.has(kind, first)) {
-      note(key, withFactor(first, gasFactor, undefined))
+    if (isNumber && !before && clock() >= distrustedUntil && known.has(kind, first)) {
+      estimated.set(key, { limit: withFactor(first, gasFactor, undefined) })
       return first
     }
     const { said, byMost } = await agreedEstimate(nodes, params, first)
     if (byMost && typeof said === 'number') {
       known.agreed(kind, said)
-      // It has run out of gas for that.
-      if (limit !== undefined && limit < BigInt(said)) distrustedUntil = clock() + distrustMs
+      // The limit from the single node's estimate was too low.
+      if (before?.limit !== undefined && before.limit < BigInt(said)) distrustedUntil = clock() + distrustMs
     }
     return said
   }
@@ -115,7 +109,7 @@ async function agreedEstimate(
   first: number | Failure,
 ): Promise<{ said: number | Failure; byMost: boolean }> {
   const answers = await nodes.askAll(method, params, readEstimate)
-  const estimates = answers.flatMap((answer) => (answer.ok ? [answer.result] : []))
+  const estimates = resultsOf(answers)
   const failures = answers.flatMap((answer) => (answer.ok ? [] : (failureOf(answer.error) ?? [])))
   const middle = medianOf(estimates)
   if (estimates.length >= nodes.needed && middle !== undefined) return { said: middle, byMost: true }

@@ -1,27 +1,27 @@
-import type { BlockRef, Inclusion } from '../../port.ts'
-import { isolate } from '../isolate.ts'
+import type { Block, BlockRef, Inclusion } from '../../port.ts'
+import { isolate } from '../heads/head-events.ts'
 
-/** What is to be read of a watched hash. */
+/** The next read of a watched hash. */
 export type Due =
-  /** Nothing: its receipt was read, or the blocks to come will show it. */
+  /** None: its receipt was read, or a later block will list it. */
   | { readonly kind: 'nothing' }
   /** Its receipt is read by hash at each poll until a node answers. */
   | { readonly kind: 'lookup'; readonly unknown: number }
-  /** `unknown`: so many times no node knew it, though it may be in a block from before our first. Looked up again at the next block. */
+  /** No node knew it `unknown` times, but it may be in a block below the cached ones. Looked up again at the next block. */
   | { readonly kind: 'unknown'; readonly unknown: number }
-  /** A cached block lists it, and its receipt was not read yet; `misses`: so many times a node did not have it. */
+  /** A cached block lists it and its receipt is not read yet. `misses`: how often a node did not have the receipt. */
   | { readonly kind: 'listed'; readonly block: BlockRef; readonly misses: number }
 
-/** One hash with all its watches. */
+/** A hash and its watches. */
 export interface WatchedHash {
   readonly hash: string
   readonly watches: Set<WatchState>
   due: Due
-  /** It is being read, so that nothing is asked for twice at once. */
+  /** A read is under way. */
   busy: boolean
 }
 
-/** One watch: some hashes of one nonce. */
+/** One watch: the hashes of one nonce. */
 export interface WatchState {
   readonly hashes: Set<string>
   readonly listeners: Set<(inclusion: Inclusion) => void>
@@ -29,6 +29,7 @@ export interface WatchState {
 }
 
 export const nothing: Due = { kind: 'nothing' }
+export const lookup: Due = { kind: 'lookup', unknown: 0 }
 export const unseen: Inclusion = { kind: 'unseen' }
 
 export type WatchedHashes = ReturnType<typeof createWatchedHashes>
@@ -61,10 +62,39 @@ export function createWatchedHashes() {
         if (watched?.watches.size === 0) byHash.delete(hash)
       }
     },
+    /** These blocks left the chain. */
+    rollBack(blocks: readonly BlockRef[]): void {
+      const gone = new Set(blocks.map(({ hash }) => hash))
+      for (const watched of byHash.values()) if (watched.due.kind === 'listed' && gone.has(watched.due.block.hash)) watched.due = nothing
+      for (const watch of all) {
+        if (watch.inclusion.kind === 'included' && gone.has(watch.inclusion.receipt.block.hash)) show(watch, unseen)
+      }
+    },
+    /** Blocks below `firstKnown` were skipped or replaced: looks up everything that the known blocks cannot show. */
+    recheck(firstKnown: number): void {
+      for (const { inclusion, hashes } of all) {
+        if (inclusion.kind === 'included' && (inclusion.final || inclusion.receipt.block.height >= firstKnown)) continue
+        for (const hash of hashes) {
+          const watched = byHash.get(hash)
+          if (watched && watched.due.kind !== 'listed') watched.due = lookup
+        }
+      }
+    },
+    /** These blocks joined the chain. */
+    apply(blocks: readonly Block[]): void {
+      for (const block of blocks) {
+        for (const hash of block.transactions) {
+          const watched = byHash.get(hash)
+          if (watched) watched.due = { kind: 'listed', block, misses: 0 }
+        }
+      }
+      if (blocks.length === 0) return
+      for (const watched of byHash.values()) if (watched.due.kind === 'unknown') watched.due = { ...watched.due, kind: 'lookup' }
+    },
   }
 }
 
-/** Sets what a watch shows, and tells its listeners if that is something else than before. */
+/** Sets the inclusion of a watch, and notifies its listeners of a change. */
 export function show(watch: WatchState, next: Inclusion): void {
   if (isSame(watch.inclusion, next)) return
   watch.inclusion = next

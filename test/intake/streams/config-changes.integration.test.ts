@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { streamNames } from '../../../bridges/registry.ts'
-import { createHeardSource } from '../../../bridges/wormhole-token-bridge/heard.ts'
+import { createSourceWithoutNode } from '../../../bridges/wormhole-token-bridge/without-node.ts'
 import type { SignedSource } from '../../../bridges/source-port.ts'
 import { checkStreams } from '../../../cli/doctor/streams.ts'
 import { parseConfig } from '../../../config/load/load.ts'
@@ -59,7 +59,7 @@ describe('a source that gets a node, loses it, and is renamed', () => {
   const emitter = 'c5'.repeat(32)
   const nameOf = (chain: string) => `wormhole-token-bridge:${chain}:${emitter}`
   const own = { emitterChain: 2, emitter, targets: new Map(), maxOpen: 50 }
-  const heard = createHeardSource({ ...own, sourceChain: 'wormhole-2' })
+  const heard = createSourceWithoutNode({ ...own, sourceChain: 'wormhole-2' })
   /** The client of a process whose config gives the source's chain this name. */
   const client = (chain: string): TemporalClient =>
     Object.assign(Object.create(setting.ledgers.temporal.client) as TemporalClient, {
@@ -68,7 +68,7 @@ describe('a source that gets a node, loses it, and is renamed', () => {
 
   /** The same source with a node, which counts so many. */
   const counted = (sourceChain: string, highest: string): SignedSource => {
-    const { withoutNode: _, ...rest } = createHeardSource({ ...own, sourceChain })
+    const { withoutNode: _, ...rest } = createSourceWithoutNode({ ...own, sourceChain })
     const config = { ...rest.config, stream: nameOf(sourceChain), origin: '1/0xcc' }
     return { ...rest, config, sourceChain, highest: async () => highest }
   }

@@ -1,6 +1,6 @@
 import { createEvmEndpoint } from '../../../bridges/native-bridge/evm.ts'
-import { createGoodMessages, type GoodMessages } from '../../../bridges/kit/good-messages.ts'
-import { createNativeBridge } from '../../../bridges/native-bridge/index.ts'
+import { createVerifiedMessages, type VerifiedMessages } from '../../../bridges/kit/verified-messages.ts'
+import { createNativeBridge } from '../../../bridges/native-bridge/routes.ts'
 import { toTransfer, type NativeTransfer } from '../../../bridges/native-bridge/message.ts'
 import type { LogReader } from '../../../bridges/kit/logs.ts'
 import { createNativeSource } from '../../../bridges/native-bridge/streams.ts'
@@ -130,9 +130,9 @@ export async function startScannedSetting(): Promise<ScannedSetting> {
       const { maxOpen = 100 } = defaults
       const height = Number(await network.source.anvil.rpc<string>('eth_blockNumber'))
       const first = String(BigInt(await highest()) + 1n)
-      const good = createGoodMessages()
+      const verified = createVerifiedMessages()
       const source = readSource(network, chain, {
-        good,
+        verified,
         start: height + 1,
         first,
         name: `native-bridge:source:target-${++streams}`,
@@ -140,7 +140,7 @@ export async function startScannedSetting(): Promise<ScannedSetting> {
       })
       const lines: Line[] = []
       const halts: Mismatch[] = []
-      const endpoint = createEvmEndpoint({ chain: network.target.chain, routes: [{ ...network.route, source: chain }], good })
+      const endpoint = createEvmEndpoint({ chain: network.target.chain, routes: [{ ...network.route, source: chain }], verified })
       const bridge = createNativeBridge({ routes: [network.route], endpoints: new Map([['target', endpoint]]), sources: [] })
       const stream = source.config.stream
       const state = async () => {
@@ -230,11 +230,11 @@ export async function startScannedSetting(): Promise<ScannedSetting> {
 function readSource(
   network: NativeBridgeNetwork,
   source: EvmChain,
-  options: { start: number; first: string; name: string; maxOpen: number; good?: GoodMessages },
+  options: { start: number; first: string; name: string; maxOpen: number; verified?: VerifiedMessages },
 ): ScannedSource {
-  const { start, first, name, maxOpen, good = createGoodMessages() } = options
+  const { start, first, name, maxOpen, verified = createVerifiedMessages() } = options
   const target: LogReader = network.target.chain
-  const made = createNativeSource({ route: network.route, source, target, startBlock: start, maxOpen, good })
+  const made = createNativeSource({ route: network.route, source, target, startBlock: start, maxOpen, verified })
   return { ...made, config: { ...made.config, first, stream: name } }
 }
 

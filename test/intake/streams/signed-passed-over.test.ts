@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { Verdict } from '../../../bridges/port.ts'
-import { createHeardSource } from '../../../bridges/wormhole-token-bridge/heard.ts'
+import { createSourceWithoutNode } from '../../../bridges/wormhole-token-bridge/without-node.ts'
 import { createDecode } from '../../../bridges/wormhole-token-bridge/message.ts'
 import { parseVaa } from '../../../domain/vaa.ts'
 import { createSpyIntake } from '../../../intake/spy/spy.ts'
@@ -14,7 +14,7 @@ import { unused } from '../../helpers/unused.ts'
 import { signVaa, transferPayload } from '../../helpers/vaa.ts'
 
 const emitter = 'ec'.repeat(32)
-const source = createHeardSource({
+const source = createSourceWithoutNode({
   emitterChain: 1,
   emitter,
   sourceChain: 'wormhole-1',

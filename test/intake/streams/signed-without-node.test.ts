@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Verdict } from '../../../bridges/port.ts'
 import type { SignedSource } from '../../../bridges/source-port.ts'
-import { createHeardSource } from '../../../bridges/wormhole-token-bridge/heard.ts'
+import { createSourceWithoutNode } from '../../../bridges/wormhole-token-bridge/without-node.ts'
 import { createDecode } from '../../../bridges/wormhole-token-bridge/message.ts'
 import { RelayerError } from '../../../domain/catalogue/errors.ts'
 import type { StreamCheckpoint } from '../../../domain/stream/checkpoint.ts'
@@ -18,7 +18,7 @@ import { fakeStream } from './fake-context.ts'
 
 const emitter = 'ec'.repeat(32)
 const own = { emitterChain: 1, emitter, sourceChain: 'wormhole-1', maxOpen: 200 }
-const source = (first?: string) => createHeardSource({ ...own, first, targets: new Map() })
+const source = (first?: string) => createSourceWithoutNode({ ...own, first, targets: new Map() })
 /** To a chain that the config has, and to one that it does not have. */
 const vaa = (sequence: bigint, toChain = 2) => signVaa({ emitterChain: 1, emitter, sequence, payload: transferPayload({ toChain }) }).bytes
 
@@ -28,7 +28,7 @@ function network(has: (sequence: bigint) => boolean, { first = '1000000', unregi
   const asked: string[] = []
   const started: string[] = []
   const deps = {
-    source: createHeardSource({ ...own, targets: new Map([['ethereum', {} as never]]) }),
+    source: createSourceWithoutNode({ ...own, targets: new Map([['ethereum', {} as never]]) }),
     chain: chainWithoutNode('wormhole-1'),
     bridge: {
       name: 'wormhole-token-bridge' as const,

@@ -6,21 +6,21 @@ import { type ContractReader, read, unlessDisagreed } from '../kit/contract-read
 import { nativeBridgeAbi, tokenAbi } from './contracts.ts'
 import { daySeconds, type InboundLimits } from './gates.ts'
 
-/** What reads of the limits need of the target chain. */
+/** The parts of the target chain that reads of the limits need. */
 export interface LimitsChain extends ContractReader, HeadSource {
-  /** Absent: there is one. */
+  /** Absent: a single node. */
   readonly nodes?: Chain['nodes']
 }
 
 export interface ReadLimits extends InboundLimits {
-  /** Of the latest block when the read began: they may not count what later blocks completed. */
+  /** The latest block when the read began. Later completions may not be counted. */
   readonly height: number
 }
 
 const relayerRole = id('RELAYER_ROLE')
 
-/** The limits of one target contract. Each read is made at most once per block (and account), however many ask at once. All throw what `read` throws. */
-export function createLimits(chain: LimitsChain, bridge: string) {
+/** The limits of one target contract. Each is read at most once per block (and account). All throw as `read`. */
+export function createInboundLimits(chain: LimitsChain, bridge: string) {
   const reads = createReads(chain, bridge)
   const shared = oncePerHead(chain, () => reads.shared('latest'))
   const sharedByMost = oncePerHead(chain, () => unlessDisagreed(reads.shared('agreed-latest')))
@@ -30,32 +30,32 @@ export function createLimits(chain: LimitsChain, bridge: string) {
   let started = 0
   let lastStarted = 0
 
-  /** An answer that took longer than a later one is not the last. */
+  /** Ignores an answer that arrives after that of a later read. */
   function keep(limits: ReadLimits, turn: number): ReadLimits {
     if (turn > lastStarted) [last, lastStarted] = [limits, turn]
     return limits
   }
 
   return {
-    /** As of the latest block. The reads may be of two neighbouring blocks: a gate only spares tries, the simulation decides. */
+    /** At the latest block. The reads may hit two neighbouring blocks: the gate only saves attempts, the simulation decides. */
     async read(relayer: string): Promise<ReadLimits> {
       const turn = ++started
       const [limits, mayComplete] = await Promise.all([shared(), roles(relayer)])
       return keep({ ...limits, mayComplete }, turn)
     },
-    /** The same as most nodes have them, where one of them lets nothing in; undefined: there is only one node, or they do not agree. */
+    /** The limits by most nodes. Undefined for a single node, or without a majority. */
     async byMost(relayer: string): Promise<ReadLimits | undefined> {
       if (!hasSeveral(chain)) return undefined
       const turn = ++started
       const [limits, mayComplete] = await Promise.all([sharedByMost(), rolesByMost(relayer)])
       return limits && mayComplete !== undefined ? keep({ ...limits, mayComplete }, turn) : undefined
     },
-    /** Does this account have RELAYER_ROLE? That it does not is the word of most nodes. */
+    /** Whether this account has RELAYER_ROLE. A missing role is confirmed by most nodes. */
     async mayComplete(relayer: string): Promise<boolean> {
       const may = await roles(relayer)
       return may || !hasSeveral(chain) ? may : ((await rolesByMost(relayer)) ?? may)
     },
-    /** The cap as most nodes have it, at the latest state: what parks a transfer is not for one of them to say. Throws NODES_DISAGREE. */
+    /** The cap by most nodes, since it parks transfers. Throws NODES_DISAGREE. */
     async agreedCap(): Promise<bigint> {
       const limits = await sharedByMost()
       if (limits) return limits.cap
@@ -67,7 +67,7 @@ export function createLimits(chain: LimitsChain, bridge: string) {
   }
 }
 
-/** The reads themselves. The token has no setter and is remembered, so it is the word of most nodes; the fund has one, so that it is read each time. */
+/** The token has no setter: it is read once, from most nodes. The fund has one: it is read each time. */
 function createReads(chain: LimitsChain, bridge: string) {
   let known: { readonly token: string; readonly fund: string } | undefined
 
@@ -82,7 +82,7 @@ function createReads(chain: LimitsChain, bridge: string) {
 
   return {
     mayComplete: (relayer: string, at: At) => one<boolean>('hasRole', at, [relayerRole, relayer]),
-    /** What holds for all accounts. */
+    /** The limits for all accounts. */
     async shared(at: At): Promise<Omit<ReadLimits, 'mayComplete'>> {
       const { height } = currentHead(chain).latest
       const { token, fund: likely } = (known ??= await learn())
@@ -97,9 +97,9 @@ function createReads(chain: LimitsChain, bridge: string) {
         balanceOf(likely),
       ])
       known = { token, fund }
-      // Once, and not until two answers are the same: a node that names another fund each time is not to be asked without end.
+      // One repetition, no loop: a node may name another fund each time.
       const held = fund === likely ? balance : await balanceOf(fund)
-      // A contract that was never initialised has no denominator, and lets nothing in.
+      // An uninitialised contract has no denominator and accepts nothing.
       return { day, used, cap: denominator === 0n ? 0n : held / denominator, paused, height }
     },
   }
@@ -109,7 +109,7 @@ function hasSeveral({ nodes }: LimitsChain): boolean {
   return votersOf(nodes?.() ?? []).length > 1
 }
 
-/** Time of the latest block, seconds since the epoch: what the contract's day is cut from. Throws NODE_UNAVAILABLE before the first block. */
+/** Time of the latest block, seconds since the epoch; it decides the contract's day. Throws NODE_UNAVAILABLE before the first block. */
 export function secondsOf(chain: HeadSource): number {
   return currentHead(chain).latest.timestamp
 }

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import type { At, HeadEvent, PlacedLog } from '../../chains/port.ts'
 import { nativeBridgeAbi, tokenAbi } from '../../bridges/native-bridge/contracts.ts'
 import { createInbound } from '../../bridges/native-bridge/inbound.ts'
-import { createLimits } from '../../bridges/native-bridge/limits.ts'
+import { createInboundLimits } from '../../bridges/native-bridge/inbound-limits.ts'
 import { completionArguments, idOf, type NativeTransfer } from '../../bridges/native-bridge/message.ts'
 import { RelayerError } from '../../domain/catalogue/errors.ts'
 
@@ -87,7 +87,7 @@ function completion(transfer: NativeTransfer, height: number): PlacedLog {
 describe('the limits of a target contract', () => {
   test('are read once per block however many ask, and what is an account’s once per account', async () => {
     const { chain, asked, state } = scriptedChain()
-    const limits = createLimits(chain, bridge)
+    const limits = createInboundLimits(chain, bridge)
     const many = await Promise.all(Array.from({ length: 50 }, () => limits.read(token)))
     expect(new Set(many.map(({ cap }) => cap))).toEqual(new Set([1_000n]))
     await Promise.all([limits.read(fund), limits.read(token), limits.mayComplete(fund)])
@@ -102,12 +102,12 @@ describe('the limits of a target contract', () => {
   test('are of the token that most nodes name: it is remembered, and one lie would last', async () => {
     const { chain, state } = scriptedChain()
     state.lies = { token: `0x${'00'.repeat(20)}` }
-    expect((await createLimits(chain, bridge).read(token)).cap).toBe(1_000n)
+    expect((await createInboundLimits(chain, bridge).read(token)).cap).toBe(1_000n)
   })
 
   test('are asked for again after a failure, and after a change of the fund', async () => {
     const { chain, state, asked } = scriptedChain()
-    const limits = createLimits(chain, bridge)
+    const limits = createInboundLimits(chain, bridge)
     state.down = true
     await expect(limits.read(token)).rejects.toThrow('down')
     state.down = false

@@ -6,14 +6,14 @@ import { createDelivered, streamOf, type TokenBridgeSourceOptions } from './stre
 import { wormholeTokenBridge } from './message.ts'
 
 /** Emitters of the config whose chains it does not have. */
-export interface HeardEmitters {
+export interface EmittersWithoutNode {
   /** All token bridges that Wormhole's SDK knows on this network; absent: none. */
   readonly everySource?: keyof typeof tokenBridgeEmitters | undefined
   /** Wormhole chain id → emitter (64 lower-case hex digits). It outranks the SDK's. */
   readonly emitters: Readonly<Record<string, string>>
 }
 
-export interface HeardEmitter {
+export interface EmitterWithoutNode {
   /** Wormhole's number of the chain. */
   readonly emitterChain: number
   /** 64 lower-case hex digits. */
@@ -22,7 +22,10 @@ export interface HeardEmitter {
 }
 
 /** The token bridges that are listened to without a node of their chain. @param own Wormhole's numbers of the config's chains, which have nodes */
-export function heardEmitters({ everySource, emitters }: HeardEmitters, own: ReadonlySet<number>): readonly HeardEmitter[] {
+export function emittersWithoutNode(
+  { everySource, emitters }: EmittersWithoutNode,
+  own: ReadonlySet<number>,
+): readonly EmitterWithoutNode[] {
   const known = everySource ? tokenBridgeEmitters[everySource].map(([chain, , emitter]) => [chain, emitter] as const) : []
   const named = Object.entries(emitters).map(([chain, emitter]) => [Number(chain), emitter] as const)
   return [...new Map([...known, ...named])]
@@ -30,12 +33,19 @@ export function heardEmitters({ everySource, emitters }: HeardEmitters, own: Rea
     .map(([emitterChain, emitter]) => ({ emitterChain, emitter, sourceChain: unconfiguredSource(emitterChain) }))
 }
 
-export interface HeardSourceOptions extends HeardEmitter, Pick<TokenBridgeSourceOptions, 'targets' | 'maxOpen'> {
+export interface SourceWithoutNodeOptions extends EmitterWithoutNode, Pick<TokenBridgeSourceOptions, 'targets' | 'maxOpen'> {
   readonly first?: string | undefined
 }
 
 /** The messages of a token bridge on a chain without a node of ours: guardians sign them, and their numbers are all that is known of how many there are. */
-export function createHeardSource({ emitterChain, emitter, sourceChain, targets, first, maxOpen }: HeardSourceOptions): SignedSource {
+export function createSourceWithoutNode({
+  emitterChain,
+  emitter,
+  sourceChain,
+  targets,
+  first,
+  maxOpen,
+}: SourceWithoutNodeOptions): SignedSource {
   return {
     kind: 'signed',
     config: {

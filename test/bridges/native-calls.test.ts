@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { getBytes, hexlify, toBeHex } from 'ethers'
 import { expect, test } from 'vitest'
-import { decodeCompletion, encodeCompletion } from '../../bridges/native-bridge/completion-call.ts'
+import { decodeCompletion, encodeCompletion } from '../../bridges/native-bridge/calls.ts'
 import { nativeBridgeAbi } from '../../bridges/native-bridge/contracts.ts'
 import type { CompletionArguments } from '../../bridges/native-bridge/message.ts'
 

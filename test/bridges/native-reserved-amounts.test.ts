@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { createReservations } from '../../bridges/native-bridge/reservations.ts'
+import { createReservedAmounts } from '../../bridges/native-bridge/reserved-amounts.ts'
 
 describe('what was let through and is not on the chain', () => {
   test('is the sum of what was taken, less what was dropped or has lapsed', () => {
@@ -12,32 +12,32 @@ describe('what was let through and is not on the chain', () => {
     fc.assert(
       fc.property(fc.array(step), fc.subarray(['a', 'b', 'c', 'd']), (steps, without) => {
         let now = 0
-        const aside = createReservations({ lastsMs: 10, clock: () => now })
+        const reserved = createReservedAmounts({ lastsMs: 10, clock: () => now })
         const model = new Map<string, { amount: bigint; until: number }>()
         for (const one of steps) {
           if (one.kind === 'pass') now += one.ms
           else if (one.kind === 'drop') {
-            aside.drop(one.id)
+            reserved.drop(one.id)
             model.delete(one.id)
           } else {
-            aside.take(one.id, one.amount)
+            reserved.take(one.id, one.amount)
             model.set(one.id, { amount: one.amount, until: now + 10 })
           }
           const live = [...model].filter(([, { until }]) => until > now)
           const sum = live.filter(([id]) => !without.includes(id)).reduce((total, [, { amount }]) => total + amount, 0n)
-          expect([aside.beside([...without, ...without], 0), aside.size]).toEqual([sum, live.length])
+          expect([reserved.others([...without, ...without], 0), reserved.size]).toEqual([sum, live.length])
         }
       }),
     )
   })
 
   test('is held on beside limits that were read before the block up to which it is known to be completed', () => {
-    const aside = createReservations()
-    for (const id of ['a', 'b', 'c']) aside.take(id, 10n)
-    aside.complete(['a', 'unknown'], 7)
-    aside.complete(['b'], 8)
-    aside.complete([], 9)
-    expect([6, 7, 8, 9].map((height) => aside.beside([], height))).toEqual([30n, 20n, 10n, 10n])
-    expect([aside.beside(['c'], 6), aside.size]).toEqual([20n, 1])
+    const reserved = createReservedAmounts()
+    for (const id of ['a', 'b', 'c']) reserved.take(id, 10n)
+    reserved.complete(['a', 'unknown'], 7)
+    reserved.complete(['b'], 8)
+    reserved.complete([], 9)
+    expect([6, 7, 8, 9].map((height) => reserved.others([], height))).toEqual([30n, 20n, 10n, 10n])
+    expect([reserved.others(['c'], 6), reserved.size]).toEqual([20n, 1])
   })
 })

@@ -1,6 +1,7 @@
 import { AbiCoder, concat, Interface } from 'ethers'
 import { describe, expect, test } from 'vitest'
-import { createJustify, selectorOf } from '../../bridges/wormhole-token-bridge/justify.ts'
+import { selectorOf } from '../../bridges/wormhole-token-bridge/calls.ts'
+import { createProveCall } from '../../bridges/wormhole-token-bridge/prove-call.ts'
 import { readMessage } from '../../bridges/wormhole-token-bridge/message.ts'
 import { tokenBridgeAbi } from '../../bridges/wormhole-token-bridge/contracts.ts'
 import { RelayerError } from '../../domain/catalogue/errors.ts'
@@ -22,14 +23,14 @@ function encoded(signature: string, vaa: Uint8Array): string {
 
 describe('Which call of the token bridge a VAA justifies', () => {
   /** What the chains say is shown elsewhere, on real ones: here every VAA is genuine. */
-  const justify = createJustify(tokenBridge, { [redeemer]: call }, async (bytes) => readMessage(bytes))
+  const proveCall = createProveCall(tokenBridge, { [redeemer]: call }, async (bytes) => readMessage(bytes))
   const [plain, withCall, withOtherCall] = [message(1, stranger), message(3, redeemer), message(3, stranger)]
 
   test.each([
     ['a transfer by completeTransfer', { to: tokenBridge, data: encoded('completeTransfer(bytes)', plain) }],
     ['a transfer of the wrapped coin', { to: tokenBridge, data: encoded('completeTransferAndUnwrapETH(bytes)', plain) }],
     ['a payload 3 by the function of its recipient', { to: redeemer, data: encoded(call, withCall) }],
-  ])('%s', (_, intent) => expect(justify({ ...intent, value: '0' })).resolves.toBeUndefined())
+  ])('%s', (_, intent) => expect(proveCall({ ...intent, value: '0' })).resolves.toBeUndefined())
 
   const twoArguments = new Interface(['function redeem(bytes vaa, uint256 more)']).encodeFunctionData('redeem', [withCall, 1])
   // The offset of the bytes points one word further: another encoding of the same VAA, behind which anything could stand.
@@ -45,7 +46,7 @@ describe('Which call of the token bridge a VAA justifies', () => {
     ['more arguments', { to: redeemer, data: twoArguments }],
     ['an encoding of its own', { to: tokenBridge, data: shifted }],
     ['coins', { to: tokenBridge, data: encoded('completeTransfer(bytes)', plain), value: '1' }],
-  ])('not %s', (_, intent) => expect(justify({ value: '0', ...intent })).rejects.toMatchObject({ code: 'CALL_UNJUSTIFIED' }))
+  ])('not %s', (_, intent) => expect(proveCall({ value: '0', ...intent })).rejects.toMatchObject({ code: 'CALL_UNJUSTIFIED' }))
 
   test.each([
     ['VAA_SIGNATURE_INVALID', 'CALL_UNJUSTIFIED'],
@@ -53,7 +54,7 @@ describe('Which call of the token bridge a VAA justifies', () => {
     ['GUARDIAN_SET_UNKNOWN', 'GUARDIAN_SET_UNKNOWN'],
     ['NODE_UNAVAILABLE', 'NODE_UNAVAILABLE'],
   ] as const)('%s of the message is %s of the call', async (found, code) => {
-    const refusing = createJustify(tokenBridge, {}, () => Promise.reject(new RelayerError(found)))
+    const refusing = createProveCall(tokenBridge, {}, () => Promise.reject(new RelayerError(found)))
     await expect(refusing({ to: tokenBridge, data: usual, value: '0' })).rejects.toMatchObject({ code })
   })
 })

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import type { LaneStatus } from '../../domain/lane/messages.ts'
 import { silentLogger } from '../../observability/logger.ts'
 import { createMetrics } from '../../observability/metrics.ts'
-import { UnauthorizedLanes, unauthorizedReason } from '../../bridges/gates/unauthorized-lanes.ts'
+import { LanesWithoutRole, unauthorizedReason } from '../../bridges/gates/lanes-without-role.ts'
 import { metricValue } from '../helpers/metrics.ts'
 
 const lane = 'evm-1:0xa'
@@ -11,7 +11,7 @@ type Bar = { everywhere: boolean; reason: string } | undefined
 function setting({ others = false } = {}) {
   const state = { bar: undefined as Bar, now: 0, status: { lane, open: true } as LaneStatus, orders: [] as string[], looks: 0 }
   const metrics = createMetrics()
-  const unauthorized = new UnauthorizedLanes({
+  const unauthorized = new LanesWithoutRole({
     endpoints: new Map([
       ['native-bridge', { unauthorized: async () => (state.looks++, state.bar) }],
       ...(others ? ([['wormhole-token-bridge', {}]] as const) : []),

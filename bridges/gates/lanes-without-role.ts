@@ -17,7 +17,7 @@ export function unauthorizedReason(reasons: readonly string[]): string {
   return `BRIDGE_ROLE_MISSING: ${reasons.join('; ')}; Portage resumes the lane by itself`
 }
 
-export interface UnauthorizedLanesOptions {
+export interface LanesWithoutRoleOptions {
   /** Of one target chain, by bridge. */
   readonly endpoints: ReadonlyMap<BridgeName, Pick<Endpoint, 'unauthorized'>>
   readonly lanes: { status(lane: LaneId): Promise<LaneStatus>; statuses(): Promise<LaneStatus[]> }
@@ -29,14 +29,14 @@ export interface UnauthorizedLanesOptions {
 }
 
 /** Looks at lanes that lack a role once per block. One that may deliver nothing, of no bridge, is paused with the reason, and resumed when it may. */
-export class UnauthorizedLanes {
-  readonly #options: UnauthorizedLanesOptions
+export class LanesWithoutRole {
+  readonly #options: LanesWithoutRoleOptions
   readonly #clock: () => number
   /** Lane → when it was last given an order. */
   readonly #watched = new Map<LaneId, number>()
   #lookedAt = -Infinity
 
-  constructor(options: UnauthorizedLanesOptions) {
+  constructor(options: LanesWithoutRoleOptions) {
     this.#options = options
     this.#clock = options.clock ?? (() => performance.now())
   }

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { ContractReader } from '../../bridges/kit/contract-reader.ts'
-import { batchIntent, completionIntent } from '../../bridges/native-bridge/batch.ts'
+import { batchIntent, completionIntent } from '../../bridges/native-bridge/calls.ts'
 import { nativeBridgeAbi } from '../../bridges/native-bridge/contracts.ts'
 import { createEvmEndpoint, type NativeEndpoint } from '../../bridges/native-bridge/evm.ts'
 import { idOf, type NativeTransfer, toTransfer } from '../../bridges/native-bridge/message.ts'
@@ -32,7 +32,7 @@ describe('What the key of a lane signs for the native bridge', () => {
     return { ...changed, id: idOf(changed) }
   }
   const thief = `0x${'0'.repeat(24)}${'7e'.repeat(20)}`
-  const refused = (call: Intent) => expect(endpoint.justify(call)).rejects.toMatchObject({ code: 'CALL_UNJUSTIFIED' })
+  const refused = (call: Intent) => expect(endpoint.proveCall(call)).rejects.toMatchObject({ code: 'CALL_UNJUSTIFIED' })
 
   test('an invented completion would succeed on the chain, and is not signed', async () => {
     const call = completionIntent(to, forge({ recipient: thief, amount: 10n ** 6n }))
@@ -54,12 +54,12 @@ describe('What the key of a lane signs for the native bridge', () => {
   })
 
   test('one whose number the source has not given out yet waits, and holds nothing else up', async () => {
-    expect(await codeOfAsync(() => endpoint.justify(completionIntent(to, forge({ nonce: 99n }))))).toBe('NATIVE_NOT_FINAL')
-    await endpoint.justify(completionIntent(to, recorded[0]!))
+    expect(await codeOfAsync(() => endpoint.proveCall(completionIntent(to, forge({ nonce: 99n }))))).toBe('NATIVE_NOT_FINAL')
+    await endpoint.proveCall(completionIntent(to, recorded[0]!))
   })
 
   test('a batch needs every row: one forged, one twice, or none, and it is not signed', async () => {
-    await endpoint.justify(batchIntent(to, recorded))
+    await endpoint.proveCall(batchIntent(to, recorded))
     await refused(batchIntent(to, [...recorded.slice(0, 3), forge({ recipient: thief }, recorded[4]), recorded[5]!]))
     const rows = [recorded[0]!, recorded[0]!].map((row) => ({ ...row }))
     const twice = rows.map(({ id }) => id)
@@ -90,8 +90,8 @@ describe('What the key of a lane signs for the native bridge', () => {
     const own = createEvmEndpoint({ chain: target.chain, routes: [{ ...route, source: counting }] })
     for (const one of recorded) expect(await own.validate(toTransfer(route, one))).toMatchObject({ kind: 'valid' })
     const before = reads
-    await own.justify(batchIntent(to, recorded))
-    await own.justify(completionIntent(to, recorded[2]!))
+    await own.proveCall(batchIntent(to, recorded))
+    await own.proveCall(completionIntent(to, recorded[2]!))
     expect([before, reads]).toEqual([recorded.length, recorded.length])
   })
 
@@ -99,6 +99,6 @@ describe('What the key of a lane signs for the native bridge', () => {
     const { target, source, route } = network
     const silent = { name: source.chain.name, call: () => source.chain.call(to, '0x00000000', 'latest') }
     const own = createEvmEndpoint({ chain: target.chain, routes: [{ ...route, source: silent }] })
-    await expect(own.justify(completionIntent(to, recorded[0]!))).rejects.toMatchObject({ retriable: true })
+    await expect(own.proveCall(completionIntent(to, recorded[0]!))).rejects.toMatchObject({ retriable: true })
   })
 })

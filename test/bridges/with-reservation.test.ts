@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { withReservation } from '../../bridges/gates/reservation.ts'
+import { withReservation } from '../../bridges/gates/with-reservation.ts'
 import type { Gate } from '../../bridges/port.ts'
 import type { Transfer } from '../../domain/transfer/transfer.ts'
 import { nativeTransfer } from '../helpers/native-transfer.ts'
