@@ -3,7 +3,7 @@ import type { Intent } from '../../domain/intent.ts'
 import type { SharedCalls } from '../port.ts'
 import { nativeBridgeAbi } from './contracts.ts'
 import { type CompletionArguments, completionArguments, type NativeTransfer } from './message.ts'
-import type { DecodeTransfer } from './routes.ts'
+import type { DecodeTransfer } from './decoded.ts'
 
 /** Selector of completeBridgeTransfer. */
 const selector = nativeBridgeAbi.getFunction('completeBridgeTransfer')?.selector ?? ''

@@ -1,14 +1,10 @@
 import { id as topicOf } from 'ethers'
-import type { At, BlockRef, Log, PlacedLog, Receipt } from '../../chains/port.ts'
+import type { BlockRef, Log, PlacedLog } from '../../chains/port.ts'
 import { RelayerError } from '../../domain/catalogue/errors.ts'
-import type { Transfer } from '../../domain/transfer/transfer.ts'
-import type { ContractReader } from '../kit/contract-reader.ts'
 import type { DeliveryLog } from '../kit/find-delivery.ts'
-import { isLogOf, type LogReader, readLogs } from '../kit/logs.ts'
+import { type LogReader, readLogs } from '../kit/logs.ts'
 import type { BlockRange } from '../source-port.ts'
-import { readInboundNonce } from './contracts.ts'
 import { checkId, type CompletionArguments, type NativeTransfer, transferOfCompletion } from './message.ts'
-import type { DecodedTransfer, DecodeTransfer } from './routes.ts'
 
 /** A transfer of an event. */
 export interface TransferEvent {
@@ -55,21 +51,6 @@ export function completionLog(bridge: string, { id, nonce }: Pick<NativeTransfer
   }
 }
 
-/** The state at which most nodes are asked to confirm one node's word. */
-const quorumOf: Partial<Record<At, At>> = { latest: 'agreed-latest', finalized: 'agreed' }
-
-/** See `Endpoint.delivered`. An id completed under another nonce is confirmed first. Throws as `isCompleted`, NODES_DISAGREE. */
-export function createDelivered(chain: ContractReader, decode: DecodeTransfer) {
-  return async function delivered(transfer: Transfer, at: At): Promise<boolean> {
-    const { message, route } = decode(transfer)
-    const nonceAt = (state: At) => readInboundNonce(chain, route.targetBridge, message.id, state)
-    const first = await nonceAt(at)
-    const quorum = quorumOf[at]
-    const isDoubtful = first !== 0n && first !== message.nonce && quorum
-    return isCompleted(chain.name, message, isDoubtful ? await nonceAt(quorum) : first)
-  }
-}
-
 /**
  * `completedUnder` 0: not completed. Throws NATIVE_NONCE_MISMATCH, which halts the route: the id includes the nonce, so
  * no honest contract completes it under another.
@@ -78,12 +59,6 @@ export function isCompleted(chain: string, { id, nonce }: Pick<NativeTransfer, '
   if (completedUnder === 0n || completedUnder === nonce) return completedUnder !== 0n
   const facts = { chain, id, nonce: String(nonce), completedUnder: String(completedUnder) }
   throw new RelayerError('NATIVE_NONCE_MISMATCH', { facts })
-}
-
-/** Whether a receipt of our transaction shows the completion of this transfer. */
-export function hasCompletion({ status, block, hash: transactionHash, logs }: Receipt, { message, route }: DecodedTransfer): boolean {
-  const wanted = completionLog(route.targetBridge, message)
-  return status === 'success' && logs.some((log) => isLogOf(wanted)(log) && wanted.shows({ ...log, block, transactionHash }))
 }
 
 function completedBy(log: Log): NativeTransfer {

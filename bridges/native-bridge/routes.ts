@@ -1,12 +1,7 @@
-import { decodeBase64 } from 'ethers'
-import { LRUCache } from 'lru-cache'
 import { RelayerError } from '../../domain/catalogue/errors.ts'
-import type { Transfer } from '../../domain/transfer/transfer.ts'
 import { createBridge, type Served } from '../kit/bridge.ts'
 import type { Bridge } from '../port.ts'
-import type { Inbound } from './inbound.ts'
 import { type NativeMessage, type NativeRoute, nativeBridge, readMessage, toTransfer } from './message.ts'
-import type { ReadableRoute } from './verify.ts'
 
 export type Routes<Route extends NativeRoute> = ReturnType<typeof createRoutes<Route>>
 
@@ -52,55 +47,4 @@ export function createNativeBridge({ routes: given, endpoints, sources }: Served
     return toTransfer(routes.of(message), message)
   }
   return createBridge({ name: nativeBridge, decode, endpoints, sources })
-}
-
-/** A route that ends at this chain, with the limits of its target contract. */
-export interface ServedRoute extends ReadableRoute {
-  readonly inbound: Inbound
-}
-
-/** A transfer's message and its route. */
-export interface DecodedTransfer {
-  readonly message: NativeMessage
-  readonly route: ServedRoute
-}
-
-/** Throws NATIVE_MESSAGE, NATIVE_ID_MISMATCH, NATIVE_ROUTE_UNKNOWN. */
-export type DecodeTransfer = (transfer: Transfer) => DecodedTransfer
-
-/** Messages of 224 bytes, of steps that are under way. */
-const mostDecoded = 4_096
-
-/** Decodes each recent message once, and once per transfer object: the gate watcher asks for waiting ones at every block. */
-export function createDecoder(routes: Routes<ServedRoute>): DecodeTransfer {
-  const known = new WeakMap<Transfer, DecodedTransfer>()
-  const decoded = new LRUCache<string, DecodedTransfer>({
-    max: mostDecoded,
-    memoMethod(text) {
-      const message = readMessage(decodeBase64(text))
-      return { message, route: routes.of(message) }
-    },
-  })
-  return (transfer) => {
-    const found = known.get(transfer) ?? decoded.memo(transfer.message)
-    known.set(transfer, found)
-    return found
-  }
-}
-
-const fields = ['bridge', 'sourceChain', 'sourceId', 'targetChain', 'emitter', 'sequence', 'digest'] as const
-
-/** Throws MESSAGE_MISMATCH if the message is of another transfer. */
-export function checkSame(transfer: Transfer, { message, route }: DecodedTransfer): void {
-  const expected = toTransfer(route, message)
-  const { sourceId = expected.sourceId } = transfer
-  const field = fields.find((name) => ({ ...transfer, sourceId })[name] !== expected[name])
-  if (field === undefined) return
-  throw new RelayerError('MESSAGE_MISMATCH', { facts: { field, transfer: transfer[field], message: expected[field] } })
-}
-
-/** Throws AMOUNT_TOO_SMALL. */
-export function checkAmount({ message: { amount, nonce }, route: { minimumAmount = '0' } }: DecodedTransfer): void {
-  if (amount >= BigInt(minimumAmount)) return
-  throw new RelayerError('AMOUNT_TOO_SMALL', { facts: { nonce: String(nonce), amount: String(amount), minimum: minimumAmount } })
 }

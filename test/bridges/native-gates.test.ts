@@ -78,7 +78,7 @@ describe('the gate of a native transfer', () => {
       { paused: true, cap: 5n },
       { kind: 'route', code: 'BRIDGE_PAUSED' },
     ],
-    [{ cap: 0n }, { kind: 'route', code: 'BRIDGE_BUDGET', reason: 'the insurance fund is empty: nothing is let in' }],
+    [{ cap: 0n }, { kind: 'route', code: 'BRIDGE_BUDGET', reason: 'the insurance fund is empty, so no transfer can complete' }],
     [{ cap: 10n }, { kind: 'transfer', code: 'BRIDGE_CAP', reason: 'the amount 10 is not below the daily cap 10' }],
     [
       { used: 90n, day: 1 },

@@ -1,7 +1,7 @@
 import { RelayerError } from '../../../domain/catalogue/errors.ts'
 import type { FinalityPolicy } from '../../../domain/finality.ts'
 import type { Logger } from '../../../observability/logger.ts'
-import { pause } from '../../../runtime/wait.ts'
+import { pause, poll } from '../../../runtime/wait.ts'
 import { createHeadEvents, isolate } from './head-events.ts'
 import { mostLag, noAnswer } from '../nodes/ask-one.ts'
 import { comparedHeight, lagOf } from '../nodes/head-lags.ts'
@@ -42,7 +42,17 @@ export function createHeads(
   const pollListeners = new Set<() => void>()
   const check = createHeaderCheck(chain, () => nodes.needed, log)
   const onLate = () => rank(lateRankMs)
-  const poll = createPoll({ chain, nodes, kept, finality, events, check, onLate, blockTimeMs, graceMs: Math.max(leastGraceMs, intervalMs) })
+  const pollOnce = createPoll({
+    chain,
+    nodes,
+    kept,
+    finality,
+    events,
+    check,
+    onLate,
+    blockTimeMs,
+    graceMs: Math.max(leastGraceMs, intervalMs),
+  })
   let stopping: AbortController | undefined
   let rankedAt = 0
 
@@ -61,7 +71,7 @@ export function createHeads(
       const started = performance.now()
       rank(rankEveryMs)
       // A failed poll changes nothing: the next one, perhaps of another node, tells what happened meanwhile.
-      await poll(signal).catch(() => undefined)
+      await pollOnce(signal).catch(() => undefined)
       waitMs = pace.after(started, kept.latest?.height)
       if (signal.aborted) return
       for (const listener of pollListeners) isolate(listener)
@@ -71,15 +81,14 @@ export function createHeads(
   /** Polls until there is a first block. Throws NODE_UNAVAILABLE, or why the last poll failed, if none came in time. */
   async function firstBlock(signal: AbortSignal): Promise<void> {
     const deadline = Date.now() + connectTimeoutMs
-    for (;;) {
-      const failure: unknown = await poll(signal).catch((error: unknown) => error)
-      if (events.current || signal.aborted) return
-      if (Date.now() >= deadline) {
-        stopping = undefined
-        throw failure instanceof RelayerError ? failure : new RelayerError('NODE_UNAVAILABLE', { facts: { chain }, cause: failure })
-      }
-      await pause(Math.min(intervalMs, 500), signal)
+    const round = async () => {
+      const failure: unknown = await pollOnce(signal).catch((error: unknown) => error)
+      if (events.current || signal.aborted) return true
+      if (Date.now() < deadline) return false
+      stopping = undefined
+      throw failure instanceof RelayerError ? failure : new RelayerError('NODE_UNAVAILABLE', { facts: { chain }, cause: failure })
     }
+    await poll(round, { everyMs: Math.min(intervalMs, 500), signal })
   }
 
   // Onto the events themselves: their values change, and a copy would not.
@@ -136,7 +145,7 @@ function createPoll(options: PollOptions) {
     return { tagged: await readFinalized(nodes, options.check) }
   }
 
-  return async function poll(signal: AbortSignal): Promise<void> {
+  return async function pollOnce(signal: AbortSignal): Promise<void> {
     polling = signal
     const now = performance.now()
     const [shown, along] = await Promise.all([readHeads(options), isTagDue(now) ? readTag(now) : undefined])

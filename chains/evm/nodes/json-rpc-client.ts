@@ -1,7 +1,7 @@
 import { RelayerError } from '../../../domain/catalogue/errors.ts'
 import { AnswerTooLong, type ByteBudget, createByteBudget, fetchBounded } from '../../../runtime/http/fetch-bounded.ts'
 import { retryAfterMs } from '../../../runtime/http/retry-after.ts'
-import { createBatchSize, isTooLarge, parseAnswers, readError } from './json-rpc.ts'
+import { type Answer, createBatchSize, isTooLarge, parseAnswers, readError } from './json-rpc.ts'
 import { createCallMerger, type PendingCall } from './merge-calls.ts'
 import { MalformedAnswer, RpcError, TransportError } from './node-errors.ts'
 import { createRedactor } from './redact.ts'
@@ -89,15 +89,11 @@ export function createJsonRpcClient(url: string, timeoutMs: number, closing: Abo
       }
       const reason = status >= 200 && status < 300 ? 'an answer that is not JSON-RPC' : `HTTP ${status}`
       if (!answers) throw new TransportError(origin, reason, !notPassedOn.has(status), retryAfterMs)
-      const byId = new Map(answers.map((answer) => [answer.id, answer]))
-      // The refusal of a whole batch is one error without an id.
-      const whole = answers.find(({ id, error }) => id == null && error)
-      for (const { id, method, resolve, reject } of calls) {
-        const answer = byId.get(id) ?? whole
-        if (!answer) reject(new TransportError(origin, `no answer to ${method}`, true))
-        else if (answer.error) reject(new RpcError(origin, method, readError(answer.error, redact), { status, retryAfterMs }))
-        else resolve(answer.result)
-      }
+      settle(calls, answers, (method, error) =>
+        error
+          ? new RpcError(origin, method, readError(error, redact), { status, retryAfterMs })
+          : new TransportError(origin, `no answer to ${method}`, true),
+      )
     } catch (error) {
       if (error instanceof MalformedAnswer && calls.length > 1) batches.refused(calls.length)
       for (const { reject } of calls) reject(error as Error)
@@ -120,6 +116,18 @@ export function createJsonRpcClient(url: string, timeoutMs: number, closing: Abo
         else stall ??= setTimeout(flush, stallMs)
       })
     },
+  }
+}
+
+/** Gives each call its answer. @param failed makes the error of a call; without `error` it has no answer */
+function settle(calls: readonly PendingCall[], answers: readonly Answer[], failed: (method: string, error?: unknown) => Error): void {
+  const byId = new Map(answers.map((answer) => [answer.id, answer]))
+  // The refusal of a whole batch is one error without an id.
+  const whole = answers.find(({ id, error }) => id == null && error)
+  for (const { id, method, resolve, reject } of calls) {
+    const answer = byId.get(id) ?? whole
+    if (answer && !answer.error) resolve(answer.result)
+    else reject(failed(method, answer?.error))
   }
 }
 
