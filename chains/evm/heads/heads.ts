@@ -42,17 +42,8 @@ export function createHeads(
   const pollListeners = new Set<() => void>()
   const check = createHeaderCheck(chain, () => nodes.needed, log)
   const onLate = () => rank(lateRankMs)
-  const pollOnce = createPoll({
-    chain,
-    nodes,
-    kept,
-    finality,
-    events,
-    check,
-    onLate,
-    blockTimeMs,
-    graceMs: Math.max(leastGraceMs, intervalMs),
-  })
+  const graceMs = Math.max(leastGraceMs, intervalMs)
+  const pollOnce = createPoll({ chain, nodes, kept, finality, events, check, onLate, blockTimeMs, graceMs })
   let stopping: AbortController | undefined
   let rankedAt = 0
 
@@ -78,19 +69,6 @@ export function createHeads(
     }
   }
 
-  /** Polls until there is a first block. Throws NODE_UNAVAILABLE, or why the last poll failed, if none came in time. */
-  async function firstBlock(signal: AbortSignal): Promise<void> {
-    const deadline = Date.now() + connectTimeoutMs
-    const round = async () => {
-      const failure: unknown = await pollOnce(signal).catch((error: unknown) => error)
-      if (events.current || signal.aborted) return true
-      if (Date.now() < deadline) return false
-      stopping = undefined
-      throw failure instanceof RelayerError ? failure : new RelayerError('NODE_UNAVAILABLE', { facts: { chain }, cause: failure })
-    }
-    await poll(round, { everyMs: Math.min(intervalMs, 500), signal })
-  }
-
   // Onto the events themselves: their values change, and a copy would not.
   return Object.assign(events, {
     kept,
@@ -99,7 +77,12 @@ export function createHeads(
       if (stopping) return
       stopping = new AbortController()
       const { signal } = stopping
-      await firstBlock(signal)
+      try {
+        await firstBlock(chain, () => pollOnce(signal).then(() => events.current !== undefined), intervalMs, signal)
+      } catch (error) {
+        stopping = undefined
+        throw error
+      }
       if (!signal.aborted) void loop(signal)
     },
     stop() {
@@ -111,6 +94,21 @@ export function createHeads(
       pollListeners.add(listener)
     },
   })
+}
+
+/**
+ * Polls until `pollOnce` finds the first block. Throws NODE_UNAVAILABLE, or the error of the last poll, if it takes too
+ * long.
+ */
+async function firstBlock(chain: string, pollOnce: () => Promise<boolean>, intervalMs: number, signal: AbortSignal): Promise<void> {
+  const deadline = Date.now() + connectTimeoutMs
+  let failure: unknown
+  const round = async () => {
+    const found = await pollOnce().catch((error: unknown) => void (failure = error))
+    if (found || Date.now() < deadline) return found
+    throw failure instanceof RelayerError ? failure : new RelayerError('NODE_UNAVAILABLE', { facts: { chain }, cause: failure })
+  }
+  await poll(round, { everyMs: Math.min(intervalMs, 500), signal })
 }
 
 interface PollOptions extends Omit<FollowOptions, 'finalized'> {
