@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { assertLevel, assertNotRevoked, assertScope } from '../operations/access/authorize.ts'
 import { createKeyRing } from '../operations/access/key-ring.ts'
-import { operationOf } from '../operations/access/operations.ts'
+import { orderNamed, orderOf } from '../operations/orders/orders.ts'
 import { verifyToken } from '../operations/access/tokens.ts'
 import { accessSource } from '../config/access.ts'
 import type { Config } from '../config/schema/schema.ts'
@@ -27,15 +27,15 @@ export async function givenToken({ env, cwd }: CliContext, { tokenFile: file }: 
 
 /** Who gives the order of this command. Throws ACCESS_TOKEN_*, ACCESS_KEYS, ACCESS_LEVEL. */
 export async function authenticate(context: CliContext, globals: GlobalOptions, config: Config, command: string): Promise<Principal> {
-  const operation = operationOf(command)
-  if (!operation) throw new Error(`operations/access/operations.ts has no row for ${command}`)
+  const order = orderNamed(command)
+  if (!order) throw new Error(`operations/orders has no order ${command}`)
   const token = await givenToken(context, globals)
   if (token === undefined) throw new RelayerError('ACCESS_TOKEN_MISSING')
   const keys = await createKeyRing(accessSource(config)).keys()
   if (keys.length === 0)
     throw new RelayerError('ACCESS_KEYS', { detail: 'This machine has none.', facts: { dataFolder: config.dataFolder } })
   const principal = await verifyToken(keys, config.temporal.namespace, token)
-  assertLevel(principal, operation)
+  assertLevel(principal, order, orderOf(order).level)
   return principal
 }
 
@@ -53,10 +53,9 @@ export async function assertStillGood({ stderr }: CliContext, client: TemporalCl
 }
 
 export function allowing(principal: Principal, command: string, options: unknown): Allow {
-  const operation = operationOf(command)
   const { reason = '' } = Object(options) as { reason?: string }
   return (about) => {
-    if (operation) assertScope(principal, operation, about)
+    assertScope(principal, command, about)
     return { by: principal.name, reason }
   }
 }

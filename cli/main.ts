@@ -7,11 +7,9 @@ import { auditCommand } from './commands/stream/audit.ts'
 import { codecServerCommand } from './commands/codec-server.ts'
 import { completionCommand } from './commands/completion.ts'
 import { configCommand } from './commands/config.ts'
-import { denyCommands } from './commands/settings/deny.ts'
 import { deployCommand } from './commands/deploy.ts'
 import { doctorCommand } from './commands/doctor.ts'
 import { feesCommand } from './commands/settings/fees.ts'
-import { haltCommands } from './commands/settings/halt.ts'
 import { initCommand } from './commands/init.ts'
 import { keystoreCommand } from './commands/keystore.ts'
 import { laneCommand } from './commands/lane/lane.ts'
@@ -26,6 +24,7 @@ import { tokenCommand } from './commands/settings/token.ts'
 import { transferCommand } from './commands/transfer/transfer.ts'
 import { type CliContext, type ExitCode, exitCodes, type GlobalOptions } from './context.ts'
 import { helpWidth } from './help.ts'
+import { orderCommand } from './orders.ts'
 import { printError } from './output/print.ts'
 import { Program } from './program.ts'
 
@@ -35,8 +34,10 @@ export const commands: Commands = {
   stuck: stuckCommand,
   transfer: transferCommand,
   settings: settingsCommand,
-  ...haltCommands,
-  ...denyCommands,
+  halt: orderCommand('halt'),
+  unhalt: orderCommand('unhalt'),
+  deny: orderCommand('deny'),
+  allow: orderCommand('allow'),
   fees: feesCommand,
   node: nodeCommand,
   lane: laneCommand,

@@ -1,67 +1,97 @@
-import { aboutSettings } from '../operations/access/subjects.ts'
-import { namesOf } from '../config/chains.ts'
+import type { Command } from 'commander'
+import { type OrderName, orderOf, orders } from '../operations/orders/orders.ts'
+import type { OrderContext, OrderResult, OrderSpec } from '../operations/orders/spec.ts'
 import type { Config } from '../config/schema/schema.ts'
-import { majorityWarnings } from '../domain/settings/node-majority.ts'
-import type { KnownNames } from '../domain/settings/known-names.ts'
-import type { Settings, SettingsOrder } from '../domain/settings/settings.ts'
 import type { TemporalClient } from '../temporal/client/connection/client.ts'
-import { changeSettings, readSettings } from '../temporal/client/settings/settings.ts'
 import type { Allow } from './access.ts'
-import type { Call, Outcome } from './command.ts'
-import type { Reasoned } from './arguments/options.ts'
-import { type Cell, facts } from './output/output.ts'
+import { withChain } from './arguments/chains.ts'
+import { addField, valuesOf } from './arguments/fields.ts'
+import { laneArgument } from './arguments/lanes.ts'
+import { invalid, type Reasoned, withReason } from './arguments/options.ts'
+import { streamArgument } from './arguments/streams.ts'
+import type { Call, Commands, CommandSpec, Outcome } from './command.ts'
+import { facts } from './output/output.ts'
+import { sweepToken } from './sweep-token.ts'
 
-/** `done`: what is done, or asked for; `same`: why nothing has changed. */
-export interface Words {
-  readonly done: string
-  readonly same?: string
+/** Options of an order's command, by the names that commander gives them. */
+export type OrderOptions = Reasoned & { readonly chain?: string; readonly wait?: true } & Readonly<Record<string, unknown>>
+
+/** `--wait` of an order: its help, and the outcome once the order has had its effect. */
+export interface Wait {
+  readonly help: string
+  readonly until: (call: Call<OrderOptions>, client: TemporalClient, result: OrderResult) => Promise<Outcome>
 }
 
-/** What became of an order. `asked`: it was sent as a signal, which has no answer. */
-interface Answer {
-  readonly result: 'done' | 'unchanged' | 'asked'
-  readonly json: object
-  /** Shown with the result. */
-  readonly about: Readonly<Record<string, Cell>>
+/** The command of an order, as its specification says. */
+export function orderCommand(name: OrderName, wait?: Wait): CommandSpec {
+  const spec = orderOf(name)
+  return {
+    ...orderText(name),
+    options: (command) => {
+      if (spec.subject) subjects[spec.subject](command)
+      for (const one of Object.values(spec.fields)) addField(command, one)
+      if (wait) command.option('--wait', wait.help)
+      return spec.reason ? withReason(command, spec.reason) : command
+    },
+    run: async (call: Call<OrderOptions>, ...typed: unknown[]) => {
+      const subject = spec.subject ? String(typed.shift()) : ''
+      return giveOrder(call, name, subject, valuesOf(spec.fields, call.options, typed), wait)
+    },
+  }
 }
 
-/** Sends an order to a lane, a stream, the settings or a transfer, and tells what became of it. Throws the reason why the order is refused. */
-export async function order(
-  call: Call,
-  words: Words,
-  send: (temporal: TemporalClient, config: Config, allow: Allow) => Promise<Answer>,
+/** Gives an order that is read from the command line, or from a file. Throws INPUT_INVALID, ACCESS_*, TEMPORAL_UNAVAILABLE, and as the order. */
+export async function giveOrder(
+  call: Call<OrderOptions>,
+  name: OrderName,
+  subject: string,
+  given: object,
+  wait?: Wait,
+  more: Partial<OrderContext> = {},
 ): Promise<Outcome> {
-  const { result, json, about } = await call.withOrder(send)
-  const said = result === 'unchanged' ? (words.same ?? 'the order changes nothing as things are') : words.done
-  return { json, text: facts({ [result]: said, ...about }) }
-}
-
-/** Orders that depend on the present settings, and what is shown with their result. */
-type Plan = (settings: Settings, config: Config) => { readonly orders: readonly SettingsOrder[]; readonly about?: Answer['about'] }
-
-/** Changes the settings: obeys all orders, or none. Throws INPUT_INVALID, SETTINGS_UNREACHABLE, TEMPORAL_UNAVAILABLE, and what the plan throws. */
-export function sendToSettings(
-  call: Call<Reasoned>,
-  words: Words,
-  wanted: readonly SettingsOrder[] | Plan,
-  { unlistedTokens }: Pick<KnownNames, 'unlistedTokens'> = {},
-): Promise<Outcome> {
-  return order(call, words, async (client, config, allow) => {
-    const { orders, about } = typeof wanted === 'function' ? wanted(await readSettings(client), config) : { orders: wanted }
-    const { by, reason } = allow(aboutSettings(orders))
-    const known = { ...namesOf(config), ...(unlistedTokens && { unlistedTokens }) }
-    const { before, after } = await changeSettings(client, known, { by, reason, orders: [...orders] })
-    const warnings = majorityWarnings(orders, after, known.voters ?? {})
-    const changed = after.version > before.version
-    return {
-      result: changed ? 'done' : 'unchanged',
-      json: { changed, ...withoutAudit(after), ...(warnings.length > 0 && { warnings }) },
-      about: { ...about, ...(warnings.length > 0 && { warning: warnings.join('\n') }), version: after.version },
-    }
+  const { misuse, conflict, run } = orderOf(name)
+  const detail = misuse?.(given as never)
+  if (detail !== undefined) call.misuse(detail)
+  const wrong = conflict?.(given as never)
+  if (wrong) throw invalid(`--${wrong.path}: ${wrong.message}`)
+  if (!run) throw new Error(`${name} has steps of its own`)
+  return call.withOrder(async (client, config, allow) => {
+    const result = await run({ ...contextOf(call, client, config, allow), ...more }, subject, given as never)
+    if (wait && call.options.wait) return wait.until(call, client, result)
+    const { json, text, failed } = result
+    return { json, text: typeof text === 'string' ? text : facts(text), ...(failed && { failed }) }
   })
 }
 
-/** Without the audit and the tokens, which have commands of their own. */
-export function withoutAudit({ audit: _, tokens: __, ...settings }: Settings): Omit<Settings, 'audit' | 'tokens'> {
-  return settings
+/** The commands of all orders whose names begin with these words, without the words. */
+export function orderCommands(group: string, waits: Partial<Record<OrderName, Wait>> = {}): Commands {
+  const names = (Object.keys(orders) as OrderName[]).filter((name) => orderOf(name).run && /^[^ ]+$/.test(rest(name)))
+  return Object.fromEntries(names.map((name) => [rest(name), orderCommand(name, waits[name])]))
+
+  function rest(name: OrderName): string {
+    return name.startsWith(`${group} `) ? name.slice(group.length + 1) : ''
+  }
+}
+
+/** The texts of an order, also of one whose command has steps of its own. */
+export function orderText(name: OrderName): Pick<CommandSpec, 'description' | 'notes' | 'examples'> {
+  const { summary, details, notes, examples } = orderOf(name)
+  return { description: [`${summary}.`, details].filter(Boolean).join(' '), ...(notes !== undefined && { notes }), examples }
+}
+
+function contextOf({ options }: Call<OrderOptions>, client: TemporalClient, config: Config, allow: Allow): OrderContext {
+  const { chain } = options
+  return {
+    ...{ client, config, allow, chain },
+    withChain: (name, use) => withChain(config, name, use),
+    heights: () => undefined,
+    sweepToken: (name, transfer) => sweepToken(config, name, transfer),
+  }
+}
+
+const subjects: Readonly<Record<NonNullable<OrderSpec['subject']>, (command: Command) => Command>> = {
+  lane: laneArgument,
+  stream: streamArgument,
+  receiver: (command) => command.argument('<receiver>', 'its name in the config'),
+  transaction: (command) => command.argument('<id>', 'its id, or the end of it; portage lane transactions shows them'),
 }

@@ -2,22 +2,6 @@ import { InvalidArgumentError } from 'commander'
 import { exactAmountText, gweiText } from '../../domain/text/amounts.ts'
 import type { FeePolicy, FeeScope } from '../../domain/fees/policy.ts'
 
-/** `global`, `chain:bsc`, `call:bsc/0x…` or `call:bsc/0x…/0x12345678`, `lane:evm-56:0x…`, `transfer:<id>`. */
-export function feeScopeText(scope: FeeScope): string {
-  switch (scope.kind) {
-    case 'global':
-      return 'global'
-    case 'chain':
-      return `chain:${scope.chain}`
-    case 'call':
-      return `call:${[scope.chain, scope.contract, scope.selector].filter(Boolean).join('/')}`
-    case 'lane':
-      return `lane:${scope.lane}`
-    case 'transfer':
-      return `transfer:${scope.id}`
-  }
-}
-
 /** The opposite of feeScopeText. Throws InvalidArgumentError (a wrong command line). */
 export function parseFeeScope(text: string): FeeScope {
   const [, kind, rest = ''] = /^(\w+)(?::(.+))?$/.exec(text) ?? []

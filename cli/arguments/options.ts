@@ -1,19 +1,23 @@
 import { type Command, InvalidArgumentError, Option } from 'commander'
+import { parseAge } from '../../domain/text/age.ts'
 import { type Amount, parseAmount } from '../../domain/text/amounts.ts'
 import { type Facts, RelayerError } from '../../domain/catalogue/errors.ts'
 import type { Order } from '../../domain/order.ts'
+import type { OrderSpec } from '../../operations/orders/spec.ts'
+import { parseFeeScope } from './fee-scope.ts'
 
-/** Why an order is given. By whom the access token says. */
+/** The reason of an order. Its author is in the access token. */
 export type Reasoned = Pick<Order, 'reason'>
 
-/** Adds `--reason`, which is required unless there is one by itself. */
-export function withReason(command: Command, reason?: string): Command {
-  const why = new Option('--reason <text>', 'why; kept in the history')
-  return command.addOption(reason === undefined ? why.makeOptionMandatory() : why.default(reason))
+/** Adds `--reason`. */
+export function withReason(command: Command, reason: NonNullable<OrderSpec['reason']> = 'required'): Command {
+  const option = new Option('--reason <text>', 'why; kept in the history')
+  if (typeof reason === 'object') option.default(reason.usual)
+  return command.addOption(reason === 'required' ? option.makeOptionMandatory() : option)
 }
 
 /** A parser for commander, which also lower-cases the text. A text that does not match is a wrong command line, with `rule` as the message. */
-export function matching(pattern: RegExp, rule: string): (text: string) => string {
+function matching(pattern: RegExp, rule: string): (text: string) => string {
   return (text) => {
     if (pattern.test(text)) return text.toLowerCase()
     throw new InvalidArgumentError(rule)
@@ -31,34 +35,27 @@ export function numberWithin(from: number, to: number, rule = `It must be from $
 
 const timePattern = /^(\d{4}-\d\d-\d\d)(T([01]\d|2[0-3]):[0-5]\d(:[0-5]\d(\.\d{1,3})?)?Z)?$/i
 
-/** A parser for commander: a day, as it was given. `Date` takes 31 February for 3 March. */
+/** A parser for commander: a day, unchanged. */
 export function utcDay(text: string): string {
   if (/^\d{4}-\d\d-\d\d$/.test(text) && isOfCalendar(text)) return text
   throw new InvalidArgumentError('It must be a day of the calendar: 2026-11-22.')
 }
 
-/** A parser for commander: a time in UTC that is not in the future, as ms since the epoch. */
-export function pastTime(text: string): number {
-  const [, day] = timePattern.exec(text) ?? []
-  if (day === undefined || !isOfCalendar(day)) throw new InvalidArgumentError('It must be a time in UTC: 2026-11-22 or 2026-11-22T17:00Z.')
-  const at = Date.parse(text.toUpperCase())
-  if (at > Date.now()) throw new InvalidArgumentError('It is in the future.')
-  return at
-}
-
-/** Is it a day that there is? `Date` takes 31 February for 3 March. */
+/** Whether a day exists. `Date` reads 31 February as 3 March. */
 export function isOfCalendar(day: string): boolean {
   const at = Date.parse(day)
   return !Number.isNaN(at) && new Date(at).toISOString().startsWith(day)
 }
 
 const fraction = /^[0-9.]+$/
+const codeOf = matching(/^[a-z][a-z0-9_]{1,60}$/i, 'It must be a code of docs/errors.md, like LANE_NONE.')
 
-/** Parsers for commander. */
+/** Parsers for commander, by the kinds of values of orders (`operations/orders/values.ts`), and some more. */
 export const parse = {
+  text: (text: string) => text,
   /** A block's height, or a nonce. */
   number: numberWithin(0, 999_999_999_999_999, 'It must be a whole number.'),
-  /** How many rows that have ended. */
+  /** Most rows of closed workflows. */
   closed: numberWithin(0, 999, 'It must be a whole number below 1000.'),
   /** Hours, with a fraction or without. */
   hours: numberWithin(Number.MIN_VALUE, 8_760, 'It must be a number of hours above 0, at most 8760.', fraction),
@@ -84,6 +81,26 @@ export const parse = {
   address: matching(/^0x[0-9a-f]{40}$/i, 'It must be an address: 0x and 40 hex digits.'),
   bytes: matching(/^0x([0-9a-f]{2})*$/i, 'It must be 0x and whole bytes in hex.'),
   hash: matching(/^0x[0-9a-f]{64}$/i, 'It must be 0x and 64 hex digits.'),
+  feeScope: parseFeeScope,
+  code: (text: string) => codeOf(text).toUpperCase(),
+  /** ms. */
+  age(this: void, text: string): number {
+    const age = parseAge(text)
+    if (age !== undefined) return age
+    throw new InvalidArgumentError('It must be a number with s, m, h or d: 90s, 15m, 3h, 2d.')
+  },
+  /** A time in UTC, as ms since the epoch. */
+  time(this: void, text: string): number {
+    const [, day] = timePattern.exec(text) ?? []
+    if (day !== undefined && isOfCalendar(day)) return Date.parse(text.toUpperCase())
+    throw new InvalidArgumentError('It must be a time in UTC: 2026-11-22 or 2026-11-22T17:00Z.')
+  },
+  /** A time in UTC that is not in the future, as ms since the epoch. */
+  pastTime(this: void, text: string): number {
+    const at = parse.time(text)
+    if (at > Date.now()) throw new InvalidArgumentError('It is in the future.')
+    return at
+  },
   url(this: void, text: string): string {
     if (URL.canParse(text) && /^https?:$/.test(new URL(text).protocol)) return text
     throw new InvalidArgumentError('It must be an http or https URL.')
@@ -95,7 +112,7 @@ export const parse = {
   },
 }
 
-/** An error of what the user gave, which the command line itself does not show. */
+/** An error of a value that the command line itself does not show. */
 export function invalid(detail: string, facts: Facts = {}, cause?: unknown): RelayerError {
   return new RelayerError('INPUT_INVALID', { detail, facts, cause })
 }

@@ -10,7 +10,7 @@ import { retentionHours } from '../../temporal/client/transfers/ended-transfers.
 import { readKeptOrders } from '../../temporal/client/settings/kept-orders.ts'
 import type { Call, CommandSpec } from '../command.ts'
 import { withInterrupt } from '../context.ts'
-import { invalid, numberWithin, pastTime, utcDay } from '../arguments/options.ts'
+import { invalid, numberWithin, parse, utcDay } from '../arguments/options.ts'
 import { layoutOf, render } from '../output/layout.ts'
 import { facts } from '../output/output.ts'
 import { print, printError } from '../output/print.ts'
@@ -34,7 +34,7 @@ export const archiveCommand: CommandSpec = {
           .option(
             '--since <time>',
             'look from this time on, in UTC (default: an hour before the end of the last pass; the first time all that Temporal has)',
-            pastTime,
+            parse.pastTime,
           )
           .option(
             '--every <minutes>',

@@ -4,6 +4,7 @@ import type { Config } from '../../config/schema/schema.ts'
 import { describeDeployment, type DeploymentStatus, promoteVersion } from '../../temporal/client/connection/deployments.ts'
 import type { Call, CommandSpec } from '../command.ts'
 import { withInterrupt } from '../context.ts'
+import { orderText } from '../orders.ts'
 import { invalid, type Reasoned, withReason } from '../arguments/options.ts'
 import { list, type Text } from '../output/output.ts'
 
@@ -30,19 +31,11 @@ export const deployCommand: CommandSpec = {
       },
     },
     promote: {
-      description:
-        'Have a version get what is new; lanes and streams go on with it at their next task. Rolling back is the same, with the version before.',
+      ...orderText('deploy promote'),
       options: (command) =>
         withReason(command.argument('[build-id]', 'the version; absent: that of the config'))
           .addOption(new Option('--ramp <percent>', 'only so much of what is new, 0 to 100').argParser(percent))
           .option('--ignore-missing-queues', 'even if no worker of this version serves a queue that the current one serves'),
-      notes: `Refused where no worker of the version has polled yet, or a queue of the current version has none of it: start its workers first, of all roles.
-The same with Temporal's own tool:
-  temporal worker deployment set-current-version --deployment-name <name> --build-id <id>`,
-      examples: [
-        'portage deploy promote 2.4.1 --ramp 10 --reason "a tenth first"',
-        'portage deploy promote 2.4.1 --reason "release 2.4.1"',
-      ],
       run: async (call: Call<Promote>, given?: string) =>
         call.withOrder(async (client, config, allow) => {
           const deploymentName = nameOf(config)

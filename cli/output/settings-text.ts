@@ -1,25 +1,15 @@
 import type { FeePolicy } from '../../domain/fees/policy.ts'
-import type { HaltScope, NodeChange, Settings, SettingsChange, SettingsOrder } from '../../domain/settings/settings.ts'
-import { feeScopeText, limitText } from '../arguments/fee-scope.ts'
+import type { NodeChange, Settings, SettingsChange, SettingsOrder } from '../../domain/settings/settings.ts'
+import { feeScopeText, haltScopeText } from '../../operations/orders/scope-text.ts'
+import { limitText } from '../arguments/fee-scope.ts'
 import { type Part, section, table, type Text } from './output.ts'
-
-/** The scope of a halt: `everything`, or its bridge and chains. */
-export function scopeText({ bridge, chain, sourceChain, targetChain }: HaltScope): string {
-  const parts = [
-    bridge && `bridge ${bridge}`,
-    chain && `chain ${chain}`,
-    sourceChain && `from ${sourceChain}`,
-    targetChain && `to ${targetChain}`,
-  ]
-  return parts.filter(Boolean).join(', ') || 'everything'
-}
 
 const since = (at: number) => new Date(at).toISOString()
 
 /** What is halted, denied and changed. */
 export function settingsText({ version, halts, denied, fees, nodes }: Settings): Text {
   const parts: Part[] = [
-    section(halts, ['halted', 'by', 'since', 'reason'], ({ scope, by, at, reason }) => [scopeText(scope), by, since(at), reason]),
+    section(halts, ['halted', 'by', 'since', 'reason'], ({ scope, by, at, reason }) => [haltScopeText(scope), by, since(at), reason]),
     section(denied, ['denied', 'by', 'since', 'reason'], ({ kind, value, by, at, reason }) => [`${kind} ${value}`, by, since(at), reason]),
     section(fees, ['fees of', 'policy'], ({ scope, policy }) => [feeScopeText(scope), policyText(policy)]),
     section(nodes, ['node', 'change'], ({ chain, name, ...rest }) => [`${chain}/${name}`, nodeText(rest)]),
@@ -38,7 +28,7 @@ function orderText(one: SettingsOrder): string {
   switch (one.kind) {
     case 'halt':
     case 'unhalt':
-      return `${one.kind} ${scopeText(one.scope)}`
+      return `${one.kind} ${haltScopeText(one.scope)}`
     case 'deny':
     case 'allow':
       return `${one.kind} ${one.what} ${one.value}`

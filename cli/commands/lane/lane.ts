@@ -26,8 +26,8 @@ import {
   type Text,
   timeText,
 } from '../../output/output.ts'
-import { modeCommands, nonceCommands } from './lane-orders.ts'
-import { operatorTransactionCommands } from './lane-operator-transactions.ts'
+import { orderCommands } from '../../orders.ts'
+import { paymentWaits, transactions } from './lane-operator-transactions.ts'
 
 export const laneCommand: CommandSpec = {
   description: 'Lanes: a key on a chain, and the ledger of its nonces.',
@@ -69,7 +69,7 @@ export const laneCommand: CommandSpec = {
     batches: {
       description:
         'Calls of the lane that deliver several transfers each: those that are under way. With --json, with the transfers in them.',
-      options: (command) => laneArgument(command).option('--closed <number>', 'as many of those that have ended, too', parse.closed, 0),
+      options: (command) => laneArgument(command).option('--closed <number>', 'also this many that have ended', parse.closed, 0),
       examples: ['portage lane batches 0x52908400098527886e0f7030069857d2e4169ee7 --chain ethereum --closed 10'],
       run: (call: Call<LaneOptions & { closed: number }>, name: string) =>
         withLane(call, name, async (lane, client) => {
@@ -86,9 +86,8 @@ export const laneCommand: CommandSpec = {
           return { json: { lane, batches: found }, text }
         }),
     },
-    ...modeCommands,
-    ...nonceCommands,
-    ...operatorTransactionCommands,
+    ...orderCommands('lane', paymentWaits),
+    transactions,
   },
 }
 

@@ -5,8 +5,9 @@ import { readSettings } from '../../../temporal/client/settings/settings.ts'
 import type { Settings, SettingsOrder, IssuedToken } from '../../../domain/settings/settings.ts'
 import type { Call, CommandSpec } from '../../command.ts'
 import type { CliContext } from '../../context.ts'
-import { type Reasoned, invalid, withReason } from '../../arguments/options.ts'
-import { sendToSettings, withoutAudit } from '../../orders.ts'
+import { invalid, withReason } from '../../arguments/options.ts'
+import { withoutAudit } from '../../../operations/orders/settings.ts'
+import { giveOrder, type OrderOptions, orderText } from '../../orders.ts'
 import { verbatim } from '../../output/output.ts'
 import { auditText, settingsText } from '../../output/settings-text.ts'
 
@@ -25,15 +26,13 @@ export const settingsCommand: CommandSpec = {
       },
     },
     import: {
-      description: 'Obey the orders of a file that portage settings export wrote. What is set already stays; nothing else is taken away.',
+      ...orderText('settings import'),
       options: (command) => withReason(command).argument('<file>', 'the file; - reads it from stdin'),
-      examples: ['portage settings import settings.json --reason "Temporal was set up anew"'],
-      run: async (call: Call<Reasoned>, file: string) => {
-        const orders = await readOrders(call.context, file)
-        if (orders.length === 0) throw invalid('The file holds no orders.')
-        const words = { done: `${orders.length} orders`, same: 'everything in the file is set already' }
-        // The file of settings that had revocations of unlisted tokens has them, too.
-        return sendToSettings(call, words, orders, { unlistedTokens: true })
+      run: async (call: Call<OrderOptions>, file: string) => {
+        const given = await readOrders(call.context, file)
+        if (given.length === 0) throw invalid('The file holds no orders.')
+        // The settings that were exported may hold revocations of unlisted tokens.
+        return giveOrder(call, 'settings import', '', { orders: given }, undefined, { unlistedTokens: true })
       },
     },
   },
@@ -69,8 +68,8 @@ function tokenOrders({ revoked, ...token }: IssuedToken): SettingsOrder[] {
 async function readOrders({ stdin, cwd }: CliContext, file: string): Promise<SettingsOrder[]> {
   try {
     const json = file === '-' ? await text(stdin) : await readFile(resolve(cwd(), file), 'utf8')
-    const { orders } = JSON.parse(json) as { orders?: unknown }
-    if (Array.isArray(orders)) return orders as SettingsOrder[]
+    const { orders: found } = JSON.parse(json) as { orders?: unknown }
+    if (Array.isArray(found)) return found as SettingsOrder[]
   } catch (cause) {
     throw invalid('The file cannot be read as JSON.', { file }, cause)
   }

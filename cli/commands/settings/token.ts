@@ -18,6 +18,7 @@ import type { Call, CommandSpec, Outcome } from '../../command.ts'
 import type { CliContext } from '../../context.ts'
 import { resolveLane } from '../../../config/lane-names.ts'
 import { invalid, type Reasoned, withReason } from '../../arguments/options.ts'
+import { orderText } from '../../orders.ts'
 import { facts, list, timeText, verbatim } from '../../output/output.ts'
 
 /** Who makes and revokes tokens without having one: whoever can read the key file can sign any token. */
@@ -37,7 +38,7 @@ export const tokenCommand: CommandSpec = {
   notes: `create, rotate-key and remove-key work where the key file is. There they need no token: who can read that file can sign any. Levels: docs/operate/access.md.`,
   commands: {
     create: {
-      description: 'Make a token and print it, this once. Its name stands in the history of all that is ordered with it.',
+      ...orderText('token create'),
       options: (command) =>
         command
           .requiredOption('--name <name>', 'who: a person, or a service')
@@ -45,11 +46,6 @@ export const tokenCommand: CommandSpec = {
           .option('--chain <name>', 'orders about this chain only (may be repeated)', collect)
           .option('--lane <lane>', 'orders about this lane only, by id or address (may be repeated)', collect)
           .option('--expires <duration>', 'minutes, hours or days, at most 366d: 30m, 12h, 90d', durationOf, durationOf('90d')),
-      examples: [
-        'portage token create --name alice --level admin',
-        'portage token create --name bsc-desk --level sign --chain bsc --expires 30d',
-        'export PORTAGE_TOKEN=$(portage token create --name ci --level write --expires 2h | tail -n 1)',
-      ],
       run: (call: Call<CreateOptions>) =>
         asAdministrator(call, async (client, config, by) => {
           const { name, level, expires, chain: chains, lane } = call.options
@@ -79,23 +75,19 @@ export const tokenCommand: CommandSpec = {
         }),
     },
     revoke: {
-      description: 'Refuse a token from now on. Every process knows within some two seconds.',
+      ...orderText('token revoke'),
       options: (command) =>
         withReason(command)
           .argument('[id]', 'id of the token; portage token list shows it')
           .option('--stolen <file>', 'a file that holds the token itself, for one that is not listed; - reads it from stdin'),
-      examples: [
-        'portage token revoke 6d1b4c0c-5f0a-4e21-9c1e-0a2b3c4d5e6f --reason "the laptop was stolen"',
-        'portage token revoke --stolen found.txt --reason "seen in a chat"',
-      ],
       run: (call: Call<Reasoned & { readonly stolen?: string }>, id: string | undefined) =>
         asAdministrator(call, async (client, config, by) => {
           const { reason, stolen: file } = call.options
           if ((id === undefined) === (file === undefined)) throw invalid('Give the id of the token, or --stolen with the token itself.')
           const found = file === undefined ? undefined : await tokenIn(call.context, config, file)
           const jti = found?.jti ?? id ?? ''
-          const orders: SettingsOrder[] = [...(found ? [{ kind: 'addToken' as const, token: found }] : []), { kind: 'revokeToken', jti }]
-          await change(client, config, { by, reason, orders })
+          const wanted: SettingsOrder[] = [...(found ? [{ kind: 'addToken' as const, token: found }] : []), { kind: 'revokeToken', jti }]
+          await change(client, config, { by, reason, orders: wanted })
           return { json: { jti, revoked: true }, text: facts({ revoked: jti }) }
         }),
     },
@@ -116,8 +108,7 @@ export const tokenCommand: CommandSpec = {
       },
     },
     'rotate-key': {
-      description: 'Make a new key, which signs from now on. The older ones verify the tokens that they signed until they are removed.',
-      examples: ['portage token rotate-key'],
+      ...orderText('token rotate-key'),
       run: (call: Call) =>
         asAdministrator(call, async (_, config) => {
           const kid = await rotateKeys(keyFile(accessSource(config)))
@@ -125,9 +116,8 @@ export const tokenCommand: CommandSpec = {
         }),
     },
     'remove-key': {
-      description: 'Remove a key that no longer signs: every token that it signed is refused from now on.',
+      ...orderText('token remove-key'),
       options: (command) => command.argument('<key>', 'the key; portage token keys shows it'),
-      examples: ['portage token remove-key kPrK_qmxVWaYVA9wwBF6Iuo3vVzz7TxHCTwXBygrS4k'],
       run: (call: Call, kid: string) =>
         asAdministrator(call, async (_, config) => {
           await removeKey(keyFile(accessSource(config)), kid)

@@ -2,21 +2,15 @@ import { auditedChains } from '../../../config/chains.ts'
 import { listAudits, runAudit } from '../../../temporal/client/streams/audits.ts'
 import type { AuditReport } from '../../../temporal/contracts/audit.ts'
 import type { Call, CommandSpec } from '../../command.ts'
-import { numberWithin, parse } from '../../arguments/options.ts'
+import { numberWithin } from '../../arguments/options.ts'
+import { orderCommand } from '../../orders.ts'
 import { type Cell, list, table, timeText } from '../../output/output.ts'
 
 export const auditCommand: CommandSpec = {
   description: 'Audits: was what is delivered undone by a deep reorg? What closed undone? Both start again.',
   commands: {
     run: {
-      description: 'Audit now, beside the schedule. Ends with 1 if a delivered effect was undone.',
-      options: (command) =>
-        command
-          .option('--chain <name>', 'only this target chain')
-          .option('--hours <number>', 'how far back to look (default: audit.hours of the config)', parse.hours)
-          .option('--reason <text>', 'why; kept in the memo of the run'),
-      notes: 'The server keeps closed workflows for its retention time: an audit sees no further back.',
-      examples: ['portage audit run --chain ethereum --hours 48'],
+      ...orderCommand('audit run'),
       run: ({ withOrder, options }: Call<{ chain?: string; hours?: number; reason?: string }>) =>
         withOrder(async (client, config, allow) => {
           const { hours = config.audit.hours } = options

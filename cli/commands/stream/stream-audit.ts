@@ -4,15 +4,13 @@ import { createLogger } from '../../../observability/logger.ts'
 import { sourceOf } from '../../../intake/streams/reports.ts'
 import type { Call, CommandSpec } from '../../command.ts'
 import { facts } from '../../output/output.ts'
-import { findStream, streamArgument } from '../../arguments/streams.ts'
+import { streamArgument } from '../../arguments/streams.ts'
+import { findStream } from '../../../operations/orders/subjects.ts'
+import { orderText } from '../../orders.ts'
 
 export const audit: CommandSpec = {
-  description:
-    "Hold a stream against its source's own count and table, and its open transfers against their workflows, now. What is missing is started.",
+  ...orderText('stream audit'),
   options: streamArgument,
-  notes: `The intake does this by itself every streams.auditMinutes. This process needs the nodes of the stream's chains; it holds no keys.
-Ends with 1 if something that was delivered is no longer so.`,
-  examples: ['portage stream audit native-bridge:ethereum:bsc'],
   run: async ({ context, withOrder }: Call, name: string) => {
     // It does the work of an intake process; its parts load slowly, so that only this command pays.
     const { auditNow } = await import('../../../workers/roles/stream-audit.ts')

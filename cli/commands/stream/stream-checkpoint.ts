@@ -1,15 +1,13 @@
-import { streamNames } from '../../../bridges/registry.ts'
-import { aboutStream } from '../../../operations/access/subjects.ts'
 import { readStream } from '../../../intake/streams/reports.ts'
 import { checkpointPlaceOf } from '../../../config/data-folder.ts'
 import type { Config } from '../../../config/schema/schema.ts'
 import { RelayerError } from '../../../domain/catalogue/errors.ts'
 import { checkpointOf, type StreamCheckpoint } from '../../../domain/stream/checkpoint.ts'
-import { type CheckpointStore, createCheckpointStore, writeCheckpoint } from '../../../intake/streams/checkpoints.ts'
-import type { CommandSpec } from '../../command.ts'
-import { invalid } from '../../arguments/options.ts'
+import { checkpointStoreOf } from '../../../operations/orders/stream.ts'
+import type { Call, CommandSpec } from '../../command.ts'
+import { giveOrder, orderCommand, type OrderOptions } from '../../orders.ts'
 import { type Cell, table, type Text } from '../../output/output.ts'
-import { findStream, streamArgument } from '../../arguments/streams.ts'
+import { streamArgument } from '../../arguments/streams.ts'
 
 const example = 'native-bridge:ethereum:bsc'
 
@@ -22,7 +20,7 @@ export const checkpoint: CommandSpec = {
       examples: [`portage stream checkpoint show ${example} --json`],
       run: async ({ config, withTemporal }, stream: string) => {
         const loaded = await config()
-        const kept = checkpointPlaceOf(loaded) && (await storeOf(loaded).read(stream))
+        const kept = checkpointPlaceOf(loaded) && (await checkpointStoreOf(loaded).read(stream))
         // After a wipe there is no stream, and what is kept is what the reader wants to see.
         const now = await withTemporal((client) => readStream(client, stream)).then(checkpointOf, (error: unknown) => {
           if (kept && error instanceof RelayerError && (error.code === 'STREAM_NOT_FOUND' || error.retriable)) return undefined
@@ -32,25 +30,14 @@ export const checkpoint: CommandSpec = {
       },
     },
     write: {
-      description: 'Write the checkpoint of a stream now. The intake does it by itself, every few seconds.',
-      options: streamArgument,
-      examples: [`portage stream checkpoint write ${example}`],
-      run: ({ withOrder }, name: string) =>
-        withOrder(async (client, config, allow) => {
-          const stream = await findStream(client, name)
-          allow(aboutStream(stream))
-          const written = await writeCheckpoint(client, storeOf(config), stream)
-          return { json: { stream, written }, text: checkpointsText(config, written, undefined) }
-        }),
+      ...orderCommand('stream checkpoint write'),
+      run: async (call: Call<OrderOptions>, name: string) => {
+        const { json } = await giveOrder(call, 'stream checkpoint write', name, {})
+        const { written } = json as { readonly written: StreamCheckpoint }
+        return { json, text: checkpointsText(await call.config(), written, undefined) }
+      },
     },
   },
-}
-
-/** Throws INPUT_INVALID where the config keeps none. */
-function storeOf(config: Config): CheckpointStore {
-  const place = checkpointPlaceOf(config)
-  if (!place) throw invalid('streams.checkpoints says none: no checkpoints are kept.')
-  return createCheckpointStore(place, streamNames(config))
 }
 
 function checkpointsText(config: Config, kept: StreamCheckpoint | undefined, now: StreamCheckpoint | undefined): Text {

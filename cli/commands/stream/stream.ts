@@ -3,11 +3,12 @@ import { viewStream } from '../../../domain/stream/reducer.ts'
 import type { CommandSpec } from '../../command.ts'
 import { timeText } from '../../output/output.ts'
 import { listText, stateText } from '../../output/stream-text.ts'
-import { finalizedHeights, findStream, streamArgument } from '../../arguments/streams.ts'
+import { finalizedHeights, streamArgument } from '../../arguments/streams.ts'
+import { findStream } from '../../../operations/orders/subjects.ts'
 import { audit } from './stream-audit.ts'
-import { backfill } from './stream-backfill.ts'
+import { backfillWait } from './stream-backfill.ts'
 import { checkpoint } from './stream-checkpoint.ts'
-import { orderCommands } from './stream-orders.ts'
+import { orderCommands } from '../../orders.ts'
 
 export const streamCommand: CommandSpec = {
   description: 'Streams: the numbered sources of transfers, and the proof that none of their numbers is missed.',
@@ -37,9 +38,8 @@ export const streamCommand: CommandSpec = {
           return { json: { ...state, asOf: view.asOf, view }, text: stateText(state, view, Date.now()) }
         }),
     },
-    backfill,
     audit,
-    ...orderCommands,
+    ...orderCommands('stream', { 'stream backfill': backfillWait }),
     checkpoint,
   },
 }

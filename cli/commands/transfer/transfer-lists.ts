@@ -11,7 +11,7 @@ import { layoutOf, render } from '../../output/layout.ts'
 import { createLiveText } from '../../output/live.ts'
 import { numberWithin } from '../../arguments/options.ts'
 import { print } from '../../output/print.ts'
-import { type FilterOptions, toFilter, withFilter } from '../../arguments/transfer-filter.ts'
+import { type FilterOptions, filterOf, selectionOf, withFilter } from '../../arguments/transfer-filter.ts'
 import { findTransfer, transferForms } from '../../arguments/transfer-ids.ts'
 import { reportText, rowsText } from '../../output/transfer-text.ts'
 
@@ -54,7 +54,7 @@ Without one, --json prints one object per change.`,
 }
 
 async function select(client: TemporalClient, config: Config, options: ListOptions): Promise<TransferRow[]> {
-  return listTransfers(client, { ...(await toFilter(client, config, options)), limit: options.limit })
+  return listTransfers(client, { ...(await filterOf(client, config, selectionOf(options))), limit: options.limit })
 }
 
 /** Prints each new line of the timeline; the final status ends it. Ends early, with the status so far, at a signal. */

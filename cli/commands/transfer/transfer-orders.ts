@@ -9,6 +9,7 @@ import {
   type Selection,
   selectTransfers,
   type TransferOrder,
+  transferOrders,
 } from '../../../temporal/client/transfers/transfer-orders.ts'
 import { describeTransfer } from '../../../temporal/client/transfers/transfers.ts'
 import type { Allow } from '../../access.ts'
@@ -16,9 +17,11 @@ import type { Call, Commands, CommandSpec, Outcome } from '../../command.ts'
 import type { CliContext } from '../../context.ts'
 import { invalid, numberWithin, type Reasoned, withReason } from '../../arguments/options.ts'
 import { facts, list } from '../../output/output.ts'
-import { type FilterOptions, selects, toFilter, withFilter } from '../../arguments/transfer-filter.ts'
+import { type FilterOptions, filterOf, selectionOf, withFilter } from '../../arguments/transfer-filter.ts'
 import { shortTransfer } from '../../../domain/text/short-id.ts'
 import { findTransfer, transferForms } from '../../arguments/transfer-ids.ts'
+import type { TransferSelection } from '../../../operations/orders/transfer-filter.ts'
+import { orderText } from '../../orders.ts'
 import { rowsText } from '../../output/transfer-text.ts'
 
 type OrderOptions = Reasoned & FilterOptions & { readonly dryRun?: true; readonly yes?: true; readonly limit: number }
@@ -27,44 +30,26 @@ type OrderOptions = Reasoned & FilterOptions & { readonly dryRun?: true; readonl
 const mostOrdered = 1_000
 
 /** What is ordered of one transfer, or of all that match. */
-function orderCommand(kind: TransferOrder, description: string, examples: readonly string[]): CommandSpec {
+function transferOrder(kind: TransferOrder): CommandSpec {
   return {
-    description,
+    ...orderText(`transfer ${kind}`),
     options: (command) =>
       withReason(withFilter(command.argument('[id]', `transfer: ${transferForms}; without one, all that match the options`)))
         .option('--limit <number>', 'most transfers that are ordered at once', numberWithin(1, mostOrdered), 100)
         .option('--dry-run', 'show which they are, and order nothing')
         .option('--yes', 'do not ask before more than one is ordered'),
-    notes: `Without an id at least one option has to select. Before more than one is ordered it asks; a script gives --yes.`,
-    examples: [...examples, `portage transfer ${kind} --state parked --target bsc --older-than 1h --dry-run --reason "a look"`],
     run: (call: Call<OrderOptions>, id: string | undefined) => {
-      if ((id === undefined) === !selects(call.options)) call.misuse('give either a transfer, or options that select some')
+      const selection = selectionOf(call.options)
+      if ((id === undefined) === (selection === undefined)) call.misuse('give either a transfer, or options that select some')
       return call.withOrder((client, config, allow) => {
-        const setting = { kind, call, client, config, allow }
+        const setting = { kind, call, client, config, allow, selection }
         return id === undefined ? orderMany(setting) : orderOne(setting, id)
       })
     },
   }
 }
 
-const someId = '6d1b4c0c5f0a3e21'
-
-export const transferOrderCommands: Commands = {
-  retry: orderCommand('retry', 'Try now: wakes a transfer that waits or is parked; starts one again that is closed and not delivered.', [
-    `portage transfer retry ${someId} --reason "the node is back"`,
-    'portage transfer retry --state waiting --code LANE_NONE --yes --reason "the lane has funds"',
-  ]),
-  cancel: orderCommand(
-    'cancel',
-    'End a transfer that is open. A nonce in flight gets a no-op of the lane; if the call wins, it is delivered.',
-    [`portage transfer cancel ${someId} --reason "recipient asked for it"`],
-  ),
-  expedite: orderCommand(
-    'expedite',
-    'Raise the fee of the transaction of a transfer now, and let the transfer go first where a lane has no room for all.',
-    [`portage transfer expedite ${someId} --reason "the recipient waits"`],
-  ),
-}
+export const transferOrderCommands: Commands = Object.fromEntries(transferOrders.map((kind) => [kind, transferOrder(kind)]))
 
 interface Setting {
   readonly kind: TransferOrder
@@ -72,6 +57,7 @@ interface Setting {
   readonly client: TemporalClient
   readonly config: Config
   readonly allow: Allow
+  readonly selection: TransferSelection | undefined
 }
 
 async function orderOne({ kind, call, client, config, allow }: Setting, given: string): Promise<Outcome> {
@@ -85,11 +71,11 @@ async function orderOne({ kind, call, client, config, allow }: Setting, given: s
   return { json: { id, asked: kind }, text: facts({ asked: `${kind}; portage transfer watch shows what becomes of it`, transfer: id }) }
 }
 
-async function orderMany({ kind, call, client, config, allow }: Setting): Promise<Outcome> {
+async function orderMany({ kind, call, client, config, allow, selection }: Setting): Promise<Outcome> {
   const { options, context } = call
   // A token with a scope has to name the target: it must not learn by orders what it may not order.
-  const order = allow(aboutTransfer(options.target))
-  const found = await selectTransfers(client, kind, await toFilter(client, config, options), options.limit)
+  const order = allow(aboutTransfer(selection?.targetChain))
+  const found = await selectTransfers(client, kind, await filterOf(client, config, selection), options.limit)
   const { transfers, more } = found
   const rest = more ? ', and more match: order these first, then again' : ''
   if (options.dryRun || transfers.length === 0) {

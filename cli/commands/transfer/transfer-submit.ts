@@ -6,6 +6,7 @@ import { redactUrl } from '../../../observability/redact.ts'
 import { givenToken } from '../../access.ts'
 import type { Call, CommandSpec } from '../../command.ts'
 import { invalid, isOfCalendar, parse } from '../../arguments/options.ts'
+import { orderText } from '../../orders.ts'
 import { facts } from '../../output/output.ts'
 import type { Refusal } from '../../output/print.ts'
 
@@ -26,8 +27,7 @@ const answerTimeoutMs = 60_000
 
 /** Through the REST API, so that only its process needs the chains to check signatures. */
 export const submit: CommandSpec = {
-  description:
-    "Hand in a signed VAA, the place of one that the guardian APIs have, or that of a native bridge's transfer. Needs a running API.",
+  ...orderText('transfer submit'),
   options: (command) =>
     command
       .argument('[vaa]', 'the VAA as base64 or hex; - reads it from stdin')
@@ -48,14 +48,6 @@ export const submit: CommandSpec = {
       .option('--deadline <time>', 'a time (ISO 8601), or minutes from now: not delivered by then, it is parked', deadlineOf)
       .option('--reason <text>', 'why; a transfer that starts keeps it with the name of the token (default: handed in)')
       .option('--api <url>', 'URL of the API (default: from the config)', parse.url),
-  examples: [
-    'portage transfer submit AQAAAAABAA…',
-    'portage transfer submit - < vaa.base64',
-    'portage transfer submit - --priority 1 --deadline 90 < vaa.base64',
-    'portage transfer submit --native ethereum:avalanche:17',
-    `portage transfer submit --chain ethereum --sequence 269170 \\
-    --emitter 0000000000000000000000003ee18b2214aff97000d974cf647e7c347e8fa585`,
-  ],
   run: async (call: Call<SubmitOptions>, vaa: string | undefined) => {
     const { native, priority, deadline, reason, api, bridge } = call.options
     const message = await messageOf(call, vaa)

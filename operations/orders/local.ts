@@ -1,0 +1,75 @@
+import type { OrderSpec } from './spec.ts'
+import { field } from './spec.ts'
+import { optional, values } from './values.ts'
+
+const keys = 'The key file is on this machine alone.'
+
+/** Orders whose command and route have steps of their own, or that have no route. */
+export const localOrders = {
+  'audit run': {
+    level: 'write',
+    route: '/v1/audits',
+    summary: 'Audit delivered transfers now, besides the schedule',
+    details: 'Waits for the result. Ends with 1 if a delivery was undone.',
+    notes: 'The server keeps closed workflows for its retention time: an audit sees no further back.',
+    examples: ['portage audit run --chain ethereum --hours 48'],
+    fields: {
+      chain: field('--chain <name>', optional(values.text), 'only this target chain'),
+      hours: field('--hours <number>', optional(values.hours), 'how far back to read (default: audit.hours of the config)'),
+    },
+    reason: 'optional',
+  },
+  'deploy promote': {
+    level: 'admin',
+    onlyCommand: 'A deployment runs it where the new version is installed.',
+    summary: 'Send new work to a version; lanes and streams continue with it at their next task',
+    details: 'Rolling back is the same, with the version before.',
+    notes: `Refused where no worker of the version has polled yet, or a queue of the current version has none of it: start its workers first, of all roles.
+The same with Temporal's own tool:
+  temporal worker deployment set-current-version --deployment-name <name> --build-id <id>`,
+    examples: [
+      'portage deploy promote 2.4.1 --ramp 10 --reason "a tenth first"',
+      'portage deploy promote 2.4.1 --reason "release 2.4.1"',
+    ],
+    fields: {},
+  },
+  'token create': {
+    level: 'admin',
+    onlyCommand: keys,
+    summary: 'Make a token and print it, this once',
+    details: 'The history of every order has the name of its token.',
+    examples: [
+      'portage token create --name alice --level admin',
+      'portage token create --name bsc-desk --level sign --chain bsc --expires 30d',
+      'export PORTAGE_TOKEN=$(portage token create --name ci --level write --expires 2h | tail -n 1)',
+    ],
+    fields: {},
+  },
+  'token revoke': {
+    level: 'admin',
+    route: '/v1/settings',
+    summary: 'Refuse a token from now on',
+    details: 'Every process knows within some two seconds.',
+    examples: [
+      'portage token revoke 6d1b4c0c-5f0a-4e21-9c1e-0a2b3c4d5e6f --reason "the laptop was stolen"',
+      'portage token revoke --stolen found.txt --reason "seen in a chat"',
+    ],
+    fields: {},
+    reason: 'required',
+  },
+  'token rotate-key': {
+    level: 'admin',
+    onlyCommand: keys,
+    summary: 'Make a new key, which signs from now on',
+    details: 'Older keys verify the tokens that they signed until they are removed.',
+    examples: ['portage token rotate-key'],
+    fields: {},
+  },
+  'token remove-key': {
+    level: 'admin',
+    onlyCommand: keys,
+    summary: 'Remove a key that no longer signs: every token that it signed is refused from now on',
+    examples: ['portage token remove-key kPrK_qmxVWaYVA9wwBF6Iuo3vVzz7TxHCTwXBygrS4k'],
+    fields: {},
+  },
+} satisfies Record<string, OrderSpec>

@@ -1,0 +1,150 @@
+import { z } from 'zod'
+import { chainOf, lanesOf } from '../../config/chains.ts'
+import { coinOfLane } from '../../config/coins.ts'
+import { aboutLane } from '../../config/lane-names.ts'
+import { RelayerError } from '../../domain/catalogue/errors.ts'
+import type { Intent } from '../../domain/intent.ts'
+import type { LaneId } from '../../domain/lane/lane-id.ts'
+import type { Order } from '../../domain/order.ts'
+import { type Amount, exactAmountText } from '../../domain/text/amounts.ts'
+import { sweepIntent, topUpIntent } from '../../lanes/account/payments.ts'
+import {
+  cancelOperatorTransaction,
+  findOperatorTransaction,
+  startOperatorTransaction,
+} from '../../temporal/client/lanes/operator-transactions.ts'
+import { field, type Given, type OrderContext, type OrderResult, type OrderSpec } from './spec.ts'
+import { findLane } from './subjects.ts'
+import { optional, usually, values } from './values.ts'
+
+const lane = '0x52908400098527886e0f7030069857d2e4169ee7'
+const payment = {
+  level: 'sign',
+  subject: 'lane',
+  pays: true,
+  answer: z.object({ id: z.string().describe('Of its workflow.'), lane: z.string().describe('The lane that pays.') }),
+} as const
+
+const sendFields = {
+  to: field('--to <address>', values.address, 'whom to call or pay'),
+  value: field('--value <amount>', optional(values.amount), 'coins to send: 0.05ETH, 1000000wei (default: none)'),
+  data: field('--data <hex>', usually(values.bytes, '0x'), 'call data'),
+}
+const sweepFields = {
+  keep: field('--keep <amount>', optional(values.amount), "coins that stay: 0.5ETH; default: the lane's minimumBalance"),
+  token: {
+    ...field('--token <address>', optional(values.address), 'the whole balance of this ERC-20 token, instead of coins'),
+    onlyCommand: true as const,
+  },
+}
+const topUpFields = {
+  from: field('--from <lane>', values.text, 'the lane that pays'),
+  amount: field('--amount <amount>', values.amount, 'how much: 0.05ETH'),
+}
+
+/** Orders that send the coins of a lane. */
+export const paymentOrders = {
+  'lane send': {
+    ...payment,
+    route: '/v1/lanes/:lane/send',
+    summary: "Send one transaction with the lane's key",
+    details: 'The signing policy of the lane must allow it.',
+    examples: [`portage lane send ${lane} --to 0x8617e340b3d01fa5f11f306f4090fd50e238070d --value 0.01ETH --reason "a refund" --wait`],
+    fields: sendFields,
+    reason: 'required',
+    async run(context, name, { to, value, data }: Given<typeof sendFields>) {
+      const id = await findLane(context.client, context.config, name, context.chain)
+      const order = context.allow(aboutLane(context.config, id))
+      return pay(context, 'send', { lane: id, intent: { to, data, value: weiOf(context, value ?? { wei: '0' }, id) } }, order)
+    },
+  },
+  'lane sweep': {
+    ...payment,
+    route: '/v1/lanes/:lane/sweep',
+    summary: "Send coins that the lane does not need to the chain's treasury (chains.<name>.treasury)",
+    details: 'The most that the payment itself may cost stays, too.',
+    examples: [`portage lane sweep ${lane} --keep 0.5ETH --wait`],
+    fields: sweepFields,
+    reason: { usual: 'sweep to the treasury' },
+    async run(context, name, given: Given<typeof sweepFields>) {
+      const id = await findLane(context.client, context.config, name, context.chain)
+      const order = context.allow(aboutLane(context.config, id))
+      return pay(context, 'sweep', { lane: id, intent: await sweep(context, id, given) }, order)
+    },
+  },
+  'lane top-up': {
+    ...payment,
+    route: '/v1/lanes/:lane/top-up',
+    summary: 'Send coins to a lane from another lane of its chain',
+    examples: [`portage lane top-up ${lane} --chain ethereum --from 0x8617e340b3d01fa5f11f306f4090fd50e238070d --amount 1ETH`],
+    fields: topUpFields,
+    reason: { usual: 'top-up' },
+    async run(context, name, { from, amount }: Given<typeof topUpFields>) {
+      const { client, config, chain } = context
+      const [id, payer] = [await findLane(client, config, name, chain), await findLane(client, config, from, chain)]
+      const { by, reason } = context.allow(aboutLane(config, payer))
+      const intent = topUpIntent(id, payer, weiOf(context, amount, payer))
+      return pay(context, 'top-up', { lane: payer, intent }, { by, reason: reason === 'top-up' ? `top-up of ${id}` : reason })
+    },
+  },
+  'lane cancel-transaction': {
+    level: 'sign',
+    subject: 'transaction',
+    route: '/v1/transactions/:id/cancel',
+    summary: "End an operator's own transaction: a nonce in flight gets a no-op of the lane",
+    details: 'If the call is mined first, the transaction is done.',
+    examples: ['portage lane cancel-transaction 1f2e3d4c5b6a7988 --reason "wrong amount" --wait'],
+    fields: {},
+    reason: 'required',
+    answer: z.object({ id: z.string(), asked: z.literal('cancel') }),
+    async run({ client, config, allow }, given) {
+      const id = await findOperatorTransaction(client, given)
+      const [, payer = ''] = /^operator-transaction:([^:]+:[^:]+):/.exec(id) ?? []
+      await cancelOperatorTransaction(client, id, allow(aboutLane(config, payer)))
+      return { json: { id, asked: 'cancel' }, text: { id, asked: 'cancel; portage lane transactions --closed 5 shows how it ended' } }
+    },
+  },
+} satisfies Record<string, OrderSpec>
+
+/** Sends the treasury coins or a token. Throws INPUT_INVALID, LANE_NOT_FOUND, and what reading the chain throws. */
+async function sweep(context: OrderContext, lane: LaneId, { keep: given, token }: Given<typeof sweepFields>): Promise<Intent> {
+  const { config, withChain, sweepToken } = context
+  const found = lanesOf(config).find(({ id }) => id === lane)
+  if (!found) throw new RelayerError('LANE_NOT_FOUND', { detail: 'It is not in the config.', facts: { lane } })
+  const { treasury } = chainOf(config, found.chain)
+  if (!treasury) throw invalid(`chains.${found.chain}.treasury is not in the config`)
+  const { address, minimumBalance } = found.lane
+  if (token !== undefined && sweepToken) return sweepToken(found.chain, { from: address, to: treasury.address, token })
+  const keep = given ? weiOf(context, given, lane) : minimumBalance
+  if (keep === undefined) throw invalid('keep: say how much stays; the lane has no minimumBalance')
+  const wanted = { lane, treasury: treasury.address.toLowerCase(), keep, coin: coinOfLane(config, lane) }
+  return withChain(found.chain, (chain) => sweepIntent(chain, wanted))
+}
+
+async function pay(
+  { client, config, key }: OrderContext,
+  name: string,
+  { lane: payer, intent }: { readonly lane: LaneId; readonly intent: Intent },
+  order: Order,
+): Promise<OrderResult> {
+  // No header has a key with a space: the same key on another route starts another transaction.
+  const id = await startOperatorTransaction(client, { lane: payer, intent }, order, key === undefined ? undefined : `${name} ${key}`)
+  const about = { id, lane: payer, to: intent.to }
+  return {
+    json: { ...about, value: `${intent.value} wei`, intent },
+    text: { ...about, value: exactAmountText(intent.value, coinOfLane(config, payer)) },
+  }
+}
+
+/** wei. Throws INPUT_INVALID for the coin of another chain: the same number of coins has another worth there. */
+function weiOf({ config }: OrderContext, { wei, coin }: Amount, payer: LaneId): string {
+  const own = coinOfLane(config, payer)
+  if (coin === undefined || coin === own?.toUpperCase()) return wei
+  const known = own === undefined ? 'not known: chains.<name>.coin in the config names it' : `${own}, and not ${coin}`
+  const detail = `The coin of this lane's chain is ${known}. The unit ether is of whatever coin.`
+  throw new RelayerError('INPUT_INVALID', { detail, facts: { lane: payer } })
+}
+
+function invalid(detail: string): RelayerError {
+  return new RelayerError('INPUT_INVALID', { detail })
+}

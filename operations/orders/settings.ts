@@ -1,0 +1,309 @@
+import { z } from 'zod'
+import { namesOf } from '../../config/chains.ts'
+import { feePolicySchema } from '../../config/schema/lane-schema.ts'
+import { RelayerError } from '../../domain/catalogue/errors.ts'
+import type { FeePolicy, FeeScope } from '../../domain/fees/policy.ts'
+import { majorityWarnings } from '../../domain/settings/node-majority.ts'
+import type { Settings, SettingsOrder } from '../../domain/settings/settings.ts'
+import { changeSettings, readSettings } from '../../temporal/client/settings/settings.ts'
+import { aboutSettings } from '../access/subjects.ts'
+import { field, type Fields, type Given, type OrderContext, type OrderResult, type OrderSpec, type OrderText } from './spec.ts'
+import { feeScopeText, haltScopeText } from './scope-text.ts'
+import { feeScopeSchema, nameSchema as name, oneOf, optional, settingsOrders, textSchema as text, usually, values } from './values.ts'
+
+export const haltScopeSchema = z
+  .strictObject({ bridge: name.optional(), chain: name.optional(), sourceChain: name.optional(), targetChain: name.optional() })
+  .describe('Every field narrows the scope; without any it is everything.')
+
+const nodeUses = ['all', 'read', 'send', 'private'] as const
+export const nodeChangeSchema = z.strictObject({
+  chain: name,
+  name,
+  disabled: z.boolean(),
+  url: text.optional().describe('Only of an added node; a secret in it has to be a ${VARIABLE} of the workers.'),
+  use: z.enum(nodeUses).optional(),
+})
+
+const deniedKinds = ['recipient', 'token'] as const
+const denied = { what: z.enum(deniedKinds), value: text }
+const revokeToken = <Id extends z.ZodString | z.ZodUUID>(jti: Id) => z.strictObject({ kind: z.literal('revokeToken'), jti })
+
+const otherOrders = [
+  z.strictObject({ kind: z.literal('halt'), scope: haltScopeSchema }),
+  z.strictObject({ kind: z.literal('unhalt'), scope: haltScopeSchema }),
+  z.strictObject({ kind: z.literal('deny'), ...denied }),
+  z.strictObject({ kind: z.literal('allow'), ...denied }),
+  z.strictObject({ kind: z.literal('setFees'), scope: feeScopeSchema, policy: feePolicySchema }),
+  z.strictObject({ kind: z.literal('setNode'), change: nodeChangeSchema }),
+  z.strictObject({ kind: z.literal('clearNode'), chain: name, name }),
+] as const
+// Portage signs ids of this form alone: any other text would only fill the list of revoked tokens.
+const orderSchema = z.discriminatedUnion('kind', [...otherOrders, revokeToken(z.uuid())])
+/** An order in the audit. `addToken` is no order of a request: tokens are made where their keys are. */
+export const auditedOrderSchema = z.union([...otherOrders, revokeToken(text), z.looseObject({ kind: z.literal('addToken') })])
+
+const author = { reason: z.string(), by: z.string(), at: z.number().describe('ms since the epoch.') }
+
+/** Without the audit and the tokens: fields that the schema does not have are not sent. */
+export const settingsSchema = z.object({
+  version: z.number().describe('Counts changes; 0: nothing was ever changed.'),
+  halts: z.array(z.object({ scope: haltScopeSchema, ...author })).readonly(),
+  denied: z.array(z.object({ kind: denied.what, value: text, ...author })).readonly(),
+  fees: z.array(z.object({ scope: feeScopeSchema, policy: feePolicySchema })).readonly(),
+  nodes: z.array(nodeChangeSchema).readonly(),
+})
+export const settingsAuditSchema = z.object({
+  version: z.number(),
+  audit: z.array(z.object({ version: z.number(), ...author, order: auditedOrderSchema })).describe('Newest first.'),
+})
+
+interface SettingsText<Of extends Fields> extends OrderText {
+  readonly fields: Of
+  readonly misuse?: (given: Given<Of>) => string | undefined
+  /** The orders, which may depend on the present settings. */
+  readonly orders: (given: Given<Of>, read: () => Promise<Settings>, context: OrderContext) => Promise<SettingsOrder[]> | SettingsOrder[]
+  readonly done: (given: Given<Of>) => string
+  /** Why nothing has changed. */
+  readonly same?: (given: Given<Of>) => string
+}
+
+/** An order that changes the settings. The API has one route for all of these. */
+function settingsOrder<Of extends Fields>({ orders, done, same, ...rest }: SettingsText<Of>): OrderSpec {
+  return {
+    ...rest,
+    level: 'admin',
+    route: '/v1/settings',
+    reason: 'required',
+    async run(context, _, given: Given<Of>) {
+      const wanted = await orders(given, () => readSettings(context.client), context)
+      return changeBy(context, wanted, done(given), same?.(given) ?? 'the order changes nothing as things are')
+    },
+  }
+}
+
+/** Obeys all orders or none. Throws INPUT_INVALID, SETTINGS_UNREACHABLE, ACCESS_SCOPE, TEMPORAL_UNAVAILABLE. */
+async function changeBy(context: OrderContext, orders: readonly SettingsOrder[], done: string, same: string): Promise<OrderResult> {
+  const { client, config, allow, unlistedTokens } = context
+  const { by, reason } = allow(aboutSettings(orders))
+  const known = { ...namesOf(config), ...(unlistedTokens && { unlistedTokens }) }
+  const { before, after } = await changeSettings(client, known, { by, reason, orders: [...orders] })
+  const warnings = majorityWarnings(orders, after, known.voters ?? {})
+  const changed = after.version > before.version
+  return {
+    json: { changed, ...withoutAudit(after), ...(warnings.length > 0 && { warnings }) },
+    text: {
+      [changed ? 'done' : 'unchanged']: changed ? done : same,
+      ...(warnings.length > 0 && { warning: warnings.join('\n') }),
+      version: after.version,
+    },
+  }
+}
+
+/** Without the audit and the tokens, which have commands of their own. */
+export function withoutAudit({ audit: _, tokens: __, ...settings }: Settings): Omit<Settings, 'audit' | 'tokens'> {
+  return settings
+}
+
+const haltFields = {
+  bridge: field('--bridge <name>', optional(values.text), 'transfers over this bridge'),
+  chain: field('--chain <name>', optional(values.text), 'transfers from or to this chain'),
+  sourceChain: field('--source <chain>', optional(values.text), 'transfers from this chain'),
+  targetChain: field('--target <chain>', optional(values.text), 'transfers to this chain'),
+  all: field('--all', optional(values.flag), 'everything'),
+}
+const scopeOf = ({ all: _, ...scope }: Given<typeof haltFields>) => scope
+const halt = {
+  fields: haltFields,
+  misuse: (given: Given<typeof haltFields>) => {
+    const isNarrowed = Object.values(scopeOf(given)).some((part) => part !== undefined)
+    // Without --all a forgotten option would halt everything.
+    return isNarrowed === (given.all === true) ? 'give either --all, or one or more of --bridge, --chain, --source and --target' : undefined
+  },
+}
+
+const listFields = {
+  what: field('<what>', oneOf(deniedKinds), 'which list'),
+  value: field('<value>', values.text, 'the recipient or the token'),
+}
+
+const scopes = 'global, chain:<name>, call:<chain>/<contract>[/<selector>], lane:<id>, transfer:<id>'
+const scope = field('--scope <scope>', values.feeScope, scopes)
+const limitFields = {
+  maxFeePerGas: field('--max-fee-per-gas <amount>', optional(values.wei), 'most that a unit of gas may cost'),
+  maxTip: field('--max-tip <amount>', optional(values.wei), "most of that for the block's builder"),
+  maxFeePerTransaction: field(
+    '--max-fee-per-transaction <amount>',
+    optional(values.wei),
+    'most that a whole transaction may cost, data fee included',
+  ),
+  baseFeeCeiling: field('--base-fee-ceiling <amount>', optional(values.wei), 'above this base fee nothing new is sent'),
+  gasFactor: field('--gas-factor <number>', optional(values.gasFactor), 'the gas limit is the estimate times this'),
+  gasLimit: field('--gas-limit <gas>', optional(values.gas), 'most gas units of a transaction'),
+}
+const feeFields = { scope, ...limitFields }
+export const feeLimits = Object.keys(limitFields) as (keyof FeePolicy)[]
+
+const nodeFields = (whose: string) => ({
+  chain: field('<chain>', values.text, 'name of the chain'),
+  name: field('<name>', values.text, `name ${whose}; portage node list shows all`),
+})
+const addFields = {
+  ...nodeFields('of the new node'),
+  url: field('<url>', values.text, 'JSON-RPC over HTTP; a secret in it must be a ${VARIABLE} of the workers, in single quotes'),
+  use: field('--use <use>', usually(oneOf(nodeUses), 'all'), 'what it is for'),
+}
+
+export const settingsCommands = {
+  halt: settingsOrder({
+    ...halt,
+    summary: 'Sign nothing new for a bridge, a chain, a route or everything',
+    details: 'New transfers are accepted and wait without a nonce. Signed transactions are still mined.',
+    notes: 'Every process sees it within some two seconds. Several options narrow each other: --source ethereum --target bsc is one route.',
+    examples: [
+      'portage halt --all --reason "incident 12"',
+      'portage halt --source ethereum --target bsc --reason "wrapper is being replaced"',
+    ],
+    orders: (given) => [{ kind: 'halt', scope: scopeOf(given) }],
+    done: (given) => `halted: ${haltScopeText(scopeOf(given))}`,
+    same: (given) => `${haltScopeText(scopeOf(given))} is halted already`,
+  }),
+  unhalt: settingsOrder({
+    ...halt,
+    summary: 'End a halt',
+    details: 'The scope must be that of the halt: portage settings shows all of them.',
+    examples: ['portage unhalt --all --reason "incident is over"', 'portage unhalt --target bsc --reason "node is back"'],
+    orders: (given) => [{ kind: 'unhalt', scope: scopeOf(given) }],
+    done: (given) => `no longer halted: ${haltScopeText(scopeOf(given))}`,
+    same: (given) => `there is no halt of ${haltScopeText(scopeOf(given))}; portage settings shows all`,
+  }),
+  deny: settingsOrder({
+    summary: 'Deliver nothing to a recipient, or nothing of a token: such transfers are declined',
+    details: 'Signed transactions are not held back.',
+    notes: `A recipient is <address>, on every chain, or <target chain>/<address>.
+A token is <wormhole chain id>/<64 hex digits>: where it is native, and its address there.`,
+    examples: ['portage deny recipient bsc/0x52908400098527886e0f7030069857d2e4169ee7 --reason "sanctions list"'],
+    fields: listFields,
+    orders: (given) => [{ kind: 'deny', ...given }],
+    done: ({ what, value }) => `denied: ${what} ${value}`,
+    same: ({ what, value }) => `${what} ${value} is denied already`,
+  }),
+  allow: settingsOrder({
+    summary: 'Take a recipient or a token off the deny-list',
+    details: 'Transfers that were declined before: portage transfer retry.',
+    examples: ['portage allow recipient bsc/0x52908400098527886e0f7030069857d2e4169ee7 --reason "cleared"'],
+    fields: listFields,
+    orders: (given) => [{ kind: 'allow', ...given }],
+    done: ({ what, value }) => `no longer denied: ${what} ${value}`,
+    same: ({ what, value }) => `${what} ${value} is not denied; portage settings shows the deny-list`,
+  }),
+  'fees set': settingsOrder({
+    summary: 'Set limits of a scope',
+    details: 'Limits that are not named stay unchanged. The most specific scope that sets a limit decides it.',
+    notes: 'Amounts have a unit: 30gwei, 0.05ether, 1000000wei. A number alone is wei.',
+    examples: [
+      'portage fees set --scope chain:ethereum --base-fee-ceiling 80gwei --reason "NFT mint"',
+      'portage fees set --scope lane:evm-56:0x52908400098527886e0f7030069857d2e4169ee7 --max-tip 2gwei --gas-factor 1.5 --reason "slow inclusion"',
+    ],
+    fields: feeFields,
+    misuse: (given) =>
+      Object.keys(limitsOf(given)).length === 0 ? 'give at least one limit; portage fees clear removes all of a scope' : undefined,
+    orders: async (given, read) => {
+      const before = (await read()).fees.find((rule) => sameScope(rule.scope, given.scope))?.policy
+      return [{ kind: 'setFees', scope: given.scope, policy: { ...before, ...limitsOf(given) } }]
+    },
+    done: (given) => `limits of ${feeScopeText(given.scope)} are set`,
+    same: (given) => `the limits of ${feeScopeText(given.scope)} are so already`,
+  }),
+  'fees clear': settingsOrder({
+    summary: 'Remove all limits of a scope that operators set',
+    details: 'Those of the config hold again.',
+    examples: ['portage fees clear --scope chain:bsc --reason "fees are normal again"'],
+    fields: { scope },
+    orders: (given) => [{ kind: 'setFees', scope: given.scope, policy: {} }],
+    done: (given) => `no limits of ${feeScopeText(given.scope)} any more`,
+    same: (given) => `no limits of ${feeScopeText(given.scope)} are set`,
+  }),
+  'node add': settingsOrder({
+    summary: 'Add a node to a chain',
+    details: 'Each worker checks that it serves the right network before it is used.',
+    notes: `The URL is kept in Temporal's history, so a key in it is refused. The workers replace \${VARIABLE} from their own environment, if
+the config lists it in urlVariables of the chain. An added node serves while those of the config do not answer. It never counts where nodes are
+counted: majorities are of the config's nodes.`,
+    examples: [
+      'portage node add bsc spare http://10.0.0.7:8545 --reason "more capacity"',
+      `portage node add ethereum provider 'https://eth.example/v3/\${NODE_KEY}' --use read --reason "second source"`,
+    ],
+    fields: addFields,
+    orders: (given) => [{ kind: 'setNode', change: { ...given, disabled: false } }],
+    done: ({ chain, name: node }) => `added: ${chain}/${node}; portage node list shows its state`,
+    same: ({ chain, name: node }) => `${chain}/${node} is there already`,
+  }),
+  'node remove': settingsOrder({
+    summary: 'Remove a node that was added',
+    details: 'One of the config is disabled instead.',
+    examples: ['portage node remove bsc spare --reason "contract ended"'],
+    fields: nodeFields('of a node that was added'),
+    orders: async ({ chain, name: node }, read, { config }) => {
+      const configured = (namesOf(config).nodes[chain] ?? []).includes(node)
+      if (configured) throw invalid(`${chain}/${node} is in the config: portage node disable takes it out, and portage node enable back in.`)
+      if (!changeOf(await read(), chain, node)) throw invalid(`there is no added node ${chain}/${node}`)
+      return [{ kind: 'clearNode', chain, name: node }]
+    },
+    done: ({ chain, name: node }) => `removed: ${chain}/${node}`,
+  }),
+  'node enable': settingsOrder({
+    summary: 'Use a node again that was disabled',
+    examples: ['portage node enable bsc node-2 --reason "it is in sync again"'],
+    fields: nodeFields('of the node'),
+    orders: async ({ chain, name: node }, read) => {
+      const change = changeOf(await read(), chain, node)
+      const isAdded = change?.url !== undefined
+      return [isAdded ? { kind: 'setNode', change: { ...change, disabled: false } } : { kind: 'clearNode', chain, name: node }]
+    },
+    done: ({ chain, name: node }) => `enabled: ${chain}/${node}`,
+    same: ({ chain, name: node }) => `${chain}/${node} is enabled already`,
+  }),
+  'node disable': settingsOrder({
+    summary: 'Neither read from a node nor send to it, until it is enabled',
+    details:
+      'Majorities still count it, as silent: the answer warns where no majority is left. Every process obeys within some two seconds.',
+    examples: ['portage node disable bsc node-2 --reason "it lies about receipts"'],
+    fields: nodeFields('of the node'),
+    orders: async ({ chain, name: node }, read) => {
+      return [{ kind: 'setNode', change: { ...changeOf(await read(), chain, node), chain, name: node, disabled: true } }]
+    },
+    done: ({ chain, name: node }) => `disabled: ${chain}/${node}`,
+    same: ({ chain, name: node }) => `${chain}/${node} is disabled already`,
+  }),
+  'settings import': {
+    ...settingsOrder({
+      summary: 'Change the settings: halts, deny-list, fees, nodes. All orders are obeyed or none; safe to repeat',
+      details: 'The command reads a file that portage settings export wrote; - reads it from stdin. Nothing else is taken away.',
+      examples: ['portage settings import settings.json --reason "Temporal was set up anew"'],
+      fields: { orders: field('<file>', settingsOrders(orderSchema), 'the orders') },
+      orders: ({ orders }) => orders,
+      done: ({ orders }) => `${orders.length} orders`,
+      same: () => 'everything in the file is set already',
+    }),
+    answer: settingsSchema.extend({
+      warnings: z.array(z.string()).optional().describe('Majorities that the change leaves without enough nodes; absent: none.'),
+    }),
+  },
+} satisfies Record<string, OrderSpec>
+
+function limitsOf(given: Given<typeof feeFields>): FeePolicy {
+  return Object.fromEntries(feeLimits.flatMap((limit) => (given[limit] === undefined ? [] : [[limit, given[limit]]])))
+}
+
+function sameScope(a: FeeScope, b: FeeScope): boolean {
+  // Only the case of a transfer's id has a meaning.
+  return a.kind === 'transfer' ? feeScopeText(a) === feeScopeText(b) : feeScopeText(a).toLowerCase() === feeScopeText(b).toLowerCase()
+}
+
+function changeOf({ nodes }: Settings, chain: string, name: string) {
+  return nodes.find((one) => one.chain === chain && one.name === name)
+}
+
+function invalid(detail: string): RelayerError {
+  return new RelayerError('INPUT_INVALID', { detail })
+}

@@ -1,0 +1,240 @@
+import { z } from 'zod'
+import { checkpointPlaceOf } from '../../config/data-folder.ts'
+import type { Config } from '../../config/schema/schema.ts'
+import { RelayerError } from '../../domain/catalogue/errors.ts'
+import { limits } from '../../domain/stream/gaps.ts'
+import type { StreamView } from '../../domain/stream/stream.ts'
+import { type CheckpointStore, createCheckpointStore, writeCheckpoint } from '../../intake/streams/checkpoints.ts'
+import { orderStream, type StreamOrder } from '../../intake/streams/orders.ts'
+import { readStream, sourceOf, toReport } from '../../intake/streams/reports.ts'
+import { aboutStream } from '../access/subjects.ts'
+import { field, type Fields, type Given, type OrderContext, type OrderSpec, type OrderText } from './spec.ts'
+import { findStream } from './subjects.ts'
+import { optional, values, within } from './values.ts'
+
+const example = 'native-bridge:ethereum:bsc'
+const number = field('<number>', values.u64, 'the number')
+const common = { level: 'sign', subject: 'stream', reason: 'required' } as const
+
+/** Loose: fields that a newer stream adds are shown, too. */
+export const streamReportSchema = z
+  .looseObject({
+    stream: z.string(),
+    problem: z.string().optional().describe('Why the stream did not answer; every other field is absent then.'),
+    cursor: z.number().optional().describe('Last block of the live scan.'),
+    lag: z.number().optional().describe("Blocks from the cursor to the source's finalized head, where this process reads it."),
+    headAt: z.string().optional().describe("When the source's head was made from which the lag is counted."),
+    toldAt: z.number().optional().describe('When the stream last received a report, ms since the epoch: its figures are not newer.'),
+    asOf: z.string().optional().describe('When it was read.'),
+    completed_nonce_height: z.string().optional().describe('MIP-61: every number up to it is resolved.'),
+    completed_block_height: z.number().optional().describe('MIP-61: no block up to it can hold an unresolved number.'),
+    unproved: z
+      .array(z.string())
+      .readonly()
+      .optional()
+      .describe('Guarantees that are missing because the config has no node of the source; absent: none.'),
+  })
+  .describe('The present state of a stream: docs/streams.md.')
+
+export const checkpointSchema = z.looseObject({ stream: z.string() }).describe('docs/streams.md.')
+
+const obeyed = z.object({
+  done: z.boolean().describe('False: the order changed nothing.'),
+  warning: z.string().optional().describe('A risk of this order, which was obeyed.'),
+  view: streamReportSchema,
+})
+
+/** An order without its author and reason. */
+type Unsigned<One> = One extends unknown ? Omit<One, 'order'> : never
+
+interface StreamText<Of extends Fields> extends OrderText, Partial<Pick<OrderSpec, 'level'>> {
+  readonly fields: Of
+  readonly conflict?: (given: Given<Of>) => { readonly path: string; readonly message: string } | undefined
+  readonly ask: (given: Given<Of>, stream: string, context: OrderContext) => Unsigned<StreamOrder> | Promise<Unsigned<StreamOrder>>
+  readonly done: (given: Given<Of>, view: StreamView, asked: Unsigned<StreamOrder>) => Readonly<Record<string, string>>
+  /** Why the order changed nothing. */
+  readonly same?: (given: Given<Of>) => string
+}
+
+/** An order that the stream answers. */
+function streamOrder<Name extends string, Of extends Fields>(
+  name: Name,
+  { ask, done, same, ...text }: StreamText<Of>,
+): Record<`stream ${Name}`, OrderSpec> {
+  const spec: OrderSpec = {
+    ...common,
+    ...text,
+    route: `/v1/streams/:stream/${name}`,
+    answer: obeyed,
+    async run(context, subject, given: Given<Of>) {
+      const { client, allow, heights } = context
+      const stream = await findStream(client, subject)
+      const order = allow(aboutStream(stream))
+      const asked = await ask(given, stream, context)
+      const answer = await orderStream(client, stream, { ...asked, order } as StreamOrder)
+      const unchanged = { unchanged: same?.(given) ?? 'the order changes nothing as things are' }
+      const { warning, view } = answer
+      return {
+        json: { ...answer, view: toReport(view, heights) },
+        text: { ...(answer.done ? done(given, view, asked) : unchanged), warning, stream, ...watermark(view) },
+      }
+    },
+  }
+  return { [`stream ${name}`]: spec } as Record<`stream ${Name}`, OrderSpec>
+}
+
+export const streamOrders = {
+  ...streamOrder('backfill', {
+    level: 'write',
+    summary: 'Read blocks of the source again, besides the live scan',
+    details: 'Transfers that are not resolved are started. A delivered one costs a batched read.',
+    examples: [`portage stream backfill ${example} --from 18000000 --to 18050000 --reason "a node was wrong" --wait`],
+    fields: {
+      from: field('--from <block>', values.number, 'first block'),
+      to: field('--to <block>', values.number, 'last block; the live scan reads those above the cursor'),
+    },
+    conflict: ({ from, to }) => (from > to ? { path: 'to', message: 'must not be below from' } : undefined),
+    ask: ({ from, to }) => ({ kind: 'backfill', from, to }),
+    done: ({ from, to }, view) => {
+      const last = lastBackfilled(view, from, to)
+      return {
+        ordered: `blocks ${from}-${last}${last < to ? `; the live scan reads those above ${last}` : ''}`,
+        backfill: `${view.backfill.left} blocks left of all that is ordered`,
+      }
+    },
+  }),
+  'stream audit': {
+    level: 'write',
+    subject: 'stream',
+    route: '/v1/streams/:stream/audit',
+    summary: "Compare a stream with its source's count and table, and its open transfers with their workflows, now",
+    details: 'Missing transfers are started.',
+    notes: `The intake does this by itself every streams.auditMinutes. This process needs the nodes of the stream's chains; it holds no keys.
+Ends with 1 if a delivery was undone.`,
+    examples: [`portage stream audit ${example}`],
+    fields: {},
+  } satisfies OrderSpec,
+  ...streamOrder('reread', {
+    summary: 'Go back to a block that is still in the chain, and read all above it again',
+    details: 'For a fork of the source below its finality.',
+    notes: 'Portage does this by itself when it meets a fork. Numbers above the block are unknown again: skips above it are forgotten.',
+    examples: [`portage stream reread ${example} --block 18000000 --reason "a fork of the source"`],
+    fields: {
+      block: field('--block <height>', values.number, 'the block, below the cursor'),
+      hash: field('--hash <hash>', optional(values.hash), 'its hash, if you know it; a majority of the nodes of the source is asked for it anyway'),
+    },
+    ask: async ({ block, hash }, stream, { client, withChain }) => {
+      await readStream(client, stream)
+      // Most of the nodes must agree: a wrong block would make the stream read another chain.
+      const found = await withChain(sourceOf(stream), (chain) => chain.block(block, 'agreed'))
+      if (!found) throw invalid(`block: the source has no block ${block} yet`)
+      if (hash !== undefined && hash !== found.hash.toLowerCase()) throw invalid(`hash: block ${block} of the source is ${found.hash}`)
+      return { kind: 'reread', block: { height: block, hash: found.hash } }
+    },
+    done: ({ block }, _, asked) => ({ done: `back to block ${block}, ${asked.kind === 'reread' ? asked.block.hash : ''}` }),
+  }),
+  ...streamOrder('skip', {
+    summary: 'Resolve a number without a delivery, so that the watermark passes it',
+    details: 'The number is listed as an exception, with the name and the reason.',
+    notes: 'A running transfer with this number goes on: end it with portage transfer cancel.',
+    examples: [`portage stream skip ${example} 118 --reason "a test message of the guardians"`],
+    fields: { number },
+    ask: (given) => ({ kind: 'skip', number: given.number }),
+    done: (given) => ({ done: `skipped ${given.number}` }),
+    same: (given) => `${given.number} is resolved already`,
+  }),
+  ...streamOrder('unskip', {
+    level: 'write',
+    summary: 'Take a number up again that was resolved by a skip or wrongly',
+    details: 'Its transfer is started, or found delivered.',
+    notes: 'A transfer that ended as rejected, declined or cancelled stays so: portage transfer retry starts it again.',
+    examples: [`portage stream unskip ${example} 118 --reason "it was a real one"`],
+    fields: { number },
+    ask: (given) => ({ kind: 'unskip', number: given.number }),
+    done: (given) => ({ done: `${given.number} is to be started again` }),
+  }),
+  ...streamOrder('pause', {
+    summary: 'Stop the cursor and start nothing new',
+    details: 'Open transfers go on; portage halt stops those, too.',
+    examples: [`portage stream pause ${example} --reason "the source chain is being upgraded"`],
+    fields: {},
+    ask: () => ({ kind: 'pause' }),
+    done: () => ({ done: 'paused' }),
+  }),
+  ...streamOrder('resume', {
+    summary: 'End a pause',
+    details: 'The scan continues where it stopped.',
+    examples: [`portage stream resume ${example} --reason "the upgrade is done"`],
+    fields: {},
+    ask: () => ({ kind: 'resume' }),
+    done: () => ({ done: 'resumed' }),
+  }),
+  ...streamOrder('set-max-open', {
+    summary: 'Change how many transfers of the stream are under way at a time',
+    details: 'At the limit the cursor waits. The order outranks the config.',
+    examples: [
+      `portage stream set-max-open ${example} 50 --reason "a backlog"`,
+      `portage stream set-max-open ${example} configured --reason "it is gone"`,
+    ],
+    fields: {
+      maxOpen: field(
+        '<transfers>',
+        { ...optional(within(1, limits.open)), usual: 'configured' },
+        `most transfers under way at a time, 1 to ${limits.open}; parked ones do not count; configured: as the config has it`,
+      ),
+    },
+    ask: ({ maxOpen }) => ({ kind: 'setMaxOpen', maxOpen }),
+    done: ({ maxOpen }) => ({ done: maxOpen === undefined ? 'as many open as the config says' : `at most ${maxOpen} open` }),
+  }),
+  ...streamOrder('trust', {
+    summary: 'Take a watermark from elsewhere, such as an on-chain checkpoint: all numbers up to it are resolved',
+    details: 'The watermark only ever rises.',
+    notes: `Undelivered numbers up to it are never examined again: be sure. A number above the highest known one is refused
+(portage stream audit asks the source for it). portage stream reread, to a block below that of the number, takes it back.`,
+    examples: [`portage stream trust ${example} --number 118000 --height 19000000 --reason "the on-chain checkpoint"`],
+    fields: {
+      number: field('--number <number>', values.u64, 'all numbers up to this one are resolved'),
+      height: field('--height <block>', optional(values.number), 'no block of the source up to this one has to be read'),
+    },
+    ask: ({ number: upTo, height }) => ({ kind: 'trust', number: upTo, ...(height !== undefined && { height }) }),
+    done: (given) => ({ done: `trusted up to ${given.number}` }),
+    same: (given) => `${given.number} or more is trusted already`,
+  }),
+  'stream checkpoint write': {
+    level: 'write',
+    subject: 'stream',
+    route: '/v1/streams/:stream/checkpoint',
+    summary: 'Write the checkpoint of a stream now, to the place that this process uses',
+    details: 'The intake does it by itself, every few seconds.',
+    examples: [`portage stream checkpoint write ${example}`],
+    fields: {},
+    answer: z.object({ stream: z.string(), written: checkpointSchema }),
+    async run({ client, config, allow }, subject) {
+      const stream = await findStream(client, subject)
+      allow(aboutStream(stream))
+      const written = await writeCheckpoint(client, checkpointStoreOf(config), stream)
+      return { json: { stream, written }, text: 'written' }
+    },
+  } satisfies OrderSpec,
+}
+
+/** MIP-61's two heights, for people. */
+export function watermark({ completedNumber, completedHeight }: StreamView) {
+  return { completed_nonce_height: completedNumber ?? 'none yet', completed_block_height: completedHeight ?? 'none yet' }
+}
+
+/** The last block of a backfill: the live scan reads those above the cursor. */
+export function lastBackfilled({ nextHeight }: Pick<StreamView, 'nextHeight'>, from: number, to: number): number {
+  return Math.min(to, (nextHeight ?? from + 1) - 1)
+}
+
+/** Throws INPUT_INVALID where the config keeps no checkpoints. */
+export function checkpointStoreOf(config: Pick<Config, 'dataFolder' | 'streams'>): CheckpointStore {
+  const place = checkpointPlaceOf(config)
+  if (!place) throw invalid('streams.checkpoints says none: no checkpoints are kept.')
+  return createCheckpointStore(place)
+}
+
+function invalid(detail: string): RelayerError {
+  return new RelayerError('INPUT_INVALID', { detail })
+}

@@ -1,0 +1,30 @@
+import { lanesOf } from '../../config/chains.ts'
+import { resolveLane, theOnlyLane } from '../../config/lane-names.ts'
+import type { Config } from '../../config/schema/schema.ts'
+import { RelayerError } from '../../domain/catalogue/errors.ts'
+import type { LaneId } from '../../domain/lane/lane-id.ts'
+import { isShort, isShortFor } from '../../domain/text/short-id.ts'
+import type { TemporalClient } from '../../temporal/client/connection/client.ts'
+import { rethrowAs } from '../../temporal/client/connection/errors.ts'
+import { runningLanes } from '../../temporal/client/lanes/lanes.ts'
+import { listStreamNames } from '../../temporal/client/streams/streams.ts'
+
+/** As `resolveLane`; a short id also of a running ledger that the config does not have. Throws LANE_NOT_FOUND, TEMPORAL_UNAVAILABLE. */
+export async function findLane(client: TemporalClient, config: Pick<Config, 'chains'>, name: string, chain?: string): Promise<LaneId> {
+  if (!isShort(name) || !name.includes(':')) return resolveLane(config, name, chain)
+  const known = [...lanesOf(config).map(({ id }) => id), ...(await runningLanes(client))]
+  return theOnlyLane(
+    known.filter((id) => isShortFor(name, id)),
+    { lane: name, chain },
+  )
+}
+
+/** The id of a stream that is named in full or in short. Throws STREAM_NOT_FOUND (none or several match), TEMPORAL_UNAVAILABLE. */
+export async function findStream(client: TemporalClient, name: string): Promise<string> {
+  if (!isShort(name)) return name
+  const names = await listStreamNames(client).catch(rethrowAs({}))
+  const [one, ...more] = names.filter((stream) => isShortFor(name, stream))
+  if (one !== undefined && more.length === 0) return one
+  const detail = one === undefined ? undefined : `Several streams have this name: ${[one, ...more].join(', ')}.`
+  throw new RelayerError('STREAM_NOT_FOUND', { detail, facts: { stream: name } })
+}

@@ -1,0 +1,124 @@
+import { z } from 'zod'
+import { lanesOf } from '../../config/chains.ts'
+import type { Config } from '../../config/schema/schema.ts'
+import { RelayerError } from '../../domain/catalogue/errors.ts'
+import { laneAddress } from '../../domain/lane/lane-id.ts'
+import { agePattern, parseAge } from '../../domain/text/age.ts'
+import { type ChainName, transferStates } from '../../domain/transfer/transfer.ts'
+import type { TemporalClient } from '../../temporal/client/connection/client.ts'
+import { lanesOfFilter } from '../../temporal/client/lanes/lanes.ts'
+import { transfersOfNonce } from '../../temporal/client/lanes/nonce-owner.ts'
+import type { TransferFilter } from '../../temporal/client/transfers/transfer-list.ts'
+import { field, type Given } from './spec.ts'
+import { findLane } from './subjects.ts'
+import { nameSchema, oneOf, optional, type Value, values } from './values.ts'
+
+const states = z.enum(transferStates)
+const chainName: Value<ChainName> = { kind: 'chainName', schema: nameSchema }
+/** ms. A request has the text. */
+const age: Value<number> = {
+  kind: 'age',
+  schema: z
+    .string()
+    .regex(agePattern, 'must be a number with s, m, h or d, like 90s or 2h')
+    .transform((text) => parseAge(text) ?? 0),
+}
+const time: Value<number> = { kind: 'time', schema: z.iso.datetime({ offset: true }).transform((iso) => Date.parse(iso)) }
+const lane: Value<string> = {
+  kind: 'text',
+  schema: z
+    .string()
+    .regex(/^[a-z]+-[0-9]{1,20}:0x[0-9a-fA-F]{40}$/, 'must be the id of a lane, like evm-1:0x…')
+    .transform((id) => id.toLowerCase()),
+}
+
+/** The fields by which transfers are selected, in a query, in a body and on a command line. Each narrows the selection. */
+export const filterFields = {
+  state: field(
+    '--state <state>',
+    {
+      ...{ kind: 'choice', choices: transferStates, repeats: true },
+      schema: z
+        .union([states, z.array(states).min(1)])
+        .transform((given) => [given].flat())
+        .optional(),
+    } as Value<(typeof transferStates)[number][] | undefined>,
+    'only transfers in this state (may be repeated)',
+  ),
+  execution: field(
+    '--execution <kind>',
+    optional(oneOf(['open', 'closed', 'undone'])),
+    'only open ones, closed ones, or those that were closed without an outcome (undone)',
+  ),
+  undone: field('--undone', optional({ kind: 'flag', schema: z.stringbool().or(z.boolean()) }), 'the same as --execution undone (terminated, failed)'),
+  code: field(
+    '--code <code>',
+    optional({ kind: 'code', schema: z.string().regex(/^[A-Z][A-Z0-9_]{1,60}$/, 'must be a code of docs/errors.md') } as Value<string>),
+    'only those with this code (docs/errors.md): why they wait, are parked or were refused',
+  ),
+  bridge: field('--bridge <name>', optional(chainName), 'only over this bridge'),
+  chain: field('--chain <name>', optional(chainName), 'only transfers from or to this chain'),
+  sourceChain: field('--source <chain>', optional(chainName), 'only from this chain'),
+  targetChain: field('--target <chain>', optional(chainName), 'only to this chain'),
+  lane: field('--lane <lane>', optional(lane), 'only of this lane, by id or address'),
+  sender: field('--sender <address>', optional(values.address), 'only of the lanes with this address, on whatever chain'),
+  nonce: field(
+    '--nonce <number>',
+    optional({ kind: 'number', schema: z.coerce.number().int().min(0).max(Number.MAX_SAFE_INTEGER) } as Value<number>),
+    'only of this nonce of the lane, which must be given, too',
+  ),
+  txHash: field('--tx <hash>', optional(values.hash), 'only deliveries by this transaction, alone or in a batch, once it is in a block'),
+  startedBefore: field('--started-before <time>', optional(time), 'only those that began before this time: 2026-11-22T17:00:00Z'),
+  startedAfter: field('--started-after <time>', optional(time), 'only those that began after this time'),
+  olderThan: field('--older-than <age>', optional(age), 'only those that began longer ago: 90s, 15m, 3h, 2d'),
+  newerThan: field('--newer-than <age>', optional(age), 'only those that began since'),
+  youngerThan: field('--younger-than <age>', optional(age), 'the same as --newer-than'),
+  blocked: field('--blocked <age>', optional(age), 'only those that are open for longer than this'),
+}
+
+export type TransferSelection = Partial<Given<typeof filterFields>>
+
+/** Whether a selection narrows anything. */
+export function isNarrowed(given: TransferSelection): boolean {
+  return Object.keys(filterFields).some((name) => given[name as keyof TransferSelection] !== undefined)
+}
+
+interface FilterSetting {
+  readonly client: TemporalClient
+  readonly config: Pick<Config, 'chains'>
+  /** The hash of the mined transaction with a nonce. */
+  readonly mined: (chain: ChainName, address: string, nonce: number) => Promise<string | undefined>
+}
+
+/** A selection as a query of Temporal. Throws INPUT_INVALID, LANE_NOT_FOUND, LANE_UNREACHABLE, NODE_UNAVAILABLE, TEMPORAL_UNAVAILABLE. */
+export async function toFilter({ client, config, mined }: FilterSetting, given: TransferSelection): Promise<TransferFilter> {
+  const { state, execution, undone, code, bridge, chain, sourceChain, targetChain, sender, nonce, txHash, blocked, olderThan } = given
+  if (nonce !== undefined && given.lane === undefined) throw invalid('nonce: it is one of a lane: give the lane, too')
+  // A nonce is replaced by its transaction: the given hash would be ignored, and an order reach more transfers than it names.
+  if (nonce !== undefined && txHash !== undefined) throw invalid('give either a nonce or a transaction: a nonce is looked up by its transaction')
+  if (undone && blocked !== undefined) throw invalid('give either undone or blocked: closed transfers are not blocked')
+  const configured = lanesOf(config)
+  const id = given.lane === undefined ? undefined : await findLane(client, config, given.lane, targetChain ?? chain)
+  const now = Date.now()
+  const ago = (...ages: (number | undefined)[]) => ages.flatMap((one) => (one === undefined ? [] : [now - one]))
+  const before = [...ago(blocked, olderThan), ...(given.startedBefore === undefined ? [] : [given.startedBefore])]
+  const after = [...ago(given.newerThan, given.youngerThan), ...(given.startedAfter === undefined ? [] : [given.startedAfter])]
+  const ofLane = configured.find((one) => one.id === id)?.chain
+  const hashOf = async () => (ofLane === undefined || id === undefined || nonce === undefined ? undefined : mined(ofLane, laneAddress(id), nonce))
+  return {
+    ...{ states: state, code, bridge, chain, sourceChain, targetChain, txHash },
+    execution: undone ? 'undone' : blocked === undefined ? execution : 'open',
+    lanes: await lanesOfFilter(
+      client,
+      configured.map((one) => one.id),
+      { lane: id, sender },
+    ),
+    startedBefore: before.length > 0 ? Math.min(...before) : undefined,
+    startedAfter: after.length > 0 ? Math.max(...after) : undefined,
+    ...(nonce !== undefined && id !== undefined && (await transfersOfNonce(client, id, nonce, hashOf))),
+  }
+}
+
+function invalid(detail: string): RelayerError {
+  return new RelayerError('INPUT_INVALID', { detail })
+}

@@ -1,0 +1,90 @@
+import { z } from 'zod'
+import type { FeeScope } from '../../domain/fees/policy.ts'
+import type { Amount } from '../../domain/text/amounts.ts'
+import type { SettingsOrder } from '../../domain/settings/settings.ts'
+
+/** The type of a field: how requests have it, and the name of the parser with which a command line reads it. */
+export interface Value<Type = unknown> {
+  /** `cli/arguments/options.ts` has a parser for each but `flag`, `choice` and `orders`. */
+  readonly kind: keyof typeof schemas | 'age' | 'chainName' | 'choice' | 'code' | 'orders' | 'time' | 'within'
+  readonly schema: z.ZodType<Type>
+  readonly choices?: readonly string[]
+  /** The option may be given several times. */
+  readonly repeats?: true
+  readonly bounds?: readonly [from: number, to: number]
+  /** The word of a command line for an absent value. */
+  readonly usual?: string
+}
+
+/** A u64 as a decimal string: JSON numbers lose digits above 2^53. */
+export const sequenceSchema = z
+  .string()
+  .regex(/^(0|[1-9][0-9]{0,19})$/, 'must be a decimal number in quotes')
+  .refine((value) => !/^[0-9]{1,20}$/.test(value) || BigInt(value) < 2n ** 64n, 'must be at most 18446744073709551615 (u64)')
+
+export const nameSchema = z.string().regex(/^[a-z][a-z0-9-]{0,30}$/, 'must be a name: lower case letters, digits and dashes')
+export const textSchema = z.string().min(1).max(300)
+const weiSchema = z.string().regex(/^[0-9]{1,77}$/, 'must be a decimal number of wei in quotes')
+
+export const feeScopeSchema: z.ZodType<FeeScope> = z.discriminatedUnion('kind', [
+  z.strictObject({ kind: z.literal('transfer'), id: textSchema }),
+  z.strictObject({ kind: z.literal('lane'), lane: textSchema }),
+  z.strictObject({ kind: z.literal('call'), chain: nameSchema, contract: textSchema, selector: textSchema.optional() }),
+  z.strictObject({ kind: z.literal('chain'), chain: nameSchema }),
+  z.strictObject({ kind: z.literal('global') }),
+])
+
+const schemas = {
+  number: z.number().int().min(0).max(Number.MAX_SAFE_INTEGER),
+  u64: sequenceSchema,
+  wei: weiSchema,
+  /** Coins. A request has them in wei; only a command line can name a coin. */
+  amount: weiSchema.transform((wei): Amount => ({ wei: String(BigInt(wei)) })),
+  gas: z.string(),
+  gasFactor: z.number(),
+  hours: z.number().positive().max(8_760),
+  address: z.string().regex(/^0x[0-9a-fA-F]{40}$/, 'must be an address: 0x and 40 hex digits').toLowerCase(),
+  hash: z.string().regex(/^0x[0-9a-fA-F]{64}$/, 'must be a hash: 0x and 64 hex digits').toLowerCase(),
+  bytes: z
+    .string()
+    .max(100_000)
+    .regex(/^0x([0-9a-fA-F]{2})*$/, 'must be bytes in hex, with 0x')
+    .toLowerCase(),
+  /** ms since the epoch; a request has ISO 8601 in UTC. */
+  pastTime: z.iso.datetime().transform((iso) => Date.parse(iso)),
+  feeScope: feeScopeSchema,
+  text: z.string().min(1).max(300),
+  flag: z.boolean(),
+}
+
+type Schemas = typeof schemas
+
+/** The values of fields, by kind. */
+export const values = Object.fromEntries(Object.entries(schemas).map(([kind, schema]) => [kind, { kind, schema }])) as unknown as {
+  readonly [Kind in keyof Schemas]: Value<z.output<Schemas[Kind]>>
+}
+
+export function within(from: number, to: number): Value<number> {
+  return { kind: 'within', schema: z.number().int().min(from).max(to), bounds: [from, to] }
+}
+
+export function oneOf<const Choice extends string>(choices: readonly Choice[]): Value<Choice> {
+  return { kind: 'choice', schema: z.enum(choices), choices }
+}
+
+export function optional<Type>(value: Value<Type>): Value<Type | undefined> {
+  return { ...value, schema: value.schema.optional() }
+}
+
+/** The value of a field that is absent. */
+export function usually<Type>(value: Value<Type>, usual: Type): Value<Type> {
+  return { ...value, schema: value.schema.optional().default(usual as never) as unknown as z.ZodType<Type> }
+}
+
+/** Must be given: a confirmation. */
+export const confirmation: Value<true> = { kind: 'flag', schema: z.literal(true) }
+
+/** Orders to the settings, which a command line reads from a file. */
+export function settingsOrders(schema: z.ZodType<SettingsOrder>): Value<SettingsOrder[]> {
+  return { kind: 'orders', schema: z.array(schema).min(1).max(100) }
+}
