@@ -3,15 +3,15 @@ import type { FastifyReply, FastifyRequest, FastifySchema } from 'fastify'
 import { authenticate, bearerOf, type TokenCheck } from '../operations/access/authenticate.ts'
 import { assertLevel, assertScope } from '../operations/access/authorize.ts'
 import { createKeyRing } from '../operations/access/key-ring.ts'
-import { type Operation, operations } from '../operations/access/operations.ts'
+import { type OrderName, orderOf } from '../operations/orders/orders.ts'
 import type { OrderSubject, Principal } from '../domain/access.ts'
 import { RelayerError } from '../domain/catalogue/errors.ts'
 import { isUnread } from '../temporal/client/settings/settings-watch.ts'
 import type { Api, ApiDeps } from './deps.ts'
 import { errorSchema } from './errors.ts'
 
-/** What a route needs. open: nothing. read: any token. Else the level of the operation. */
-export type RouteAccess = 'open' | 'read' | Operation
+/** What a route needs. open: nothing. read: any token. Else the level of the order. */
+export type RouteAccess = 'open' | 'read' | OrderName
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -56,7 +56,7 @@ export function guardRoutes(app: Api, check: TokenCheck): void {
   const authenticateRequest = async (request: FastifyRequest): Promise<void> => {
     const principal = await identify(request, check)
     const { access } = request.routeOptions.config
-    if (access && access !== 'read' && access !== 'open') assertLevel(principal, access)
+    if (access && access !== 'read' && access !== 'open') assertLevel(principal, access, orderOf(access).level)
     request.principal = principal
   }
   const guard = async (request: FastifyRequest, _: FastifyReply) => authenticateRequest(request)
@@ -67,7 +67,7 @@ export function guardRoutes(app: Api, check: TokenCheck): void {
     if (access === 'open') return
     route.onRequest = [...[route.onRequest ?? []].flat(), guard]
     // For the OpenAPI document.
-    const level = access === 'read' ? 'read' : operations[access].level
+    const level = access === 'read' ? 'read' : orderOf(access).level
     const description = [route.schema?.description, `Needs a token of level ${level}.`].filter(Boolean).join(' ')
     route.schema = { ...route.schema, description, security: [{ token: [] }], response: { ...refusals, ...responsesOf(route.schema) } }
   })

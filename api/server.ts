@@ -11,8 +11,6 @@ import { guardRoutes, limitByToken, tokenCheckOf } from './access.ts'
 import type { Api, ApiDeps } from './deps.ts'
 import { problemType, toErrorAnswer } from './errors.ts'
 import { assertHost, listen, sendError, serverOptions } from './http.ts'
-import { laneOrderRoutes } from './routes/lane-orders.ts'
-import { lanePaymentRoutes } from './routes/lane-payments.ts'
 import { laneRoutes } from './routes/lanes.ts'
 import { nodeRoutes } from './routes/nodes.ts'
 import { healthRoutes } from './routes/health.ts'
@@ -24,7 +22,7 @@ import { metricsRoute } from './routes/metrics.ts'
 import { notificationRoutes } from './routes/notifications.ts'
 import { relayVaaRoute } from './routes/relay-vaa.ts'
 import { settingsRoutes } from './routes/settings.ts'
-import { streamUpkeepRoutes } from './routes/stream-upkeep.ts'
+import { orderRoutes } from './routes/orders.ts'
 import { streamRoutes } from './routes/streams.ts'
 import { stuckRoute } from './routes/stuck.ts'
 import { submitTransferRoute } from './routes/submit-transfer.ts'
@@ -103,10 +101,8 @@ function addRoutes(app: Api, deps: ApiDeps, check: TokenCheck): void {
   transferRoutes(app, deps)
   transferOrderRoutes(app, deps)
   laneRoutes(app, deps)
-  laneOrderRoutes(app, deps)
-  lanePaymentRoutes(app, deps)
   streamRoutes(app, deps)
-  streamUpkeepRoutes(app, deps)
+  orderRoutes(app, deps)
   nodeRoutes(app, deps)
   auditRoute(app, deps)
   auditsRoutes(app, deps)

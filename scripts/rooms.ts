@@ -133,9 +133,21 @@ export const rooms: readonly Room[] = [
   },
   {
     path: 'operations/orders',
-    imports: ['domain', 'temporal', 'config', 'intake', 'lanes', 'operations/access', 'runtime', 'observability'],
+    imports: [
+      'domain',
+      'temporal',
+      'config',
+      'chains/port.ts',
+      'intake',
+      'lanes',
+      'operations/access',
+      'operations/notifications',
+      'runtime',
+      'observability',
+    ],
     packages: ['zod', 'node:*'],
   },
+  { path: 'operations/orders/transfer-text.ts', imports: [], packages: [] },
   {
     path: 'activities',
     imports: ['domain', 'temporal', ...ports, 'bridges/gates', 'lanes', 'intake', 'operations/notifications', 'runtime', 'observability'],
@@ -151,7 +163,7 @@ export const rooms: readonly Room[] = [
   },
   { path: 'api', imports: inner, packages: ['fastify', 'fastify-type-provider-zod', '@fastify/*', 'zod', 'node:*'] },
   // It runs in a browser and is part of no process. bin/page.js builds it.
-  { path: 'api/page', imports: ['domain'], packages: ['preact', 'uplot'] },
+  { path: 'api/page', imports: ['domain', 'operations/orders/transfer-text.ts'], packages: ['preact', 'uplot'] },
   {
     path: 'cli',
     imports: [...inner, 'operations/archive'],

@@ -4,13 +4,15 @@ import { type AuditRow, listAudits, startAudit } from '../../temporal/client/str
 import { orderedBy } from '../access.ts'
 import type { Api, ApiDeps } from '../deps.ts'
 import { errorSchema } from '../errors.ts'
+import { orderOf, orders } from '../../operations/orders/orders.ts'
 import { createReadGate, createSharedReads } from '../read-gate.ts'
+import { reasonSchema } from './orders.ts'
 
 /** The same answer for all who ask within that time, ms: of each audit its result is asked. */
 const keepMs = 2_000
 
 const chain = z.string().min(1).max(100)
-const hours = z.number().positive().max(8_760)
+const { fields } = orders['audit run']
 
 const startedSchema = z.object({ chain: z.string(), workflowId: z.string() })
 const reportSchema = z.looseObject({ checked: z.number(), undoneCount: z.number() }).describe('Its findings; lists hold the first 200 ids.')
@@ -37,13 +39,9 @@ export function auditsRoutes(app: Api, { client, config }: ApiDeps): void {
   })
 
   const run = {
-    summary: 'Audit now, beside the schedule; GET /v1/audits tells what it found',
-    description: 'One at a time by hand for each chain: while it runs, the same one is named again.',
-    body: z.strictObject({
-      chain: chain.optional().describe('Only this target chain.'),
-      hours: hours.optional().describe('How far back it looks; absent: audit.hours of the config.'),
-      reason: z.string().trim().min(1).max(500).optional().describe('Why; the run of the audit keeps it with the name of the token.'),
-    }),
+    summary: orderOf('audit run').summary,
+    description: 'GET /v1/audits has the result. One ordered audit at a time for each chain: while it runs, its id is answered again.',
+    body: z.strictObject({ chain: fields.chain.schema, hours: fields.hours.schema, reason: reasonSchema.optional() }),
     response: { 202: z.object({ audits: z.array(startedSchema) }), 400: errorSchema },
   }
   app.post('/v1/audits', { config: { access: 'audit run' }, schema: run }, async (request, reply) => {

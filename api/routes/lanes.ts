@@ -8,14 +8,10 @@ import { keptRead } from '../../runtime/shared-read.ts'
 import type { Api, ApiDeps } from '../deps.ts'
 import { errorSchema } from '../errors.ts'
 import { createReadGate, createSharedReads } from '../read-gate.ts'
+import { subjectParams } from './orders.ts'
 
 /** The answer is given again for so long, ms: each costs calls to Temporal and to every node, and many may look. */
 const keepMs = 1_000
-
-/** A lane in a path. */
-export const laneParams = z.object({
-  lane: z.string().min(1).max(200).describe('The id of a lane (`evm-1:0x…`), or the address of a configured one.'),
-})
 
 const rowSchema = z.object({
   lane: z.string(),
@@ -55,7 +51,7 @@ export function laneRoutes(app: Api, { client, config }: ApiDeps): void {
   const read = keptRead(() => listLanesNow(client, config, process.env), { fromAnswer: keepMs })
   app.get('/v1/lanes', { ...access, schema: list }, async () => ({ lanes: await read() }))
 
-  const show = { summary: 'The ledger of a lane', params: laneParams, response: { 200: stateSchema, 404: errorSchema } }
+  const show = { summary: 'The ledger of a lane', params: subjectParams.lane, response: { 200: stateSchema, 404: errorSchema } }
   app.get('/v1/lanes/:lane', { ...access, schema: show }, async (request) => ({
     ...(await readLane(client, resolveLane(config, request.params.lane))),
   }))
@@ -67,7 +63,7 @@ export function laneRoutes(app: Api, { client, config }: ApiDeps): void {
 
   const batches = {
     summary: 'The calls of a lane that deliver several transfers each, newest first',
-    params: laneParams,
+    params: subjectParams.lane,
     querystring: closed,
     response: { 200: z.object({ batches: z.array(workflowSchema) }), 404: errorSchema },
   }
@@ -78,7 +74,7 @@ export function laneRoutes(app: Api, { client, config }: ApiDeps): void {
 
   const transactions = {
     summary: "The operators' own transactions with the key of a lane, newest first",
-    params: laneParams,
+    params: subjectParams.lane,
     querystring: closed,
     response: { 200: z.object({ transactions: z.array(workflowSchema) }), 404: errorSchema },
   }

@@ -8,18 +8,12 @@ import { fetchSignedVaa } from '../../intake/submit/vaa-lookup.ts'
 import type { Api, ApiDeps } from '../deps.ts'
 import { errorSchema, problemSchema, toErrorAnswer } from '../errors.ts'
 import { idempotencyHeaders, once } from '../idempotency.ts'
+import { sequenceSchema } from '../../operations/orders/values.ts'
 import { defaultBridge, submit } from '../submit.ts'
+import { orderTexts, reasonSchema } from './orders.ts'
 
 /** Submissions of one request, and how many of them are worked on at a time: each may read a chain. */
 const [mostInBulk, atOnce] = [100, 4]
-
-const maxU64 = 2n ** 64n - 1n
-
-/** A u64 as a decimal string: JSON numbers lose digits above 2^53. */
-export const sequenceSchema = z
-  .string()
-  .regex(/^(0|[1-9][0-9]{0,19})$/, 'must be a decimal number in quotes')
-  .refine((value) => !/^[0-9]{1,20}$/.test(value) || BigInt(value) <= maxU64, 'must be at most 18446744073709551615 (u64)')
 
 const emitterSchema = z
   .string()
@@ -44,7 +38,7 @@ const how = {
     .describe(
       'A time (ISO 8601), or minutes from now. A transfer that is not delivered by then is parked, and goes on when it is retried.',
     ),
-  reason: z.string().trim().min(1).max(500).optional().describe('Why; a transfer that starts keeps it with the name of the token.'),
+  reason: reasonSchema.optional(),
 }
 
 const chainNameSchema = z.string().min(1).max(64)
@@ -99,7 +93,7 @@ export function submitTransferRoute(app: Api, deps: ApiDeps): void {
   const config = { access: 'transfer submit' } as const
   const querystring = z.strictObject({ bridge: z.string().min(1).max(64).optional() })
   const schema = {
-    summary: 'Submit a signed message, or a transfer that its source contract has recorded',
+    ...orderTexts('transfer submit'),
     headers: idempotencyHeaders,
     querystring,
     body: bodySchema,

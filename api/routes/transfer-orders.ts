@@ -13,11 +13,12 @@ import { describeTransfer } from '../../temporal/client/transfers/transfers.ts'
 import { orderedBy } from '../access.ts'
 import type { Api, ApiDeps } from '../deps.ts'
 import { errorSchema, problemSchema, toErrorAnswer } from '../errors.ts'
-import { filterFields, toFilter } from '../transfer-filter.ts'
+import { filterOf, filterSchemas } from '../transfer-filter.ts'
 import { resolveGiven } from '../transfer-id.ts'
+import { orderOf } from '../../operations/orders/orders.ts'
+import { orderTexts, reasonSchema } from './orders.ts'
 import { rowSchema, transferParams } from './transfers.ts'
 
-const reason = z.string().trim().min(1).max(500).describe('Why; each transfer keeps it with the name of the token.')
 /** Most transfers of one request: each is a call of the server, and who asks waits for all of them. */
 const mostOrdered = 500
 /** Most that are named by their ids. */
@@ -29,10 +30,10 @@ const doneSchema = z.object({
 })
 
 const manySchema = z.strictObject({
-  reason,
+  reason: reasonSchema,
   ids: z.array(z.string().min(1).max(1_000)).min(1).max(mostNamed).optional().describe('These transfers; or `filter`.'),
   filter: z
-    .strictObject(filterFields)
+    .strictObject(filterSchemas)
     .refine((given) => Object.values(given).some((value) => value !== undefined), 'must select by something')
     .optional()
     .describe('Those that match. A token with a scope has to name `targetChain`.'),
@@ -61,9 +62,9 @@ export function transferOrderRoutes(app: Api, deps: ApiDeps): void {
 
 function oneRoute(app: Api, deps: ApiDeps, kind: TransferOrder): void {
   const schema = {
-    summary: summaries[kind],
+    ...orderTexts(`transfer ${kind}`),
     params: transferParams,
-    body: z.strictObject({ reason }),
+    body: z.strictObject({ reason: reasonSchema }),
     response: { 200: doneSchema, 404: errorSchema, 409: errorSchema },
   }
   app.post(`/v1/transfers/:id/${kind}`, { config: { access: `transfer ${kind}` as const }, schema }, async (request) => {
@@ -75,7 +76,7 @@ function oneRoute(app: Api, deps: ApiDeps, kind: TransferOrder): void {
 
 function manyRoute(app: Api, deps: ApiDeps, kind: TransferOrder): void {
   const schema = {
-    summary: `${summaries[kind]} (many: by their ids, or by a filter)`,
+    summary: `${orderOf(`transfer ${kind}`).summary} (many: by their ids, or by a filter)`,
     body: manySchema,
     response: { 200: resultsSchema, 404: errorSchema, 409: errorSchema, 422: errorSchema },
   }
@@ -86,7 +87,7 @@ function manyRoute(app: Api, deps: ApiDeps, kind: TransferOrder): void {
     // Before anything is asked of Temporal: a token with a scope must not learn by orders what it may not order.
     const by = filter ? orderedBy(request, aboutTransfer(filter.targetChain)) : (request.principal?.name ?? '')
     const found = filter
-      ? await selectTransfers(deps.client, kind, await toFilter(deps, filter, 'order'), limit)
+      ? await selectTransfers(deps.client, kind, await filterOf(deps, filter, 'order'), limit)
       : { transfers: await named(deps, ids ?? []), more: false }
     if (!filter) for (const { targetChain } of found.transfers) orderedBy(request, aboutTransfer(targetChain))
     const answer = { dryRun, matched: found.transfers.length, more: found.more, transfers: [...found.transfers] }
@@ -103,10 +104,4 @@ async function named(deps: ApiDeps, given: readonly string[]): Promise<TransferR
     rows.set(row.id, row)
   }
   return [...rows.values()]
-}
-
-const summaries: Readonly<Record<TransferOrder, string>> = {
-  retry: 'Try now: wakes a transfer that waits or is parked, starts one again that is closed and not delivered',
-  cancel: 'End a transfer that is open. A nonce in flight gets a no-op of the lane; if the call wins, the transfer is delivered',
-  expedite: 'Raise the fee of the transaction of a transfer now, and let the transfer go first',
 }

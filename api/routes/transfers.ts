@@ -6,7 +6,7 @@ import { transactionsOf } from '../../temporal/client/transfers/transfer-transac
 import { readTransfer } from '../../temporal/client/transfers/transfers.ts'
 import type { Api, ApiDeps } from '../deps.ts'
 import { errorSchema } from '../errors.ts'
-import { filterFields, toFilter } from '../transfer-filter.ts'
+import { filterOf, filterSchemas } from '../transfer-filter.ts'
 import { resolveGiven } from '../transfer-id.ts'
 
 const common = {
@@ -80,7 +80,7 @@ export function transferRoutes(app: Api, deps: ApiDeps): void {
   const list = {
     summary: 'Transfers, those that are open first, newest first',
     querystring: z.strictObject({
-      ...filterFields,
+      ...filterSchemas,
       limit: z.coerce
         .number()
         .int()
@@ -94,7 +94,7 @@ export function transferRoutes(app: Api, deps: ApiDeps): void {
   }
   const config = { access: 'read' } as const
   app.get('/v1/transfers', { config, schema: list }, async ({ query: { limit, cursor, ...given } }) => {
-    const page = await listTransferPage(deps.client, await toFilter(deps, given, 'read'), { limit, cursor })
+    const page = await listTransferPage(deps.client, await filterOf(deps, given, 'read'), { limit, cursor })
     return { ...page, transfers: [...page.transfers] }
   })
 

@@ -48,7 +48,7 @@ export function isOfCalendar(day: string): boolean {
 }
 
 const fraction = /^[0-9.]+$/
-const codeOf = matching(/^[a-z][a-z0-9_]{1,60}$/i, 'It must be a code of docs/errors.md, like LANE_NONE.')
+const codeOf = matching(/^[a-z][a-z0-9_]{1,60}$/i, 'It must be a code of docs/reference/errors.md, like LANE_NONE.')
 
 /** Parsers for commander, by the kinds of values of orders (`operations/orders/values.ts`), and some more. */
 export const parse = {

@@ -16,7 +16,10 @@ const asked = z.object({
 const done = z.object({ lane: z.string(), done: z.literal(true), view: z.looseObject({}).describe('The ledger after the order.') })
 
 /** An order that changes which work a lane takes. Temporal keeps it while no worker serves the ledger. */
-function modeOrder<Mode extends LaneMode>(mode: Mode, text: Omit<OrderText, 'examples'> & { readonly why: string }): Record<`lane ${Mode}`, OrderSpec> {
+function modeOrder<Mode extends LaneMode>(
+  mode: Mode,
+  text: Omit<OrderText, 'examples'> & { readonly why: string },
+): Record<`lane ${Mode}`, OrderSpec> {
   const spec: OrderSpec = {
     ...common,
     ...text,

@@ -27,10 +27,7 @@ export const localOrders = {
     notes: `Refused where no worker of the version has polled yet, or a queue of the current version has none of it: start its workers first, of all roles.
 The same with Temporal's own tool:
   temporal worker deployment set-current-version --deployment-name <name> --build-id <id>`,
-    examples: [
-      'portage deploy promote 2.4.1 --ramp 10 --reason "a tenth first"',
-      'portage deploy promote 2.4.1 --reason "release 2.4.1"',
-    ],
+    examples: ['portage deploy promote 2.4.1 --ramp 10 --reason "a tenth first"', 'portage deploy promote 2.4.1 --reason "release 2.4.1"'],
     fields: {},
   },
   'token create': {

@@ -76,6 +76,6 @@ async function send(
   wanted: Unsigned<NotifierOrder>,
 ): Promise<OrderResult> {
   assertReceiver(config.notifications, receiver)
-  await orderOfNotifier(client, receiver, { ...wanted, order: allow({}) } as NotifierOrder)
+  await orderOfNotifier(client, receiver, { ...wanted, order: allow({}) })
   return { json: { receiver, asked: true }, text: { asked: `${receiver} ${said}` } }
 }

@@ -9,7 +9,7 @@ import { transferOrders } from './transfer.ts'
 
 /**
  * All orders of operators by the words of their commands; every other command reads. Levels: `write` is for orders to transfers, `sign` for those that make a key
- * sign, stop it, or drop a number of a stream, `admin` for orders about everything, and about tokens. docs/access.md shows the table.
+ * sign, stop it, or drop a number of a stream, `admin` for orders about everything, and about tokens. docs/operate/access.md shows the table.
  */
 export const orders = {
   ...transferOrders,

@@ -245,7 +245,8 @@ counted: majorities are of the config's nodes.`,
     fields: nodeFields('of a node that was added'),
     orders: async ({ chain, name: node }, read, { config }) => {
       const configured = (namesOf(config).nodes[chain] ?? []).includes(node)
-      if (configured) throw invalid(`${chain}/${node} is in the config: portage node disable takes it out, and portage node enable back in.`)
+      if (configured)
+        throw invalid(`${chain}/${node} is in the config: portage node disable takes it out, and portage node enable back in.`)
       if (!changeOf(await read(), chain, node)) throw invalid(`there is no added node ${chain}/${node}`)
       return [{ kind: 'clearNode', chain, name: node }]
     },

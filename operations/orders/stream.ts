@@ -3,6 +3,7 @@ import { checkpointPlaceOf } from '../../config/data-folder.ts'
 import type { Config } from '../../config/schema/schema.ts'
 import { RelayerError } from '../../domain/catalogue/errors.ts'
 import { limits } from '../../domain/stream/gaps.ts'
+import type { StreamNames } from '../../domain/stream/stream-names.ts'
 import type { StreamView } from '../../domain/stream/stream.ts'
 import { type CheckpointStore, createCheckpointStore, writeCheckpoint } from '../../intake/streams/checkpoints.ts'
 import { orderStream, type StreamOrder } from '../../intake/streams/orders.ts'
@@ -20,6 +21,7 @@ const common = { level: 'sign', subject: 'stream', reason: 'required' } as const
 export const streamReportSchema = z
   .looseObject({
     stream: z.string(),
+    workflowId: z.string().optional().describe('Of its workflow in Temporal.'),
     problem: z.string().optional().describe('Why the stream did not answer; every other field is absent then.'),
     cursor: z.number().optional().describe('Last block of the live scan.'),
     lag: z.number().optional().describe("Blocks from the cursor to the source's finalized head, where this process reads it."),
@@ -34,9 +36,9 @@ export const streamReportSchema = z
       .optional()
       .describe('Guarantees that are missing because the config has no node of the source; absent: none.'),
   })
-  .describe('The present state of a stream: docs/streams.md.')
+  .describe('The present state of a stream: docs/operate/streams.md.')
 
-export const checkpointSchema = z.looseObject({ stream: z.string() }).describe('docs/streams.md.')
+export const checkpointSchema = z.looseObject({ stream: z.string() }).describe('docs/operate/streams.md.')
 
 const obeyed = z.object({
   done: z.boolean().describe('False: the order changed nothing.'),
@@ -71,7 +73,7 @@ function streamOrder<Name extends string, Of extends Fields>(
       const stream = await findStream(client, subject)
       const order = allow(aboutStream(stream))
       const asked = await ask(given, stream, context)
-      const answer = await orderStream(client, stream, { ...asked, order } as StreamOrder)
+      const answer = await orderStream(client, stream, { ...asked, order })
       const unchanged = { unchanged: same?.(given) ?? 'the order changes nothing as things are' }
       const { warning, view } = answer
       return {
@@ -121,7 +123,11 @@ Ends with 1 if a delivery was undone.`,
     examples: [`portage stream reread ${example} --block 18000000 --reason "a fork of the source"`],
     fields: {
       block: field('--block <height>', values.number, 'the block, below the cursor'),
-      hash: field('--hash <hash>', optional(values.hash), 'its hash, if you know it; a majority of the nodes of the source is asked for it anyway'),
+      hash: field(
+        '--hash <hash>',
+        optional(values.hash),
+        'its hash, if you know it; a majority of the nodes of the source is asked for it anyway',
+      ),
     },
     ask: async ({ block, hash }, stream, { client, withChain }) => {
       await readStream(client, stream)
@@ -198,7 +204,7 @@ Ends with 1 if a delivery was undone.`,
     },
     ask: ({ number: upTo, height }) => ({ kind: 'trust', number: upTo, ...(height !== undefined && { height }) }),
     done: (given) => ({ done: `trusted up to ${given.number}` }),
-    same: (given) => `${given.number} or more is trusted already`,
+    same: (given) => `what is trusted is ${given.number} or more already`,
   }),
   'stream checkpoint write': {
     level: 'write',
@@ -212,7 +218,7 @@ Ends with 1 if a delivery was undone.`,
     async run({ client, config, allow }, subject) {
       const stream = await findStream(client, subject)
       allow(aboutStream(stream))
-      const written = await writeCheckpoint(client, checkpointStoreOf(config), stream)
+      const written = await writeCheckpoint(client, checkpointStoreOf(config, client.streamNames), stream)
       return { json: { stream, written }, text: 'written' }
     },
   } satisfies OrderSpec,
@@ -229,10 +235,10 @@ export function lastBackfilled({ nextHeight }: Pick<StreamView, 'nextHeight'>, f
 }
 
 /** Throws INPUT_INVALID where the config keeps no checkpoints. */
-export function checkpointStoreOf(config: Pick<Config, 'dataFolder' | 'streams'>): CheckpointStore {
+export function checkpointStoreOf(config: Pick<Config, 'dataFolder' | 'streams'>, names?: StreamNames): CheckpointStore {
   const place = checkpointPlaceOf(config)
   if (!place) throw invalid('streams.checkpoints says none: no checkpoints are kept.')
-  return createCheckpointStore(place)
+  return createCheckpointStore(place, names)
 }
 
 function invalid(detail: string): RelayerError {

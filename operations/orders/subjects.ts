@@ -7,7 +7,7 @@ import { isShort, isShortFor } from '../../domain/text/short-id.ts'
 import type { TemporalClient } from '../../temporal/client/connection/client.ts'
 import { rethrowAs } from '../../temporal/client/connection/errors.ts'
 import { runningLanes } from '../../temporal/client/lanes/lanes.ts'
-import { listStreamNames } from '../../temporal/client/streams/streams.ts'
+import { listStreamNames, nameOf } from '../../temporal/client/streams/streams.ts'
 
 /** As `resolveLane`; a short id also of a running ledger that the config does not have. Throws LANE_NOT_FOUND, TEMPORAL_UNAVAILABLE. */
 export async function findLane(client: TemporalClient, config: Pick<Config, 'chains'>, name: string, chain?: string): Promise<LaneId> {
@@ -19,9 +19,9 @@ export async function findLane(client: TemporalClient, config: Pick<Config, 'cha
   )
 }
 
-/** The id of a stream that is named in full or in short. Throws STREAM_NOT_FOUND (none or several match), TEMPORAL_UNAVAILABLE. */
+/** The name of a stream, given in full, in short, or with the numbers of its chains. Throws STREAM_NOT_FOUND (none or several match), TEMPORAL_UNAVAILABLE. */
 export async function findStream(client: TemporalClient, name: string): Promise<string> {
-  if (!isShort(name)) return name
+  if (!isShort(name)) return nameOf(client, name)
   const names = await listStreamNames(client).catch(rethrowAs({}))
   const [one, ...more] = names.filter((stream) => isShortFor(name, stream))
   if (one !== undefined && more.length === 0) return one

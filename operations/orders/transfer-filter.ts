@@ -42,7 +42,7 @@ export const filterFields = {
         .union([states, z.array(states).min(1)])
         .transform((given) => [given].flat())
         .optional(),
-    } as Value<(typeof transferStates)[number][] | undefined>,
+    },
     'only transfers in this state (may be repeated)',
   ),
   execution: field(
@@ -50,11 +50,18 @@ export const filterFields = {
     optional(oneOf(['open', 'closed', 'undone'])),
     'only open ones, closed ones, or those that were closed without an outcome (undone)',
   ),
-  undone: field('--undone', optional({ kind: 'flag', schema: z.stringbool().or(z.boolean()) }), 'the same as --execution undone (terminated, failed)'),
+  undone: field(
+    '--undone',
+    optional({ kind: 'flag', schema: z.stringbool().or(z.boolean()) }),
+    'the same as --execution undone (terminated, failed)',
+  ),
   code: field(
     '--code <code>',
-    optional({ kind: 'code', schema: z.string().regex(/^[A-Z][A-Z0-9_]{1,60}$/, 'must be a code of docs/errors.md') } as Value<string>),
-    'only those with this code (docs/errors.md): why they wait, are parked or were refused',
+    optional({
+      kind: 'code',
+      schema: z.string().regex(/^[A-Z][A-Z0-9_]{1,60}$/, 'must be a code of docs/reference/errors.md'),
+    }),
+    'only those with this code (docs/reference/errors.md): why they wait, are parked or were refused',
   ),
   bridge: field('--bridge <name>', optional(chainName), 'only over this bridge'),
   chain: field('--chain <name>', optional(chainName), 'only transfers from or to this chain'),
@@ -64,7 +71,7 @@ export const filterFields = {
   sender: field('--sender <address>', optional(values.address), 'only of the lanes with this address, on whatever chain'),
   nonce: field(
     '--nonce <number>',
-    optional({ kind: 'number', schema: z.coerce.number().int().min(0).max(Number.MAX_SAFE_INTEGER) } as Value<number>),
+    optional({ kind: 'number', schema: z.coerce.number().int().min(0).max(Number.MAX_SAFE_INTEGER) }),
     'only of this nonce of the lane, which must be given, too',
   ),
   txHash: field('--tx <hash>', optional(values.hash), 'only deliveries by this transaction, alone or in a batch, once it is in a block'),
@@ -95,7 +102,8 @@ export async function toFilter({ client, config, mined }: FilterSetting, given: 
   const { state, execution, undone, code, bridge, chain, sourceChain, targetChain, sender, nonce, txHash, blocked, olderThan } = given
   if (nonce !== undefined && given.lane === undefined) throw invalid('nonce: it is one of a lane: give the lane, too')
   // A nonce is replaced by its transaction: the given hash would be ignored, and an order reach more transfers than it names.
-  if (nonce !== undefined && txHash !== undefined) throw invalid('give either a nonce or a transaction: a nonce is looked up by its transaction')
+  if (nonce !== undefined && txHash !== undefined)
+    throw invalid('give either a nonce or a transaction: a nonce is looked up by its transaction')
   if (undone && blocked !== undefined) throw invalid('give either undone or blocked: closed transfers are not blocked')
   const configured = lanesOf(config)
   const id = given.lane === undefined ? undefined : await findLane(client, config, given.lane, targetChain ?? chain)
@@ -104,7 +112,8 @@ export async function toFilter({ client, config, mined }: FilterSetting, given: 
   const before = [...ago(blocked, olderThan), ...(given.startedBefore === undefined ? [] : [given.startedBefore])]
   const after = [...ago(given.newerThan, given.youngerThan), ...(given.startedAfter === undefined ? [] : [given.startedAfter])]
   const ofLane = configured.find((one) => one.id === id)?.chain
-  const hashOf = async () => (ofLane === undefined || id === undefined || nonce === undefined ? undefined : mined(ofLane, laneAddress(id), nonce))
+  const hashOf = async () =>
+    ofLane === undefined || id === undefined || nonce === undefined ? undefined : mined(ofLane, laneAddress(id), nonce)
   return {
     ...{ states: state, code, bridge, chain, sourceChain, targetChain, txHash },
     execution: undone ? 'undone' : blocked === undefined ? execution : 'open',

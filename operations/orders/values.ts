@@ -43,8 +43,14 @@ const schemas = {
   gas: z.string(),
   gasFactor: z.number(),
   hours: z.number().positive().max(8_760),
-  address: z.string().regex(/^0x[0-9a-fA-F]{40}$/, 'must be an address: 0x and 40 hex digits').toLowerCase(),
-  hash: z.string().regex(/^0x[0-9a-fA-F]{64}$/, 'must be a hash: 0x and 64 hex digits').toLowerCase(),
+  address: z
+    .string()
+    .regex(/^0x[0-9a-fA-F]{40}$/, 'must be an address: 0x and 40 hex digits')
+    .toLowerCase(),
+  hash: z
+    .string()
+    .regex(/^0x[0-9a-fA-F]{64}$/, 'must be a hash: 0x and 64 hex digits')
+    .toLowerCase(),
   bytes: z
     .string()
     .max(100_000)
@@ -78,7 +84,7 @@ export function optional<Type>(value: Value<Type>): Value<Type | undefined> {
 
 /** The value of a field that is absent. */
 export function usually<Type>(value: Value<Type>, usual: Type): Value<Type> {
-  return { ...value, schema: value.schema.optional().default(usual as never) as unknown as z.ZodType<Type> }
+  return { ...value, schema: value.schema.optional().default(usual as never) }
 }
 
 /** Must be given: a confirmation. */

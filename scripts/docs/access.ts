@@ -1,13 +1,14 @@
-import { operations } from '../../operations/access/operations.ts'
 import { accessLevels } from '../../domain/access.ts'
+import { type OrderName, orderOf, orders } from '../../operations/orders/orders.ts'
 import { markdownTable } from './markdown.ts'
 
 /** The table of docs/operate/access.md: every order, the level that it needs, its command and its route. */
 export function describeAccess(): string {
   const rows = accessLevels.flatMap((level) =>
-    Object.entries(operations).flatMap(([name, operation]) => {
-      if (operation.level !== level) return []
-      return [[level, `\`portage ${name}\``, 'api' in operation ? `\`${operation.api}\`` : '-']]
+    (Object.keys(orders) as OrderName[]).flatMap((name) => {
+      const { level: needed, route } = orderOf(name)
+      if (needed !== level) return []
+      return [[level, `\`portage ${name}\``, route === undefined ? '-' : `\`POST ${route.replaceAll(/:(\w+)/g, '{$1}')}\``]]
     }),
   )
   return markdownTable(

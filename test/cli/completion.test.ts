@@ -68,7 +68,7 @@ const cases: readonly (readonly [Line, readonly string[]])[] = [
   [['trans'], ['transfer']],
   [['--config', 'transfer', 'stream', 'check'], ['checkpoint']],
   [['--config=transfer', 'stream', 'check'], ['checkpoint']],
-  [['transfer', 'list', '--sta'], ['--state']],
+  [['transfer', 'list', '--stat'], ['--state']],
   [['transfer', 'list', '--wi'], ['--wide']],
   [['transfer', 'list', '--state', 'par'], ['parked']],
   [['transfer', 'list', '--state', 'parked', '--js'], ['--json']],
@@ -125,7 +125,7 @@ for (const shell of ['zsh', 'fish'] as const) {
     const script = await scriptFor(shell)
     const mark = join(tmpdir(), `portage-completion-ran-${process.pid}-${shell}`)
     const words = [`$(touch ${mark})`, `(touch\\ ${mark})`, `"$(touch ${mark})"`, ']', `'a b'`]
-    const lines = words.map((word) => ['transfer', 'list', word, '--sta'])
+    const lines = words.map((word) => ['transfer', 'list', word, '--stat'])
     expect(offers[shell](`${script}\n${script}`, lines)).toEqual(lines.map(() => ['--state']))
     expect(existsSync(mark)).toBe(false)
   })

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { describe, expect, test } from 'vitest'
-import { operationOf, operations } from '../../operations/access/operations.ts'
+import { orderNamed, orders } from '../../operations/orders/orders.ts'
 import { runCli } from './run-cli.ts'
 
 const commands = [
@@ -110,9 +110,9 @@ const commands = [
 
 test('every operation that needs a token is a command, and all other commands only look, or change nothing but this machine', () => {
   const names = commands.map((command) => command.join(' '))
-  expect(Object.keys(operations).filter((name) => !names.includes(name))).toEqual([])
+  expect(Object.keys(orders).filter((name) => !names.includes(name))).toEqual([])
   const groups = names.filter((name) => names.some((other) => other.startsWith(`${name} `)) && name !== 'settings')
-  const others = names.filter((name) => name !== '' && operationOf(name) === undefined && !groups.includes(name))
+  const others = names.filter((name) => name !== '' && orderNamed(name) === undefined && !groups.includes(name))
   expect(others).toMatchInlineSnapshot(`
     [
       "run",

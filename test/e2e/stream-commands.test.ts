@@ -158,7 +158,7 @@ describe('portage stream', () => {
 
   test('backfill orders blocks below the cursor, and --wait shows the progress until they are read', async () => {
     await refused('INPUT_INVALID', /from: above the cursor \(20\)/, 'backfill', stream, '--from', '21', '--to', '30', '--reason', 'a test')
-    await refused('INPUT_INVALID', /--to: 4 is below --from/, 'backfill', stream, '--from', '5', '--to', '4', '--reason', 'a test')
+    await refused('INPUT_INVALID', /--to: must not be below from/, 'backfill', stream, '--from', '5', '--to', '4', '--reason', 'a test')
     const ordered = await cli('backfill', stream, '--from', '12', '--to', '99', '--json', '--reason', 'a test')
     expect(ordered.json()).toMatchObject({ done: true, view: { backfill: { left: 19, ordered: 19 } } })
     let shown = ''

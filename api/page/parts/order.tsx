@@ -1,6 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { ask, type Problem, Refused, unreachable } from '../data/api.ts'
 import { serverNow } from '../data/clock.ts'
+import { transferOrderLevel, type TransferOrderName, transferOrderTexts } from '../../../operations/orders/transfer-text.ts'
 import { refreshAll } from '../data/readings.ts'
 import { missingFor } from '../data/rights.ts'
 import { session } from '../data/session.ts'
@@ -8,22 +9,10 @@ import { createStore, useStore } from '../data/store.ts'
 import { shortTransfer } from '../format/ids.ts'
 import { ProblemNote } from './section.tsx'
 
-export type OrderKind = 'retry' | 'cancel' | 'expedite'
-
 interface Wanted {
-  readonly kind: OrderKind
+  readonly kind: TransferOrderName
   readonly id: string
   readonly chain: string | undefined
-}
-
-const words: Readonly<Record<OrderKind, { readonly verb: string; readonly does: string; readonly done: string }>> = {
-  retry: { verb: 'Retry', does: 'The transfer is tried again now, also past its deadline.', done: 'Asked for: it is tried again now.' },
-  cancel: {
-    verb: 'Cancel',
-    does: 'The transfer is ended. A transaction that is on its way is replaced by one that does nothing; if it is mined first, the transfer is delivered.',
-    done: 'Asked for: the page of the transfer shows how it ends.',
-  },
-  expedite: { verb: 'Expedite', does: 'The fee of its transaction is raised now.', done: 'Asked for: its fee is raised now.' },
 }
 
 /** The order that is being given; undefined: none. */
@@ -37,7 +26,7 @@ export function OrderButtons({
 }: {
   readonly id: string
   readonly chain: string | undefined
-  readonly kinds: readonly OrderKind[]
+  readonly kinds: readonly TransferOrderName[]
 }) {
   return (
     <span class="buttons">
@@ -46,10 +35,10 @@ export function OrderButtons({
           type="button"
           class={kind === 'cancel' ? 'danger' : undefined}
           key={kind}
-          aria-label={`${words[kind].verb} ${shortTransfer(id)}`}
+          aria-label={`${transferOrderTexts[kind].verb} ${shortTransfer(id)}`}
           onClick={() => wanted.set({ kind, id, chain })}
         >
-          {words[kind].verb}
+          {transferOrderTexts[kind].verb}
         </button>
       ))}
     </span>
@@ -77,8 +66,8 @@ function OrderForm({ order: { kind, id, chain } }: { readonly order: Wanted }) {
   const held = useStore(session)
   const [reason, setReason] = useState('')
   const [state, setState] = useState<SendState>('asking')
-  const { verb, does, done } = words[kind]
-  const missing = missingFor(held?.claims, 'write', chain, serverNow())
+  const { verb, summary, details, asked } = transferOrderTexts[kind]
+  const missing = missingFor(held?.claims, transferOrderLevel, chain, serverNow())
   const send = async () => {
     setState('sending')
     try {
@@ -100,12 +89,14 @@ function OrderForm({ order: { kind, id, chain } }: { readonly order: Wanted }) {
         {verb} {kind === 'retry' ? 'now' : 'this transfer'}
       </h2>
       <p class="mono wrap">{id}</p>
-      <p>{does}</p>
+      <p>
+        {summary}. {details}
+      </p>
       {missing !== undefined && <Missing what={missing} />}
       {typeof state === 'object' && <ProblemNote problem={state} />}
       {state === 'done' && (
         <p class="note good" role="status">
-          {done}
+          {asked}
         </p>
       )}
       {state !== 'done' && missing === undefined && <ReasonField name={held?.claims.name ?? ''} reason={reason} onReason={setReason} />}
@@ -149,7 +140,7 @@ export function ReasonField({ name, reason, onReason }: ReasonProps) {
 }
 
 interface EndProps {
-  readonly kind: OrderKind
+  readonly kind: TransferOrderName
   readonly state: SendState
   readonly canSend: boolean
   readonly hasReason: boolean
@@ -164,7 +155,7 @@ function OrderEnd({ kind, state, canSend, hasReason }: EndProps) {
       </button>
       {!isOver && (
         <button type="submit" class={kind === 'cancel' ? 'danger strong' : 'strong'} disabled={state === 'sending' || !hasReason}>
-          {state === 'sending' ? 'Sending…' : words[kind].verb}
+          {state === 'sending' ? 'Sending…' : transferOrderTexts[kind].verb}
         </button>
       )}
     </p>

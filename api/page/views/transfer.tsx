@@ -9,7 +9,8 @@ import { Ago } from '../parts/age.tsx'
 import { Coins } from '../parts/coins.tsx'
 import { Out } from '../parts/link.tsx'
 import { Mark, State } from '../parts/mark.tsx'
-import { OrderButtons, type OrderKind } from '../parts/order.tsx'
+import type { TransferOrderName } from '../../../operations/orders/transfer-text.ts'
+import { OrderButtons } from '../parts/order.tsx'
 import { Empty, Section } from '../parts/section.tsx'
 import { Table } from '../parts/table.tsx'
 
@@ -41,7 +42,7 @@ export function Transfer({ id, links }: { readonly id: string; readonly links: L
 }
 
 /** What can still be ordered of it. */
-function ordersOf({ execution, state }: TransferReport): readonly OrderKind[] {
+function ordersOf({ execution, state }: TransferReport): readonly TransferOrderName[] {
   if (execution === 'RUNNING')
     return state === 'broadcasting' || state === 'pending' ? ['expedite', 'retry', 'cancel'] : ['retry', 'cancel']
   return execution === 'COMPLETED' && state === 'delivered' ? [] : ['retry']

@@ -1,3 +1,4 @@
+import { streamNames } from '../../../bridges/registry.ts'
 import { readStream } from '../../../intake/streams/reports.ts'
 import { checkpointPlaceOf } from '../../../config/data-folder.ts'
 import type { Config } from '../../../config/schema/schema.ts'
@@ -20,7 +21,7 @@ export const checkpoint: CommandSpec = {
       examples: [`portage stream checkpoint show ${example} --json`],
       run: async ({ config, withTemporal }, stream: string) => {
         const loaded = await config()
-        const kept = checkpointPlaceOf(loaded) && (await checkpointStoreOf(loaded).read(stream))
+        const kept = checkpointPlaceOf(loaded) && (await checkpointStoreOf(loaded, streamNames(loaded)).read(stream))
         // After a wipe there is no stream, and what is kept is what the reader wants to see.
         const now = await withTemporal((client) => readStream(client, stream)).then(checkpointOf, (error: unknown) => {
           if (kept && error instanceof RelayerError && (error.code === 'STREAM_NOT_FOUND' || error.retriable)) return undefined

@@ -1,0 +1,92 @@
+import type { FastifyRequest } from 'fastify'
+import { z } from 'zod'
+import { RelayerError } from '../../domain/catalogue/errors.ts'
+import { type OrderName, orderOf, orders } from '../../operations/orders/orders.ts'
+import type { Fields, OrderContext, OrderSpec } from '../../operations/orders/spec.ts'
+import { orderedBy } from '../access.ts'
+import { type Api, type ApiDeps, finalizedHeight } from '../deps.ts'
+import { errorSchema } from '../errors.ts'
+import { idempotencyHeaders, once } from '../idempotency.ts'
+import { createReadGate, type ReadGate } from '../read-gate.ts'
+
+/** The subject of an order, or of a read, as a parameter of the path. */
+export const subjectParams = {
+  lane: z.object({ lane: z.string().min(1).max(200).describe('The id of a lane (`evm-1:0x…`), or the address of a configured one.') }),
+  stream: z.object({ stream: z.string().min(1).max(300).describe('`native-bridge:{source}:{target}`, `{bridge}:{source}:{emitter}`; chains by their names or by their numbers.') }),
+  receiver: z.object({ receiver: z.string().min(1).max(31).describe('Its name in the config.') }),
+  transaction: z.object({ id: z.string().min(1).max(300).describe('Of its workflow.') }),
+} as const
+
+export const reasonSchema = z.string().trim().min(1).max(500).describe('Why; kept with the name of the token.')
+const payingTwice = 'Without the header Idempotency-Key a request that is sent again pays again.'
+
+/** The POST routes of all orders that have no route of their own: `operations/orders` says what each takes, does and answers. */
+export function orderRoutes(app: Api, deps: ApiDeps): void {
+  // Checkpoints are files, or objects of a remote store.
+  const gates: Partial<Record<OrderName, ReadGate>> = { 'stream checkpoint write': createReadGate({ atOnce: 2, waiting: 8 }) }
+  for (const name of Object.keys(orders) as OrderName[]) {
+    const spec = orderOf(name)
+    if (spec.route !== undefined && spec.run && spec.answer) addRoute(app, deps, name, spec, gates[name])
+  }
+}
+
+function addRoute(app: Api, deps: ApiDeps, name: OrderName, spec: OrderSpec, gate: ReadGate = (read) => read()): void {
+  const { route = '', subject, pays, answer, run } = spec
+  const status = pays ? 202 : 200
+  const schema = {
+    ...orderTexts(name),
+    ...(subject && { params: subjectParams[subject] }),
+    ...(pays && { headers: idempotencyHeaders }),
+    ...(spec.reason && { body: bodyOf(spec) }),
+    response: { [status]: answer, 404: errorSchema, 409: errorSchema, 422: errorSchema },
+  }
+  app.post(route, { config: { access: name }, schema }, async (request, reply) => {
+    const { reason = '', ...given } = (request.body ?? {}) as { readonly reason?: string }
+    const [target = ''] = Object.values(request.params as Record<string, string>)
+    const work = async () => {
+      const result = await run?.(contextOf(deps, request, reason), target, given as never)
+      return { status, body: result?.json }
+    }
+    const { body } = pays ? await once(deps, request, reply, work) : await gate(work)
+    return reply.status(status).send(body as never)
+  })
+}
+
+/** The texts of an order for the OpenAPI document. */
+export function orderTexts(name: OrderName): { readonly summary: string; readonly description?: string } {
+  const { summary, details, pays } = orderOf(name)
+  const description = [details, pays && payingTwice].filter(Boolean).join(' ')
+  return { summary, ...(description && { description }) }
+}
+
+/** The schemas of the fields of an order, as far as the API has them. */
+export function schemasOf(fields: Fields): Record<string, z.ZodType> {
+  return Object.fromEntries(
+    Object.entries(fields).flatMap(([name, { schema, help, onlyCommand }]) => (onlyCommand ? [] : [[name, schema.describe(help)]])),
+  )
+}
+
+function bodyOf({ fields, reason, conflict }: OrderSpec): z.ZodType {
+  const why =
+    typeof reason === 'object' ? reasonSchema.default(reason.usual) : reason === 'optional' ? reasonSchema.optional() : reasonSchema
+  const body = z.strictObject({ ...schemasOf(fields), reason: why })
+  if (!conflict) return body
+  return body.superRefine((given, context) => {
+    const wrong = conflict(given as never)
+    if (wrong) context.addIssue({ code: 'custom', path: [wrong.path], message: wrong.message })
+  })
+}
+
+function contextOf({ client, config, network }: ApiDeps, request: FastifyRequest, reason: string): OrderContext {
+  const key = request.headers['idempotency-key']
+  return {
+    ...{ client, config, key: typeof key === 'string' ? key : undefined },
+    allow: (about) => ({ by: orderedBy(request, about), reason }),
+    heights: (chain) => finalizedHeight(network, chain),
+    withChain: async (name, use) => {
+      const chain = network.chains.get(name)
+      if (!chain) throw new RelayerError('INPUT_INVALID', { detail: `This process does not read ${name}.` })
+      return use(chain)
+    },
+  }
+}
