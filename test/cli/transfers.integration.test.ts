@@ -73,7 +73,7 @@ test('many are ordered by a filter: shown first, not without a yes, and each is 
 test('a nonce and a transaction at once are refused: an order would reach what one of them does not name', async () => {
   const both = ['--lane', `evm-1397:0x${'a'.repeat(40)}`, '--nonce', '1', '--tx', `0x${'a'.repeat(64)}`]
   const { json } = await cli('transfer', 'cancel', ...both, '--yes', '--reason', 'a test', '--json')
-  expect(json()).toMatchObject({ error: { code: 'INPUT_INVALID', message: expect.stringContaining('either --nonce or --tx') } })
+  expect(json()).toMatchObject({ error: { code: 'INPUT_INVALID', message: expect.stringContaining('either a nonce or a transaction') } })
 })
 
 test('a token for one chain orders by a filter only what goes there, and has to say so', async () => {
