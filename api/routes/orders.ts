@@ -12,7 +12,13 @@ import { createReadGate, type ReadGate } from '../read-gate.ts'
 /** The subject of an order, or of a read, as a parameter of the path. */
 export const subjectParams = {
   lane: z.object({ lane: z.string().min(1).max(200).describe('The id of a lane (`evm-1:0x…`), or the address of a configured one.') }),
-  stream: z.object({ stream: z.string().min(1).max(300).describe('`native-bridge:{source}:{target}`, `{bridge}:{source}:{emitter}`; chains by their names or by their numbers.') }),
+  stream: z.object({
+    stream: z
+      .string()
+      .min(1)
+      .max(300)
+      .describe('`native-bridge:{source}:{target}`, `{bridge}:{source}:{emitter}`; chains by their names or by their numbers.'),
+  }),
   receiver: z.object({ receiver: z.string().min(1).max(31).describe('Its name in the config.') }),
   transaction: z.object({ id: z.string().min(1).max(300).describe('Of its workflow.') }),
 } as const
