@@ -1,10 +1,11 @@
 import { writeFileSync } from 'node:fs'
 import { relative } from 'node:path'
-import type { Reporter, SerializedError, TestModule } from 'vitest/node'
+import type { Reporter, SerializedError, TestCase, TestModule } from 'vitest/node'
 
 /**
- * Ends every test run with the plain line `N passed, N failed`: people and `.ci/run` read the same one. PORTAGE_FAILED_FILES names a file for what failed: one line
- * `project path` per test file, and a line `unhandled` for errors outside any.
+ * Ends every test run with the plain line `N passed, N failed`, which people and `.ci/run` read. For `.ci/run` it also
+ * writes two files: PORTAGE_FAILED_FILES gets a line `project path` per failed test file and a line `unhandled` for
+ * errors outside tests, PORTAGE_RERUN the failed tests and the commands that run them alone.
  */
 export default class ClosingLine implements Reporter {
   onTestRunEnd(modules: readonly TestModule[], unhandledErrors: readonly SerializedError[]): void {
@@ -13,24 +14,42 @@ export default class ClosingLine implements Reporter {
       const tests = [...module.children.allTests()]
       for (const test of tests) counts[test.result().state] += 1
       // A file that did not load, or a hook that threw, is a failure without a failed test.
-      if (module.state() === 'failed' && !tests.some((test) => test.result().state === 'failed')) counts.failed += 1
+      if (module.state() === 'failed' && !tests.some(isFailed)) counts.failed += 1
     }
-    const list = process.env['PORTAGE_FAILED_FILES']
-    if (list !== undefined)
-      writeFileSync(
-        list,
-        failedFiles(modules, unhandledErrors)
-          .map((line) => `${line}\n`)
-          .join(''),
-      )
+    const failed = modules.filter((module) => module.state() === 'failed')
+    const unhandled = unhandledErrors.length > 0
+    write('PORTAGE_FAILED_FILES', [
+      ...failed.map((module) => `${module.project.name} ${pathOf(module)}`),
+      ...(unhandled ? ['unhandled'] : []),
+    ])
+    write('PORTAGE_RERUN', [...failed.flatMap(rerunLines), ...(unhandled ? ['an error outside the tests'] : [])])
     const skipped = counts.skipped > 0 ? `${counts.skipped} skipped\n` : ''
     // After the default reporter's summary, which is printed in the same turn.
     process.on('exit', () => process.stdout.write(`\n${skipped}${counts.passed} passed, ${counts.failed} failed\n`))
   }
 }
 
-function failedFiles(modules: readonly TestModule[], unhandledErrors: readonly SerializedError[]): string[] {
-  const failed = modules.filter((module) => module.state() === 'failed')
-  const files = failed.map(({ project, moduleId }) => `${project.name} ${relative(process.cwd(), moduleId)}`)
-  return unhandledErrors.length > 0 ? [...files, 'unhandled'] : files
+const isFailed = (test: TestCase): boolean => test.result().state === 'failed'
+const pathOf = (module: TestModule): string => relative(process.cwd(), module.moduleId)
+
+/** Writes the lines to the file that the variable names, if it is set. */
+function write(variable: string, lines: readonly string[]): void {
+  const file = process.env[variable]
+  if (file !== undefined) writeFileSync(file, lines.map((line) => `${line}\n`).join(''))
 }
+
+/** Each failed test of a file with the command that runs it alone; the file's command if it did not load. */
+function rerunLines(module: TestModule): string[] {
+  const path = pathOf(module)
+  const alone = `  npx vitest run --project ${module.project.name} ${path}`
+  const failed = [...module.children.allTests()].filter(isFailed)
+  if (failed.length === 0) return [`${path}: the file itself`, alone]
+  return failed.flatMap((test) => [`${path} > ${test.fullName}`, `${alone} -t ${shellWord(namePattern(test.fullName))}`])
+}
+
+/** `-t` is matched as a pattern against the name, in which spaces part the describes. */
+function namePattern(fullName: string): string {
+  return fullName.replaceAll(' > ', ' ').replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&')
+}
+
+const shellWord = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`

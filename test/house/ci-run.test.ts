@@ -1,4 +1,4 @@
-import { chmod, cp, mkdir, writeFile } from 'node:fs/promises'
+import { chmod, cp, mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { beforeAll, expect, test } from 'vitest'
@@ -12,11 +12,11 @@ beforeAll(async () => {
   await chmod(join(folder, '.ci/run'), 0o755)
 })
 
-/** Runs the gates with a shell script in place of npm and npx; resolves with its code and what stands after the last gate. */
+/** Runs the gates with a shell script in place of npm and npx. Returns the exit code and what follows the last gate. */
 async function gates(script: string): Promise<{ code: number; summary: string[] }> {
   for (const name of ['npm', 'npx']) await writeFile(join(folder, 'bin', name), `#!/bin/sh\n${script}\n`, { mode: 0o755 })
   const { code, stdout } = await run(join(folder, '.ci/run'), [], {
-    env: { ...process.env, PATH: `${join(folder, 'bin')}:${process.env['PATH']}` },
+    env: { ...process.env, TMPDIR: folder, PATH: `${join(folder, 'bin')}:${process.env['PATH']}` },
   })
   const lines = stdout.trim().split('\n')
   const last = lines.findLastIndex((line) => line.startsWith('== '))
@@ -26,16 +26,16 @@ async function gates(script: string): Promise<{ code: number; summary: string[] 
 const tests = `test) echo 'NOT RUN: a test'; echo '      Tests  900 passed (900)'; echo '900 passed, 0 failed';;`
 const others = `tsx) echo '      Tests  7 passed (7)'; echo '7 passed, 0 failed'; echo 'NOT RUN: on Node 24: no npm' >&2;;`
 
-test('what a gate could not run is in the summary, whichever gate it is, and the counts are those of the tests', async () => {
+test('the summary of all gates lists the parts that were not run and the counts of the tests', async () => {
   const run = `run) case "$*" in *helm*) echo 'NOT RUN: Helm';; *schemathesis*) echo 'NOT RUN: the API' >&2;; esac;;`
   const { code, summary } = await gates(`case "$1" in ${tests} ${others} ${run} esac`)
-  // Their order is the locale's.
+  // The locale decides their order.
   expect(summary.slice(1, -1).toSorted()).toEqual(['NOT RUN: Helm', 'NOT RUN: a test', 'NOT RUN: on Node 24: no npm', 'NOT RUN: the API'])
   expect([summary[0], summary.at(-1)]).toEqual(['      Tests  900 passed (900)', '900 passed, 0 failed'])
   expect(code).toBe(0)
 })
 
-test('a gate that fails counts, whatever it writes', async () => {
+test('a gate that fails counts as one failure, and the summary says how to run it alone', async () => {
   const run = `run) case "$*" in *helm*) exit 3;; *schemathesis*) echo 'NOT RUN: a part'; exit 4;; esac;;`
   const { code, summary } = await gates(`case "$1" in ${tests} tsx) echo '7 passed, 1 failed'; exit 1;; ${run} esac`)
   expect(summary.at(-1)).toBe('900 passed, 3 failed')
@@ -45,13 +45,24 @@ test('a gate that fails counts, whatever it writes', async () => {
     'failed: API by schemathesis',
   ])
   expect(summary).toContain('NOT RUN: a part')
+  expect(summary).toContain('  npm run --silent helm:check')
+  expect(summary).toContain('  npm run schemathesis')
   expect(code).toBe(1)
+})
+
+test('the summary of failed tests names their log, the tests and the commands that run them alone', async () => {
+  const names = `printf 'test/a.test.ts > a name\n  npx vitest run test/a.test.ts\n' >"$PORTAGE_RERUN"`
+  const { summary } = await gates(`case "$1" in test) ${names}; echo '899 passed, 1 failed'; exit 1;; ${others} esac`)
+  const at = summary.indexOf('failed: tests')
+  const log = summary[at + 1]?.replace('  log: ', '') ?? ''
+  expect(await readFile(log, 'utf8')).toBe('899 passed, 1 failed\n')
+  expect(summary.slice(at + 2, at + 4)).toEqual(['  test/a.test.ts > a name', '    npx vitest run test/a.test.ts'])
 })
 
 const failing = (...files: string[]) =>
   `test) printf '${files.join('\\n')}\\n' >"$PORTAGE_FAILED_FILES"; echo '899 passed, ${files.length} failed'; exit 1;;`
 
-test('one file with servers that fails among the others and passes twice alone is named, and fails nothing', async () => {
+test('a file with servers that fails among the others and passes twice alone is UNSTABLE and fails nothing', async () => {
   const { code, summary } = await gates(`case "$1" in ${failing('integration test/a.test.ts')} ${others} esac`)
   expect(summary).toContain('UNSTABLE: test/a.test.ts failed in the whole run, and passed twice alone')
   expect([code, summary.at(-1)]).toEqual([0, '900 passed, 0 failed'])
@@ -64,7 +75,7 @@ test.each([
   ['there are three', ['integration test/a.test.ts', 'integration test/b.test.ts', 'integration test/c.test.ts'], 'true'],
   ['something failed outside the tests', ['unhandled'], 'true'],
   ['the run broke before it had a list', [], 'true'],
-])('no second look helps where %s', async (_, files, alone) => {
+])('no second look helps if %s', async (_, files, alone) => {
   const { code, summary } = await gates(
     `case "$1" in ${failing(...files)} vitest) case "$*" in *--project*.test.ts*.test.ts*) ;; *) ${alone};; esac;; ${others} esac`,
   )
