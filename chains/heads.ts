@@ -47,6 +47,6 @@ export function oncePerHead<T>(
 }
 
 /** The nodes a majority is counted of: all of the config that read. A disabled node counts as silent. */
-export function votersOf(nodes: readonly NodeStatus[]): readonly NodeStatus[] {
+export function votersOf<Node extends Pick<NodeStatus, 'use' | 'added'>>(nodes: readonly Node[]): readonly Node[] {
   return nodes.filter(({ use, added }) => (use === 'all' || use === 'read') && !added)
 }

@@ -57,6 +57,7 @@ export const rooms: readonly Room[] = [
   { path: 'workflows', imports: ['domain', 'temporal/contracts'], packages: ['@temporalio/workflow', '@temporalio/common'] },
   { path: 'chains/port.ts', imports: ['domain'], packages: [] },
   { path: 'chains/heads.ts', imports: ['domain', 'chains/port.ts', 'runtime'], packages: [] },
+  { path: 'chains/head-lags.ts', imports: [], packages: [] },
   { path: 'chains/signing-port.ts', imports: ['domain'], packages: [] },
   { path: 'bridges/port.ts', imports: ['domain', 'chains/port.ts', 'bridges/source-port.ts'], packages: [] },
   { path: 'bridges/source-port.ts', imports: ['domain'], packages: [] },
@@ -66,7 +67,16 @@ export const rooms: readonly Room[] = [
   { path: 'observability', imports: ['domain'], packages: ['pino', 'prom-client', 'node:*'] },
   {
     path: 'chains/<family>',
-    imports: ['domain', 'chains/port.ts', 'chains/heads.ts', 'chains/signing-port.ts', 'chains/crypto', 'runtime', 'observability'],
+    imports: [
+      'domain',
+      'chains/port.ts',
+      'chains/heads.ts',
+      'chains/head-lags.ts',
+      'chains/signing-port.ts',
+      'chains/crypto',
+      'runtime',
+      'observability',
+    ],
     packages: [evmLibrary, 'lru-cache', 'node:*'],
   },
   {
@@ -118,7 +128,19 @@ export const rooms: readonly Room[] = [
   },
   {
     path: 'operations/causes',
-    imports: ['domain', 'temporal', 'config', 'chains/registry.ts', 'bridges/registry.ts', 'intake', 'lanes', 'runtime', 'observability'],
+    imports: [
+      'domain',
+      'temporal',
+      'config',
+      ...ports,
+      'chains/head-lags.ts',
+      'chains/registry.ts',
+      'bridges/registry.ts',
+      'intake',
+      'lanes',
+      'runtime',
+      'observability',
+    ],
     packages: ['@grpc/*', 'zod', 'node:*'],
   },
   {

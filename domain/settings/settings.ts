@@ -91,8 +91,11 @@ export interface Settings {
 export const noSettings: Settings = { version: 0, halts: [], denied: [], fees: [], nodes: [], audit: [] }
 
 /** The halt that applies to a transfer, if any. */
-export function haltOf(settings: Settings, transfer: Pick<Transfer, 'bridge' | 'sourceChain' | 'targetChain'>): Halt | undefined {
-  return settings.halts.find(
+export function haltOf(
+  { halts }: Pick<Settings, 'halts'>,
+  transfer: Pick<Transfer, 'bridge' | 'sourceChain' | 'targetChain'>,
+): Halt | undefined {
+  return halts.find(
     ({ scope: { bridge, chain, sourceChain, targetChain } }) =>
       (bridge === undefined || bridge === transfer.bridge) &&
       (chain === undefined || chain === transfer.sourceChain || chain === transfer.targetChain) &&

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { standing } from '../../operations/causes/explain-chains.ts'
+import { stalledAfter } from '../../operations/causes/explain-chains.ts'
 import type { FaultRule } from '../devnet/fault-proxy/rules.ts'
 import type { ChainKey, StuckCase, StuckScene } from './scene.ts'
 
@@ -36,17 +36,17 @@ export const nodeCases: readonly StuckCase[] = [
 /** Those that only time shows. */
 export const slowNodeCases: readonly StuckCase[] = [
   {
-    ...{ name: 'chain-stands', fault: 'a chain has made no block for 30 s', code: 'CHAIN_STALLED' },
+    ...{ name: 'chain-stalled', fault: 'a chain has made no block for 30 s', code: 'CHAIN_STALLED' },
     async make({ devnet }) {
       const { anvil } = devnet.chains.bsc
       await anvil.rpc('evm_setIntervalMining', [0])
       const { timestamp } = await anvil.rpc<{ timestamp: string }>('eth_getBlockByNumber', ['latest', false])
-      await sleep(Math.max(0, Number(timestamp) * 1_000 + standing.leastMs - Date.now()))
+      await sleep(Math.max(0, Number(timestamp) * 1_000 + stalledAfter.leastMs - Date.now()))
       return { where: 'bsc', mend: () => anvil.rpc('evm_setIntervalMining', [anvil.blockTimeSeconds]) }
     },
   },
   {
-    ...{ name: 'finality-stands', fault: 'no block becomes final for longer than finality.standsAfterMinutes', code: 'FINALITY_STALLED' },
+    ...{ name: 'finality-stalled', fault: 'no block becomes final for longer than finality.standsAfterMinutes', code: 'FINALITY_STALLED' },
     make: async (scene) => {
       const blocks = Math.ceil((2 * finalityStalledMinutes * 60) / scene.devnet.chains.bsc.anvil.blockTimeSeconds)
       return { where: 'bsc', mend: fault(scene, 'bsc', { fault: { kind: 'finality-behind', blocks } }, 0, 1, 2) }

@@ -16,7 +16,7 @@ export interface CausesOptions {
   readonly config: Pick<Config, 'chains' | 'bridges' | 'notifications'>
   /** For the URLs of nodes that operators added. */
   readonly environment: Readonly<Record<string, string | undefined>>
-  /** The subscriptions of this process to guardian spies; absent: it has none, and only asks whether they can be reached. */
+  /** This process's subscriptions to guardian spies. Absent: it has none, and only checks whether the spies can be reached. */
   readonly spies?: (() => readonly SpyHealth[]) | undefined
 }
 
@@ -30,9 +30,10 @@ export interface CauseReport {
 }
 
 /**
- * What is stuck, why, and what to do: everything is asked for beside each other, each with a time limit of its own, and what does not answer is a cause itself. Never
- * throws. With c chains, l lanes, s streams and r receivers: at most 10 + r visibility queries, 2 l + s + c + 2 r + 3 calls to Temporal, one for each workflow of the queue `ledger`
- * and 80 for transfers; 4 calls for each node, 3 for each lane and one for each chain.
+ * Finds every cause that keeps something from going on. All sources are read at the same time, each with its own time limit; a source that
+ * does not answer is a cause itself. Never throws. With c chains, l lanes, s streams and r receivers: at most 10 + r visibility queries;
+ * 2 l + s + c + 2 r + 3 calls to Temporal, one for each workflow of the queue `ledger` and 80 for transfers; 4 calls for each node, 3 for each
+ * lane and one for each chain.
  * @param temporal a client, or why there is none
  */
 export async function collectCauses(temporal: TemporalClient | RelayerError, options: CausesOptions): Promise<CauseReport> {
@@ -43,7 +44,7 @@ export async function collectCauses(temporal: TemporalClient | RelayerError, opt
     if (temporal instanceof RelayerError) return { asOf: at, error: temporal }
     return error ? { asOf: Date.now(), error } : read(limits.temporalMs + 500, () => readSettings(temporal))
   })
-  const [told, chains, spies] = await Promise.all([
+  const [facts, chains, spies] = await Promise.all([
     problem.then((error) => {
       if (temporal instanceof RelayerError) return withoutTemporal(temporal)
       return error ? withoutTemporal(error) : readTemporal(temporal, config, settings)
@@ -51,6 +52,6 @@ export async function collectCauses(temporal: TemporalClient | RelayerError, opt
     probeChains(options, settings),
     probeSpies(config, options.spies),
   ])
-  const causes = explain({ at: Date.now(), ...told, chains, spies }, config)
+  const causes = explain({ at: Date.now(), ...facts, chains, spies }, config)
   return { asOf: new Date(at).toISOString(), stuck: isStuck(causes), causes }
 }

@@ -1,50 +1,48 @@
-import type { Config } from '../../config/schema/schema.ts'
 import { lanesOf } from '../../config/chains.ts'
+import type { Config } from '../../config/schema/schema.ts'
+import type { CauseCode } from '../../domain/catalogue/catalogue.ts'
 import type { ErrorCode } from '../../domain/catalogue/errors.ts'
+import { unmined } from '../../domain/lane/entries.ts'
 import { reviewFunds } from '../../domain/lane/funds.ts'
 import { laneAddress } from '../../domain/lane/lane-id.ts'
 import type { LaneState } from '../../domain/lane/lane.ts'
 import type { ClosedFor } from '../../domain/lane/messages.ts'
 import { refusalCodes } from '../../domain/lane/refusal-codes.ts'
-import { unmined } from '../../domain/lane/entries.ts'
 import { view } from '../../domain/lane/view.ts'
 import type { ChainFacts, Facts, LaneFacts, TransferFacts } from './facts.ts'
 import type { Finding } from './finding.ts'
-import { errorOf, valueOf } from './read.ts'
-import type { CauseCode } from '../../domain/catalogue/catalogue.ts'
+import { errorOf, headsOf, valueOf } from './read.ts'
 
-/** A nonce that was given so many blocks ago and is not mined is stuck: the lane has raised its fee again and again. */
+/** A nonce that was given this many blocks ago and is not mined is stuck: the lane has raised its fee again and again. */
 const stuckBlocks = 30
 /**
- * Tasks that no process has taken for so long, while the ledger hears nothing of the lane for twice that, and for two blocks: its process was killed, ms. One that
- * is only busy tells the ledger of each block's nonces.
+ * The process of a lane was killed if its tasks wait this long, ms, and its ledger got no message for twice that and for two blocks. A busy
+ * process reports the nonces of each block to the ledger.
  */
 const untakenMs = 4_000
 
 type Of = Pick<Finding, 'where' | 'asOf' | 'values'>
 
-/** What is wrong with the lanes of the config. */
+/** The findings about lanes of the config. */
 export function explainLanes(facts: Pick<Facts, 'at' | 'chains' | 'lanes' | 'ledger'>, config: Pick<Config, 'chains'>): Finding[] {
   const { at, lanes, chains } = facts
   const configured = lanesOf(config)
   return lanes.flatMap((one): Finding[] => {
     const { lane, chain, ledger } = one
     const shown = chains.find((each) => each.chain === chain)
-    const others = configured.filter((other) => other.chain === chain && other.id !== lane)
-    const values = { lane, chain, address: laneAddress(lane), ...(others[0] && { 'other lane': others[0].id }) }
+    const other = configured.find((each) => each.chain === chain && each.id !== lane)
+    const values = { lane, chain, address: laneAddress(lane), ...(other && { 'other lane': other.id }) }
     const of: Of = { where: { kind: 'lane', id: lane }, asOf: ledger.asOf, values }
     const state = valueOf(ledger)
-    const unserved = explainMissingWorkers(one, of, at, 2 * Math.max(untakenMs, shown?.blockTimeMs ?? 0))
-    const silent = errorOf(ledger)?.code === 'LANE_UNREACHABLE' && facts.ledger.answered > 0
-    if (silent)
-      return [...unserved, { row: 'LANE_UNREACHABLE', ...of, holds: holdsOf(one), what: 'The ledger of the lane does not answer.' }]
-    const closed = explainClosed(one, of, state, shown)
-    const stuck = unserved.length === 0 && state ? explainStuck(one, of, state, shown) : []
-    return [...unserved, ...closed, ...stuck]
+    const missing = explainMissingWorkers(one, of, at, 2 * Math.max(untakenMs, shown?.blockTimeMs ?? 0))
+    if (errorOf(ledger)?.code === 'LANE_UNREACHABLE' && facts.ledger.answered > 0)
+      return [...missing, { row: 'LANE_UNREACHABLE', ...of, holds: holdsOf(one), what: 'The ledger of the lane does not answer.' }]
+    const stuck = missing.length === 0 && state ? explainStuck(one, of, state, shown) : []
+    return [...missing, ...explainClosed(one, of, state, shown), ...stuck]
   })
 }
 
-/** Those that this lane has chosen or that hold a nonce of it, and those that no lane of the chain takes. */
+/** Transfers that chose this lane or hold a nonce of it, and those that no lane of the chain takes. */
 function holdsOf({ lane, chain }: LaneFacts, ...codes: readonly ErrorCode[]): (transfer: TransferFacts) => boolean {
   const waits: ReadonlySet<string | undefined> = new Set(['LANE_NONE', ...codes])
   return ({ state, lane: chosen, targetChain, code }) =>
@@ -52,26 +50,26 @@ function holdsOf({ lane, chain }: LaneFacts, ...codes: readonly ErrorCode[]): (t
     (state === 'waiting' && targetChain === chain && waits.has(code))
 }
 
-/** @param silentMs since when a ledger that hears nothing is not told */
+/** @param silentMs a ledger without a message for longer has no process that reports to it */
 function explainMissingWorkers(one: LaneFacts, of: Of, at: number, silentMs: number): Finding[] {
   const queue = valueOf(one.queue)
   if (!queue) return []
-  const toldAt = valueOf(one.ledger)?.observed?.at ?? 0
-  const isUntaken = queue.waiting > 0 && queue.waitingMs > untakenMs && at - toldAt > silentMs
+  const reportedAt = valueOf(one.ledger)?.observed?.at ?? 0
+  const isUntaken = queue.waiting > 0 && queue.waitingMs > untakenMs && at - reportedAt > silentMs
   if (queue.isPolled && !isUntaken) return []
   const what = `No process takes the tasks of ${one.lane}${queue.waiting > 0 ? `: ${queue.waiting} wait` : ''}.`
-  const since = toldAt > 0 ? toldAt : undefined
+  const since = reportedAt > 0 ? reportedAt : undefined
   return [{ row: 'LANE_WITHOUT_WORKER', ...of, asOf: one.queue.asOf, since, what, holds: holdsOf(one, 'LANE_UNREACHABLE') }]
 }
 
-const rows: Readonly<Record<ClosedFor, CauseCode>> = {
-  paused: 'LANE_PAUSED',
-  draining: 'LANE_DRAINING',
-  forbidden: 'LANE_FORBIDDEN',
-  funds: 'LANE_FUNDS',
-  replaced: 'LANE_CHAIN_REPLACED',
+/** For each reason why a lane is closed: the cause, its words, and the order that closed it. */
+const closedRows: Readonly<Record<ClosedFor, { readonly row: CauseCode; readonly words: string; readonly order?: string }>> = {
+  paused: { row: 'LANE_PAUSED', words: 'is paused', order: 'pause' },
+  draining: { row: 'LANE_DRAINING', words: 'drains', order: 'drain' },
+  forbidden: { row: 'LANE_FORBIDDEN', words: 'is forbidden', order: 'forbid' },
+  funds: { row: 'LANE_FUNDS', words: 'cannot pay' },
+  replaced: { row: 'LANE_CHAIN_REPLACED', words: 'has stopped itself' },
 }
-const orders: Partial<Record<ClosedFor, string>> = { paused: 'pause', draining: 'drain', forbidden: 'forbid' }
 
 function explainClosed(one: LaneFacts, of: Of, state: LaneState | undefined, chain: ChainFacts | undefined): Finding[] {
   const balance = chain?.balances.get(laneAddress(one.lane))
@@ -81,39 +79,32 @@ function explainClosed(one: LaneFacts, of: Of, state: LaneState | undefined, cha
   const closed = known && view(known).closed
   if (closed && !(isEmpty && closed.why === 'funds')) {
     const { why, detail, by } = closed
-    const since = known.orders?.findLast(({ kind }) => kind === orders[why])?.at
-    const what = `The lane ${stateWords[why]}${by === undefined ? '' : ` by ${by}`}: ${detail}`
-    return [{ row: rows[why], ...of, since, what, holds: holdsOf(one, refusalCodes[why]) }]
+    const { row, words, order } = closedRows[why]
+    const what = `The lane ${words}${by === undefined ? '' : ` by ${by}`}: ${detail}`
+    return [{ row, ...of, since: orderedAt(known, order), what, holds: holdsOf(one, refusalCodes[why]) }]
   }
   if (isEmpty) return [{ row: 'LANE_FUNDS', ...of, what: 'The account of the lane is empty.', holds: holdsOf(one, 'LANE_FUNDS') }]
-  if (!state) return []
-  if (state.config.window === 0) {
-    const since = state.orders?.findLast(({ kind }) => kind === 'setWindow')?.at
-    return [
-      { row: 'LANE_WINDOW_ZERO', ...of, since, what: 'The window of the lane is 0: it gives no nonces.', holds: holdsOf(one, 'LANE_FULL') },
-    ]
+  if (state?.config.window === 0) {
+    const what = 'The window of the lane is 0: it gives no nonces.'
+    return [{ row: 'LANE_WINDOW_ZERO', ...of, since: orderedAt(state, 'setWindow'), what, holds: holdsOf(one, 'LANE_FULL') }]
   }
-  return state.synced
-    ? []
-    : [{ row: 'LANE_UNSYNCED', ...of, what: 'The ledger of the lane has not read its account yet.', holds: holdsOf(one, 'LANE_UNSYNCED') }]
+  if (!state || state.synced) return []
+  return [
+    { row: 'LANE_UNSYNCED', ...of, what: 'The ledger of the lane has not read its account yet.', holds: holdsOf(one, 'LANE_UNSYNCED') },
+  ]
 }
 
-const stateWords: Readonly<Record<ClosedFor, string>> = {
-  paused: 'is paused',
-  draining: 'drains',
-  forbidden: 'is forbidden',
-  funds: 'cannot pay',
-  replaced: 'has stopped itself',
+function orderedAt({ orders }: LaneState, order: string | undefined): number | undefined {
+  return orders?.findLast(({ kind }) => kind === order)?.at
 }
 
-/** The lowest nonce that is not mined: below what the chain asks, or there for long. */
+/** The lowest nonce that is not mined: its fee is below the base fee, or it was given long ago. */
 function explainStuck(one: LaneFacts, of: Of, state: LaneState, chain: ChainFacts | undefined): Finding[] {
   const [lowest] = unmined(state)
   const attempt = lowest?.attempts.at(-1)
-  const heads = (chain?.nodes ?? []).flatMap(({ head }) => (head && valueOf(head)) ?? [])
-  const head = heads.toSorted((a, b) => b.height - a.height)[0]
+  const head = headsOf(chain).toSorted((a, b) => b.height - a.height)[0]
   if (!lowest || !attempt || !head) return []
-  // As far as the ledger has looked: that of an idle lane is old, and a nonce that it gives then is of that block.
+  // Counted to the block that the ledger has read. The ledger of an idle lane lags, and a nonce that it gives then is of that block.
   const blocks = (state.observed?.height ?? 0) - lowest.sinceBlock
   const values = { ...of.values, nonce: String(lowest.nonce) }
   const holds = ({ lane, state: now }: TransferFacts) => lane === one.lane && (now === 'broadcasting' || now === 'pending')

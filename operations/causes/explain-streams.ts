@@ -5,11 +5,11 @@ import { viewStream } from '../../domain/stream/reducer.ts'
 import { sourceOf } from '../../intake/streams/reports.ts'
 import type { ChainFacts, Facts, StreamFacts } from './facts.ts'
 import type { Finding } from './finding.ts'
-import { errorOf, valueOf } from './read.ts'
+import { errorOf, headsOf, valueOf } from './read.ts'
 
-/** A cursor lags if it is behind the final head by more than so many blocks, and by more than that long, ms. */
+/** A cursor lags if it is more than this many blocks and more than this time, ms, behind the final head. */
 const lagging = { blocks: 20, ms: 60_000 } as const
-/** A gap that is known for less is no cause: messages of one block come in any order, ms. */
+/** A younger gap, ms, is no cause: messages of one block come in any sequence. */
 const youngMs = 3_000
 
 const gapRows: Readonly<Record<GapState, CauseCode>> = {
@@ -23,8 +23,8 @@ const gapRows: Readonly<Record<GapState, CauseCode>> = {
 }
 
 const gapTexts: Readonly<Record<GapState, string>> = {
-  unasked: 'known to exist, and nobody was asked yet, or nobody could be',
-  unstarted: 'here, and not to be started',
+  unasked: 'known to exist, and not asked for yet, or no server could be asked',
+  unstarted: 'received, and cannot be started',
   'not-final': 'not final at the source yet',
   held: 'held by the Governor',
   unobserved: 'final at the source, and signed on no server that was asked',
@@ -32,10 +32,10 @@ const gapTexts: Readonly<Record<GapState, string>> = {
   undone: 'to be started again',
 }
 
-/** What stops a chain's part of a stream. */
+/** Causes that stop the part of a stream that needs the chain. */
 const chainRows: readonly CauseCode[] = ['CHAIN_UNREACHABLE', 'CHAIN_WITHOUT_MAJORITY', 'CHAIN_STALLED', 'FINALITY_STALLED']
 
-/** What is wrong with streams, one row for each reason of each. @param configured the streams that the config has sources for */
+/** The findings about streams, one row for each reason of each stream. @param configured the streams that the config has sources for */
 export function explainStreams(
   { at, streams, chains, ledger }: Pick<Facts, 'at' | 'streams' | 'chains' | 'ledger'>,
   configured: readonly Pick<StreamName, 'name'>[],
@@ -59,60 +59,52 @@ export function explainStreams(
 
 type Part = Omit<Finding, 'where' | 'asOf'>
 
-function alarmsOf(state: StreamState): Part[] {
-  const { fork, vanished, distrusted, unknownCompletions } = state
+function alarmsOf({ fork, vanished, distrusted, unknownCompletions }: StreamState): Part[] {
   const parts: Part[] = []
-  if (fork)
-    parts.push({
-      row: 'STREAM_FORKED',
-      since: fork.at,
-      what: `At block ${fork.height} the source shows ${fork.told} where ${fork.known} was read.`,
-    })
-  if (vanished)
-    parts.push({
-      row: 'STREAM_COUNT',
-      since: vanished.at,
-      what: `At block ${vanished.height} the source counts up to ${vanished.upTo} only.`,
-    })
-  if (distrusted)
-    parts.push({
-      row: 'STREAM_COUNT',
-      since: distrusted.at,
-      what: `${distrusted.by} gave ${distrusted.number} as watermark, which is above what is known.`,
-    })
-  if (unknownCompletions.length > 0) {
-    const [from, to] = unknownCompletions[0] ?? []
+  if (fork) {
+    const what = `At block ${fork.height} the source shows ${fork.told}; ${fork.known} was read before.`
+    parts.push({ row: 'STREAM_FORKED', since: fork.at, what })
+  }
+  if (vanished) {
+    const what = `At block ${vanished.height} the source counts up to ${vanished.upTo} only.`
+    parts.push({ row: 'STREAM_COUNT', since: vanished.at, what })
+  }
+  if (distrusted) {
+    const what = `${distrusted.by} gave ${distrusted.number} as watermark, which is above the known numbers.`
+    parts.push({ row: 'STREAM_COUNT', since: distrusted.at, what })
+  }
+  const [from, to] = unknownCompletions[0] ?? []
+  if (from !== undefined)
     parts.push({
       row: 'STREAM_COUNT',
       what: `Completed on the target and never seen at the source: ${from === to ? from : `${from}-${to}`}…`,
     })
-  }
   return parts
 }
 
 function withoutSourceOf(stream: string, configured: Parameters<typeof explainStreams>[1]): Part[] {
   if (configured.some(({ name }) => name === stream)) return []
-  return [{ row: 'STREAM_WITHOUT_SOURCE', what: 'The config has no source that is this stream: nobody feeds it.' }]
+  return [{ row: 'STREAM_WITHOUT_SOURCE', what: 'The config has no source for this stream.' }]
 }
 
 function waitsOf(state: StreamState, at: number): Part[] {
   const { paused } = state
   if (paused) return [{ row: 'STREAM_PAUSED', since: paused.at, what: `The stream is paused by ${paused.by}: ${paused.reason}` }]
   const { full, open, maxOpen } = viewStream(state)
-  // Full for a moment is what a limit is for; with a number known for long it holds others up.
+  // Being full for a moment is normal. It is a cause once a known number waits.
   const oldest = Math.min(...state.gaps.map((gap) => gap.at))
   if (!full || at - oldest < youngMs) return []
-  return [{ row: 'STREAM_FULL', what: `${open} transfers are open, at most ${maxOpen.most} may be under way.` }]
+  return [{ row: 'STREAM_FULL', what: `${open} transfers are open, the limit is ${maxOpen.most}.` }]
 }
 
 function lagOf({ stream }: StreamFacts, { cursor, paused }: StreamState, chains: readonly ChainFacts[]): Part[] {
   const [source, target] = [sourceOf(stream), stream.split(':')[2] ?? '']
   const chain = chains.find((one) => one.chain === source)
-  const finalized = Math.max(...(chain?.nodes ?? []).map(({ head }) => (head && valueOf(head)?.finalized) ?? -1))
+  const finalized = Math.max(-1, ...headsOf(chain).map((head) => head.finalized))
   const blocks = cursor ? finalized - cursor.height : 0
   if (paused || !chain || blocks <= lagging.blocks || blocks * chain.blockTimeMs <= lagging.ms) return []
   const what = `The cursor is at block ${cursor?.height}, ${blocks} blocks behind the final head of ${source}.`
-  // Where the target is away, nothing can be started, and the cursor waits: that is the cause.
+  // If the target chain is away, nothing can be started and the cursor waits: that is the cause.
   return [{ row: 'STREAM_LAGS', what, partOf: { rows: chainRows, id: target } }]
 }
 

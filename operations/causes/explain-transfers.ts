@@ -1,10 +1,10 @@
 import type { CauseCode } from '../../domain/catalogue/catalogue.ts'
-import { errorCatalogue } from '../../domain/catalogue/errors.ts'
+import { errorCatalogue, isErrorCode } from '../../domain/catalogue/errors.ts'
 import type { TransferState } from '../../domain/transfer/transfer.ts'
 import type { Facts, TransferFacts } from './facts.ts'
 import { type Finding, rowOf } from './finding.ts'
 
-/** How long a transfer is in a state where nothing is wrong, ms. `included` waits for finality, which is half an hour away on some chains. */
+/** The usual longest time in a state, ms. `included` waits for finality, which takes half an hour on some chains. */
 const usualMs: Partial<Record<TransferState, number>> = {
   admitting: 60_000,
   broadcasting: 120_000,
@@ -13,8 +13,8 @@ const usualMs: Partial<Record<TransferState, number>> = {
 }
 
 /**
- * What transfers say themselves, in groups of one code and route: those that wait, are parked, or are in one state for too long, and that nothing else explains.
- * @param explained by a row of its own
+ * Groups of transfers with one code and route that wait, are parked, or are in one state for too long, and that nothing else explains.
+ * @param explained the transfer has a row already
  */
 export function explainTransfers(
   { at, transfers, declined, settings }: Pick<Facts, 'at' | 'transfers' | 'declined' | 'settings'>,
@@ -30,17 +30,17 @@ export function explainTransfers(
     ({ state, targetChain }) => JSON.stringify([state, targetChain]),
   )
   return [
-    ...groups.map((group) => standing(group, at)),
-    ...slow.map((group) => slowOf(group, at)),
+    ...groups.map((group) => explainGroup(group, at)),
+    ...slow.map((group) => explainSlow(group, at)),
     ...explainDenied(declined, settings, at),
   ]
 }
 
-/** A step that fails so is tried again for ever, and nothing but a person ends that. */
+/** A step that fails with this code is retried for ever; only a person ends that. */
 const isBug = (code: string | undefined) => code === 'INTERNAL'
 
 function keyOf({ state, code, bridge, sourceChain, targetChain }: TransferFacts): string {
-  // What is parked waits for a person, who asks for the reason first.
+  // A person looks at parked transfers by their reason, whatever their route.
   return JSON.stringify(state === 'parked' ? [state, code] : [state, code, bridge, sourceChain, targetChain])
 }
 
@@ -50,7 +50,7 @@ function groupBy(transfers: readonly TransferFacts[], key: (transfer: TransferFa
   return [...groups.values()]
 }
 
-/** Rows whose code is that of a transfer, and that nothing else can tell. */
+/** Causes that only the codes of transfers show. */
 const own: ReadonlySet<string> = new Set<CauseCode>([
   ...(['LANE_NONE', 'LANE_FULL', 'INTERNAL', 'GUARDIAN_SET_UNKNOWN', 'SIGNING_REFUSED', 'CALL_UNJUSTIFIED', 'SIGNER_OFFLINE'] as const),
   ...(['BRIDGE_PAUSED', 'BRIDGE_ROLE_MISSING', 'BRIDGE_POOL_EMPTY', 'BRIDGE_BUDGET', 'BRIDGE_CAP', 'NATIVE_NOT_FINAL'] as const),
@@ -59,21 +59,18 @@ const own: ReadonlySet<string> = new Set<CauseCode>([
 
 const words: Partial<Record<TransferState, string>> = { parked: 'Parked', waiting: 'Waiting' }
 
-function standing(group: readonly TransferFacts[], at: number): Finding {
+function explainGroup(group: readonly TransferFacts[], at: number): Finding {
   const [first] = group as [TransferFacts]
   const { state, code, bridge, sourceChain, targetChain } = first
   const row = rowOf(code !== undefined && own.has(code) ? code : undefined, state === 'parked' ? 'TRANSFERS_PARKED' : 'TRANSFERS_WAIT')
-  const route = `${bridge}:${sourceChain}:${targetChain}`
   const reason = group.find(({ failure }) => failure !== undefined)?.failure
-  const title =
-    code !== undefined && Object.hasOwn(errorCatalogue, code)
-      ? errorCatalogue[code as keyof typeof errorCatalogue].title
-      : 'no process said why'
+  const title = isErrorCode(code) ? errorCatalogue[code].title : 'no process reported a reason'
+  const place = state === 'waiting' ? `${bridge}:${sourceChain}:${targetChain}` : 'failing'
   return {
     row,
-    ...(code !== undefined && Object.hasOwn(errorCatalogue, code) && { code }),
+    ...(isErrorCode(code) && { code }),
     what: `${words[state] ?? 'Fails again and again'}: ${title}${reason === undefined || reason === title ? '' : ` (${reason})`}`,
-    where: { kind: 'transfers', id: state === 'parked' ? 'parked' : state === 'waiting' ? route : 'failing' },
+    where: { kind: 'transfers', id: state === 'parked' ? 'parked' : place },
     since: sinceOf(group),
     asOf: at,
     values: { chain: targetChain, ...(first.lane !== undefined && { lane: first.lane }) },
@@ -81,7 +78,7 @@ function standing(group: readonly TransferFacts[], at: number): Finding {
   }
 }
 
-/** When the first of them came into its state, of those that were asked; else when its run began. */
+/** When the first of those that were asked came into its state; if none was asked, when the first run began. */
 function sinceOf(group: readonly TransferFacts[]): number {
   const asked = group.flatMap(({ inStateSince }) => inStateSince ?? [])
   return Math.min(...(asked.length > 0 ? asked : group.map(({ startedAt }) => startedAt)))
@@ -92,7 +89,7 @@ function isSlow({ state, inStateSince }: TransferFacts, at: number): boolean {
   return usual !== undefined && inStateSince !== undefined && at - inStateSince > usual
 }
 
-function slowOf(group: readonly TransferFacts[], at: number): Finding {
+function explainSlow(group: readonly TransferFacts[], at: number): Finding {
   const [{ state, targetChain, failure }] = group as [TransferFacts]
   return {
     row: 'TRANSFERS_SLOW',
@@ -104,7 +101,7 @@ function slowOf(group: readonly TransferFacts[], at: number): Finding {
   }
 }
 
-/** Transfers of the last day that a rule which still holds has declined. */
+/** Transfers of the last day that were declined by a rule which is still in force. */
 function explainDenied(declined: readonly TransferFacts[], settings: Facts['settings'], at: number): Finding[] {
   const rules = 'value' in settings ? settings.value.denied : []
   return (['recipient', 'token'] as const).flatMap((kind): Finding[] => {
@@ -113,10 +110,11 @@ function explainDenied(declined: readonly TransferFacts[], settings: Facts['sett
     const held = declined.filter((transfer) => transfer.code === code)
     if (ofKind.length === 0 || held.length === 0) return []
     const one = ofKind.length === 1 ? ofKind[0] : undefined
+    const why = one ? `${kind} ${one.value} is denied by ${one.by}: ${one.reason}` : `${ofKind.length} rules deny a ${kind}`
     return [
       {
         row: 'DENIED',
-        what: `${held.length} transfers of the last day were declined: ${one ? `${kind} ${one.value} is denied by ${one.by}: ${one.reason}` : `${ofKind.length} rules deny a ${kind}`}`,
+        what: `${held.length} transfers of the last day were declined: ${why}`,
         where: { kind: 'settings', id: `deny ${kind}` },
         since: Math.min(...ofKind.map((rule) => rule.at)),
         asOf: at,

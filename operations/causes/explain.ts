@@ -1,7 +1,7 @@
 import { configuredStreams } from '../../bridges/registry.ts'
 import type { Cause } from '../../domain/catalogue/cause.ts'
 import type { Config } from '../../config/schema/schema.ts'
-import { type Halt, haltOf, type HaltScope } from '../../domain/settings/settings.ts'
+import { haltOf, type HaltScope } from '../../domain/settings/settings.ts'
 import { explainChains } from './explain-chains.ts'
 import { explainLanes } from './explain-lanes.ts'
 import { explainReceivers } from './explain-receivers.ts'
@@ -12,7 +12,7 @@ import type { Facts, ServedFacts, TransferFacts } from './facts.ts'
 import { type Finding, goesOn, joined, ranked } from './finding.ts'
 import { errorOf, valueOf } from './read.ts'
 
-/** Every cause that these facts show: one row for each, the most harmful first. Pure. */
+/** The causes that these facts show, one row for each, the most harmful first. Pure. */
 export function explain(facts: Facts, config: Pick<Config, 'chains' | 'bridges'>): Cause[] {
   const { transfers } = facts
   const known = [
@@ -34,7 +34,7 @@ export function explain(facts: Facts, config: Pick<Config, 'chains' | 'bridges'>
 function explainTemporal({ temporal, spies }: Facts): Finding[] {
   const error = errorOf(temporal)
   if (!error) return []
-  // What this process has heard and cannot start.
+  // Messages that this process received and cannot start.
   const kept = spies.reduce((sum, spy) => sum + spy.kept, 0)
   const what = `${error.title} ${error.about}`
   return [
@@ -73,12 +73,12 @@ function explainWorkers({ temporal, ledger, chainWorkers, at }: Facts): Finding[
   return [...chains, { row: 'LEDGER_WITHOUT_WORKER', ...pollsOf(ledger, at), what, where: { kind: 'worker', id: 'ledger' }, holds: goesOn }]
 }
 
-/** Undefined: it is served. Pollers that were killed are listed for a while, so that the word of those who were asked goes before. */
+/** Why a queue is not served. Temporal lists killed pollers for a while, so the answers of its workflows count first. */
 function notServed({ queue, asked, answered }: ServedFacts): string | undefined {
   if (answered > 0) return undefined
   if (asked > 0) return `none of the ${asked} workflows that were asked answers`
   const state = valueOf(queue)
-  return state && !state.isPolled ? 'nobody polls it' : undefined
+  return state && !state.isPolled ? 'no process polls it' : undefined
 }
 
 function pollsOf({ queue }: ServedFacts, at: number): Pick<Finding, 'since' | 'asOf'> {
@@ -88,23 +88,20 @@ function pollsOf({ queue }: ServedFacts, at: number): Pick<Finding, 'since' | 'a
 function explainHalts({ settings }: Facts): Finding[] {
   const { halts = [] } = valueOf(settings) ?? {}
   return halts.map((halt): Finding => {
-    const holds = (transfer: TransferFacts) => goesOn(transfer) && mayWaitForHalt(transfer) && covers(halt, transfer)
-    const what = `${scopeText(halt.scope)} is halted by ${halt.by}: ${halt.reason}`
+    const holds = (transfer: TransferFacts) =>
+      goesOn(transfer) && mayWaitForHalt(transfer) && haltOf({ halts: [halt] }, transfer) !== undefined
+    const what = `${halt.by} has halted ${scopeText(halt.scope)}: ${halt.reason}`
     const values = { scope: scopeOptions(halt.scope) }
     return { row: 'HALTED', what, since: halt.at, asOf: settings.asOf, where: { kind: 'settings', id: values.scope }, values, holds }
   })
 }
 
-function covers(halt: Halt, transfer: TransferFacts): boolean {
-  return haltOf({ version: 0, halts: [halt], denied: [], fees: [], nodes: [], audit: [] }, transfer) !== undefined
-}
-
-/** What is signed already goes on. */
+/** A halt does not hold up signed transactions. */
 function mayWaitForHalt({ state, code }: TransferFacts): boolean {
   return state === 'waiting' ? code === undefined || code === 'HALTED' : state === 'admitting' || state === 'broadcasting'
 }
 
-/** As `portage unhalt` takes it. */
+/** The options of `portage unhalt`. */
 function scopeOptions({ bridge, chain, sourceChain, targetChain }: HaltScope): string {
   const options = { bridge, chain, source: sourceChain, target: targetChain }
   const given = Object.entries(options).flatMap(([name, value]) => (value === undefined ? [] : [`--${name} ${value}`]))
@@ -115,11 +112,10 @@ function scopeText({ bridge, chain, sourceChain, targetChain }: HaltScope): stri
   const parts = [
     bridge && `the bridge ${bridge}`,
     chain && `the chain ${chain}`,
-    sourceChain && `what comes from ${sourceChain}`,
-    targetChain && `what goes to ${targetChain}`,
+    sourceChain && `transfers from ${sourceChain}`,
+    targetChain && `transfers to ${targetChain}`,
   ]
-  const text = parts.filter(Boolean).join(', ') || 'everything'
-  return text.charAt(0).toUpperCase() + text.slice(1)
+  return parts.filter(Boolean).join(', ') || 'everything'
 }
 
 function explainFailing({ failing, at }: Facts): Finding[] {
@@ -136,7 +132,7 @@ function explainFailing({ failing, at }: Facts): Finding[] {
 
 function explainUnread({ unread, settings, ledger }: Facts): Finding[] {
   const error = errorOf(settings)
-  // Where nobody serves them, that is the cause.
+  // Without a worker of the ledger, that is the cause.
   const isOwn = error && ledger.answered > 0
   const all = [...unread, ...(isOwn ? [{ what: 'the settings', asOf: settings.asOf, error }] : [])]
   return all.map(({ what, asOf, error: { about, title } }) => ({

@@ -8,29 +8,29 @@ import type { ChainName } from '../../domain/transfer/transfer.ts'
 import type { OpenTransfer } from '../../temporal/client/transfers/open-transfers.ts'
 import type { QueueState } from '../../temporal/client/visibility/task-queues.ts'
 
-/** One source of facts that was asked: its answer, or why there is none. `asOf`: when, ms since the epoch. */
+// All times are ms since the epoch.
+
+/** The answer of one source of facts, or why there is none. */
 export type Read<Value> = { readonly asOf: number } & ({ readonly value: Value } | { readonly error: RelayerError })
 
 /** A node as this process reached it just now. */
 export interface NodeFacts {
   readonly node: string
   readonly use: NodeUse
-  /** By an operator, while the workers run. It counts in no majority. */
-  readonly isAdded: boolean
+  /** Added by an operator while the workers run. It counts in no majority. */
+  readonly added: boolean
   readonly isDisabled: boolean
-  /** Absent: it was not asked, since it is disabled. Without a value: it only takes transactions. */
+  /** Absent: the node is disabled and was not asked. Without a value: the node only takes transactions. */
   readonly head?: Read<NodeHead | undefined>
 }
 
 export interface NodeHead {
   readonly height: number
-  /** Of that block, ms since the epoch. */
+  /** Time of that block. */
   readonly at: number
   readonly finalized: number
   /** wei, decimal. */
   readonly baseFee?: string
-  /** How long its answers took, ms. */
-  readonly latencyMs?: number
 }
 
 /** A chain as its nodes showed it just now. */
@@ -38,11 +38,11 @@ export interface ChainFacts {
   readonly chain: ChainName
   readonly blockTimeMs: number
   readonly nodes: readonly NodeFacts[]
-  /** A final block that is older than the head by more than this tells that finality stands, ms; absent: as most chains. */
+  /** Finality has stalled if the newest final block is older than the head by more than this. Absent: the usual limit. */
   readonly finalityStalledMs?: number
-  /** When the highest final block was made, ms since the epoch; absent: finality is near by the config, or was not read. */
+  /** Time of the highest final block. Absent: the config has finality by depth or at once, or the block was not read. */
   readonly finalAt?: number
-  /** By address, wei, decimal; absent: not read. */
+  /** By address, wei, decimal. */
   readonly balances: ReadonlyMap<string, string>
 }
 
@@ -52,7 +52,7 @@ export interface LaneFacts {
   readonly chain: ChainName
   /** Undefined: it has no ledger yet. */
   readonly ledger: Read<LaneState | undefined>
-  /** Of the key. */
+  /** The queue of the key. */
   readonly queue: Read<QueueState>
 }
 
@@ -66,54 +66,51 @@ export interface ReceiverFacts {
   readonly receiver: string
   /** Undefined: it has not begun. */
   readonly notifier: Read<NotifierState | undefined>
-  /** Of the steps that tell all receivers. */
+  /** The queue of the steps that notify all receivers. */
   readonly queue: Read<QueueState>
-  /** Notifications that wait, of one that is told nothing now with those that only Temporal has; absent: not known. */
+  /** Notifications that wait. For a receiver that is not notified now, with those that only Temporal has. */
   readonly waiting?: number
-  /** Of one that is told nothing now: the step that is under way, how often it was tried, and what it failed with the last time. */
+  /** For a receiver that is not notified now: the step under way, its tries, and its last failure. */
   readonly step?: { readonly tries: number; readonly failure?: string }
 }
 
-/** A process of the queue answers, or not. `asked`: how many of its workflows were asked; 0: only its pollers tell. */
+/** Whether workers serve a queue: of `asked` workflows, `answered` did. 0 asked: only the pollers show it. */
 export interface ServedFacts {
   readonly queue: Read<QueueState>
   readonly asked: number
   readonly answered: number
 }
 
-/** A transfer, with what is known beyond its list. */
+/** A transfer of a list, with more facts if it was asked. */
 export interface TransferFacts extends OpenTransfer {
-  /** When it came into its state, ms since the epoch; absent: not asked. */
+  /** When it came into its state. Absent: not asked. */
   readonly inStateSince?: number
-  /** What its step failed with the last time. */
+  /** The last failure of its step. */
   readonly failure?: string
 }
 
 export interface FailingWorkflow {
   readonly workflow: string
   readonly tries: number
-  /** ms since the epoch. */
   readonly since?: number
 }
 
 export interface SpyFacts {
   readonly address: string
-  /** Whose messages it tells. */
   readonly bridge: string
   readonly asOf: number
   /** Why it does not answer, or is not read. */
   readonly problem?: string
-  /** Messages that were heard and cannot be submitted, of this process. */
+  /** Messages that this process received and cannot submit. */
   readonly kept: number
   /** Those of them whose guardian set is not known yet. */
   readonly unknownSets: number
 }
 
-/** All that is known, as it was read. What depends on a Temporal that does not answer is empty. */
+/** All facts as they were read. If Temporal does not answer, everything that it would say is empty. */
 export interface Facts {
-  /** ms since the epoch. */
   readonly at: number
-  /** Throws nothing: away, with the reason, or there. */
+  /** Whether Temporal is reachable and, if not, why. */
   readonly temporal: Read<true>
   readonly settings: Read<Settings>
   readonly ledger: ServedFacts
@@ -127,6 +124,6 @@ export interface Facts {
   readonly transfers: readonly TransferFacts[]
   readonly declined: readonly TransferFacts[]
   readonly failing: readonly FailingWorkflow[]
-  /** What else was asked and did not answer. */
+  /** Other parts that did not answer. */
   readonly unread: readonly { readonly what: string; readonly asOf: number; readonly error: RelayerError }[]
 }

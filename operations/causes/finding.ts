@@ -8,20 +8,20 @@ const mostExamples = 3
 
 /** One thing that is wrong, before it is known which transfers it holds up. Times: ms since the epoch. */
 export interface Finding {
-  /** The kind: its place in the order, and its commands. */
+  /** Gives the rank and the commands. */
   readonly row: CauseCode
-  /** The code that is shown; absent: that of the row. */
+  /** The code that is shown. Default: that of the row. */
   readonly code?: string
   readonly what: string
   readonly where: Cause['where']
   readonly since?: number | undefined
   readonly asOf: number
   readonly values?: CauseValues
-  /** Transfers that go on when it is over; absent: none is looked for. */
+  /** Whether a transfer goes on when it is over. */
   readonly holds?: (transfer: TransferFacts) => boolean
-  /** Numbers of streams, or messages that were heard, that it holds up beside those. */
+  /** Numbers of streams, or received messages, that it also holds up. */
   readonly numbers?: Numbers
-  /** It is a consequence of one of these, if that is there: its numbers are counted with it, and it has no row. */
+  /** If one of these causes is there, this finding follows from it: it has no row, and its numbers are counted there. */
   readonly partOf?: { readonly rows: readonly CauseCode[]; readonly id: string }
 }
 
@@ -31,7 +31,7 @@ interface Numbers {
   readonly examples?: readonly string[]
 }
 
-/** Without the consequences, whose numbers are with what they follow from. */
+/** Drops findings that follow from others, and adds their numbers to those. */
 export function joined(findings: readonly Finding[]): Finding[] {
   const kept = findings.map((finding) => ({ ...finding, causedBy: reasonOf(finding, findings) }))
   const roots = kept.filter(({ causedBy }) => causedBy === undefined)
@@ -56,7 +56,7 @@ function sum(all: readonly Numbers[]): Numbers {
   }
 }
 
-/** The row that is shown. Texts of strangers are made fit for that here. */
+/** The row that is shown. Texts of strangers become printable here. */
 export function causeOf(finding: Finding, transfers: readonly TransferFacts[]): Cause {
   const { row, code = row, what, where, since, asOf, values, holds, numbers } = finding
   const held = holds ? transfers.filter(holds).toSorted((a, b) => a.startedAt - b.startedAt) : []
@@ -76,11 +76,11 @@ export function causeOf(finding: Finding, transfers: readonly TransferFacts[]): 
   }
 }
 
-const order = new Map(Object.keys(causeCatalogue).map((code, place) => [code, place]))
+const ranks = new Map(Object.keys(causeCatalogue).map((code, place) => [code, place]))
 
-/** The most harmful kind first; of one kind the one that holds up most, then the oldest. */
+/** Sorts by harm, then by the number of transfers held up, then by age. */
 export function ranked(findings: readonly Finding[], transfers: readonly TransferFacts[]): Cause[] {
-  const rows = findings.map((finding) => ({ place: order.get(finding.row) ?? order.size, cause: causeOf(finding, transfers) }))
+  const rows = findings.map((finding) => ({ place: ranks.get(finding.row) ?? ranks.size, cause: causeOf(finding, transfers) }))
   const sorted = rows.sort(
     (a, b) =>
       a.place - b.place ||
@@ -91,12 +91,12 @@ export function ranked(findings: readonly Finding[], transfers: readonly Transfe
   return sorted.map(({ cause }) => cause)
 }
 
-/** The kind of a code of docs/reference/errors.md. */
+/** The cause of a code of a transfer, if it is one. */
 export function rowOf(code: string | undefined, other: CauseCode): CauseCode {
   return code !== undefined && isCauseCode(code) ? code : other
 }
 
-/** What is not parked: only an operator ends that. */
+/** A parked transfer goes on only by an order. */
 export function goesOn({ state }: TransferFacts): boolean {
   return state !== 'parked'
 }

@@ -8,41 +8,31 @@ import type { ChainFacts } from './facts.ts'
 import { probeChains } from './probe-chain.ts'
 import { limits, read, valueOf } from './read.ts'
 
-/** A lane with the balance that a node shows now. */
+/** A lane with its balance as a node shows it now. */
 export interface LaneReading extends LaneReport {
-  /** When `balance` was read, ISO 8601: by a node just now, or, where none answers, by the ledger's last reading. */
+  /** When `balance` was read, ISO 8601: by a node just now or, if none answers, by the ledger before. */
   readonly balanceAt?: string
 }
 
-/** As `listLanes`, beside a look at the chains: a lane whose chain does not answer is not shown as active by an old reading. Throws TEMPORAL_UNAVAILABLE. */
+/** As `listLanes`, with the chains read at the same time: a lane is not shown as active if its chain does not answer. Throws TEMPORAL_UNAVAILABLE. */
 export async function listLanesNow(
   client: TemporalClient,
   config: Pick<Config, 'chains'>,
   environment: Readonly<Record<string, string | undefined>>,
 ): Promise<LaneReading[]> {
-  const [rows, chains] = await Promise.all([
-    listLanes(client, chainsOfLanes(config)),
-    probeChains(
-      { config, environment },
-      read(limits.temporalMs, () => readSettings(client)),
-    ),
-  ])
-  return rows.map((row) =>
-    readingOf(
-      row,
-      chains.find(({ chain }) => chain === row.chain),
-    ),
-  )
+  const settings = read(limits.temporalMs, () => readSettings(client))
+  const [rows, chains] = await Promise.all([listLanes(client, chainsOfLanes(config)), probeChains({ config, environment }, settings)])
+  const byName = new Map(chains.map((chain) => [chain.chain, chain]))
+  return rows.map((row) => readingOf(row, row.chain === undefined ? undefined : byName.get(row.chain)))
 }
 
 /** @param chain as its nodes showed it just now; undefined: it is not in the config */
 export function readingOf(row: LaneReport, chain: ChainFacts | undefined): LaneReading {
-  const told = row.balance !== undefined && row.observedAt !== undefined ? { balanceAt: row.observedAt } : {}
-  const heads = (chain?.nodes ?? []).flatMap(({ head }) => (head && valueOf(head) ? [head.asOf] : []))
+  const known = row.balance !== undefined && row.observedAt !== undefined ? { balanceAt: row.observedAt } : {}
+  const readAt = (chain?.nodes ?? []).flatMap(({ head }) => (head && valueOf(head) ? [head.asOf] : []))
   const balance = chain?.balances.get(laneAddress(row.lane))
-  if (balance !== undefined && heads.length > 0) return { ...row, balance, balanceAt: new Date(Math.max(...heads)).toISOString() }
-  if (!chain || heads.length > 0) return { ...row, ...told }
-  const reason = `no node of ${chain.chain} answers`
-  // What closes the lane is said first: it stays closed when the node is back.
-  return row.status === 'active' || row.status === 'syncing' ? { ...row, ...told, status: 'chain away', reason } : { ...row, ...told }
+  if (balance !== undefined && readAt.length > 0) return { ...row, balance, balanceAt: new Date(Math.max(...readAt)).toISOString() }
+  // A lane that is closed stays closed when the node is back: its own status is shown.
+  if (!chain || readAt.length > 0 || (row.status !== 'active' && row.status !== 'syncing')) return { ...row, ...known }
+  return { ...row, ...known, status: 'chain away', reason: `no node of ${chain.chain} answers` }
 }

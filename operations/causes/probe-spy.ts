@@ -6,7 +6,7 @@ import { redactText } from '../../observability/redact.ts'
 import type { SpyFacts } from './facts.ts'
 import { limits } from './read.ts'
 
-/** The guardian spies of the config: as the subscriptions of this process see them, or else whether they can be reached from here. Never throws. */
+/** The guardian spies of the config, by the subscriptions of this process or, without one, by a connection from here. Never throws. */
 export function probeSpies(config: Pick<Config, 'chains' | 'bridges'>, own: (() => readonly SpyHealth[]) | undefined): Promise<SpyFacts[]> {
   const healths = own?.() ?? []
   return Promise.all(
@@ -20,7 +20,7 @@ export function probeSpies(config: Pick<Config, 'chains' | 'bridges'>, own: (() 
   )
 }
 
-/** Only opens a connection: a subscription would use up a place at the spy. */
+/** Opens a connection only: a subscription would use up a place at the spy. */
 async function reach(address: string): Promise<Pick<SpyFacts, 'problem'>> {
   const client = new Client(address, credentials.createInsecure())
   try {

@@ -14,10 +14,10 @@ import type { FailingWorkflow, LaneFacts, StreamFacts } from './facts.ts'
 import { limits, read } from './read.ts'
 import { triesUntilFailing } from './read-transfers.ts'
 
-/** Most of each that is asked, and how many at once. */
+/** Most lanes, streams and workflows that are asked, and how many at the same time. */
 const most = { lanes: 100, streams: 100, workflows: 100, atOnce: 20 } as const
 
-/** Two calls for each lane of the config. Never throws. */
+/** Makes two calls for each lane of the config. Never throws. */
 export function readLanes(
   client: TemporalClient,
   config: Pick<Config, 'chains'>,
@@ -29,7 +29,7 @@ export function readLanes(
   })
 }
 
-/** Undefined: it has none yet. Throws as `readLane`. */
+/** Undefined: the lane has no ledger yet. Throws as `readLane`. */
 function ledgerOf(client: TemporalClient, lane: LaneId): Promise<LaneState | undefined> {
   return readLane(client, lane).catch((error: unknown) => {
     if (error instanceof RelayerError && error.code === 'LANE_NOT_FOUND') return undefined
@@ -37,23 +37,23 @@ function ledgerOf(client: TemporalClient, lane: LaneId): Promise<LaneState | und
   })
 }
 
-/** One visibility query, and one call for each stream. Throws what the Temporal client throws where the streams cannot be listed. */
+/** Makes one visibility query, and one call for each stream. Throws what the Temporal client throws if the streams cannot be listed. */
 export async function readStreams(client: TemporalClient): Promise<StreamFacts[]> {
   const names = await within(client, limits.temporalMs, () => listStreamNames(client))
   const facts = await mapLimited(names.toSorted().slice(0, most.streams), most.atOnce, async (stream): Promise<StreamFacts[]> => {
     const state = await read(limits.temporalMs, () => within(client, limits.temporalMs, () => queryStream(client, stream)))
     if ('error' in state) {
-      // A limit that ended the wait, and a worker that did not answer, are the same.
+      // A timeout here and a worker that did not answer mean the same.
       const error = state.error.code === 'INTERNAL' ? new RelayerError('STREAM_UNREACHABLE', { facts: { stream } }) : state.error
       return [{ stream, state: { asOf: state.asOf, error } }]
     }
-    // It has ended since it was listed.
+    // Undefined: the stream has ended since it was listed.
     return state.value ? [{ stream, state: { asOf: state.asOf, value: state.value } }] : []
   })
   return facts.flat()
 }
 
-/** The workflows of the queue `ledger` whose tasks fail: one visibility query, and one call for each of them. Throws what the Temporal client throws. */
+/** Workflows of the queue `ledger` whose tasks fail. Makes one visibility query, and one call for each of them. Throws what the Temporal client throws. */
 export async function readFailing(client: TemporalClient): Promise<FailingWorkflow[]> {
   const runs: RunId[] = []
   const types = `(${ledgerWorkflows.map((type) => `'${type}'`).join(', ')})`

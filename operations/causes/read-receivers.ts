@@ -9,12 +9,12 @@ import { notifierWorkflowId } from '../../temporal/contracts/notifier.ts'
 import type { ReceiverFacts } from './facts.ts'
 import { limits, read } from './read.ts'
 
-/** How many are asked at once. */
+/** Receivers that are asked at the same time. */
 const atOnce = 20
 
 type Receivers = Config['notifications']
 
-/** One call for each receiver, and two more for each that is told nothing now. Never throws. @param queue of the steps that tell them */
+/** Makes one call for each receiver, and two more for each that is not notified now. Never throws. @param queue of the steps that notify them */
 export function readReceivers(client: TemporalClient, receivers: Receivers, queue: () => Promise<ReceiverFacts['queue']>) {
   if (receivers.length === 0) return Promise.resolve([])
   const polled = queue()
@@ -35,13 +35,13 @@ export function readReceivers(client: TemporalClient, receivers: Receivers, queu
   })
 }
 
-/** What it did not take, and what Temporal keeps for it; where Temporal does not count, the former. */
+/** Notifications that the receiver did not take and, if Temporal can count them, those that Temporal keeps for it. */
 async function countWaiting(client: TemporalClient, filter: Omit<Receivers[number], 'name'>, state: NotifierState): Promise<number> {
   const from = state.cursor.seen + 1
   return waitingCount(state, await within(client, limits.temporalMs, () => countNotified(client, filter, from)).catch(() => 0))
 }
 
-/** The step that is under way, or tried again and again; undefined: none is, or it is not known. */
+/** The step under way. Undefined: none is, or it could not be read. */
 async function stepOf(client: TemporalClient, receiver: string): Promise<ReceiverFacts['step']> {
   const work = await within(client, limits.temporalMs, () =>
     describePendingWork(client, { workflowId: notifierWorkflowId(receiver) }),

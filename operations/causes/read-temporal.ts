@@ -13,13 +13,13 @@ import { readFailing, readLanes, readStreams } from './read-ledgers.ts'
 import { readReceivers } from './read-receivers.ts'
 import { readTransfers, type TransfersRead } from './read-transfers.ts'
 
-/** What Temporal, and the workers behind it, tell. */
+/** The facts that Temporal and the workers behind it have. */
 export type TemporalFacts = Omit<Facts, 'at' | 'chains' | 'spies'>
 
 const nothing: TransfersRead = { transfers: [], declined: [], failing: [], served: new Map() }
 const nobody = { asked: 0, answered: 0 }
 
-/** What is known where there is no Temporal. */
+/** The facts without Temporal. */
 export function withoutTemporal(error: RelayerError): TemporalFacts {
   const away: Read<never> = { asOf: Date.now(), error }
   const { served: _, ...none } = nothing
@@ -36,7 +36,7 @@ export function withoutTemporal(error: RelayerError): TemporalFacts {
   }
 }
 
-/** Why Temporal does not answer for the namespace; undefined: it does. */
+/** Why Temporal does not answer for the namespace. Undefined: it answers. */
 export async function temporalProblem(client: TemporalClient): Promise<RelayerError | undefined> {
   const answer = await read(limits.temporalMs, () => checkNamespace(client, limits.temporalMs))
   if (!('error' in answer)) return undefined
@@ -44,7 +44,7 @@ export async function temporalProblem(client: TemporalClient): Promise<RelayerEr
   return error instanceof RelayerError && error.code !== 'INTERNAL' ? error : new RelayerError('TEMPORAL_UNAVAILABLE', { cause: error })
 }
 
-/** Asks for everything at once. Never throws, and ends within twice `limits.temporalMs`. @param settings as they are being read */
+/** Reads everything at the same time. Never throws, and ends within twice `limits.temporalMs`. @param settings as they are being read */
 export async function readTemporal(
   client: TemporalClient,
   config: Pick<Config, 'chains' | 'notifications'>,
@@ -92,7 +92,7 @@ function servedBy(chain: string, queue: ServedFacts['queue'] | undefined, answer
   return queue ? [[chain, { queue, ...answers }]] : []
 }
 
-/** One answer of many: what Temporal throws is told as the error that it is. Each call in it has its own limit, which is less. */
+/** One of many answers. An error of Temporal gets its code. Each call in `what` has its own, shorter limit. */
 function ask<Value>(what: () => Promise<Value>): Promise<Read<Value>> {
   return read(2 * limits.temporalMs, () =>
     what().catch((error: unknown) => {
@@ -101,7 +101,7 @@ function ask<Value>(what: () => Promise<Value>): Promise<Read<Value>> {
   )
 }
 
-/** How many of those that a worker of the queue `ledger` has to answer for were answered. A workflow that is not there needs none. */
+/** Counts the answers that need a worker of the queue `ledger`. A workflow that does not exist needs none. */
 function answersOf(answers: readonly Read<unknown>[]): { asked: number; answered: number } {
   const silent = answers.filter((answer) => 'error' in answer && unanswered.has(answer.error.code)).length
   const answered = answers.filter((answer) => 'value' in answer && answer.value !== undefined).length

@@ -7,16 +7,16 @@ import { statusOf } from '../../temporal/client/streams/stream-transfers.ts'
 import type { FailingWorkflow, TransferFacts } from './facts.ts'
 import { limits } from './read.ts'
 
-/** Most transfers of each kind that are listed; of those that are asked, and how many at once; how long one may take, ms. */
+/** Most transfers of each kind that are listed, that are asked, and that are asked at the same time; the time limit of each, ms. */
 const most = { listed: 1_000, asked: 40, atOnce: 20, askMs: 2_500 } as const
-/** A step of a transfer takes less than this where nothing is wrong, ms: what began later is not looked at. */
+/** A healthy step of a transfer takes less than this, ms: transfers that began later are left out. */
 const freshMs = 2_000
-/** A task of a workflow that was tried so often fails, or is taken and not answered. */
+/** A task of a workflow fails, or is taken and not answered, if it was tried this often. */
 export const triesUntilFailing = 3
-/** How far back declined transfers are told, ms. */
+/** How far back declined transfers are listed, ms. */
 const declinedMs = 24 * 3_600_000
 
-/** What the transfers tell. `served`: by target chain, how many were asked by a query, and how many were answered. */
+/** `served`: by target chain, how many transfers were asked by a query, and how many answered. */
 export interface TransfersRead {
   readonly transfers: readonly TransferFacts[]
   readonly declined: readonly TransferFacts[]
@@ -25,8 +25,8 @@ export interface TransfersRead {
 }
 
 /**
- * Three lists of the visibility store, and one more where there are deny rules; three counts at most; and two calls for each of the transfers that say most: those
- * without a code, those that are in a step for long, and some of each chain. Throws what the Temporal client throws.
+ * Reads three lists of the visibility store, one more if there are deny rules, and at most three counts. Makes two calls for each of the most
+ * informative transfers: those without a code, those in a step for long, and some of each chain. Throws what the Temporal client throws.
  */
 export async function readTransfers(client: TemporalClient, hasDenyRules: Promise<boolean>): Promise<TransfersRead> {
   const now = Date.now()
@@ -40,16 +40,16 @@ export async function readTransfers(client: TemporalClient, hasDenyRules: Promis
   ])
   const open = [...parked.listed, ...waiting.listed, ...moving.listed]
   const asked = await mapLimited(worthAsking(open), most.atOnce, (transfer) => ask(client, transfer))
-  const told = new Map(asked.map((one) => [one.transfer.runId, one]))
+  const answers = new Map(asked.map((one) => [one.transfer.runId, one]))
   return {
-    transfers: open.map((transfer) => told.get(transfer.runId)?.transfer ?? transfer).filter(({ state }) => state !== 'delivered'),
+    transfers: open.map((transfer) => answers.get(transfer.runId)?.transfer ?? transfer).filter(({ state }) => state !== 'delivered'),
     declined: declined?.listed ?? [],
     failing: asked.flatMap(({ failing }) => failing ?? []),
     served: servedOf(asked),
   }
 }
 
-/** The oldest of each group: by target chain, state and code. One that is parked or waits with a code is asked only for its chain's sake. */
+/** The oldest of each group by target chain, state and code. Of a group with a code only one is asked, to see that its chain is served. */
 function worthAsking(open: readonly OpenTransfer[]): OpenTransfer[] {
   const groups = new Map<string, OpenTransfer[]>()
   for (const transfer of open.toSorted((a, b) => a.startedAt - b.startedAt)) {
@@ -57,7 +57,7 @@ function worthAsking(open: readonly OpenTransfer[]): OpenTransfer[] {
     const key = JSON.stringify([targetChain, state, code])
     groups.set(key, [...(groups.get(key) ?? []), transfer])
   }
-  // One of each group, then the next of each, so that no group hides another.
+  // Round robin, so that no group hides another.
   const places = [...groups.values()]
   const wanted: OpenTransfer[] = []
   for (let place = 0; wanted.length < most.asked && places.some((group) => group.length > place); place++) {
@@ -102,7 +102,7 @@ async function ask(client: TemporalClient, transfer: OpenTransfer): Promise<Aske
   }
 }
 
-/** A transfer whose own task fails says nothing about its chain's workers. */
+/** A transfer whose own task fails proves nothing about the workers of its chain. */
 function servedOf(asked: readonly Asked[]): Map<ChainName, { asked: number; answered: number }> {
   const served = new Map<ChainName, { asked: number; answered: number }>()
   for (const { transfer, isAnswered, failing } of asked) {

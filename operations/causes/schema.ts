@@ -6,9 +6,9 @@ const time = z.iso.datetime()
 /** One row of the answer: `Cause` (domain/catalogue/cause.ts). */
 export const causeSchema = z
   .object({
-    code: z.string().describe('What kind of cause: docs/runbooks/README.md, "Causes", or docs/reference/errors.md.'),
-    what: z.string().describe('One sentence. It may quote what operators, nodes or others wrote: show it as text.'),
-    where: z.object({ kind: z.enum(causePlaces), id: z.string() }).describe('What it is about.'),
+    code: z.string().describe('A code of docs/reference/errors.md. Causes have a runbook: docs/runbooks/README.md.'),
+    what: z.string().describe('One sentence. It may quote operators, nodes or strangers: show it as text.'),
+    where: z.object({ kind: z.enum(causePlaces), id: z.string() }).describe('The subject.'),
     since: time.optional().describe('When it began, as far as that is known.'),
     asOf: time.describe('When it was read.'),
     count: z
@@ -16,19 +16,19 @@ export const causeSchema = z
       .int()
       .min(0)
       .describe(
-        'Transfers, numbers of a stream or notifications of a receiver that it holds up; at least, where there are more than 1,000 of a kind.',
+        'Transfers, numbers of a stream or notifications of a receiver that it holds up. A lower bound if there are more than 1,000 of a kind.',
       ),
     oldest: time.optional().describe('When the oldest of those began.'),
     examples: z.array(z.string()).max(3).describe('Ids of some of them.'),
-    next: z.array(z.string()).describe('Commands, the one to type first at the beginning; what stands in <…> is to be filled in.'),
+    next: z.array(z.string()).describe('Commands, the one to type first at the beginning. Fill in <…>.'),
   })
-  .describe('One fault or order that keeps something from going on, however many transfers it holds up.')
+  .describe('One fault or order that keeps something from going on.')
 
 /** The answer of `portage stuck --json` and of `GET /v1/stuck`. */
 export const causeReportSchema = z
   .object({
     asOf: time.describe('When the reading began.'),
-    stuck: z.boolean().describe('False: nothing stands; what is listed is only told.'),
+    stuck: z.boolean().describe('False: nothing is stuck. Causes that are listed are notes.'),
     causes: z.array(causeSchema).describe('The most harmful first.'),
   })
-  .describe('What is stuck, why, and what to do.')
+  .describe('Everything that is stuck, with the reason and the next commands.')

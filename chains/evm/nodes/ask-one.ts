@@ -1,11 +1,10 @@
 import { RelayerError } from '../../../domain/catalogue/errors.ts'
 import { pause } from '../../../runtime/wait.ts'
+import { mostLag } from '../../head-lags.ts'
 import type { Call, NodeAnswer } from './ask-many.ts'
 import type { NodeClient } from './node-client.ts'
 import { isVerdict, MalformedAnswer, RpcError } from './node-errors.ts'
 
-/** chainlink-evm SyncThreshold: nodes this many blocks behind the majority's head are asked last. */
-export const mostLag = 5
 /** Pause before the second round, ms: one reset of an idle connection must not fail a call to the only node. */
 const secondRoundMs = 150
 

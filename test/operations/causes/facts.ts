@@ -35,14 +35,14 @@ export function unread(
 export const head: NodeHead = { height: 1_000, at: at - 1_000, finalized: 990, baseFee: '1000000000' }
 
 export function chain(changes: Partial<ChainFacts> = {}): ChainFacts {
-  const node = { node: 'node-1', use: 'all', isAdded: false, isDisabled: false, head: read(head) } as const
+  const node = { node: 'node-1', use: 'all', added: false, isDisabled: false, head: read(head) } as const
   return { chain: 'bsc', blockTimeMs: 1_000, nodes: [node], balances: new Map([[address, '5000000000000000000']]), ...changes }
 }
 
 /** Several nodes, each with its head, or without an answer. */
 export function nodes(...heads: readonly (NodeHead | undefined)[]): ChainFacts['nodes'] {
   return heads.map((one, index) => ({
-    ...{ node: `node-${index + 1}`, use: 'all' as const, isAdded: false, isDisabled: false },
+    ...{ node: `node-${index + 1}`, use: 'all' as const, added: false, isDisabled: false },
     head: one ? read(one) : unread('NODE_UNAVAILABLE'),
   }))
 }

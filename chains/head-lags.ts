@@ -1,3 +1,6 @@
+/** chainlink-evm SyncThreshold: a node more blocks than this behind the head of the majority is asked last. */
+export const mostLag = 5
+
 /** Blocks: no chain grows as far between two looks, and what lies between two heads further apart is not read. */
 export const longestGap = 1_024
 
