@@ -2,7 +2,7 @@ import { type ConfiguredChain, createConfiguredChain } from '../../chains/regist
 import { nodeVariables } from '../../config/chains.ts'
 import type { ChainConfig, Config } from '../../config/schema/schema.ts'
 import { RelayerError } from '../../domain/catalogue/errors.ts'
-import type { NodeChange, NodeUse, Settings } from '../../domain/settings/settings.ts'
+import type { NodeChange, Settings } from '../../domain/settings/settings.ts'
 import type { ChainName } from '../../domain/transfer/transfer.ts'
 import type { ChainFacts, NodeFacts, NodeHead, Read } from './facts.ts'
 import { limits, read, valueOf } from './read.ts'
@@ -75,7 +75,7 @@ function nodesToAsk({ nodes }: ChainConfig, changes: readonly NodeChange[], vari
     return { node, url, use, added: false, isDisabled: byName.get(node)?.disabled ?? false }
   })
   const names = new Set(configured.map(({ node }) => node))
-  const added = changes.flatMap(({ name: node, url, use = 'all' as NodeUse, disabled }) => {
+  const added = changes.flatMap(({ name: node, url, use = 'all', disabled }) => {
     if (url === undefined || names.has(node)) return []
     const resolved = url.replaceAll(/\$\{([^}]*)\}/g, (_, variable: string) => variables[variable] ?? '')
     return [{ node, url: resolved, use, added: true, isDisabled: disabled }]
