@@ -24,11 +24,11 @@ export async function stream(input: StreamInput): Promise<void> {
   let state: StreamState = input.state ?? begin(input)
 
   const step = (update: StreamUpdate): StreamResponse => {
-    const toldAt = Date.now()
-    const { state: next, response } = applyToStream(state, update, toldAt)
-    state = { ...next, toldAt }
+    const updatedAt = Date.now()
+    const { state: next, response } = applyToStream(state, update, updatedAt)
+    state = { ...next, updatedAt }
     setCurrentDetails(details(state))
-    return { ...response, view: { ...response.view, toldAt } }
+    return { ...response, view: { ...response.view, updatedAt } }
   }
   const order = (request: StreamRequest) => void step({ requests: [request] })
   const full = entityWorkflow(applyStreamUpdate, {

@@ -1,8 +1,8 @@
 import { sourceTitle } from '../../bridges/registry.ts'
 import { sourceOf, type StreamReport, type StreamRow } from '../../intake/streams/reports.ts'
 import { ageText } from '../../domain/text/age.ts'
-import { countAside, intervalsOf } from '../../domain/stream/aside.ts'
-import { countNumbers, type IntervalSet } from '../../domain/stream/interval-set.ts'
+import { countOutside, setOutside } from '../../domain/stream/outside-window.ts'
+import { countNumbers, type IntervalSet } from '../../domain/stream/intervals.ts'
 import type { OpenNumber, StreamState, StreamView } from '../../domain/stream/stream.ts'
 import { shortStream } from '../../domain/text/short-id.ts'
 import { type Cell, facts, type Heading, list, ordersSection, type Part, section, type Shortened, type Text, timeText } from './output.ts'
@@ -68,7 +68,7 @@ export function stateText(state: StreamState, report: StreamReport, now: number)
   const scanned = cursor !== undefined || state.start !== undefined
   const head = facts({
     stream: report.stream,
-    read: `${timeText(report.asOf)}Z${toldText(report, now)}`,
+    read: `${timeText(report.asOf)}Z${updatedText(report, now)}`,
     alarms: alarms.length > 0 ? alarms.join(', ') : 'none',
     paused: paused && `by ${paused.by} since ${age(paused.at, now)}: ${paused.reason}`,
     cursor:
@@ -99,9 +99,9 @@ function headText({ headAt }: StreamReport, now: number): string {
   return headAgeMs > oldHeadMs ? ` of ${ageText(headAgeMs)} ago` : ''
 }
 
-/** What the stream knows is as old as what it was told last. */
-function toldText({ toldAt }: StreamView, now: number): string {
-  return toldAt === undefined ? '' : `, last told anything ${age(toldAt, now)} ago`
+/** The stream's facts are as old as its last update. */
+function updatedText({ updatedAt }: StreamView, now: number): string {
+  return updatedAt === undefined ? '' : `, last updated ${age(updatedAt, now)} ago`
 }
 
 /** @param now ms since the epoch; absent: the text says no age */
@@ -128,9 +128,9 @@ function details(state: StreamState, now: number): Part[] {
   const { gaps, open, exceptions, unknownCompletions, backfill, fork, vanished, distrusted } = state
   const parked = open.filter((one) => one.parked !== undefined)
   const running = open.filter((one) => one.parked === undefined)
-  const asideList = countAside(state)
+  const outside = countOutside(state)
   return [
-    fork && `forked: at block ${fork.height} the source shows ${fork.told} where ${fork.known} was scanned, since ${age(fork.at, now)}`,
+    fork && `forked: at block ${fork.height} the source shows ${fork.shown} where ${fork.known} was scanned, since ${age(fork.at, now)}`,
     vanished && `vanished: at block ${vanished.height} the source counts up to ${vanished.upTo} only, since ${age(vanished.at, now)}`,
     distrusted &&
       `distrusted: ${distrusted.by} gave ${distrusted.number}${distrusted.height === undefined ? '' : ` at block ${distrusted.height}`} as watermark ${age(distrusted.at, now)} ago, which is above what is known`,
@@ -140,8 +140,8 @@ function details(state: StreamState, now: number): Part[] {
       const reason = code === undefined ? why : `${why} (${code}${chain === undefined ? '' : ` of ${chain}`})`
       return [rangeText([from, to]), String(countNumbers([[from, to]])), reason, age(at, now), height]
     }),
-    section(asideList, ['aside', 'numbers', 'code', 'ranges'], ({ count, why }) => {
-      return [why.waits ? 'waiting' : 'parked', String(count), why.code, rangesText(intervalsOf(why))]
+    section(outside, ['outside the window', 'numbers', 'code', 'ranges'], ({ count, why }) => {
+      return [why.waits ? 'waiting' : 'parked', String(count), why.code, rangesText(setOutside(why))]
     }),
     section(parked, ['parked', 'code', 'block'], ({ number, parked: code, height }) => [number, code, height]),
     running.length > 0 && `under way: ${ranges(running).map(rangeText).join(', ')}`,

@@ -1,11 +1,11 @@
 import { orderOf } from '../order.ts'
-import { addInterval, countNumbers, type IntervalSet } from './interval-set.ts'
-import type { RequestOf, StreamState } from './stream.ts'
-import { takeBack } from './aside.ts'
-import { bounded, clip, limits, punch, without } from './gaps.ts'
+import { bounded, clip, limits, punch } from './gaps.ts'
+import { addInterval, countNumbers, type IntervalSet, without } from './intervals.ts'
 import { done, isAnyWanted, learn, present, refused, room, type StreamStep, withPassed } from './numbers.ts'
+import { bringBack } from './outside-window.ts'
+import type { RequestOf, StreamState } from './stream.ts'
 
-/** BOOTSTRAP: blocks to read beside the live scan, by any number of processes; each chunk that was recorded is off the list. Survives a crash, unlike MIP-61's. */
+/** BOOTSTRAP: blocks below the live scan. Any number of processes read them. Recorded chunks leave the list, which survives a crash, unlike MIP-61's. */
 export function backfill(state: StreamState, from: number, to: number, by: string): StreamState {
   const end = Math.min(to, state.cursor?.height ?? to)
   if (from > end) return state
@@ -15,7 +15,7 @@ export function backfill(state: StreamState, from: number, to: number, by: strin
   return { ...state, backfill: { left: more, ordered: (left.length === 0 ? 0 : ordered) + added, by: clip(by) } }
 }
 
-/** A chunk that was read. Its transfers were started, or found delivered by batched reads, before this request. */
+/** Records one chunk. The agent has started its transfers, or found them delivered, before this request. */
 export function backfilled(state: StreamState, request: RequestOf<'backfilled'>, at: number): StreamStep {
   if (state.paused) return { state, answer: { kind: 'paused' } }
   if (isAnyWanted(state, request.passed)) return present(state)
@@ -26,8 +26,8 @@ export function backfilled(state: StreamState, request: RequestOf<'backfilled'>,
 }
 
 /**
- * A watermark that is kept elsewhere, on-chain for example. Above what is known to exist, or the cursor, it is not taken: it would pass what is yet to come.
- * An alarm stays until one is given that can be taken: its source may be wrong about more than this.
+ * Takes a watermark that is kept elsewhere, for example on chain. A watermark above the known numbers or the cursor is refused: it would pass transfers that
+ * are yet to come. The alarm stays until an acceptable one is given, because its source may be wrong about more.
  */
 export function trust(state: StreamState, request: RequestOf<'trust'>, at: number): StreamStep {
   const { number, height } = request
@@ -47,22 +47,19 @@ function beyondKnown({ next, cursor }: StreamState, { number, height }: RequestO
   return `height: ${cursor ? `above the cursor (${cursor.height})` : 'the stream has read no block yet'}`
 }
 
-/** All up to a number, known or not, is resolved by somebody's word; raises only. What was found undone stays so: the target's chain outranks any word. */
+/** Resolves all numbers up to `number`, known or not. It never lowers the watermark. Undone gaps stay: the target's chain outranks an operator's word. */
 export function trusted(
   state: StreamState,
   { number, height, by }: Pick<RequestOf<'trust'>, 'number' | 'height'> & { readonly by: string },
 ): StreamStep {
   const first = BigInt(number) + 1n
   if (first <= BigInt(state.first)) return present(state)
-  const gaps = state.gaps.flatMap((one) => (one.state === 'undone' ? [one] : punch([one], '0', number)))
-  const open = state.open.filter((one) => BigInt(one.number) >= first)
-  const next = BigInt(state.next) > first ? state.next : String(first)
   const raised = {
-    ...takeBack(state, '0', number),
+    ...bringBack(state, '0', number),
     first: String(first),
-    next,
-    open,
-    gaps,
+    next: BigInt(state.next) > first ? state.next : String(first),
+    open: state.open.filter((one) => BigInt(one.number) >= first),
+    gaps: state.gaps.flatMap((one) => (one.state === 'undone' ? [one] : punch([one], '0', number))),
     unknownCompletions: without(state.unknownCompletions, '0', number),
   }
   if (height === undefined) return done(bounded(raised))
@@ -71,7 +68,7 @@ export function trusted(
   return done(bounded({ ...raised, ...(start !== undefined && { start }), backfill: { ...state.backfill, left, by: clip(by) } }))
 }
 
-/** At most so many ranges: those with least between them are read as one. */
+/** Merges the closest ranges until they are within the limit. */
 function fewer(ranges: IntervalSet): IntervalSet {
   if (ranges.length <= limits.backfill) return ranges
   const between = ranges.map(([from], index) => Number(BigInt(from) - BigInt(ranges[index - 1]?.[1] ?? 0)))

@@ -1,23 +1,23 @@
-import type { ScannedBlock, StreamConfig, StreamException, StreamState } from './stream.ts'
-import { trusted } from './backfill.ts'
 import { type Check, fields, listOf, object, oneOf, optional, rule, text, whole } from '../checks.ts'
+import { trusted } from './backfill.ts'
 import { hash, u64, words } from './checks.ts'
 import { clip, limits } from './gaps.ts'
 import { initialStream } from './reducer.ts'
+import type { ScannedBlock, StreamConfig, StreamException, StreamState } from './stream.ts'
 import { completedHeight, completedNumber } from './watermark.ts'
 
-/** What is kept outside Temporal (a file, an object) to begin with after Temporal was wiped. Shortens the backfill, and no more. */
+/** Kept outside Temporal, in a file or an object, for the case that Temporal is wiped. It only shortens the backfill. */
 export interface StreamCheckpoint {
   readonly version: 1
   readonly stream: string
-  /** Of the stream's config. */
+  /** As in the stream's config. */
   readonly origin: string
   /** completed_nonce_height and completed_block_height. */
   readonly completedNumber?: string
   readonly completedHeight?: number
-  /** It was written at. Whoever begins with it first asks, by quorum, whether the source still has this block: after a fork it is worthless. */
+  /** The cursor when it was written. An agent asks the source by quorum whether this block is still in the chain: after a fork the checkpoint is worthless. */
   readonly cursor?: ScannedBlock
-  /** Above the watermark: what is not to be started again. */
+  /** Exceptions above the watermark: these numbers are not started again. */
   readonly exceptions: readonly StreamException[]
 }
 
@@ -34,10 +34,10 @@ export function checkpointOf(state: StreamState): StreamCheckpoint {
   }
 }
 
-/** BOOTSTRAP: the live scan starts at the head, the blocks from `completedHeight` on are backfilled. Throws Error that names the field of a bad checkpoint. */
+/** BOOTSTRAP: the live scan starts at the head, and blocks from `completedHeight` on are backfilled. Throws Error that names the invalid field. */
 export function fromCheckpoint(config: StreamConfig, value: unknown): StreamState {
   assertCheckpoint(value, config.stream)
-  // The numbers of another contract or network are other transfers.
+  // The numbers of another contract or network belong to other transfers.
   if (value.origin !== config.origin) throw new Error(`origin: must be ${config.origin}`)
   const { completedNumber: number, completedHeight: height, cursor, exceptions } = value
   const base = cursor && { base: cursor.height }
@@ -58,7 +58,7 @@ const exception = fields({
   at: whole,
 })
 
-/** Throws Error that names the field of what is no checkpoint of this stream. */
+/** Throws Error that names the field if the value is not a checkpoint of this stream. */
 export function assertCheckpoint(value: unknown, stream: string): asserts value is StreamCheckpoint {
   object({
     version: rule((version) => version === 1, '1'),

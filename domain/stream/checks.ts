@@ -2,7 +2,7 @@ import { type Check, pattern, rule, text } from '../checks.ts'
 
 const highest = 2n ** 64n - 1n
 
-/** Whether it is a whole number below 2^64. One number in one text only: texts are compared. */
+/** Whether the value is a whole number below 2^64 without leading zeros: texts of numbers are compared. */
 export const isU64 = (value: unknown): value is string =>
   typeof value === 'string' && /^(0|[1-9][0-9]{0,19})$/.test(value) && BigInt(value) <= highest
 export const u64 = rule(isU64, 'a whole number below 2^64 in quotes')
@@ -11,7 +11,7 @@ export const words = text(1_000)
 export const errorCode = pattern(/^[A-Z_]{1,32}$/, 'an error code')
 export const chainName = pattern(/^[a-z][a-z0-9-]{0,30}$/, 'the name of a chain')
 
-/** Ascending, apart from each other, at most 1,000 intervals. */
+/** At most 1,000 ascending intervals that neither touch nor overlap. */
 export const intervals: Check = (value, path) => {
   if (!Array.isArray(value) || value.length > 1_000) throw new Error(`${path}: must be a list of at most 1000 intervals`)
   let below = -2n

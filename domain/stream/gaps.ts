@@ -1,15 +1,16 @@
-import { addInterval, type IntervalSet, missingBetween } from './interval-set.ts'
-import { takeBack } from './aside.ts'
+import { type IntervalSet, missingBetween } from './intervals.ts'
+import { bringBack } from './outside-window.ts'
 import type { Gap, StreamState } from './stream.ts'
 
 type Marks = StreamState['marks']
 
-/** Most items that a state keeps beside the numbers that are aside: with all lists full it is below 80 KiB, which a test measures. `text` in bytes of UTF-8. */
+/** Most items of each list. A state with all lists full is below 80 KiB without the numbers outside the window, which a test measures. `text` in bytes. */
 export const limits = { open: 360, gaps: 80, unknownCompletions: 48, exceptions: 40, marks: 32, backfill: 32, text: 60 } as const
 
-/** Whether the number lies in one of them. */
-export const hasGap = (gaps: readonly Gap[], number: bigint) => gaps.some(({ from, to }) => BigInt(from) <= number && number <= BigInt(to))
-export const interval = ({ from, to }: Gap) => [from, to] as const
+export const gapAt = (gaps: readonly Gap[], number: bigint) => gaps.find(({ from, to }) => BigInt(from) <= number && number <= BigInt(to))
+export const hasGap = (gaps: readonly Gap[], number: bigint) => gapAt(gaps, number) !== undefined
+export const gapSize = ({ from, to }: Pick<Gap, 'from' | 'to'>) => BigInt(to) - BigInt(from) + 1n
+export const byFirst = (a: Gap, b: Gap) => compare(a.from, b.from)
 
 /** A gap with the height below which none of its numbers can be. */
 export function newGap({ marks, config }: StreamState, from: bigint, to: bigint, state: Gap['state'], at: number): Gap {
@@ -17,23 +18,21 @@ export function newGap({ marks, config }: StreamState, from: bigint, to: bigint,
   return { from: String(from), to: String(to), state, ...(height !== undefined && { height }), at }
 }
 
-/** The parts of the gaps within `from` … `to` go over to `into`; undefined: they are no gaps any more. */
+/** Replaces the parts of gaps within `from` … `to` by `into` of them. Without `into` these parts are removed. */
 export function punch(gaps: readonly Gap[], from: string, to: string, into?: (part: Gap) => Gap): readonly Gap[] {
   return gaps.flatMap((one) => {
     if (BigInt(one.to) < BigInt(from) || BigInt(one.from) > BigInt(to)) return [one]
     const low = String(max(BigInt(one.from), BigInt(from)))
     const high = String(min(BigInt(one.to), BigInt(to)))
     const rest = missingBetween([[low, high]], one.from, one.to).map(([start, end]) => ({ ...one, from: start, to: end }))
-    return [...rest, ...(into ? [into({ ...one, from: low, to: high })] : [])].sort((a, b) => compare(a.from, b.from))
+    return [...rest, ...(into ? [into({ ...one, from: low, to: high })] : [])].sort(byFirst)
   })
 }
 
-/** The set less `from` … `to`. */
-export function without(set: IntervalSet, from: string, to: string): IntervalSet {
-  return set.flatMap(([start, end]) => missingBetween([[from, to]], start, end))
-}
-
-/** Keeps the lists within their limits: gaps with least between them become one, which the next audit corrects; of early completions the highest are forgotten. */
+/**
+ * Keeps the lists within their limits. The two closest gaps are merged, also over open numbers, which the next audit corrects. The highest unknown
+ * completions are dropped.
+ */
 export function bounded(state: StreamState): StreamState {
   let { gaps, open } = { ...state, gaps: joined(state.gaps) }
   let kept = state
@@ -42,14 +41,14 @@ export function bounded(state: StreamState): StreamState {
     const [low, high] = [gaps[at - 1], gaps[at]]
     if (!low || !high) break
     open = open.filter(({ number }) => BigInt(number) < BigInt(low.from) || BigInt(number) > BigInt(high.to))
-    kept = takeBack(kept, low.from, high.to)
+    kept = bringBack(kept, low.from, high.to)
     const { code: _, chain: __, ...lower } = low
     gaps = [...gaps.slice(0, at - 1), { ...lower, to: high.to, state: 'unasked' }, ...gaps.slice(at + 1)]
   }
   return { ...kept, gaps, open, unknownCompletions: state.unknownCompletions.slice(0, limits.unknownCompletions) }
 }
 
-/** Neighbours of one state, for one reason, are one gap, as old as the older. */
+/** Merges neighbours with the same state and reason. */
 function joined(gaps: readonly Gap[]): readonly Gap[] {
   return gaps.reduce<Gap[]>((list, one) => {
     const last = list.at(-1)
@@ -59,7 +58,7 @@ function joined(gaps: readonly Gap[]): readonly Gap[] {
   }, [])
 }
 
-/** Index of the upper of the two gaps with least between them, the highest of several. */
+/** Index of the upper gap of the closest pair, the highest pair if several are equally close. */
 function narrowest(gaps: readonly Gap[]): number {
   let [best, least] = [1, -1n]
   gaps.forEach(({ from }, index) => {
@@ -71,7 +70,7 @@ function narrowest(gaps: readonly Gap[]): number {
   return best
 }
 
-/** With one more. Of one height the first and the last are kept; if there are too many, the older half is thinned out. */
+/** The marks with one more. Only the first and the last of one height are kept. A list that is too long loses every second mark of its older half. */
 export function mark(marks: Marks, number: string, height: number): Marks {
   const [before, last] = marks.slice(-2)
   const isHigher = !last || compare(last[0], number) < 0
@@ -83,12 +82,12 @@ export function mark(marks: Marks, number: string, height: number): Marks {
   return all.length <= limits.marks ? all : [...all.slice(0, half).filter((_, index) => index % 2 === 0), ...all.slice(half)]
 }
 
-/** A block below which the number cannot be: that of the nearest mark below. */
+/** A block below which the number cannot be: the height of the nearest mark below it. */
 export function heightBelow(marks: Marks, number: bigint): number | undefined {
   return marks.findLast(([known]) => BigInt(known) < number)?.[1]
 }
 
-/** Text without control characters, at most `limits.text` bytes of UTF-8. */
+/** Replaces control characters, and cuts the text to `limits.text` bytes of UTF-8. */
 export function clip(text: string): string {
   let [kept, bytes] = ['', 0]
   for (const sign of text) {
@@ -104,5 +103,5 @@ export function clip(text: string): string {
 export const compare = (a: string, b: string): number => (BigInt(a) < BigInt(b) ? -1 : BigInt(a) > BigInt(b) ? 1 : 0)
 export const max = (a: bigint, b: bigint): bigint => (a > b ? a : b)
 export const min = (a: bigint, b: bigint): bigint => (a < b ? a : b)
-export const union = (set: IntervalSet, more: IntervalSet): IntervalSet =>
-  more.reduce<IntervalSet>((all, [from, to]) => addInterval(all, from, to), set)
+/** The numbers of gaps and of single items as a list for `missingBetween`. */
+export const sortedSet = (items: readonly (readonly [from: string, to: string])[]): IntervalSet => items.toSorted(([a], [b]) => compare(a, b))

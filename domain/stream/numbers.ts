@@ -1,9 +1,9 @@
-import { hasNumber, type IntervalSet, missingBetween } from './interval-set.ts'
-import type { Finding, Reading, StreamAnswer, StreamCount, StreamException, StreamState } from './stream.ts'
-import { asideOf, intervalsOf, isAnyAside, takeBack } from './aside.ts'
-import { bounded, clip, compare, hasGap, interval, limits, mark, max, min, punch, without, newGap } from './gaps.ts'
+import { bounded, byFirst, clip, compare, hasGap, limits, mark, max, min, newGap, punch, sortedSet } from './gaps.ts'
+import { hasNumber, type IntervalSet, missingBetween, without } from './intervals.ts'
+import { bringBack, isAnyOutside, outsideReason, setOutside } from './outside-window.ts'
+import type { Finding, OpenNumber, Reading, StreamAnswer, StreamCount, StreamException, StreamState } from './stream.ts'
 
-/** One step of the reducer: the state it leads to, and its answer. */
+/** One step of the reducer: the next state, and the answer to the request. */
 export interface StreamStep {
   readonly state: StreamState
   readonly answer: StreamAnswer
@@ -13,7 +13,7 @@ export const done = (state: StreamState): StreamStep => ({ state, answer: { kind
 export const present = (state: StreamState): StreamStep => ({ state, answer: { kind: 'present' } })
 export const refused = (state: StreamState, detail: string): StreamStep => ({ state, answer: { kind: 'refused', detail } })
 
-/** How many transfers may be opened now. Those that are aside take no room; parked ones that did not fit there take none of `maxOpen`. */
+/** How many transfers may be opened now. Numbers outside the window take no room. Parked numbers that did not fit there take none of `maxOpen`. */
 export function room({ open, maxOpen }: StreamState): number {
   const active = open.filter(({ parked }) => parked === undefined).length
   return Math.max(0, Math.min(maxOpen - active, limits.open - open.length))
@@ -25,70 +25,83 @@ export function isUnresolved(state: StreamState, number: string): boolean {
   return hasGap(state.gaps, BigInt(number)) || isStarted(state, number)
 }
 
-/** Seen, and not resolved: it needs no room again. */
+/** Seen and not resolved: the number needs no more room. */
 export function isStarted(state: StreamState, number: string): boolean {
-  return state.open.some((one) => one.number === number) || asideOf(state, number) !== undefined
+  return state.open.some((one) => one.number === number) || outsideReason(state, number) !== undefined
 }
 
-/** Whether a transfer of this number is to be started, or started again, if the source shows it: not if it is resolved. */
+/** Whether a transfer with this number has to be started if the source shows it: the number is not resolved. */
 export function isWanted(state: StreamState, number: string): boolean {
   return isUnresolved(state, number) || (BigInt(number) >= BigInt(state.next) && !isExcepted(state, number))
 }
 
-/** Whether a number is resolved by a delivery, or by somebody's word that it needs none: known to exist, and neither open, nor in a gap, nor excepted. */
+/** Whether a number is known to exist and neither open, nor in a gap, nor an exception: it was delivered, or needs no delivery. */
 export function isResolved(state: StreamState, number: string): boolean {
   const isKnown = BigInt(number) >= BigInt(state.config.first) && BigInt(number) < BigInt(state.next)
   return isKnown && !isUnresolved(state, number) && !isExcepted(state, number)
 }
 
-/** As `isWanted`, of a set: whether one of them is to be started. */
+/** `isWanted` for any number of a set. */
 export function isAnyWanted(state: StreamState, numbers: IntervalSet): boolean {
   const { gaps, open, next, exceptions } = state
-  const excepted = exceptions.map(({ number }) => [number, number] as const).sort(([a], [b]) => compare(a, b))
+  const excepted = sortedSet(exceptions.map(({ number }) => [number, number]))
   return numbers.some(([from, to]) => {
     const isWithin = (low: string, high: string) => compare(low, to) <= 0 && compare(from, high) <= 0
     if (gaps.some((one) => isWithin(one.from, one.to)) || open.some(({ number }) => isWithin(number, number))) return true
-    if (isAnyAside(state, from, to)) return true
-    return missingBetween(excepted, String(max(BigInt(from), BigInt(next))), to).length > 0
+    return isAnyOutside(state, from, to) || missingBetween(excepted, String(max(BigInt(from), BigInt(next))), to).length > 0
   })
 }
 
-/** The numbers of the finding are open, or resolved if delivered or ignored; what lies between becomes gaps that nobody was asked for yet. Undefined: no room for all, nothing is changed. */
-export function learn(state: StreamState, finding: Finding, at: number): StreamState | undefined {
-  const open = new Map(state.open.map((one) => [one.number, one]))
-  let { gaps, unknownCompletions, counts, marks } = state
-  let next = BigInt(state.next)
-  let left = state
-  for (const [number, height] of [...finding.numbers].sort(([a], [b]) => compare(a, b))) {
-    const wanted = BigInt(number)
-    const known = open.get(number)
-    const isNew = wanted >= next || hasGap(gaps, wanted)
-    const isAside = asideOf(left, number) !== undefined
-    if (!isNew && !known && !isAside) continue
-    if (wanted > next) gaps = [...gaps, newGap({ ...state, marks }, next, wanted - 1n, 'unasked', at)]
-    if (wanted < next && isNew) gaps = punch(gaps, number, number)
-    if (wanted >= next) next = wanted + 1n
-    const over = endOf(finding, number)
-    const early = hasNumber(unknownCompletions, number)
-    unknownCompletions = without(unknownCompletions, number, number)
-    if (over) {
-      open.delete(number)
-      left = takeBack(left, number, number)
-      counts = { ...counts, [over]: counts[over] + 1 }
-    } else if (isNew && isExcepted(state, number)) {
-      // Known from a checkpoint, or forgotten among gaps: it stays so.
-      open.delete(number)
-    } else if (!known && !isAside) open.set(number, { number, ...(height !== undefined && { height }), ...(early && { early }) })
-    else if (known && height !== undefined && known.height === undefined) open.set(number, { ...known, height })
-    if (height !== undefined) marks = mark(marks, number, height)
-  }
-  const opened = [...open.values()].sort((a, b) => compare(a.number, b.number))
-  const added = opened.length - state.open.filter(({ number }) => open.has(number)).length
-  if (added > room(state)) return undefined
-  return bounded({ ...left, next: String(next), open: opened, gaps, unknownCompletions, counts, marks })
+/** A state under change, with its open numbers by number. */
+interface Draft {
+  state: StreamState
+  readonly open: Map<string, OpenNumber>
 }
 
-/** A reading with those of what it passed that lie above all that is known: they are resolved by an exception, and known from here on. */
+/**
+ * Opens the numbers of the finding, or resolves those that are delivered or ignored. Numbers in between become gaps. Undefined: there is no room for all, and
+ * nothing is changed.
+ */
+export function learn(state: StreamState, finding: Finding, at: number): StreamState | undefined {
+  const draft: Draft = { state, open: new Map(state.open.map((one) => [one.number, one])) }
+  for (const [number, height] of [...finding.numbers].sort(([a], [b]) => compare(a, b))) learnOne(draft, number, height, finding, at)
+  const opened = [...draft.open.values()].sort((a, b) => compare(a.number, b.number))
+  const added = opened.length - state.open.filter(({ number }) => draft.open.has(number)).length
+  return added > room(state) ? undefined : bounded({ ...draft.state, open: opened })
+}
+
+function learnOne(draft: Draft, number: string, height: number | undefined, finding: Finding, at: number): void {
+  const { open } = draft
+  const known = open.get(number)
+  const isOutside = outsideReason(draft.state, number) !== undefined
+  const isNew = BigInt(number) >= BigInt(draft.state.next) || hasGap(draft.state.gaps, BigInt(number))
+  if (!isNew && !known && !isOutside) return
+  if (isNew) draft.state = withoutGap(draft.state, BigInt(number), at)
+  const { unknownCompletions, marks } = draft.state
+  const early = hasNumber(unknownCompletions, number)
+  draft.state = { ...draft.state, unknownCompletions: without(unknownCompletions, number, number) }
+  const end = endOf(finding, number)
+  if (end) {
+    open.delete(number)
+    draft.state = count(bringBack(draft.state, number, number), end)
+  } else if (isNew && isExcepted(draft.state, number)) {
+    // Listed by a checkpoint, or before gaps were merged: it remains an exception.
+    open.delete(number)
+  } else if (known) {
+    if (height !== undefined) open.set(number, { ...known, height: known.height ?? height })
+  } else if (!isOutside) open.set(number, { number, ...(height !== undefined && { height }), ...(early && { early }) })
+  if (height !== undefined) draft.state = { ...draft.state, marks: mark(marks, number, height) }
+}
+
+/** Takes a number out of its gap. For a number above all others, adds the gap below it. */
+function withoutGap(state: StreamState, number: bigint, at: number): StreamState {
+  const next = BigInt(state.next)
+  if (number < next) return { ...state, gaps: punch(state.gaps, String(number), String(number)) }
+  const gap = number > next ? [newGap(state, next, number - 1n, 'unasked', at)] : []
+  return { ...state, gaps: [...state.gaps, ...gap], next: String(number + 1n) }
+}
+
+/** Adds the passed numbers of a reading that are exceptions above all known numbers, so that they become known. */
 export function withPassed(state: StreamState, reading: Reading): Finding {
   const above = state.exceptions.filter(({ number }) => compare(number, state.next) >= 0 && hasNumber(reading.passed, number))
   return { ...reading, numbers: [...reading.numbers, ...above.map(({ number }) => [number] as const)] }
@@ -99,24 +112,24 @@ function endOf({ delivered, ignored }: Finding, number: string): 'completed' | '
   return hasNumber(ignored ?? [], number) ? 'ignored' : undefined
 }
 
-/** These numbers, if they had been resolved without an exception, are to be started again. Numbers below `first` too: chains outrank words. */
+/** Makes resolved numbers without an exception gaps again, also those below `first`: the chain outranks an operator's word. */
 export function reopen(state: StreamState, from: string, to: string, at: number): StreamState {
   const [low, high] = [max(BigInt(from), BigInt(state.config.first)), min(BigInt(to), BigInt(state.next) - 1n)]
   if (low > high) return state
-  const numbers = [...state.open, ...state.exceptions].map(({ number }) => [number, number] as const)
-  const aside = state.aside.flatMap(intervalsOf)
-  const taken = [...state.gaps.map(interval), ...numbers, ...aside].sort(([a], [b]) => compare(a, b))
+  const single = [...state.open, ...state.exceptions].map(({ number }) => [number, number] as const)
+  const gaps = state.gaps.map((one) => [one.from, one.to] as const)
+  const taken = sortedSet([...gaps, ...single, ...state.outside.flatMap(setOutside)])
   const again = missingBetween(taken, String(low), String(high)).map(([start, end]) =>
     newGap(state, BigInt(start), BigInt(end), 'undone', at),
   )
-  return again.length === 0 ? state : bounded({ ...state, gaps: [...state.gaps, ...again].sort((a, b) => compare(a.from, b.from)) })
+  return again.length === 0 ? state : bounded({ ...state, gaps: [...state.gaps, ...again].sort(byFirst) })
 }
 
-/** Takes a number out of open and gaps: it is resolved. */
+/** Resolves a number: it is neither open nor in a gap. */
 export function resolve(state: StreamState, number: string): StreamState {
   const open = state.open.filter((one) => one.number !== number)
   const unknownCompletions = without(state.unknownCompletions, number, number)
-  return bounded({ ...takeBack(state, number, number), open, gaps: punch(state.gaps, number, number), unknownCompletions })
+  return bounded({ ...bringBack(state, number, number), open, gaps: punch(state.gaps, number, number), unknownCompletions })
 }
 
 export function except(state: StreamState, exception: StreamException): StreamState {

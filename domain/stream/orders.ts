@@ -2,28 +2,19 @@ import { orderFacts, orderOf, type GivenOrder, withOrder } from '../order.ts'
 import { clip } from './gaps.ts'
 import type { StreamRequest, StreamState } from './stream.ts'
 
-/** What operators order of a stream, and its agents in the same way. The other requests tell what was found. */
+/** Requests that are orders: of operators, or of the stream's agents. The other requests report findings. */
 export type StreamOrder = Extract<
   StreamRequest,
   { kind: 'skip' | 'unskip' | 'backfill' | 'trust' | 'reread' | 'setMaxOpen' | 'pause' | 'resume' }
 >
 
-const kinds: ReadonlySet<string> = new Set<StreamOrder['kind']>([
-  'skip',
-  'unskip',
-  'backfill',
-  'trust',
-  'reread',
-  'setMaxOpen',
-  'pause',
-  'resume',
-])
+const kinds: readonly string[] = ['skip', 'unskip', 'backfill', 'trust', 'reread', 'setMaxOpen', 'pause', 'resume'] satisfies StreamOrder['kind'][]
 
 export function isStreamOrder(request: StreamRequest): request is StreamOrder {
-  return kinds.has(request.kind)
+  return kinds.includes(request.kind)
 }
 
-/** Keeps who gave the order, and why, clipped like all texts of the state. @param at ms since the epoch by the stream's clock */
+/** Records who gave the order and why, clipped like all texts of the state. @param at ms since the epoch by the stream's clock */
 export function noted(state: StreamState, order: StreamOrder, at: number): StreamState {
   const { by, reason } = orderOf(order, 'update')
   const record: GivenOrder = { kind: order.kind, by: clip(by), reason: clip(reason), at, ...orderFacts(factsOf(order)) }

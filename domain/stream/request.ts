@@ -3,7 +3,7 @@ import { chainName, errorCode, hash, intervals, u64, words } from './checks.ts'
 import { isStreamOrder } from './orders.ts'
 import type { RequestOf, StreamRequest, StreamUpdate } from './stream.ts'
 
-/** Numbers in one finding, so that an update stays far below Temporal's limits. */
+/** Most numbers in one finding: an update stays far below Temporal's limits. */
 const mostNumbers = 5_000
 
 const number: Check = (value, path) => {
@@ -26,14 +26,14 @@ const isTrue = rule((value) => value === true, 'true')
 /** The fields of each request. */
 const table: { readonly [Kind in StreamRequest['kind']]: { readonly [Field in Exclude<keyof RequestOf<Kind>, 'kind'>]-?: Check } } = {
   scanned: { parentHash: hash, hash, ...reading },
-  seen: { ...finding, heard: optional(isTrue), unheard: optional(intervals) },
+  seen: { ...finding, received: optional(isTrue), missedBySpy: optional(intervals) },
   backfilled: reading,
   reread: { block: fields({ height: whole, hash }), ...named },
   audited: { upTo: u64, height: whole, present: intervals },
   classified: {
     from: u64,
     to: u64,
-    state: oneOf('not-final', 'held', 'unobserved'),
+    state: oneOf('not-final', 'held', 'unobserved', 'unstarted'),
     code: optional(errorCode),
     chain: optional(chainName),
   },
@@ -54,7 +54,7 @@ const table: { readonly [Kind in StreamRequest['kind']]: { readonly [Field in Ex
 
 const request = byKind(Object.fromEntries(Object.entries(table).map(([kind, checks]) => [kind, fields(checks)])))
 
-/** Refuses an update that the reducer could not work with, before it is recorded. Throws Error that names the field. */
+/** Refuses a malformed update before it is recorded. Throws Error that names the field. */
 export function assertStreamUpdate(update: unknown): asserts update is StreamUpdate {
   fields({ requests: listOf((one, path) => assertStreamRequest(one as StreamRequest, path)) })(update, '')
 }
@@ -63,10 +63,9 @@ export function assertStreamRequest(one: StreamRequest, path: string): void {
   request(one, path)
   if ('from' in one && BigInt(one.from) > BigInt(one.to)) throw new Error(`${path}.to: below from`)
   if (one.kind === 'closed' && one.outcome === 'cancelled') words(one.by, `${path}.by`)
-  // The resume of recorded histories has no name.
   if (isStreamOrder(one) && one.kind !== 'resume' && !one.order) words(one.by, `${path}.order.by`)
   if (one.kind !== 'scanned' && one.kind !== 'backfilled') return
-  // The blocks of a reading are known: all of its numbers are in them.
+  // All numbers of a reading are in its blocks.
   for (const [index, [, height]] of one.numbers.entries()) {
     const isWithin = height !== undefined && height >= one.from && height <= one.to
     if (!isWithin) throw new Error(`${path}.numbers[${index}][1]: outside of the blocks read`)

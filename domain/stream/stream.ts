@@ -1,10 +1,10 @@
 import type { Order, GivenOrder } from '../order.ts'
-import type { IntervalSet } from './interval-set.ts'
+import type { IntervalSet, PackedIntervals } from './intervals.ts'
 
 /**
- * A stream: one numbered source of transfers (a direction of a native bridge, a Wormhole emitter) and the proof that none of its numbers was
- * missed. Numbers are u64 as decimal strings, heights are blocks, times are ms since the epoch. The state is plain JSON below 104 KiB however
- * long the stream is: only what is not resolved is listed, and every list has an end (`limits` in gaps.ts, `mostAsideBytes` in aside.ts).
+ * A stream is one numbered source of transfers (a direction of a native bridge, a Wormhole emitter) and the proof that none of its numbers was missed.
+ * Numbers are u64 as decimal strings, heights are blocks, times are ms since the epoch. The state is plain JSON below 104 KiB for a stream of any length:
+ * only unresolved numbers are listed, and every list has a limit (`limits` in gaps.ts, `maxOutsideBytes` in outside-window.ts).
  *
  * | MIP-61 | here |
  * | --- | --- |
@@ -16,63 +16,63 @@ import type { IntervalSet } from './interval-set.ts'
  */
 export interface StreamState {
   readonly config: StreamConfig
-  /** All below is resolved by somebody's word: the config's, a checkpoint's, an operator's. */
+  /** All numbers below are resolved by the word of the config, a checkpoint or an operator. */
   readonly first: string
-  /** One above the highest number that is known to exist. From `first` up to here a number is open, in a gap, or resolved. */
+  /** One above the highest number that is known to exist. Each number from `first` up to here is open, in a gap, or resolved. */
   readonly next: string
   /** Last block of the live scan. */
   readonly cursor?: ScannedBlock
-  /** Ascending. Seen, which means started, and not resolved. */
+  /** Ascending. Started and not resolved. */
   readonly open: readonly OpenNumber[]
-  /** Started, not resolved, and in nobody's way: parked, or waiting for long for what is their own. They take none of the room, and few bytes. */
-  readonly aside: readonly AsideNumbers[]
+  /** Outside the window: started, not resolved, and parked or waiting for long for something of their own. They take no room, and few bytes. */
+  readonly outside: readonly OutsideNumbers[]
   /** Ascending. Not seen, or to be started again. */
   readonly gaps: readonly Gap[]
-  /** Completed on the target and not seen at the source yet: that resolves no number, since its id could not be compared. */
+  /** Completed on the target, and not seen at the source yet. They resolve no number, because their ids could not be compared. */
   readonly unknownCompletions: IntervalSet
-  /** The latest that were resolved without a delivery; `counts` has all. */
+  /** The latest numbers that were resolved without a delivery. `counts` has all. */
   readonly exceptions: readonly StreamException[]
-  /** Numbers at their heights, thinned out with age: a higher number is at the same height or above. */
+  /** Heights of some numbers, fewer of older ones. A higher number has the same height or a higher one. */
   readonly marks: readonly (readonly [number: string, height: number])[]
-  /** First block whose transfers nobody vouches for. Absent: the source has no blocks that we read. */
+  /** First block that no checkpoint or operator vouches for. Absent: the source's blocks are not read. */
   readonly start?: number
-  /** Block of the checkpoint that it began with, until the live scan has begun, there or above: from then on hashes bind what was trusted. */
+  /** Block of the checkpoint that the stream began with, until the live scan reaches it. From then on hashes bind what was trusted. */
   readonly base?: number
   readonly backfill: Backfill
   /** Completions were followed up to this block of the target. */
   readonly target?: number
   readonly fork?: ForkAlarm
-  /** The source's own count was below what its logs had shown. */
+  /** The source's own count was below a number that its logs had shown. */
   readonly vanished?: { readonly upTo: string; readonly height: number; readonly at: number }
-  /** A watermark from elsewhere that claims more than is known to exist, and was not taken. Until one is given that can be. */
+  /** A refused watermark from elsewhere, above the known numbers. It stays until an acceptable one is given. */
   readonly distrusted?: Distrusted
   readonly paused?: { readonly by: string; readonly reason: string; readonly at: number }
   readonly maxOpen: number
-  /** Who ordered `maxOpen`, and when; absent: it is the config's. */
+  /** Who ordered `maxOpen`, and when. Absent: it is the config's. */
   readonly ordered?: { readonly by: string; readonly at: number }
   readonly counts: Readonly<Record<StreamCount, number>>
-  /** What was ordered of it, the newest. Absent: nothing yet. */
+  /** The latest orders. Absent: none. */
   readonly orders?: readonly GivenOrder[]
-  /** Messages that were expected from the guardian spy and came otherwise, since it told its last one or was subscribed to anew. Absent: none. */
-  readonly unheard?: {
+  /** Messages that the guardian spy should have sent and that other servers had, since its last message or subscription. Absent: none. */
+  readonly missedBySpy?: {
     /** The lowest and the highest of these numbers. */
     readonly from: string
     readonly to: string
     /** When the first of them was found. */
     readonly since: number
   }
-  /** When it was last told anything by a process or by an operator. Absent: not by a release that notes it. */
-  readonly toldAt?: number
+  /** Time of the last update. Absent: none yet. */
+  readonly updatedAt?: number
 }
 
 export interface StreamConfig {
   /** `native-bridge:{source}:{target}`, `wormhole-token-bridge:{source}:{emitter}`, with the chains' names in the config. `configured` changes it. */
   readonly stream: string
-  /** Whose numbers they are, `{network id}/{contract}`: the stream's id has only names. A checkpoint of another origin is worth nothing. */
+  /** Owner of the numbers, `{network id}/{contract}`. A checkpoint of another origin is worth nothing. */
   readonly origin: string
-  /** Lowest number there can be: 1 for a native bridge, 0 for an emitter. */
+  /** Lowest possible number: 1 for a native bridge, 0 for an emitter. */
   readonly first: string
-  /** Block to begin with. Absent: no blocks of the source are read (a spy and the source's count alone). */
+  /** First block to read. Absent: no blocks of the source are read (a spy and the source's count only). */
   readonly start?: number
   /** Most transfers at a time that are neither parked nor resolved. */
   readonly maxOpen: number
@@ -87,25 +87,24 @@ export interface ScannedBlock {
 export interface OpenNumber {
   readonly number: string
   readonly height?: number
-  /** It was among `unknownCompletions` until it was seen: an agent has to read by its id whether it is delivered. */
+  /** The number was among `unknownCompletions` when it was seen. An agent has to read by its id whether it is delivered. */
   readonly early?: true
-  /** The code it is parked with where it could not be put aside: it blocks the watermark and takes none of `maxOpen`. */
+  /** Code of a parked transfer that found no room outside the window. It blocks the watermark and takes none of `maxOpen`. */
   readonly parked?: string
 }
 
-/** Numbers that wait with one code. */
-export interface AsideNumbers {
+/** Numbers outside the window with one code. */
+export interface OutsideNumbers {
   readonly code: string
-  /** Not parked: the transfers look again by themselves. */
+  /** The transfers are not parked: they try again by themselves. */
   readonly waits?: true
-  /** As runs.ts packs them. */
-  readonly runs: string
+  readonly packed: PackedIntervals
 }
 
 /**
- * unasked: known to exist, and nobody was asked for it yet, or nobody could be. unstarted: a process of ours has its message, and cannot start its transfer.
- * not-final: later numbers were seen earlier (several consistency levels). held: by the Governor. unobserved: it is final, and no server that was asked has it.
- * hidden: the source's table has it, the logs did not show it. undone: its completion was reorganised away, or an operator wants it again.
+ * unasked: known to exist, and no server was asked yet, or none could be. unstarted: a process has the message and cannot start its transfer. not-final: later
+ * numbers were seen earlier (several consistency levels). held: by the Governor. unobserved: final, and no server that was asked has it. hidden: in the
+ * source's table, and in no log. undone: its completion was reorganised away, or an operator wants it again.
  */
 export const gapStates = ['unasked', 'unstarted', 'not-final', 'held', 'unobserved', 'hidden', 'undone'] as const
 export type GapState = (typeof gapStates)[number]
@@ -114,7 +113,7 @@ export interface Gap {
   readonly from: string
   readonly to: string
   readonly state: GapState
-  /** Of an `unstarted` one: why, and the chain that is in the way, if one is. */
+  /** Only of `unstarted` gaps: the reason, and the chain that causes it, if one does. */
   readonly code?: string
   readonly chain?: string
   /** Not before this block. */
@@ -123,7 +122,7 @@ export interface Gap {
   readonly at: number
 }
 
-/** How a number ends without a delivery. `skipped` and `cancelled` by somebody's order; `unnamed` if it came without a name. */
+/** How a number ends without a delivery. `skipped` and `cancelled` are orders; `unnamed` gave them if they came without a name. */
 export type Closing = 'rejected' | 'declined' | 'cancelled' | 'skipped'
 
 export interface StreamException {
@@ -136,10 +135,11 @@ export interface StreamException {
 
 export type StreamCount = Closing | 'completed' | 'ignored' | 'undone' | 'forks' | 'unknown'
 
-/** Blocks below the live scan that have to be read yet. Heights are decimal strings, so that ranges which overlap merge. */
+/** Blocks below the live scan that have yet to be read. */
 export interface Backfill {
+  /** Heights. */
   readonly left: IntervalSet
-  /** Blocks ordered since nothing was left the last time: the progress is against this. */
+  /** Blocks ordered since the list was last empty: progress is measured against this. */
   readonly ordered: number
   readonly by?: string
 }
@@ -151,11 +151,11 @@ export interface Distrusted {
   readonly at: number
 }
 
-/** The parent of the next block, by the node, is not the block that was scanned, which was final. */
+/** A node shows a parent of the next block that is not the scanned block, though that one was final. */
 export interface ForkAlarm {
   readonly height: number
   readonly known: string
-  readonly told: string
+  readonly shown: string
   readonly at: number
 }
 
@@ -163,47 +163,44 @@ export interface ForkAlarm {
 export interface Finding {
   /** The height is absent where it is not known (a spy). */
   readonly numbers: readonly (readonly [number: string, height?: number])[]
-  /** Which of them the target's finalized state shows delivered, by batched reads. */
+  /** Numbers that the target's finalized state shows as delivered, by batched reads. */
   readonly delivered?: IntervalSet
-  /** Which of them are no transfers, or go where we have no route. */
+  /** Numbers that are not transfers, or go to a chain without a route. */
   readonly ignored?: IntervalSet
 }
 
-/** All that the logs of a range of blocks show: each number is in one of the two lists. */
+/** All numbers in the logs of a range of blocks: each is in one of the two lists. */
 export interface Reading extends Finding {
   /**
-   * Shown and not started, since by the agent's view none is wanted (`isWanted`). If that view was from before a fork, or from a state that was lost, the stream
-   * may want one of them: it then takes nothing of the reading.
+   * Numbers that were not started, because none is wanted by the agent's view (`isWanted`). If that view was from before a fork, or of a lost state, the stream
+   * may want one of them. It then rejects the whole reading.
    */
   readonly passed: IntervalSet
 }
 
 export type StreamRequest =
-  /** Blocks `from` … `to`, both included, of the live scan, all final. Moves the cursor: nothing else raises it. */
+  /** Final blocks `from` … `to` of the live scan. Only this request raises the cursor. */
   | (Reading & { readonly kind: 'scanned'; readonly from: number; readonly to: number; readonly parentHash: string; readonly hash: string })
   /**
-   * Numbers found otherwise: by a spy (`heard`; without a number: a new subscription to it stands), in the source's table, by an audit that looked at open ones. `unheard`: those of them whose messages were
-   * published while a subscription to the spy stood, which has not told them.
+   * Numbers found otherwise: by a spy (`received`; without numbers it reports a new subscription), in the source's table, or by an audit of open numbers.
+   * `missedBySpy`: numbers that were published during a subscription to the spy, which has not sent them.
    */
-  | (Finding & { readonly kind: 'seen'; readonly heard?: true; readonly unheard?: IntervalSet })
+  | (Finding & { readonly kind: 'seen'; readonly received?: true; readonly missedBySpy?: IntervalSet })
   | (Reading & { readonly kind: 'backfilled'; readonly from: number; readonly to: number })
-  /** After a fork: `block` is still in the chain, by quorum; what lies above is read again. */
+  /** After a fork. `block` is still in the chain, by quorum. All blocks above it are read again. */
   | (Named & { readonly kind: 'reread'; readonly block: ScannedBlock })
-  /** The source's own count: at the final block `height` its highest number is `upTo`; `present` is what its table was seen to have. */
+  /** The source's own count: its highest number is `upTo` at the final block `height`. `present`: numbers in its table. */
   | { readonly kind: 'audited'; readonly upTo: string; readonly height: number; readonly present: IntervalSet }
-  /**
-   * Why the gaps in `from` … `to` are there. With a code they are `unstarted`, whatever the state, which releases that knew no such gaps take. `chain`: the one
-   * that is in the way.
-   */
+  /** The reason for the gaps in `from` … `to`. `code` and `chain` only with `unstarted`. */
   | {
       readonly kind: 'classified'
       readonly from: string
       readonly to: string
-      readonly state: 'not-final' | 'held' | 'unobserved'
+      readonly state: 'not-final' | 'held' | 'unobserved' | 'unstarted'
       readonly code?: string
       readonly chain?: string
     }
-  /** Completed on the target, by whomever, in its final blocks `from` … `to`; the agent has compared ids where it knows them. */
+  /** Completed in final blocks `from` … `to` of the target, by any account. The agent has compared the ids that it knows. */
   | { readonly kind: 'completed'; readonly numbers: IntervalSet; readonly from: number; readonly to: number }
   /** The target's finalized state no longer shows them. */
   | { readonly kind: 'undone'; readonly numbers: IntervalSet }
@@ -214,21 +211,21 @@ export type StreamRequest =
       readonly by?: string
       readonly reason: string
     }
-  /** `waits`: not parked, but it has waited for long for what is its own, and leaves its room to others. */
+  /** `waits`: not parked, but it has waited for long for something of its own, and leaves its room to others. */
   | { readonly kind: 'parked'; readonly number: string; readonly code: string; readonly waits?: true }
   | { readonly kind: 'unparked'; readonly number: string }
   | (Named & { readonly kind: 'skip' | 'unskip'; readonly number: string })
   | (Named & { readonly kind: 'backfill'; readonly from: number; readonly to: number })
-  /** A watermark from elsewhere (on-chain checkpoint, operator): all up to `number` is resolved, all blocks up to `height` are done with. */
+  /** A watermark from elsewhere (on-chain checkpoint, operator): all numbers up to `number` are resolved, and no block up to `height` has to be read. */
   | (Named & { readonly kind: 'trust'; readonly number: string; readonly height?: number })
-  /** `maxOpen` absent: as the config has it. */
+  /** Without `maxOpen` the config's value applies again. */
   | (Named & { readonly kind: 'setMaxOpen'; readonly maxOpen?: number })
-  /** What the config of a process that has just started says by now of what may change while the stream runs. */
+  /** The config of a process that has just started, as far as it may change while the stream runs. */
   | { readonly kind: 'configured'; readonly stream: string; readonly origin: string; readonly maxOpen: number }
   | (Named & { readonly kind: 'pause' })
   | (Named & { readonly kind: 'resume' })
 
-/** Who orders it, and why. Requests of recorded histories have the two beside the other fields, or lack the reason (`orderOf`). */
+/** Who gives the order, and why: in `order`, or as a signal may have them, next to the other fields (`orderOf`). */
 interface Named {
   readonly order?: Order
   readonly by?: string
@@ -239,8 +236,8 @@ interface Named {
 export type RequestOf<Kind extends StreamRequest['kind']> = StreamRequest & { readonly kind: Kind }
 
 /**
- * done: it holds now. present: from an older view, or says nothing about this stream; go on from the view. full: more new transfers than there is room for,
- * nothing was changed: record some as `seen`, or wait. refused: an order that cannot be obeyed.
+ * done: the request is in force. present: it comes from an older view, or adds nothing; go on from the view. full: there is no room for all new transfers, and
+ * nothing was changed; record some as `seen`, or wait. refused: the order cannot be obeyed.
  */
 export type StreamAnswer =
   | { readonly kind: 'done' | 'present' | 'paused' | 'forked' }
@@ -256,25 +253,25 @@ export interface StreamResponse {
   readonly view: StreamView
 }
 
-/** What every answer carries: a few hundred bytes. The lists are in the state, for a query. */
+/** A few hundred bytes that come with every answer. The lists are in the state, for a query. */
 export interface StreamView {
   readonly stream: string
-  /** First block of the next `scanned`. Absent: begin where you like (BOOTSTRAP: at the head; from `start` on the rest is backfilled). */
+  /** First block of the next `scanned`. Absent: begin at any block (BOOTSTRAP: at the head; blocks from `start` on are backfilled). */
   readonly nextHeight?: number
   readonly parentHash?: string
   readonly next: string
-  /** MIP-61's completed_nonce_height and completed_block_height; absent: none yet. */
+  /** MIP-61's completed_nonce_height and completed_block_height. Absent: none yet. */
   readonly completedNumber?: string
   readonly completedHeight?: number
-  /** Started and not resolved, those that are aside included. */
+  /** Started and not resolved, with the numbers outside the window. */
   readonly open: number
   readonly parked: number
-  /** Those that are aside, by the code that they wait with; absent: none. */
-  readonly aside?: Readonly<Record<string, number>>
+  /** Numbers outside the window, by code. Absent: none. */
+  readonly outside?: Readonly<Record<string, number>>
   /** Open numbers with `early`. */
   readonly toVerify: number
   readonly room: number
-  /** `ordered`: by an operator, which outranks what is configured. */
+  /** `ordered`: by an operator, whose order outranks the config. */
   readonly maxOpen: {
     readonly most: number
     readonly configured: number
@@ -283,18 +280,21 @@ export interface StreamView {
   /** No room, or paused: the cursor waits. */
   readonly full: boolean
   readonly paused?: { readonly by: string; readonly reason: string; readonly at: number }
-  /** Numbers in gaps, by state, and since when the oldest is known. */
+  /** Numbers in gaps by state, and since when the oldest gap is known. */
   readonly gaps: Readonly<Partial<Record<GapState, string>>>
   readonly oldestGapAt?: number
-  /** What the watermark waits for. */
+  /** The number that the watermark waits for. */
   readonly blockedBy?: { readonly number: string; readonly why: 'open' | 'waiting' | 'parked' | GapState; readonly code?: string }
   readonly backfill: { readonly left: number; readonly ordered: number }
   readonly targetHeight?: number
   readonly alarms: readonly StreamAlarm[]
   readonly counts: Readonly<Record<StreamCount, number>>
-  /** When it was last told anything, ms since the epoch: what it knows is not newer. Absent: not by a release that notes it. */
-  readonly toldAt?: number
+  /** Time of the last update, ms since the epoch. Absent: none yet. */
+  readonly updatedAt?: number
 }
 
-/** unknown-completion: `unknownCompletions` is not empty. distrusted: a watermark from elsewhere is above what is known. crowded: half of the room for numbers that are aside is taken. */
+/**
+ * unknown-completion: `unknownCompletions` is not empty. distrusted: a watermark from elsewhere is above the known numbers. crowded: numbers outside the window
+ * take half of their room.
+ */
 export type StreamAlarm = 'forked' | 'vanished' | 'hidden' | 'unknown-completion' | 'distrusted' | 'crowded'

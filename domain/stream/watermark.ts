@@ -1,17 +1,17 @@
-import type { StreamState, StreamView } from './stream.ts'
-import { lowestAside } from './aside.ts'
 import { compare, heightBelow } from './gaps.ts'
+import { lowestOutside } from './outside-window.ts'
+import type { StreamState, StreamView } from './stream.ts'
 
 /**
- * PROCESS_FINISHED_NONCE_HEIGHT, completed_nonce_height: up to here every number is resolved. Computed from what is not resolved: a repeated event does not
- * raise it twice (MIP-61 counts it up). Falls by `undone`, `unskip` and `reread` only.
+ * PROCESS_FINISHED_NONCE_HEIGHT, completed_nonce_height: every number up to it is resolved. It is computed from the unresolved numbers, so a repeated event
+ * does not raise it twice (MIP-61 counts it up). Only `undone`, `unskip` and `reread` lower it.
  */
 export function completedNumber(state: StreamState): string | undefined {
   const lowest = BigInt(lowestUnresolved(state)?.number ?? state.next)
   return lowest > BigInt(state.config.first) ? String(lowest - 1n) : undefined
 }
 
-/** completed_block_height: below it no block may hold an unresolved number or waits for the backfill. (MIP-61 counts blocks that have transfers.) */
+/** completed_block_height: no block up to it can hold an unresolved number, or waits for the backfill. MIP-61 counts blocks with transfers instead. */
 export function completedHeight(state: StreamState): number | undefined {
   const { cursor, backfill, marks, config } = state
   if (!cursor) return undefined
@@ -23,7 +23,7 @@ export function completedHeight(state: StreamState): number | undefined {
   return height < 0 ? undefined : height
 }
 
-/** What the watermark waits for. */
+/** The number that the watermark waits for. */
 export function blockedBy(state: StreamState): StreamView['blockedBy'] {
   const lowest = lowestUnresolved(state)
   if (!lowest) return undefined
@@ -34,11 +34,11 @@ export function blockedBy(state: StreamState): StreamView['blockedBy'] {
 type Unresolved = NonNullable<StreamView['blockedBy']> & { readonly height?: number | undefined }
 
 function lowestUnresolved(state: StreamState): Unresolved | undefined {
-  const [[open], [gap], aside] = [state.open, state.gaps, lowestAside(state)]
+  const [[open], [gap], outside] = [state.open, state.gaps, lowestOutside(state)]
   const found: Unresolved[] = []
   if (gap) found.push({ number: gap.from, height: gap.height, why: gap.state, ...(gap.code !== undefined && { code: gap.code }) })
   if (open?.parked !== undefined) found.push({ number: open.number, height: open.height, why: 'parked', code: open.parked })
   else if (open) found.push({ number: open.number, height: open.height, why: 'open' })
-  if (aside) found.push({ number: aside.number, why: aside.why.waits ? 'waiting' : 'parked', code: aside.why.code })
+  if (outside) found.push({ number: outside.number, why: outside.why.waits ? 'waiting' : 'parked', code: outside.why.code })
   return found.sort((a, b) => compare(a.number, b.number))[0]
 }

@@ -1,5 +1,5 @@
-import { asideOf, runsAside } from '../../domain/stream/aside.ts'
-import { type Run, someNumbers, withoutNumbers } from '../../domain/stream/runs.ts'
+import { outsideReason, intervalsOutside } from '../../domain/stream/outside-window.ts'
+import { type Intervals, subtractNumbers, takeNumbers } from '../../domain/stream/intervals.ts'
 import type { StreamState } from '../../domain/stream/stream.ts'
 import type { TemporalClient } from '../../temporal/client/connection/client.ts'
 import { parkedPage, type StreamOfTransfers } from '../../temporal/client/streams/stream-transfers.ts'
@@ -11,7 +11,7 @@ export const mostListed = 1_000
 interface Round {
   readonly before: number | undefined
   readonly open: ReadonlySet<string>
-  readonly aside: readonly (readonly Run[])[]
+  readonly outside: readonly Intervals[]
 }
 
 /**
@@ -20,7 +20,7 @@ interface Round {
  */
 export function createParkedRounds(client: TemporalClient, source: StreamOfTransfers, page = parkedPage) {
   let round: Round | undefined
-  let gone: Pick<Round, 'open' | 'aside'> = { open: new Set(), aside: [] }
+  let gone: Pick<Round, 'open' | 'outside'> = { open: new Set(), outside: [] }
 
   return {
     /** Parked transfers, and the function that ends the look. Throws what the Temporal client throws: then the next look lists the same. */
@@ -41,7 +41,7 @@ export function createParkedRounds(client: TemporalClient, source: StreamOfTrans
           const rest: Round = {
             before: older ? older.before : newest.before,
             open: new Set([...begun.open].filter((number) => !own.has(number))),
-            aside: begun.aside.map((runs) => withoutNumbers(runs, numbers)),
+            outside: begun.outside.map((runs) => subtractNumbers(runs, numbers)),
           }
           round = rest.before === undefined ? undefined : rest
           if (!round) gone = rest
@@ -55,12 +55,12 @@ export function createParkedRounds(client: TemporalClient, source: StreamOfTrans
   function take(state: StreamState, most: number): readonly string[] {
     const open = new Set(state.open.flatMap(({ number, parked }) => (parked === undefined ? [] : [number])))
     const isParked = (number: string) => {
-      const why = asideOf(state, number)
+      const why = outsideReason(state, number)
       return open.has(number) || (why !== undefined && !why.waits)
     }
     const taken = [...gone.open]
-    for (const runs of gone.aside) if (taken.length < most) taken.push(...someNumbers(runs, 0n, most - taken.length).map(String))
-    gone = { open: new Set(), aside: gone.aside.map((runs) => withoutNumbers(runs, taken.map(BigInt))) }
+    for (const runs of gone.outside) if (taken.length < most) taken.push(...takeNumbers(runs, 0n, most - taken.length).map(String))
+    gone = { open: new Set(), outside: gone.outside.map((runs) => subtractNumbers(runs, taken.map(BigInt))) }
     return taken.filter(isParked).slice(0, most)
   }
 }
@@ -69,6 +69,6 @@ function begin(state: StreamState): Round {
   return {
     before: undefined,
     open: new Set(state.open.flatMap(({ number, parked }) => (parked === undefined ? [] : [number]))),
-    aside: runsAside(state, ({ waits }) => !waits),
+    outside: intervalsOutside(state, ({ waits }) => !waits),
   }
 }

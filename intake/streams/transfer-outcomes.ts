@@ -1,8 +1,8 @@
 import { awaitsNewSignatures } from '../../domain/catalogue/errors.ts'
 import { orderOf } from '../../domain/order.ts'
-import { asideOf, runsAside } from '../../domain/stream/aside.ts'
+import { outsideReason, intervalsOutside } from '../../domain/stream/outside-window.ts'
 import { hasGap, limits } from '../../domain/stream/gaps.ts'
-import { someNumbers } from '../../domain/stream/runs.ts'
+import { takeNumbers } from '../../domain/stream/intervals.ts'
 import type { RequestOf, StreamRequest, StreamState } from '../../domain/stream/stream.ts'
 import type { TemporalClient } from '../../temporal/client/connection/client.ts'
 import { type endedSince, type ListedTransfer, type parkedPage, statusOf } from '../../temporal/client/streams/stream-transfers.ts'
@@ -76,7 +76,7 @@ export function createOutcomeReporter(
       const all = [...parkedLook.listed, ...(await listEnded(client, source, since))]
       // What is aside and parked is known: it is neither compared with its source nor asked for its code at each look.
       const wanted = ({ number, running }: ListedTransfer) => {
-        const aside = asideOf(state, number)
+        const aside = outsideReason(state, number)
         return opened.has(number) || hasGap(missing, BigInt(number)) || (aside !== undefined && (!running || aside.waits === true))
       }
       const listed = await own(all.filter(wanted))
@@ -88,13 +88,13 @@ export function createOutcomeReporter(
       await record(withStatus('delivered', delivered.map(numberOf)), await closedRequests(client, undelivered), era)
       const known = [...(await codes.of(parked))]
       const numbers = new Set(parked.map(numberOf))
-      const started = [...numbers].filter((number) => !opened.has(number) && !asideOf(state, number))
+      const started = [...numbers].filter((number) => !opened.has(number) && !outsideReason(state, number))
       const over = new Set(ended.map(numberOf))
       const released = parkedLook.end(numbers, mostReleased).filter((number) => !over.has(number))
-      const awaiting = runsAside(state, ({ code }) => awaitsNewSignatures(code))
+      const awaiting = intervalsOutside(state, ({ code }) => awaitsNewSignatures(code))
       const last = awaitingAside.at(-1) ?? 0n
       // Others each time, where they are many: an audit fetches what is known by then.
-      awaitingAside = awaiting.flatMap((runs) => someNumbers(runs, last + 1n, limits.open))
+      awaitingAside = awaiting.flatMap((runs) => takeNumbers(runs, last + 1n, limits.open))
       const changed = [
         ...known.flatMap(([number, code]) => (opened.get(number) === code ? [] : [{ kind: 'parked' as const, number, code }])),
         ...released.map((number) => ({ kind: 'unparked' as const, number })),

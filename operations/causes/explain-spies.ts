@@ -25,7 +25,7 @@ export function explainSpies({ spies, streams }: Pick<Facts, 'spies' | 'streams'
  */
 function explainSilence({ address, bridge }: SpyFacts, streams: Facts['streams']): Finding[] {
   const silent = streams.flatMap(({ stream, state }) => {
-    const missed = valueOf(state)?.unheard
+    const missed = valueOf(state)?.missedBySpy
     return missed && missed.from !== missed.to && stream.startsWith(`${bridge}:`) ? [{ stream, asOf: state.asOf, ...missed }] : []
   })
   const [first] = silent.toSorted((a, b) => a.since - b.since)

@@ -62,7 +62,7 @@ type Part = Omit<Finding, 'where' | 'asOf'>
 function alarmsOf({ fork, vanished, distrusted, unknownCompletions }: StreamState): Part[] {
   const parts: Part[] = []
   if (fork) {
-    const what = `At block ${fork.height} the source shows ${fork.told}; ${fork.known} was read before.`
+    const what = `At block ${fork.height} the source shows ${fork.shown}; ${fork.known} was read before.`
     parts.push({ row: 'STREAM_FORKED', since: fork.at, what })
   }
   if (vanished) {

@@ -65,10 +65,10 @@ describe('/v1/streams', () => {
     expect(shown.statusCode).toBe(200)
     // Each with when it was read, and when the stream was told anything last.
     const { asOf } = (await get()).json<{ asOf: string }>()
-    const { toldAt, ...whole } = shown.json<{ asOf: string; toldAt: number; view: object }>()
-    expect(whole).toMatchObject({ asOf: expect.stringMatching(/^2.*Z$/), view: { toldAt, asOf: whole.asOf } })
+    const { updatedAt, ...whole } = shown.json<{ asOf: string; updatedAt: number; view: object }>()
+    expect(whole).toMatchObject({ asOf: expect.stringMatching(/^2.*Z$/), view: { updatedAt, asOf: whole.asOf } })
     expect(Date.parse(asOf) - Date.parse(whole.asOf)).toBeGreaterThanOrEqual(0)
-    expect(Date.parse(whole.asOf) - toldAt).toBeGreaterThanOrEqual(0)
+    expect(Date.parse(whole.asOf) - updatedAt).toBeGreaterThanOrEqual(0)
     expect(shown.json()).toMatchObject({ next: '5', gaps: [{ from: '3', to: '3' }], backfill: { left: [['5', '9']] }, view: report })
     expect((await get('/nothing')).json()).toMatchObject({ code: 'STREAM_NOT_FOUND' })
     expect((await get('/nothing')).statusCode).toBe(404)

@@ -1,4 +1,4 @@
-import { addInterval, type IntervalSet } from '../../domain/stream/interval-set.ts'
+import { addInterval, type IntervalSet } from '../../domain/stream/intervals.ts'
 import type { Reading, StreamConfig } from '../../domain/stream/stream.ts'
 
 /** A block of the source of a StreamModel. */

@@ -1,4 +1,4 @@
-import { hasNumber, type IntervalSet } from '../../domain/stream/interval-set.ts'
+import { hasNumber, type IntervalSet } from '../../domain/stream/intervals.ts'
 import { checkpointOf, fromCheckpoint, type StreamCheckpoint } from '../../domain/stream/checkpoint.ts'
 import { isStarted, isWanted, room } from '../../domain/stream/numbers.ts'
 import { applyToStream, initialStream, viewStream } from '../../domain/stream/reducer.ts'

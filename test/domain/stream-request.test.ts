@@ -5,7 +5,7 @@ const scanned = { kind: 'scanned', from: 1, to: 2, parentHash: 'a', hash: 'b', n
 
 describe('a request to a stream', () => {
   test.each([
-    [{ kind: 'unheard' }, 'requests[0].kind'],
+    [{ kind: 'unknown' }, 'requests[0].kind'],
     [{ ...scanned, hash: '' }, 'requests[0].hash'],
     [{ ...scanned, to: 0 }, 'requests[0].to'],
     [{ ...scanned, numbers: [['1', 3]] }, 'requests[0].numbers[0][1]'],

@@ -1,4 +1,5 @@
-import { asideNumbers } from '../../domain/stream/aside.ts'
+import { intervalsOutside } from '../../domain/stream/outside-window.ts'
+import { takeNumbers } from '../../domain/stream/intervals.ts'
 import { applyToStream } from '../../domain/stream/reducer.ts'
 import type { StreamAnswer, StreamConfig, StreamRequest, StreamState } from '../../domain/stream/stream.ts'
 
@@ -28,7 +29,8 @@ export function completed(from: number, to = from): StreamRequest {
 
 /** One of the numbers that are started is parked, or waits for long, or, if it did, runs again. Undefined: none is started. */
 export function parkOrRelease(state: StreamState, which: number): StreamRequest | undefined {
-  const all = [...state.open, ...asideNumbers(state)]
+  const outside = intervalsOutside(state).flatMap((intervals) => takeNumbers(intervals, 0n, 1_000))
+  const all = [...state.open, ...outside.map((number) => ({ number: String(number), why: true }))]
   const one = all[which % Math.max(1, all.length)]
   if (!one) return undefined
   const isParked = 'why' in one || one.parked !== undefined

@@ -132,7 +132,7 @@ describe('gaps', () => {
     const { start: _, ...blockless } = config
     const counted = tell(initialStream({ ...blockless, first: '0' }), { kind: 'audited', upTo: '3', height: 9, present: [] })
     const name = (from: string, to: string, code?: string) =>
-      ({ kind: 'classified', from, to, state: 'unobserved', ...(code && { code, chain: 'bsc' }) }) as const
+      ({ kind: 'classified', from, to, state: code ? 'unstarted' : 'unobserved', ...(code && { code, chain: 'bsc' }) }) as const
     const unstarted = tell(counted, name('0', '1', 'NODE_UNAVAILABLE'), name('2', '2', 'GUARDIAN_SET_UNKNOWN'))
     expect(unstarted.gaps).toEqual([
       { from: '0', to: '1', state: 'unstarted', code: 'NODE_UNAVAILABLE', chain: 'bsc', at: 1_000 },

@@ -39,7 +39,7 @@ describe('Transfers of strangers that nobody can deliver', { timeout: 300_000 },
       { timeoutMs: 120_000, everyMs: 200, what },
     )
   const emitterStream = () => `wormhole-token-bridge:ethereum:${toUniversal(stage.devnet.chains.ethereum.tokenBridge)}`
-  const countOf = (now: StreamView, code: string) => now.aside?.[code] ?? 0
+  const countOf = (now: StreamView, code: string) => now.outside?.[code] ?? 0
 
   beforeAll(async () => {
     stage = await startStage({ native: 'fixed', auditMinutes: 60 })

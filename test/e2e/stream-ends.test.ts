@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { changeSettings } from '../../temporal/client/settings/settings.ts'
 import { nativeTransferId } from '../../lab/devnet/sent.ts'
 import { until } from '../../lab/devnet/until.ts'
-import { asideOf } from '../../domain/stream/aside.ts'
+import { outsideReason } from '../../domain/stream/outside-window.ts'
 import type { StreamState } from '../../domain/stream/stream.ts'
 import { cancelSignal } from '../../temporal/contracts/transfer.ts'
 import { workflowIdOf } from '../../temporal/client/streams/streams.ts'
@@ -53,10 +53,10 @@ describe('how transfers of a stream end, or wait, without a delivery', { timeout
     ])
     await changeSettings(stage.client, known, { ...by, orders: [{ kind: 'unhalt', scope }] })
     const parked = await shows(
-      (state) => state.open.length === 0 && asideOf(state, String(huge.nonce)) !== undefined,
+      (state) => state.open.length === 0 && outsideReason(state, String(huge.nonce)) !== undefined,
       'the one that is parked',
     )
     expect(parked.counts).toMatchObject({ completed: 1, cancelled: 1 })
-    expect(asideOf(parked, String(huge.nonce))).toMatchObject({ code: 'BRIDGE_CAP' })
+    expect(outsideReason(parked, String(huge.nonce))).toMatchObject({ code: 'BRIDGE_CAP' })
   })
 })

@@ -4,7 +4,7 @@ import { upgradeGuardians } from '../../lab/devnet/wormhole/guardian-sets.ts'
 import type { PortageProcess } from '../../lab/devnet/portage-process.ts'
 import { until } from '../../lab/devnet/until.ts'
 import { signVaa, toUniversal } from '../../lab/devnet/wormhole/vaa.ts'
-import { asideOf } from '../../domain/stream/aside.ts'
+import { outsideReason } from '../../domain/stream/outside-window.ts'
 import type { StreamState } from '../../domain/stream/stream.ts'
 import { workflowIdOf } from '../../temporal/client/streams/streams.ts'
 import { streamStatusQuery } from '../../temporal/contracts/stream.ts'
@@ -58,7 +58,7 @@ describe('A VAA whose guardian set has expired', { timeout: 300_000 }, () => {
     expect(parked.map(({ code }) => code)).toEqual(sent.map(() => 'GUARDIAN_SET_EXPIRED'))
     const isKnown = async () => {
       const shown = await state()
-      return sent.every(({ sequence }) => asideOf(shown, String(sequence))?.code === 'GUARDIAN_SET_EXPIRED')
+      return sent.every(({ sequence }) => outsideReason(shown, String(sequence))?.code === 'GUARDIAN_SET_EXPIRED')
     }
     await until(isKnown, { timeoutMs: 60_000, what: 'the stream to show them as parked' })
   })

@@ -36,6 +36,6 @@ test('modules of workflows keep nothing of a workflow: they are evaluated once f
     // `replace` begins at the first character whatever the last search was.
     String.raw`domain/settings/node-url.ts: const variable = /\$\{[A-Za-z_][A-Za-z0-9_]*\}/g`,
     // By a value that is never changed: what is kept follows from the value alone.
-    'domain/stream/aside.ts: const known = new WeakMap<AsideNumbers, Runs>()',
+    'domain/stream/outside-window.ts: const unpacked = new WeakMap<OutsideNumbers, Intervals>()',
   ])
 })

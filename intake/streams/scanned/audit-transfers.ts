@@ -1,7 +1,7 @@
 import { toRelayerError } from '../../../domain/catalogue/errors.ts'
-import { runsAside } from '../../../domain/stream/aside.ts'
-import { someNumbers, withoutNumbers } from '../../../domain/stream/runs.ts'
-import { setOf } from '../../../domain/stream/interval-set.ts'
+import { intervalsOutside } from '../../../domain/stream/outside-window.ts'
+import { takeNumbers, subtractNumbers } from '../../../domain/stream/intervals.ts'
+import { setOf } from '../../../domain/stream/intervals.ts'
 import { isResolved } from '../../../domain/stream/numbers.ts'
 import type { StreamRequest } from '../../../domain/stream/stream.ts'
 import type { Transfer } from '../../../domain/transfer/transfer.ts'
@@ -56,7 +56,7 @@ export async function auditOpen(
   }
   const runningNumbers = running.map(({ number }) => BigInt(number))
   // What is aside may be many: that a transfer of its number runs is enough, and the lowest without one come first.
-  const aside = runsAside(state, () => true).flatMap((all) => someNumbers(withoutNumbers(all, runningNumbers), 0n, mostResumed).map(String))
+  const aside = intervalsOutside(state).flatMap((all) => takeNumbers(subtractNumbers(all, runningNumbers), 0n, mostResumed).map(String))
   const open = state.open.map(({ number }) => number).filter((number) => !runs(number))
   const numbers = [...open, ...aside.slice(0, mostResumed)]
   if (numbers.length === 0) return

@@ -1,4 +1,4 @@
-import { setOf } from '../../../domain/stream/interval-set.ts'
+import { setOf } from '../../../domain/stream/intervals.ts'
 import type { StreamRequest } from '../../../domain/stream/stream.ts'
 import { runningTransfers } from '../../../temporal/client/streams/stream-transfers.ts'
 import { auditCompleted, auditOpen, type StreamAudit } from './audit-transfers.ts'

@@ -1,5 +1,5 @@
 import type { Completion } from '../../../bridges/source-port.ts'
-import { setOf } from '../../../domain/stream/interval-set.ts'
+import { setOf } from '../../../domain/stream/intervals.ts'
 import type { Look } from '../loop.ts'
 import { finalizedOf, type ScannedContext, viewOf } from './context.ts'
 import { readCompletions } from './read-completions.ts'

@@ -1,7 +1,7 @@
 import { problemOf } from '../../../observability/severity.ts'
 import type { BlockRange, PlacedTransfer } from '../../../bridges/source-port.ts'
 import { toRelayerError } from '../../../domain/catalogue/errors.ts'
-import { hasNumber, setOf } from '../../../domain/stream/interval-set.ts'
+import { hasNumber, setOf } from '../../../domain/stream/intervals.ts'
 import { isStarted, isWanted, room } from '../../../domain/stream/numbers.ts'
 import type { Transfer } from '../../../domain/transfer/transfer.ts'
 import type { Finding, Reading, StreamState } from '../../../domain/stream/stream.ts'

@@ -1,6 +1,6 @@
 import type { Published, SignedSource } from '../../../bridges/source-port.ts'
 import { toRelayerError } from '../../../domain/catalogue/errors.ts'
-import { addInterval, type IntervalSet, missingBetween } from '../../../domain/stream/interval-set.ts'
+import { addInterval, type IntervalSet, missingBetween } from '../../../domain/stream/intervals.ts'
 
 export type PublishedLogs = ReturnType<typeof createPublishedLogs>
 

@@ -32,7 +32,7 @@ export function createRecorder({ streamClient, everyMs = 1_000, many = 100, quie
 
   async function record(): Promise<void> {
     for (let batch = next(); batch.length > 0 && !closed; batch = next()) {
-      const response = await streamClient.apply(seenRequests(batch, { heard: true }))
+      const response = await streamClient.apply(seenRequests(batch, { received: true }))
       // Full meanwhile (another process recorded some), or gone back: the rest waits for the next time.
       if (response?.answers[0]?.kind !== 'done') return
       for (const [number, seen] of batch) if (kept.get(number) === seen) kept.delete(number)

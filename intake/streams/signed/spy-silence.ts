@@ -61,8 +61,8 @@ export function createSilenceEnd(
   return async (): Promise<void> => {
     const { openedAt } = expected
     if (openedAt === undefined || openedAt === lookedAt) return
-    const unheard = (await streamClient.state())?.unheard
-    if (unheard && unheard.since < openedAt) await streamClient.apply([{ kind: 'seen', numbers: [], heard: true }])
+    const missed = (await streamClient.state())?.missedBySpy
+    if (missed && missed.since < openedAt) await streamClient.apply([{ kind: 'seen', numbers: [], received: true }])
     lookedAt = openedAt
   }
 }

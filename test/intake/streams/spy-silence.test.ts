@@ -53,7 +53,7 @@ function silentStream(maxOpen = 10) {
     state = step.state
     return step.response
   }
-  tell([{ kind: 'seen', numbers: [['3'], ['4']], unheard: [['3', '4']] }], 5_000)
+  tell([{ kind: 'seen', numbers: [['3'], ['4']], missedBySpy: [['3', '4']] }], 5_000)
   tell([{ kind: 'setMaxOpen', maxOpen, order }])
   const expected = createExpectedOfSpy(heads, () => clock)
   let looks = 0
@@ -70,7 +70,7 @@ function silentStream(maxOpen = 10) {
       clock = at
       expected.begin()
     },
-    noted: () => state.unheard,
+    noted: () => state.missedBySpy,
     rest: () => ({ next: state.next, open: state.open.map(({ number }) => number) }),
     looks: () => looks,
   }
@@ -83,7 +83,7 @@ test('a new subscription ends what was noted before it, once and for all process
   await look()
   expect(noted()).toBeUndefined()
   expect(rest()).toEqual(before)
-  tell([{ kind: 'seen', numbers: [['5']], unheard: [['5', '5']] }], 5_500)
+  tell([{ kind: 'seen', numbers: [['5']], missedBySpy: [['5', '5']] }], 5_500)
   await look()
   expect(noted()).toMatchObject({ from: '5' })
   expect(looks()).toBe(1)

@@ -1,6 +1,6 @@
 import { Client, Connection } from '@temporalio/client'
 import { describe, expect, test, vi } from 'vitest'
-import { takeBack } from '../../../domain/stream/aside.ts'
+import { bringBack } from '../../../domain/stream/outside-window.ts'
 import { limits } from '../../../domain/stream/gaps.ts'
 import { initialStream } from '../../../domain/stream/reducer.ts'
 import type { StreamRequest, StreamState } from '../../../domain/stream/stream.ts'
@@ -90,11 +90,11 @@ test('the first look finds what ended in the hour before, while the agent was aw
   expect(recorded).toEqual(['1'])
 })
 
-describe('of numbers that are aside, however many, a look', () => {
-  /** All of 1 … `many` were parked, and put aside; a visibility store lists those of `parked`, the newest (here the highest) first, and counts what it lists. */
-  function asideStage(many: bigint, parked: readonly bigint[], code = 'DELIVERY_IMPOSSIBLE') {
+describe('a look at any number of numbers outside the window', () => {
+  /** All of 1 … `many` were parked, and moved outside the window; a visibility store lists those of `parked`, the newest (here the highest) first, and counts what it lists. */
+  function outsideStage(many: bigint, parked: readonly bigint[], code = 'DELIVERY_IMPOSSIBLE') {
     const config = { stream: 's', origin: '1/0xaa', first: '0', maxOpen: 10 }
-    let state: StreamState = { ...initialStream(config), next: String(many + 1n), aside: [{ code, runs: `1x${many - 1n}` }] }
+    let state: StreamState = { ...initialStream(config), next: String(many + 1n), outside: [{ code, packed: `1x${many - 1n}` }] }
     const [listed, recorded]: [number[], StreamRequest[]] = [[], []]
     const newest = parked.toSorted((a, b) => (a < b ? 1 : -1))
     const page: typeof parkedPage = async (_, __, most, before = Infinity) => {
@@ -119,7 +119,7 @@ describe('of numbers that are aside, however many, a look', () => {
       recorded.length = 0
       await outcomes.look(state)
       const unparked = recorded.flatMap((request) => (request.kind === 'unparked' ? [request.number] : []))
-      for (const number of unparked) state = takeBack(state, number, number)
+      for (const number of unparked) state = bringBack(state, number, number)
       return { listed: [...listed], unparked, others: recorded.length - unparked.length }
     }
     return { look, outcomes }
@@ -128,7 +128,7 @@ describe('of numbers that are aside, however many, a look', () => {
 
   test('lists two pages at most, and looks at each number of none of them: a thousand billion numbers take no longer', async () => {
     const many = 10n ** 15n
-    const { look, outcomes } = asideStage(many, numbers(1, 2_500), 'GUARDIAN_SET_EXPIRED')
+    const { look, outcomes } = outsideStage(many, numbers(1, 2_500), 'GUARDIAN_SET_EXPIRED')
     const first = await look()
     expect(first).toEqual({ listed: [1_000], unparked: [], others: 0 })
     expect(await look()).toEqual({ listed: [1_000, 1_000], unparked: [], others: 0 })
@@ -141,7 +141,7 @@ describe('of numbers that are aside, however many, a look', () => {
 
   test('lets none go that is parked, on whatever page, and all that are not', async () => {
     const stays = numbers(1, 3_000).filter((number) => number % 100n !== 7n)
-    const { look } = asideStage(3_000n, stays)
+    const { look } = outsideStage(3_000n, stays)
     const gone: string[] = []
     for (let count = 0; count < 8; count++) {
       const { listed, unparked, others } = await look()
@@ -157,7 +157,7 @@ describe('of numbers that are aside, however many, a look', () => {
   })
 
   test('takes others at each look, where more await newer signatures than an audit fetches', async () => {
-    const { look, outcomes } = asideStage(1_000n, numbers(1, 1_000), 'GUARDIAN_SET_EXPIRED')
+    const { look, outcomes } = outsideStage(1_000n, numbers(1, 1_000), 'GUARDIAN_SET_EXPIRED')
     const taken = new Set<string>()
     for (let count = 0; count < 3; count++) {
       await look()

@@ -88,10 +88,10 @@ const shown: Readonly<Record<CauseCode, Partial<Facts>>> = {
   QUARANTINED: waiting('QUARANTINED'),
   NATIVE_NOT_FINAL: waiting('NATIVE_NOT_FINAL'),
   SPY_UNAVAILABLE: { spies: [{ ...spy, problem: 'ECONNREFUSED' }] },
-  SPY_SILENT: { spies: [spy], ...ofStream({ unheard: { from: '3', to: '4', since: at - 9_000 } }) },
+  SPY_SILENT: { spies: [spy], ...ofStream({ missedBySpy: { from: '3', to: '4', since: at - 9_000 } }) },
   STREAM_UNREACHABLE: { streams: [{ stream, state: unread('LANE_UNREACHABLE') }] },
   STREAM_WITHOUT_SOURCE: ofStream({}, `${bridge}:wormhole-34:00`),
-  STREAM_FORKED: ofStream({ fork: { height: 3, known: '0x1', told: '0x2', at } }),
+  STREAM_FORKED: ofStream({ fork: { height: 3, known: '0x1', shown: '0x2', at } }),
   STREAM_COUNT: ofStream({ vanished: { upTo: '2', height: 9, at } }),
   STREAM_PAUSED: ofStream({ paused: order }),
   STREAM_FULL: ofStream({

@@ -15,12 +15,12 @@ function of(changes: Partial<StreamState>, more: Partial<Facts> = {}) {
 
 test('a spy that told none of two messages; one alone may be lost on its way, and one that is away cannot tell any', () => {
   const spies = [{ address: 'spy:1', bridge, asOf: at, kept: 0, unknownSets: 0 }]
-  const unheard = { from: '3', to: '7', since: at - 60_000 }
-  expect(of({ unheard }, { spies })).toMatchObject([
+  const missedBySpy = { from: '3', to: '7', since: at - 60_000 }
+  expect(of({ missedBySpy }, { spies })).toMatchObject([
     { code: 'SPY_SILENT', where: { kind: 'spy', id: 'spy:1' }, since: '2026-11-22T11:59:00.000Z', count: 0 },
   ])
-  expect(of({ unheard: { ...unheard, to: '3' } }, { spies })).toEqual([])
-  expect(of({ unheard }, { spies: [{ ...spies[0]!, problem: 'ECONNREFUSED' }] })).toMatchObject([{ code: 'SPY_UNAVAILABLE' }])
+  expect(of({ missedBySpy: { ...missedBySpy, to: '3' } }, { spies })).toEqual([])
+  expect(of({ missedBySpy }, { spies: [{ ...spies[0]!, problem: 'ECONNREFUSED' }] })).toMatchObject([{ code: 'SPY_UNAVAILABLE' }])
 })
 
 test('a number whose message is here and that we have not started is never one that nobody has signed', () => {

@@ -221,7 +221,7 @@ describe('streams', () => {
     expect(of({ paused })).toMatchObject([
       { code: 'STREAM_PAUSED', what: 'The stream is paused by ann: an upgrade', since: '2026-11-22T11:59:59.000Z' },
     ])
-    expect(of({ fork: { height: 3, known: '0x1', told: '0x2', at } })).toMatchObject([{ code: 'STREAM_FORKED' }])
+    expect(of({ fork: { height: 3, known: '0x1', shown: '0x2', at } })).toMatchObject([{ code: 'STREAM_FORKED' }])
   })
   test('a stream without a source in the config is shown with the command that ends it', () => {
     const named = (name: string) => {

@@ -1,7 +1,7 @@
-import { asideOf, runsAside } from '../../../../domain/stream/aside.ts'
+import { outsideReason, intervalsOutside } from '../../../../domain/stream/outside-window.ts'
 import { limits } from '../../../../domain/stream/gaps.ts'
 import { isResolved } from '../../../../domain/stream/numbers.ts'
-import { someNumbers, withoutNumbers } from '../../../../domain/stream/runs.ts'
+import { takeNumbers, subtractNumbers } from '../../../../domain/stream/intervals.ts'
 import type { StreamState } from '../../../../domain/stream/stream.ts'
 import { latestRun } from '../../../../temporal/client/transfers/closed-transfers.ts'
 import { runningTransfers } from '../../../../temporal/client/streams/stream-transfers.ts'
@@ -38,13 +38,13 @@ export function createLostTransfers({ source, client, proved, lostAfterMs = grac
     async find(state: StreamState): Promise<readonly string[]> {
       const now = Date.now()
       const opened = new Set(state.open.map(({ number }) => number))
-      const isMeant = ({ number }: { readonly number: string }) => opened.has(number) || asideOf(state, number) !== undefined
+      const isMeant = ({ number }: { readonly number: string }) => opened.has(number) || outsideReason(state, number) !== undefined
       // A stranger's run under a number does not make its own transfer run.
       const own = await proved.ownOrUnread((await runningTransfers(client, source)).filter(isMeant))
       const running = new Set(own.map(({ number }) => number))
       const numbers = [...running].map(BigInt)
       // No more than an audit fetches: those that are aside may be any number.
-      const aside = runsAside(state, () => true).flatMap((runs) => someNumbers(withoutNumbers(runs, numbers), 0n, limits.open).map(String))
+      const aside = intervalsOutside(state).flatMap((runs) => takeNumbers(subtractNumbers(runs, numbers), 0n, limits.open).map(String))
       const missed = [...[...opened].filter((number) => !running.has(number)), ...aside]
       missedSince = new Map(missed.map((number) => [number, missedSince.get(number) ?? now]))
       return missed.filter((number) => (missedSince.get(number) ?? now) <= now - lostAfterMs)

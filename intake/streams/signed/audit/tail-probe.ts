@@ -28,7 +28,7 @@ export function createTailProbe({ source, bridge, submitter, lookup, streamClien
       const outcomes = await fetchMissing({ source, bridge, submitter, lookup }, numbers.slice(0, room).map(String))
       const found = foundIn(outcomes)
       if (found.length === 0) break
-      const response = await streamClient.apply(seenRequests(found, { unheard: unheardOf(outcomes, isUnheard) }))
+      const response = await streamClient.apply(seenRequests(found, { missedBySpy: unheardOf(outcomes, isUnheard) }))
       if (response?.answers[0]?.kind !== 'done') break
       for (const [, status] of found) counts[status]++
       const facts = { stream: source.config.stream, numbers: found.map(([number]) => number).join(', ') }

@@ -58,6 +58,6 @@ export function unstartedRequests(blocked: ReadonlyMap<string, BlockedTransfer>,
     const at = BigInt(number)
     const gap = gaps.find(({ from, to }) => BigInt(from) <= at && at <= BigInt(to))
     if (!gap || (gap.state === 'unstarted' && gap.code === code && gap.chain === (chain || undefined))) return []
-    return [{ kind: 'classified', from: number, to: number, state: 'unobserved', code, ...(chain && { chain }) }]
+    return [{ kind: 'classified', from: number, to: number, state: 'unstarted', code, ...(chain && { chain }) }]
   })
 }

@@ -1,5 +1,5 @@
 import { knownCode, toRelayerError } from '../../../../domain/catalogue/errors.ts'
-import { addInterval, type IntervalSet } from '../../../../domain/stream/interval-set.ts'
+import { addInterval, type IntervalSet } from '../../../../domain/stream/intervals.ts'
 import type { StreamRequest, StreamState } from '../../../../domain/stream/stream.ts'
 import { type NumberStatus, seenRequests, withStatus } from '../../number-status.ts'
 import { type BlockedTransfer, unstartedRequests } from './blocked.ts'
@@ -149,7 +149,7 @@ function createFetchRecorder(deps: GapsDeps, schedule: ReturnType<typeof createR
     const resolved = [...withStatus('ignored', ignored), ...withStatus('delivered', delivered)]
     const seen = [...foundIn(outcomes), ...resolved]
     const named = [...classifications(classes, state.gaps), ...unstartedRequests(blocked, state.gaps)]
-    const requests: StreamRequest[] = [...seenRequests(seen, { unheard: unheardOf(outcomes, isUnheard) }), ...named]
+    const requests: StreamRequest[] = [...seenRequests(seen, { missedBySpy: unheardOf(outcomes, isUnheard) }), ...named]
     const response = requests.length > 0 ? await streamClient.apply(requests) : undefined
     // Full: recorded with the next look, as their transfers run.
     const isRecorded = response?.answers[0]?.kind === 'done'

@@ -1,0 +1,134 @@
+/** Both ends are included. */
+export type Interval = readonly [from: bigint, to: bigint]
+/** A set of u64 numbers: ascending intervals that neither touch nor overlap. */
+export type Intervals = readonly Interval[]
+/** The same set as plain JSON, in decimal strings. */
+export type IntervalSet = readonly (readonly [from: string, to: string])[]
+/**
+ * The same set as a short text: `5x4,4` is 5 to 9 and 13. Each item is the distance from the end of the item before (at first from 0), and after an `x` the
+ * length less one.
+ */
+export type PackedIntervals = string
+
+/** Sorts the intervals and merges those that overlap or touch. */
+export function joinIntervals(intervals: readonly Interval[]): Intervals {
+  const joined: [bigint, bigint][] = []
+  for (const [from, to] of intervals.toSorted(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0))) {
+    const last = joined.at(-1)
+    if (!last || last[1] + 1n < from) joined.push([from, to])
+    else if (last[1] < to) last[1] = to
+  }
+  return joined
+}
+
+/** @param others may overlap, and must be sorted by their first numbers */
+export function subtractIntervals(intervals: Intervals, others: readonly Interval[]): Intervals {
+  const left: Interval[] = []
+  let at = 0
+  for (const [from, to] of intervals) {
+    while ((others[at]?.[1] ?? from) < from) at++
+    let low = from
+    for (let index = at, other = others[index]; other && other[0] <= to; other = others[++index]) {
+      if (low < other[0]) left.push([low, other[0] - 1n])
+      if (low <= other[1]) low = other[1] + 1n
+    }
+    if (low <= to) left.push([low, to])
+  }
+  return left
+}
+
+export function subtractNumbers(intervals: Intervals, numbers: Iterable<bigint>): Intervals {
+  return subtractIntervals(intervals, joinIntervals([...numbers].map((number) => [number, number])))
+}
+
+/** Whether any number from `from` to `to` is in the set. */
+export function overlaps(intervals: Intervals, from: bigint, to: bigint = from): boolean {
+  const found = intervals[indexAt(intervals, from)]
+  return found !== undefined && found[0] <= to
+}
+
+export function countIn(intervals: Intervals): bigint {
+  return intervals.reduce((sum, [from, to]) => sum + to - from + 1n, 0n)
+}
+
+/** At most `most` numbers: those from `from` on, then the lowest. */
+export function takeNumbers(intervals: Intervals, from: bigint, most: number): readonly bigint[] {
+  const first = indexAt(intervals, from)
+  const taken: bigint[] = []
+  const take = (low: bigint, high: bigint) => {
+    for (let number = low; number <= high && taken.length < most; number++) taken.push(number)
+  }
+  for (const [low, high] of intervals.slice(first)) take(low < from ? from : low, high)
+  for (const [low, high] of intervals.slice(0, first + 1)) take(low, high < from ? high : from - 1n)
+  return taken
+}
+
+/** Index of the first interval that ends at the number or above it. */
+function indexAt(intervals: Intervals, number: bigint): number {
+  let [low, high] = [0, intervals.length]
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if ((intervals[middle]?.[1] ?? 0n) < number) low = middle + 1
+    else high = middle
+  }
+  return low
+}
+
+export function unpack(packed: PackedIntervals): Intervals {
+  let end = 0n
+  if (packed === '') return []
+  return packed.split(',').map((item) => {
+    const [above = '0', more = '0'] = item.split('x')
+    const from = end + BigInt(above)
+    end = from + BigInt(more)
+    return [from, end] as const
+  })
+}
+
+export function pack(intervals: Intervals): PackedIntervals {
+  let end = 0n
+  const items = intervals.map(([from, to]) => {
+    const item = to === from ? String(from - end) : `${from - end}x${to - from}`
+    end = to
+    return item
+  })
+  return items.join(',')
+}
+
+const parse = (set: IntervalSet): Intervals => set.map(([from, to]) => [BigInt(from), BigInt(to)])
+export const toSet = (intervals: Intervals): IntervalSet => intervals.map(([from, to]) => [String(from), String(to)])
+
+/** The set with `from` … `to`. Throws RangeError if they are not whole numbers in order. */
+export function addInterval(set: IntervalSet, from: string, to: string = from): IntervalSet {
+  if (!/^[0-9]+$/.test(from) || !/^[0-9]+$/.test(to)) throw new RangeError(`${from} or ${to} is not a whole number`)
+  if (BigInt(from) > BigInt(to)) throw new RangeError(`${from} is above ${to}`)
+  return union(set, [[from, to]])
+}
+
+export function union(set: IntervalSet, more: IntervalSet): IntervalSet {
+  return toSet(joinIntervals([...parse(set), ...parse(more)]))
+}
+
+/** The set without `from` … `to`. */
+export function without(set: IntervalSet, from: string, to: string): IntervalSet {
+  return toSet(subtractIntervals(parse(set), parse([[from, to]])))
+}
+
+/** The numbers from `from` to `to` that are not in the set. @param set as the second argument of `subtractIntervals` */
+export function missingBetween(set: IntervalSet, from: string, to: string): IntervalSet {
+  return BigInt(from) > BigInt(to) ? [] : toSet(subtractIntervals(parse([[from, to]]), parse(set)))
+}
+
+/** The set of these numbers, in any order. */
+export function setOf(numbers: readonly string[]): IntervalSet {
+  return numbers.length === 0 ? [] : union(numbers.map((number) => [number, number] as const), [])
+}
+
+export function hasNumber(set: IntervalSet, number: string): boolean {
+  const wanted = BigInt(number)
+  return set.some(([from, to]) => BigInt(from) <= wanted && wanted <= BigInt(to))
+}
+
+export function countNumbers(set: IntervalSet): bigint {
+  return countIn(parse(set))
+}
