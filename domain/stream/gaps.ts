@@ -104,4 +104,5 @@ export const compare = (a: string, b: string): number => (BigInt(a) < BigInt(b) 
 export const max = (a: bigint, b: bigint): bigint => (a > b ? a : b)
 export const min = (a: bigint, b: bigint): bigint => (a < b ? a : b)
 /** The numbers of gaps and of single items as a list for `missingBetween`. */
-export const sortedSet = (items: readonly (readonly [from: string, to: string])[]): IntervalSet => items.toSorted(([a], [b]) => compare(a, b))
+export const sortedSet = (items: readonly (readonly [from: string, to: string])[]): IntervalSet =>
+  items.toSorted(([a], [b]) => compare(a, b))

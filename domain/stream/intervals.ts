@@ -121,7 +121,12 @@ export function missingBetween(set: IntervalSet, from: string, to: string): Inte
 
 /** The set of these numbers, in any order. */
 export function setOf(numbers: readonly string[]): IntervalSet {
-  return numbers.length === 0 ? [] : union(numbers.map((number) => [number, number] as const), [])
+  return numbers.length === 0
+    ? []
+    : union(
+        numbers.map((number) => [number, number] as const),
+        [],
+      )
 }
 
 export function hasNumber(set: IntervalSet, number: string): boolean {

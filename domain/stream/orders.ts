@@ -8,7 +8,16 @@ export type StreamOrder = Extract<
   { kind: 'skip' | 'unskip' | 'backfill' | 'trust' | 'reread' | 'setMaxOpen' | 'pause' | 'resume' }
 >
 
-const kinds: readonly string[] = ['skip', 'unskip', 'backfill', 'trust', 'reread', 'setMaxOpen', 'pause', 'resume'] satisfies StreamOrder['kind'][]
+const kinds: readonly string[] = [
+  'skip',
+  'unskip',
+  'backfill',
+  'trust',
+  'reread',
+  'setMaxOpen',
+  'pause',
+  'resume',
+] satisfies StreamOrder['kind'][]
 
 export function isStreamOrder(request: StreamRequest): request is StreamOrder {
   return kinds.includes(request.kind)

@@ -1,14 +1,4 @@
-import {
-  countIn,
-  type Intervals,
-  type IntervalSet,
-  joinIntervals,
-  overlaps,
-  pack,
-  subtractIntervals,
-  toSet,
-  unpack,
-} from './intervals.ts'
+import { countIn, type Intervals, type IntervalSet, joinIntervals, overlaps, pack, subtractIntervals, toSet, unpack } from './intervals.ts'
 import type { OutsideNumbers, StreamState } from './stream.ts'
 
 /** Limit of all numbers outside the window, in bytes: about 8,000 intervals of numbers that are close together. An interval has any length. */

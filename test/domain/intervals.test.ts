@@ -100,7 +100,12 @@ describe('intervals', () => {
         expect(unpack(pack(joined(list)))).toEqual(joined(list))
       }),
     )
-    expect(pack([[5n, 9n], [13n, 13n]])).toBe('5x4,4')
+    expect(
+      pack([
+        [5n, 9n],
+        [13n, 13n],
+      ]),
+    ).toBe('5x4,4')
     expect(unpack('')).toEqual([])
   })
 })
