@@ -2,13 +2,14 @@
  * Writes every file that is generated from code: the reference pages of docs, the dashboards of deploy/grafana, the JSON Schema of the config, the tables of
  * Wormhole's chains and token bridges, and the parts of other pages between the `generated` marks. `--check` writes nothing and exits with 1 if a file is stale.
  */
-import { readFileSync, writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describeDashboards } from './dashboards/index.ts'
 import { configJsonSchema } from '../config/schema/json-schema.ts'
 import { describeScaling } from './scaling.ts'
 import { describeAccess } from './docs/access.ts'
+import { withContents } from './docs/contents.ts'
 import { describeConfig } from './docs/config.ts'
 import { describeEmitters } from './docs/emitters.ts'
 import { describeErrors } from './docs/errors.ts'
@@ -23,7 +24,19 @@ const marks = { begin: '<!-- generated: npm run docs -->', end: '<!-- end of gen
 
 /** Every generated file as it should be: path relative to the repo → text. */
 export function generatedDocs(root: string): ReadonlyMap<string, string> {
-  return new Map([
+  const files = new Map(docsPages(root).map((path) => [path, readFileSync(join(root, path), 'utf8')]))
+  for (const [path, text] of generatedFiles(root)) files.set(path, text)
+  return new Map([...files].map(([path, text]) => [path, path.endsWith('.md') ? withContents(text) : text]))
+}
+
+/** The pages of docs: all of them have a table of contents. */
+function docsPages(root: string): string[] {
+  const paths = readdirSync(join(root, 'docs'), { recursive: true, encoding: 'utf8' })
+  return paths.filter((path) => path.endsWith('.md')).map((path) => `docs/${path.replaceAll('\\', '/')}`)
+}
+
+function generatedFiles(root: string): [path: string, text: string][] {
+  return [
     ['docs/reference/errors.md', whole(describeErrors())],
     ['docs/reference/config.md', whole(describeConfig())],
     ['docs/reference/metrics.md', whole(describeMetrics())],
@@ -37,7 +50,7 @@ export function generatedDocs(root: string): ReadonlyMap<string, string> {
     ...partly(root, 'docs/operate/scaling.md', describeScaling()),
     ['bridges/wormhole-token-bridge/emitters.ts', describeEmitters()],
     ...describeDashboards(),
-  ])
+  ]
 }
 
 function partly(root: string, path: string, part: string): [path: string, text: string][] {

@@ -2,7 +2,7 @@ import { docsPages, shellBlocks, textOf } from './documents.ts'
 
 const commandsPage = 'docs/operate/temporal/commands.md'
 
-/** Heading of docs/operate/temporal/commands.md → the command lines below it. */
+/** Heading of docs/operate/temporal/commands.md → the command lines below it. Sections without commands are left out. */
 export const page: ReadonlyMap<string, readonly string[]> = new Map(
   textOf(commandsPage)
     .split(/^## /m)
@@ -10,7 +10,8 @@ export const page: ReadonlyMap<string, readonly string[]> = new Map(
     .map((section) => {
       const commands = shellBlocks(section).flatMap((block) => block.trim().split('\n'))
       return [section.split('\n')[0]!, commands] as const
-    }),
+    })
+    .filter(([, commands]) => commands.length > 0),
 )
 
 /**

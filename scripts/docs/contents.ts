@@ -1,0 +1,51 @@
+const marks = { begin: '<!-- contents: npm run docs -->', end: '<!-- end of contents -->' }
+const width = 120
+
+/** A heading of a page, with the anchor that GitHub gives it. */
+export interface Heading {
+  readonly level: number
+  readonly text: string
+  readonly anchor: string
+}
+
+/** The headings of a page, in order. Lines of code blocks that start with `#` are no headings. */
+export function headingsOf(page: string): Heading[] {
+  const seen = new Map<string, number>()
+  return [...page.replaceAll(/^```[\s\S]*?^```/gm, '').matchAll(/^(#{1,6}) (.+)$/gm)].map(([, hashes = '', text = '']) => {
+    const anchor = anchorOf(text)
+    const count = seen.get(anchor) ?? 0
+    seen.set(anchor, count + 1)
+    return { level: hashes.length, text, anchor: count === 0 ? anchor : `${anchor}-${count}` }
+  })
+}
+
+/** The page with its table of contents. A page without the marks stays as it is. */
+export function withContents(page: string): string {
+  const begin = page.indexOf(marks.begin)
+  const end = page.indexOf(marks.end)
+  if (begin < 0 || end < begin) return page
+  return `${page.slice(0, begin + marks.begin.length)}\n${contentsOf(page)}\n${page.slice(end)}`
+}
+
+/** The empty marks, for a page that is generated as a whole. */
+export const contentsPlace = `${marks.begin}\n${marks.end}`
+
+function anchorOf(heading: string): string {
+  return heading
+    .toLowerCase()
+    .replaceAll(/[^\w\s-]/g, '')
+    .replaceAll(' ', '-')
+}
+
+function contentsOf(page: string): string {
+  const links = headingsOf(page)
+    .filter(({ level }) => level === 2)
+    .map(({ text, anchor }) => `[${text.replaceAll(/`/g, '')}](#${anchor})`)
+  const lines = ['On this page:']
+  for (const [index, link] of links.entries()) {
+    const item = index === links.length - 1 ? link : `${link} ·`
+    if (`${lines.at(-1)} ${item}`.length > width) lines.push(item)
+    else lines[lines.length - 1] += ` ${item}`
+  }
+  return lines.join('\n')
+}
