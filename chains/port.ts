@@ -98,7 +98,7 @@ export interface Account {
   readonly block: BlockRef
 }
 
-/** All that a node can say to a send; each class has one reaction (docs/ARCHITECTURE.md, "What nodes say"). */
+/** All that a node can say to a send; each class has one reaction (docs/ARCHITECTURE.md, "What nodes say, and the reactions"). */
 export type SendErrorClass =
   | 'nonce-too-low'
   | 'already-known'

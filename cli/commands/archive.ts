@@ -124,7 +124,7 @@ function outcome({ transfers: { orders: _, ...transfers }, orders }: Pass) {
     transfers: `${found} closed, ${added} new`,
     orders: `${orders.found} kept, ${orders.added} new`,
     ...(unreadable > 0 && {
-      unreadable: `${unreadable} without an outcome: their lines say why (docs/operate/archive.md, "Retention, archive and backup")`,
+      unreadable: `${unreadable} without an outcome: their lines say why (docs/operate/archive.md, "When a pass reports a problem")`,
     }),
     ...(missing.length > 0 && { 'orders may be missing of': missing.join(', ') }),
     ...(skipped.length > 0 && { 'orders that are none skipped of': skipped.join(', ') }),

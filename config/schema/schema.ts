@@ -69,7 +69,7 @@ const workerSchema = z
     deployment: deploymentSchema
       .optional()
       .describe(
-        'Temporal\'s worker versioning: workers get work only once their version was promoted (portage deploy promote). Absent: they have no version, and take whatever comes. docs/operate/upgrade.md, "Upgrade".',
+        "Temporal's worker versioning: workers get work only once their version was promoted (portage deploy promote). Absent: they have no version, and take whatever comes. docs/operate/upgrade.md.",
       ),
   })
   .prefault({})

@@ -33,14 +33,12 @@ const encryptionSchema = z.strictObject({
     .min(1)
     .max(20)
     .refine((keys) => new Set(keys.map(({ id }) => id)).size === keys.length, 'must have an id of its own for each key')
-    .describe(
-      'The first encrypts; all of them decrypt. docs/operate/temporal/encryption.md, "Encrypted payloads", says how to change keys.',
-    ),
+    .describe('The first encrypts; all of them decrypt. docs/operate/temporal/encryption.md, "Change the key".'),
   required: z
     .boolean()
     .default(false)
     .describe(
-      'true: payloads that are not encrypted are refused. Signals without arguments have none, and are obeyed: docs/operate/temporal/encryption.md, "Encrypted payloads". Only once nothing plain is left there.',
+      'true: payloads that are not encrypted are refused. Signals without arguments have none, and are obeyed: docs/operate/temporal/encryption.md. Only once nothing plain is left there.',
     ),
 })
 

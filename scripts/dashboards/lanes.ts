@@ -26,7 +26,7 @@ export const lanes: Dashboard = {
         },
         {
           ...{ title: "Nonces that others' transactions used", unit: 'short' },
-          description: 'Another program has the key: docs/operate/lanes.md, "A key may have leaked".',
+          description: 'Another program has the key: docs/runbooks/KEY_USED_ELSEWHERE.md.',
           series: [[increase('lane', 'portage_lane_external_nonces_total'), '{{ lane }}']],
         },
       ],

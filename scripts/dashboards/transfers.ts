@@ -57,7 +57,7 @@ export const transfers: Dashboard = {
         },
         {
           ...{ title: 'Parked, by code', unit: 'short' },
-          description: 'They wait for an operator: docs/operate/transfers.md, "Transfers are parked".',
+          description: 'They wait for an operator: docs/runbooks/TRANSFERS_PARKED.md.',
           series: [[max('code', 'portage_transfers_parked'), '{{ code }}']],
         },
         {

@@ -1,23 +1,22 @@
 import { childrenOf, configFields, type Field } from '../../config/schema/fields.ts'
+import { contentsPlace } from './contents.ts'
+import { grouped, markdownTable } from './markdown.ts'
 
 /** docs/reference/config.md: every field with its type, default and meaning, from the schema itself. */
 export function describeConfig(): string {
-  const rows = walk(configFields(), '')
-  const table = [
-    '| field | type | default | meaning |',
-    '| --- | --- | --- | --- |',
-    ...rows.map((cells) => `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`),
-  ]
+  const sections = grouped(walk(configFields(), ''), ([path = '']) => /[^`.[]+/.exec(path)?.[0] ?? '')
   return [
     '# Config',
-    '',
-    'One YAML file, `portage.yaml` unless `--config` names another. `portage init` writes one for chains of your choice; `config/portage.example.yaml` shows most fields.',
-    '`${NAME}` in a text is replaced by the environment variable of that name. Unknown fields are errors.',
-    '`portage config check` lists all problems at once. Editors complete and check it by `config/portage.schema.json` (`portage config schema`).',
-    '',
-    ...table,
-    '',
-  ].join('\n')
+    [
+      'The config is one YAML file, `portage.yaml` unless `--config` names another. `portage init` writes one for chains of your choice;',
+      '`config/portage.example.yaml` shows most fields. `${NAME}` in a text is replaced by the environment variable of that name.',
+      'Unknown fields are errors. `portage config check` lists all problems at once. Editors complete and check the file by',
+      '`config/portage.schema.json` (`portage config schema`).',
+    ].join('\n'),
+    contentsPlace,
+    ...[...sections].map(([name, rows]) => `## ${name}\n\n${markdownTable(['field', 'type', 'default', 'meaning'], rows)}`),
+    '## Next steps\n\n- [Your own config](../start/configure.md): step by step.\n- [Chains and their nodes](../operate/chains.md), [signers](../operate/signers.md).',
+  ].join('\n\n')
 }
 
 function walk(parent: Field, path: string): string[][] {

@@ -1,4 +1,5 @@
 import { catalogue, errorCatalogue, isCauseCode, isErrorCode } from '../../domain/catalogue/catalogue.ts'
+import { contentsPlace } from './contents.ts'
 import { markdownTable } from './markdown.ts'
 
 /** docs/reference/errors.md: every code, whether a retry can help, what it means and what to do. */
@@ -18,6 +19,10 @@ export function describeErrors(): string {
     'Every refusal and failure of Portage carries one of these codes, in API answers, logs, workflow results and Temporal failures (as their type).',
     '"Retried" says whether a retry can help although nobody changes anything. Codes of `portage stuck` have a [runbook](../runbooks/README.md).',
     '',
+    contentsPlace,
+    '',
+    '## Codes of errors',
+    '',
     markdownTable(['code', 'meaning', 'retried', 'what to do'], errors),
     '',
     '## Codes of the log and of causes',
@@ -25,6 +30,11 @@ export function describeErrors(): string {
     'Each log line at `warn` and `error` has a code of the table above, or one of these, and says what to do.',
     '',
     markdownTable(['code', 'meaning', 'what to do'], others),
+    '',
+    '## Next steps',
+    '',
+    '- [Runbooks](../runbooks/README.md): more about codes of `portage stuck` and of alerts.',
+    '- [The HTTP API](../start/http-api.md#refusals): how a refusal is sent.',
     '',
   ].join('\n')
 }

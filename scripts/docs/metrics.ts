@@ -1,21 +1,22 @@
+import { contentsPlace } from './contents.ts'
 import { markdownTable } from './markdown.ts'
-import { metricDefinitions } from '../../observability/metrics.ts'
+import { type MetricDefinition, metricDefinitions } from '../../observability/metrics.ts'
 
 /** docs/reference/metrics.md: every metric in the order of a transfer's journey. */
 export function describeMetrics(): string {
-  const rows = Object.values(metricDefinitions).map(({ name, kind, labels, help }) => [
-    `\`${name}\``,
-    kind,
-    labels.map((label) => `\`${label}\``).join(', '),
-    help,
-  ])
   return [
     '# Metrics',
-    '',
-    'Every process serves them at `GET /metrics` of its admin port ([health.md](../operate/monitor/health.md)) in the Prometheus text format, and one with the',
-    'API also there. A process counts what it did itself. The admin port adds the metrics of Temporal’s SDK, `temporal_…` ([Temporal’s list](https://docs.temporal.io/references/sdk-metrics)).',
-    '',
-    markdownTable(['metric', 'kind', 'labels', 'meaning'], rows),
-    '',
-  ].join('\n')
+    [
+      'Every process serves these metrics at `GET /metrics` of its admin port ([health](../operate/monitor/health.md)) in the Prometheus text format;',
+      'a process with the API serves them there too. A process counts its own work. The admin port adds the metrics of Temporal’s SDK,',
+      '`temporal_…` ([Temporal’s list](https://docs.temporal.io/references/sdk-metrics)).',
+    ].join('\n'),
+    contentsPlace,
+    `## Portage’s metrics\n\n${markdownTable(['metric', 'kind', 'labels', 'meaning'], Object.values(metricDefinitions).map(rowOf))}`,
+    '## Next steps\n\n- [Alerts](../operate/monitor/alerts.md) and [objectives](../operate/monitor/objectives.md): what to watch.\n- [Dashboards](../operate/monitor/dashboards.md).',
+  ].join('\n\n')
+}
+
+function rowOf({ name, kind, labels, help }: MetricDefinition): string[] {
+  return [`\`${name}\``, kind, labels.map((label) => `\`${label}\``).join(', '), help]
 }

@@ -14,7 +14,7 @@ import { silentLogger } from '../../observability/logger.ts'
 import { runRole } from '../../workers/process/runtime.ts'
 import { type CliResult, runCli } from '../cli/run-cli.ts'
 import { readingCommands } from '../helpers/documented-commands.ts'
-import { apiGuide, curlBlocks, shell } from '../helpers/documented-curls.ts'
+import { apiGuide, curlBlocks, curlPages, shell } from '../helpers/documented-curls.ts'
 import { shellBlocks, textOf } from '../helpers/documents.ts'
 
 /**
@@ -313,8 +313,7 @@ describe('API and command line on a devnet', () => {
     // An answer of 400 or more is a failure.
     await writeFile(join(devnet.dir, '.curlrc'), 'fail-with-body\nsilent\n')
     const blocks = curlBlocks()
-    const pages = blocks.map(({ document }) => document).join(' ')
-    expect(pages).toBe('README.md README.md docs/operate/monitor/health.md docs/operate/processes.md')
+    expect(blocks.map(({ document }) => document)).toEqual(curlPages)
     const values: Readonly<Record<string, string>> = {
       ...{ 'localhost:8099': new URL(url).host, 'localhost:7071': new URL(devnet.guardian.api.url).host },
       ...{ 'localhost:9464': `127.0.0.1:${adminPort}`, '<its admin port>': `127.0.0.1:${adminPort}` },

@@ -22,7 +22,7 @@ const concepts = /^export (?:abstract )?(?:class|interface) (\w+)/gm
 const structural =
   `alarm auditor back batcher bisection block cache call change client closed closing code config context cost count deps endpoint
   event fact filler finding flushed header host keeper listener log lookup loop name observation observed observer options order
-  owner pause published queue raise raising range reading receipt recorder ref remembered report reporter request response result
+  owner pause published queue raise raising range reading receipt recorder ref remembered report reporter request response result row
   schedule scope sender signature size source state status step store subject update view waiting watch work`.split(/\s+/)
 
 interface Row {

@@ -1,0 +1,53 @@
+import type { Command } from 'commander'
+import type { Commands, CommandSpec } from '../../cli/command.ts'
+import { commands, createProgram } from '../../cli/main.ts'
+import { contentsPlace } from './contents.ts'
+import { markdownTable } from './markdown.ts'
+
+/** docs/reference/commands.md: every command with its arguments, options, notes and examples, from the command tree. */
+export function describeCommands(): string {
+  const program = createProgram({ ...process, stdout: { write: () => true }, stderr: { write: () => true } }, () => {})
+  const sections = Object.entries(commands).map(([name, spec]) => sectionOf(childOf(program, name), name, spec, 2))
+  return [
+    '# Commands',
+    'Every command of `portage`, as `--help` shows it. [The command line](../start/command-line.md) explains ids, amounts and tables.',
+    contentsPlace,
+    '## For every command',
+    optionTable(program),
+    ...sections,
+    '## Next steps\n\n- [The command line](../start/command-line.md): names, amounts, tables.\n- [Access](../operate/access.md): which command needs which token.',
+  ].join('\n\n')
+}
+
+function sectionOf(command: Command, path: string, spec: CommandSpec, level: number): string {
+  const { description, notes, examples = [] } = spec
+  return [
+    `${'#'.repeat(level)} ${path}`,
+    `${description.replace(/\.?$/, '')}.`,
+    ...(spec.run ? [`\`portage ${path} ${command.usage()}\``] : []),
+    ...(command.registeredArguments.length > 0 || command.options.length > 0 ? [optionTable(command)] : []),
+    ...(notes === undefined ? [] : [notesText(notes)]),
+    ...(examples.length > 0 ? [['```text', ...examples, '```'].join('\n')] : []),
+    ...subcommands(command, path, spec.commands ?? {}, level),
+  ].join('\n\n')
+}
+
+function subcommands(command: Command, path: string, inner: Commands, level: number): string[] {
+  return Object.entries(inner).map(([name, spec]) => sectionOf(childOf(command, name), `${path} ${name}`, spec, level + 1))
+}
+
+function optionTable(command: Command): string {
+  const given = command.registeredArguments.map((one) => [`\`${one.required ? `<${one.name()}>` : `[${one.name()}]`}\``, one.description])
+  const options = command.options.filter(({ hidden }) => !hidden).map(({ flags, description }) => [`\`${flags}\``, description])
+  return markdownTable(['option', 'meaning'], [...given, ...options])
+}
+
+/** Prose as one paragraph. Lines that begin with a space are tables or commands. */
+function notesText(notes: string): string {
+  const lines = notes.split('\n')
+  return lines.some((line) => line.startsWith(' ')) ? ['```text', notes, '```'].join('\n') : lines.join(' ')
+}
+
+function childOf(command: Command, name: string): Command {
+  return command.commands.find((one) => one.name() === name)!
+}
