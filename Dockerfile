@@ -1,5 +1,5 @@
 # Portage, for every role: node, its libraries, the compiled command line with the bundle of workflows, and the packages that these cannot hold.
-#   docker build --tag portage:0.1.0 .
+#   docker build --tag portage:1.0.0 .
 # No shell, no package manager, no npm, no compiler, no sources. `npm run image:test` builds it, starts it as all roles and delivers through it.
 
 # Any Debian with node and npm in /usr/local and the package ca-certificates, which node's -slim images do not have; nothing else of it comes into the image.
@@ -48,7 +48,7 @@ RUN set -eu; \
 
 FROM scratch
 # worker.deployment.buildId of the config may be ${PORTAGE_BUILD_ID}: another one for every release.
-ARG BUILD_ID=0.1.0
+ARG BUILD_ID=1.0.0
 COPY --from=system /system /
 COPY --from=compiled /app /app
 LABEL org.opencontainers.image.title="Portage" \

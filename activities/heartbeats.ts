@@ -1,4 +1,4 @@
-import { defaultTakeover } from '../temporal/contracts/takeover.ts'
+import { defaultFailoverTimes } from '../temporal/contracts/failover.ts'
 import { Context } from '@temporalio/activity'
 
 /** The first heartbeat of a step, and the time between the next ones, as shares of the time-out: the other half is left to a busy process. */
@@ -8,7 +8,7 @@ const everyShare = 0.3
 /** Runs a step with heartbeats, which find a dead worker and show the step's phase. Each costs a state transition: a healthy step ends before the first. */
 export async function withHeartbeats<T>(step: (context: Context, enter: (phase: string) => void) => Promise<T>): Promise<T> {
   const context = Context.current()
-  const timeoutMs = context.info.heartbeatTimeoutMs ?? defaultTakeover.heartbeatMs
+  const timeoutMs = context.info.heartbeatTimeoutMs ?? defaultFailoverTimes.heartbeatMs
   const phases: { at: string; phase: string }[] = []
   let timer = setTimeout(function tick() {
     context.heartbeat(phases)

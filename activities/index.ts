@@ -1,7 +1,7 @@
 import type { AuditSteps } from '../temporal/contracts/audit.ts'
 import type { BatchSteps } from '../temporal/contracts/batch.ts'
 import type { OperatorTransactionSteps } from '../temporal/contracts/operator-transaction.ts'
-import type { KeylessSteps, LaneSteps, NearSteps } from '../temporal/contracts/transfer-steps.ts'
+import type { KeylessSteps, LaneSteps, LocalBroadcastSteps } from '../temporal/contracts/transfer-steps.ts'
 import type { BroadcastDeps } from './transfer/acquire-nonce.ts'
 import { createAdmit } from './transfer/admit.ts'
 import { type AuditDeps, createAuditDelivered } from './audit/audit.ts'
@@ -55,8 +55,8 @@ export function createNearAtHand(deps: BroadcastDeps & { readonly slots: Broadca
 }
 
 /** The step that needs a key and is served where the workflow is, for the queue of a chain. */
-export function createNearSteps(near: NearLanes): NearSteps {
-  return { broadcastNear: guarded(createBroadcastNear(near)) }
+export function createNearSteps(near: NearLanes): LocalBroadcastSteps {
+  return { broadcastLocally: guarded(createBroadcastNear(near)) }
 }
 
 /** The step that looks again at what was delivered, for the queue of a chain. */

@@ -4,7 +4,7 @@ import type { Receiver } from '../domain/notification/receiver.ts'
 import { ToldRuns } from '../operations/notifications/told-runs.ts'
 import type { NotifierSteps } from '../temporal/contracts/notifier.ts'
 import type { NotifierState } from '../domain/notification/notifier.ts'
-import { defaultTakeover } from '../temporal/contracts/takeover.ts'
+import { defaultFailoverTimes } from '../temporal/contracts/failover.ts'
 import { Context } from '@temporalio/activity'
 
 export interface NotifyDeps extends NotifyRoundDeps {
@@ -25,7 +25,10 @@ export function createNotify(deps: NotifyDeps): NotifierSteps['notify'] {
     const signal = AbortSignal.any([deps.stopping, context.cancellationSignal])
     const start = (context.info.heartbeatDetails as NotifierState | undefined) ?? state
     const round = new NotifyRound(deps, receiver, { state: start, told: known, signal })
-    const beat = setInterval(() => context.heartbeat(round.state), (context.info.heartbeatTimeoutMs ?? defaultTakeover.heartbeatMs) / 3)
+    const beat = setInterval(
+      () => context.heartbeat(round.state),
+      (context.info.heartbeatTimeoutMs ?? defaultFailoverTimes.heartbeatMs) / 3,
+    )
     try {
       await round.run()
     } finally {

@@ -77,7 +77,7 @@ export function guardRoutes(app: Api, check: TokenCheck): void {
 export function tokenCheckOf({ access, config, settings }: Pick<ApiDeps, 'config' | 'access' | 'settings'>): TokenCheck {
   const tokens = () => {
     const now = settings()
-    return isUnread(now) ? undefined : (now.tokens ?? [])
+    return isUnread(now) ? undefined : now.tokens
   }
   return { ring: createKeyRing(access), audience: config.temporal.namespace, tokens }
 }

@@ -38,8 +38,8 @@ export const orderLimits = { by: 100, reason: 500 } as const
  */
 export function orderOf(given: unknown, via: 'signal' | 'update' = 'signal'): Order {
   const outer = recordOf(given)
-  const { by, operator, reason } = 'order' in outer ? recordOf(outer['order']) : outer
-  const name = oneLine(by ?? operator, orderLimits.by)
+  const { by, reason } = 'order' in outer ? recordOf(outer['order']) : outer
+  const name = oneLine(by, orderLimits.by)
   const why = oneLine(reason, orderLimits.reason)
   if (name === '') return { by: unnamed, reason: why || `${via} without a name` }
   return { by: name, reason: why || 'no reason given' }

@@ -21,7 +21,7 @@ export class Alerts {
     return (this.#external ?? 0) + this.#externalHere
   }
 
-  see({ closed, external, kept = 0, keptLimit = Infinity }: LaneView): void {
+  see({ closed, external, kept, keptLimit }: LaneView): void {
     this.#seeKept(kept, keptLimit)
     const why = closed?.why
     if (why !== this.#closed) this.#logClosed(this.#closed, closed)

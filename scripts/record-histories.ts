@@ -1,22 +1,22 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
+import packageJson from '../package.json' with { type: 'json' }
 import { type RecordedHistory, fixturePath, fixtures, type FixtureName } from '../test/replay/fixtures.ts'
 import { recordIdempotencyKey } from '../test/replay/record-idempotency-key.ts'
-import { recordNearAtHand } from '../test/replay/record-near.ts'
+import { recordLocal } from '../test/replay/record-local.ts'
 import { recordNotifier } from '../test/replay/record-notifier.ts'
 import { recordSettings } from '../test/replay/record-settings.ts'
 import { recordBatches } from '../test/replay/record-batch.ts'
 import { recordStreams } from '../test/replay/record-stream.ts'
-import { recordOperatorTransactions } from '../test/replay/record-operator-transaction.ts'
+import { recordOperatorTransactions, recordRefused } from '../test/replay/record-operator-transaction.ts'
 import { recordLaneReset } from '../test/replay/record-lane.ts'
-import { recordCancelled, recordRefused, recordStreamAside } from '../test/replay/record-patches.ts'
-import { recordCancelByTemporal, recordCode } from '../test/replay/record-transfer.ts'
+import { recordCancelByTemporal } from '../test/replay/record-transfer.ts'
 import { type Keep, recordDear, recordFar, recordNear, recordStuck } from '../test/replay/record.ts'
 
 const help = `Usage: npx tsx scripts/record-histories.ts [<name>…]
 
-Runs the workflows on devnets and keeps their histories in test/fixtures/histories, all of them or those that are named. Every later build
-replays them (test/replay). Names: ${Object.keys(fixtures).join(', ')}
+Runs the workflows on devnets and keeps their histories in test/fixtures/histories/<version of package.json>: all of them, or those that are named.
+Every later build replays them (test/replay). Names: ${Object.keys(fixtures).join(', ')}
 `
 
 /** Which recording keeps which histories. */
@@ -28,9 +28,9 @@ const recorders: readonly (readonly [readonly FixtureName[], (keep: Keep) => Pro
     ],
     recordNear,
   ],
-  [['broadcast-near', 'broadcast-near-then-queue'], recordNearAtHand],
+  [['broadcast-local', 'broadcast-local-then-queue'], recordLocal],
   [['operator-transaction-paid', 'operator-transaction-cancelled'], recordOperatorTransactions],
-  [['batch-told', 'batch-seen-to'], recordBatches],
+  [['batch-reported', 'batch-followed'], recordBatches],
   [['parked-by-deadline', 'nonce-left-to-its-lane'], recordStuck],
   [['waiting-for-fees', 'audit-of-delivered'], recordDear],
   [['stream-first-run', 'stream-continued-run'], recordStreams],
@@ -39,16 +39,11 @@ const recorders: readonly (readonly [readonly FixtureName[], (keep: Keep) => Pro
   [['idempotency-key-answered'], recordIdempotencyKey],
   [['lane-reset-run'], recordLaneReset],
   [['far-finality-with-confirm'], recordFar],
-  [['stream-aside'], recordStreamAside],
-  [['cancelled-by-nonces'], recordCancelled],
-  [['waiting-with-code'], recordCode],
-  [['ended-by-temporal'], recordCancelByTemporal('ended-by-temporal')],
-  [['cancelled-by-temporal'], recordCancelByTemporal('cancelled-by-temporal')],
-  [['operator-transaction-refused'], recordRefused('operator-transaction-refused')],
-  [['operator-transaction-refused-later'], recordRefused('operator-transaction-refused-later')],
+  [['cancelled-by-temporal'], recordCancelByTemporal],
+  [['operator-transaction-refused'], recordRefused],
 ]
 
-/** Removes what names this machine: worker identities, names of sticky queues, stack traces. A replay uses none of it. */
+/** Removes worker identities, names of sticky queues and stack traces, which name this machine. A replay uses none of them. */
 function anonymous(text: string): string {
   const clean = (key: string, value: unknown) => {
     if (key === 'stackTrace') return ''
@@ -71,8 +66,9 @@ async function main(names: readonly string[]): Promise<number> {
     const text = anonymous(stdout)
     const history = JSON.parse(text) as RecordedHistory
     if (!fixtures[name].shows(history)) throw new Error(`The run for ${name} does not show what it is kept for:\n${text}`)
-    await mkdir(dirname(fixturePath(name)), { recursive: true })
-    await writeFile(fixturePath(name), text)
+    const file = fixturePath(packageJson.version, name)
+    await mkdir(dirname(file), { recursive: true })
+    await writeFile(file, text)
     kept.push(name)
     process.stdout.write(`${name}: ${history.events.length} events, ${text.length} bytes\n`)
   }

@@ -51,9 +51,9 @@ export const rooms: readonly Room[] = [
   {
     path: 'temporal/client',
     imports: ['domain', 'temporal/contracts', 'temporal/encryption', 'observability', 'runtime'],
-    packages: ['@temporalio/client', '@temporalio/common', 'node:*'],
+    packages: ['@temporalio/client', '@temporalio/common', 'lru-cache', 'node:*'],
   },
-  { path: 'temporal/recovery', imports: ['domain', 'temporal', 'observability'], packages: ['node:*'] },
+  { path: 'temporal/recovery', imports: ['domain', 'temporal', 'runtime', 'observability'], packages: ['node:*'] },
   { path: 'workflows', imports: ['domain', 'temporal/contracts'], packages: ['@temporalio/workflow', '@temporalio/common'] },
   { path: 'chains/port.ts', imports: ['domain'], packages: [] },
   { path: 'chains/heads.ts', imports: ['domain', 'chains/port.ts', 'runtime'], packages: [] },
@@ -173,7 +173,7 @@ export const rooms: readonly Room[] = [
   {
     path: 'activities',
     imports: ['domain', 'temporal', ...ports, 'bridges/gates', 'lanes', 'intake', 'operations/notifications', 'runtime', 'observability'],
-    packages: ['@temporalio/activity', '@temporalio/common', 'node:*'],
+    packages: ['@temporalio/activity', '@temporalio/common', 'lru-cache', 'node:*'],
   },
   { path: 'chains/registry.ts', imports: ['domain', 'config', 'observability', 'chains'], packages: [] },
   { path: 'bridges/registry.ts', imports: ['domain', 'config', 'observability', 'chains', 'bridges'], packages: [] },

@@ -4,9 +4,9 @@ import { workflowOf } from '../domain/lane/intent-id.ts'
 import type { LaneId } from '../domain/lane/lane-id.ts'
 import { type LaneState, newLane } from '../domain/lane/lane.ts'
 import type { ApplyRequest, Closed, OperatorAsk, RolledBack } from '../domain/lane/messages.ts'
-import { assertApplyRequest } from '../domain/lane/request.ts'
+import { assertApplyRequest } from '../domain/lane/reducer/request.ts'
 import { carried, paged } from '../domain/lane/storage/pages.ts'
-import { apply } from '../domain/lane/reducer.ts'
+import { apply } from '../domain/lane/reducer/reducer.ts'
 import { refusalCodes } from '../domain/lane/refusal-codes.ts'
 import { view } from '../domain/lane/view.ts'
 import { shellWord } from '../domain/text/shell-word.ts'
@@ -30,7 +30,7 @@ import { continueAsNew, getExternalWorkflowHandle, setCurrentDetails, setHandler
 /** Far below the server's 2,000 updates per run: each update is kept in the record of the run, which is rewritten at every step. */
 const updatesPerRun = 300
 
-/** The nonce ledger of one key on one chain: the only writer of its grants and attempts. All decisions are in domain/lane/reducer.ts. */
+/** The nonce ledger of one key on one chain: the only writer of its grants and attempts. All decisions are in domain/lane/reducer. */
 export async function lane(input: LaneInput): Promise<void> {
   let state = input.state ?? newLane(input.config)
 

@@ -1,4 +1,4 @@
-import { oneOf } from '../domain/checks.ts'
+import { oneOf } from '../domain/field-checks.ts'
 import { oldestUnsent, newNotifier, type NotifierState } from '../domain/notification/notifier.ts'
 import { type NotifierOrder, obeyNotifierOrder } from '../domain/notification/notifier-orders.ts'
 import { orderLines, orderOf } from '../domain/order.ts'

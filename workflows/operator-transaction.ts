@@ -17,7 +17,7 @@ import { code as asCode, durationText, foreign, paragraphs, summaryText, timeTex
 import { laneWorkflowId } from '../temporal/contracts/names.ts'
 import { obeyingTemporalCancel } from './temporal-cancel.ts'
 import { laneStep, type LaneStepResult } from './lane-step.ts'
-import { condition, continueAsNew, patched, setCurrentDetails, setHandler, workflowInfo } from '@temporalio/workflow'
+import { condition, continueAsNew, setCurrentDetails, setHandler, workflowInfo } from '@temporalio/workflow'
 
 type SignedRecord = SignedHash & { intentId: string; nonce: number }
 
@@ -90,8 +90,7 @@ function isAfterReset(): boolean {
 
 function send({ lane, intent, by, reason }: OperatorTransactionInput, progress: OperatorTransactionProgress): Promise<LaneStepResult> {
   const { workflowId: owner } = workflowInfo()
-  // An earlier version did not carry it from run to run: then no nonce is too old to have made the payment.
-  const { round, held, earlier, cancelledBy, orderedAt = 0 } = progress
+  const { round, held, earlier, cancelledBy, orderedAt } = progress
   // Nothing is paid twice: it goes on with the nonce that it holds, and ends `lost` without one if the chain does not tell what became of it.
   const lookUpOnly = progress.sentBefore || isAfterReset()
   progress.sentBefore = true
@@ -174,7 +173,7 @@ function applyResult(
 
 /** What was sent before may be mined, whatever the process with the key says now. */
 function applyRefused(reason: string, { held, earlier }: OperatorTransactionProgress, sentBefore: boolean) {
-  if (!(sentBefore || held || earlier) || !patched('refused-after-sent')) return { state: 'refused' as const, detail: reason }
+  if (!sentBefore && !held && !earlier) return { state: 'refused' as const, detail: reason }
   if (sentBefore || held) return { state: 'pending' as const, detail: `it may have been sent before; now it is refused: ${reason}` }
   const nonces = earlier?.map(({ nonce }) => nonce).join(', ')
   return {
@@ -211,7 +210,7 @@ function show({ lane, intent, by, reason, orderedAt, state, detail, nonce, cance
       state === 'lost' && `\`TRANSACTION_LOST\` **What to do:** ${foreign(errorCatalogue.TRANSACTION_LOST.remedy)}`,
       cancelledBy && `cancel ordered by ${foreign(cancelledBy.by)}: ${foreign(cancelledBy.reason)}`,
       isOpen && !cancelledBy && `- to end it: ${asCode(`portage lane cancel-transaction ${shellWord(workflowId) ?? '…'} --reason "…"`)}`,
-      `${foreign(reason)}, by ${foreign(by)}${orderedAt === undefined ? '' : `, ${timeText(orderedAt)}`}`,
+      `${foreign(reason)}, by ${foreign(by)}, ${timeText(orderedAt)}`,
       `to ${foreign(intent.to)}, value ${foreign(intent.value)}, through ${workflowLink(namespace, laneWorkflowId(lane), `lane ${lane}`)}${nonce === undefined ? '' : `, nonce ${nonce}`}`,
     ),
   )

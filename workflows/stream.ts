@@ -21,7 +21,7 @@ const updatesPerRun = 300
 
 /** One numbered source of transfers: the only writer of what was seen, is open and is missing. All decisions are in domain/stream/reducer.ts. */
 export async function stream(input: StreamInput): Promise<void> {
-  let state: StreamState = input.state ?? begin(input)
+  let state = input.state ?? begin(input)
 
   const step = (update: StreamUpdate): StreamResponse => {
     const updatedAt = Date.now()

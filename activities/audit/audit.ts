@@ -2,7 +2,7 @@ import type { ChainName, Transfer } from '../../domain/transfer/transfer.ts'
 import { type Finding, recover } from '../../temporal/recovery/remedies.ts'
 import { findStuckTransfers } from '../../temporal/recovery/stuck-transfers.ts'
 import type { TemporalClient } from '../../temporal/client/connection/client.ts'
-import { type ClosedRunsPage, latestRun, listClosedRuns } from '../../temporal/client/transfers/closed-transfers.ts'
+import { type ClosedPage, latestRun, listClosedPage } from '../../temporal/client/transfers/closed-runs.ts'
 import type { RunId } from '../../temporal/client/visibility/runs.ts'
 import { storedTransfer } from '../../temporal/client/transfers/start-transfer.ts'
 import type { AuditInput, AuditReport, AuditSteps } from '../../temporal/contracts/audit.ts'
@@ -23,7 +23,7 @@ export type Found = 'undone' | 'reopened' | 'idle'
 
 /** How far an audit is: its heartbeats carry this, so that another try goes on from the same page. */
 interface Progress {
-  page: ClosedRunsPage
+  page: ClosedPage
   report: AuditReport
 }
 
@@ -58,7 +58,7 @@ export function createAuditDelivered(deps: AuditDeps): AuditSteps['auditDelivere
       for (;;) {
         context.cancellationSignal.throwIfAborted()
         const { kind, token: last } = progress.page
-        const { runs: found, token } = await listClosedRuns(deps.client, progress.page)
+        const { runs: found, token } = await listClosedPage(deps.client, progress.page)
         // An id that was delivered more than once has several runs.
         const runs = [...new Map(found.map((run) => [run.workflowId, run])).values()]
         if (kind === 'delivered') await reviewEffects(deps, await load(runs), report)

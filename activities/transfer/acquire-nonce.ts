@@ -7,7 +7,7 @@ import type { LaneAgent } from '../../lanes/agent.ts'
 import { laneCall } from '../../lanes/lane-call.ts'
 import type { BroadcastSlots } from '../../lanes/broadcast-slots.ts'
 import type { Acquired, NonceRequest } from '../../lanes/ledger/nonce-requests.ts'
-import { defaultTakeover } from '../../temporal/contracts/takeover.ts'
+import { defaultFailoverTimes } from '../../temporal/contracts/failover.ts'
 import type { BroadcastInput, BroadcastResult } from '../../temporal/contracts/transfer-steps.ts'
 import { type BatchRouting, waitForBatchMs } from '../batch/batch-routing.ts'
 import type { BatchAnswer } from '../batch/build-batch.ts'
@@ -56,7 +56,7 @@ export async function acquire(
   const { transfer, lane, intentId, retriedAt } = input
   const routing = deps.batchRouting?.get(lane)
   const request = await requestOf(deps, input)
-  const believedMs = (info.heartbeatTimeoutMs ?? defaultTakeover.heartbeatMs) * believedShare
+  const believedMs = (info.heartbeatTimeoutMs ?? defaultFailoverTimes.heartbeatMs) * believedShare
   const effect = looksAtEffect(deps, transfer, info.currentAttemptScheduledTimestampMs, believedMs)
   // An earlier try may have sent a call, whatever the ledger knows of that.
   const maybeSent = input.mode !== 'new' || info.attempt > 1

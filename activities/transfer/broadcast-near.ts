@@ -1,6 +1,6 @@
 import type { Chain } from '../../chains/port.ts'
 import { transferId } from '../../temporal/contracts/names.ts'
-import type { NearSteps, Ready } from '../../temporal/contracts/transfer-steps.ts'
+import type { LocalBroadcastSteps, Ready } from '../../temporal/contracts/transfer-steps.ts'
 import type { Transfer } from '../../domain/transfer/transfer.ts'
 import { endpointOf, type StepDeps } from '../deps.ts'
 import type { NearLanes } from '../near-at-hand.ts'
@@ -12,7 +12,7 @@ const nearFinalityMs = 10_000
  * `broadcast` on the queue of the transfer's own workflow, where the server starts it with the answer to the workflow task: no trip through another queue. The same
  * step, with the same ledger, signer and limits of the key; lanes that the lane's queue of this process does not serve are not served here either.
  */
-export function createBroadcastNear(near: NearLanes): NearSteps['broadcastNear'] {
+export function createBroadcastNear(near: NearLanes): LocalBroadcastSteps['broadcastLocally'] {
   return async (input) => {
     const lane = near.get(input.lane)
     // What may have been sent before goes through the lane's queue: it is tried until it has an end.
@@ -31,7 +31,7 @@ export async function promiseNear(
 ): Promise<Ready> {
   const lane = deps.near?.get(ready.lane)
   if (!lane || !isFinalityNear(chain) || endpointOf(deps, transfer).batches?.groupOf(transfer)) return ready
-  return (await lane.slots.promise(transferId(transfer))) ? { ...ready, near: true } : ready
+  return (await lane.slots.promise(transferId(transfer))) ? { ...ready, local: true } : ready
 }
 
 function isFinalityNear({ heads, msToFinality, blockTimeMs }: Chain): boolean {

@@ -1,7 +1,7 @@
 import type { Reserve } from '../../bridges/gates/with-reservation.ts'
 import type { Gate } from '../../bridges/port.ts'
 import { laneAddress, type LaneId } from '../../domain/lane/lane-id.ts'
-import { rankLanes } from '../../domain/lane/rank-lanes.ts'
+import { fnv1a } from '../../domain/hash.ts'
 import type { ChainName, Transfer } from '../../domain/transfer/transfer.ts'
 import type { LaneStatusCache } from '../../lanes/ledger/lane-status-cache.ts'
 import { transferId } from '../../temporal/contracts/names.ts'
@@ -26,7 +26,7 @@ export async function chooseLane(deps: Deps, { transfer, avoid = [] }: AdmitInpu
   const open = await lanesOf(deps, transfer).open()
   let fresh = open.filter((lane) => !avoid.includes(lane))
   let unauthorized: Extract<Gate, { kind: 'lane' }> | undefined
-  for (let lane = rankLanes(transferId(transfer), fresh); lane !== undefined; lane = rankLanes(transferId(transfer), fresh)) {
+  for (let lane = preferredLane(transferId(transfer), fresh); lane !== undefined; lane = preferredLane(transferId(transfer), fresh)) {
     const gate = await reserve(laneAddress(lane))
     if (gate.kind === 'open') return { kind: 'lane', lane }
     if (gate.kind !== 'lane') return { kind: 'closed', gate }
@@ -65,4 +65,10 @@ export async function noLane(deps: Deps, transfer: Transfer): Promise<Stopped> {
   const closed = statuses.flatMap(({ lane, why, detail }) => (why ? [`${lane} ${why}: ${detail ?? ''}`] : []))
   const reason = [`no other lane of ${transfer.targetChain} takes work now`, ...closed].join('; ')
   return { kind: 'waiting', code: 'LANE_NONE', reason, retryInMs: laneWaitMs }
+}
+
+/** Rendezvous hash: every process picks the same lane for a key, and when a candidate leaves, only its own keys move. */
+function preferredLane(key: string, candidates: readonly LaneId[]): LaneId | undefined {
+  const weighed = candidates.map((candidate) => ({ candidate, weight: fnv1a(`${candidate}|${key}`) }))
+  return weighed.sort((a, b) => b.weight - a.weight || (a.candidate < b.candidate ? -1 : 1))[0]?.candidate
 }

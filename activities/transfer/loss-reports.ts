@@ -1,5 +1,5 @@
 import { problemOf } from '../../observability/severity.ts'
-import type { Aside } from '../../domain/transfer/losses.ts'
+import type { Quarantine } from './losses.ts'
 import type { Transfer } from '../../domain/transfer/transfer.ts'
 import type { Logger } from '../../observability/logger.ts'
 import type { Metrics } from '../../observability/metrics.ts'
@@ -7,12 +7,12 @@ import { transferId } from '../../temporal/contracts/names.ts'
 
 /** Tells operators who is set aside (QUARANTINED), and which losses could not be counted. */
 export interface LossReports {
-  setAside(transfer: Transfer, txHash: string, aside: Aside): void
+  setAside(transfer: Transfer, txHash: string, aside: Quarantine): void
   /** Reads failed: it is counted if it is seen again. */
   uncounted(transfer: Transfer, txHash: string, error: unknown): void
 }
 
-const messages: Readonly<Record<Aside['kind'], string>> = {
+const messages: Readonly<Record<Quarantine['kind'], string>> = {
   recipient: 'a recipient is set aside',
   token: 'a token is set aside',
   batch: 'transfers go alone, since a batch of theirs reverted',

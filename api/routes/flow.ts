@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { createFlowReader, flowMinutes } from '../../temporal/client/transfers/flow.ts'
+import { createTrafficReader, trafficMinutes } from '../../temporal/client/transfers/traffic.ts'
 import type { Api, ApiDeps } from '../deps.ts'
 import { errorSchema } from '../errors.ts'
 
@@ -32,19 +32,19 @@ const flowSchema = z.object({
 
 /** `GET /v1/flow?minutes=`: what goes between the chains, and how long it takes, from the lists of the server, without a worker. */
 export function flowRoute(app: Api, { client }: ApiDeps): void {
-  const reader = createFlowReader(client)
+  const reader = createTrafficReader(client)
   const schema = {
     summary: 'Transfers between the chains: open ones by state, deliveries and their times over a window',
     querystring: z.strictObject({
       minutes: z
-        .enum(flowMinutes.map(String) as [string, ...string[]])
+        .enum(trafficMinutes.map(String) as [string, ...string[]])
         .default('60')
         .describe('Length of the window.'),
     }),
     response: { 200: flowSchema, 503: errorSchema },
   }
   app.get('/v1/flow', { config: { access: 'read' }, schema }, async ({ query }) => {
-    const minutes = flowMinutes.find((one) => String(one) === query.minutes) ?? 60
+    const minutes = trafficMinutes.find((one) => String(one) === query.minutes) ?? 60
     const { routes, steps, ...rest } = await reader.read(minutes)
     return { ...rest, routes: [...routes], steps: [...steps] }
   })

@@ -2,7 +2,7 @@ import type { Endpoint } from '../port.ts'
 import { toRelayerError } from '../../domain/catalogue/errors.ts'
 import { laneAddress, type LaneId } from '../../domain/lane/lane-id.ts'
 import type { BridgeName } from '../../domain/transfer/transfer.ts'
-import type { Pause } from '../../domain/lane/lane.ts'
+import type { PauseReason } from '../../domain/lane/lane.ts'
 import type { LaneStatus } from '../../domain/lane/messages.ts'
 import type { Logger } from '../../observability/logger.ts'
 import type { Metrics } from '../../observability/metrics.ts'
@@ -21,7 +21,7 @@ export interface LanesWithoutRoleOptions {
   /** Of one target chain, by bridge. */
   readonly endpoints: ReadonlyMap<BridgeName, Pick<Endpoint, 'unauthorized'>>
   readonly lanes: { status(lane: LaneId): Promise<LaneStatus>; statuses(): Promise<LaneStatus[]> }
-  readonly pauses: { pause(lane: LaneId, pause: Pause): Promise<void>; resume(lane: LaneId, pause: Pause): Promise<void> }
+  readonly pauses: { pause(lane: LaneId, pause: PauseReason): Promise<void>; resume(lane: LaneId, pause: PauseReason): Promise<void> }
   readonly logger: Logger
   readonly metrics: Pick<Metrics, 'portage_lane_unauthorized'>
   /** ms since any moment; for tests. */

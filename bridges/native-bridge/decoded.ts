@@ -51,8 +51,7 @@ const fields = ['bridge', 'sourceChain', 'sourceId', 'targetChain', 'emitter', '
 /** Throws MESSAGE_MISMATCH if the message is of another transfer. */
 export function checkSame(transfer: Transfer, { message, route }: DecodedTransfer): void {
   const expected = toTransfer(route, message)
-  const { sourceId = expected.sourceId } = transfer
-  const field = fields.find((name) => ({ ...transfer, sourceId })[name] !== expected[name])
+  const field = fields.find((name) => transfer[name] !== expected[name])
   if (field === undefined) return
   throw new RelayerError('MESSAGE_MISMATCH', { facts: { field, transfer: transfer[field], message: expected[field] } })
 }

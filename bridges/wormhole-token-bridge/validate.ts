@@ -51,8 +51,7 @@ export function createCheck({ assets, minimumFees, isFree, calls }: PolicyOption
   return async function check(transfer: Transfer): Promise<void> {
     const bytes = decodeBase64(transfer.message)
     const { vaa, digest } = readMessage(bytes)
-    const { sourceId = String(vaa.emitterChain) } = transfer
-    const isSource = vaa.emitter === transfer.emitter && String(vaa.emitterChain) === sourceId
+    const isSource = vaa.emitter === transfer.emitter && String(vaa.emitterChain) === transfer.sourceId
     const isSame = digest === transfer.digest && isSource && vaa.sequence === transfer.sequence
     if (!isSame) throw new RelayerError('MESSAGE_MISMATCH', { facts: { digest: transfer.digest, found: digest } })
     checkPolicy({ assets, minimumFees, isFree, calls }, transfer.sourceChain, (await prove(bytes)).transfer)

@@ -37,7 +37,7 @@ on another address than loopback put a proxy with TLS before it. docs/operate/te
     const codec = createEncryptionCodec(temporalOf(loaded).encryption)
     if (!codec.encrypts) throw invalid('temporal.encryption is not in the config: it has the keys of what is decrypted.')
     await withInterrupt(context, async (stopping) => {
-      const tokens = keepTokens(() => withTemporal((client) => readSettings(client)).then((settings) => settings.tokens ?? []), {
+      const tokens = keepTokens(() => withTemporal((client) => readSettings(client)).then((settings) => settings.tokens), {
         logger,
         stopping,
       })

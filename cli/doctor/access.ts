@@ -24,7 +24,7 @@ export async function checkAccess(config: Config, temporal: TemporalAccess): Pro
       })
       // No failure: the doctor is often run before the workers are started.
       if (answer instanceof RelayerError) return warn('no worker serves the list of tokens now', answer.remedy)
-      return tokensFinding(answer.tokens ?? [], Date.now())
+      return tokensFinding(answer.tokens, Date.now())
     }),
   ]).catch(() => [])
   return [await keys, ...(await tokens)]

@@ -4,7 +4,7 @@ import { readProgress } from '../../operations/archive/transfers.ts'
 import type { Config } from '../../config/schema/schema.ts'
 import type { TemporalAccess } from '../../domain/temporal-access.ts'
 import { withTemporalClient } from '../../temporal/client/connection/connect.ts'
-import { retentionHours } from '../../temporal/client/transfers/ended-transfers.ts'
+import { retentionHours } from '../../temporal/client/transfers/closed-runs.ts'
 import { type Check, fail, type Finding, look, warn } from './check.ts'
 
 /** Checks that what Temporal forgets is archived in time; nothing where the config has no archive, and where Temporal does not answer, which checkTemporal reports. */

@@ -4,7 +4,7 @@ import { RelayerError } from '../../domain/catalogue/errors.ts'
 import type { TemporalAccess } from '../../domain/temporal-access.ts'
 import { connectServerInfo, type ServerInfo } from '../../temporal/client/connection/connect.ts'
 import { searchAttributes } from '../../temporal/contracts/names.ts'
-import { openness, plainPayloads } from '../../temporal/client/connection/openness.ts'
+import { connectionExposure, payloadExposure } from '../../temporal/client/connection/exposure.ts'
 import { probeTemporal } from '../../temporal/client/connection/probe.ts'
 import { readPayloadKeys } from '../../temporal/encryption/keys.ts'
 import { settingText } from '../output/temporal-text.ts'
@@ -28,14 +28,14 @@ function checkPayloads(temporal: ResolvedTemporal): Finding {
     const reads = others.length > 0 ? `, read also with ${others.join(', ')}` : ''
     return `encrypted with the key ${first}${reads}; what is not encrypted is ${encryption.required ? 'refused' : 'read, too'}`
   }
-  const open = plainPayloads(temporal)
+  const open = payloadExposure(temporal)
   return open ? warn(open.what, open.remedy) : 'not encrypted; Temporal is on this machine'
 }
 
 /** By which settings the server is reached, and what is open about that. */
 function checkAccess(temporal: ResolvedTemporal): Finding {
   const settings = temporal.settings.map((setting) => `${setting.name} ${settingText(setting)}`).join(', ')
-  const open = openness(temporal)
+  const open = connectionExposure(temporal)
   return open ? warn(`${settings}; ${open.what}`, open.remedy) : settings
 }
 

@@ -77,10 +77,6 @@ export const temporalRows = {
     title: 'The API key of Temporal expires soon.',
     remedy: 'Create a new one, and put it into the file of temporal.apiKeyFile, which is read again without a restart.',
   },
-  SEARCH_ATTRIBUTE_MISSING: {
-    title: 'The namespace lacks a search attribute: transfers cannot be found by their code.',
-    remedy: 'portage setup temporal',
-  },
   VERSION_INACTIVE: {
     title: 'This version of the workers gets no new work.',
     remedy: 'portage deploy status, then portage deploy promote.',

@@ -1,4 +1,3 @@
-import type { LaneId } from '../lane/lane-id.ts'
 import type { ChainName } from '../transfer/transfer.ts'
 
 /** What may be spent on a transaction. Every field is optional; each is decided by itself, by the most specific rule that sets it. */
@@ -17,10 +16,10 @@ export interface FeePolicy {
   readonly gasLimit?: string | undefined
 }
 
-/** Where a rule applies, from the most specific to the least: a transfer, a lane, a function of a contract, a contract, a chain, everything. */
+/** Where a rule applies, from the most specific to the least: a transfer, a lane (its id), a function of a contract, a contract, a chain, everything. */
 export type FeeScope =
   | { readonly kind: 'transfer'; readonly id: string }
-  | { readonly kind: 'lane'; readonly lane: LaneId }
+  | { readonly kind: 'lane'; readonly lane: string }
   | { readonly kind: 'call'; readonly chain: ChainName; readonly contract: string; readonly selector?: string | undefined }
   | { readonly kind: 'chain'; readonly chain: ChainName }
   | { readonly kind: 'global' }
@@ -35,7 +34,7 @@ export interface FeeSubject {
   readonly chain: ChainName
   /** Workflow id. */
   readonly transfer?: string | undefined
-  readonly lane?: LaneId | undefined
+  readonly lane?: string | undefined
   readonly contract?: string | undefined
   /** The first four bytes of the call's data, 0x. */
   readonly selector?: string | undefined

@@ -106,9 +106,11 @@ export type PauseKind = 'operator' | 'unauthorized'
 export interface Pause {
   readonly kind: PauseKind
   readonly reason: string
-  /** Who ordered it; absent in what was carried from before names were kept. */
-  readonly by?: string
+  /** Who ordered it. */
+  readonly by: string
 }
+
+export type PauseReason = Omit<Pause, 'by'>
 
 /**
  * Entries in a form that loses nothing, of about 70 bytes for one that is in a block and waits for finality, where JSON takes 320: 15 minutes of finality at
@@ -139,8 +141,8 @@ export interface Page extends PackedEntries {
 export interface Closing {
   readonly mode: 'draining' | 'forbidden'
   readonly reason: string
-  /** As of a pause. */
-  readonly by?: string
+  /** Who ordered it. */
+  readonly by: string
 }
 
 /** The account cannot pay. `cost`: of the cheapest grant that was refused for it, value not counted, wei, decimal. */

@@ -7,8 +7,8 @@ import type {
   LaneConfig,
   Observed,
   Owner,
-  Pause,
   PauseKind,
+  PauseReason,
   Raise,
   Republish,
 } from './lane.ts'
@@ -70,7 +70,7 @@ type OperatorOrder =
   | { readonly kind: 'replace'; readonly nonce: number; readonly maxFee?: string; readonly tip?: string }
   /** The same bytes once more, of this nonce or of all that are in no block. */
   | { readonly kind: 'republish'; readonly nonce?: number | undefined }
-  | { readonly kind: 'pause'; readonly pause: Pause }
+  | { readonly kind: 'pause'; readonly pause: PauseReason }
   /** `only`: a pause of this kind, and no other: Portage must not end an operator's. */
   | { readonly kind: 'resume'; readonly only?: PauseKind }
   /** Nothing new; done when nothing is in flight. */
@@ -157,9 +157,9 @@ export interface LaneView {
   readonly external: number
   /** Counts resets. */
   readonly era: number
-  /** Nonces that are kept until they are final, and the most that are: then the lane waits for finality. Absent in answers of older workers. */
-  readonly kept?: number
-  readonly keptLimit?: number
+  /** Nonces that are kept until they are final, and the most that are: then the lane waits for finality. */
+  readonly kept: number
+  readonly keptLimit: number
   /** Counts grants. */
   readonly granted: number
   /** The run that answers: a request that was meant for another run, and is answered after a reset, gets no nonce. Absent in a query's view. */

@@ -28,9 +28,9 @@ export function view(state: LaneState): LaneView {
 export function closedFor({ paused, closing, broke, replaced }: LaneState, operatorTransaction: boolean): Closed | undefined {
   if (replaced) return { why: 'replaced', detail: `the chain denies block ${replaced.height} (${replaced.hash}), which was final` }
   if (closing && !(operatorTransaction && closing.mode === 'draining')) {
-    return { why: closing.mode, detail: closing.reason, ...(closing.by !== undefined && { by: closing.by }) }
+    return { why: closing.mode, detail: closing.reason, by: closing.by }
   }
-  if (paused) return { why: 'paused', detail: paused.reason, pause: paused.kind, ...(paused.by !== undefined && { by: paused.by }) }
+  if (paused) return { why: 'paused', detail: paused.reason, pause: paused.kind, by: paused.by }
   return broke && { why: 'funds', detail: broke.detail }
 }
 

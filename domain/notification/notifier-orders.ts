@@ -1,4 +1,4 @@
-import { fields, text, whole } from '../checks.ts'
+import { fields, text, whole } from '../field-checks.ts'
 import { type Order, withOrder } from '../order.ts'
 import type { Notification, NotificationType } from './notification.ts'
 import { newNotifier, notifierLimits, type NotifierState } from './notifier.ts'

@@ -1,4 +1,4 @@
-import { type Check, fields, listOf, rule, text, whole } from '../checks.ts'
+import { type Check, fields, listOf, rule, text, whole } from '../field-checks.ts'
 import { applySettingsOrders, type SettingsOrders } from './reducer.ts'
 import { assertSettingsFit, assertSettingsOrders } from './request.ts'
 import { type Halt, noSettings, type Settings } from './settings.ts'
@@ -34,7 +34,7 @@ export function fromSettingsCheckpoint(value: unknown, namespace: string): KeptS
     version: rule((version) => version === 1, '1'),
     namespace: rule((name) => name === namespace, 'the namespace of this Temporal'),
     at: whole,
-    settings: fields({ version: whole, halts: list, denied: list, fees: list, nodes: list, tokens: tokenList }),
+    settings: fields({ version: whole, halts: list, denied: list, fees: list, nodes: list, tokens: list }),
   } satisfies Record<keyof SettingsCheckpoint, Check>)(value, '')
   const { at, settings } = value as SettingsCheckpoint
   let [kept, refused] = [noSettings, 0]
@@ -51,12 +51,8 @@ export function fromSettingsCheckpoint(value: unknown, namespace: string): KeptS
   return { settings: { ...kept, version: Math.max(kept.version, settings.version) }, at, refused }
 }
 
-const tokenList: Check = (value, path) => {
-  if (value !== undefined) list(value, path)
-}
-
 /** The orders that make these settings, one row each, with who gave them and why. */
-export function ordersOf({ halts, denied, fees, nodes, tokens = [] }: Settings, at: number): (SettingsOrders & { readonly at: number })[] {
+export function ordersOf({ halts, denied, fees, nodes, tokens }: Settings, at: number): (SettingsOrders & { readonly at: number })[] {
   const ours = { by: 'portage', reason: 'from a checkpoint', at }
   const listed = tokens.filter(({ issuedAt }) => issuedAt !== undefined)
   return [
@@ -73,7 +69,7 @@ export function ordersOf({ halts, denied, fees, nodes, tokens = [] }: Settings, 
 
 /** Those of `kept` that restrict and that `settings` does not have: halts, the deny-list, revoked tokens. */
 export function missingRestrictions(kept: Settings, settings: Settings, at: number): readonly SettingsOrders[] {
-  const restricting = { ...kept, fees: [], nodes: [], tokens: (kept.tokens ?? []).filter(({ revoked }) => revoked) }
+  const restricting = { ...kept, fees: [], nodes: [], tokens: kept.tokens.filter(({ revoked }) => revoked) }
   return ordersOf(restricting, at).filter((given) => applySettingsOrders(settings, given, at) !== settings)
 }
 

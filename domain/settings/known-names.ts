@@ -39,7 +39,7 @@ export function assertKnownNames(orders: readonly SettingsOrder[], known: KnownN
  * An id that nobody ever signed would fill the list of tokens for a year, and a loop of them would close it for everybody: only what is listed, or is listed by the
  * same request, is revoked by its id.
  */
-function assertListed(orders: readonly SettingsOrder[], { tokens = [] }: Settings): void {
+function assertListed(orders: readonly SettingsOrder[], { tokens }: Settings): void {
   const listed = new Set(tokens.map(({ jti }) => jti))
   for (const [index, order] of orders.entries()) {
     if (order.kind === 'addToken') listed.add(order.token.jti)

@@ -38,8 +38,7 @@ function apply(settings: Settings, order: SettingsOrder, author: Omit<Halt, 'sco
     }
     case 'allow': {
       const { what: kind, value } = order
-      // A row may be from before addresses were shortened to their 20 bytes.
-      return edited(edited(settings, 'denied', { kind, value }), 'denied', { kind, value: comparable(order).value })
+      return edited(settings, 'denied', { kind, value })
     }
     case 'setFees': {
       const { scope, policy } = order
@@ -67,12 +66,12 @@ function apply(settings: Settings, order: SettingsOrder, author: Omit<Halt, 'sco
  * be good any more. The same object if there are none.
  */
 function withoutExpired(settings: Settings, at: number): Settings {
-  const { tokens = [] } = settings
+  const { tokens } = settings
   const left = tokens.filter(({ expiresAt, revoked }) => (expiresAt ?? (revoked?.at ?? Infinity) + longestTokenMs) > at)
   return left.length === tokens.length ? settings : { ...settings, tokens: left }
 }
 
-type Lists = Required<Pick<Settings, 'halts' | 'denied' | 'fees' | 'nodes' | 'tokens'>>
+type Lists = Pick<Settings, 'halts' | 'denied' | 'fees' | 'nodes' | 'tokens'>
 
 /** Replaces, adds or removes the one row that has the fields of `key`. The other rows keep their places. */
 function edited<Name extends keyof Lists>(
@@ -81,7 +80,7 @@ function edited<Name extends keyof Lists>(
   key: Partial<Lists[Name][number]>,
   edit: (row: Lists[Name][number] | undefined) => Lists[Name][number] | undefined = () => undefined,
 ): Settings {
-  const rows: readonly Lists[Name][number][] = settings[name] ?? []
+  const rows: readonly Lists[Name][number][] = settings[name]
   const found = rows.findIndex((row) => same({ ...row, ...key }, row))
   const after = edit(rows[found])
   if (same(rows[found], after)) return settings
@@ -95,9 +94,8 @@ function canonical(order: SettingsOrder): SettingsOrder {
     case 'unhalt':
       return { kind: order.kind, scope: defined(order.scope) }
     case 'deny':
-      return { ...comparable(order), kind: order.kind }
     case 'allow':
-      return { kind: order.kind, what: order.what, value: lowerValue(order.value) }
+      return { ...comparable(order), kind: order.kind }
     case 'setFees':
       return { kind: order.kind, scope: lowerScope(order.scope), policy: defined(order.policy) }
     case 'setNode':

@@ -1,6 +1,6 @@
 import type { FeePolicy, FeeScope } from '../fees/policy.ts'
 import { accessLevels, type Principal } from '../access.ts'
-import { byKind, type Check, fields, flag, listOf, object, oneOf, optional, pattern, rule, text, whole } from '../checks.ts'
+import { byKind, type Check, fields, flag, listOf, object, oneOf, optional, pattern, rule, text, whole } from '../field-checks.ts'
 import { assertNodeUrl } from './node-url.ts'
 import type { SettingsOrders } from './reducer.ts'
 import type { HaltScope, Settings, SettingsOrder } from './settings.ts'
@@ -18,7 +18,7 @@ const most = { halts: 100, denied: 1_000, fees: 500, nodes: 100, tokens: 200 } a
 /** Refuses settings that have grown too long. Throws Error that names the list. */
 export function assertSettingsFit(settings: Settings): void {
   for (const name of ['halts', 'denied', 'fees', 'nodes', 'tokens'] as const) {
-    if ((settings[name] ?? []).length > most[name]) throw new Error(`orders: ${name} would have more than ${most[name]} rows`)
+    if (settings[name].length > most[name]) throw new Error(`orders: ${name} would have more than ${most[name]} rows`)
   }
 }
 
@@ -37,29 +37,10 @@ const recipient = pattern(
   /^([a-z][a-z0-9-]{0,30}\/)?0x(0{24})?[0-9a-f]{40}$/i,
   '<address> or <target chain>/<address>; an address is 0x and 40 hex digits (or 64, as a message has it: 24 zeros first)',
 )
-/** What was once denied can be allowed again, though it would not be taken any more. */
-const formerly = {
-  token: pattern(/^[0-9]{1,5}\/(0x)?[0-9a-f]{64}$/i, ''),
-  recipient: pattern(/^([a-z][a-z0-9-]{0,30}\/)?0x[0-9a-f]{40,64}$/i, ''),
+const denied: Check = (order, path) => {
+  const value = (order as { what?: unknown }).what === 'token' ? deniedToken : recipient
+  object({ kind, what: oneOf('recipient', 'token'), value })(order, path)
 }
-
-function listed(accepts: (what: 'token' | 'recipient') => Check): Check {
-  return (order, path) => {
-    const what = (order as { what?: unknown }).what === 'token' ? 'token' : 'recipient'
-    object({ kind, what: oneOf('recipient', 'token'), value: accepts(what) })(order, path)
-  }
-}
-
-const denied = { token: deniedToken, recipient }
-const removed =
-  (what: 'token' | 'recipient'): Check =>
-  (value, path) => {
-    try {
-      formerly[what](value, path)
-    } catch {
-      denied[what](value, path)
-    }
-  }
 
 const feeScope = byKind({
   transfer: object({ kind, id: pattern(/^(?=.{3,300}$)[\w-]+(:[\w.-]+)+$/, 'the id of a transfer: portage transfer list') }),
@@ -108,8 +89,8 @@ const token = object({
 const settingsOrder = byKind({
   halt: object({ kind, scope: haltScope }),
   unhalt: object({ kind, scope: haltScope }),
-  deny: listed((what) => denied[what]),
-  allow: listed(removed),
+  deny: denied,
+  allow: denied,
   setFees: object({ kind, scope: feeScope, policy: feePolicy }),
   setNode: object({ kind, change: nodeChange }),
   clearNode: object({ kind, chain: name, name }),

@@ -82,13 +82,13 @@ export interface Settings {
   readonly denied: readonly DenyRule[]
   readonly fees: readonly FeeRule[]
   readonly nodes: readonly NodeChange[]
-  /** Absent: none. Without those that have expired. */
-  readonly tokens?: readonly IssuedToken[]
+  /** Without those that have expired. */
+  readonly tokens: readonly IssuedToken[]
   /** The newest 200 changes; the workflow's history has all. */
   readonly audit: readonly SettingsChange[]
 }
 
-export const noSettings: Settings = { version: 0, halts: [], denied: [], fees: [], nodes: [], audit: [] }
+export const noSettings: Settings = { version: 0, halts: [], denied: [], fees: [], nodes: [], tokens: [], audit: [] }
 
 /** The halt that applies to a transfer, if any. */
 export function haltOf(

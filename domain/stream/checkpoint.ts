@@ -1,4 +1,4 @@
-import { type Check, fields, listOf, object, oneOf, optional, rule, text, whole } from '../checks.ts'
+import { type Check, fields, listOf, object, oneOf, optional, rule, text, whole } from '../field-checks.ts'
 import { trusted } from './backfill.ts'
 import { hash, u64, words } from './checks.ts'
 import { clip, limits } from './gaps.ts'

@@ -1,4 +1,4 @@
-import { type Check, pattern, rule, text } from '../checks.ts'
+import { type Check, pattern, rule, text } from '../field-checks.ts'
 
 const highest = 2n ** 64n - 1n
 

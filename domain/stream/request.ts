@@ -1,4 +1,4 @@
-import { type Check, fields, listOf, oneOf, optional, rule, byKind, text, whole } from '../checks.ts'
+import { type Check, fields, listOf, oneOf, optional, rule, byKind, text, whole } from '../field-checks.ts'
 import { chainName, errorCode, hash, intervals, u64, words } from './checks.ts'
 import { isStreamOrder } from './orders.ts'
 import type { RequestOf, StreamRequest, StreamUpdate } from './stream.ts'

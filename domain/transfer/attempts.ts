@@ -47,7 +47,10 @@ interface Heard extends Pick<TransferTransaction, 'lane' | 'nonce' | 'round'> {
 }
 
 /** The transactions with what a step has heard; one that another process told of before is the same by its hash. */
-export function hearOf(known: readonly TransferTransaction[], { lane, nonce, round, at, tried, landed }: Heard): TransferTransaction[] {
+export function recordAttempts(
+  known: readonly TransferTransaction[],
+  { lane, nonce, round, at, tried, landed }: Heard,
+): TransferTransaction[] {
   const byHash = new Map(known.map((one) => [one.hash ?? '', one]))
   for (const { kind, hash, maxFee, tip, fate } of tried) {
     const before = byHash.get(hash)
@@ -65,7 +68,7 @@ function fateAfter(before: TransactionFate | undefined, told: SignedAttempt['fat
 }
 
 /** The block of a round's transaction is no longer in the chain. */
-export function rollBack(known: readonly TransferTransaction[], round: number): TransferTransaction[] {
+export function rollBackAttempts(known: readonly TransferTransaction[], round: number): TransferTransaction[] {
   return known.map((one) => {
     if (one.round !== round || one.fate !== 'mined') return one
     const { gasPaid: _, ...rest } = one
@@ -74,6 +77,6 @@ export function rollBack(known: readonly TransferTransaction[], round: number): 
 }
 
 /** Nobody follows the transactions of this round any more. */
-export function giveUp(known: readonly TransferTransaction[], round: number): TransferTransaction[] {
+export function dropAttempts(known: readonly TransferTransaction[], round: number): TransferTransaction[] {
   return known.map((one) => (one.round === round && (one.fate === 'pending' || one.fate === 'reorged') ? { ...one, fate: 'dropped' } : one))
 }

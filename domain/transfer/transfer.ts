@@ -14,10 +14,10 @@ export interface Transfer {
   readonly bridge: BridgeName
   readonly sourceChain: ChainName
   /**
-   * The source as the workflow id names it: its number in the protocol (Wormhole's chain id, a native bridge's network id), decimal. The name may change with
-   * the config, and the id of a message must not. Absent: the transfer was started by a version that used the name.
+   * The source's number in the protocol (Wormhole's chain id, a native bridge's network id), decimal. Workflow ids use it, since the name of a chain may
+   * change with the config and the id of a message must not.
    */
-  readonly sourceId?: string
+  readonly sourceId: string
   readonly targetChain: ChainName
   /** 64 lower-case hex digits without 0x. */
   readonly emitter: string

@@ -40,7 +40,7 @@ async function messagesIn(source: Source, receipt: Receipt): Promise<readonly Me
   )
 }
 
-function placeOf({ bridge, sourceChain, sourceId = sourceChain, emitter, sequence }: Omit<Transfer, 'message'>): MessagePlace {
+function placeOf({ bridge, sourceId, emitter, sequence }: Omit<Transfer, 'message'>): MessagePlace {
   return { bridge, sourceId, emitter, sequence }
 }
 

@@ -88,7 +88,7 @@ async function forgedStep(scene: AttackScene, attack: PlannedAttack): Promise<st
     const hostile = (name: string, queue: string, steps: Record<string, unknown>) =>
       scene.client.workflow.execute('hostile', { taskQueue, workflowId: `hostile-${name}-${attack.dice}`, args: [queue, steps] })
     const atLane = { broadcast, sendOperatorTransaction: payment, broadcastBatch: { ...payment, intent, members: [] } }
-    const atChain = { ...atLane, broadcastNear: broadcast }
+    const atChain = { ...atLane, broadcastLocally: broadcast }
     await worker.runUntil(Promise.all([hostile('lane', laneQueue(lane), atLane), hostile('chain', chainQueue(attack.chain), atChain)]))
   } finally {
     await connection.close()

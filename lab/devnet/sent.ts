@@ -20,10 +20,9 @@ export function keyOf(sent: AnySent): string {
 }
 
 /** The id of a native transfer's workflow. */
-export function nativeTransferId({ source: sourceChain, sourceNetworkId, emitter, nonce, id }: SentNativeTransfer): string {
+export function nativeTransferId({ sourceNetworkId, emitter, nonce, id }: SentNativeTransfer): string {
   return transferId({
     bridge: 'native-bridge',
-    sourceChain,
     sourceId: String(sourceNetworkId),
     emitter,
     sequence: String(nonce),

@@ -1,7 +1,7 @@
 import type { LaneId } from '../../domain/lane/lane-id.ts'
 import type { LaneStatus } from '../../domain/lane/messages.ts'
 import { view } from '../../domain/lane/view.ts'
-import { withoutWorkerMs } from '../../domain/lane/withdraw.ts'
+import { withoutWorkerMs } from '../../domain/lane/reducer/withdraw.ts'
 import type { TemporalClient } from '../../temporal/client/connection/client.ts'
 import { isLanePolled, queryPagedLane } from '../../temporal/client/lanes/lanes.ts'
 import { laneQueue } from '../../temporal/contracts/names.ts'

@@ -1,5 +1,5 @@
 import type { LaneId } from '../../domain/lane/lane-id.ts'
-import type { LaneConfig, Pause } from '../../domain/lane/lane.ts'
+import type { LaneConfig, PauseReason } from '../../domain/lane/lane.ts'
 import type { LaneOrder } from '../../domain/lane/messages.ts'
 import { type TemporalClient, within } from '../../temporal/client/connection/client.ts'
 import { applyToLane } from '../../temporal/client/lanes/lanes.ts'
@@ -16,10 +16,10 @@ export function createPauses(client: TemporalClient, lanes: ReadonlyMap<LaneId, 
     if (config) await within(client, answerMs, () => applyToLane(client, lane, { requests: [request] }, { start: { config } }))
   }
   return {
-    pause: (lane: LaneId, pause: Pause) =>
+    pause: (lane: LaneId, pause: PauseReason) =>
       order(lane, { kind: 'pause', id: randomUUID(), pause, order: { by: portageItself, reason: pause.reason } }),
     /** Ends a pause of that kind only: an operator may have paused the lane meanwhile. */
-    resume: (lane: LaneId, { kind, reason }: Pause) =>
+    resume: (lane: LaneId, { kind, reason }: PauseReason) =>
       order(lane, { kind: 'resume', id: randomUUID(), only: kind, order: { by: portageItself, reason } }),
   }
 }

@@ -63,7 +63,7 @@ const statusSchema = z.object({
 const transferSchema = z.looseObject({
   bridge: z.string(),
   sourceChain: z.string(),
-  sourceId: z.string().optional(),
+  sourceId: z.string(),
   targetChain: z.string(),
   emitter: z.string(),
   sequence: z.string(),

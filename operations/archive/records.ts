@@ -1,6 +1,6 @@
 import type { GivenOrder } from '../../domain/order.ts'
 import type { Delivery, Transfer } from '../../domain/transfer/transfer.ts'
-import type { EndedRun, EndedTransfer } from '../../temporal/client/transfers/ended-transfers.ts'
+import type { ClosedRun, ClosedTransfer } from '../../temporal/client/transfers/closed-runs.ts'
 import { type EndedStatus, readStatus, readTransferInput } from './ended-schema.ts'
 
 /** One line of the archive of transfers: a closed run. Amounts are decimal strings, their unit in the field's name; times ISO 8601. */
@@ -64,7 +64,7 @@ export interface TransferRecord {
 /** Longest line, characters: a transfer with the longest message has some 300,000. */
 export const longestRecord = 400_000
 
-export function transferRecord(run: EndedRun, ended: EndedTransfer): TransferRecord {
+export function transferRecord(run: ClosedRun, ended: ClosedTransfer): TransferRecord {
   const { workflowId: id, runId, execution, startedAt, closedAt } = run
   const transfer = readTransferInput(ended.transfer)
   const status = readStatus(ended.result)

@@ -1,6 +1,6 @@
 import { RelayerError } from '../../domain/catalogue/errors.ts'
 import type { TemporalClient } from '../../temporal/client/connection/client.ts'
-import { type EndedRun, listEndedRuns, readEndedRun } from '../../temporal/client/transfers/ended-transfers.ts'
+import { type ClosedRun, listClosedRuns, readClosedRun } from '../../temporal/client/transfers/closed-runs.ts'
 import type { KeptOrders } from '../../temporal/client/settings/kept-orders.ts'
 import { isUnreadable, type TransferRecord, transferRecord } from './records.ts'
 import { newOnes, sliceText } from './slice-text.ts'
@@ -83,7 +83,7 @@ export async function archiveTransfers(
   const orders: KeptOrders[] = []
   for (let at = from; at < end; at += listedMs) {
     const until = Math.min(at + listedMs, end)
-    const runs = await listEndedRuns(client, at, until)
+    const runs = await listClosedRuns(client, at, until)
     found += runs.length
     for (const [slice, ofSlice] of bySlice(runs)) {
       const written = await addToSlice(client, store, slice, ofSlice)
@@ -97,8 +97,8 @@ export async function archiveTransfers(
   return { from: isoOf(from), ...(await readProgress(store)), ...(leftOut && { leftOut }), found, added, unreadable, orders }
 }
 
-function bySlice(runs: readonly EndedRun[]): Map<number, EndedRun[]> {
-  const slices = new Map<number, EndedRun[]>()
+function bySlice(runs: readonly ClosedRun[]): Map<number, ClosedRun[]> {
+  const slices = new Map<number, ClosedRun[]>()
   for (const run of runs) {
     const slice = sliceOf(Date.parse(run.closedAt))
     const found = slices.get(slice)
@@ -109,7 +109,7 @@ function bySlice(runs: readonly EndedRun[]): Map<number, EndedRun[]> {
 }
 
 /** What is archived of the slice afterwards, and how many lines of it are new. */
-async function addToSlice(client: TemporalClient, store: ArchiveStore, slice: number, runs: readonly EndedRun[]) {
+async function addToSlice(client: TemporalClient, store: ArchiveStore, slice: number, runs: readonly ClosedRun[]) {
   const name = sliceName(slice)
   let archived = linesOf((await store.get(name))?.text).map((line) => parsed(line, name))
   const known = new Set(archived.filter((record) => !isUnreadable(record)).map(({ runId }) => runId))
@@ -117,7 +117,7 @@ async function addToSlice(client: TemporalClient, store: ArchiveStore, slice: nu
   const records: TransferRecord[] = []
   for (let at = 0; at < missing.length; at += atOnce) {
     const read = missing.slice(at, at + atOnce).map(async (run) => {
-      const ended = await readEndedRun(client, run)
+      const ended = await readClosedRun(client, run)
       return ended ? [transferRecord(run, ended)] : []
     })
     records.push(...(await Promise.all(read)).flat())

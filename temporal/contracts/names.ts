@@ -7,8 +7,8 @@ import { defineSearchAttributeKey } from '@temporalio/common'
  * The workflow id of a transfer. The digest (its first 64 bits) makes two messages that claim one sequence two transfers. All of it is in the message, so that
  * no change of the config makes a second transfer of one message.
  */
-export function transferId(transfer: Pick<Transfer, 'bridge' | 'sourceChain' | 'sourceId' | 'emitter' | 'sequence' | 'digest'>): string {
-  const { bridge, sourceChain, sourceId = sourceChain, emitter, sequence, digest } = transfer
+export function transferId(transfer: Pick<Transfer, 'bridge' | 'sourceId' | 'emitter' | 'sequence' | 'digest'>): string {
+  const { bridge, sourceId, emitter, sequence, digest } = transfer
   return [bridge, sourceId, emitter, sequence, digest.slice(2, 18)].join(':')
 }
 
@@ -58,10 +58,3 @@ export const searchAttributes = {
   /** Why a transfer waits, is parked or was refused: a code of docs/reference/errors.md. None while it goes on. */
   PortageCode: defineSearchAttributeKey('PortageCode', 'KEYWORD'),
 } as const
-
-/**
- * Memo of a transfer whose namespace has `PortageCode`: it writes its code there. One that an earlier release has set up lacks the attribute, and a server fails each
- * task that writes an unknown one. Who starts a transfer looks, since what a workflow goes by must be in its history before it does anything: a `patched` after a local
- * activity is not, as a replay may come to it in an earlier task than the first time.
- */
-export const codesMemo = 'codes'

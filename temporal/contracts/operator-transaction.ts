@@ -19,8 +19,8 @@ export interface OperatorTransactionProgress {
   /** This round was sent before: it may hold a nonce. */
   sentBefore: boolean
   waits: number
-  /** When it was ordered: when its first run started, ms since the epoch by Temporal's clock. Absent: continued by an earlier version, which did not keep it. */
-  orderedAt?: number
+  /** When it was ordered: when its first run started, ms since the epoch by Temporal's clock. */
+  orderedAt: number
   /** What this round was last seen to hold, with every hash that was ever signed for it. */
   held?: Held
   /** What earlier rounds held. */
@@ -45,8 +45,8 @@ export interface OperatorTransactionStatus extends Omit<OperatorTransactionInput
    */
   state: 'waiting' | 'pending' | 'done' | 'reverted' | 'impossible' | 'refused' | 'cancelled' | 'lost'
   detail: string
-  /** When it was ordered, ms since the epoch. Absent: as of `OperatorTransactionProgress`. */
-  orderedAt?: number
+  /** When it was ordered, ms since the epoch. */
+  orderedAt: number
   /** Who has asked it to end, and why. */
   cancelledBy?: Order
   nonce?: number
@@ -72,10 +72,7 @@ export interface SendOperatorTransactionInput extends Pick<OperatorTransactionIn
   earlier?: Held[]
   /** Let the lane mine a no-op in its place. */
   cancel: boolean
-  /**
-   * When it was ordered, ms since the epoch by Temporal's clock; 0: not known. Absent: by workers of an earlier version, or a batch, whose effect its contract
-   * makes single.
-   */
+  /** When it was ordered, ms since the epoch by Temporal's clock. Absent for a batch, whose contract makes its effect single. */
   orderedAt?: number
   /** Of a batch: the intents that it delivers. None of them may have been withdrawn when it is signed first. */
   members?: string[]

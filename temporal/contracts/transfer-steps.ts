@@ -29,9 +29,9 @@ export interface LaneSteps {
 }
 
 /** Steps that need the key, where the process of the workflow holds it: on the queue of the target chain. */
-export interface NearSteps {
+export interface LocalBroadcastSteps {
   /** `elsewhere`: this process cannot, now; nothing was sent. */
-  broadcastNear(input: BroadcastInput): Promise<BroadcastResult | { kind: 'elsewhere' }>
+  broadcastLocally(input: BroadcastInput): Promise<BroadcastResult | { kind: 'elsewhere' }>
 }
 
 export interface AdmitInput {
@@ -68,12 +68,12 @@ export interface Ready extends Omit<Attempt, 'kind'> {
   /** Hash of (to, value, data): what the ledger holds the intent to. */
   callHash: string
   /** The process of the admission holds the lane's key, and keeps a slot for this transfer for a moment. */
-  near?: true
+  local?: true
 }
 
 export type Admission = Ready | Stopped
 
-export interface BroadcastInput extends Omit<Ready, 'kind' | 'near'>, Pick<AdmitInput, 'retriedAt'> {
+export interface BroadcastInput extends Omit<Ready, 'kind' | 'local'>, Pick<AdmitInput, 'retriedAt'> {
   /** Its workflow and the round: a new round is a new intent, made only when the last one's nonce was used up without effect. */
   intentId: string
   transfer: Transfer

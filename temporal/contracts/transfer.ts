@@ -17,12 +17,6 @@ export interface TransferInput {
   seenAt?: number
   /** Who had it started, or started again: the first of what is ordered of it. */
   orders?: readonly GivenOrder[]
-  /**
-   * It ends undelivered once all nonces that it ever held are final. Given to every run that begins; absent: a release before began it, and the patch `ends-by-nonces` tells.
-   * What a run goes by must be in its history before it does anything: a `patched` after a local activity is not, as a replay may come to it in an earlier task than the
-   * first time.
-   */
-  endsByNonces?: true
   /** Carried from run to run when the transfer continues as new. */
   progress?: TransferProgress
   unacknowledged?: UnacknowledgedSignals
@@ -34,7 +28,6 @@ export interface UnacknowledgedSignals {
   priority: number
   /** A copy of the message, base64. */
   adopted?: string
-  /** Carried from before names were kept as they are now: `{ operator, reason }`. `orderOf` reads both. */
   cancelledBy?: Order
 }
 

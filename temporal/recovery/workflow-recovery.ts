@@ -5,18 +5,18 @@ import { type TemporalClient, within } from '../client/connection/client.ts'
 import { describeOpenRun, type HistoryEvent, listRuns, type OpenRun, readHistory } from '../client/visibility/runs.ts'
 import { ledgerWorkflows } from '../contracts/names.ts'
 import { diagnoseTask } from './diagnose.ts'
+import { poll } from '../../runtime/wait.ts'
 import { recover } from './remedies.ts'
-import { setTimeout as sleep } from 'node:timers/promises'
 
-/** Between two looks, ms: one query of the visibility store, and one call per open workflow of the queue. */
+/** Interval between checks, ms. A check is one visibility query, and one call per open workflow of the queue. */
 const everyMs = 10_000
-/** A run that a reset made is left alone for so long, ms: while processes of two versions share the queue, each may undo what the other did. */
+/** A run that a reset made is not reset again for this time, ms. Two versions that share the queue might otherwise undo each other's resets. */
 const restMs = 60_000
-/** After so many tries of one workflow task, its workflow is stuck: the first may have met a process that was about to stop. */
+/** Tries of one workflow task after which its workflow counts as stuck. The first may have met a stopping process. */
 const triesUntilStuck = 3
-/** More, if the tries were not answered: a process may have been paused for a while. */
+/** Extra tries where nobody answered, since a process may have been paused. */
 const moreUnanswered = 1
-/** For the server to answer one call, ms. */
+/** Time-out of one call, ms. */
 const answerMs = 5_000
 
 export interface WorkflowRecoveryOptions {
@@ -29,18 +29,18 @@ export interface WorkflowRecoveryOptions {
 }
 
 /**
- * Watches the workflows that lanes, streams and settings need, and applies the remedies to those that are stuck: their task fails again and again, or is
- * taken and never answered. Any number of processes may do this at once. Never throws.
+ * Watches the workflows of the queue `ledger`, and applies the remedies to stuck ones: their task fails repeatedly, or is taken and never answered. Any
+ * number of processes may do this at once. Never throws.
  */
 export function startWorkflowRecovery(options: WorkflowRecoveryOptions): { stop(): Promise<void> } {
   const { client, logger, metrics, tries = triesUntilStuck } = options
   const logged = new Set<string>()
   const stopping = new AbortController()
   const { signal } = stopping
-  // An alert on their growth does not see a first value of 1.
+  // An alert on growth needs a first value of 0.
   for (const type of ledgerWorkflows) metrics.portage_workflows_reset_total.inc({ type }, 0)
 
-  const look = async () => {
+  const check = async () => {
     const stuck = await findStuck(client, tries, signal)
     for (const type of ledgerWorkflows) metrics.portage_workflows_stuck.set({ type }, stuck.filter((one) => one.type === type).length)
     for (const one of signal.aborted ? [] : stuck) await within(client, answerMs, () => treat(one))
@@ -49,7 +49,7 @@ export function startWorkflowRecovery(options: WorkflowRecoveryOptions): { stop(
     const { workflowId: workflow, runId, type, startedAt, taskTries = 0 } = run
     const events = await readHistory(client, run)
     const diagnosis = diagnoseTask(events)
-    // Undefined: its task was completed meanwhile.
+    // Undefined: the task was completed by now.
     if (!diagnosis || (diagnosis.finding === 'unanswered' && taskTries < tries + moreUnanswered)) return
     const { finding, reason } = diagnosis
     if (isMadeByReset(events, runId) && Date.now() - startedAt < (options.restMs ?? restMs) && finding !== 'failing') return
@@ -62,15 +62,8 @@ export function startWorkflowRecovery(options: WorkflowRecoveryOptions): { stop(
       logger.error('the task of a workflow fails again and again: it is stuck', { code: 'WORKFLOW_STUCK', workflow, reason })
     }
   }
-  const lookAgainAndAgain = async () => {
-    while (!signal.aborted) {
-      await look().catch((error: unknown) => {
-        logger.debug('the workflows could not be inspected', { reason: toRelayerError(error).message })
-      })
-      await sleep(options.everyMs ?? everyMs, undefined, { signal }).catch(() => {})
-    }
-  }
-  const ended = lookAgainAndAgain()
+  const onError = (error: unknown) => logger.debug('the workflows could not be inspected', { reason: toRelayerError(error).message })
+  const ended = poll(check, { everyMs: options.everyMs ?? everyMs, signal, onError })
   return {
     stop() {
       stopping.abort()

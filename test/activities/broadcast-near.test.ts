@@ -60,7 +60,7 @@ describe('The promise of an admission', () => {
     promiseNear({ bridges: bridgesWith(fakeEndpoint(own)), near }, chain(msToFinality), transfer, ready)
 
   test('is made where the process holds the key, finality is near and a slot is free', async () => {
-    expect(await promised(setting().near, 2_000)).toEqual({ ...ready, near: true })
+    expect(await promised(setting().near, 2_000)).toEqual({ ...ready, local: true })
   })
 
   test.each<[string, ReturnType<typeof setting>['near'], number, Partial<Endpoint>]>([

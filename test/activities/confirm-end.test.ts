@@ -6,7 +6,16 @@ import type { LaneNonce } from '../../temporal/contracts/transfer-steps.ts'
 import { scriptedChain } from './scripted-chain.ts'
 
 const lane = `evm-1:0x${'aa'.repeat(20)}`
-const transfer = { bridge: 'b', targetChain: 'bsc', sourceChain: 'x', emitter: 'e', sequence: '1', digest: '0x', message: '' }
+const transfer = {
+  bridge: 'b',
+  targetChain: 'bsc',
+  sourceChain: 'x',
+  sourceId: 'x',
+  emitter: 'e',
+  sequence: '1',
+  digest: '0x',
+  message: '',
+}
 
 /** A transfer of which a lane's ledger says this; most nodes show `agreed` as the lane's count that is final, and the pools have `pending`. */
 function ending(word: Partial<LedgerNonces>, { agreed = 5, pending = 5, left = [] as LaneNonce[] } = {}) {

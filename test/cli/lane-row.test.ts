@@ -10,7 +10,7 @@ test('a lane whose window is 0 says why it gives no nonces; a paused one says th
   expect(toRow(lane, 'ethereum', true, state)).toMatchObject({ status: 'active', window: 8 })
   expect(toRow(lane, 'ethereum', true, state)).not.toHaveProperty('reason')
   expect(toRow(lane, 'ethereum', true, shut)).toMatchObject({ status: 'active', reason: expect.stringContaining('its window is 0') })
-  expect(toRow(lane, 'ethereum', true, { ...shut, paused: { kind: 'operator' as const, reason: 'a look' } })).toMatchObject({
+  expect(toRow(lane, 'ethereum', true, { ...shut, paused: { kind: 'operator' as const, reason: 'a look', by: 'ops' } })).toMatchObject({
     status: 'paused',
     reason: 'a look',
   })

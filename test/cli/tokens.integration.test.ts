@@ -112,11 +112,11 @@ test('a revoked token is refused by name of who revoked it; one that is not list
   const dave = await create(undefined, '--name', 'dave', '--level', 'admin')
   expect((await cli(undefined, 'token', 'revoke', dave.jti, '--reason', 'stolen')).code).toBe(0)
   expect((await cli(dave.token, ...halt)).refused).toBe('ACCESS_TOKEN_REVOKED')
-  const row = (await settings()).tokens?.find(({ jti }) => jti === dave.jti)
+  const row = (await settings()).tokens.find(({ jti }) => jti === dave.jti)
   expect(row).toMatchObject({ name: 'dave', revoked: { by: 'key-file', reason: 'stolen' } })
   const unlisted = await makeToken(config)
   const { jti } = JSON.parse(Buffer.from(unlisted.split('.')[1]!, 'base64url').toString()) as { jti: string }
-  const { version, tokens = [] } = await settings()
+  const { version, tokens } = await settings()
   for (const id of [jti, randomUUID()]) {
     const { json } = await cli(undefined, 'token', 'revoke', id, '--reason', 'seen in a chat')
     expect(json.error).toMatchObject({ code: 'INPUT_INVALID', message: expect.stringContaining('portage token revoke --stolen <file>') })
@@ -136,7 +136,7 @@ test('a revoked token is refused by name of who revoked it; one that is not list
   expect((await cli(unlisted, ...halt)).refused).toBe('ACCESS_TOKEN_REVOKED')
   expect((await settings()).tokens).toHaveLength(tokens.length + 1)
   // Its end is known: it is remembered until then.
-  expect((await settings()).tokens?.at(-1)).toMatchObject({ jti, name: 'night-shift', expiresAt: expect.any(Number) })
+  expect((await settings()).tokens.at(-1)).toMatchObject({ jti, name: 'night-shift', expiresAt: expect.any(Number) })
   // What a new Temporal is to be told keeps both.
   const { json } = await cli(undefined, 'settings', 'export')
   expect(json['orders']).toEqual(
@@ -203,7 +203,7 @@ test('the first token is listed like every other, and can be revoked by its id',
   const fresh = join(folder, 'first.yaml')
   const dataFolder = join(folder, 'first-data')
   await writeFile(fresh, stringify(JSON.parse(JSON.stringify({ ...config, dataFolder }))))
-  const row = async () => (await settings()).tokens?.find(({ name }) => name === 'first-admin')
+  const row = async () => (await settings()).tokens.find(({ name }) => name === 'first-admin')
   const shown = await firstStart(fresh, true, async () => (await row()) !== undefined)
   const [token = ''] = /^[\w-]+\.[\w-]+\.[\w-]+$/m.exec(shown) ?? []
   const asFirst = (...argv: string[]) =>
@@ -241,7 +241,7 @@ test('the first start shows the first token on a terminal, and never in the log;
   const noneIsLeft = async () => !(await readdir(dataFolder)).includes('first-token.json')
   expect(await noneIsLeft()).toBe(false)
   expect(await firstStart(fresh, true, noneIsLeft)).toBe('')
-  expect((await settings()).tokens?.filter(({ jti }) => shown.includes(jti))).toMatchObject([{ name: 'first-admin' }])
+  expect((await settings()).tokens.filter(({ jti }) => shown.includes(jti))).toMatchObject([{ name: 'first-admin' }])
   await write({ address: `127.0.0.1:${await freePort()}` })
   await rm(dataFolder, { recursive: true })
   expect(await start(false)).toBe('')

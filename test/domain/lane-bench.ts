@@ -1,6 +1,6 @@
 import { type Attempt, type LaneState, type Owner, newLane } from '../../domain/lane/lane.ts'
 import type { ApplyRequest, LaneAnswer, LaneRequest, Observation, RolledBack } from '../../domain/lane/messages.ts'
-import { apply } from '../../domain/lane/reducer.ts'
+import { apply } from '../../domain/lane/reducer/reducer.ts'
 
 export const first: Attempt = { kind: 'call', gasLimit: '100', maxFee: '10', tip: '1' }
 export const bump: Attempt = { kind: 'call', gasLimit: '100', maxFee: '12', tip: '2' }

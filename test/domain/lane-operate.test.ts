@@ -182,13 +182,13 @@ describe('who ordered it, and why', () => {
     expect(lane.state.orders).toMatchObject([{ kind: 'fill', ...order, facts: { nonce: 5 } }])
   })
 
-  test('is kept as unnamed where the update has no name, with the reason that is known', () => {
+  test('an order without a name is kept as unnamed', () => {
     const lane = new Bench()
     lane.do({ kind: 'pause', id, pause: { kind: 'operator', reason: 'key rotation' } })
     lane.do({ kind: 'resync', id })
     expect(lane.state.paused).toEqual({ kind: 'operator', reason: 'key rotation', by: 'unnamed' })
     expect(lane.state.orders).toMatchObject([
-      { kind: 'pause', by: 'unnamed', reason: 'key rotation' },
+      { kind: 'pause', by: 'unnamed', reason: 'update without a name' },
       { kind: 'resync', by: 'unnamed', reason: 'update without a name' },
     ])
   })

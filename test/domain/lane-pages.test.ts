@@ -4,7 +4,7 @@ import { kept } from '../../domain/lane/entries.ts'
 import type { Attempt, Entry, LaneState } from '../../domain/lane/lane.ts'
 import { mayOwn, packEntries, unpackEntries } from '../../domain/lane/storage/pack.ts'
 import { carried, paged, unpaged } from '../../domain/lane/storage/pages.ts'
-import { apply } from '../../domain/lane/reducer.ts'
+import { apply } from '../../domain/lane/reducer/reducer.ts'
 import { firstKept, keptEntry, laneThatKeeps, quarterHour } from './kept-lane.ts'
 
 const lane = `evm-42161:0x${'a'.repeat(40)}`

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { type LaneState, newLane } from '../../domain/lane/lane.ts'
 import type { ApplyRequest, LaneRequest, Observation } from '../../domain/lane/messages.ts'
-import { apply as applyAt } from '../../domain/lane/reducer.ts'
+import { apply as applyAt } from '../../domain/lane/reducer/reducer.ts'
 import { view } from '../../domain/lane/view.ts'
 import { nonceOf, owner } from './lane-bench.ts'
 

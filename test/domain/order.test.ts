@@ -4,8 +4,7 @@ import { orderLines, orderOf, type GivenOrder, ordersKept, withOrder } from '../
 describe('the order in a signal or an update', () => {
   test.each<[string, unknown, { by: string; reason: string }]>([
     ['as clients send it', { order: { by: 'ops', reason: 'a test' } }, { by: 'ops', reason: 'a test' }],
-    ['of a recorded history', { by: 'ops', reason: 'a test' }, { by: 'ops', reason: 'a test' }],
-    ['of a recorded cancel', { operator: 'ops', reason: 'a test' }, { by: 'ops', reason: 'a test' }],
+    ['as people type it', { by: 'ops', reason: 'a test' }, { by: 'ops', reason: 'a test' }],
     ['nothing', undefined, { by: 'unnamed', reason: 'signal without a name' }],
     ['null', null, { by: 'unnamed', reason: 'signal without a name' }],
     ['a text', 'now', { by: 'unnamed', reason: 'signal without a name' }],

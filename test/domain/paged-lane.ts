@@ -1,7 +1,7 @@
 import type { LaneState } from '../../domain/lane/lane.ts'
 import type { ApplyRequest } from '../../domain/lane/messages.ts'
 import { carried, paged, unpaged } from '../../domain/lane/storage/pages.ts'
-import { apply } from '../../domain/lane/reducer.ts'
+import { apply } from '../../domain/lane/reducer/reducer.ts'
 import { freeze, json } from './lane-books.ts'
 import assert from 'node:assert/strict'
 

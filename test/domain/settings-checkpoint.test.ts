@@ -58,7 +58,7 @@ describe('a checkpoint of the settings', () => {
       denied: [...settings.denied, { kind: 'recipient', value: '0x1', ...given }],
       nodes: [...settings.nodes, { chain: 'bsc', name: 'x', disabled: false, url: 'https://user:password@evil.example' }],
       fees: [...settings.fees, { scope: { kind: 'global' }, policy: { maxTip: -1 } }],
-      tokens: [...settings.tokens!, { jti: '../../x', revoked: given }],
+      tokens: [...settings.tokens, { jti: '../../x', revoked: given }],
     }
     const { settings: back, refused } = read(checkpoint({ settings: hostile }))
     expect(refused).toBe(6)

@@ -79,14 +79,6 @@ describe('a change of the settings', () => {
     expect(denyRuleOf(applySettingsOrders(noSettings, orders, 0), 'bsc', { recipient: address, token })).toBeDefined()
   })
 
-  test('allows again what older versions took, though nothing matches it', () => {
-    const value = `0x${'0'.repeat(3)}${'ab'.repeat(20)}`
-    const row = { kind: 'recipient', value, by: 'me', reason: 'x', at: 0 } as const
-    const orders = request({ kind: 'allow', what: 'recipient', value })
-    assertSettingsOrders(orders)
-    expect(applySettingsOrders({ ...noSettings, denied: [row] }, orders, 0).denied).toEqual([])
-  })
-
   test.each([
     ['a Wormhole number that the config has a name for', { sourceChain: 'wormhole-2' }, 'is called ethereum in the config'],
     ['a Wormhole number that no chain can have', { sourceChain: 'wormhole-65536' }, 'there is no chain'],

@@ -23,6 +23,7 @@ describe('settings', () => {
       denied: [{ kind: 'token', value: token, ...author, at: 1_000 }],
       fees: [],
       nodes: [],
+      tokens: [],
       audit: [
         { version: 1, ...author, at: 1_000, order: { kind: 'halt', scope: { chain: 'bsc' } } },
         { version: 2, ...author, at: 1_000, order: { kind: 'deny', what: 'token', value: token } },
@@ -57,7 +58,7 @@ describe('settings', () => {
     expect(again).toBe(revoked)
     const later = applySettingsOrders(revoked, { ...author, orders: [{ kind: 'addToken', token: issued('c', 9_000) }] }, 3_000)
     // One that was revoked without being listed may be good for long: it stays.
-    expect(later.tokens?.map(({ jti }) => jti)).toEqual(['a', 'unlisted', 'c'])
+    expect(later.tokens.map(({ jti }) => jti)).toEqual(['a', 'unlisted', 'c'])
   })
 
   test('drop a revoked token that was never listed once no token made before is good any more, so that they close the list for nobody', () => {
@@ -69,7 +70,7 @@ describe('settings', () => {
     expect(full.tokens).toHaveLength(200)
     const revoke = (at: number) => applySettingsOrders(full, { ...author, orders: [{ kind: 'revokeToken', jti: 'stolen' }] }, at)
     expect(revoke(1_000 + longestTokenMs - 1).tokens).toHaveLength(201)
-    expect(revoke(1_000 + longestTokenMs).tokens?.map(({ jti }) => jti)).toEqual(['stolen'])
+    expect(revoke(1_000 + longestTokenMs).tokens.map(({ jti }) => jti)).toEqual(['stolen'])
   })
 
   test('hold the newest 200 changes', () => {

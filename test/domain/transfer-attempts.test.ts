@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { giveUp, hearOf, rollBack, type SignedAttempt, transactionsKept } from '../../domain/transfer/attempts.ts'
+import { dropAttempts, recordAttempts, rollBackAttempts, type SignedAttempt, transactionsKept } from '../../domain/transfer/attempts.ts'
 
 const lane = 'evm-1:0x52908400098527886e0f7030069857d2e4169ee7'
 const signed = (hash: string, fate: SignedAttempt['fate']): SignedAttempt => ({ kind: 'call', hash, maxFee: '2', tip: '1', fate })
@@ -7,9 +7,9 @@ const heard = (nonce: number, tried: SignedAttempt[], more: object = {}) => ({ l
 const fates = (all: readonly { hash?: string; fate: string }[]) => Object.fromEntries(all.map(({ hash, fate }) => [hash, fate]))
 
 test('what one process signed stays known when another one tells only of its own', () => {
-  const first = hearOf([], heard(7, [signed('a', 'open'), signed('b', 'open')]))
+  const first = recordAttempts([], heard(7, [signed('a', 'open'), signed('b', 'open')]))
   expect(fates(first)).toEqual({ a: 'pending', b: 'pending' })
-  const second = hearOf(first, { ...heard(7, [signed('c', 'mined')]), landed: { txHash: 'c', gasPaid: '42' } })
+  const second = recordAttempts(first, { ...heard(7, [signed('c', 'mined')]), landed: { txHash: 'c', gasPaid: '42' } })
   expect(second).toEqual([
     { lane, nonce: 7, round: 1, kind: 'call', hash: 'a', maxFee: '2', tip: '1', at: 5, fate: 'pending' },
     { lane, nonce: 7, round: 1, kind: 'call', hash: 'b', maxFee: '2', tip: '1', at: 5, fate: 'pending' },
@@ -18,28 +18,28 @@ test('what one process signed stays known when another one tells only of its own
 })
 
 test('one that fell out of its block is reorged until it is mined again, or another one is', () => {
-  const mined = hearOf([], heard(7, [signed('a', 'outbid'), signed('b', 'mined')], { landed: { txHash: 'b', gasPaid: '1' } }))
+  const mined = recordAttempts([], heard(7, [signed('a', 'outbid'), signed('b', 'mined')], { landed: { txHash: 'b', gasPaid: '1' } }))
   expect(fates(mined)).toEqual({ a: 'replaced', b: 'mined' })
-  const fallen = rollBack(mined, 1)
+  const fallen = rollBackAttempts(mined, 1)
   expect(fates(fallen)).toEqual({ a: 'replaced', b: 'reorged' })
   expect(fallen[1]).not.toHaveProperty('gasPaid')
   // Of another round nothing is known by this.
-  expect(fates(rollBack(mined, 2))).toEqual(fates(mined))
-  expect(fates(hearOf(fallen, heard(7, [signed('a', 'open'), signed('b', 'open')])))).toEqual({ a: 'pending', b: 'reorged' })
-  expect(fates(hearOf(fallen, heard(7, [signed('a', 'mined'), signed('b', 'outbid')])))).toEqual({ a: 'mined', b: 'replaced' })
-  expect(fates(hearOf(mined, heard(7, [signed('b', 'open')])))).toEqual({ a: 'replaced', b: 'reorged' })
+  expect(fates(rollBackAttempts(mined, 2))).toEqual(fates(mined))
+  expect(fates(recordAttempts(fallen, heard(7, [signed('a', 'open'), signed('b', 'open')])))).toEqual({ a: 'pending', b: 'reorged' })
+  expect(fates(recordAttempts(fallen, heard(7, [signed('a', 'mined'), signed('b', 'outbid')])))).toEqual({ a: 'mined', b: 'replaced' })
+  expect(fates(recordAttempts(mined, heard(7, [signed('b', 'open')])))).toEqual({ a: 'replaced', b: 'reorged' })
 })
 
 test('the end of a round gives up what is in no block, and a failed round keeps its transactions', () => {
-  const all = hearOf([], heard(7, [signed('a', 'outbid'), signed('b', 'open')]))
-  const ended = giveUp(all, 1)
+  const all = recordAttempts([], heard(7, [signed('a', 'outbid'), signed('b', 'open')]))
+  const ended = dropAttempts(all, 1)
   expect(fates(ended)).toEqual({ a: 'replaced', b: 'dropped' })
-  const next = hearOf(ended, { ...heard(9, [signed('c', 'open')]), round: 2 })
+  const next = recordAttempts(ended, { ...heard(9, [signed('c', 'open')]), round: 2 })
   expect(fates(next)).toEqual({ a: 'replaced', b: 'dropped', c: 'pending' })
 })
 
 test('the newest are kept', () => {
   const many = Array.from({ length: 60 }, (_, index) => signed(`h${index}`, 'open'))
-  const kept = hearOf([], heard(1, many))
+  const kept = recordAttempts([], heard(1, many))
   expect([kept.length, kept.at(-1)?.hash]).toEqual([transactionsKept, 'h59'])
 })

@@ -181,11 +181,11 @@ export async function startStage(
 /** The id as the guardian's digest makes it. */
 async function identified(devnet: Devnet, sent: SentTransfer): Promise<Sent> {
   const { digest } = await devnet.guardian.waitFor(sent.emitterChain, sent.emitter, sent.sequence)
-  const { source: sourceChain, emitterChain, emitter, sequence } = sent
+  const { emitterChain, emitter, sequence } = sent
   const sourceId = String(emitterChain)
   return {
     ...sent,
-    id: transferId({ bridge: 'wormhole-token-bridge', sourceChain, sourceId, emitter, sequence: String(sequence), digest }),
+    id: transferId({ bridge: 'wormhole-token-bridge', sourceId, emitter, sequence: String(sequence), digest }),
   }
 }
 

@@ -5,6 +5,7 @@ export function nativeTransfer(sequence = 1, own: Partial<Transfer> = {}): Trans
   return {
     bridge: 'native-bridge',
     sourceChain: 'ethereum',
+    sourceId: own.sourceChain ?? 'ethereum',
     targetChain: 'bsc',
     emitter: '00'.repeat(32),
     sequence: String(sequence),

@@ -101,7 +101,7 @@ describe('folder rules', () => {
 
   test('every source file of the repo keeps them', () => {
     const files = sourceFiles(root)
-    expect(files).toContain('domain/lane/reducer.ts')
+    expect(files).toContain('domain/lane/reducer/reducer.ts')
     expect(files).toContain('test/house/rooms.test.ts')
     expect(files.flatMap((file) => checkFile(file, readFileSync(root + file, 'utf8')))).toEqual([])
   })

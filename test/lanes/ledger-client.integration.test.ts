@@ -131,7 +131,14 @@ describe('The client of a ledger', () => {
     const serving = worker.run()
     try {
       const transfers = upTo(40).map((number): Transfer => ({
-        ...{ bridge: 'native-bridge', sourceChain: 'a', targetChain: chain, emitter: '0'.repeat(64), sequence: String(number) },
+        ...{
+          bridge: 'native-bridge',
+          sourceChain: 'a',
+          sourceId: 'a',
+          targetChain: chain,
+          emitter: '0'.repeat(64),
+          sequence: String(number),
+        },
         ...{ digest: `0x${String(number).padStart(64, '0')}`, message: '' },
       }))
       await Promise.all(transfers.map((transfer) => startTransfer(temporal.client, transferId(transfer), { transfer })))

@@ -1,4 +1,6 @@
+import { readdirSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
+import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { AuditReport } from '../../temporal/contracts/audit.ts'
 import type { BatchStatus } from '../../temporal/contracts/batch.ts'
@@ -26,7 +28,7 @@ export interface RecordedEvent {
   readonly workflowExecutionCompletedEventAttributes?: { readonly result: { readonly payloads: readonly { readonly data: string }[] } }
 }
 
-/** A recorded run: its file is in test/fixtures/histories. `shows` checks that the recording has what it is for. */
+/** A recorded run. `shows` checks that the recording has what it is kept for. */
 export interface Fixture {
   readonly workflow:
     | 'transfer'
@@ -59,15 +61,6 @@ export const fixtures = {
     workflow: 'transfer',
     shows: (history) => ends(history, 'cancelled') && steps(history).includes('withdraw') && signals(history).includes('cancel'),
   },
-  'cancelled-by-nonces': {
-    workflow: 'transfer',
-    shows: (history) => ends(history, 'cancelled') && signals(history).includes('cancel') && steps(history).includes('broadcast'),
-  },
-  /** As releases before `cancel-by-temporal` recorded it. */
-  'ended-by-temporal': {
-    workflow: 'transfer',
-    shows: (history) => has(history, 'WORKFLOW_EXECUTION_CANCEL_REQUESTED') && has(history, 'WORKFLOW_EXECUTION_CANCELED'),
-  },
   'cancelled-by-temporal': {
     workflow: 'transfer',
     shows: (history) => has(history, 'WORKFLOW_EXECUTION_CANCEL_REQUESTED') && ends(history, 'cancelled'),
@@ -77,13 +70,13 @@ export const fixtures = {
     shows: (history) =>
       ends(history, 'delivered') && history.events.some(({ activityTaskStartedEventAttributes: started }) => (started?.attempt ?? 1) > 1),
   },
-  'broadcast-near': {
+  'broadcast-local': {
     workflow: 'transfer',
-    shows: (history) => ends(history, 'delivered') && steps(history).join() === 'broadcastNear' && history.events.length <= 26,
+    shows: (history) => ends(history, 'delivered') && steps(history).join() === 'broadcastLocally' && history.events.length <= 26,
   },
-  'broadcast-near-then-queue': {
+  'broadcast-local-then-queue': {
     workflow: 'transfer',
-    shows: (history) => ends(history, 'delivered') && steps(history).join() === 'broadcastNear,broadcast',
+    shows: (history) => ends(history, 'delivered') && steps(history).join() === 'broadcastLocally,broadcast',
   },
   declined: { workflow: 'transfer', shows: (history) => ends(history, 'declined') && steps(history).length === 0 },
   'waiting-and-retry': {
@@ -93,11 +86,11 @@ export const fixtures = {
   'waiting-for-fees': {
     workflow: 'transfer',
     shows: (history) =>
-      ends(history, 'delivered') && passes(history, 'waiting') && has(history, 'TIMER_STARTED') && signals(history).length === 0,
-  },
-  'waiting-with-code': {
-    workflow: 'transfer',
-    shows: (history) => ends(history, 'delivered') && passes(history, 'waiting') && JSON.stringify(history).includes('"PortageCode"'),
+      ends(history, 'delivered') &&
+      passes(history, 'waiting') &&
+      has(history, 'TIMER_STARTED') &&
+      signals(history).length === 0 &&
+      JSON.stringify(history).includes('"PortageCode"'),
   },
   'parked-by-deadline': {
     workflow: 'transfer',
@@ -133,20 +126,15 @@ export const fixtures = {
     workflow: 'operatorTransaction',
     shows: (history) => ends(history, 'cancelled') && signals(history).includes('cancel') && steps(history).length > 1,
   },
-  /** As releases before `refused-after-sent` recorded it. */
   'operator-transaction-refused': {
-    workflow: 'operatorTransaction',
-    shows: (history) => ends(history, 'refused') && steps(history).length === 2,
-  },
-  'operator-transaction-refused-later': {
     workflow: 'operatorTransaction',
     shows: (history) => ends(history, 'done') && steps(history).length === 3,
   },
-  'batch-told': {
+  'batch-reported': {
     workflow: 'batch',
     shows: (history) => ends(history, 'done') && signals(history).includes('over') && steps(history).length === 0,
   },
-  'batch-seen-to': {
+  'batch-followed': {
     workflow: 'batch',
     shows: (history) => ends(history, 'done') && !signals(history).includes('over') && steps(history).join() === 'broadcastBatch',
   },
@@ -181,10 +169,6 @@ export const fixtures = {
       has(history, 'WORKFLOW_EXECUTION_UPDATE_COMPLETED') &&
       signals(history).join() === 'pause,resume',
   },
-  'stream-aside': {
-    workflow: 'stream',
-    shows: (history) => !continues(history) && has(history, 'MARKER_RECORDED') && has(history, 'WORKFLOW_EXECUTION_CONTINUED_AS_NEW'),
-  },
   'stream-continued-run': {
     workflow: 'stream',
     shows: (history) =>
@@ -194,12 +178,25 @@ export const fixtures = {
 
 export type FixtureName = keyof typeof fixtures
 
-export function fixturePath(name: FixtureName): string {
-  return fileURLToPath(new URL(`../fixtures/histories/${name}.json`, import.meta.url))
+/** One folder for each release that changed a workflow, named by its version. */
+const historiesFolder = fileURLToPath(new URL('../fixtures/histories/', import.meta.url))
+
+/** The releases with recorded histories, the oldest first. */
+export function recordedReleases(): string[] {
+  return readdirSync(historiesFolder).toSorted((a, b) => a.localeCompare(b, 'en', { numeric: true }))
 }
 
-export async function readFixture(name: FixtureName): Promise<RecordedHistory> {
-  return JSON.parse(await readFile(fixturePath(name), 'utf8')) as RecordedHistory
+/** The names of the histories of a release. */
+export function recordedNames(release: string): FixtureName[] {
+  return readdirSync(join(historiesFolder, release)).map((file) => basename(file, '.json') as FixtureName)
+}
+
+export function fixturePath(release: string, name: FixtureName): string {
+  return join(historiesFolder, release, `${name}.json`)
+}
+
+export async function readFixture(release: string, name: FixtureName): Promise<RecordedHistory> {
+  return JSON.parse(await readFile(fixturePath(release, name), 'utf8')) as RecordedHistory
 }
 
 function result({ events }: RecordedHistory): unknown {

@@ -6,7 +6,7 @@ import { pooled } from '../helpers/e2e-chain.ts'
 import { type LaneProcess, startBatchSetting } from '../lanes/batch-setting.ts'
 import type { Keep } from './record.ts'
 
-/** A batch whose process tells what became of it, and one whose process is gone. */
+/** A batch whose process reports how it ended, and one whose process is gone. */
 export async function recordBatches(keep: Keep): Promise<void> {
   const setting = await startBatchSetting()
   const { network, ledgers } = setting
@@ -22,7 +22,7 @@ export async function recordBatches(keep: Keep): Promise<void> {
     const delivered = await sent(process)
     await network.target.finalise()
     await workflow(delivered).result()
-    await keep('batch-told', stage, delivered.id)
+    await keep('batch-reported', stage, delivered.id)
 
     process.agent.stop()
     const doomed = await setting.process()
@@ -34,7 +34,7 @@ export async function recordBatches(keep: Keep): Promise<void> {
     await until(inPool, { timeoutMs: 30_000, what: 'the batch to be in the pool' })
     await network.target.finalise()
     await workflow(left).result()
-    await keep('batch-seen-to', stage, left.id)
+    await keep('batch-followed', stage, left.id)
     await end()
   } finally {
     await setting.stop()

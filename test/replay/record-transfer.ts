@@ -2,14 +2,13 @@ import { Worker } from '@temporalio/worker'
 import { startTemporal } from '../../lab/devnet/temporal/temporal.ts'
 import { until } from '../../lab/devnet/until.ts'
 import { silentLogger } from '../../observability/logger.ts'
-import { chainQueue, codesMemo, laneQueue } from '../../temporal/contracts/names.ts'
+import { chainQueue, laneQueue } from '../../temporal/contracts/names.ts'
 import { statusQuery, type TransferInput } from '../../temporal/contracts/transfer.ts'
 import type { Admission, BroadcastResult } from '../../temporal/contracts/transfer-steps.ts'
 import { workflowBundle } from '../../workers/process/bundle.ts'
 import { connectTemporal } from '../../workers/process/temporal.ts'
 import { runTemporalCli } from '../helpers/e2e-cli.ts'
 import type { Stage } from '../helpers/e2e.ts'
-import type { FixtureName } from './fixtures.ts'
 import type { Keep } from './record.ts'
 
 const lane = 'evm-1337:0xa'
@@ -20,17 +19,17 @@ const transfer = {
   ...{ sequence: '1', digest: `0x${'00'.repeat(32)}`, message: 'b3du' },
 }
 
-/** Transfers whose steps answer as told here, on a real server. */
+/** A transfer with scripted steps, on a real server. */
 async function withSteps(
-  steps: { admit?: () => Admission; broadcast?: (tries: number) => BroadcastResult },
+  broadcast: (tries: number) => BroadcastResult,
   use: (run: Pick<Stage, 'temporal'> & { id: string; reaches(state: string): Promise<unknown> }) => Promise<void>,
 ): Promise<void> {
   const server = await startTemporal({ inMemory: true, headless: true })
   const { client, connection } = await connectTemporal({ address: server.address, namespace: 'default' }, silentLogger())
   let tries = 0
   const activities = {
-    admit: async () => steps.admit?.() ?? ready,
-    broadcast: async () => steps.broadcast?.(++tries) ?? ({ kind: 'delivered', landed } as const),
+    admit: async () => ready,
+    broadcast: async () => broadcast(++tries),
     confirm: async () => ({ kind: 'gone' }),
     confirmEnd: async () => ({ kind: 'free' }),
     getLaneStatus: async () => ({ lane: { lane, open: true }, others: 0, abandonAfterMs: 0 }),
@@ -50,7 +49,6 @@ async function withSteps(
       workflowId: id,
       taskQueue: chainQueue('bsc'),
       args,
-      memo: { [codesMemo]: true },
     })
     const reaches = (state: string) =>
       until(async () => (await handle.query(statusQuery)).state === state, { timeoutMs: 60_000, what: `the transfer to be ${state}` })
@@ -63,31 +61,15 @@ async function withSteps(
   }
 }
 
-/** A transfer that waits since no lane takes work, and shows that in its search attributes until it goes on. */
-export async function recordCode(keep: Keep): Promise<void> {
-  let looks = 0
-  const closed: Admission = { kind: 'waiting', code: 'LANE_NONE', reason: 'no lane of bsc takes work', retryInMs: 1 }
-  await withSteps({ admit: () => (looks++ === 0 ? closed : ready) }, async ({ id, temporal, reaches }) => {
-    await reaches('delivered')
-    await keep('waiting-with-code', { temporal }, id)
+/** Temporal's own cancel of a transfer whose call is in the pool. */
+export async function recordCancelByTemporal(keep: Keep): Promise<void> {
+  const pool: BroadcastResult = { kind: 'pending', nonce: landed.nonce, attempts: 1, reason: 'blocks are full', tried: [] }
+  const broadcast = (tries: number): BroadcastResult => (tries === 1 ? pool : { kind: 'spent', nonce: landed.nonce, by: 'noop', tried: [] })
+  await withSteps(broadcast, async ({ id, temporal, reaches }) => {
+    await reaches('pending')
+    await temporal('workflow', 'cancel', '--workflow-id', id)
+    const ended = async () => !(await temporal('workflow', 'describe', '-w', id, '-o', 'json')).stdout.includes('EXECUTION_STATUS_RUNNING')
+    await until(ended, { timeoutMs: 60_000, what: 'the run to end' })
+    await keep('cancelled-by-temporal', { temporal }, id)
   })
-}
-
-/**
- * Temporal's own cancel of a transfer whose call is in the pool.
- * @param name the recording: before the patch the run ended at once
- */
-export function recordCancelByTemporal(name: FixtureName): (keep: Keep) => Promise<void> {
-  return async (keep) => {
-    const pool: BroadcastResult = { kind: 'pending', nonce: landed.nonce, attempts: 1, reason: 'blocks are full' }
-    const broadcast = (tries: number): BroadcastResult => (tries === 1 ? pool : { kind: 'spent', nonce: landed.nonce, by: 'noop' })
-    await withSteps({ broadcast }, async ({ id, temporal, reaches }) => {
-      await reaches('pending')
-      await temporal('workflow', 'cancel', '--workflow-id', id)
-      const ended = async () =>
-        !(await temporal('workflow', 'describe', '-w', id, '-o', 'json')).stdout.includes('EXECUTION_STATUS_RUNNING')
-      await until(ended, { timeoutMs: 60_000, what: 'the run to end' })
-      await keep(name, { temporal }, id)
-    })
-  }
 }

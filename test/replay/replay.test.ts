@@ -1,65 +1,67 @@
-import { readdir } from 'node:fs/promises'
-import { dirname, basename } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { DeterminismViolationError } from '@temporalio/workflow'
 import { bundleWorkflowCode, DefaultLogger, Worker, type ReplayResult, type WorkflowBundle } from '@temporalio/worker'
 import { beforeAll, describe, expect, test } from 'vitest'
+import packageJson from '../../package.json' with { type: 'json' }
 import { silentLogger } from '../../observability/logger.ts'
 import { workflowBundle } from '../../workers/process/bundle.ts'
 import { installRuntime } from '../../workers/process/temporal.ts'
-import { fixturePath, fixtures, readFixture, type FixtureName } from './fixtures.ts'
+import { fixtures, type FixtureName, readFixture, recordedNames, recordedReleases } from './fixtures.ts'
 
 const names = Object.keys(fixtures) as FixtureName[]
+const releases = recordedReleases()
+const newest = releases.at(-1)!
+const all = releases.flatMap((release) => recordedNames(release).map((name) => ({ release, name })))
 
-/** The results by fixture. A replay that fails has its error in the result; nothing is thrown. */
-async function replay(bundle: WorkflowBundle, wanted: readonly FixtureName[]): Promise<Map<string, ReplayResult>> {
-  const histories = await Promise.all(wanted.map(async (name) => ({ workflowId: name, history: await readFixture(name) })))
-  const results = new Map<string, ReplayResult>()
-  for await (const result of Worker.runReplayHistories({ workflowBundle: bundle }, histories)) results.set(result.workflowId, result)
+/** The error of each replay by `<release>/<name>`. */
+async function replay(bundle: WorkflowBundle, wanted: typeof all): Promise<Map<string, ReplayResult['error']>> {
+  const histories = await Promise.all(
+    wanted.map(async ({ release, name }) => ({ workflowId: `${release}/${name}`, history: await readFixture(release, name) })),
+  )
+  const results = new Map<string, ReplayResult['error']>()
+  for await (const { workflowId, error } of Worker.runReplayHistories({ workflowBundle: bundle }, histories)) results.set(workflowId, error)
   return results
 }
 
-describe('Recorded histories', () => {
+describe('recorded histories', () => {
   let bundle: WorkflowBundle
+  const replayed = new Map(all.map(({ release, name }) => [`${release}/${name}`, undefined]))
 
   beforeAll(async () => {
-    // The SDK tells of each workflow that does not match; here the tests do.
+    // The SDK logs each workflow that does not match. Here the tests report them.
     await installRuntime(silentLogger())
     bundle = await workflowBundle(silentLogger())
   })
 
-  test('every file has a meaning, and every meaning a file', async () => {
-    const files = await readdir(dirname(fixturePath('declined')))
-    expect(files.toSorted()).toEqual(names.map((name) => basename(fixturePath(name))).toSorted())
+  test('the newest release with histories has one of each fixture, and no release is newer than the package', () => {
+    expect(recordedNames(newest).toSorted()).toEqual(names.toSorted())
+    expect([newest, packageJson.version].toSorted((a, b) => a.localeCompare(b, 'en', { numeric: true }))[0]).toBe(newest)
   })
 
-  test.each(names)('%s shows what it is kept for, and nothing of the machine that recorded it', async (name) => {
-    const history = await readFixture(name)
+  test.each(all)('$release/$name shows what it is kept for, and does not name the machine that recorded it', async ({ release, name }) => {
+    const history = await readFixture(release, name)
     expect(fixtures[name].shows(history)).toBe(true)
-    // Process ids and host names stand in worker identities and names of sticky queues.
+    // Worker identities and names of sticky queues hold process ids and host names.
     const text = JSON.stringify(history)
     expect(text).toContain('"identity":"portage"')
     expect(text.match(/"\d+@[^"]*"|"stackTrace":"[^"]+"/g)).toBeNull()
   })
 
-  test('this build replays all of them', async () => {
-    const results = await replay(bundle, names)
-    expect([...results.keys()].toSorted()).toEqual(names.toSorted())
-    expect([...results].map(([name, { error }]) => [name, error])).toEqual([...results.keys()].map((name) => [name, undefined]))
+  test('this build replays the histories of every release', async () => {
+    expect(await replay(bundle, all)).toEqual(replayed)
   })
 
-  test('this build replays all of them with tracing on, too: it changes no command', async () => {
-    const results = await replay(await workflowBundle(silentLogger(), true), names)
-    expect([...results].map(([name, { error }]) => [name, error])).toEqual([...results.keys()].map((name) => [name, undefined]))
-    expect(results.size).toBe(names.length)
+  test('this build replays them with tracing too, which changes no command', async () => {
+    expect(await replay(await workflowBundle(silentLogger(), true), all)).toEqual(replayed)
   })
 
-  test('a build with another order of commands fails the histories of the workflow that it changed, and only these', async () => {
+  test('a build with another order of commands fails the histories of the workflow that it changed, and no others', async () => {
     const workflowsPath = fileURLToPath(new URL('./incompatible/index.ts', import.meta.url))
     const incompatible = await bundleWorkflowCode({ workflowsPath, logger: new DefaultLogger('ERROR', () => {}) })
-    const results = await replay(incompatible, names)
-    expect(results.get('happy-near-finality')?.error).toBeInstanceOf(DeterminismViolationError)
-    const failed = [...results].filter(([, { error }]) => error !== undefined).map(([name]) => name)
-    expect(failed.toSorted()).toEqual(names.filter((name) => fixtures[name].workflow === 'transfer').toSorted())
+    const results = await replay(incompatible, all)
+    expect(results.get(`${newest}/happy-near-finality`)).toBeInstanceOf(DeterminismViolationError)
+    const failed = [...results].filter(([, error]) => error !== undefined).map(([name]) => name)
+    const changed = all.filter(({ name }) => fixtures[name].workflow === 'transfer').map(({ release, name }) => `${release}/${name}`)
+    expect(failed.toSorted()).toEqual(changed.toSorted())
   })
 })

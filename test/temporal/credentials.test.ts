@@ -6,7 +6,7 @@ import { type CertificateFiles, createTestCa, hasOpenssl, type TestCa } from '..
 import { createTokenIssuer } from '../../lab/devnet/temporal/tokens.ts'
 import { apiKeyExpiry, readCredentials } from '../../temporal/client/connection/credentials.ts'
 import { redactText } from '../../observability/redact.ts'
-import { openness } from '../../temporal/client/connection/openness.ts'
+import { connectionExposure } from '../../temporal/client/connection/exposure.ts'
 import { temporaryFolder } from '../helpers/folders.ts'
 
 const at = { address: 'temporal.example:7233', namespace: 'default' }
@@ -86,13 +86,13 @@ describe('API keys', () => {
 
 test('what is open is said: nobody is asked who he is, or a key goes in plain text', () => {
   const [source] = [text('x')]
-  expect(openness(at)?.what).toContain('in plain text and without a client certificate or API key')
+  expect(connectionExposure(at)?.what).toContain('in plain text and without a client certificate or API key')
   // The text is no secret, and is not taken for one.
-  expect(redactText(openness(at)!.what)).toBe(openness(at)!.what)
-  expect(openness({ ...at, tls: {} })?.what).toContain('whoever reaches temporal.example:7233 can read all transfers')
-  expect(openness({ ...at, apiKey: source })?.what).toContain('the API key goes to temporal.example:7233 in plain text')
-  expect([openness({ ...at, tls: {}, apiKey: source }), openness({ ...at, tls: { certificate: source, key: source } })]).toEqual([
-    undefined,
-    undefined,
-  ])
+  expect(redactText(connectionExposure(at)!.what)).toBe(connectionExposure(at)!.what)
+  expect(connectionExposure({ ...at, tls: {} })?.what).toContain('whoever reaches temporal.example:7233 can read all transfers')
+  expect(connectionExposure({ ...at, apiKey: source })?.what).toContain('the API key goes to temporal.example:7233 in plain text')
+  expect([
+    connectionExposure({ ...at, tls: {}, apiKey: source }),
+    connectionExposure({ ...at, tls: { certificate: source, key: source } }),
+  ]).toEqual([undefined, undefined])
 })

@@ -3,7 +3,14 @@ import type { TimelineEntry, TransferProgress } from '../../temporal/contracts/t
 import { detailsOf, joined } from '../../workflows/transfer/details.ts'
 
 const transfer = {
-  ...{ bridge: 'wormhole-token-bridge', sourceChain: 'ethereum', targetChain: 'bsc', emitter: '00'.repeat(32), sequence: '12' },
+  ...{
+    bridge: 'wormhole-token-bridge',
+    sourceChain: 'ethereum',
+    sourceId: '2',
+    targetChain: 'bsc',
+    emitter: '00'.repeat(32),
+    sequence: '12',
+  },
   ...{ digest: `0x${'00'.repeat(32)}`, message: 'b3du' },
 }
 const here = { namespace: 'default', workflowId: 'wormhole-token-bridge:2:00:12:00' }

@@ -65,12 +65,6 @@ test('An operator’s transaction is as old as its order, in whichever run: what
   expect(status).toMatchObject({ state: 'done', orderedAt: startedAt })
 })
 
-test('Of one that an earlier version has continued the time is not known, and no nonce is too old', async () => {
-  const { status } = await inTwoRuns('operator-transaction:earlier', { round: 1, sentBefore: false, waits: 0 })
-  expect(asked.map(({ orderedAt }) => orderedAt)).toEqual([0, 0])
-  expect(status).not.toHaveProperty('orderedAt')
-})
-
 test("Temporal's own cancel is an order to end it, which no reason of any length keeps from being started, shown and obeyed", async () => {
   const { client } = ledgers.temporal
   asked.splice(0)

@@ -8,7 +8,7 @@ import type { Transfer } from '../../domain/transfer/transfer.ts'
 import { silentLogger } from '../../observability/logger.ts'
 import { type TransferInput, type TransferStatus, retrySignal } from '../../temporal/contracts/transfer.ts'
 import { startedAtMemo } from '../../temporal/client/transfers/transfer-list.ts'
-import { chainQueue, codesMemo, laneQueue } from '../../temporal/contracts/names.ts'
+import { chainQueue, laneQueue } from '../../temporal/contracts/names.ts'
 import type {
   Admission,
   AdmitInput,
@@ -33,6 +33,7 @@ export const lanes = ['evm-1:0xa', 'evm-1:0xb'] as const
 export const transfer: Transfer = {
   bridge: 'wormhole-token-bridge',
   sourceChain: 'ethereum',
+  sourceId: 'ethereum',
   targetChain: 'bsc',
   emitter: '00'.repeat(32),
   sequence: '1',
@@ -45,7 +46,7 @@ export const waiting = { timeoutMs: 60_000, everyMs: 20 }
 /** What the steps of a test answer. */
 export interface Script {
   admit(input: AdmitInput): Admission | Promise<Admission>
-  broadcastNear(input: BroadcastInput): BroadcastResult | { kind: 'elsewhere' } | Promise<{ kind: 'elsewhere' }>
+  broadcastLocally(input: BroadcastInput): BroadcastResult | { kind: 'elsewhere' } | Promise<{ kind: 'elsewhere' }>
   broadcast(input: BroadcastInput): BroadcastResult | Promise<BroadcastResult>
   confirm(input: ConfirmInput): Confirmation
   confirmEnd(input: ConfirmEndInput): EndConfirmation
@@ -60,7 +61,7 @@ export const ready = (input: AdmitInput): Admission => {
 }
 export const sound: Script = {
   admit: ready,
-  broadcastNear: () => ({ kind: 'elsewhere' }),
+  broadcastLocally: () => ({ kind: 'elsewhere' }),
   broadcast: () => ({ kind: 'delivered', landed }),
   confirm: () => ({ kind: 'gone' }),
   confirmEnd: () => ({ kind: 'free' }),
@@ -75,7 +76,7 @@ export interface Scripted {
   /** What the steps of this test were asked. */
   readonly asked: {
     admit: AdmitInput[]
-    broadcastNear: BroadcastInput[]
+    broadcastLocally: BroadcastInput[]
     broadcast: BroadcastInput[]
     confirm: ConfirmInput[]
     confirmEnd: ConfirmEndInput[]
@@ -115,7 +116,7 @@ export function scriptedTransfers(tracing = false): Scripted {
   let count = 0
   const nothing = (): Scripted['asked'] => ({
     admit: [],
-    broadcastNear: [],
+    broadcastLocally: [],
     broadcast: [],
     confirm: [],
     confirmEnd: [],
@@ -132,7 +133,7 @@ export function scriptedTransfers(tracing = false): Scripted {
     const { connection } = temporal
     const activities = {
       admit: async (input: AdmitInput) => (asked.admit.push(input), on.script.admit(input)),
-      broadcastNear: async (input: BroadcastInput) => (asked.broadcastNear.push(input), on.script.broadcastNear(input)),
+      broadcastLocally: async (input: BroadcastInput) => (asked.broadcastLocally.push(input), on.script.broadcastLocally(input)),
       broadcast: async (input: BroadcastInput) => (asked.broadcast.push(input), on.script.broadcast(input)),
       confirm: async (input: ConfirmInput) => (asked.confirm.push(input), on.script.confirm(input)),
       confirmEnd: async (input: ConfirmEndInput) => (asked.confirmEnd.push(input), on.script.confirmEnd(input)),
@@ -189,9 +190,9 @@ export function scriptedTransfers(tracing = false): Scripted {
       return new Client({ connection: temporal.connection, interceptors: { workflow: [given] } }).workflow.start('transfer', {
         workflowId: `transfer-${++count}`,
         taskQueue: chainQueue('bsc'),
-        args: [{ transfer, endsByNonces: true, ...options } satisfies TransferInput],
+        args: [{ transfer, ...options } satisfies TransferInput],
         ...(workflowTaskTimeout && { workflowTaskTimeout }),
-        memo: { [startedAtMemo]: new Date().toISOString(), [codesMemo]: true },
+        memo: { [startedAtMemo]: new Date().toISOString() },
       })
     },
     async startWithDeadline(isAsked) {

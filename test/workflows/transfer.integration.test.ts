@@ -214,14 +214,14 @@ describe('The transfer workflow', () => {
   })
 
   describe('broadcast near at hand', () => {
-    const near = (input: AdmitInput): Admission => ({ ...(ready(input) as Ready), near: true })
+    const near = (input: AdmitInput): Admission => ({ ...(ready(input) as Ready), local: true })
 
     test('ends it there: nothing goes through the queue of the lane', async () => {
       on.script.admit = near
-      on.script.broadcastNear = () => ({ kind: 'delivered', landed })
+      on.script.broadcastLocally = () => ({ kind: 'delivered', landed })
       expect(await (await on.start()).result()).toMatchObject({ state: 'delivered', rounds: 1, nonce: 7 })
-      expect(on.asked.broadcastNear.map(({ mode }) => mode)).toEqual(['new'])
-      expect(on.asked.broadcastNear[0]).not.toHaveProperty('near')
+      expect(on.asked.broadcastLocally.map(({ mode }) => mode)).toEqual(['new'])
+      expect(on.asked.broadcastLocally[0]).not.toHaveProperty('near')
       expect(on.asked.broadcast).toEqual([])
     })
 
@@ -235,35 +235,37 @@ describe('The transfer workflow', () => {
       ],
     ])('%s: the same intent goes through the queue, and is looked up before it gets a nonce', async (_, answer) => {
       on.script.admit = near
-      on.script.broadcastNear = answer
+      on.script.broadcastLocally = answer
       expect(await (await on.start()).result()).toMatchObject({ state: 'delivered', rounds: 1 })
-      expect(on.asked.broadcastNear).toHaveLength(1)
-      expect(on.asked.broadcast).toEqual([{ ...on.asked.broadcastNear[0], mode: 'requeued' }])
+      expect(on.asked.broadcastLocally).toHaveLength(1)
+      expect(on.asked.broadcast).toEqual([{ ...on.asked.broadcastLocally[0], mode: 'requeued' }])
     })
 
     test('is elsewhere, at last: what operators ordered meanwhile is in the step of the queue', async () => {
       let leave = (): void => {}
       const elsewhere = new Promise<{ kind: 'elsewhere' }>((resolve) => (leave = () => resolve({ kind: 'elsewhere' })))
       on.script.admit = near
-      on.script.broadcastNear = () => elsewhere
+      on.script.broadcastLocally = () => elsewhere
       const handle = await on.start()
-      await until(() => on.asked.broadcastNear.length === 1, { ...waiting, what: 'the step near at hand' })
+      await until(() => on.asked.broadcastLocally.length === 1, { ...waiting, what: 'the step near at hand' })
       await handle.signal(expediteSignal, { order: { by: 'night-shift', reason: 'a test' } })
       await handle.signal(retrySignal, { order: { by: 'night-shift', reason: 'a test' } })
       leave()
       expect(await handle.result()).toMatchObject({ state: 'delivered', rounds: 1 })
-      expect(on.asked.broadcastNear).toMatchObject([{ priority: 3 }])
-      expect(on.asked.broadcast).toEqual([{ ...on.asked.broadcastNear[0], mode: 'requeued', priority: 1, retriedAt: expect.any(Number) }])
+      expect(on.asked.broadcastLocally).toMatchObject([{ priority: 3 }])
+      expect(on.asked.broadcast).toEqual([
+        { ...on.asked.broadcastLocally[0], mode: 'requeued', priority: 1, retriedAt: expect.any(Number) },
+      ])
     })
 
     test('in no block after some time: it is followed through the queue', async () => {
       on.script.admit = near
-      on.script.broadcastNear = () => ({ kind: 'pending', nonce: 7, attempts: 1, reason: 'blocks are full' })
+      on.script.broadcastLocally = () => ({ kind: 'pending', nonce: 7, attempts: 1, reason: 'blocks are full' })
       const handle = await on.start()
       await on.reaches(handle, ({ state }) => state === 'pending', 'the transfer to be pending')
       await handle.signal(retrySignal)
       expect(await handle.result()).toMatchObject({ state: 'delivered', rounds: 1, nonce: 7 })
-      expect(on.asked.broadcastNear).toHaveLength(1)
+      expect(on.asked.broadcastLocally).toHaveLength(1)
       expect(on.asked.broadcast.map(({ mode }) => mode)).toEqual(['follow'])
     })
 
@@ -271,9 +273,9 @@ describe('The transfer workflow', () => {
       let end = (): void => {}
       const running = new Promise<never>((_, reject) => (end = () => reject(new Error('the test is over'))))
       on.script.admit = near
-      on.script.broadcastNear = () => running
+      on.script.broadcastLocally = () => running
       const handle = await on.start()
-      await until(() => on.asked.broadcastNear.length === 1, { ...waiting, what: 'the step near at hand' })
+      await until(() => on.asked.broadcastLocally.length === 1, { ...waiting, what: 'the step near at hand' })
       await handle.signal(cancelSignal, { order: { by: 'night-shift', reason: 'a test' } })
       expect(await handle.result()).toMatchObject({ state: 'cancelled', cancelledBy: { by: 'night-shift' } })
       expect(on.asked.broadcast).toEqual([])

@@ -8,7 +8,6 @@ import { startWorkflowRecovery } from '../../temporal/recovery/workflow-recovery
 import { type Admin, openAdmin } from '../roles/admin.ts'
 import { scheduleAudits } from '../roles/audit.ts'
 import { createChainWorker } from '../roles/chain.ts'
-import { watchCodeAttribute } from './code-attribute.ts'
 import { createContext } from '../roles/context.ts'
 import { beginVersion, deploymentOf, watchDeployment } from './deployment.ts'
 import { startIntake } from '../roles/intake.ts'
@@ -109,7 +108,6 @@ async function startRole(
     for (const { agent, near } of started) if (near) nearLanes.set(agent.lane, near)
   }
   if (serves('chain')) {
-    services.push(await watchCodeAttribute({ client, logger }))
     for (const name of network.served) {
       const served = await createChainWorker(name, context, hosting, nearLanes)
       workers.push(served.worker)

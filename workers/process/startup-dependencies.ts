@@ -3,7 +3,7 @@ import type { Config } from '../../config/schema/schema.ts'
 import { streamNames } from '../../bridges/registry.ts'
 import { resolveTemporal } from '../../config/temporal-access.ts'
 import { type RelayerError, toRelayerError } from '../../domain/catalogue/errors.ts'
-import { openness, plainPayloads } from '../../temporal/client/connection/openness.ts'
+import { connectionExposure, payloadExposure } from '../../temporal/client/connection/exposure.ts'
 import { type SettingsWatch, watchSettings } from '../../temporal/client/settings/settings-watch.ts'
 import type { TemporalAccess } from '../../domain/temporal-access.ts'
 import type { Logger } from '../../observability/logger.ts'
@@ -61,7 +61,7 @@ export async function awaitStartupDependencies(
     await temporal?.connection.close()
   }
   try {
-    const connect = () => connectTemporal(target, logger, { stopping, takeover: config.worker, tracing: options.tracing })
+    const connect = () => connectTemporal(target, logger, { stopping, failover: config.worker, tracing: options.tracing })
     temporal = await retryUntilAvailable('Temporal', connect, retry)
     network =
       role === 'ledger'
@@ -77,7 +77,7 @@ export async function awaitStartupDependencies(
 }
 
 function warnOfOpenness(target: TemporalAccess, logger: Logger): void {
-  for (const open of [openness(target), plainPayloads(target)]) if (open) logger.warn(open.what, { code: open.code })
+  for (const open of [connectionExposure(target), payloadExposure(target)]) if (open) logger.warn(open.what, { code: open.code })
 }
 
 /** Connects a chain in the background that could not be reached at the start. */

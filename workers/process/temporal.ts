@@ -1,6 +1,6 @@
 import { RelayerError } from '../../domain/catalogue/errors.ts'
 import type { TemporalAccess } from '../../domain/temporal-access.ts'
-import type { TakeoverSettings } from '../../temporal/client/connection/takeover.ts'
+import type { FailoverSettings } from '../../temporal/client/connection/failover.ts'
 import type { Logger } from '../../observability/logger.ts'
 import { dropDetails, sdkLine } from '../telemetry/sdk-lines.ts'
 import { withSdkMetrics } from '../telemetry/sdk-metrics.ts'
@@ -35,9 +35,9 @@ export async function connectTemporal(
   logger: Logger,
   {
     stopping,
-    takeover,
+    failover,
     tracing,
-  }: { readonly stopping?: AbortSignal; readonly takeover?: TakeoverSettings; readonly tracing?: ProcessTracing | undefined } = {},
+  }: { readonly stopping?: AbortSignal; readonly failover?: FailoverSettings; readonly tracing?: ProcessTracing | undefined } = {},
 ): Promise<Temporal> {
   // The native connection has less precise errors, and cannot be stopped while it connects.
   const codec = createEncryptionCodec(target.encryption)
@@ -61,7 +61,7 @@ export async function connectTemporal(
     client: createTemporalClient(
       following(() => connection),
       namespace,
-      { codec, streamNames, takeover, tracing: tracing?.client },
+      { codec, streamNames, failover, tracing: tracing?.client },
     ),
     async replace(next) {
       const old = connection

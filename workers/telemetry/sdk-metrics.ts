@@ -4,7 +4,7 @@ import type { AuditSteps } from '../../temporal/contracts/audit.ts'
 import type { BatchSteps } from '../../temporal/contracts/batch.ts'
 import type { NotifierSteps } from '../../temporal/contracts/notifier.ts'
 import type { OperatorTransactionSteps } from '../../temporal/contracts/operator-transaction.ts'
-import type { KeylessSteps, LaneSteps, NearSteps } from '../../temporal/contracts/transfer-steps.ts'
+import type { KeylessSteps, LaneSteps, LocalBroadcastSteps } from '../../temporal/contracts/transfer-steps.ts'
 import { fetchBounded } from '../../runtime/http/fetch-bounded.ts'
 import { createServer, type AddressInfo } from 'node:net'
 import { once } from 'node:events'
@@ -50,7 +50,7 @@ export async function withSdkMetrics<T>(install: (metrics: MetricsExporterConfig
   return install(undefined)
 }
 
-type Steps = KeylessSteps & LaneSteps & NearSteps & BatchSteps & OperatorTransactionSteps & AuditSteps & NotifierSteps
+type Steps = KeylessSteps & LaneSteps & LocalBroadcastSteps & BatchSteps & OperatorTransactionSteps & AuditSteps & NotifierSteps
 
 /** What Portage runs. Types by which somebody else starts what nobody serves are in the labels of the core, too. */
 const ours: {
@@ -80,7 +80,14 @@ const ours: {
       getLaneStatus: true,
       withdraw: true,
     },
-    ...{ broadcast: true, broadcastNear: true, broadcastBatch: true, expedite: true, sendOperatorTransaction: true, auditDelivered: true },
+    ...{
+      broadcast: true,
+      broadcastLocally: true,
+      broadcastBatch: true,
+      expedite: true,
+      sendOperatorTransaction: true,
+      auditDelivered: true,
+    },
     notify: true,
   },
 }

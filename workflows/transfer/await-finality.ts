@@ -7,8 +7,8 @@ import type { TransferRun } from './transfer-run.ts'
 
 /**
  * Step 5: waits until an included effect is final, or gone.
- * @param options.lane the broadcast of ours that made the effect; it is asked to let the intent go if the transfer is to end meanwhile
- * @param options.requireAgreement the transfer ends, or stops, if the effect is not there: the nodes must agree on that
+ * @param options.lane our broadcast that made the effect. Its intent is withdrawn if the transfer is to end during the wait
+ * @param options.requireAgreement the transfer ends or parks if the effect is gone, so most nodes must agree on that
  */
 export async function awaitFinality(
   run: TransferRun,
@@ -16,9 +16,9 @@ export async function awaitFinality(
   { lane, requireAgreement }: { lane?: LaneBroadcast; requireAgreement?: true } = {},
 ): Promise<Exclude<Confirmation, { kind: 'unsettled' }>> {
   let waitMs = finalInMs
-  for (let looks = 0; ; looks++) {
-    if (waitMs > 0) await run.pause(waitMs, looks === 0 ? 'in a block that is not final' : 'the nodes do not agree that it is final')
-    if (run.ending) lane?.askToLetGo()
+  for (let checks = 0; ; checks++) {
+    if (waitMs > 0) await run.pause(waitMs, checks === 0 ? 'in a block that is not final' : 'the nodes do not agree that it is final')
+    if (run.ending) lane?.startWithdrawal()
     const { underway } = run.progress
     const input = { transfer: run.transfer, waitMs: waits.confirmMs, landed: underway?.landed, requireAgreement, seenAt: run.seenAt }
     const result = await confirm(input, run.label)
@@ -28,7 +28,7 @@ export async function awaitFinality(
       return result
     }
     if (run.isDue) await run.continueAsNew()
-    // Past finality the nodes do not agree: with one of two down that may last, for every transfer of the chain at once.
-    waitMs = Math.max(result.finalInMs, backoffMs(looks, waits.firstLookMs, waits.longestLookMs))
+    // The nodes disagree. With one of two down that may last, for every transfer of the chain.
+    waitMs = Math.max(result.finalInMs, backoffMs(checks, waits.firstCheckMs, waits.longestCheckMs))
   }
 }

@@ -5,13 +5,14 @@ import type { Delivery } from '../../domain/transfer/transfer.ts'
 import type { BroadcastResult, Landed } from '../../temporal/contracts/transfer-steps.ts'
 import { roundsBeforeParking, spentBeforeParking, waits } from '../policies.ts'
 import type { LaneBroadcast } from './lane-broadcast.ts'
+import { nextRound, recordTransactions, stopFollowing } from './rounds.ts'
 import type { Outcome } from './status.ts'
 import type { TransferRun } from './transfer-run.ts'
 
 type Included = Extract<BroadcastResult, { kind: 'included' }>
 type Refused = Pick<Extract<BroadcastResult, { kind: 'no-slot' }>, 'code' | 'reason'>
 
-/** Step 4, until the transaction is in a block, or this round is over. Undefined: another round, or the same one at step 1. `resumed`: broadcast before. */
+/** Step 4: ends when the transaction is in a block, or the round is over. Undefined: go on at step 1. @param resumed this round was broadcast before */
 export async function broadcast(run: TransferRun, lane: LaneBroadcast, resumed: boolean): Promise<Included | Outcome | undefined> {
   const { ready } = lane
   const underway = (run.progress.underway ??= { ready })
@@ -20,8 +21,8 @@ export async function broadcast(run: TransferRun, lane: LaneBroadcast, resumed: 
     if (follow && run.isDue) await run.continueAsNew()
     if (run.state !== 'broadcasting') run.enter('broadcasting', follow ? 'following again' : `through ${ready.lane}`)
     const result = await lane.broadcast(follow)
-    if ('landed' in result) run.heard(ready.lane, result.landed.nonce, result.landed.tried, result.landed)
-    else if ('tried' in result) run.heard(ready.lane, result.nonce, result.tried)
+    if ('landed' in result) recordTransactions(run.progress, { ...result.landed, lane: ready.lane, landed: result.landed })
+    else if ('tried' in result) recordTransactions(run.progress, { ...result, lane: ready.lane })
     switch (result.kind) {
       case 'delivered':
         underway.landed = result.landed
@@ -41,7 +42,7 @@ export async function broadcast(run: TransferRun, lane: LaneBroadcast, resumed: 
         break
       }
       case 'no-slot':
-        // Held all the same: the same intent again.
+        // The intent holds a nonce after all: broadcast it again.
         if (!(await lane.leave())) break
         await lane.freeIfEnding()
         return turnAway(run, lane, { code: result.code, reason: `${ready.lane}: ${result.reason}` })
@@ -52,9 +53,9 @@ export async function broadcast(run: TransferRun, lane: LaneBroadcast, resumed: 
         return afterWithdrawal(run, lane, underway.nonce)
       case 'seen':
       case 'cancelled':
-        // A nonce that it held is used up by now, and another try is another intent. Without one it is the same intent still.
-        if (result.kind === 'seen' && underway.nonce !== undefined) run.nextRound()
-        run.stopFollowing()
+        // A nonce that it held is used up, so the next try is a new intent. Without a nonce the intent stays.
+        if (result.kind === 'seen' && underway.nonce !== undefined) nextRound(run.progress)
+        stopFollowing(run.progress)
         return
       case 'reverted':
         underway.nonce = result.landed.nonce
@@ -66,7 +67,7 @@ export async function broadcast(run: TransferRun, lane: LaneBroadcast, resumed: 
   }
 }
 
-/** Why a cancelled transfer has not ended yet. */
+/** Why a cancelled transfer goes on. */
 function endingBy(
   { signals: { cancelledBy } }: TransferRun,
   { ready }: LaneBroadcast,
@@ -76,11 +77,11 @@ function endingBy(
   return { code: 'NONCE_NOT_FINAL', reason: `cancelled by ${cancelledBy.by}: waits for nonce ${nonce} of ${ready.lane} to be final` }
 }
 
-/** A revert is the call's own doing. A nonce that something else used is the lane's matter: a healthy transfer outlives many of those. */
+/** Counts a failed round, then waits or parks. A nonce used by something else is not the transfer's fault, so many of those are allowed. */
 export async function failRound(run: TransferRun, how: 'reverted' | 'spent', reason: string): Promise<undefined> {
   const { progress } = run
   progress[how === 'reverted' ? 'failures' : 'spent'] += 1
-  run.nextRound()
+  nextRound(progress)
   if (run.ending) return
   const { failures, spent } = progress
   const code = 'DELIVERY_REVERTED'
@@ -89,24 +90,24 @@ export async function failRound(run: TransferRun, how: 'reverted' | 'spent', rea
   await run.pause(backoffMs(failures + spent - 1, waits.firstBackoffMs, waits.longestBackoffMs), `${code}: ${reason}`)
 }
 
-/** The ledger holds nothing for the intent. If it did, that nonce was used without the effect. */
+/** The ledger holds no nonce for the intent. One that it held before was used without the effect. */
 async function afterWithdrawal(run: TransferRun, lane: LaneBroadcast, nonce: number | undefined): Promise<undefined> {
   if (!run.ending && nonce !== undefined) return failRound(run, 'spent', `nonce ${nonce} was used without the effect`)
   await lane.freeIfEnding()
-  run.nextRound()
+  nextRound(run.progress)
 }
 
-/** The nonce, if there is one, is the lane's alone from here on. */
+/** Leaves a nonce, if there is one, to the lane. */
 function leaveLane(run: TransferRun, lane: LaneBroadcast, { code, reason }: Refused, note: string): undefined {
   run.enter('waiting', note, { code, reason })
   return turnAway(run, lane, { code, reason })
 }
 
-/** Another lane may have room: back to step 1, which waits if there is none. The lane keeps a tombstone of the intent, so this is another round. */
+/** Tries another lane, or waits at step 1 if there is none. The ledger keeps a tombstone of the intent, so the next try is a new round. */
 function turnAway(run: TransferRun, { ready }: LaneBroadcast, { code, reason }: Refused): undefined {
   const { turnedAway } = run.progress
   run.progress.turnedAway = { lanes: [...(turnedAway?.lanes ?? []), ready.lane], code, reason }
-  run.nextRound()
+  nextRound(run.progress)
 }
 
 function deliveryBy({ ready }: LaneBroadcast, { txHash, blockHeight, blockHash, gasPaid }: Landed): Delivery {

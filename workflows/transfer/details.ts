@@ -8,19 +8,19 @@ import { laneWorkflowId } from '../../temporal/contracts/names.ts'
 import type { TimelineEntry, TransferProgress } from '../../temporal/contracts/transfer.ts'
 import { setCurrentDetails, workflowInfo } from '@temporalio/workflow'
 
-/** Most lines of the timeline that are shown: the Web UI passes the details on in a URL. */
+/** The Web UI passes the details on in a URL, so they show only the newest lines of the timeline. */
 const linesShown = 20
 
-/** Shows in the Web UI what a person asks of a transfer: where it is, why, what to do, and how it came there. @param nextLook when it tries by itself, ms since the epoch */
-export function showTransfer(transfer: Transfer, progress: TransferProgress, nextLook: number | undefined): void {
-  setCurrentDetails(detailsOf(transfer, progress, nextLook, workflowInfo()))
+/** Shows state, reason, remedy and timeline of a transfer in the Web UI. @param nextTryAt ms since the epoch */
+export function showTransfer(transfer: Transfer, progress: TransferProgress, nextTryAt: number | undefined): void {
+  setCurrentDetails(detailsOf(transfer, progress, nextTryAt, workflowInfo()))
 }
 
-/** The same as Markdown, the newest first. */
+/** The details as Markdown, the newest entries first. */
 export function detailsOf(
   transfer: Transfer,
   progress: TransferProgress,
-  nextLook: number | undefined,
+  nextTryAt: number | undefined,
   { namespace, workflowId }: { readonly namespace: string; readonly workflowId: string },
 ): string {
   const { state, code, reason, lane, underway, timeline, orders } = progress
@@ -39,7 +39,7 @@ export function detailsOf(
     `**${state}**${code ? ` ${asCode(code)}` : ''}${since}`,
     mip61 && `MIP-61: **${mip61}**`,
     ...(code ? explained(code, reason) : []),
-    !isOutcome(state) && whatToDo(progress, nextLook, workflowId),
+    !isOutcome(state) && commandsFor(progress, nextTryAt, workflowId),
     about.filter(Boolean).join(' · '),
     events.slice(-linesShown).toReversed().map(lineOf).join('\n'),
     orders && `Orders:\n\n${orderLines(orders).join('\n')}`,
@@ -51,32 +51,32 @@ function explained(code: ErrorCode, reason: string | undefined): string[] {
   return [`${title}${reason ? ` Here: ${foreign(reason)}` : ''}`, `**What to do:** ${foreign(remedy)}`]
 }
 
-/** The commands that act on it now. */
-function whatToDo({ state, code }: TransferProgress, nextLook: number | undefined, workflowId: string): string | undefined {
+/** The commands that change a transfer in this state. */
+function commandsFor({ state, code }: TransferProgress, nextTryAt: number | undefined, workflowId: string): string | undefined {
   const id = shellWord(workflowId) ?? '…'
   const command = (order: string, why: string) => asCode(`portage transfer ${order} ${id} --reason "${why}"`)
   const cancel = `- to end it: ${command('cancel', '…')}`
   if (state === 'parked') return `It waits for a person:\n\n- to try again: ${command('retry', 'the cause is gone')}\n${cancel}`
   if (state === 'waiting' || code)
-    return `It tries again by itself${nextLook === undefined ? '' : ` at ${timeText(nextLook)}`}:\n\n- to try now: ${command('retry', 'the cause is gone')}\n${cancel}`
+    return `It tries again by itself${nextTryAt === undefined ? '' : ` at ${timeText(nextTryAt)}`}:\n\n- to try now: ${command('retry', 'the cause is gone')}\n${cancel}`
   if (state === 'pending' || state === 'broadcasting') return `- to raise its fee now: ${command('expedite', '…')}\n${cancel}`
   return undefined
 }
 
-/** One or several entries of a timeline that say the same. */
+/** Repeated entries of a timeline, as one. */
 interface Joined extends TimelineEntry {
   readonly since: number
   readonly times: number
 }
 
-/** The timeline without the repetitions of a transfer that looks, waits for the same, and looks again. */
+/** Joins the entries of a transfer that tries again and again, and waits for the same each time. */
 export function joined(timeline: readonly TimelineEntry[]): Joined[] {
   const events: Joined[] = []
   for (const entry of timeline) {
-    const looks = events.at(-1)?.state === 'admitting' ? 1 : 0
-    const before = events.at(-1 - looks)
+    const tries = events.at(-1)?.state === 'admitting' ? 1 : 0
+    const before = events.at(-1 - tries)
     const isAgain = before && before.state === 'waiting' && before.state === entry.state && before.note === entry.note
-    if (isAgain) events.splice(-1 - looks, 1 + looks, { ...before, at: entry.at, times: before.times + 1 })
+    if (isAgain) events.splice(-1 - tries, 1 + tries, { ...before, at: entry.at, times: before.times + 1 })
     else events.push({ ...entry, since: entry.at, times: 1 })
   }
   return events

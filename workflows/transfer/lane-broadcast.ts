@@ -8,20 +8,20 @@ import * as steps from './steps.ts'
 import type { TransferRun } from './transfer-run.ts'
 import { CancellationScope, condition, isCancellation } from '@temporalio/workflow'
 
-/** `cancelled`: the transfer is to end. `unserved`: no worker took it, or the lane cannot work. In both cases the ledger has let the intent go. */
+/** `cancelled`: the transfer is to end. `unserved`: no worker took it, or the lane cannot work. In both cases the intent is withdrawn. */
 type LaneBroadcastResult =
   | BroadcastResult
   | { readonly kind: 'cancelled' }
   | { readonly kind: 'unserved'; readonly code: ErrorCode; readonly reason: string }
 
-/** One intent on one lane: it is broadcast, followed, and withdrawn. */
+/** Broadcasts, follows and withdraws one intent on one lane. */
 export class LaneBroadcast {
   readonly ready: Ready
   readonly #run: TransferRun
   readonly #intentId: string
-  #asked = false
-  #letGo = false
-  /** Since when, ms, this run of the workflow knows that no worker serves the lane, or that none may. */
+  #withdrawing = false
+  #withdrawn = false
+  /** Since when this run knows that no worker serves the lane, or may serve it, ms since the epoch. */
   #strandedSince: number | undefined
 
   constructor(run: TransferRun, ready: Ready) {
@@ -30,11 +30,11 @@ export class LaneBroadcast {
     this.#intentId = run.intentId
   }
 
-  /** Step 4, once. A lane that is only busy is waited for. */
+  /** Step 4, once. Waits for a busy lane. */
   async broadcast(follow: boolean): Promise<LaneBroadcastResult> {
     for (let mode: BroadcastMode = follow ? 'follow' : 'new'; ; mode = follow ? 'follow' : 'requeued') {
       try {
-        return await this.#broadcastUnlessLetGo(mode)
+        return await this.#broadcastUnlessWithdrawn(mode)
       } catch (error) {
         if (isCancellation(error)) throw error
         const status = timedOutInQueue(error) ? await this.#laneStatus() : undefined
@@ -44,20 +44,20 @@ export class LaneBroadcast {
     }
   }
 
-  /** Asks the ledger, once, to let the intent go. With a nonce the lane sends a no-op, and the broadcast goes on until one of the two is mined. */
-  askToLetGo(): void {
-    if (this.#asked) return
-    this.#asked = true
+  /** Withdraws the intent, once. If it holds a nonce, the lane sends a no-op, and the broadcast goes on until one of the two is mined. */
+  startWithdrawal(): void {
+    if (this.#withdrawing) return
+    this.#withdrawing = true
     this.#withdraw('cancel').then(
-      ({ kind }) => void (this.#letGo = kind === 'free'),
-      // Cancelled by Temporal, or not possible: the broadcast meets the same.
+      ({ kind }) => void (this.#withdrawn = kind === 'free'),
+      // The broadcast fails for the same reason.
       () => {},
     )
   }
 
   /**
-   * Gives up a nonce on a lane that is forbidden, replaced or unserved for longer than the config allows, if another lane is open or the deadline has passed.
-   * The nonce stays the lane's debt. Says why. Undefined: it stays, also where an operator cancels: then nothing of it may be left to be mined.
+   * Leaves a nonce to a lane that was forbidden, replaced or unserved for longer than the config allows, if another lane is open or the deadline has
+   * passed. Returns the reason. Undefined: the transfer stays. A cancelled transfer stays, since it ends only when none of its nonces can be mined.
    */
   async abandon(): Promise<{ code: ErrorCode; reason: string } | undefined> {
     const status = await this.#laneStatus()
@@ -74,41 +74,41 @@ export class LaneBroadcast {
     return { code: refusalCodes[why], reason: `${this.ready.lane} is ${why}${detail ? `: ${detail}` : ''}` }
   }
 
-  /** True if the intent holds no nonce. The ledger then keeps a tombstone of it, so that the next try is another round. */
+  /** True if the intent holds no nonce. The ledger keeps a tombstone of it, so the next try is a new round. */
   async leave(): Promise<boolean> {
     return (await this.#withdraw('leave')).kind === 'free'
   }
 
   /**
-   * If the transfer is to be parked: waits until nothing of the intent can be mined, of what an earlier ledger granted either. One that is cancelled waits
-   * for that at its end, for all of its nonces.
+   * If the transfer is to be parked: waits until no nonce of the intent can be mined, those of an earlier ledger included. A cancelled transfer
+   * waits for all of its nonces when it ends.
    */
   async freeIfEnding(): Promise<void> {
-    if (!this.#run.ending || (this.#run.signals.cancelledBy && this.#run.endsByNonces)) return
-    const what = `ends once ${this.ready.lane} has let it go`
+    if (!this.#run.ending || this.#run.signals.cancelledBy) return
+    const what = `ends once ${this.ready.lane} has withdrawn it`
     while ((await this.#withdraw('cancel')).kind === 'held') await this.#run.pause(waits.pendingMs, what)
   }
 
-  async #broadcastUnlessLetGo(mode: BroadcastMode): Promise<LaneBroadcastResult> {
+  async #broadcastUnlessWithdrawn(mode: BroadcastMode): Promise<LaneBroadcastResult> {
     const scope = new CancellationScope()
     let settled = false
     const onSettled = () => void (settled = true)
-    const result = scope.run(() => (this.ready.near && mode === 'new' ? this.#nearFirst() : this.#queued(mode)))
+    const result = scope.run(() => (this.ready.local && mode === 'new' ? this.#localFirst() : this.#queued(mode)))
     result.then(onSettled, onSettled)
     await condition(() => settled || this.#run.ending)
     if (!settled) {
-      this.askToLetGo()
-      await condition(() => settled || this.#letGo)
+      this.startWithdrawal()
+      await condition(() => settled || this.#withdrawn)
     }
     if (settled) return result
     scope.cancel()
     return { kind: 'cancelled' }
   }
 
-  /** The admission that was just made says that its process holds the key. Otherwise, or if that fails, the lane's queue: something may have been sent. */
-  async #nearFirst(): Promise<BroadcastResult> {
+  /** Broadcasts in the process of this workflow. If that process cannot or fails, uses the lane's queue: a transaction may have been sent. */
+  async #localFirst(): Promise<BroadcastResult> {
     try {
-      const result = await steps.broadcastNear(this.#input('new'), this.#run.label)
+      const result = await steps.broadcastLocally(this.#input('new'), this.#run.label)
       if (result.kind !== 'elsewhere') return result
     } catch (error) {
       if (isCancellation(error)) throw error
@@ -120,18 +120,18 @@ export class LaneBroadcast {
     return steps.broadcast(this.#input(mode), this.#run.label)
   }
 
-  /** What signals have changed by now is in it: the class, the deadline, an order to try again. */
+  /** Built for each try: signals may have changed priority, deadline and `retriedAt`. */
   #input(mode: BroadcastMode): BroadcastInput {
     const { transfer, deadline, signals, retriedAt, seenAt } = this.#run
-    const { kind: _, near: __, ...priced } = this.ready
+    const { kind: _, local: __, ...priced } = this.ready
     return { ...priced, intentId: this.#intentId, transfer, priority: signals.priority, deadline, retriedAt, seenAt, mode }
   }
 
-  /** @param status absent: the step failed for good, such as by a refusal of the signer, and that says why */
+  /** @param status absent: the step failed for good, for example because the signer refused */
   async #unserved(failure: unknown, status: LaneStatus | undefined): Promise<LaneBroadcastResult> {
     const reason = status?.detail ?? failureText(failure)
     const answer = await this.#withdraw('leave')
-    if (answer.kind === 'held') return { kind: 'pending', nonce: answer.nonce, attempts: 0, reason }
+    if (answer.kind === 'held') return { kind: 'pending', nonce: answer.nonce, attempts: 0, reason, tried: [] }
     return { kind: 'unserved', code: status ? refusalCodes[status.why ?? 'unserved'] : codeOf(failure), reason }
   }
 

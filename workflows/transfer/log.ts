@@ -2,33 +2,33 @@ import { isOutcome, type Transfer, type TransferState } from '../../domain/trans
 import type { TransferProgress } from '../../temporal/contracts/transfer.ts'
 import { log } from '@temporalio/workflow'
 
-/** What a line says of a state beside the transfer. */
+/** Fields of a log line besides the transfer. */
 interface About {
   readonly code?: string | undefined
   readonly reason?: string | undefined
   readonly txHash?: string | undefined
   readonly lane?: string | undefined
-  /** From when it was seen until it ended, ms. */
+  /** From when the message was seen until the end, ms. */
   readonly tookMs?: number | undefined
 }
 
 /**
- * The log lines of a transfer: one when it starts, waits for something else than before, is parked, and ends. Through the SDK's sink: they are no command, a replay
- * prints none, and the process adds the remedy of the code (workers/telemetry/sdk-lines.ts).
+ * Logs when a transfer starts, waits for something new, is parked, and ends. The lines go through the SDK's sink: they are no command, and a replay prints
+ * none. The process adds the remedy of the code (workers/telemetry).
  */
 export class TransferLog {
   readonly #ids: Readonly<Record<string, string>>
-  /** For what it waits, as the last line said. */
+  /** The code of the last line that said `transfer waits`. */
   #waitsFor: string | undefined
 
-  /** @param progress of an earlier run, which has said what it waits for */
+  /** @param progress of an earlier run, which has logged the start */
   constructor(id: string, { bridge, sourceChain, targetChain, sequence }: Transfer, progress: TransferProgress | undefined) {
     this.#ids = { transfer: id, bridge, source: sourceChain, target: targetChain, sequence }
     this.#waitsFor = progress?.state === 'waiting' ? progress.code : undefined
     if (!progress) log.info('transfer started', this.#ids)
   }
 
-  /** Says the states that a person may look for; the steps between are in the timeline. */
+  /** Logs only the states that people search for. The timeline has the others. */
   entered(state: TransferState, { code, lane, reason, txHash, tookMs }: About): void {
     const about = { ...this.#ids, ...known({ lane, code, reason, txHash }) }
     if (state === 'parked') log.warn('transfer parked', about)

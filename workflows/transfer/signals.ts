@@ -5,7 +5,7 @@ import { expedite } from './steps.ts'
 import type { TransferRun } from './transfer-run.ts'
 import { setHandler } from '@temporalio/workflow'
 
-/** What operators, the gate and the lane tell a transfer. Signals are typed by hand, too: a missing field must not fail the workflow's task. */
+/** Handles the signals of operators, gates and lanes. People type signals too, so a missing field must not fail the workflow's task. */
 export function receiveSignals(run: TransferRun): void {
   const { signals } = run
   setHandler(statusQuery, () => run.status())
@@ -19,7 +19,7 @@ export function receiveSignals(run: TransferRun): void {
     run.note('expedite', orderOf(given))
     signals.priority = expeditedPriority
     const { lane } = run.progress
-    // A raise that comes too late, or finds no worker, changes nothing: the lane raises the fees of stuck transactions by itself.
+    // A raise that fails does no harm: the lane raises the fees of stuck transactions by itself.
     if (lane && (run.state === 'broadcasting' || run.state === 'pending')) expedite(lane, run.intentId).catch(() => {})
   })
   setHandler(adoptSignal, (copy) => {

@@ -1,7 +1,9 @@
 import type { ErrorCode } from '../../domain/catalogue/errors.ts'
-import type { Delivery, Transfer } from '../../domain/transfer/transfer.ts'
 import type { Order } from '../../domain/order.ts'
+import type { Delivery, Transfer, TransferState } from '../../domain/transfer/transfer.ts'
+import { searchAttributes } from '../../temporal/contracts/names.ts'
 import type { TimelineEntry, TransferProgress, TransferStatus } from '../../temporal/contracts/transfer.ts'
+import { upsertSearchAttributes, workflowInfo } from '@temporalio/workflow'
 
 /** How a transfer ends. */
 export type Outcome =
@@ -9,7 +11,14 @@ export type Outcome =
   | { readonly kind: 'rejected' | 'declined'; readonly code: ErrorCode; readonly reason: string }
   | { readonly kind: 'cancelled'; readonly by: Order }
 
-/** Lines of the timeline that are kept; the oldest but the first are dropped. */
+/** What is known of a state besides its name. */
+export interface StateFacts {
+  readonly code?: ErrorCode
+  readonly reason?: string
+  readonly txHash?: string | undefined
+}
+
+/** Longest timeline. The first entry always stays; the oldest of the others are dropped. */
 const timelineLimit = 40
 
 /** The answer of the query `status`, and the result of the workflow. */
@@ -27,4 +36,17 @@ export function statusOf(id: string, transfer: Transfer, progress: TransferProgr
 export function addToTimeline(timeline: TimelineEntry[], entry: TimelineEntry): void {
   timeline.push(entry)
   if (timeline.length > timelineLimit) timeline.splice(1, 1)
+}
+
+/** Writes the search attributes of a state. Each write costs a state transition, so nothing is written where nothing changed. */
+export function writeAttributes(before: TransferState, { state, lane }: TransferProgress, { code, txHash }: StateFacts): void {
+  const { TransferState, PortageCode, Lane, TxHash } = searchAttributes
+  const isOtherCode = workflowInfo().typedSearchAttributes.get(PortageCode) !== code
+  if (before === state && !txHash && !isOtherCode) return
+  upsertSearchAttributes([
+    { key: TransferState, value: state },
+    ...(isOtherCode ? [{ key: PortageCode, value: code ?? null }] : []),
+    ...(state === 'broadcasting' && lane ? [{ key: Lane, value: lane }] : []),
+    ...(txHash ? [{ key: TxHash, value: txHash }] : []),
+  ])
 }

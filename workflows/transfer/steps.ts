@@ -2,7 +2,7 @@ import type { LaneId } from '../../domain/lane/lane-id.ts'
 import { summaryText } from '../../domain/text/web-ui-text.ts'
 import { laneQueue } from '../../temporal/contracts/names.ts'
 import type * as contract from '../../temporal/contracts/transfer-steps.ts'
-import { broadcastNearPolicy, broadcastPolicy, policies } from '../policies.ts'
+import { localBroadcastPolicy, broadcastPolicy, policies } from '../policies.ts'
 import {
   ActivityCancellationType,
   isCancellation,
@@ -14,7 +14,7 @@ import {
 const local = proxyLocalActivities<contract.KeylessSteps>(policies.local)
 const durable = proxyActivities<contract.KeylessSteps>(policies.keyless)
 
-/** Steps 1-3. One local activity, which costs no round trip to the server; if it fails, each step as a durable activity of its own name. */
+/** Steps 1-3 as one local activity, which costs no round trip to the server. If that fails, each step is a durable activity. */
 export async function admit(input: contract.AdmitInput, label: string): Promise<contract.Admission> {
   const admission = await tryLocal(local.admit, input, `admit ${label}`)
   if (admission) return admission
@@ -26,45 +26,48 @@ export async function admit(input: contract.AdmitInput, label: string): Promise<
   return durable.prepare.executeWithOptions(options('prepare'), [input])
 }
 
-/** Step 4, on the lane's queue. Cancelling it abandons the task at once: the ledger was asked before, and gives the intent no nonce any more. */
+/** Step 4 on the lane's queue. A cancel abandons the task at once: by then the intent is withdrawn, and the ledger gives it no nonce. */
 export function broadcast(input: contract.BroadcastInput, label: string): Promise<contract.BroadcastResult> {
   const cancellationType = ActivityCancellationType.TRY_CANCEL
   const options = { ...broadcastPolicy(), cancellationType, summary: summaryText(`broadcast ${label} by ${input.lane}`) }
   return proxyActivities<contract.LaneSteps>({ ...options, taskQueue: laneQueue(input.lane) }).broadcast(input)
 }
 
-/** Step 4 in the process of this workflow, once. */
-export function broadcastNear(input: contract.BroadcastInput, label: string): ReturnType<contract.NearSteps['broadcastNear']> {
+/** Step 4 in the process of this workflow, tried once. */
+export function broadcastLocally(
+  input: contract.BroadcastInput,
+  label: string,
+): ReturnType<contract.LocalBroadcastSteps['broadcastLocally']> {
   const cancellationType = ActivityCancellationType.TRY_CANCEL
-  const options = { ...broadcastNearPolicy(), cancellationType, summary: summaryText(`broadcast ${label} by ${input.lane}, near at hand`) }
-  return proxyActivities<contract.NearSteps>(options).broadcastNear(input)
+  const options = { ...localBroadcastPolicy(), cancellationType, summary: summaryText(`broadcast ${label} by ${input.lane}, locally`) }
+  return proxyActivities<contract.LocalBroadcastSteps>(options).broadcastLocally(input)
 }
 
-/** Step 5, local first. */
+/** Step 5, as a local activity first. */
 export async function confirm(input: contract.ConfirmInput, label: string): Promise<contract.Confirmation> {
   const summary = summaryText(`confirm ${label}`)
   return (await tryLocal(local.confirm, input, summary)) ?? durable.confirm.executeWithOptions({ ...policies.keyless, summary }, [input])
 }
 
-/** Before the transfer ends undelivered; local first. */
+/** Asked before a transfer ends undelivered, as a local activity first. */
 export async function confirmEnd(input: contract.ConfirmEndInput, label: string): Promise<contract.EndConfirmation> {
   const summary = summaryText(`confirm the end of ${label}`)
   const options = { ...policies.keyless, summary }
   return (await tryLocal(local.confirmEnd, input, summary)) ?? durable.confirmEnd.executeWithOptions(options, [input])
 }
 
-/** Does a lane take work? Undefined if that cannot be learnt now: the caller goes on without it. */
+/** Whether a lane takes work. Undefined if that cannot be read now. */
 export function getLaneStatus(
   input: Parameters<contract.KeylessSteps['getLaneStatus']>[0],
 ): Promise<contract.LaneStatusAnswer | undefined> {
   return tryLocal(local.getLaneStatus, input, `status of ${input.lane}`)
 }
 
-/** What each kind of withdrawal asks of a ledger. */
+/** For the Web UI. */
 const withdrawals: Readonly<Record<contract.WithdrawInput['how'], string>> = {
   leave: 'take another lane, if no nonce is held of',
-  cancel: 'let go, with a no-op in the place of a nonce of',
-  abandon: 'leave the nonce to its lane:',
+  cancel: 'withdraw; a no-op replaces the nonce of',
+  abandon: 'leave the nonce to',
 }
 
 export function withdraw(input: contract.WithdrawInput): Promise<contract.Withdrawal> {
@@ -77,7 +80,7 @@ export function expedite(lane: LaneId, intentId: string): Promise<void> {
   return proxyActivities<contract.LaneSteps>(options).expedite({ lane, intentId })
 }
 
-/** One try as a local activity; undefined if it fails. */
+/** Tries a step once as a local activity. Undefined if it fails. */
 async function tryLocal<Input, Result>(
   step: { executeWithOptions(options: LocalActivityOptions, args: [Input]): Promise<Result> },
   input: Input,

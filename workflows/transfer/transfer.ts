@@ -5,11 +5,12 @@ import { awaitFinality } from './await-finality.ts'
 import { broadcast, failRound } from './broadcast.ts'
 import { LaneBroadcast } from './lane-broadcast.ts'
 import { endByPolicy, endUndelivered, parkOnFailure, watchWhileParked } from './outcome.ts'
+import { rollBackRound } from './rounds.ts'
 import { receiveSignals } from './signals.ts'
 import type { Outcome } from './status.ts'
 import { TransferRun } from './transfer-run.ts'
 
-/** One transfer (docs/concepts/lifecycle.md): it is tried until it is delivered, rejected, declined or cancelled. Until then it waits or is parked here. */
+/** Tries one transfer until it is delivered, rejected, declined or cancelled (docs/concepts/lifecycle.md). Between tries it waits or is parked. */
 export function transfer(input: TransferInput): Promise<TransferStatus> {
   let run: TransferRun | undefined
   return obeyingTemporalCancel(
@@ -30,7 +31,7 @@ async function tryUntilDone(run: TransferRun): Promise<TransferStatus> {
   }
 }
 
-/** Admit, broadcast, await finality. Undefined: no outcome yet. It has waited, or is parked, and the next try goes on from the state it left. */
+/** Admit, broadcast, await finality. Undefined: no outcome yet. The next try goes on from `run.progress`. */
 async function tryToDeliver(run: TransferRun): Promise<Outcome | undefined> {
   if (run.isDue) await run.continueAsNew()
   if (run.state === 'parked' && !run.called) return watchWhileParked(run)
@@ -50,7 +51,7 @@ async function tryToDeliver(run: TransferRun): Promise<Outcome | undefined> {
   const finality = await awaitFinality(run, included.finalInMs, { lane })
   if (finality.kind === 'reverted') return failRound(run, 'reverted', finality.reason)
   if (finality.kind !== 'gone') return finality
-  // Gone from its block: the next try follows the same nonce.
-  run.rolledBack()
+  // The block is gone. The next try follows the same nonce.
+  rollBackRound(run.progress)
   return undefined
 }

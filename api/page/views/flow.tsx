@@ -1,5 +1,5 @@
 import { useMemo, useState } from 'preact/hooks'
-import type { Flow as FlowFigures, FlowRoute } from '../../../domain/transfer/flow.ts'
+import type { Traffic, RouteTraffic } from '../../../domain/transfer/traffic.ts'
 import { useReading } from '../data/readings.ts'
 import { countText } from '../format/amounts.ts'
 import { spanText, timeOf } from '../format/time.ts'
@@ -11,7 +11,7 @@ import { Empty, Section } from '../parts/section.tsx'
 import { Table } from '../parts/table.tsx'
 
 /** What the API says beside the counts and times: temporal/client/transfers/flow.ts. */
-interface FlowReport extends FlowFigures {
+interface TrafficReport extends Traffic {
   readonly asOf: string
   readonly minutes: number
   readonly stepMs: number
@@ -30,7 +30,7 @@ const windows = [
 /** What moves between the chains, and how long it takes. */
 export function Flow() {
   const [minutes, setMinutes] = useState<number>(60)
-  const reading = useReading<FlowReport>(`v1/flow?minutes=${minutes}`, 5_000)
+  const reading = useReading<TrafficReport>(`v1/flow?minutes=${minutes}`, 5_000)
   const words = windows.find((one) => one.minutes === minutes)?.words ?? ''
   const tools = (
     <fieldset class="choice">
@@ -57,7 +57,7 @@ export function Flow() {
 }
 
 interface Shown {
-  readonly flow: FlowReport
+  readonly flow: TrafficReport
   readonly words: string
 }
 
@@ -161,7 +161,7 @@ function Routes({ flow, words }: Shown) {
           isFigure: true,
         },
         { label: 'Ended', cell: ({ ended }) => <Counts counts={ended} none="none" /> },
-        { label: 'Median', cell: ({ medianMs }: FlowRoute) => (medianMs === undefined ? '–' : spanText(medianMs)), isFigure: true },
+        { label: 'Median', cell: ({ medianMs }: RouteTraffic) => (medianMs === undefined ? '–' : spanText(medianMs)), isFigure: true },
         { label: '95 of 100', cell: ({ p95Ms }) => (p95Ms === undefined ? '–' : spanText(p95Ms)), isFigure: true },
       ]}
     />

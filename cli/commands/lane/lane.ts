@@ -7,7 +7,7 @@ import { kept } from '../../../domain/lane/entries.ts'
 import type { LaneState } from '../../../domain/lane/lane.ts'
 import { listBatches } from '../../../temporal/client/transfers/batches.ts'
 import { readLane } from '../../../temporal/client/lanes/lanes.ts'
-import { hashesOf } from '../../../temporal/client/lanes/nonce-hashes.ts'
+import { hashesOfNonces } from '../../../temporal/client/lanes/nonce-lookup.ts'
 import type { Call, CommandSpec } from '../../command.ts'
 import { laneArgument, type LaneOptions, withLane } from '../../arguments/lanes.ts'
 import { listLanesNow } from '../../../operations/causes/lane-readings.ts'
@@ -62,7 +62,7 @@ export const laneCommand: CommandSpec = {
         withLane(call, name, async (lane, client, config) => {
           const state = await readLane(client, lane)
           const entries = Object.values(state.entries).sort((a, b) => a.nonce - b.nonce)
-          const hashes = await hashesOf(client, lane, entries)
+          const hashes = await hashesOfNonces(client, lane, entries)
           return { json: { ...state, hashes: Object.fromEntries(hashes) }, text: stateText(state, hashes, coinOfLane(config, lane)) }
         }),
     },

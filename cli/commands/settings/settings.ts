@@ -44,7 +44,7 @@ export const settingsCommand: CommandSpec = {
 }
 
 /** The orders that set these settings. */
-function toOrders({ halts, denied, fees, nodes, tokens = [] }: Settings): SettingsOrder[] {
+function toOrders({ halts, denied, fees, nodes, tokens }: Settings): SettingsOrder[] {
   return [
     ...halts.map(({ scope }): SettingsOrder => ({ kind: 'halt', scope })),
     ...denied.map(({ kind: what, value }): SettingsOrder => ({ kind: 'deny', what, value })),

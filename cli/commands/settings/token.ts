@@ -70,7 +70,7 @@ export const tokenCommand: CommandSpec = {
       examples: ['portage token list --json'],
       run: ({ withTemporal }) =>
         withTemporal(async (client) => {
-          const { tokens = [] } = await readSettings(client)
+          const { tokens } = await readSettings(client)
           return { json: { tokens }, text: list('no tokens', headings, tokens.map(cells)) }
         }),
     },

@@ -1,7 +1,7 @@
 import { RelayerError, toRelayerError } from '../../../domain/catalogue/errors.ts'
 import type { Transfer } from '../../../domain/transfer/transfer.ts'
 import { transferId } from '../../../temporal/contracts/names.ts'
-import { latestRun } from '../../../temporal/client/transfers/closed-transfers.ts'
+import { latestRun } from '../../../temporal/client/transfers/closed-runs.ts'
 import { recordReversal } from '../../../temporal/client/streams/reversals.ts'
 import { restartTransfer } from '../../../temporal/client/transfers/start-transfer.ts'
 import { mapLimited } from '../../../runtime/map-limited.ts'

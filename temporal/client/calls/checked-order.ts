@@ -2,7 +2,7 @@ import { RelayerError } from '../../../domain/catalogue/errors.ts'
 import { type Order, orderLimits } from '../../../domain/order.ts'
 import { redactText } from '../../../observability/redact.ts'
 
-/** The order as it goes into a history: in one piece, without the secrets that a reason may quote. Throws INPUT_INVALID if a name or a reason is missing or too long. */
+/** Trims an order and redacts its reason, for a history. Throws INPUT_INVALID if name or reason is missing or too long. */
 export function checkedOrder({ by, reason }: Order): Order {
   return { by: checked('by', by), reason: redactText(checked('reason', reason)) }
 }

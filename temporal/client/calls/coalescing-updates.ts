@@ -1,26 +1,26 @@
 import { randomBytes } from 'node:crypto'
-import { setTimeout as delay } from 'node:timers/promises'
-import { backoffMs, isTold } from '../../../domain/backoff.ts'
+import { backoffMs, isLogged } from '../../../domain/backoff.ts'
 import { type ErrorCode, type Facts, RelayerError } from '../../../domain/catalogue/errors.ts'
 import type { Logger } from '../../../observability/logger.ts'
+import { pause, Wait } from '../../../runtime/wait.ts'
 import { updateRefusal } from '../connection/errors.ts'
 
 export interface CoalescingOptions<Request, Update, Response> {
-  /** Whether so many requests fit into one update. A request that fits into none goes alone. */
+  /** Whether these requests fit into one update. A request that is too large goes alone. */
   fits(requests: readonly Request[]): boolean
-  /** The update that carries these requests. Built once, however often it is sent. */
+  /** Builds the update of these requests, once for all tries. */
   build(requests: readonly Request[]): Update
-  /** Sends an update. A throw means that it is sent again, with the same id, unless the workflow has refused it as malformed. */
+  /** Sends an update. After an error it is sent again with the same id, unless the workflow refused it as malformed. */
   send(update: Update, updateId: string): Promise<Response>
-  /** Called with every response, before the callers of `ask` have it. */
+  /** Called with every response, before the callers of `ask` get theirs. */
   onResponse(response: Response): void
-  /** The error code of a request that was not answered when this client was closed. */
+  /** Error code of the requests that are unanswered when this client is closed. */
   readonly unreachable: ErrorCode
   /** The workflow, for logs and errors. */
   readonly facts: Facts
   /**
-   * How long after an update with these requests began the next one may, ms: what is asked meanwhile goes together. As soon as it is answered, if absent, or if what
-   * waits by then fills an update.
+   * Least time between the start of an update with these requests and the next one, ms. Requests that come in between share an update. The next update
+   * does not wait if this is absent, or if the waiting requests fill one.
    */
   spacingMs?(requests: readonly Request[]): number
   readonly logger: Logger
@@ -33,13 +33,13 @@ interface Asked<Request, Response> {
   reject(error: RelayerError): void
 }
 
-/** Waits between two tries, ms: doubled from the first to the longest. */
+/** First and longest wait between tries, ms. */
 const firstRetryMs = 50
 const longestRetryMs = 5_000
 
 /**
- * The updates that one process sends to one workflow: at most one at a time, with all requests that were made during the one before. Each is sent until the
- * workflow has answered it or this client is closed: a run that ends, a server that restarts or cannot be reached are all the same here.
+ * Sends the updates of one process to one workflow, one at a time. All requests made during one update go into the next. Each update is repeated until the
+ * workflow answers or this client is closed, whether a run ended or the server is away.
  */
 export class CoalescingUpdates<Request, Update, Response extends { readonly answers: readonly unknown[] }> {
   readonly #options: CoalescingOptions<Request, Update, Response>
@@ -49,14 +49,14 @@ export class CoalescingUpdates<Request, Update, Response extends { readonly answ
   #count = 0
   #busy = false
   #isOwed = false
-  /** When the next update may begin, ms since the process began. */
+  /** Earliest start of the next update, ms since the process began. */
   #nextAt = 0
 
   constructor(options: CoalescingOptions<Request, Update, Response>) {
     this.#options = options
   }
 
-  /** An update is under way, or about to leave. */
+  /** An update is under way or about to start. */
   get busy(): boolean {
     return this.#busy
   }
@@ -65,14 +65,14 @@ export class CoalescingUpdates<Request, Update, Response extends { readonly answ
     return this.#closing.signal.aborted
   }
 
-  /** An id that no other process and no other call gets. */
+  /** An id that is unique among all processes and calls. */
   nextId(): string {
     return `${this.#process}-${++this.#count}`
   }
 
   /**
-   * The response, with the answers to these requests only, in their order; undefined if `isStale` held right before they would have been sent. Throws the
-   * code `unreachable` after `close`, and INTERNAL if the workflow finds the update malformed.
+   * Resolves with the response, reduced to the answers to these requests, in their sequence. Undefined if `isStale` was true right before the update.
+   * Throws the code `unreachable` after `close`, and INTERNAL if the workflow refuses the update as malformed.
    */
   ask(requests: readonly Request[]): Promise<Response>
   ask(requests: readonly Request[], isStale: () => boolean): Promise<Response | undefined>
@@ -84,13 +84,13 @@ export class CoalescingUpdates<Request, Update, Response extends { readonly answ
     })
   }
 
-  /** Sends an update soon, even if there is no request. */
+  /** Sends an update soon, even without requests. */
   flush(): void {
     this.#isOwed = true
     this.#wake()
   }
 
-  /** Fails all requests that were not answered with the code `unreachable`. */
+  /** Fails all unanswered requests with the code `unreachable`. */
   close(): void {
     this.#closing.abort()
     for (const { reject } of this.#queue.splice(0)) reject(this.#unreachable())
@@ -99,7 +99,7 @@ export class CoalescingUpdates<Request, Update, Response extends { readonly answ
   #wake(): void {
     if (this.#busy || this.closed) return
     this.#busy = true
-    // Requests of the same turn of the event loop go together.
+    // Requests of the same turn of the event loop share an update.
     setImmediate(() => void this.#run())
   }
 
@@ -126,14 +126,14 @@ export class CoalescingUpdates<Request, Update, Response extends { readonly answ
     this.#busy = false
   }
 
-  /** Waits until the next update may begin, or this client is closed. */
+  /** Waits for the earliest start of the next update, or for `close`. */
   async #spaced(): Promise<void> {
     const waitMs = this.#nextAt - performance.now()
     const isFull = () => !this.#options.fits(this.#queue.flatMap(({ requests }) => requests))
-    if (waitMs > 0 && !isFull()) await delay(waitMs, undefined, { signal: this.#closing.signal }).catch(() => {})
+    if (waitMs > 0 && !isFull()) await pause(waitMs, this.#closing.signal)
   }
 
-  /** As much of the queue as fits into an update, without dropped requests. */
+  /** Takes as many requests as fit into an update, and drops stale ones. */
   #take(): Asked<Request, Response>[] {
     const taken: Asked<Request, Response>[] = []
     const requests: Request[] = []
@@ -150,7 +150,7 @@ export class CoalescingUpdates<Request, Update, Response extends { readonly answ
     return taken
   }
 
-  /** The same update id at every try: within a run the server applies an update once, and answers it as often as it is asked. */
+  /** Every try has the same update id: within a run the server applies an update once, and repeats the answer. */
   async #deliver(update: Update): Promise<Response | RelayerError> {
     const { send, facts, logger } = this.#options
     const updateId = this.nextId()
@@ -165,24 +165,20 @@ export class CoalescingUpdates<Request, Update, Response extends { readonly answ
           return new RelayerError('INTERNAL', { detail: `the workflow refuses the request: ${refusal.detail}`, facts })
         }
         // A full run is normal.
-        const level = refusal || !isTold(tries) ? 'debug' : 'warn'
+        const level = refusal || !isLogged(tries) ? 'debug' : 'warn'
         const reason = error instanceof Error ? error.message : String(error)
         logger[level]('a workflow did not answer; the update is sent again', { code: 'WORKFLOW_UNANSWERED', ...facts, tries, reason })
-        await delay(backoffMs(tries, firstRetryMs, longestRetryMs), undefined, { signal: this.#closing.signal }).catch(() => {})
+        await pause(backoffMs(tries, firstRetryMs, longestRetryMs), this.#closing.signal)
       }
     }
     return this.#unreachable()
   }
 
-  /** Rejects when this client is closed: an update hangs for as long as no worker serves its queue. */
+  /** Rejects when this client is closed, since an update hangs while no worker serves its queue. */
   #orClosed<T>(work: Promise<T>): Promise<T> {
-    const { signal } = this.#closing
-    return new Promise((resolve, reject) => {
-      const leave = () => reject(this.#unreachable())
-      if (signal.aborted) leave()
-      signal.addEventListener('abort', leave)
-      void work.then(resolve, reject).finally(() => signal.removeEventListener('abort', leave))
-    })
+    const wait = new Wait<T>({ signal: this.#closing.signal }, () => wait.reject(this.#unreachable()))
+    work.then(wait.resolve, wait.reject)
+    return wait.promise
   }
 
   #unreachable(): RelayerError {

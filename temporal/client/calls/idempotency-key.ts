@@ -13,29 +13,29 @@ import { rethrowAs, startUnlessTaken } from '../connection/errors.ts'
 
 /** A request with a key. */
 export interface KeyedRequest {
-  /** Who sends it, to which route, and the key: the same key of another sender is another one. */
+  /** Sender, route and key. The same key of another sender is another key. */
   readonly key: readonly string[]
-  /** All that the answer depends on. */
+  /** Everything that the answer depends on. */
   readonly request: unknown
 }
 
-/** `first`: work on it, and then call `answer` once. `answered`: it was worked on before. */
+/** `first`: do the work, then call `answer` once. `answered`: the work was done before. */
 export type KeyClaim =
   | { readonly kind: 'first'; answer(answer: KeptAnswer): Promise<void> }
   | Extract<KeptAnswer, { readonly kind: 'answered' }>
 
-/** The longest that a request is worked on, ms: the API gives up guardian APIs sooner. */
+/** Longest work on a request, ms. The API gives up guardian APIs sooner. */
 const workMs = 90_000
-/** Where no worker serves the queue, the server itself ends the workflow, so that a key is never taken for good. */
+/** The server ends the workflow after this even without a worker, so no key is taken for good. */
 const longestRun = '10 minutes'
 /** ms. */
 const answerWaitMs = 5_000
 const serverTimeoutMs = 10_000
 
 /**
- * Takes a key for a request, in Temporal, so that every process of the API knows it. It is kept as long as the server keeps closed workflows. Throws
- * IDEMPOTENCY_KEY_REUSED (of another request), IDEMPOTENCY_KEY_BUSY (the first one is still worked on), TEMPORAL_UNAVAILABLE.
- * @param waitMs a second request waits so long for the answer to the first one
+ * Takes a key for a request, in Temporal, so that every process of the API knows it. The server keeps it as long as closed workflows. Throws
+ * IDEMPOTENCY_KEY_REUSED (another request has it), IDEMPOTENCY_KEY_BUSY (the first request is not finished), TEMPORAL_UNAVAILABLE.
+ * @param waitMs how long a second request waits for the answer to the first
  */
 export async function claimKey(client: TemporalClient, { key, request }: KeyedRequest, waitMs = answerWaitMs): Promise<KeyClaim> {
   const id = idempotencyKeyId(sha256(JSON.stringify(key)))
@@ -46,7 +46,7 @@ export async function claimKey(client: TemporalClient, { key, request }: KeyedRe
   if (memo?.[requestMark] !== mark) throw new RelayerError('IDEMPOTENCY_KEY_REUSED')
   const kept = await within(client, waitMs, () => handle.result() as Promise<KeptAnswer>).catch(() => undefined)
   if (kept?.kind === 'answered') return kept
-  // Free again, unless another request was faster, or the first one goes on.
+  // The key is free again, unless another request was faster or the first one goes on.
   const { status } = await within(client, serverTimeoutMs, () => handle.describe()).catch(rethrowAs({}))
   if (status.name !== 'RUNNING' && (await start(client, id, mark, 'ALLOW_DUPLICATE'))) return first(client, id)
   throw new RelayerError('IDEMPOTENCY_KEY_BUSY')
@@ -68,7 +68,6 @@ async function start(client: TemporalClient, id: string, mark: string, reuse: 'R
 }
 
 function first({ workflow }: TemporalClient, id: string): KeyClaim {
-  // Of this run: who claims the key later has a run of his own.
   return { kind: 'first', answer: (answer) => workflow.getHandle(id).signal(answeredSignal, answer) }
 }
 

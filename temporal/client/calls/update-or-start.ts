@@ -1,31 +1,31 @@
 import type { UpdateDefinition } from '@temporalio/common'
 import { WithStartWorkflowOperation } from '@temporalio/client'
-import { setTimeout as delay } from 'node:timers/promises'
 import { type Facts, RelayerError } from '../../../domain/catalogue/errors.ts'
 import { summaryText } from '../../../domain/text/web-ui-text.ts'
+import { pause } from '../../../runtime/wait.ts'
 import { ledgerQueue } from '../../contracts/names.ts'
 import { type TemporalClient, within } from '../connection/client.ts'
 import { fromTemporal, isGone, type TemporalErrorCodes, updateRefusal } from '../connection/errors.ts'
 
-/** A workflow of the queue `ledger`, and how it comes into being. */
+/** A workflow of the queue `ledger`. */
 interface UpdateTarget {
   readonly workflowId: string
   readonly workflowType: string
-  /** Input of its first run, asked for only if the workflow is not there. Absent: it must be there. */
+  /** Makes the input of the first run. Absent: the workflow must be there. */
   readonly begin?: (() => unknown) | undefined
   /** For the Web UI. */
   readonly summary: string
   readonly updateId?: string | undefined
 }
 
-/** Longest wait for what a person asks for, ms. */
+/** Longest wait for an operator's order, ms. */
 export const orderTimeoutMs = 10_000
-/** A run that is full is followed by the next one within a task or two, ms. */
+/** Wait for the next run after one that is full, ms. It takes a task or two. */
 const betweenRunsMs = 100
 
 /**
- * Sends one update to a workflow, and starts the workflow with it if it is not there. Safe to repeat with the same update id: the server answers a repeated
- * one from what it knows. Throws what the Temporal client and `begin` throw.
+ * Sends an update to a workflow, and starts the workflow if it is not there. The server answers a repeated update id without applying it again.
+ * Throws what the Temporal client and `begin` throw.
  */
 export async function updateOrStart<Result, Args extends [unknown]>(
   client: TemporalClient,
@@ -50,7 +50,7 @@ export async function updateOrStart<Result, Args extends [unknown]>(
   return client.workflow.executeUpdateWithStart(update, { ...options, startWorkflowOperation })
 }
 
-/** Sends an update for a person, and again while the run that it meets is full. Throws INPUT_INVALID if it is refused as malformed, and as `fromTemporal`. */
+/** Sends an operator's update, and repeats it while the run is full. Throws INPUT_INVALID for a malformed update, and as `fromTemporal`. */
 export async function sendOrder<Result>(
   client: TemporalClient,
   send: () => Promise<Result>,
@@ -65,7 +65,7 @@ export async function sendOrder<Result>(
       const refusal = updateRefusal(error)
       if (refusal?.kind === 'malformed') throw new RelayerError('INPUT_INVALID', { detail: refusal.detail, facts, cause: error })
       if (refusal?.kind !== 'full' || Date.now() > until) throw fromTemporal(error, codes, facts)
-      await delay(betweenRunsMs)
+      await pause(betweenRunsMs)
     }
   }
 }

@@ -9,11 +9,11 @@ import { RelayerError } from '../../../domain/catalogue/errors.ts'
 import { connectionOptions, readCredentials } from './credentials.ts'
 import { createEncryptionCodec } from '../../encryption/codec.ts'
 import { detailOf, isNamespaceMissing, refusalCode } from './errors.ts'
-import { greetServer } from './greeting.ts'
+import { checkHandshake } from './handshake.ts'
 import { readableMemos, useReadableLists } from '../visibility/memos.ts'
 import { connectionError, keyRefused } from './probe.ts'
 import { retries } from './retries.ts'
-import { takeoverInterceptor, type TakeoverSettings } from './takeover.ts'
+import { failoverInterceptor, type FailoverSettings } from './failover.ts'
 
 const connectTimeoutMs = 5_000
 
@@ -21,7 +21,7 @@ interface ClientOptions {
   readonly codec: PayloadCodec
   readonly streamNames?: StreamNames | undefined
   /** Absent: the workflows that it starts have the default time-outs. */
-  readonly takeover?: TakeoverSettings | undefined
+  readonly failover?: FailoverSettings | undefined
   /** Writes the trace of a call into its headers. */
   readonly tracing?: WorkflowClientInterceptor | undefined
 }
@@ -30,11 +30,11 @@ interface ClientOptions {
 export function createTemporalClient(
   connection: ConnectionLike,
   namespace: string,
-  { codec, streamNames, takeover, tracing }: ClientOptions,
+  { codec, streamNames, failover, tracing }: ClientOptions,
 ): TemporalClient {
   const dataConverter = loadDataConverter({ payloadCodecs: [codec] })
   const memos = readableMemos(dataConverter, namespace)
-  const workflow = [...(tracing ? [tracing] : []), ...(takeover ? [takeoverInterceptor(takeover)] : []), memos]
+  const workflow = [...(tracing ? [tracing] : []), ...(failover ? [failoverInterceptor(failover)] : []), memos]
   const client = new Client({ connection, namespace, dataConverter, interceptors: { workflow } })
   useReadableLists(client.workflow, dataConverter, namespace)
   return Object.assign(client, { streamNames })
@@ -45,14 +45,14 @@ export function createTemporalClient(
  * in `use`, and ENCRYPTION_KEY.
  */
 export async function withTemporalClient<Result>(
-  target: TemporalAccess & { readonly takeover?: TakeoverSettings },
+  target: TemporalAccess & { readonly failover?: FailoverSettings },
   use: (client: TemporalClient) => Promise<Result>,
 ): Promise<Result> {
-  const { address, namespace, streamNames, takeover } = target
+  const { address, namespace, streamNames, failover } = target
   const codec = createEncryptionCodec(target.encryption)
   const connection = await openConnection(target, connectTimeoutMs)
   try {
-    return await use(createTemporalClient(connection, namespace, { codec, streamNames, takeover }))
+    return await use(createTemporalClient(connection, namespace, { codec, streamNames, failover }))
   } catch (error) {
     if (error instanceof NamespaceNotFoundError)
       throw new RelayerError('TEMPORAL_NAMESPACE', { facts: { address, namespace }, cause: error })
@@ -67,7 +67,7 @@ export async function withTemporalClient<Result>(
 export async function openConnection(target: TemporalAccess, connectTimeout: number): Promise<Connection> {
   const credentials = readCredentials(target)
   // gRPC alone would try until its deadline, and then not say what was wrong.
-  await greetServer(target, credentials, { timeoutMs: connectTimeout, facts: { address: target.address } })
+  await checkHandshake(target, credentials, { timeoutMs: connectTimeout, facts: { address: target.address } })
   try {
     return await Connection.connect({ ...connectionOptions(target, credentials), connectTimeout, interceptors: retries() })
   } catch (cause) {

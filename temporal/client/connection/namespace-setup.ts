@@ -1,26 +1,26 @@
-import { setTimeout as delay } from 'node:timers/promises'
 import type { Connection } from '@temporalio/client'
 import type { TemporalAccess } from '../../../domain/temporal-access.ts'
+import { pause, poll } from '../../../runtime/wait.ts'
 import { searchAttributes } from '../../contracts/names.ts'
 import { openConnection } from './connect.ts'
 import { fromTemporal, isNamespaceMissing, refusalCode } from './errors.ts'
 
 export interface NamespaceSetupOptions {
-  /** How long closed workflows are kept in a namespace that is made now, hours. */
+  /** How long a new namespace keeps closed workflows, hours. */
   readonly retentionHours: number
-  /** How long a server may take to know what was just made, ms. Default: 30 s; its own cache of namespaces is up to 10 s old. */
+  /** How long the server may take to know new names, ms. Default: 30 s. Its cache of namespaces is up to 10 s old. */
   readonly timeoutMs?: number
 }
 
-/** What the server has after the set-up, and what of that was made now. */
+/** What the server has after the set-up, and what the set-up made. */
 export interface NamespaceSetup {
   readonly namespace: { readonly name: string; readonly made: boolean; readonly retentionHours: number }
   readonly searchAttributes: {
     readonly made: readonly string[]
     readonly present: readonly string[]
-    /** Of another type than Keyword: Portage's queries fail with them, and a server changes no type. */
+    /** Not of type Keyword. Portage's queries fail with them, and a server cannot change a type. */
     readonly wrongType: readonly string[]
-    /** Not there, and the server lets nobody make them by this call: Temporal Cloud, or an API key without the role admin. */
+    /** Missing, and the server refuses this call: Temporal Cloud does, and so does any server for an API key without the role admin. */
     readonly refused: readonly string[]
   }
 }
@@ -32,8 +32,8 @@ const pauseMs = 250
 const names = Object.values(searchAttributes).map(({ name }) => name)
 
 /**
- * Makes the namespace and Portage's search attributes where they are missing, and changes nothing that is there: a second call makes nothing. Resolves once the
- * server knows them. Throws as `openConnection`, TEMPORAL_PERMISSION where the namespace is missing and may not be made, TEMPORAL_UNAVAILABLE.
+ * Makes the namespace and Portage's search attributes where they are missing, and changes nothing else. Resolves once the server knows them. Throws as
+ * `openConnection`, TEMPORAL_PERMISSION if the server refuses to make the namespace, TEMPORAL_UNAVAILABLE.
  */
 export async function setUpNamespace(target: TemporalAccess, options: NamespaceSetupOptions): Promise<NamespaceSetup> {
   const { retentionHours, timeoutMs = 30_000 } = options
@@ -67,7 +67,7 @@ async function makeNamespace(
     if (!isNamespaceMissing(error)) throw error
   }
   const seconds = retentionHours * hour
-  // The server's client takes whole numbers here; the type of the generated code is a Long.
+  // The gRPC client takes a number here. The generated type is a Long.
   await workflowService.registerNamespace({ namespace, workflowExecutionRetentionPeriod: { seconds: seconds as never } })
   return { name: namespace, made: true, retentionHours: await known() }
 }
@@ -76,7 +76,7 @@ type Attributes = NamespaceSetup['searchAttributes']
 
 async function makeAttributes(connection: Connection, namespace: string, deadline: number): Promise<Attributes> {
   const { operatorService } = connection
-  /** The type of each attribute, as a number of Temporal's API; undefined: the server does not let us ask. */
+  /** The type of each attribute, as a number of Temporal's API. Undefined: the server refuses the call. */
   const listed = async (): Promise<Record<string, number> | undefined> => {
     const answer = await whenKnown(() => operatorService.listSearchAttributes({ namespace }), deadline).catch((error: unknown) => {
       if (refusalCode(error)) return undefined
@@ -98,23 +98,23 @@ async function makeAttributes(connection: Connection, namespace: string, deadlin
     if (refusalCode(error)) return { made: [], present, wrongType, refused: missing }
     throw error
   }
-  // A first workflow start right after this needs them.
+  // A workflow that starts right after this needs them.
   const known = async () => {
     const now = await listed()
     return missing.every((name) => now?.[name] === keyword)
   }
-  while (Date.now() < deadline && !(await known())) await delay(pauseMs)
+  await poll(known, { everyMs: pauseMs, signal: AbortSignal.timeout(Math.max(0, deadline - Date.now())) })
   return { made: missing, present, wrongType, refused: [] }
 }
 
-/** Again and again while the server's cache of namespaces does not have a new one. */
+/** Repeats a call while the server's cache of namespaces lacks the new one. */
 async function whenKnown<Answer>(call: () => Promise<Answer>, deadline: number): Promise<Answer> {
   for (;;) {
     try {
       return await call()
     } catch (error) {
       if (!isNamespaceMissing(error) || Date.now() + pauseMs > deadline) throw error
-      await delay(pauseMs)
+      await pause(pauseMs)
     }
   }
 }

@@ -4,7 +4,7 @@ import { Connection } from '@temporalio/client'
 import { type TemporalClient, within } from './client.ts'
 import { apiKeyExpiry, connectionOptions, readCredentials, type TemporalCredentials } from './credentials.ts'
 import { detailOf, isNamespaceMissing, refusalCode } from './errors.ts'
-import { greetServer } from './greeting.ts'
+import { checkHandshake } from './handshake.ts'
 import { retries } from './retries.ts'
 
 /** Longest wait for each of the steps of a probe, ms. */
@@ -33,7 +33,7 @@ export async function probeTemporal(
   const facts = { address, namespace }
   const credentials = readCredentials(target)
   // gRPC alone would try until its deadline, and then not say what was wrong.
-  await greetServer(target, credentials, { stopping, timeoutMs, facts })
+  await checkHandshake(target, credentials, { stopping, timeoutMs, facts })
   const connection = Connection.lazy({ ...connectionOptions(target, credentials), connectTimeout: timeoutMs, interceptors: retries() })
   const { workflowService } = connection
   const ask = async (what: () => Promise<unknown>) => connection.withDeadline(Date.now() + timeoutMs, what)
@@ -92,7 +92,7 @@ export async function connectionError(
   if (code === 'TEMPORAL_API_KEY_REFUSED' && credentials.apiKey !== undefined) return keyRefused(credentials.apiKey, facts, cause)
   const none = credentials.apiKey === undefined ? { detail: 'no API key was shown' } : {}
   if (code) return new RelayerError(code, { ...none, facts, cause })
-  return greetServer(target, credentials, { timeoutMs: answerTimeoutMs, facts }).then(
+  return checkHandshake(target, credentials, { timeoutMs: answerTimeoutMs, facts }).then(
     () => unavailable(cause, facts),
     (error: unknown) => (error instanceof RelayerError ? error : unavailable(error, facts)),
   )

@@ -1,9 +1,9 @@
 import { createHash, randomBytes } from 'node:crypto'
-import { setTimeout as delay } from 'node:timers/promises'
 import { RelayerError } from '../../../domain/catalogue/errors.ts'
 import type { Order } from '../../../domain/order.ts'
 import type { LaneId } from '../../../domain/lane/lane-id.ts'
 import { summaryText } from '../../../domain/text/web-ui-text.ts'
+import { pause } from '../../../runtime/wait.ts'
 import { ledgerQueue, operatorTransactionPrefix } from '../../contracts/names.ts'
 import {
   cancelOperatorTransactionSignal,
@@ -27,13 +27,13 @@ const queryMs = 5_000
 /** An operator's transaction with a lane's key. */
 export type OperatorTransactionRow = Omit<LaneWorkflow<OperatorTransactionStatus>, 'memo'>
 
-/** The operators' transactions of a lane, newest first: those that run, and `closed` of those that have ended. Throws TEMPORAL_UNAVAILABLE. */
+/** The operator transactions of a lane, newest first: all that run, and `closed` that have ended. Throws TEMPORAL_UNAVAILABLE. */
 export async function listOperatorTransactions(client: TemporalClient, lane: LaneId, closed: number): Promise<OperatorTransactionRow[]> {
   const rows = await listLaneWorkflows(client, lane, 'operatorTransaction', closed, operatorTransactionStatusQuery)
   return rows.map(({ memo: _, ...row }) => row)
 }
 
-/** The id of one that is running, or has ended, by its id or by the end of it. Throws INPUT_INVALID (there is none, or several), TEMPORAL_UNAVAILABLE. */
+/** Completes the id of an operator transaction from its end. Throws INPUT_INVALID (none, or several), TEMPORAL_UNAVAILABLE. */
 export async function findOperatorTransaction(client: TemporalClient, given: string): Promise<string> {
   if (given.startsWith(operatorTransactionPrefix) || !/^[0-9a-f]{8,16}$/.test(given)) return given
   const isWanted = ({ workflowId }: { readonly workflowId: string }) => workflowId.slice(workflowId.lastIndexOf(':') + 1).startsWith(given)
@@ -49,8 +49,8 @@ export async function findOperatorTransaction(client: TemporalClient, given: str
 }
 
 /**
- * Starts one and resolves with its id. Throws INPUT_INVALID (no name or reason), TEMPORAL_UNAVAILABLE.
- * @param key of the request: the same one of the same name starts no second one, also where the process that was asked first has ended without an answer
+ * Starts an operator transaction and resolves with its id. Throws INPUT_INVALID (no name or reason), TEMPORAL_UNAVAILABLE.
+ * @param key idempotency key of the request. A repetition by the same person starts nothing, even if the first process died before its answer
  */
 export async function startOperatorTransaction(
   client: TemporalClient,
@@ -76,34 +76,31 @@ export async function startOperatorTransaction(
   return id
 }
 
-/** Waits until it has ended. Throws INPUT_INVALID if there is none, TEMPORAL_UNAVAILABLE. */
+/** Waits for the end. Throws INPUT_INVALID if there is no such transaction, TEMPORAL_UNAVAILABLE. */
 export function operatorTransactionResult(client: TemporalClient, id: string): Promise<OperatorTransactionStatus> {
   return (client.workflow.getHandle(id).result() as Promise<OperatorTransactionStatus>).catch(unknownOr(id))
 }
 
-/** Between two looks at one that is waited for, ms. */
-const lookEveryMs = 2_000
+/** Polling interval, ms. */
+const pollMs = 2_000
 
-/**
- * Waits until it has ended, and tells meanwhile what it waits for, each time that this changes. Throws INPUT_INVALID if there is
- * none, TEMPORAL_UNAVAILABLE.
- */
+/** Waits for the end, and reports each change of the reason for the wait. Throws INPUT_INVALID if there is no such transaction, TEMPORAL_UNAVAILABLE. */
 export async function followOperatorTransaction(
   client: TemporalClient,
   id: string,
-  tell: (why: string) => void,
+  report: (why: string) => void,
 ): Promise<OperatorTransactionStatus> {
   const handle = client.workflow.getHandle(id)
-  for (let told: string | undefined; ; await delay(lookEveryMs)) {
+  for (let last: string | undefined; ; await pause(pollMs)) {
     const { status } = await within(client, recordMs, () => handle.describe()).catch(unknownOr(id))
     if (status.name !== 'RUNNING') return operatorTransactionResult(client, id)
-    const why = await whatItWaitsFor(client, id)
-    if (why !== told) tell(why)
-    told = why
+    const why = await reasonOfWait(client, id)
+    if (why !== last) report(why)
+    last = why
   }
 }
 
-async function whatItWaitsFor(client: TemporalClient, id: string): Promise<string> {
+async function reasonOfWait(client: TemporalClient, id: string): Promise<string> {
   const asked = within(client, queryMs, () => client.workflow.getHandle(id).query(operatorTransactionStatusQuery))
   return asked.then(
     ({ state, detail }) => `${state}: ${detail}`,
@@ -111,7 +108,7 @@ async function whatItWaitsFor(client: TemporalClient, id: string): Promise<strin
   )
 }
 
-/** Asks one to end: a nonce in flight gets the lane's no-op. Throws INPUT_INVALID for what is no operator transaction, or has ended; TEMPORAL_UNAVAILABLE. */
+/** Cancels an operator transaction. A nonce in flight gets the lane's no-op. Throws INPUT_INVALID (no such transaction, or it has ended), TEMPORAL_UNAVAILABLE. */
 export async function cancelOperatorTransaction(client: TemporalClient, id: string, order: Order): Promise<void> {
   if (!id.startsWith(operatorTransactionPrefix))
     throw refusal(id, 'The id of an operator transaction begins with operator-transaction: (portage lane transactions <lane>).')
@@ -122,16 +119,16 @@ export async function cancelOperatorTransaction(client: TemporalClient, id: stri
 }
 
 /**
- * Keeps the hash of a transaction with the operator transaction that it is signed for: to be asked before it is sent. Nothing for other intents, whose
- * contracts make their effect single, and for one that has ended. Throws TEMPORAL_UNAVAILABLE.
+ * Records the hash of a signed transaction with its operator transaction. Call it before the transaction is sent. Does nothing for other intents, whose
+ * contracts make their effect single, and after the end. Throws TEMPORAL_UNAVAILABLE.
  */
 export async function recordSigned(client: TemporalClient, intentId: string, signed: SignedHash & { nonce: number }): Promise<void> {
   const id = workflowOf(intentId)
   if (!id.startsWith(operatorTransactionPrefix)) return
-  const told = within(client, recordMs, () =>
+  const recorded = within(client, recordMs, () =>
     client.workflow.getHandle(id).signal(operatorTransactionSignedSignal, { intentId, ...signed }),
   )
-  await told.catch(ifGone(undefined)).catch(rethrowAs({}, { id }))
+  await recorded.catch(ifGone(undefined)).catch(rethrowAs({}, { id }))
 }
 
 function unknownOr(id: string): (error: unknown) => never {

@@ -1,44 +1,45 @@
 import { type GivenOrder, orderFacts } from '../../../domain/order.ts'
 import type { SettingsChange } from '../../../domain/settings/settings.ts'
+import { mapLimited } from '../../../runtime/map-limited.ts'
 import { operatorTransactionStatusQuery, type OperatorTransactionStatus } from '../../contracts/operator-transaction.ts'
 import { statusQuery, type TransferStatus } from '../../contracts/transfer.ts'
 import { listByPage, type TemporalClient, within } from '../connection/client.ts'
-import { fromTemporal, isForAll, isGone } from '../connection/errors.ts'
+import { fromTemporal, isForAll, isGone, rethrowAs } from '../connection/errors.ts'
 import { readLane, runningLanes } from '../lanes/lanes.ts'
 import { listNotifiers, readNotifier } from './notifiers.ts'
 import { readSettings } from './settings.ts'
 import { listStreamNames, queryStream } from '../streams/streams.ts'
 import { running, transfersWith } from '../transfers/transfer-queries.ts'
 
-/** What orders are about. */
+/** The kinds of things that orders change. */
 export const orderSubjects = ['settings', 'lane', 'stream', 'receiver', 'transfer', 'operator transaction'] as const
 type Subject = (typeof orderSubjects)[number]
 
-/** What keeps orders: the newest of what was ordered of it. */
+/** The orders that one workflow keeps. */
 export interface KeptOrders {
   readonly subject: Subject
-  /** Of the lane, the stream, the receiver or the workflow; of the settings `settings`. */
+  /** Id of the lane, stream, receiver or workflow; `settings` for the settings. */
   readonly id: string
   /** The oldest first. */
   readonly orders: readonly (GivenOrder & Partial<Pick<SettingsChange, 'order'>>)[]
   /** Older ones may have been dropped. */
   readonly isFull: boolean
-  /** Nobody answered for it, or with what cannot be read: `orders` is empty. */
+  /** No answer, or an unreadable one: `orders` is empty. */
   readonly unread?: true
 }
 
-/** As domain/order.ts keeps them, and domain/settings. */
+/** Limits of domain/order.ts and domain/settings. */
 const [kept, keptSettings] = [32, 200] as const
 const timeoutMs = 10_000
-/** Workflows that are asked at a time. */
+/** Workflows that are asked at once. */
 const atOnce = 8
-/** So long runs are asked, ms, of each of the two kinds that anyone who reaches Temporal can start: those that are left then count as unread. */
+/** Time limit for asking transfers, and again for operator transactions, ms. The rest counts as unread, since anyone who reaches Temporal can start many. */
 const askedMs = 60_000
 
 /**
- * The orders that lanes, streams, receivers' notifiers and settings keep, those of transfers that run, and operators' transactions that run or closed since then (ms since the epoch).
- * What no worker answers for is `unread`. Throws TEMPORAL_UNAVAILABLE and the like.
- * @param of what is asked; transfers are asked one by one
+ * The orders of lanes, streams, notifiers, settings, running transfers, and operator transactions that run or closed since `since` (ms since the epoch).
+ * Throws TEMPORAL_UNAVAILABLE and the like.
+ * @param of the kinds to ask; transfers are asked one by one
  */
 export async function readKeptOrders(client: TemporalClient, since: number, of: readonly Subject[] = orderSubjects): Promise<KeptOrders[]> {
   const found: KeptOrders[] = []
@@ -46,10 +47,10 @@ export async function readKeptOrders(client: TemporalClient, since: number, of: 
   if (wants('settings')) found.push(await unlessSilent('settings', 'settings', () => ofSettings(client)))
   for (const lane of wants('lane') ? await runningLanes(client) : [])
     found.push(await unlessSilent('lane', lane, async () => keptBy('lane', lane, (await readLane(client, lane)).orders)))
-  for (const stream of wants('stream') ? await listStreamNames(client).catch(rethrow) : []) {
+  for (const stream of wants('stream') ? await listStreamNames(client).catch(rethrowAs({})) : []) {
     found.push(await unlessSilent('stream', stream, async () => keptBy('stream', stream, (await queryStream(client, stream))?.orders)))
   }
-  for (const receiver of wants('receiver') ? await listNotifiers(client).catch(rethrow) : []) {
+  for (const receiver of wants('receiver') ? await listNotifiers(client).catch(rethrowAs({})) : []) {
     const read = async () => keptBy('receiver', receiver, (await readNotifier(client, receiver))?.orders)
     found.push(await unlessSilent('receiver', receiver, read))
   }
@@ -64,7 +65,7 @@ async function ofSettings(client: TemporalClient): Promise<KeptOrders> {
   return { subject: 'settings', id: 'settings', orders, isFull: audit.length >= keptSettings }
 }
 
-/** One that does not answer keeps no other's orders out of the log. */
+/** One workflow that does not answer must not hide the orders of the others. */
 async function unlessSilent(subject: KeptOrders['subject'], id: string, read: () => Promise<KeptOrders>): Promise<KeptOrders> {
   try {
     return await read()
@@ -82,7 +83,7 @@ function keptBy(subject: 'lane' | 'stream' | 'receiver' | 'transfer', id: string
   return { subject, id, orders, isFull: orders.length >= kept }
 }
 
-/** Of those that run: the others are in the archive of transfers. */
+/** Running transfers only: the archive has the others. */
 async function ofTransfers(client: TemporalClient): Promise<KeptOrders[]> {
   const ask = (id: string, runId: string): Promise<TransferStatus> => client.workflow.getHandle(id, runId).query(statusQuery)
   const { found, unread } = await each(client, transfersWith({}, running), ask)
@@ -102,49 +103,42 @@ async function ofOperators(client: TemporalClient, since: number): Promise<KeptO
       return isOver ? (handle.result() as Promise<OperatorTransactionStatus>) : handle.query(operatorTransactionStatusQuery)
     },
   )
-  const answered = found.map(
-    ({ id, startedAt, status: { by, reason, lane, intent, cancelledBy, orderedAt: at = startedAt } }): KeptOrders => {
-      // Of a junk run there may be none.
-      const { to, value: valueWei, data }: Partial<typeof intent> = { ...intent }
-      const facts = orderFacts({ lane, to, valueWei, data })
-      const cancel = cancelledBy ? [{ kind: 'cancel', ...cancelledBy, at }] : []
-      return {
-        subject: 'operator transaction',
-        id,
-        orders: [{ kind: 'send', by, reason, at, ...facts }, ...cancel],
-        isFull: false,
-      }
-    },
-  )
+  const answered = found.map(({ id, startedAt, status }): KeptOrders => {
+    // Anyone who reaches Temporal can start a run whose result is no status.
+    const { by, reason, lane, intent, cancelledBy } = status
+    const { orderedAt: at = startedAt }: Partial<typeof status> = status
+    const { to, value: valueWei, data }: Partial<typeof intent> = { ...intent }
+    const facts = orderFacts({ lane, to, valueWei, data })
+    const cancel = cancelledBy ? [{ kind: 'cancel', ...cancelledBy, at }] : []
+    return {
+      subject: 'operator transaction',
+      id,
+      orders: [{ kind: 'send', by, reason, at, ...facts }, ...cancel],
+      isFull: false,
+    }
+  })
   return [...answered, ...unread.map((id) => unreadOf('operator transaction', id))]
 }
 
-/** What each run says; without those that ended while they were asked. */
+/** The status of each run. Leaves out runs that ended in the meantime. */
 async function each<Status extends object>(
   client: TemporalClient,
   query: string,
   ask: (id: string, runId: string, isOver: boolean) => Promise<Status>,
 ) {
-  const runs = await listByPage(client, query, timeoutMs).catch(rethrow)
+  const runs = await listByPage(client, query, timeoutMs).catch(rethrowAs({}))
   const end = Date.now() + askedMs
   const found: { id: string; startedAt: number; status: Status }[] = []
   const unread: string[] = []
-  for (let at = 0; at < runs.length; at += atOnce) {
-    const asked = runs.slice(at, at + atOnce).map(async ({ workflowId: id, runId, status: { name }, startTime }) => {
-      try {
-        const status: unknown = Date.now() < end && (await within(client, timeoutMs, () => ask(id, runId, name === 'COMPLETED')))
-        if (typeof status === 'object' && status !== null) found.push({ id, startedAt: startTime.getTime(), status: status as Status })
-        else unread.push(id)
-      } catch (error) {
-        if (isForAll(error)) throw fromTemporal(error, {}, { id })
-        if (!isGone(error)) unread.push(id)
-      }
-    })
-    await Promise.all(asked)
-  }
+  await mapLimited(runs, atOnce, async ({ workflowId: id, runId, status: { name }, startTime }) => {
+    try {
+      const status: unknown = Date.now() < end && (await within(client, timeoutMs, () => ask(id, runId, name === 'COMPLETED')))
+      if (typeof status === 'object' && status !== null) found.push({ id, startedAt: startTime.getTime(), status: status as Status })
+      else unread.push(id)
+    } catch (error) {
+      if (isForAll(error)) throw fromTemporal(error, {}, { id })
+      if (!isGone(error)) unread.push(id)
+    }
+  })
   return { found, unread }
-}
-
-function rethrow(error: unknown): never {
-  throw fromTemporal(error, {})
 }

@@ -1,42 +1,44 @@
 import type { WorkflowExecutionInfo } from '@temporalio/client'
 import { type NotificationFilter, wantsType } from '../../../domain/notification/notification.ts'
 import { searchAttributes } from '../../contracts/names.ts'
-import { type TemporalClient, within } from '../connection/client.ts'
-import { hasFormOfTransfer, reversalIn } from '../visibility/own-runs.ts'
+import { eachByPage, type TemporalClient, within } from '../connection/client.ts'
+import { isPlausibleTransfer, reversalIn } from '../visibility/plausible-runs.ts'
 import { running, transfersWith } from '../transfers/transfer-queries.ts'
 
-/** A transfer as Temporal's list has it: what receivers are told of. Whoever reaches Temporal chooses ids and attributes of his runs: those that are not of the form of Portage's are left out. */
+/**
+ * A transfer of Temporal's list that receivers are notified of. Anyone who reaches Temporal chooses ids and attributes of runs, so runs that cannot be
+ * Portage's are left out.
+ */
 export interface NotifiedTransfer {
   readonly kind: 'delivered' | 'reversed' | 'parked'
   readonly id: string
-  /** Of a reversal: the run that had delivered. */
+  /** For a reversal: the run that had delivered. */
   readonly runId: string
   readonly bridge?: string | undefined
   readonly sourceChain?: string | undefined
   readonly targetChain?: string | undefined
   readonly lane?: string | undefined
   readonly txHash?: string | undefined
-  /** ms since the epoch, by Temporal's clock; 0 for one that runs. */
+  /** ms since the epoch by Temporal's clock; 0 while it runs. */
   readonly closedAt: number
-  /** When it happened: a reversal when its record was begun, before the transfer was started again. */
+  /** When it happened, ms since the epoch. A reversal is as old as its record. */
   readonly at: number
 }
 
-/** Which of them are listed. */
+/** Which transfers are listed. */
 export interface NotifiedPeriod {
   readonly delivered: boolean
   readonly reversed: boolean
   /** Closed then or later, ms since the epoch. */
   readonly from: number
-  /** And before; absent: until now. */
+  /** Closed before then, ms since the epoch. Absent: until now. */
   readonly to?: number | undefined
 }
 
-/** As one page of a list. */
 const pageSize = 500
 const pageTimeoutMs = 10_000
 
-/** What a filter leaves of a list is left out by the server; values are of the config. */
+/** Conditions of a filter for the server's query. The values are names of the config. */
 function conditionsOf({ chains, bridges, lanes }: NotificationFilter): string[] {
   const quoted = (values: readonly string[]) => values.map((one) => `'${one}'`).join(', ')
   return [
@@ -46,7 +48,7 @@ function conditionsOf({ chains, bridges, lanes }: NotificationFilter): string[] 
   ]
 }
 
-/** The deliveries and reversals of a period, page by page, in no order. Throws what the Temporal client throws. */
+/** The deliveries and reversals of a period, unsorted. Throws what the Temporal client throws. */
 export async function* listNotified(
   client: TemporalClient,
   filter: NotificationFilter,
@@ -56,18 +58,18 @@ export async function* listNotified(
   if (query !== undefined) yield* rows(client, query)
 }
 
-/** How many deliveries and reversals that the filter asks for closed then or later, ms since the epoch. Throws what the Temporal client throws. */
+/** Counts the wanted deliveries and reversals that closed at `from` or later, ms since the epoch. Throws what the Temporal client throws. */
 export async function countNotified(client: TemporalClient, filter: NotificationFilter, from: number): Promise<number> {
   const query = closedQuery(filter, { ...wantedEnds(filter), from })
   return query === undefined ? 0 : (await within(client, pageTimeoutMs, () => client.workflow.count(query))).count
 }
 
-/** Which ends of transfers a filter asks for. */
+/** Whether a filter wants deliveries, and reversals. */
 export function wantedEnds(filter: NotificationFilter): Pick<NotifiedPeriod, 'delivered' | 'reversed'> {
   return { delivered: wantsType(filter, 'transfer.delivered'), reversed: wantsType(filter, 'transfer.reversed') }
 }
 
-/** Undefined: nothing is asked for. */
+/** Undefined: the filter wants neither. */
 function closedQuery(filter: NotificationFilter, { delivered, reversed, from, to }: NotifiedPeriod): string | undefined {
   const kinds = [
     ...(delivered ? [`(${transfersWith({ TransferState: 'delivered' }, `ExecutionStatus = 'Completed'`)})`] : []),
@@ -79,7 +81,7 @@ function closedQuery(filter: NotificationFilter, { delivered, reversed, from, to
   return [`(${kinds.join(' OR ')})`, since, ...until, ...conditionsOf(filter)].join(' AND ')
 }
 
-/** Transfers that are parked, the newest run first, at most so many. Throws what the Temporal client throws. */
+/** Parked transfers, the newest run first, at most `most`. Throws what the Temporal client throws. */
 export async function listParked(client: TemporalClient, filter: NotificationFilter, most: number): Promise<NotifiedTransfer[]> {
   const query = transfersWith({ TransferState: 'parked' }, running, ...conditionsOf(filter))
   const found: NotifiedTransfer[] = []
@@ -91,11 +93,8 @@ export async function listParked(client: TemporalClient, filter: NotificationFil
 }
 
 async function* rows(client: TemporalClient, query: string): AsyncGenerator<NotifiedTransfer> {
-  const runs = client.workflow.list({ query, pageSize })[Symbol.asyncIterator]()
-  for (;;) {
-    const next = await within(client, pageTimeoutMs, () => runs.next())
-    if (next.done) return
-    const row = toRow(next.value)
+  for await (const run of eachByPage(client, query, { pageTimeoutMs, pageSize })) {
+    const row = toRow(run)
     if (row) yield row
   }
 }
@@ -108,7 +107,7 @@ function toRow(info: WorkflowExecutionInfo): NotifiedTransfer | undefined {
     ...{ lane: value('Lane'), txHash: value('TxHash'), closedAt: closeTime?.getTime() ?? 0 },
   }
   if (type === 'transfer') {
-    if (!hasFormOfTransfer(info)) return undefined
+    if (!isPlausibleTransfer(info)) return undefined
     return { kind: closeTime ? 'delivered' : 'parked', id: workflowId, runId, at: facts.closedAt, ...facts }
   }
   const reversal = reversalIn(info)

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto'
-import { setTimeout as delay } from 'node:timers/promises'
 import type { WorkflowExecutionInfo } from '@temporalio/client'
 import { RelayerError } from '../../../domain/catalogue/errors.ts'
 import type { Notification } from '../../../domain/notification/notification.ts'
 import type { NotificationTestResult, NotifierState } from '../../../domain/notification/notifier.ts'
 import type { NotifierOrder } from '../../../domain/notification/notifier-orders.ts'
 import type { Order } from '../../../domain/order.ts'
+import { poll } from '../../../runtime/wait.ts'
 import { ledgerQueue } from '../../contracts/names.ts'
 import {
   type NotifierInput,
@@ -22,15 +22,15 @@ import { running } from '../transfers/transfer-queries.ts'
 
 const queryTimeoutMs = 5_000
 const codes = { gone: 'RECEIVER_NOT_FOUND', unserved: 'NOTIFIER_UNREACHABLE' } as const
-/** Between two looks whether a test has arrived, ms. */
-const testLookMs = 250
+/** Polling interval for the result of a test, ms. */
+const testPollMs = 250
 
-/** Starts the notifier of a receiver if it does not run. One that was terminated begins with what it knew. Throws what the Temporal client throws. */
+/** Starts the notifier of a receiver if it does not run. After a termination it keeps its state. Throws what the Temporal client throws. */
 export async function startNotifier(client: TemporalClient, receiver: string): Promise<void> {
   const handle = client.workflow.getHandle(notifierWorkflowId(receiver))
   const last = await handle.describe().catch(ifGone(undefined))
   if (last?.status.name === 'RUNNING') return
-  // One that ended by itself was of a receiver that no config had: it begins anew.
+  // A notifier ends by itself when no config has its receiver. Then it starts afresh.
   const known = last && last.status.name !== 'COMPLETED' ? await handle.query(notifierStateQuery).catch(() => undefined) : undefined
   const input: NotifierInput = { receiver, ...(known && { state: known }) }
   await startUnlessTaken(() =>
@@ -40,12 +40,12 @@ export async function startNotifier(client: TemporalClient, receiver: string): P
       workflowIdConflictPolicy: 'FAIL',
       workflowIdReusePolicy: 'ALLOW_DUPLICATE',
       args: [input],
-      staticSummary: `tells the receiver ${receiver}`,
+      staticSummary: `notifies the receiver ${receiver}`,
     }),
   )
 }
 
-/** What is known of a receiver; undefined: its notifier was never started. Throws NOTIFIER_UNREACHABLE, TEMPORAL_UNAVAILABLE. */
+/** The state of a receiver. Undefined: its notifier was never started. Throws NOTIFIER_UNREACHABLE, TEMPORAL_UNAVAILABLE. */
 export function readNotifier(client: TemporalClient, receiver: string): Promise<NotifierState | undefined> {
   const ask = () => queryOrWake(client, notifierWorkflowId(receiver), notifierStateQuery).catch(ifGone(undefined))
   return within(client, queryTimeoutMs, ask).catch(rethrowAs(codes, { receiver }))
@@ -54,32 +54,32 @@ export function readNotifier(client: TemporalClient, receiver: string): Promise<
 /** The receivers whose notifiers run. Throws what the Temporal client throws. */
 export async function listNotifiers(client: TemporalClient): Promise<string[]> {
   const prefix = notifierWorkflowId('')
-  // One of the type `notifier` under another id is none of a receiver.
+  // A run of this type under another id is no notifier of Portage.
   const isWanted = ({ workflowId }: WorkflowExecutionInfo) => workflowId.startsWith(prefix)
   const list = () => listWorkflows(client, `WorkflowType = 'notifier' AND ${running}`, { isWanted })
   return (await within(client, queryTimeoutMs, list)).map(({ workflowId }) => workflowId.slice(prefix.length))
 }
 
-/** How many orders the step that runs does not know. Throws what the Temporal client throws. */
+/** How many orders the running step has not read. Throws what the Temporal client throws. */
 export function countNotifierOrders(client: TemporalClient, receiver: string): Promise<number> {
   return within(client, queryTimeoutMs, () => client.workflow.getHandle(notifierWorkflowId(receiver)).query(notifierOrdersQuery))
 }
 
 type GivenNotifierOrder = Exclude<NotifierOrder, { kind: 'raise' | 'test' }>
 
-/** Gives a notifier an order by a signal, which is kept while no worker serves it. Throws INPUT_INVALID (no name or reason), RECEIVER_NOT_FOUND, TEMPORAL_UNAVAILABLE. */
+/** Signals an order to a notifier. Temporal keeps it until a worker serves it. Throws INPUT_INVALID (no name or reason), RECEIVER_NOT_FOUND, TEMPORAL_UNAVAILABLE. */
 export async function orderOfNotifier(client: TemporalClient, receiver: string, given: GivenNotifierOrder): Promise<void> {
   await signal(client, receiver, { ...given, order: checkedOrder(given.order) }).catch(rethrowAs(codes, { receiver }))
 }
 
-/** Has a notifier tell what Temporal does not know. The same id again changes nothing. Throws what the Temporal client throws. */
+/** Sends a notification that Temporal's lists do not have. A repeated id changes nothing. Throws what the Temporal client throws. */
 export function raiseNotification(client: TemporalClient, receiver: string, notification: Notification): Promise<void> {
   return signal(client, receiver, { kind: 'raise', notification })
 }
 
 /**
- * Sends a receiver a test, and waits for what becomes of it; undefined: nothing within that time. Throws INPUT_INVALID (no name or reason, or the receiver is disabled),
- * RECEIVER_NOT_FOUND, NOTIFIER_UNREACHABLE, TEMPORAL_UNAVAILABLE.
+ * Sends a receiver a test, and waits for the result. Undefined: none within `timeoutMs`. Throws INPUT_INVALID (no name or reason, or the receiver is
+ * disabled), RECEIVER_NOT_FOUND, NOTIFIER_UNREACHABLE, TEMPORAL_UNAVAILABLE.
  */
 export async function testNotifier(
   client: TemporalClient,
@@ -92,12 +92,10 @@ export async function testNotifier(
     throw new RelayerError('INPUT_INVALID', { detail: 'The receiver is disabled: enable it first.', facts: { receiver } })
   const id = `test_${randomUUID()}`
   await signal(client, receiver, { kind: 'test', id, order: checkedOrder(order) }).catch(rethrowAs(codes, { receiver }))
-  const until = Date.now() + timeoutMs
-  for (;;) {
-    const found = (await readNotifier(client, receiver))?.tests.find((one) => one.id === id)
-    if (found || Date.now() >= until) return found
-    await delay(testLookMs)
-  }
+  let found: NotificationTestResult | undefined
+  const read = async () => (found = (await readNotifier(client, receiver))?.tests.find((one) => one.id === id)) !== undefined
+  await poll(read, { everyMs: testPollMs, signal: AbortSignal.timeout(timeoutMs) })
+  return found
 }
 
 async function signal(client: TemporalClient, receiver: string, order: NotifierOrder): Promise<void> {

@@ -1,7 +1,7 @@
 import { workflowOf } from '../../../domain/lane/intent-id.ts'
 import { RelayerError } from '../../../domain/catalogue/errors.ts'
 import type { LaneId } from '../../../domain/lane/lane-id.ts'
-import { tombstone } from '../../../domain/lane/withdraw.ts'
+import { tombstone } from '../../../domain/lane/reducer/withdraw.ts'
 import {
   batchClearedSignal,
   type BatchEnd,

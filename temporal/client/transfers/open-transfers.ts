@@ -1,5 +1,4 @@
 import type { WorkflowExecutionInfo } from '@temporalio/client'
-import { defineSearchAttributeKey } from '@temporalio/common'
 import { type TransferState, transferStates } from '../../../domain/transfer/transfer.ts'
 import { searchAttributes } from '../../contracts/names.ts'
 import { listWorkflows, type TemporalClient } from '../connection/client.ts'
@@ -15,7 +14,7 @@ export interface OpenTransfer extends RunId {
   readonly targetChain: string
   /** Chosen last. */
   readonly lane?: string
-  /** Why it waits or is parked; absent: it goes on, or the namespace keeps no codes. */
+  /** Why it waits or is parked; absent while it goes on. */
   readonly code?: string
   /** When its run began, ms since the epoch. */
   readonly startedAt: number
@@ -56,7 +55,7 @@ export async function openTransfers(
 function toOpen({ workflowId, runId, startTime, typedSearchAttributes }: WorkflowExecutionInfo): OpenTransfer {
   const value = (name: keyof typeof searchAttributes) => typedSearchAttributes.get(searchAttributes[name])
   const lane = value('Lane')
-  const code = typedSearchAttributes.get(codeAttribute)
+  const code = value('PortageCode')
   return {
     workflowId,
     runId,
@@ -69,6 +68,3 @@ function toOpen({ workflowId, runId, startTime, typedSearchAttributes }: Workflo
     startedAt: startTime.getTime(),
   }
 }
-
-/** Of namespaces that have it. */
-const codeAttribute = defineSearchAttributeKey('PortageCode', 'KEYWORD')

@@ -4,18 +4,17 @@ import { toRelayerError, RelayerError } from '../../../domain/catalogue/errors.t
 import type { GivenOrder } from '../../../domain/order.ts'
 import type { Transfer } from '../../../domain/transfer/transfer.ts'
 import { summaryText } from '../../../domain/text/web-ui-text.ts'
-import { chainQueue, codesMemo, searchAttributes } from '../../contracts/names.ts'
+import { chainQueue, searchAttributes } from '../../contracts/names.ts'
 import type { TransferInput } from '../../contracts/transfer.ts'
 import type { TemporalClient } from '../connection/client.ts'
 import { fromTemporal, startUnlessTaken } from '../connection/errors.ts'
 import { decodeFirst } from '../connection/payloads.ts'
-import { hasCodes } from '../connection/search-attributes.ts'
 import { startedAtMemo } from './transfer-list.ts'
 
 /** `known`: its id is taken by a run that goes on or has an outcome. One that closed undone is started again. Throws TEMPORAL_UNAVAILABLE. */
 export async function startTransfer(client: TemporalClient, id: string, input: TransferInput): Promise<'started' | 'known'> {
   const { bridge, sourceChain, targetChain, sequence } = input.transfer
-  const options = await startOptions(client, id, input, `${bridge}: ${sourceChain} → ${targetChain}, sequence ${sequence}`)
+  const options = startOptions(id, input, `${bridge}: ${sourceChain} → ${targetChain}, sequence ${sequence}`)
   const start = () =>
     client.workflow.start('transfer', {
       ...options,
@@ -40,7 +39,7 @@ export async function startInPlaceOfRejected(client: TemporalClient, id: string,
   const own: unknown = JSON.parse(JSON.stringify(input.transfer))
   if (isDeepStrictEqual(await readableTransfer(client, id, runId), own)) return false
   await client.workflow.start('transfer', {
-    ...(await startOptions(client, id, input, 'started again: another message with its id was rejected')),
+    ...startOptions(id, input, 'started again: another message with its id was rejected'),
     workflowIdReusePolicy: 'ALLOW_DUPLICATE',
     workflowIdConflictPolicy: 'USE_EXISTING',
   })
@@ -61,12 +60,7 @@ export async function restartTransfer(
   const { transfer, priority } = await storedInput(client, id)
   const { sourceChain, targetChain, sequence } = transfer
   await client.workflow.start('transfer', {
-    ...(await startOptions(
-      client,
-      id,
-      { transfer, priority, ...(order && { orders: [order] }) },
-      `${sourceChain} → ${targetChain} #${sequence}, ${why}`,
-    )),
+    ...startOptions(id, { transfer, priority, ...(order && { orders: [order] }) }, `${sourceChain} → ${targetChain} #${sequence}, ${why}`),
     workflowIdReusePolicy: 'ALLOW_DUPLICATE',
     // If somebody else was faster, that run is the wanted one.
     workflowIdConflictPolicy: 'USE_EXISTING',
@@ -78,14 +72,14 @@ export async function storedTransfer(client: TemporalClient, id: string, runId?:
   return (await storedInput(client, id, runId)).transfer
 }
 
-async function startOptions(client: TemporalClient, workflowId: string, input: TransferInput, staticSummary: string) {
+function startOptions(workflowId: string, input: TransferInput, staticSummary: string) {
   const { bridge, sourceChain, targetChain } = input.transfer
   return {
     workflowId,
     taskQueue: chainQueue(targetChain),
-    args: [{ ...input, endsByNonces: true } satisfies TransferInput],
+    args: [input],
     // A run that continues it begins later, and keeps the memo.
-    memo: { [startedAtMemo]: new Date().toISOString(), ...((await hasCodes(client)) && { [codesMemo]: true }) },
+    memo: { [startedAtMemo]: new Date().toISOString() },
     staticSummary: summaryText(staticSummary),
     typedSearchAttributes: [
       { key: searchAttributes.TransferState, value: 'admitting' },

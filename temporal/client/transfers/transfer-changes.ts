@@ -2,7 +2,7 @@ import type { WorkflowExecutionInfo } from '@temporalio/client'
 import { listWorkflows, type TemporalClient, within } from '../connection/client.ts'
 import { rethrowAs } from '../connection/errors.ts'
 import { type TransferRow, toRow } from './transfer-list.ts'
-import { hasFormOfTransfer } from '../visibility/own-runs.ts'
+import { isPlausibleTransfer } from '../visibility/plausible-runs.ts'
 import { running, transfersWith } from './transfer-queries.ts'
 
 /** Open transfers that are looked at, the newest, and as many that have ended since the look before. */
@@ -36,7 +36,7 @@ export function createTransferWatch(client: TemporalClient): { look(): Promise<T
       const closed = await list(`ExecutionStatus NOT IN ('Running', 'ContinuedAsNew')`, `CloseTime >= '${since}'`)
       const rows = new Map<string, TransferRow>()
       // The newest run of an id comes first in each list.
-      for (const row of [...closed.toReversed(), ...open.toReversed()].filter(hasFormOfTransfer).map(toRow)) {
+      for (const row of [...closed.toReversed(), ...open.toReversed()].filter(isPlausibleTransfer).map(toRow)) {
         const other = rows.get(row.id)
         if (!other || other.startedAt <= row.startedAt) rows.set(row.id, row)
       }

@@ -82,7 +82,6 @@ export async function listTransferPage(
   for (let pages = 1; ; pages++) {
     const page = await within(client, serverTimeoutMs, () => listPage(client, { query, pageSize: limit, token })).catch(
       (error: unknown) => {
-        if (isRefusedArgument(error) && filter.code !== undefined) throw unknownCode()
         throw isRefusedArgument(error) && cursor !== undefined ? unknownCursor() : rethrowAs({})(error)
       },
     )
@@ -210,10 +209,4 @@ function markOf({ startedBefore: _, startedAfter: __, ...filter }: TransferFilte
 
 function unknownCursor(): RelayerError {
   return new RelayerError('INPUT_INVALID', { detail: 'cursor: it is not the `next` of a page with the same filter' })
-}
-
-function unknownCode(): RelayerError {
-  return new RelayerError('INPUT_INVALID', {
-    detail: 'code: the namespace has no search attribute PortageCode: portage setup temporal makes it',
-  })
 }

@@ -1,6 +1,6 @@
 import { roundOf, workflowOf } from '../../../domain/lane/intent-id.ts'
 import type { Entry } from '../../../domain/lane/lane.ts'
-import { hearOf, type TransferTransaction } from '../../../domain/transfer/attempts.ts'
+import type { TransferTransaction } from '../../../domain/transfer/attempts.ts'
 import { unpaged } from '../../../domain/lane/storage/pages.ts'
 import type { TransferStatus } from '../../contracts/transfer.ts'
 import type { TemporalClient } from '../connection/client.ts'
@@ -11,7 +11,7 @@ import { readLane } from '../lanes/lanes.ts'
  * told yet. A ledger that does not answer adds nothing. Never throws.
  */
 export async function transactionsOf(client: TemporalClient, status: TransferStatus): Promise<readonly TransferTransaction[]> {
-  const told = status.transactions ?? toldBefore(status)
+  const told = status.transactions ?? []
   const { id, lane, state } = status
   if (lane === undefined || (state !== 'broadcasting' && state !== 'pending')) return told
   const ledger = await readLane(client, lane).catch(() => undefined)
@@ -25,11 +25,4 @@ function untold({ nonce, owner, attempts }: Entry, lane: string, told: readonly 
   const known = told.filter((one) => one.lane === lane && one.nonce === nonce).length
   const round = roundOf(owner?.intentId ?? '')
   return attempts.slice(known).map(({ kind, maxFee, tip }) => ({ lane, nonce, round, kind, maxFee, tip, fate: 'pending' }))
-}
-
-/** Transfers of earlier versions kept only what the last process had signed. */
-function toldBefore({ lane = '', nonce = 0, rounds, tried = [], delivery, timeline }: TransferStatus): TransferTransaction[] {
-  const { txHash, gasPaid } = delivery ?? {}
-  const landed = txHash !== undefined && gasPaid !== undefined ? { txHash, gasPaid } : undefined
-  return hearOf([], { lane, nonce, round: rounds, at: timeline.at(-1)?.at ?? 0, tried, ...(landed && { landed }) })
 }

@@ -4,7 +4,7 @@ import { searchAttributes, transferId } from '../../contracts/names.ts'
 import { type Reversal, reversalId } from '../../contracts/reversal.ts'
 import type { TransferStatus } from '../../contracts/transfer.ts'
 import { type TemporalClient, within } from '../connection/client.ts'
-import { type EndedTransfer, readEndedRun } from '../transfers/ended-transfers.ts'
+import { type ClosedTransfer, readClosedRun } from '../transfers/closed-runs.ts'
 import { ifGone, isForAll } from '../connection/errors.ts'
 import type { NotifiedTransfer } from '../settings/notified-transfers.ts'
 
@@ -36,7 +36,7 @@ export async function proofOf(
   const isDelivered =
     type === 'transfer' && status.name === 'COMPLETED' && typedSearchAttributes.get(searchAttributes.TransferState) === 'delivered'
   if (!isDelivered || typedSearchAttributes.get(searchAttributes.TxHash) !== listed.txHash) return 'foreign'
-  const ended = await readEndedRun(client, { workflowId: id, runId: run, execution: 'COMPLETED', startedAt: '', closedAt: '' })
+  const ended = await readClosedRun(client, { workflowId: id, runId: run, execution: 'COMPLETED' })
   return ended ? proofIn(ended, id) : 'unread'
 }
 
@@ -46,14 +46,14 @@ async function recordProof(client: TemporalClient, { transfer, run }: Reversal):
   const described = await within(client, timeoutMs, () => client.workflow.getHandle(workflowId).describe()).catch(ifGone(undefined))
   if (!described) return 'unread'
   const { runId } = described
-  const ended = await readEndedRun(client, { workflowId, runId, execution: 'COMPLETED', startedAt: '', closedAt: '' })
+  const ended = await readClosedRun(client, { workflowId, runId, execution: 'COMPLETED' })
   if (!ended) return 'unread'
   if (ended.unreadable) return isRefused(ended) ? 'foreign' : 'unread'
   const said = Object(ended.result) as Partial<Reversal>
   return said.transfer === transfer && said.run === run ? 'same' : 'foreign'
 }
 
-function proofIn(ended: EndedTransfer, id: string): RunProof {
+function proofIn(ended: ClosedTransfer, id: string): RunProof {
   if (ended.unreadable) return isRefused(ended) ? 'foreign' : 'unread'
   const { state } = Object(ended.result) as Partial<TransferStatus>
   const { digest, ...transfer } = Object(ended.transfer) as Partial<Transfer>
@@ -62,7 +62,7 @@ function proofIn(ended: EndedTransfer, id: string): RunProof {
 }
 
 /** Without a key of Portage nobody can write what is read here. */
-function isRefused({ unreadable }: EndedTransfer): boolean {
+function isRefused({ unreadable }: ClosedTransfer): boolean {
   return unreadable !== undefined && isOfNoKey(unreadable)
 }
 

@@ -65,6 +65,7 @@ describe('what a process remembers of a stream', () => {
   const transfer = (sequence: string): Transfer => ({
     bridge: 'native-bridge',
     sourceChain: 'a',
+    sourceId: 'a',
     targetChain: 'b',
     emitter: '0'.repeat(64),
     sequence,
@@ -137,9 +138,7 @@ describe('how a transfer ended', () => {
       return closed?.kind === 'closed' && closed.by
     }
     expect(by({ by: 'ops: night: shift', reason: 'no longer wanted' })).toBe('ops: night: shift')
-    // The result of a workflow that closed before names were kept as they are now.
-    expect(by({ operator: 'ops', reason: '' })).toBe('ops')
-    expect(by({ operator: ' ', reason: 'x' })).toBe('unnamed')
+    expect(by({ by: ' ', reason: 'x' })).toBe('unnamed')
     expect(by()).toBe('unnamed')
   })
 

@@ -50,7 +50,7 @@ function submitterFor(timestamp: number): Submitter {
 type Deps = Parameters<typeof fetchMissing>[0]
 
 function depsFor(urls: readonly string[], submitter: Submitter, own: Pick<Partial<SignedSource>, 'delivered'> = {}): Deps {
-  const transfer = { bridge, sourceChain: 's', targetChain: 't', emitter, digest: '0x00', message: '' }
+  const transfer = { bridge, sourceChain: 's', sourceId: '2', targetChain: 't', emitter, digest: '0x00', message: '' }
   return {
     source: { emitterChain: 2, emitter, sourceChain: 's', delivered: async (all) => all.map(() => false), ...own },
     bridge: { name: bridge, decode: (vaa) => ({ ...transfer, sequence: parseVaa(vaa).sequence }), endpoint: unused('endpoint') },

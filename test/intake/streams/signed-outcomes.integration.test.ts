@@ -32,6 +32,7 @@ describe('how the transfers of an emitter end', () => {
 
   const transferOf = (number: number, targetChain: string): Transfer => ({
     ...of,
+    sourceId: of.sourceChain,
     targetChain,
     sequence: String(number),
     digest: `0x${String(number).padStart(64, '0')}`,

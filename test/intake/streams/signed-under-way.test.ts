@@ -17,7 +17,7 @@ const of = { bridge: 'wormhole-token-bridge' as const, sourceChain: 's', emitter
 function transferOf(number: number, variant = 0): Transfer {
   const digest = `0x${String(variant).padStart(16, '0')}${String(number).padStart(48, '0')}`
   const message = Buffer.from(`${number}/${variant}`).toString('base64')
-  return { ...of, targetChain: 't', sequence: String(number), digest, message }
+  return { ...of, sourceId: '2', targetChain: 't', sequence: String(number), digest, message }
 }
 function decode(message: Uint8Array): Transfer {
   const [number = 0, variant] = Buffer.from(message).toString().split('/').map(Number)

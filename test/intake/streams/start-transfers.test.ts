@@ -8,7 +8,7 @@ import { createStreamCache } from '../../../intake/streams/scanned/stream-cache.
 import { codeOfAsync } from '../../helpers/refusals.ts'
 
 const transfers = [1, 2, 3].map((number): Transfer => ({
-  ...{ bridge: 'native-bridge', sourceChain: 'a', targetChain: 'b', emitter: '33'.padStart(64, '0') },
+  ...{ bridge: 'native-bridge', sourceChain: 'a', sourceId: 'a', targetChain: 'b', emitter: '33'.padStart(64, '0') },
   ...{ sequence: String(number), digest: `0x${String(number).padStart(64, '0')}`, message: Buffer.from(String(number)).toString('base64') },
 }))
 

@@ -8,6 +8,7 @@ const config = { stream: 'native-bridge:a:b', origin: '1/0xaa', first: '1', star
 const transfer: Transfer = {
   bridge: 'native-bridge',
   sourceChain: 'a',
+  sourceId: 'a',
   targetChain: 'b',
   emitter: '0'.repeat(64),
   sequence: '1',

@@ -122,9 +122,9 @@ describe('lanes', () => {
   const of = (state: Parameters<typeof ledger>[0], changes: Partial<Facts> = {}) =>
     codes({ lanes: [laneFacts({ ledger: read(ledger(state)) })], ...changes })
   test.each([
-    ['LANE_PAUSED', { paused: { kind: 'operator', reason: 'a look' } }],
-    ['LANE_DRAINING', { closing: { mode: 'draining', reason: 'a look' } }],
-    ['LANE_FORBIDDEN', { closing: { mode: 'forbidden', reason: 'a look' } }],
+    ['LANE_PAUSED', { paused: { kind: 'operator', reason: 'a look', by: 'ops' } }],
+    ['LANE_DRAINING', { closing: { mode: 'draining', reason: 'a look', by: 'ops' } }],
+    ['LANE_FORBIDDEN', { closing: { mode: 'forbidden', reason: 'a look', by: 'ops' } }],
     ['LANE_CHAIN_REPLACED', { replaced: { height: 7, hash: '0x07' } }],
     ['LANE_UNSYNCED', { synced: false }],
     ['LANE_WINDOW_ZERO', { config: { ...ledger().config, window: 0 } }],

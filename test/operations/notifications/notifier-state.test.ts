@@ -119,11 +119,11 @@ describe('A condition', () => {
       laneConditions('evm-1:0xa', 'bsc', state).map(({ type, data }) => [type, data['why']])
     expect(types(lane)).toEqual([])
     const broke = { detail: 'balance 0 wei', cost: '0' }
-    expect(types({ ...lane, paused: { kind: 'operator', reason: 'x' }, broke })).toEqual([
+    expect(types({ ...lane, paused: { kind: 'operator', reason: 'x', by: 'ops' }, broke })).toEqual([
       ['lane.paused', 'paused'],
       ['lane.funds_low', undefined],
     ])
-    expect(types({ ...lane, closing: { mode: 'forbidden', reason: 'x' } })).toEqual([['lane.paused', 'forbidden']])
+    expect(types({ ...lane, closing: { mode: 'forbidden', reason: 'x', by: 'ops' } })).toEqual([['lane.paused', 'forbidden']])
     expect(types({ ...lane, broke })).toEqual([['lane.funds_low', undefined]])
   })
 

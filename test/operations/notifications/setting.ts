@@ -81,6 +81,7 @@ export async function startNotificationSetting(): Promise<NotificationSetting> {
       const one: Transfer = {
         bridge: 'wormhole-token-bridge',
         sourceChain,
+        sourceId: sourceChain,
         targetChain: 'bsc',
         emitter: '00'.repeat(32),
         sequence,

@@ -140,9 +140,7 @@ async function prove(
 }
 
 function isOwn(source: ProvedDeps['source'], { id, number }: Pick<ListedTransfer, 'id' | 'number'>, message: Message): boolean {
-  const { sourceId = String(source.emitterChain), emitter, sequence } = message
+  const { sourceId, emitter, sequence } = message
   const isOfSource = sourceId === String(source.emitterChain) && emitter === source.emitter && sequence === number
-  // Versions before named the source in the id.
-  const { sourceId: _, ...named } = message
-  return isOfSource && (id === transferId(message) || id === transferId(named))
+  return isOfSource && id === transferId(message)
 }

@@ -1,0 +1,202 @@
+import { LRUCache } from 'lru-cache'
+
+/** Most recipients, tokens and transactions in memory. */
+const mostKept = 10_000
+/** Most reverted batches in memory. */
+const mostBatches = 1_000
+/** Longest wait of a recipient, ms. Its losses are forgotten the same time after the wait. */
+const longestWaitMs = 60 * 60_000
+/** How long a reverted batch counts, ms. Its recipients' transfers go alone during that time, which shows the culprit. */
+const batchMs = 60 * 60_000
+const minuteMs = 60_000
+/** How long a cost counts, ms. */
+const hourMs = 60 * minuteMs
+
+/** Recipient and token of a delivery, the token as its bridge names it. */
+interface Parties {
+  readonly chain: string
+  readonly bridge: string
+  readonly recipient: string
+  readonly token: string
+}
+
+/** A transaction whose simulation passed and that reverted. `paid` in wei, `now` in ms since the epoch. */
+interface Loss {
+  readonly txHash: string
+  readonly paid: bigint
+  readonly now: number
+}
+
+/** Nothing is sent before `until`, ms since the epoch. */
+interface Wait {
+  readonly until: number
+  readonly reason: string
+}
+
+/** The consequence of a loss. `batch`: transfers share no calls until then. */
+export type Quarantine = Wait & { readonly kind: 'recipient' | 'token' | 'batch' }
+
+/** Minute since the epoch → wei. */
+type HourlyCosts = ReadonlyMap<number, bigint>
+
+interface BatchLoss {
+  readonly token: string
+  readonly at: number
+  readonly paid: bigint
+  readonly recipients: Set<string>
+}
+
+/**
+ * Costs of deliveries whose simulation passed and that reverted in a block. A recipient waits after a loss, twice as long after each. A token waits
+ * while the losses of the last hour exceed its budget. In a batch any recipient may be the culprit, so nobody waits, but its transfers go alone. All
+ * transfers of a token go alone while its batches exceed the budget, unless another relayer came first. In memory: a restart forgets all.
+ */
+export class Losses {
+  readonly #recipients = new LRUCache<string, { readonly count: number; readonly last: number }>({ max: mostKept })
+  readonly #tokens = new LRUCache<string, { readonly last: number; readonly costs: HourlyCosts }>({ max: mostKept })
+  /** By transaction hash. `explained`: another relayer had delivered one of its transfers. */
+  readonly #batches = new LRUCache<string, BatchLoss | 'explained'>({ max: mostBatches })
+  readonly #transactions = new LRUCache<string, true>({ max: mostKept })
+  readonly #firstWaitMs: number
+  readonly #budget: bigint
+
+  /** @param limits `firstWaitMs` of a recipient; `tokenBudget` of a token per hour, wei, and as much again for its batches */
+  constructor({ firstWaitMs, tokenBudget }: { readonly firstWaitMs: number; readonly tokenBudget: bigint }) {
+    this.#firstWaitMs = firstWaitMs
+    this.#budget = tokenBudget
+  }
+
+  /** Counts a transaction of one transfer, once. Returns the quarantines that begin with it. */
+  add(parties: Parties, { txHash, paid, now }: Loss): readonly Quarantine[] {
+    if (this.#transactions.has(txHash)) return []
+    this.#transactions.set(txHash, true)
+    const [recipient, token] = [recipientKey(parties), tokenKey(parties)]
+    const before = this.#recipients.get(recipient)
+    const count = before && !this.#isForgotten(before, now) ? before.count : 0
+    this.#recipients.set(recipient, { count: count + 1, last: now })
+    const costs = this.#tokens.get(token)?.costs
+    const waited = aboveBudget(costs, this.#budget, now)
+    this.#tokens.set(token, { last: now, costs: withCost(costs, paid, now) })
+    const found: Quarantine[] = []
+    const ofRecipient = this.#waitOfRecipient(parties, -Infinity)
+    if (ofRecipient && ofRecipient.until > now) found.push({ kind: 'recipient', ...ofRecipient })
+    const ofToken = waited ? undefined : this.#waitOfToken(parties, now, -Infinity)
+    if (ofToken) found.push({ kind: 'token', ...ofToken })
+    return found
+  }
+
+  /** Counts a batch, once, for one of its transfers that it did not deliver. Returns the quarantine that begins with it. */
+  addBatch(parties: Parties, { txHash, paid, now }: Loss): readonly Quarantine[] {
+    const recipient = recipientKey(parties)
+    const known = this.#batches.get(txHash)
+    if (known) {
+      if (known !== 'explained') known.recipients.add(recipient)
+      return []
+    }
+    this.#batches.set(txHash, { token: tokenKey(parties), at: now, paid, recipients: new Set([recipient]) })
+    const cost = costOf(this.#recentBatches(parties, now))
+    const reason =
+      cost > this.#budget
+        ? `batches of ${parties.token} that were simulated well, and reverted, have cost ${cost} wei within an hour: all go alone`
+        : `a batch was simulated well, reverted, and cost ${paid} wei: its transfers go alone`
+    return [{ kind: 'batch', until: now + batchMs, reason }]
+  }
+
+  /** Another relayer had delivered one of its transfers, which explains the revert. The batch does not count. */
+  explainBatch(txHash: string): void {
+    this.#batches.set(txHash, 'explained')
+  }
+
+  /** The delivery must share no call with others. @param now ms since the epoch */
+  goesAlone(parties: Parties, now: number): boolean {
+    const batches = this.#recentBatches(parties, now)
+    const recipient = recipientKey(parties)
+    return batches.some(({ recipients }) => recipients.has(recipient)) || costOf(batches) > this.#budget
+  }
+
+  /** The batches of the token that count. */
+  #recentBatches(parties: Parties, now: number): readonly BatchLoss[] {
+    const token = tokenKey(parties)
+    return [...this.#batches.values()]
+      .filter((batch) => batch !== 'explained')
+      .filter((batch) => batch.token === token && now < batch.at + batchMs)
+  }
+
+  /** Why a delivery waits. Undefined: send it. @param retriedAt when an operator ordered a retry, which lifts earlier losses */
+  waitOf(parties: Parties, now: number, retriedAt = -Infinity): Wait | undefined {
+    const waits = [this.#waitOfRecipient(parties, retriedAt), this.#waitOfToken(parties, now, retriedAt)]
+    return waits
+      .filter((wait) => wait !== undefined && wait.until > now)
+      .toSorted((a, b) => (b?.until ?? 0) - (a?.until ?? 0))
+      .at(0)
+  }
+
+  #waitOfRecipient(parties: Parties, retriedAt: number): Wait | undefined {
+    const losses = this.#recipients.get(recipientKey(parties))
+    if (!losses || losses.last <= retriedAt) return undefined
+    const { count, last } = losses
+    const reason = `${count} deliveries to ${parties.recipient} were simulated well, and reverted`
+    return { until: last + this.#recipientWaitMs(count), reason }
+  }
+
+  #waitOfToken(parties: Parties, now: number, retriedAt: number): Wait | undefined {
+    const losses = this.#tokens.get(tokenKey(parties))
+    if (!losses || losses.last <= retriedAt) return undefined
+    const above = aboveBudget(losses.costs, this.#budget, now)
+    const reason = `deliveries of ${parties.token} that were simulated well, and reverted, have cost ${above?.sum} wei within an hour`
+    return above && { until: above.until, reason }
+  }
+
+  #recipientWaitMs(count: number): number {
+    return Math.min(longestWaitMs, this.#firstWaitMs * 2 ** Math.min(count - 1, 30))
+  }
+
+  #isForgotten({ count, last }: { readonly count: number; readonly last: number }, now: number): boolean {
+    return now > last + this.#recipientWaitMs(count) + longestWaitMs
+  }
+}
+
+function recipientKey({ chain, recipient }: Parties): string {
+  return `${chain}/${recipient}`
+}
+
+function tokenKey({ chain, bridge, token }: Parties): string {
+  return `${chain}/${bridge}/${token}`
+}
+
+function costOf(batches: readonly BatchLoss[]): bigint {
+  return batches.reduce((sum, { paid }) => sum + paid, 0n)
+}
+
+/** Adds a cost, and drops minutes that no longer count. @param now ms since the epoch */
+function withCost(costs: HourlyCosts | undefined, paid: bigint, now: number): HourlyCosts {
+  const kept = new Map(lastHour(costs, now))
+  const minute = Math.floor(now / minuteMs)
+  return kept.set(minute, (kept.get(minute) ?? 0n) + paid)
+}
+
+/** `sum` of the last hour in wei, if it is above the budget, and until when it will be, ms since the epoch. */
+function aboveBudget(
+  costs: HourlyCosts | undefined,
+  budget: bigint,
+  now: number,
+): { readonly until: number; readonly sum: bigint } | undefined {
+  const minutes = lastHour(costs, now)
+  const sum = minutes.reduce((total, [, paid]) => total + paid, 0n)
+  let left = sum
+  for (const [minute, paid] of minutes) {
+    if (left <= budget) break
+    left -= paid
+    if (left <= budget) return { until: countsUntil(minute), sum }
+  }
+  return undefined
+}
+
+/** The oldest minute first. */
+function lastHour(costs: HourlyCosts | undefined, now: number): (readonly [number, bigint])[] {
+  return [...(costs ?? [])].filter(([minute]) => countsUntil(minute) > now).toSorted(([a], [b]) => a - b)
+}
+
+function countsUntil(minute: number): number {
+  return (minute + 1) * minuteMs + hourMs
+}

@@ -1,0 +1,101 @@
+import { worstCost } from '../../fees/fees.ts'
+import { count, inFlight, kept, laterRound, ofIntent, put, refuse, reusable, unmined, type Step } from '../entries.ts'
+import { funded } from './funds.ts'
+import type { Entry, LaneState } from '../lane.ts'
+import type { LaneRequest, Refusal } from '../messages.ts'
+import { distrusted } from './reconcile-known.ts'
+import { closedFor } from '../view.ts'
+import { isWithdrawn } from './withdraw.ts'
+
+type GrantRequest = Extract<LaneRequest, { kind: 'grant' }>
+type FindRequest = Extract<LaneRequest, { kind: 'find' }>
+
+/** The nonce that the intent holds, or a new one. @param fromEarlierRun nothing new is given, see `distrusted` */
+export function grant(state: LaneState, request: GrantRequest, fromEarlierRun: boolean): Step {
+  const { owner, attempt } = request
+  const existing = held(state, { ...owner, id: request.id })
+  if (existing) return existing
+  if (fromEarlierRun) return refuse(distrusted(state), 'unsynced', 'the ledger was reset: what it had answered to this is not known')
+  const operatorTransaction = request.operatorTransaction === true
+  const open = unmined(state)
+  const released = open.find(reusable)
+  const refusal = refusalOf(state, open, released, operatorTransaction)
+  if (refusal) return refuse(state, refusal.why, refusal.detail)
+  const funds = funded(state, { cost: worstCost(attempt), value: BigInt(owner.value ?? '0'), operatorTransaction })
+  if (funds.detail) return refuse(funds.state, 'funds', funds.detail)
+  const entry: Entry = {
+    nonce: released?.nonce ?? state.next,
+    owner,
+    grantedTo: request.id,
+    maybeSent: false,
+    sinceBlock: state.observed?.height ?? 0,
+    claimedBlock: 0,
+    attempts: [attempt],
+  }
+  const next = released ? state.next : state.next + 1
+  return { state: count(put({ ...state, next }, entry), 'granted'), answer: { kind: 'granted', entry } }
+}
+
+/** The nonce that the intent holds; refused if there is none. */
+export function find(state: LaneState, request: FindRequest): Step {
+  const existing = held(state, request)
+  if (existing) return existing
+  const { replaced } = state
+  if (replaced) return refuse(state, 'replaced', closedFor(state, false)?.detail ?? '')
+  return refuse(state, 'none', 'the intent has no nonce')
+}
+
+/** The answer for an intent that holds a nonce, was withdrawn, or went on to a later round; undefined: for any other. */
+function held(state: LaneState, { id, intentId, callHash }: Omit<FindRequest, 'kind'>): Step | undefined {
+  const known = state.replaced ? undefined : ofIntent(state, intentId)
+  if (known) {
+    if (callHash === undefined) return { state, answer: { kind: 'granted', entry: known } }
+    if (known.owner?.callHash !== callHash) return refuse(state, 'conflict', `nonce ${known.nonce} is for another call`)
+    // Another try than the one that was answered first: the first may have signed and sent.
+    const entry = known.grantedTo === id || known.maybeSent ? known : { ...known, maybeSent: true }
+    return { state: put(state, entry), answer: { kind: 'granted', entry } }
+  }
+  if (isWithdrawn(state, intentId)) return refuse(state, 'withdrawn', 'the intent was withdrawn')
+  const later = state.replaced || callHash === undefined ? undefined : laterRound(state, intentId, callHash)
+  if (!later?.owner) return undefined
+  const detail = `nonce ${later.nonce} is of a later round, ${later.owner.intentId}`
+  return { state, answer: { kind: 'refused', why: 'withdrawn', detail, later: later.owner.intentId } }
+}
+
+/** Every reason but funds. */
+function refusalOf(
+  state: LaneState,
+  open: readonly Entry[],
+  released: Entry | undefined,
+  operatorTransaction: boolean,
+): { why: Refusal; detail: string } | undefined {
+  const closed = closedFor(state, operatorTransaction)
+  // A lane without funds still grants what can be paid.
+  if (closed && closed.why !== 'funds') return closed
+  if (!state.synced || !state.observed) return { why: 'unsynced', detail: 'the account has not been read yet' }
+  const inherited = open.find((entry) => !entry.owner && entry.fill === 'inherited')
+  if (inherited) return { why: 'unsynced', detail: `nonce ${inherited.nonce} of an earlier ledger is still in the pool` }
+  if (!released && inFlight(state) >= state.config.window) {
+    return { why: 'window', detail: `${inFlight(state)} of ${state.config.window} in flight` }
+  }
+  const { kept: many, keptLimit } = kept(state)
+  return many >= keptLimit ? { why: 'window', detail: `${many} nonces wait for finality, and the lane keeps no more` } : undefined
+}
+
+/** The try that was granted gives its nonce back: it has signed nothing. */
+export function release(state: LaneState, intentId: string, grantedTo: string): Step {
+  const entry = ofIntent(state, intentId)
+  if (!entry) return { state, answer: { kind: 'free' } }
+  if (entry.maybeSent || entry.grantedTo !== grantedTo) return { state, answer: { kind: 'held', nonce: entry.nonce } }
+  const { owner: _, raise: __, ...rest } = entry
+  const empty: Entry = { ...rest, fill: 'released', attempts: [], sinceBlock: state.observed?.height ?? 0 }
+  return { state: lowered(put(count(state, 'released'), empty)), answer: { kind: 'free' } }
+}
+
+/** Released nonces at the top count as never handed out, in whatever order they came back. Never below what a block holds. */
+function lowered(state: LaneState): LaneState {
+  const top = state.entries[state.next - 1]
+  if (!top || !reusable(top) || top.nonce < (state.observed?.latest ?? 0)) return state
+  const { [String(top.nonce)]: _, ...entries } = state.entries
+  return lowered({ ...state, entries, next: top.nonce })
+}

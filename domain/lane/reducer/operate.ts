@@ -1,0 +1,124 @@
+import { type Entry, type LaneConfig, type LaneState, newLane, type PauseReason } from '../lane.ts'
+import type { LaneOrder, LaneRequest } from '../messages.ts'
+import { orderFacts, type GivenOrder, orderOf, withOrder } from '../../order.ts'
+import { done, put, refuse, without, type Step } from '../entries.ts'
+import { reviewFunds } from './funds.ts'
+import { fill } from './withdraw.ts'
+
+type Fill = Extract<LaneRequest, { kind: 'fill' }>
+
+/** Applies an order, and keeps who gave it, and why, if it is obeyed. Each is idempotent. @param now ms since the epoch by the ledger's clock */
+export function obey(state: LaneState, order: LaneOrder | Fill, now: number): Step {
+  const step = order.kind === 'fill' ? fillUnowned(state, order.nonce) : operate(state, order, now)
+  // What processes tell of their config and their chain is no order of anybody.
+  if (order.kind === 'configure' || order.kind === 'replaced' || step.answer.kind !== 'done' || step.state === state) return step
+  return { ...step, state: { ...step.state, orders: withOrder(step.state.orders, recordOf(order, now)) } }
+}
+
+function recordOf(order: Exclude<LaneOrder, { kind: 'configure' | 'replaced' }> | Fill, at: number): GivenOrder {
+  const { kind } = order
+  const { by, reason } = orderOf(order, 'update')
+  switch (kind) {
+    case 'fill':
+    case 'cancelNonce':
+      return { kind, by, reason, at, ...orderFacts({ nonce: order.nonce }) }
+    case 'replace':
+      return { kind, by, reason, at, ...orderFacts({ nonce: order.nonce, maxFee: order.maxFee, tip: order.tip }) }
+    case 'republish':
+      return { kind, by, reason, at, ...orderFacts({ nonce: order.nonce }) }
+    case 'setWindow':
+      return { kind, by, reason, at, ...orderFacts({ window: order.window }) }
+    default:
+      return { kind, by, reason, at }
+  }
+}
+
+function operate(state: LaneState, order: LaneOrder, now: number): Step {
+  switch (order.kind) {
+    case 'pause':
+      return done(pause(state, order.pause, orderOf(order).by))
+    case 'resume':
+      // A process that knows an older state must not end what an operator has ordered since.
+      return done(order.only !== undefined && state.paused?.kind !== order.only ? state : without(state, 'paused'))
+    case 'drain':
+    case 'forbid': {
+      const mode = order.kind === 'drain' ? 'draining' : 'forbidden'
+      return done({ ...state, closing: { mode, reason: order.reason, by: orderOf(order).by } })
+    }
+    case 'activate':
+      return done(without(state, 'paused', 'closing'))
+    case 'setWindow':
+      // Operators type it into a signal: `"8"`, null or -1 would open the window for good or shut it.
+      if (!Number.isSafeInteger(order.window) || order.window < 0) return refuse(state, 'conflict', 'the window is a whole number')
+      return done({ ...state, config: { ...state.config, window: order.window } })
+    case 'resync':
+      return done({ ...state, synced: false })
+    case 'cancelNonce':
+      return atUnmined(state, order.nonce, () => done(fill(state, order.nonce, 'cancelled')))
+    case 'replace':
+      return atUnmined(state, order.nonce, (entry) => {
+        const { maxFee, tip } = order
+        const raise = { after: entry.attempts.length, ...(maxFee && { maxFee }), ...(tip && { tip }) }
+        return done(put(state, { ...entry, raise }))
+      })
+    case 'republish': {
+      const { nonce } = order
+      const wanted = () => done({ ...state, republish: { at: now, ...(nonce !== undefined && { nonce }) } })
+      return nonce === undefined ? wanted() : atUnmined(state, nonce, wanted)
+    }
+    case 'configure':
+      return done(configure(state, order.config))
+    case 'replaced':
+      return done(replaced(state, order.block))
+    case 'reset':
+      return reset(state)
+  }
+}
+
+/** Portage's own pause does not take the place of an operator's, which would then end by itself. */
+function pause(state: LaneState, { kind, reason }: PauseReason, by: string): LaneState {
+  return kind !== 'operator' && state.paused?.kind === 'operator' ? state : { ...state, paused: { kind, reason, by } }
+}
+
+/** An operator's fill of a nonce without an owner, at once. */
+function fillUnowned(state: LaneState, nonce: number): Step {
+  return atUnmined(state, nonce, (entry) => {
+    const { owner } = entry
+    if (owner) return refuse(state, 'conflict', `nonce ${nonce} belongs to ${owner.intentId}; cancel-nonce takes it away from its owner`)
+    // It stays inherited: until it is mined, no intent may be told that its call can't be.
+    if (entry.fill === 'inherited') return done(put(state, { ...entry, sinceBlock: entry.sinceBlock - state.config.fillAfterBlocks }))
+    return done(put(state, { ...entry, fill: 'operator', maybeSent: true }))
+  })
+}
+
+function atUnmined(state: LaneState, nonce: number, change: (entry: Entry) => Step): Step {
+  const { entries, next } = state
+  const entry = entries[nonce]
+  if (nonce < (state.observed?.latest ?? 0)) return refuse(state, 'none', `nonce ${nonce} is in a block`)
+  if (entry) return change(entry)
+  const detail = nonce >= next ? `nonce ${nonce} was not given yet; the next one is ${next}` : `nonce ${nonce} is not in the ledger`
+  return refuse(state, 'none', detail)
+}
+
+/** The config's window is taken when the config changed it; else the window that an operator set stays. */
+function configure(state: LaneState, told: LaneConfig): LaneState {
+  const window = state.configured.window === told.window ? state.config.window : told.window
+  return reviewFunds({ ...state, configured: told, config: { ...told, lane: state.config.lane, window } })
+}
+
+/** Believed only of the block that the ledger knows as final: a process with an old view must not halt a lane that was reset. */
+function replaced(state: LaneState, { height, hash }: { height: number; hash: string }): LaneState {
+  const known = state.observed?.final
+  return known?.height === height && known.hash === hash ? { ...state, replaced: { height, hash } } : state
+}
+
+/** Pause, closing, orders, tombstones and counts stay; nonces and observations go. */
+function reset(state: LaneState): Step {
+  const { final } = state.observed ?? {}
+  if (!state.replaced && final) {
+    return refuse(state, 'conflict', `the chain still has block ${final.height}, which this lane saw: it was not replaced`)
+  }
+  const { config, configured, paused, closing, tombstones, counts, orders, era } = state
+  const kept = { configured, ...(paused && { paused }), ...(closing && { closing }), ...(orders && { orders }), tombstones, counts }
+  return done({ ...newLane(config), ...kept, era: era + 1 })
+}

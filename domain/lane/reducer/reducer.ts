@@ -1,0 +1,76 @@
+import { count, done, put, refuse, type Step } from '../entries.ts'
+import { find, grant, release } from './grant.ts'
+import type { Attempt, LaneState, Raise } from '../lane.ts'
+import type { ApplyRequest, ApplyResponse, LaneAnswer, LaneRequest, RolledBack } from '../messages.ts'
+import { observe } from './observe.ts'
+import { obey } from './operate.ts'
+import { openFor, openUnmined } from '../storage/pages.ts'
+import { reconcileKnown } from './reconcile-known.ts'
+import { fillOrders, raiseOrders, view } from '../view.ts'
+import { fill, withdraw } from './withdraw.ts'
+
+/**
+ * One step of the nonce ledger: the observation first, then the requests in order. Pure. `rolledBack` lists the owners to tell.
+ * @param now ms since the epoch by the ledger's clock
+ * @param fromEarlierRun see `distrusted`
+ */
+export function apply(
+  state: LaneState,
+  request: ApplyRequest,
+  now: number,
+  fromEarlierRun = false,
+): { state: LaneState; response: ApplyResponse; rolledBack: RolledBack[] } {
+  const reconciled = reconcileKnown(openUnmined(state), request, now, fromEarlierRun)
+  const seen = request.observe ? observe(reconciled, request.observe, now) : { state: reconciled, rolledBack: [] }
+  let current = seen.state
+  const answers: LaneAnswer[] = []
+  for (const one of request.requests) {
+    const result = answer(openFor(current, one), one, now, fromEarlierRun)
+    current = result.state
+    answers.push(result.answer)
+  }
+  const response = { answers, orders: fillOrders(current), raises: raiseOrders(current), view: view(current) }
+  return { state: current, response, rolledBack: seen.rolledBack }
+}
+
+function answer(state: LaneState, request: LaneRequest, now: number, fromEarlierRun: boolean): Step {
+  switch (request.kind) {
+    case 'grant':
+      return grant(state, request, fromEarlierRun)
+    case 'find':
+      return find(state, request)
+    case 'attempt':
+      return attempt(state, request)
+    case 'release':
+      return release(state, request.intentId, request.grantedTo)
+    case 'withdraw':
+      return withdraw(state, request.intentId, request.how, now)
+    case 'fill':
+      if (request.reason === 'operator') return obey(state, request, now)
+      return done(fill(state, request.nonce, request.reason))
+    default:
+      return obey(state, request, now)
+  }
+}
+
+function attempt(state: LaneState, request: Extract<LaneRequest, { kind: 'attempt' }>): Step {
+  const entry = state.entries[request.nonce]
+  if (!entry) return refuse(state, 'none', `nonce ${request.nonce} is not in the ledger`)
+  const isNoop = request.attempt.kind === 'noop'
+  // A nonce that the lane wants empty takes no more calls: we must not outbid our own no-op. One that the lane does not want empty takes no
+  // no-op: the process that offers it obeys an old order, and the nonce was given to an intent since.
+  if (request.index !== entry.attempts.length || (entry.fill !== undefined) !== isNoop) {
+    return { state, answer: { kind: 'attempts', attempts: entry.attempts } }
+  }
+  const attempts: Attempt[] = [...entry.attempts, request.attempt]
+  const { raise, ...rest } = entry
+  // An attempt that was on its way when the operator ordered a raise does not count as that raise.
+  const owed = raise && !meets(raise, request.attempt) ? { raise: { ...raise, after: attempts.length } } : {}
+  const changed = count(put(state, { ...rest, ...owed, attempts, maybeSent: true }), 'attempts')
+  const isFirstNoop = isNoop && !entry.attempts.some((one) => one.kind === 'noop')
+  return { state: isFirstNoop ? count(changed, 'filled') : changed, answer: { kind: 'attempts', attempts } }
+}
+
+function meets({ maxFee = '0', tip = '0' }: Raise, made: Attempt): boolean {
+  return BigInt(made.maxFee) >= BigInt(maxFee) && BigInt(made.tip) >= BigInt(tip)
+}

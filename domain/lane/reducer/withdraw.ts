@@ -1,0 +1,63 @@
+import { fnv1a } from '../../hash.ts'
+import type { Entry, LaneState } from '../lane.ts'
+import { isMined, ofIntent, put, unmined, type Step } from '../entries.ts'
+
+/** Withdrawn intents that are remembered: a lane that closes turns away hundreds at once. A zombie asks within its activity's time-outs. */
+const tombstoneLimit = 1_024
+
+/** A lane that holds a nonce and was told nothing for so long, ms, has no process: a live one reports every block, or every few seconds. */
+export const withoutWorkerMs = 30_000
+
+/** @param now ms since the epoch */
+export function withdraw(state: LaneState, intentId: string, how: 'leave' | 'cancel' | 'abandon', now: number): Step {
+  const entry = ofIntent(state, intentId)
+  if (!entry) {
+    const unknown = how === 'cancel' ? inheritedNonce(state) : undefined
+    return { state: bury(state, intentId), answer: unknown === undefined ? { kind: 'free' } : { kind: 'held', nonce: unknown } }
+  }
+  const held = { kind: 'held', nonce: entry.nonce } as const
+  // The tombstone outlives the entry: a zombie that asks after the no-op is final gets nothing either.
+  if (how === 'cancel') return { state: fill(bury(state, intentId), entry.nonce, 'cancelled'), answer: held }
+  const mayLeave = state.closing?.mode === 'forbidden' || now - (state.observed?.at ?? 0) > withoutWorkerMs
+  // Transactions of a replaced chain can't be mined on the new one before the lane is reset.
+  const free = state.replaced !== undefined || (how === 'abandon' && !isMined(state, entry) && mayLeave)
+  return free ? { state: put(bury(state, intentId), orphan(entry)), answer: { kind: 'free' } } : { state, answer: held }
+}
+
+/** The lane wants this nonce mined with a no-op. */
+export function fill(state: LaneState, nonce: number, reason: NonNullable<Entry['fill']>): LaneState {
+  const entry = state.entries[nonce]
+  if (!entry || entry.fill) return state
+  return put(state, { ...entry, fill: reason, maybeSent: true })
+}
+
+export function isWithdrawn({ tombstones }: LaneState, intentId: string): boolean {
+  return tombstones.includes(tombstone(intentId))
+}
+
+/** Without an owner. The value of its call still counts, since the call may win against the no-op. */
+function orphan({ owner, ...rest }: Entry): Entry {
+  return {
+    ...rest,
+    ...(owner?.value && { value: owner.value }),
+    ...(owner && { callHash: owner.callHash, abandonedBy: owner.intentId }),
+    fill: rest.fill ?? 'abandoned',
+    maybeSent: true,
+  }
+}
+
+/** The lowest nonce that an earlier ledger may have given to anyone, and that may still be mined. */
+function inheritedNonce(state: LaneState): number | undefined {
+  if (!state.synced) return state.next
+  return unmined(state).find((entry) => !entry.owner && entry.fill === 'inherited')?.nonce
+}
+
+function bury(state: LaneState, intentId: string): LaneState {
+  const one = tombstone(intentId)
+  return { ...state, tombstones: [...state.tombstones.filter((other) => other !== one), one].slice(-tombstoneLimit) }
+}
+
+/** 64 bits of the id (FNV-1a), base 36: a thousand whole ids would fill the state. Of two with one hash, the second is refused and asks in another round. */
+export function tombstone(intentId: string): string {
+  return `${fnv1a(intentId).toString(36)}-${fnv1a(intentId, 0x2f0b4c47).toString(36)}`
+}

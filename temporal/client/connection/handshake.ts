@@ -1,0 +1,103 @@
+import { once } from 'node:events'
+import { connect as connectTcp, isIP, type Socket } from 'node:net'
+import { connect as connectTls } from 'node:tls'
+import { type ErrorCode, type Facts, RelayerError } from '../../../domain/catalogue/errors.ts'
+import type { TemporalAccess } from '../../../domain/temporal-access.ts'
+import type { TemporalCredentials } from './credentials.ts'
+import { detailOf } from './errors.ts'
+
+/** Longest wait for a TLS handshake, ms. */
+const tlsTimeoutMs = 2_000
+
+export interface HandshakeOptions {
+  readonly stopping?: AbortSignal | undefined
+  readonly timeoutMs: number
+  readonly facts: Facts
+}
+
+/** What a client of HTTP/2 begins with: its preface and an empty SETTINGS frame (RFC 9113 section 3.4). The server answers with its own SETTINGS. */
+const preface = Buffer.concat([Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'), Buffer.from([0, 0, 0, 4, 0, 0, 0, 0, 0])])
+const settingsFrame = 4
+
+/**
+ * Opens a connection as gRPC does, waits for the server's first frame, and closes it: the SDK's connections do not tell why one was not made. Throws
+ * TEMPORAL_UNAVAILABLE, TEMPORAL_TLS, TEMPORAL_NO_TLS, TEMPORAL_UNTRUSTED, TEMPORAL_CERTIFICATE_REFUSED.
+ */
+export async function checkHandshake(
+  { address }: TemporalAccess,
+  credentials: TemporalCredentials,
+  { stopping, timeoutMs, facts }: HandshakeOptions,
+): Promise<void> {
+  const stage = { handshakeDone: false }
+  const socket = open(address, credentials)
+  socket.once(credentials.tls ? 'secureConnect' : 'connect', () => {
+    stage.handshakeDone = true
+    socket.write(preface)
+  })
+  // Not by idleness: a server that sends a byte now and then is no answer either.
+  const timer = setTimeout(() => socket.destroy(new Error(`no answer within ${timeoutMs} ms`)), timeoutMs)
+  socket.once('end', () => socket.destroy(Object.assign(new Error('the server ended the connection'), { code: 'ECONNRESET' })))
+  try {
+    const [first] = (await once(socket, 'data', { signal: stopping })) as [Buffer]
+    if (first[3] !== settingsFrame) throw new Error('the server does not speak HTTP/2')
+  } catch (error) {
+    const code = credentials.tls ? tlsErrorCode(error, stage.handshakeDone) : (await speaksTls(address)) ? 'TEMPORAL_TLS' : undefined
+    throw new RelayerError(code ?? 'TEMPORAL_UNAVAILABLE', { detail: plain(detailOf(error)), facts, cause: error })
+  } finally {
+    clearTimeout(timer)
+    socket.removeAllListeners()
+    // A server may still end what we have left.
+    socket.on('error', () => {})
+    socket.destroy()
+  }
+}
+
+function open(address: string, { tls }: TemporalCredentials): Socket {
+  const at = hostAndPort(address)
+  if (!tls) return connectTcp(at)
+  const { serverName, ca, pair } = tls
+  // A name is sent only where it is one (RFC 6066); an address is checked all the same.
+  const servername = serverName ?? (isIP(at.host) ? '' : at.host)
+  return connectTls({ ...at, servername, ALPNProtocols: ['h2'], ...(ca && { ca }), ...(pair && { cert: pair.certificate, key: pair.key }) })
+}
+
+function hostAndPort(address: string): { host: string; port: number } {
+  const { hostname, port } = new URL(`tcp://${address}`)
+  return { host: hostname.replace(/^\[|\]$/g, ''), port: Number(port || 7233) }
+}
+
+/** `…:SSL routines:ssl3_read_bytes:tlsv1 alert unknown ca:…` → `tlsv1 alert unknown ca` */
+function plain(message: string): string {
+  return /:SSL routines:[^:]*:([^:]+)/.exec(message)?.[1] ?? message.trim()
+}
+
+/** Codes of OpenSSL and Node by which we refuse the server's certificate. */
+const untrusted = /^(UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_|CERT_|INVALID_CA|HOSTNAME_MISMATCH|ERR_TLS_CERT_ALTNAME_INVALID)/
+/** The alerts by which a server refuses ours (RFC 8446 section 6.2). */
+const refusesOurs = /alert (certificate|bad certificate|unsupported certificate|unknown ca|access denied)|certificate required/i
+
+/** @param handshakeDone for us: in TLS 1.3 a server looks at our certificate after that, and some end the connection before their alert is read */
+function tlsErrorCode(error: unknown, handshakeDone: boolean): ErrorCode | undefined {
+  const { code = '', message } = error as NodeJS.ErrnoException
+  if (untrusted.test(code)) return 'TEMPORAL_UNTRUSTED'
+  if (refusesOurs.test(message)) return 'TEMPORAL_CERTIFICATE_REFUSED'
+  if (/WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG|HTTP_REQUEST/.test(code) || /wrong version number|packet length/i.test(message))
+    return 'TEMPORAL_NO_TLS'
+  return handshakeDone && (code === 'ECONNRESET' || code === 'EPIPE') ? 'TEMPORAL_CERTIFICATE_REFUSED' : undefined
+}
+
+/** A server that speaks TLS ends a plain connection without an error that HTTP/2 could pass on. */
+async function speaksTls(address: string): Promise<boolean> {
+  // The certificate itself is not checked, only that the server offers one.
+  const socket = connectTls({ ...hostAndPort(address), rejectUnauthorized: false, timeout: tlsTimeoutMs })
+  socket.once('timeout', () => socket.destroy(new Error('no handshake')))
+  try {
+    await once(socket, 'secureConnect')
+    return true
+  } catch (error) {
+    // A server that asks for our certificate, or accepts none of our ciphers, sends a TLS alert.
+    return error instanceof Error && /\balert\b/i.test(error.message)
+  } finally {
+    socket.destroy()
+  }
+}

@@ -1,0 +1,65 @@
+import { workflowOf } from '../../../domain/lane/intent-id.ts'
+import type { Entry } from '../../../domain/lane/lane.ts'
+import type { LaneId } from '../../../domain/lane/lane-id.ts'
+import { unpaged } from '../../../domain/lane/storage/pages.ts'
+import type { TransferTransaction } from '../../../domain/transfer/attempts.ts'
+import { batchPrefix } from '../../contracts/names.ts'
+import { type TemporalClient, within } from '../connection/client.ts'
+import { ifGone } from '../connection/errors.ts'
+import { queryBatch } from '../transfers/batches.ts'
+import type { TransferFilter } from '../transfers/transfer-list.ts'
+import { readLane } from './lanes.ts'
+
+/** Most owners that are queried for hashes, those of the lowest nonces. */
+const mostAsked = 32
+const hashTimeoutMs = 3_000
+const batchTimeoutMs = 5_000
+
+/** The status of a nonce's owner. Transfers keep every transaction; operator transactions and batches keep the one in a block. */
+interface OwnerStatus {
+  readonly transactions?: readonly TransferTransaction[]
+  readonly nonce?: number
+  readonly txHash?: string
+}
+
+/**
+ * The hash of the newest transaction of each nonce, as its owner knows it: the ledger keeps no hashes. The hash of a transaction that was just signed
+ * may be missing. Never throws.
+ */
+export async function hashesOfNonces(
+  client: TemporalClient,
+  lane: LaneId,
+  entries: readonly Entry[],
+): Promise<ReadonlyMap<number, string>> {
+  const owned = entries.flatMap(({ nonce, owner }) => (owner ? [{ nonce, id: workflowOf(owner.intentId) }] : [])).slice(0, mostAsked)
+  const found = owned.map(async ({ nonce, id }) => {
+    const query = () => client.workflow.getHandle(id).query<OwnerStatus>('status')
+    const status = await within(client, hashTimeoutMs, query).catch((): OwnerStatus => ({}))
+    const hash = status.transactions?.findLast((one) => one.lane === lane && one.nonce === nonce && one.hash !== undefined)?.hash
+    return [nonce, hash ?? (status.nonce === nonce ? status.txHash : undefined)] as const
+  })
+  return new Map((await Promise.all(found)).flatMap(([nonce, hash]) => (hash === undefined ? [] : [[nonce, hash] as const])))
+}
+
+/**
+ * A filter for the transfers that use a nonce of a lane. The ledger knows them until the nonce is final; after that only the chain does. Matches nothing
+ * where neither knows one. Throws LANE_NOT_FOUND, LANE_UNREACHABLE, TEMPORAL_UNAVAILABLE.
+ * @param minedHash reads the hash of the transaction that used the nonce; called only if the ledger does not have the nonce
+ */
+export async function transfersOfNonce(
+  client: TemporalClient,
+  lane: LaneId,
+  nonce: number,
+  minedHash?: () => Promise<string | undefined>,
+): Promise<Pick<TransferFilter, 'ids' | 'txHash'>> {
+  const { entries } = unpaged(await readLane(client, lane))
+  const owner = entries[String(nonce)]?.owner
+  if (!owner) {
+    const txHash = await minedHash?.()
+    return txHash === undefined ? { ids: [] } : { txHash }
+  }
+  const id = workflowOf(owner.intentId)
+  if (!id.startsWith(batchPrefix(lane))) return { ids: [id] }
+  const batch = await within(client, batchTimeoutMs, () => queryBatch(client, id)).catch(ifGone(undefined))
+  return { ids: (batch?.members ?? []).map(workflowOf) }
+}

@@ -1,0 +1,139 @@
+import { type ErrorCode, toRelayerError } from '../../../domain/catalogue/errors.ts'
+import type { ChainName, TransferState } from '../../../domain/transfer/transfer.ts'
+import { searchAttributes } from '../../contracts/names.ts'
+import { listByPage, type TemporalClient, within } from '../connection/client.ts'
+import { fromTemporal, ifGone, isGone, isMissing, isOfServer, rethrowAs } from '../connection/errors.ts'
+import type { RunId } from '../visibility/runs.ts'
+import { storedTransfer } from './start-transfer.ts'
+import { transfersWith, undone } from './transfer-queries.ts'
+
+/** The state of the latest run of an id. */
+export type LatestRun = 'running' | 'undone' | TransferState | 'gone'
+
+/** A closed run of a transfer. It did not continue as new. */
+export interface ClosedRun extends RunId {
+  /** Temporal's status: COMPLETED, or for a run without an outcome TERMINATED, FAILED and so on. */
+  readonly execution: string
+  /** ISO 8601. */
+  readonly startedAt: string
+  readonly closedAt: string
+}
+
+/** Input and result of a run, as its history has them. Anyone who reaches Temporal can write anything there. */
+export interface ClosedTransfer {
+  /** Undefined: unreadable. */
+  readonly transfer: unknown
+  /** Undefined: there is none, or it is unreadable. */
+  readonly result: unknown
+  /** Why one of them is unreadable. */
+  readonly unreadable?: ErrorCode
+}
+
+/** A page of the closed runs to a chain, for an audit. */
+export interface ClosedPage {
+  /** Runs that ended as delivered, or runs that ended without an outcome. */
+  kind: 'delivered' | 'undone'
+  chain: ChainName
+  /** Closed between these two, ms since the epoch. */
+  from: number
+  to: number
+  /** Token of the server. Empty for the first page, and after the last one. */
+  token: string
+}
+
+/** One page of a visibility query, and one batch of reads. */
+const pageSize = 200
+const timeoutMs = 30_000
+
+/** The runs of a page, in the server's order (a dev server has no ORDER BY), and the token for the next page. Throws what the Temporal client throws. */
+export async function listClosedPage(client: TemporalClient, page: ClosedPage): Promise<{ runs: RunId[]; token: string }> {
+  const { kind, chain, from, to, token } = page
+  const query = transfersWith(
+    { TargetChain: chain, TransferState: kind === 'delivered' ? 'delivered' : undefined },
+    kind === 'delivered' ? `ExecutionStatus = 'Completed'` : undone,
+    `CloseTime >= '${new Date(from).toISOString()}' AND CloseTime <= '${new Date(to).toISOString()}'`,
+  )
+  const { executions, nextPageToken } = await client.workflowService.listWorkflowExecutions({
+    namespace: client.options.namespace,
+    pageSize,
+    query,
+    nextPageToken: Buffer.from(token, 'base64'),
+  })
+  return {
+    runs: (executions ?? []).flatMap(({ execution }) =>
+      execution?.workflowId && execution.runId ? [{ workflowId: execution.workflowId, runId: execution.runId }] : [],
+    ),
+    token: Buffer.from(nextPageToken ?? []).toString('base64'),
+  }
+}
+
+/** The state of an id by a description, since the visibility store lags. Throws what the Temporal client throws. */
+export async function latestRun(client: TemporalClient, id: string): Promise<LatestRun> {
+  const run = await client.workflow.getHandle(id).describe().catch(ifGone(undefined))
+  if (!run) return 'gone'
+  if (run.status.name === 'RUNNING' || run.status.name === 'CONTINUED_AS_NEW') return 'running'
+  if (run.status.name !== 'COMPLETED') return 'undone'
+  return (run.typedSearchAttributes.get(searchAttributes.TransferState) as TransferState | undefined) ?? 'gone'
+}
+
+/** The runs that closed at `from` or later and before `to`, ms since the epoch, sorted by their end. Throws TEMPORAL_UNAVAILABLE and the like. */
+export async function listClosedRuns(client: TemporalClient, from: number, to: number): Promise<ClosedRun[]> {
+  const [first, end] = [from, to].map((at) => new Date(at).toISOString())
+  const query = transfersWith(
+    {},
+    `ExecutionStatus IN ('Completed', 'Failed', 'Terminated', 'TimedOut', 'Canceled')`,
+    `CloseTime >= '${first}' AND CloseTime < '${end}'`,
+  )
+  const runs = await listByPage(client, query, timeoutMs).catch(rethrowAs({}))
+  return runs
+    .flatMap(({ workflowId, runId, status, startTime, closeTime }) =>
+      closeTime
+        ? [{ workflowId, runId, execution: status.name, startedAt: startTime.toISOString(), closedAt: closeTime.toISOString() }]
+        : [],
+    )
+    .toSorted((a, b) => compare(a.closedAt, b.closedAt) || compare(a.runId, b.runId))
+}
+
+/** Reads input and result from the history. Undefined: the server has deleted the run. Throws TEMPORAL_UNAVAILABLE and the like, and nothing for unreadable content. */
+export async function readClosedRun(
+  client: TemporalClient,
+  { workflowId, runId, execution }: Pick<ClosedRun, 'workflowId' | 'runId' | 'execution'>,
+): Promise<ClosedTransfer | undefined> {
+  const result = () => client.workflow.getHandle(workflowId, runId, { followRuns: false }).result() as Promise<unknown>
+  try {
+    return await within(client, timeoutMs, async () => {
+      const [transfer, ended] = await Promise.all([
+        unlessUnreadable(storedTransfer(client, workflowId, runId)),
+        unlessUnreadable(execution === 'COMPLETED' ? result() : Promise.resolve(undefined)),
+      ])
+      // An input that is no transfer is no reason by itself. One that no key opens is.
+      const unreadable = ended.code ?? (transfer.code?.startsWith('ENCRYPTION_') ? transfer.code : undefined)
+      return { transfer: transfer.value, result: ended.value, ...(unreadable && { unreadable }) }
+    })
+  } catch (error) {
+    if (isGone(error) || isMissing(error)) return undefined
+    throw fromTemporal(error, {}, { transfer: workflowId })
+  }
+}
+
+/** An error of the codec or the converter is the run's own fault, and becomes a code. An error of the server is thrown. */
+function unlessUnreadable(reading: Promise<unknown>): Promise<{ readonly value?: unknown; readonly code?: ErrorCode }> {
+  return reading.then(
+    (value) => ({ value }),
+    (error: unknown) => {
+      if (isOfServer(error)) throw error
+      return { code: toRelayerError(error).code }
+    },
+  )
+}
+
+/** How long the namespace keeps closed workflows, hours. Throws TEMPORAL_UNAVAILABLE and the like. */
+export async function retentionHours(client: TemporalClient): Promise<number> {
+  const { namespace } = client.options
+  const { config } = await within(client, timeoutMs, () => client.workflowService.describeNamespace({ namespace })).catch(rethrowAs({}))
+  return Number(config?.workflowExecutionRetentionTtl?.seconds ?? 0) / 3_600
+}
+
+function compare(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0
+}

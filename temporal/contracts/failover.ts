@@ -1,0 +1,16 @@
+/**
+ * How soon another process takes over the work of a dead one. Kept in the memo `failover` of a workflow, as the config was at its start, so that a replay finds
+ * the same values.
+ */
+export interface FailoverTimes {
+  /** Heartbeat time-out of steps with a lane's key, ms. */
+  readonly heartbeatMs: number
+  /** Longest wait of a broadcast for a process with the key, ms. */
+  readonly laneTaskMs: number
+}
+
+export const defaultFailoverTimes: FailoverTimes = { heartbeatMs: 15_000, laneTaskMs: 60_000 }
+
+export function failoverTimesOf(memo: Readonly<Record<string, unknown>> | undefined): FailoverTimes {
+  return { ...defaultFailoverTimes, ...(memo?.['failover'] as Partial<FailoverTimes> | undefined) }
+}

@@ -1,0 +1,121 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { Losses } from '../../activities/transfer/losses.ts'
+
+const minute = 60_000
+const hour = 60 * minute
+const start = 1_700_000_000_000
+const parties = (recipient: string, token = 'weth', chain = 'bsc') => ({ chain, bridge: 'b', recipient, token })
+const losses = (tokenBudget = 10n ** 30n) => new Losses({ firstWaitMs: minute, tokenBudget })
+let made = 0
+const loss = (now: number, paid = 1n) => ({ txHash: `0x${made++}`, paid, now })
+
+describe('A recipient', () => {
+  test('waits after its first loss, on that chain alone, twice as long after each more, and never longer than an hour', () => {
+    const kept = losses()
+    let now = start
+    for (const minutes of [1, 2, 4, 8, 16, 32, 60, 60]) {
+      kept.add(parties('eve'), loss(now))
+      expect(kept.waitOf(parties('eve', 'other'), now)?.until).toBe(now + minutes * minute)
+      expect(kept.waitOf(parties('eve', 'weth', 'ethereum'), now)).toBeUndefined()
+      expect(kept.waitOf(parties('bob'), now)).toBeUndefined()
+      now += minutes * minute
+      expect(kept.waitOf(parties('eve'), now)).toBeUndefined()
+    }
+    now += hour + minute
+    kept.add(parties('eve'), loss(now))
+    expect(kept.waitOf(parties('eve'), now)?.until).toBe(now + minute)
+  })
+
+  test('does not wait where an operator ordered a retry after the loss; the next loss holds it up again', () => {
+    const kept = losses(0n)
+    kept.add(parties('eve'), loss(start))
+    expect(kept.waitOf(parties('eve'), start + 2, start + 1)).toBeUndefined()
+    expect(kept.waitOf(parties('eve'), start + 2, start - 1)).toBeDefined()
+    kept.add(parties('eve'), loss(start + 3))
+    expect(kept.waitOf(parties('eve'), start + 4, start + 1)).toBeDefined()
+  })
+
+  test('counts a transaction once, whoever saw it', () => {
+    const kept = losses()
+    for (let index = 0; index < 3; index++) kept.add(parties('eve'), { txHash: '0xsame', paid: 1n, now: start })
+    expect(kept.waitOf(parties('eve'), start)?.until).toBe(start + minute)
+  })
+})
+
+describe('A token', () => {
+  test('waits exactly while its losses of the last hour, by minutes, have cost more than the budget', () => {
+    const one = fc.record({ after: fc.integer({ min: 0, max: 20 * minute }), paid: fc.bigInt({ min: 1n, max: 50n }) })
+    fc.assert(
+      fc.property(fc.array(one, { maxLength: 40 }), fc.bigInt({ min: 0n, max: 200n }), fc.nat(2 * hour), (steps, budget, later) => {
+        const kept = losses(budget)
+        const all: { at: number; paid: bigint }[] = []
+        let now = start
+        for (const [index, { after, paid }] of steps.entries()) {
+          now += after
+          all.push({ at: now, paid })
+          kept.add(parties(`r${index}`), loss(now, paid))
+        }
+        const lostAt = (time: number) =>
+          all.filter(({ at }) => Math.floor(at / minute) * minute + minute + hour > time).reduce((sum, { paid }) => sum + paid, 0n)
+        now += later
+        const wait = kept.waitOf(parties('bob'), now)
+        expect(wait !== undefined).toBe(lostAt(now) > budget)
+        if (!wait) return
+        expect(wait.until - now).toBeLessThanOrEqual(hour + minute)
+        expect(lostAt(wait.until)).toBeLessThanOrEqual(budget)
+        expect(lostAt(wait.until - 1)).toBeGreaterThan(budget)
+      }),
+    )
+  })
+
+  test('of another name, bridge or chain does not wait with it', () => {
+    const kept = losses(0n)
+    kept.add(parties('eve'), loss(start))
+    expect(kept.waitOf(parties('bob'), start)).toBeDefined()
+    expect(kept.waitOf(parties('bob', 'usdc'), start)).toBeUndefined()
+    expect(kept.waitOf(parties('bob', 'weth', 'ethereum'), start)).toBeUndefined()
+    expect(kept.waitOf({ ...parties('bob'), bridge: 'c' }, start)).toBeUndefined()
+  })
+})
+
+test('of ten thousand recipients and more, the oldest is forgotten', () => {
+  const kept = losses()
+  for (let index = 0; index <= 10_000; index++) kept.add(parties(`r${index}`), loss(start))
+  expect([0, 1, 10_000].map((index) => kept.waitOf(parties(`r${index}`), start) !== undefined)).toEqual([false, true, true])
+})
+
+describe('A batch', () => {
+  test('lets its recipients go alone for an hour, and nobody waits', () => {
+    const kept = losses()
+    const found = kept.addBatch(parties('eve'), { txHash: '0xbatch', paid: 5n, now: start })
+    expect(found).toEqual([{ kind: 'batch', until: start + hour, reason: expect.stringContaining('cost 5 wei') }])
+    expect(kept.addBatch(parties('bob'), { txHash: '0xbatch', paid: 5n, now: start })).toEqual([])
+    for (const recipient of ['eve', 'bob']) {
+      expect(kept.waitOf(parties(recipient), start)).toBeUndefined()
+      expect([start, start + hour - 1, start + hour].map((now) => kept.goesAlone(parties(recipient), now))).toEqual([true, true, false])
+    }
+    expect(kept.goesAlone(parties('carol'), start)).toBe(false)
+  })
+
+  test('that costs its token more than the budget of an hour lets all of it go alone, not wait', () => {
+    const kept = losses(10n)
+    const batch = (recipient: string, paid: bigint, now: number) => kept.addBatch(parties(recipient), loss(now, paid))
+    batch('eve1', 10n, start)
+    expect(kept.goesAlone(parties('bob'), start)).toBe(false)
+    expect(batch('eve2', 1n, start + 30 * minute)).toMatchObject([{ kind: 'batch', reason: expect.stringContaining('11 wei') }])
+    expect(kept.goesAlone(parties('bob'), start + 30 * minute)).toBe(true)
+    expect(kept.goesAlone(parties('bob', 'usdc'), start + 30 * minute)).toBe(false)
+    expect(kept.waitOf(parties('bob'), start + 30 * minute)).toBeUndefined()
+    expect(kept.goesAlone(parties('bob'), start + hour)).toBe(false)
+  })
+
+  test.each(['before', 'after'])('does not count where another relayer had delivered one of its transfers, seen %s the others', (when) => {
+    const kept = losses(0n)
+    if (when === 'before') kept.explainBatch('0xbatch')
+    kept.addBatch(parties('eve'), { txHash: '0xbatch', paid: 5n, now: start })
+    if (when === 'after') kept.explainBatch('0xbatch')
+    expect(kept.addBatch(parties('bob'), { txHash: '0xbatch', paid: 5n, now: start })).toEqual([])
+    expect([kept.goesAlone(parties('eve'), start), kept.goesAlone(parties('bob'), start)]).toEqual([false, false])
+  })
+})
