@@ -1,46 +1,51 @@
+import type { ClosedGates } from '../bridges/gates/gate-watcher.ts'
 import type { Bridges, Endpoint } from '../bridges/port.ts'
 import type { Chain } from '../chains/port.ts'
 import { RelayerError } from '../domain/catalogue/errors.ts'
 import type { FeePolicyResolver } from '../domain/fees/policy.ts'
 import type { Settings } from '../domain/settings/settings.ts'
-import type { Losses } from './transfer/losses.ts'
+import type { Losses } from './checks/losses.ts'
 import type { ChainName, Transfer } from '../domain/transfer/transfer.ts'
+import type { LaneId } from '../domain/lane/lane-id.ts'
 import type { HaltRoute } from '../intake/submit/halt-route.ts'
-import type { LaneWaiters } from '../lanes/ledger/lane-waiters.ts'
 import type { LaneStatusCache } from '../lanes/ledger/lane-status-cache.ts'
-import type { LossReports } from './transfer/loss-reports.ts'
-import type { ClosedGates } from '../bridges/gates/gate-watcher.ts'
+import type { OpenLaneWatcher } from '../lanes/ledger/open-lane-watcher.ts'
+import type { StepSlots } from '../lanes/step-slots.ts'
 import type { StepTimes } from '../observability/step-times.ts'
-import type { NearLanes } from './near-at-hand.ts'
+import type { LaneSteps } from '../temporal/contracts/transfer-steps.ts'
+import type { LossReports } from './checks/quarantine.ts'
 
-/** Dependencies of the keyless steps. */
+/** A lane whose key this process holds, for the workflows of its chain that this process runs. */
+export interface LocalLane {
+  readonly slots: StepSlots
+  readonly broadcast: LaneSteps['broadcast']
+}
+
+/** Only lanes whose config allows local broadcasts. */
+export type LocalLanes = ReadonlyMap<LaneId, LocalLane>
+
 export interface StepDeps {
   readonly bridges: Bridges
   readonly chains: ReadonlyMap<ChainName, Chain>
   readonly lanes: ReadonlyMap<ChainName, LaneStatusCache>
-  /** As this process last read them. */
   readonly settings: () => Settings
-  /** Limits of fees, as they are now. */
   readonly fees: FeePolicyResolver
-  /** A transfer that holds a nonce stays this long, ms, with a lane that is forbidden or unserved. */
+  /** How long a transfer that holds a nonce stays with a lane that is forbidden or unserved, ms. */
   readonly abandonAfterMs: number
-  /** Keeps the gates of bridges for those who wait; absent: each looks for itself. */
+  /** Wakes transfers that wait for a gate. Absent: each checks by itself. */
   readonly gates?: ClosedGates
-  /** Wakes those who wait for a lane; absent: each looks for itself. */
-  readonly laneWaiters?: Pick<LaneWaiters, 'add'>
-  /** Of this process; absent: nothing is set aside. */
+  /** Wakes transfers that wait for a lane. Absent: each checks by itself. */
+  readonly openLanes?: Pick<OpenLaneWatcher, 'watchFor'>
   readonly losses?: Losses
-  /** Absent: nobody is told. */
   readonly lossReports?: LossReports
-  /** The lanes whose keys this process holds; absent: none. */
-  readonly near?: NearLanes
-  /** Absent: the times of steps are not shown. */
+  /** The lanes whose keys this process holds. Absent: none. */
+  readonly localLanes?: LocalLanes
   readonly stepTimes?: StepTimes
-  /** Absent: what contradicts itself only parks its transfer. */
+  /** Absent: a contradiction on the chains only parks its transfer. */
   readonly haltRoute?: HaltRoute
 }
 
-/** A transfer's bridge as it stands on its target chain. Throws TARGET_CHAIN_UNSUPPORTED. */
+/** The bridge of a transfer on its target chain. Throws TARGET_CHAIN_UNSUPPORTED. */
 export function endpointOf({ bridges }: Pick<StepDeps, 'bridges'>, { bridge, targetChain: chain }: Transfer): Endpoint {
   return supported(bridges.get(bridge), { bridge, chain }).endpoint(chain)
 }

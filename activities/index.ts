@@ -1,28 +1,24 @@
+import type { StepSlots } from '../lanes/step-slots.ts'
 import type { AuditSteps } from '../temporal/contracts/audit.ts'
 import type { BatchSteps } from '../temporal/contracts/batch.ts'
+import type { NotifierSteps } from '../temporal/contracts/notifier.ts'
 import type { OperatorTransactionSteps } from '../temporal/contracts/operator-transaction.ts'
 import type { KeylessSteps, LaneSteps, LocalBroadcastSteps } from '../temporal/contracts/transfer-steps.ts'
-import type { BroadcastDeps } from './transfer/acquire-nonce.ts'
-import { createAdmit } from './transfer/admit.ts'
 import { type AuditDeps, createAuditDelivered } from './audit/audit.ts'
-import { createBroadcast } from './transfer/broadcast.ts'
-import { createBroadcastNear } from './transfer/broadcast-near.ts'
-import { type NearAtHand, type NearLanes, nearTimes } from './near-at-hand.ts'
-import { createCheckDelivered } from './transfer/check-delivered.ts'
-import { createConfirm } from './transfer/confirm.ts'
-import { type ConfirmEndDeps, createConfirmEnd } from './transfer/confirm-end.ts'
-import type { BroadcastSlots } from '../lanes/broadcast-slots.ts'
-import { createSendOperatorTransaction, type SendOperatorTransactionDeps } from './operator-transaction/operator-transaction.ts'
-import { createExpedite } from './transfer/expedite.ts'
-import { createPrepare } from './transfer/prepare.ts'
-import { createGetLaneStatus } from './transfer/get-lane-status.ts'
-import { createRefuse, type RefuseDeps } from './transfer/refuse.ts'
-import type { NotifierSteps } from '../temporal/contracts/notifier.ts'
+import type { LocalLane, LocalLanes } from './deps.ts'
 import { createNotify, type NotifyDeps } from './notify.ts'
-import { guarded } from './to-failure.ts'
-import { createValidate } from './transfer/validate.ts'
+import { createSendOperatorTransaction, type SendOperatorTransactionDeps } from './operator-transaction/operator-transaction.ts'
+import { guarded } from './run-step.ts'
+import { createAdmit, createCheckDelivered, createValidate } from './transfer/admit.ts'
+import { createBroadcastLocally } from './transfer/broadcast-locally.ts'
+import { type BroadcastDeps, createBroadcast, createExpedite, localTimes } from './transfer/broadcast.ts'
+import { createGetLaneStatus } from './transfer/choose-lane.ts'
+import { type ConfirmEndDeps, createConfirmEnd } from './transfer/confirm-end.ts'
+import { createConfirm } from './transfer/confirm.ts'
+import { createPrepare } from './transfer/prepare.ts'
+import { createRefuse, type RefuseDeps } from './transfer/refuse.ts'
 
-/** The steps that need no key, for the queue of a chain. */
+/** The steps without a key, for the queue of a chain. */
 export function createKeylessSteps(deps: ConfirmEndDeps & RefuseDeps): KeylessSteps {
   const refuse = createRefuse(deps)
   return {
@@ -37,7 +33,7 @@ export function createKeylessSteps(deps: ConfirmEndDeps & RefuseDeps): KeylessSt
   }
 }
 
-/** The steps that need the key, for the queue of a lane. */
+/** The steps with a key, for the queue of a lane. */
 export function createLaneSteps(deps: BroadcastDeps & SendOperatorTransactionDeps): LaneSteps & OperatorTransactionSteps & BatchSteps {
   const sendOperatorTransaction = guarded(createSendOperatorTransaction(deps))
   return {
@@ -48,23 +44,23 @@ export function createLaneSteps(deps: BroadcastDeps & SendOperatorTransactionDep
   }
 }
 
-/** Lets transfer workflows that this process serves broadcast through a lane whose key it holds. The slots are those of `deps`. */
-export function createNearAtHand(deps: BroadcastDeps & { readonly slots: BroadcastSlots }): NearAtHand {
+/** Lets transfer workflows of this process broadcast through a lane whose key it holds. */
+export function createLocalLane(deps: BroadcastDeps & { readonly slots: StepSlots }): LocalLane {
   const { slots, ...rest } = deps
-  return { slots, broadcast: createBroadcast({ ...rest, times: nearTimes }) }
+  return { slots, broadcast: createBroadcast({ ...rest, ...localTimes }) }
 }
 
-/** The step that needs a key and is served where the workflow is, for the queue of a chain. */
-export function createNearSteps(near: NearLanes): LocalBroadcastSteps {
-  return { broadcastLocally: guarded(createBroadcastNear(near)) }
+/** The step with a key that runs in the process of the workflow, for the queue of a chain. */
+export function createLocalBroadcastSteps(lanes: LocalLanes): LocalBroadcastSteps {
+  return { broadcastLocally: guarded(createBroadcastLocally(lanes)) }
 }
 
-/** The step that looks again at what was delivered, for the queue of a chain. */
+/** The audit of delivered transfers, for the queue of a chain. */
 export function createAuditSteps(deps: AuditDeps): AuditSteps {
   return { auditDelivered: guarded(createAuditDelivered(deps)) }
 }
 
-/** The step that tells the receivers of notifications, for the queue of notifications. */
+/** The step of a notifier, for the queue of notifications. */
 export function createNotifierSteps(deps: NotifyDeps): NotifierSteps {
   return { notify: guarded(createNotify(deps)) }
 }

@@ -13,7 +13,7 @@ export interface NotifyDeps extends NotifyRoundDeps {
   readonly stopping: AbortSignal
 }
 
-/** Reads what there is to tell a receiver, and tells it. Its heartbeats carry the state: after a crash another process goes on from there. */
+/** Notifies one receiver. The heartbeats carry the state: after a crash another process goes on from there. */
 export function createNotify(deps: NotifyDeps): NotifierSteps['notify'] {
   const told = new Map<string, ToldRuns>()
   return async ({ receiver: name, state }) => {

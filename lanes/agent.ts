@@ -12,11 +12,11 @@ import { PendingTransactions } from './account/pending-transactions.ts'
 import type { PendingTransaction } from './transaction/pending-transaction.ts'
 import { Wait, type WaitLimit } from '../runtime/wait.ts'
 
-/** The key's side of one lane in one process: gets nonces, drives them, and reports the account. Any number of processes may run one for the same lane. */
+/** The key's side of one lane in one process. Several processes may serve the same lane. */
 export class LaneAgent {
-  /** Of this process: batches that it `signed` and their `members`, simulations that reverted and were `split`, and how batches `ended`. */
+  /** Counts of this process: signed batches and their members, split simulations, ends of batches. */
   readonly batchCounts = { members: 0, signed: 0, split: 0, ended: new Map<BatchEnd['state'], number>() }
-  /** Attempts that this process recorded beyond the first of their nonce. */
+  /** Attempts that this process recorded after the first of their nonce. */
   readonly raises = { call: 0, noop: 0 }
   readonly #deps: LaneDeps
   readonly #transactions: PendingTransactions
@@ -24,7 +24,7 @@ export class LaneAgent {
   readonly #observer: AccountObserver
   readonly #alerts: Alerts
   #era = 0
-  /** `at` of the newest order to send again that it has obeyed. */
+  /** `at` of the last order to send again. */
   #republished: number | undefined
 
   constructor(given: LaneDeps) {
@@ -50,16 +50,16 @@ export class LaneAgent {
     this.#observer.start()
   }
 
-  /** This process is about to stop: it gets no more nonces, and drives those that it has. Who waits for one fails with LANE_UNREACHABLE, and asks elsewhere. */
+  /** Gets no more nonces and drives those it has. Waiting calls go to another process (LANE_UNREACHABLE). */
   quiesce(): void {
     this.#requests.close()
   }
 
-  /** Ends it, and says which nonces it leaves to the next process with the key: all that is needed for them is in the ledger. */
+  /** Leaves its nonces to the next process with the key: the ledger has everything that they need. */
   stop(): void {
     const nonces = this.#transactions.claims
     if (nonces.length > 0)
-      this.#deps.logger.info('handed over: these nonces are in no block yet; the next process with the key goes on with them', { nonces })
+      this.#deps.logger.info('handed over: these nonces are in no block yet; the next process with the key drives them', { nonces })
     this.#requests.close()
     this.#observer.stop()
     this.#deps.ledger.close()
@@ -74,32 +74,30 @@ export class LaneAgent {
     return this.#deps.ledger.view
   }
 
-  /** How many calls wait for a slot, and how many nonces this process drives. */
   get load(): { waiting: number; pending: number } {
     return { waiting: this.#requests.waiting, pending: this.#transactions.size }
   }
 
-  /** How many nonces are stuck at the dearest fee that they may have. */
+  /** How many nonces are stuck at their highest allowed fee. */
   get atFeeLimit(): number {
     return this.#transactions.atFeeLimit
   }
 
-  /** wei, decimal, as last read. */
+  /** wei, decimal. */
   get balance(): string | undefined {
     return this.#observer.account?.balance
   }
 
-  /** Nonces of the account that a transaction from outside Portage used, as far as the ledger and this process know. */
+  /** Nonces that a transaction from outside Portage used, as far as the ledger and this process know. */
   get external(): number {
     return this.#alerts.external
   }
 
-  /** The transaction of an intent, if this process drives it. */
   pendingOf(intentId: string): PendingTransaction | undefined {
     return this.#transactions.of(intentId)
   }
 
-  /** The nonce that a call holds already, and its transaction; nothing new is given. Throws LANE_UNREACHABLE when this process stops. */
+  /** The nonce that a call holds already. Grants none. Throws LANE_UNREACHABLE when this process stops. */
   async find(call: LaneCall, signal?: AbortSignal): Promise<Acquired> {
     const { intentId, callHash } = call.owner
     const pending = this.pendingOf(intentId)
@@ -112,18 +110,18 @@ export class LaneAgent {
   }
 
   /**
-   * A nonce for a call, and its transaction. Refused when no slot came free within `timeoutMs`; at once if `withdrawn` or a `conflict`, and when the lane takes
-   * no new work, so that another lane does. Throws LANE_UNREACHABLE when this process stops, and as `justify`.
+   * Gets a nonce for a call that the signer would sign. Refused if none came free in time; at once if the intent is
+   * `withdrawn` or in `conflict`, or if the lane takes no new work. Throws LANE_UNREACHABLE, and as `checkSigning`.
    */
   async acquire(request: NonceRequest, limit: WaitLimit): Promise<Acquired> {
     const pending = this.pendingOf(request.owner.intentId)
     if (pending) return { kind: 'acquired', pending }
-    if (this.#deps.signer.check) await this.justify(request)
+    if (this.#deps.signer.check) await this.checkSigning(request)
     return this.#requests.acquire(request, limit)
   }
 
-  /** Would the signer sign it now? Asked before anything holds a nonce, or shares a call, for it. Throws SIGNING_REFUSED, CALL_UNJUSTIFIED, what reads throw. */
-  async justify({ intent, first }: Pick<NonceRequest, 'intent' | 'first'>): Promise<void> {
+  /** Would the signer sign this call now? Throws SIGNING_REFUSED, CALL_UNJUSTIFIED, and what reads throw. */
+  async checkSigning({ intent, first }: Pick<NonceRequest, 'intent' | 'first'>): Promise<void> {
     const { signer, chain } = this.#deps
     const { gasLimit, maxFee, tip } = first
     const { to, data, value } = intent
@@ -135,12 +133,12 @@ export class LaneAgent {
     return this.#transactions.signingRefused
   }
 
-  /** What the key has signed for lately, as this process knows it. */
+  /** Recent spending of the key, as far as this process knows. */
   get spending(): readonly Spending[] {
     return this.#deps.signer.spending?.() ?? []
   }
 
-  /** Signs what is recorded for a nonce, and sends it. If that fails and nothing was signed, the nonce goes back. Throws what the signer throws. */
+  /** Signs the recorded attempts and sends the last. Gives the nonce back if nothing was signed. */
   async signAndSend(pending: PendingTransaction): Promise<void> {
     try {
       await pending.signAndSend()
@@ -150,18 +148,18 @@ export class LaneAgent {
     }
   }
 
-  /** Gives a nonce back that nothing was signed for; one that may have been signed stays the lane's debt. */
+  /** Gives a nonce back unless something was signed for it: then it stays the lane's debt. */
   release(pending: PendingTransaction): Promise<void> {
     return this.#requests.release(pending)
   }
 
-  /** Lets an intent go: `free` if nothing of it can be mined any more, else its nonce gets the lane's no-op. */
+  /** Withdraws an intent. `free`: nothing of it can be mined. `held`: the lane fills its nonce with a no-op. */
   async cancel(intentId: string): Promise<'free' | 'held'> {
     const answer = await this.#deps.ledger.ask({ kind: 'withdraw', intentId, how: 'cancel' })
     return answer.kind === 'held' ? 'held' : 'free'
   }
 
-  /** Those of these intents that are withdrawn, or hold a nonce of their own: another intent must not carry them. */
+  /** The intents that are withdrawn or hold a nonce of their own: a batch must not carry them. */
   async notFree(intentIds: readonly string[]): Promise<string[]> {
     const answers = await Promise.all(intentIds.map((intentId) => this.#deps.ledger.ask({ kind: 'find', intentId })))
     const free = answers.map((answer) => answer.kind === 'refused' && answer.why === 'none')
@@ -170,7 +168,7 @@ export class LaneAgent {
 
   #onView(view: LaneView): void {
     this.#alerts.see(view)
-    // A ledger that began anew, or whose chain was replaced, does not know these transactions any more.
+    // The ledger has forgotten these transactions: it began anew, or its chain was replaced.
     if (view.era !== this.#era || view.closed?.why === 'replaced') {
       this.#era = view.era
       this.#transactions.clear()

@@ -1,14 +1,14 @@
 import type { LaneView } from '../domain/lane/messages.ts'
 import type { LaneDeps } from './deps.ts'
 
-/** Parts of the most nonces that a lane keeps: above the first an operator is told, below the second the matter is over. */
-const [nearLimit, calmAgain] = [0.8, 0.7]
+/** Shares of the most nonces that a lane keeps: warned above the first, over below the second. */
+const [warnAbove, overBelow] = [0.8, 0.7]
 
-/** Logs once what only an operator can repair: an empty account, a replaced chain, external use of the key, finality that is too far or stands still. */
+/** Logs once each problem that only an operator can repair. */
 export class Alerts {
   readonly #deps: LaneDeps
   #closed: string | undefined
-  /** Nonces that a transaction from outside Portage used: as the ledger counts them, and of the calls of this process. */
+  /** Nonces that a transaction from outside Portage used: as the ledger counts them, and those of this process. */
   #external: number | undefined
   #externalHere = 0
   #isNearLimit = false
@@ -31,19 +31,17 @@ export class Alerts {
     if (more > 0) this.#logExternalUse({ nonces: more })
   }
 
-  /** A transaction from outside Portage used one of our nonces. */
   usedExternally(nonce: number): void {
     this.#externalHere += 1
     this.#logExternalUse({ nonce })
   }
 
-  /** Said once, and again only after it was well below. */
   #seeKept(kept: number, keptLimit: number): void {
     const { logger, config } = this.#deps
-    if (kept < keptLimit * calmAgain) this.#isNearLimit = false
-    if (kept < keptLimit * nearLimit || this.#isNearLimit) return
+    if (kept < keptLimit * overBelow) this.#isNearLimit = false
+    if (kept < keptLimit * warnAbove || this.#isNearLimit) return
     this.#isNearLimit = true
-    logger.warn('the lane keeps nearly as many nonces as it can until they are final; then it gives no more until some are', {
+    logger.warn('the lane keeps nearly as many unfinal nonces as it can; at the limit it grants no more until some are final', {
       code: 'LANE_KEEPS_TOO_MANY',
       ...{ lane: config.lane, kept, keptLimit },
     })
@@ -51,7 +49,7 @@ export class Alerts {
 
   #logExternalUse(which: { nonces: number } | { nonce: number }): void {
     const { logger, config } = this.#deps
-    logger.error('the key of this lane is used outside Portage; the lane goes on above those nonces', {
+    logger.error('the key of this lane is used outside Portage; the lane continues above those nonces', {
       code: 'KEY_USED_ELSEWHERE',
       ...{ lane: config.lane, ...which },
     })

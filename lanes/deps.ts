@@ -5,7 +5,6 @@ import type { Attempt, LaneConfig } from '../domain/lane/lane.ts'
 import type { Logger } from '../observability/logger.ts'
 import type { LedgerClient } from './ledger/ledger-client.ts'
 
-/** What the parts of a lane's agent work with. */
 export interface LaneDeps {
   readonly chain: Chain
   readonly signer: Signer
@@ -13,10 +12,10 @@ export interface LaneDeps {
   readonly logger: Logger
   readonly config: LaneConfig
   readonly bumpAfterBlocks: number
-  /** A call that waits for a slot rises by a class in this time, ms. Default 10 s. */
+  /** Time after which a waiting call rises by a class, ms. Default 10 s. */
   readonly ageingMs?: number
-  /** Told of each attempt that is recorded beyond the first of its nonce; absent: nobody is. */
+  /** Called for each attempt that is recorded after the first of its nonce. */
   readonly raised?: (kind: Attempt['kind']) => void
-  /** The fee policy as it is now; absent: no limits but those of raises. */
+  /** Absent: no limits but those of raises. */
   readonly fees?: FeePolicyResolver
 }

@@ -3,11 +3,11 @@ import type { Owner } from '../domain/lane/lane.ts'
 import type { SignedHash } from '../temporal/contracts/operator-transaction.ts'
 import { createHash } from 'node:crypto'
 
-/** A call, and the intent that it belongs to. */
+/** A call and its intent. */
 export interface LaneCall {
   readonly owner: Owner
   readonly intent: Intent
-  /** Signed for it by earlier processes: watched beside what this one signs. */
+  /** Signed by earlier processes, and watched too. */
   readonly tried?: readonly SignedHash[] | undefined
 }
 

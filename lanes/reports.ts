@@ -7,41 +7,37 @@ import type { TemporalClient } from '../temporal/client/connection/client.ts'
 import { readLane, runningLanes } from '../temporal/client/lanes/lanes.ts'
 import { createLaneStatusCache } from './ledger/lane-status-cache.ts'
 
-/** A lane, as its config and its ledger describe it. */
 export interface LaneReport extends Partial<Pick<LaneView, 'next' | 'latest' | 'finalized' | 'inFlight' | 'window'>> {
   readonly lane: LaneId
-  /** Absent: not in this config, but its ledger runs. */
+  /** Absent: not in this config, though its ledger runs. */
   readonly chain: string | undefined
-  /** active, syncing, paused, draining, forbidden, broke (without funds), chain replaced, unserved (no worker has its key), no ledger yet or no answer. */
+  /** active, syncing, paused, draining, forbidden, broke, chain replaced, unserved, no ledger yet, no answer. */
   readonly status: string
   /** wei, decimal. */
   readonly balance?: string
   /** When the figures were read from the chain, ISO 8601. */
   readonly observedAt?: string
-  /** Why it takes no work. */
+  /** Why the lane takes no work. */
   readonly reason?: string
-  /** Who ordered that, if somebody did. */
+  /** The operator who ordered that. */
   readonly by?: string
 }
 
-/**
- * The lanes of the config with the state of their ledgers, and every other ledger that runs. Throws TEMPORAL_UNAVAILABLE.
- * @param chains of the lanes of the config
- */
+/** The lanes of the config and every other running ledger. @param chains of the lanes of the config */
 export async function listLanes(client: TemporalClient, chains: ReadonlyMap<LaneId, ChainName>): Promise<LaneReport[]> {
   const running = await runningLanes(client)
   const lanes = [...new Set([...chains.keys(), ...running])]
   const statuses = createLaneStatusCache(client, lanes)
   return Promise.all(
     lanes.map(async (lane) => {
-      // A lane that does not answer must not hide the others; its row says so.
+      // A lane without an answer must not hide the others.
       const state = running.has(lane) ? await readLane(client, lane).catch(() => undefined) : undefined
       return toRow(lane, chains.get(lane), running.has(lane), state, state && (await statuses.status(lane)))
     }),
   )
 }
 
-/** @param status as workers see the lane: it also says whether any worker serves it */
+/** @param status as workers see the lane: it includes whether any worker serves it */
 export function toRow(lane: LaneId, chain: string | undefined, running: boolean, state?: LaneState, status?: LaneStatus): LaneReport {
   if (!state) return { lane, chain, status: running ? 'no answer' : 'no ledger yet' }
   const { next, latest, finalized, inFlight, window, closed } = view(state)
@@ -61,7 +57,7 @@ export function toRow(lane: LaneId, chain: string | undefined, running: boolean,
   }
 }
 
-/** `set-window 0` is no state of the ledger: without a reason the lane would look as if it worked. */
-const noWindow = 'its window is 0, and it gives no nonces before portage lane set-window'
+/** `set-window 0` is no state of the ledger: without a reason the lane would seem to work. */
+const noWindow = 'its window is 0: it grants no nonces until portage lane set-window'
 
 const words: Readonly<Record<string, string>> = { funds: 'broke', replaced: 'chain replaced' }

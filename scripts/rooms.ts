@@ -113,7 +113,7 @@ export const rooms: readonly Room[] = [
   {
     path: 'lanes',
     imports: ['domain', 'temporal', 'chains/port.ts', 'chains/heads.ts', 'chains/signing-port.ts', 'runtime', 'observability'],
-    packages: ['node:*'],
+    packages: ['lru-cache', 'node:*'],
   },
   { path: 'operations/access', imports: ['domain'], packages: ['jose', 'zod', 'node:*'] },
   {
@@ -177,10 +177,14 @@ export const rooms: readonly Room[] = [
   },
   { path: 'chains/registry.ts', imports: ['domain', 'config', 'observability', 'chains'], packages: [] },
   { path: 'bridges/registry.ts', imports: ['domain', 'config', 'observability', 'chains', 'bridges'], packages: [] },
-  { path: 'workers', imports: [...inner, 'workflows', 'activities'], packages: ['@temporalio/worker', '@temporalio/common', 'node:*'] },
+  {
+    path: 'workers',
+    imports: [...inner, 'workflows', 'activities'],
+    packages: ['@temporalio/worker', '@temporalio/common', 'lru-cache', 'node:*'],
+  },
   {
     path: 'workers/telemetry/otlp.ts',
-    imports: ['domain', 'observability', 'workers', 'workflows'],
+    imports: ['domain', 'observability', 'runtime', 'workers', 'workflows'],
     packages: ['@opentelemetry/*', '@temporalio/interceptors-opentelemetry', '@temporalio/worker'],
   },
   { path: 'api', imports: inner, packages: ['fastify', 'fastify-type-provider-zod', '@fastify/*', 'zod', 'node:*'] },

@@ -7,46 +7,45 @@ import type { RunId } from '../../temporal/client/visibility/runs.ts'
 import { storedTransfer } from '../../temporal/client/transfers/start-transfer.ts'
 import type { AuditInput, AuditReport, AuditSteps } from '../../temporal/contracts/audit.ts'
 import { chainOf, endpointOf, type StepDeps } from '../deps.ts'
-import { agreed, nextBlock } from '../transfer/delivery-checks.ts'
+import { mapLimited } from '../../runtime/map-limited.ts'
+import { agreed, nextBlock } from '../checks/effect.ts'
 import { Context } from '@temporalio/activity'
+import { LRUCache } from 'lru-cache'
 
 export interface AuditDeps extends Pick<StepDeps, 'bridges' | 'chains'> {
   readonly client: TemporalClient
-  /** A transfer was started again, or reset. */
   readonly onRecovered: (found: Found, chain: ChainName, transfer: string) => void
-  /** An audit has ended. */
   readonly onDone: (chain: ChainName) => void
 }
 
-/** `undone`: its effect was delivered and is gone. `reopened`: it closed without an outcome. `idle`: it waits for nothing, or its tasks are not answered. */
+/** `undone`: the effect is gone. `reopened`: closed without an outcome. `idle`: runs and waits for nothing. */
 export type Found = 'undone' | 'reopened' | 'idle'
 
-/** How far an audit is: its heartbeats carry this, so that another try goes on from the same page. */
+/** Carried by the heartbeats, so that another try goes on from the same page. */
 interface Progress {
   page: ClosedPage
   report: AuditReport
 }
 
-/** Most ids in a list of the report; the counts count all. */
+/** Longest list of ids in the report. The counts include the rest. */
 const listed = 200
 const heartbeatMs = 5_000
-/** A younger run, ms, is not looked at: nearly all of them end by then. */
+/** Younger runs are skipped, ms: nearly all of them end by then. */
 const youngestMs = 30_000
-/** First events of closed runs that are read at a time. */
+/** First events of closed runs that are read together. */
 const readsAtOnce = 20
-/** Most transfers of closed runs that a process caches: they never change, and every audit of the next hours reads them again. */
+/** Cached transfers of closed runs. They never change, and every audit of the next hours reads them again. */
 const mostCached = 20_000
-/** The second look waits this many block times for a block, and at least 10 s. */
+/** The second read waits this many block times for a block, and at least 10 s. */
 const blocksToWait = 5
 const leastWaitMs = 10_000
 
-/** A closed run, and the transfer that it was started with. */
 interface StoredTransfer {
   readonly run: RunId
   readonly transfer: Transfer
 }
 
-/** Asks the chain again for every effect that was delivered lately; then recovers what closed without an outcome, and what runs and waits for nothing. */
+/** Reads recently delivered effects again. Then recovers transfers that closed without an outcome or idle. */
 export function createAuditDelivered(deps: AuditDeps): AuditSteps['auditDelivered'] {
   const load = createLoader(deps.client)
   return async (input) => {
@@ -79,37 +78,37 @@ export function createAuditDelivered(deps: AuditDeps): AuditSteps['auditDelivere
   }
 }
 
-/** Asks a target chain for all these effects in one batch, and starts the transfers again whose effect is gone. Throws what reads throw. */
+/** Reads these effects in one batch and restarts the transfers whose effect is gone. */
 async function reviewEffects(deps: AuditDeps, delivered: readonly StoredTransfer[], report: AuditReport): Promise<void> {
   const there = await Promise.all(delivered.map(({ transfer }) => endpointOf(deps, transfer).delivered(transfer, 'latest')))
   const missing = delivered.filter((_, index) => !there[index])
-  const looks = await lookAgain(deps, missing)
+  const reads = await readAgain(deps, missing)
   report.checked += delivered.length
-  report.intact += delivered.length - missing.length + looks.filter((shows) => shows === true).length
-  report.unsure += looks.filter((shows) => shows === undefined).length
-  for (const { run } of missing.filter((_, index) => looks[index] === false)) {
+  report.intact += delivered.length - missing.length + reads.filter((shows) => shows === true).length
+  report.unsure += reads.filter((shows) => shows === undefined).length
+  for (const { run } of missing.filter((_, index) => reads[index] === false)) {
     const latest = await latestRun(deps.client, run.workflowId)
     if (latest === 'running') report.underway += 1
-    // A later outcome is an operator's or a policy's; what closed without one belongs to the next phase.
+    // A later outcome is due to an operator or a policy. A run that closed without one belongs to the next phase.
     if (latest === 'delivered') await recoverFound(deps, report, run, 'effectGone', 'undone')
   }
 }
 
 /**
- * Looks a block later, in the finalized state of more than half of the nodes: an effect that is not there either was undone by a reorg deeper than finality.
- * Undefined where the nodes do not agree, and for all if no block came.
+ * Reads the finalized state of most nodes a block later: an effect missing there was undone by a deep reorganisation.
+ * Undefined if the nodes do not agree, and for all if no block came.
  */
-async function lookAgain(deps: AuditDeps, missing: readonly StoredTransfer[]): Promise<(boolean | undefined)[]> {
+async function readAgain(deps: AuditDeps, missing: readonly StoredTransfer[]): Promise<(boolean | undefined)[]> {
   const [first] = missing
   if (!first) return []
   const chain = chainOf(deps, first.transfer)
   const blockCame = await nextBlock(chain, Math.max(leastWaitMs, blocksToWait * chain.blockTimeMs))
-  const look = async ({ transfer }: StoredTransfer) => {
+  const read = async ({ transfer }: StoredTransfer) => {
     const endpoint = endpointOf(deps, transfer)
     const [latest, final] = await Promise.all([endpoint.delivered(transfer, 'latest'), agreed(endpoint, transfer)])
     return final === undefined ? undefined : latest || final
   }
-  return blockCame ? Promise.all(missing.map(look)) : missing.map(() => undefined)
+  return blockCame ? Promise.all(missing.map(read)) : missing.map(() => undefined)
 }
 
 async function reopen(deps: AuditDeps, runs: readonly RunId[], report: AuditReport): Promise<void> {
@@ -133,23 +132,14 @@ function begin({ chain, hours, graceMs }: AuditInput, now: number): Progress {
   return { page: { kind: 'delivered', chain, from: now - hours * 3_600_000, to: now - graceMs, token: '' }, report }
 }
 
-/** Loads the transfers of closed runs, in their order. Throws what the Temporal client throws. */
 function createLoader(client: TemporalClient) {
-  const cache = new Map<string, Transfer>()
+  const cache = new LRUCache<string, Transfer>({ max: mostCached })
   const load = async (run: RunId): Promise<StoredTransfer> => {
     const known = cache.get(run.runId)
     if (known) return { run, transfer: known }
     const transfer = await storedTransfer(client, run.workflowId, run.runId)
-    const [oldest] = cache.keys()
-    if (cache.size >= mostCached && oldest !== undefined) cache.delete(oldest)
     cache.set(run.runId, transfer)
     return { run, transfer }
   }
-  return async (runs: readonly RunId[]): Promise<StoredTransfer[]> => {
-    const found: StoredTransfer[] = []
-    for (let at = 0; at < runs.length; at += readsAtOnce) {
-      found.push(...(await Promise.all(runs.slice(at, at + readsAtOnce).map(load))))
-    }
-    return found
-  }
+  return (runs: readonly RunId[]): Promise<StoredTransfer[]> => mapLimited(runs, readsAtOnce, load)
 }

@@ -6,26 +6,25 @@ import type { Batch, BatchTracker } from '../../lanes/batch/batch-tracker.ts'
 import { endpointOf, type StepDeps } from '../deps.ts'
 import { type BatchAnswer, type BatchCandidate, createBatchBuilder } from './build-batch.ts'
 
-/** Longest wait to be taken into a batch, ms. */
+/** Longest wait for a place in a batch, ms. */
 export const waitForBatchMs = 30_000
-/** A period of group commit is a block's time, ms, within these bounds: no candidate may give up while its batch is built. */
+/** Bounds of the period of group commit, ms. No candidate may give up while its batch is built. */
 const shortestPeriodMs = 1_000
 const longestPeriodMs = waitForBatchMs / 2
-/** Longest wait for a full batch in busy times, ms: below the first heartbeat of a step, which costs the server a state transition. */
+/** Longest wait for a full batch in busy times, ms. Below the first heartbeat, which costs a state transition. */
 const defaultFullBatchMs = 3_500
 
 export interface BatchRoutingDeps extends Pick<StepDeps, 'bridges' | 'settings' | 'fees' | 'losses'> {
   readonly agent: LaneAgent
   readonly batches: BatchTracker
   readonly chain: Chain
-  /** A block's time if that is longer. */
   readonly fullBatchMs?: number
 }
 
 /** How transfers share calls on one lane, in one process. */
 export type BatchRouting = ReturnType<typeof createBatchRouting>
 
-/** How long candidates wait for others, ms, on a chain with such blocks: always less than they have (`waitForBatchMs`). */
+/** How long candidates wait for others on a chain with this block time, ms. Always less than `waitForBatchMs`. */
 export function batchWaits(blockTimeMs: number, fullBatchMs = defaultFullBatchMs): { periodMs: number; fullBatchMs: number } {
   const periodMs = Math.min(longestPeriodMs, Math.max(shortestPeriodMs, blockTimeMs))
   return { periodMs, fullBatchMs: Math.max(periodMs, Math.min(longestPeriodMs, fullBatchMs)) }
@@ -33,10 +32,10 @@ export function batchWaits(blockTimeMs: number, fullBatchMs = defaultFullBatchMs
 
 /** One batcher per group: transfers of different contracts never share a call. */
 export function createBatchRouting(deps: BatchRoutingDeps) {
-  const { lane, batchCounts: counts } = deps.agent
+  const { agent, chain, batches } = deps
   const batchers = new Map<string, Batcher<BatchCandidate, BatchAnswer>>()
 
-  /** Undefined: no calls are shared. */
+  /** Undefined: the transfer shares no calls. */
   function groupOf(transfer: Transfer) {
     const endpoint = endpointOf(deps, transfer)
     const { batches: shared } = endpoint
@@ -47,20 +46,22 @@ export function createBatchRouting(deps: BatchRoutingDeps) {
   function batcherOf({ endpoint, shared, key, most }: NonNullable<ReturnType<typeof groupOf>>) {
     const known = batchers.get(key)
     if (known) return known
-    const flush = createBatchBuilder({ ...deps, shared, endpoint, lane, counts, signer: deps.agent })
-    const batcher = new Batcher({ most, ...batchWaits(deps.chain.blockTimeMs, deps.fullBatchMs), alone, flush })
+    const flush = createBatchBuilder({ ...deps, shared, endpoint, lane: agent.lane, counts: agent.batchCounts, signer: agent })
+    // A call that the key does not sign would keep the whole batch from being signed.
+    const check = (candidate: BatchCandidate) => agent.checkSigning(candidate)
+    const batcher = new Batcher({ most, ...batchWaits(chain.blockTimeMs, deps.fullBatchMs), alone, check, flush })
     batchers.set(key, batcher)
     return batcher
   }
 
   return {
-    /** The batch that carries this intent already, after a crash or when its transfer comes back. Throws what the server throws. */
+    /** The batch that carries this intent after a crash, or when its transfer comes back. */
     async find(transfer: Transfer, intentId: string): Promise<Batch | undefined> {
-      return groupOf(transfer) && deps.batches.find(intentId)
+      return groupOf(transfer) && batches.find(intentId)
     },
     /** The same, if this process drives it. */
-    driven: (intentId: string) => deps.batches.driven(intentId),
-    /** `alone` at once where no calls are shared, or nothing else waits. Rejects with what chain, signer and server throw. */
+    driven: (intentId: string) => batches.driven(intentId),
+    /** `alone` at once if no calls are shared or nothing else waits. */
     async enqueue(candidate: BatchCandidate, options: { timeoutMs: number; signal: AbortSignal }): Promise<BatchAnswer> {
       const group = groupOf(candidate.transfer)
       return group ? batcherOf(group).enqueue(candidate, { ...options, late: timedOut }) : alone

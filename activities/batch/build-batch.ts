@@ -1,6 +1,6 @@
+import { withReservation } from '../../bridges/gates/with-reservation.ts'
 import type { Endpoint, SharedCalls } from '../../bridges/port.ts'
 import type { Chain, Revert } from '../../chains/port.ts'
-import { withReservation } from '../../bridges/gates/with-reservation.ts'
 import { type ErrorCode, toRelayerError } from '../../domain/catalogue/errors.ts'
 import type { Intent } from '../../domain/intent.ts'
 import { workflowOf } from '../../domain/lane/intent-id.ts'
@@ -12,27 +12,27 @@ import type { Flushed } from '../../lanes/batch/batcher.ts'
 import type { Batch, BatchTracker } from '../../lanes/batch/batch-tracker.ts'
 import type { NonceRequest, Refused } from '../../lanes/ledger/nonce-requests.ts'
 import type { BroadcastResult } from '../../temporal/contracts/transfer-steps.ts'
+import { isDelivered } from '../checks/effect.ts'
+import { priceCall, type Priced } from '../checks/price-call.ts'
+import { goesAlone } from '../checks/quarantine.ts'
+import { restrictionOf } from '../checks/restrictions.ts'
 import type { StepDeps } from '../deps.ts'
-import { isDelivered } from '../transfer/delivery-checks.ts'
-import { restrictionOf } from '../transfer/restrictions.ts'
-import { goesAlone } from '../transfer/set-aside.ts'
-import { priceCall, type Priced } from '../operator-transaction/price-call.ts'
 
 /** A transfer that may share a call. */
-export interface BatchCandidate extends Pick<NonceRequest, 'priority' | 'source' | 'deadline'> {
+export interface BatchCandidate extends Pick<NonceRequest, 'intent' | 'first' | 'priority' | 'source' | 'deadline'> {
   readonly intentId: string
   readonly transfer: Transfer
-  /** An earlier try may have sent a call for it, whatever the ledger knows of that. */
+  /** An earlier try may have sent a call for it, even one that the ledger has forgotten. */
   readonly maybeSent?: boolean
-  /** A look at whether its effect is there is believed for so long, ms. */
-  readonly believedMs: number
-  /** When an operator last ordered a retry, ms since the epoch: losses before that do not set it aside. */
+  /** How long a read that shows no effect is trusted, ms. */
+  readonly trustedMs: number
+  /** When an operator last ordered a retry, ms since the epoch: earlier losses do not quarantine it. */
   readonly retriedAt?: number | undefined
 }
 
 type NoSlot = Extract<BroadcastResult, { kind: 'no-slot' }>
 
-/** What became of a candidate. `member`: of this batch. `seen`: its effect is there. */
+/** `member`: of this batch. `seen`: its effect is there. */
 export type BatchAnswer =
   | { readonly kind: 'alone' }
   | { readonly kind: 'seen' }
@@ -46,49 +46,50 @@ export interface BatchBuilderDeps extends Pick<StepDeps, 'bridges' | 'settings' 
   readonly shared: Pick<SharedCalls, 'fitting' | 'intent'>
   readonly batches: Pick<BatchTracker, 'send'>
   readonly counts: Pick<LaneAgent['batchCounts'], 'split'>
-  readonly signer: Pick<LaneAgent, 'justify'>
+  readonly signer: Pick<LaneAgent, 'checkSigning'>
   readonly chain: Chain
 }
 
-/** Longest wait for the nonce of a batch, ms: its workflow looks for it a minute after it was recorded. */
+/** Longest wait for the nonce of a batch, ms. Its workflow looks for the batch a minute after it was recorded. */
 const nonceMs = 20_000
-/** Reasons of the whole route: every half of the batch would meet the same. */
+/** Reasons that concern the whole route: every half of the batch would meet them too. */
 const ofRoute: ReadonlySet<ErrorCode> = new Set<ErrorCode>(['BRIDGE_PAUSED', 'BRIDGE_ROLE_MISSING', 'FEE_CEILING'])
 
 type Answers = Map<BatchCandidate, BatchAnswer>
+type Refusal = Pick<NoSlot, 'code' | 'reason'>
 
-/** One call of the candidates of a flush (see `BatcherOptions.flush`): looked at once more, simulated, recorded, signed and sent. */
+/** Makes one call of the candidates of a flush: they are checked again, simulated, recorded, signed and sent. */
 export function createBatchBuilder(deps: BatchBuilderDeps) {
   return async function flush(candidates: readonly BatchCandidate[], isHalf: boolean): Promise<Flushed<BatchCandidate, BatchAnswer>> {
     const answers: Answers = new Map()
-    const lastLook = { at: Date.now(), block: latestBlock(deps) }
-    const ready = fitting(deps, await pass(deps, candidates, answers), answers)
+    const lastRead = { at: Date.now(), block: latestBlock(deps) }
+    const ready = fitting(deps, await check(deps, candidates, answers), answers)
     const [first] = ready
     if (!first) return { together: true, answers }
     if (ready.length === 1) {
-      answers.set(first, isHalf ? await simulateAlone(deps, first) : { kind: 'alone' })
+      answers.set(first, isHalf ? await simulateAlone(deps, first) : alone)
       return { together: true, answers }
     }
     const intent = await deps.shared.intent(ready.map(({ transfer }) => transfer))
     const priced = await priceCall(deps, { lane: deps.lane, owner: 'batch', intent, deliveries: ready.length })
-    const refusal = priced.kind === 'priced' ? await refusalBySigner(deps, { intent, first: priced.first }) : heldBack(deps, priced)
-    if (priced.kind === 'priced' && !refusal) await send(deps, { ready, intent, first: priced.first, lastLook }, answers)
+    const refusal = priced.kind === 'priced' ? await signerRefusal(deps, { intent, first: priced.first }) : pricedRefusal(deps, priced)
+    if (priced.kind === 'priced' && !refusal) await send(deps, { ready, intent, first: priced.first, lastRead }, answers)
     if (!refusal) return { together: true, answers }
     const together = ofRoute.has(refusal.code)
-    if (together) for (const candidate of ready) answers.set(candidate, noSlot(refusal.code, refusal.reason))
+    if (together) for (const candidate of ready) answers.set(candidate, noSlot(refusal))
     else deps.counts.split += 1
     return { together, answers }
   }
 }
 
-function heldBack(deps: BatchBuilderDeps, priced: Exclude<Priced, { kind: 'priced' }>): Held {
-  return priced.kind === 'reverts' ? meaningOf(deps, priced.revert) : priced
+function pricedRefusal({ endpoint }: BatchBuilderDeps, priced: Exclude<Priced, { kind: 'priced' }>, transfer?: Transfer): Refusal {
+  return priced.kind === 'reverts' ? meaningOf(endpoint, priced.revert, transfer) : priced
 }
 
-/** The signer does not sign it: half of it may be within its limits, or have no part in what is wrong. Throws what the reads of a proof throw. */
-async function refusalBySigner({ signer }: BatchBuilderDeps, call: Pick<NonceRequest, 'intent' | 'first'>): Promise<Held | undefined> {
+/** The signer refuses the whole call; a half of it may be within its limits. Throws what the reads of a proof throw. */
+async function signerRefusal({ signer }: BatchBuilderDeps, call: Pick<NonceRequest, 'intent' | 'first'>): Promise<Refusal | undefined> {
   try {
-    await signer.justify(call)
+    await signer.checkSigning(call)
     return undefined
   } catch (error) {
     const { code, message, retriable } = toRelayerError(error)
@@ -97,22 +98,15 @@ async function refusalBySigner({ signer }: BatchBuilderDeps, call: Pick<NonceReq
   }
 }
 
-/** Why a call is not sent now. */
-interface Held {
-  readonly code: ErrorCode
-  readonly reason: string
-}
-
 interface ReadyBatch {
   readonly ready: readonly BatchCandidate[]
   readonly intent: Intent
   readonly first: Attempt
-  /** When, and at which block, it was last seen that nothing is delivered. */
-  readonly lastLook: { readonly at: number; readonly block: string | undefined }
+  /** When, and at which block, nothing was last seen delivered. */
+  readonly lastRead: { readonly at: number; readonly block: string | undefined }
 }
 
-/** Recorded, given its nonce, looked at for the last time, signed. */
-async function send(deps: BatchBuilderDeps, { ready, intent, first, lastLook }: ReadyBatch, answers: Answers): Promise<void> {
+async function send(deps: BatchBuilderDeps, { ready, intent, first, lastRead }: ReadyBatch, answers: Answers): Promise<void> {
   const call = {
     intent,
     first,
@@ -123,10 +117,10 @@ async function send(deps: BatchBuilderDeps, { ready, intent, first, lastLook }: 
   const sent = await deps.batches.send(call, {
     timeoutMs: nonceMs,
     async unfit() {
-      // As for a transfer alone: the call of an earlier try may be in the very block from which on a new ledger grants nonces.
-      const passed = ready.some(({ maybeSent }) => maybeSent) && latestBlock(deps) !== lastLook.block
-      const late = passed || ready.some(({ believedMs }) => Date.now() - lastLook.at > believedMs)
-      const fit = new Set(await pass(deps, ready, answers, late))
+      // As for a transfer alone: a new ledger may grant nonces from the block that holds the call of an earlier try.
+      const passed = ready.some(({ maybeSent }) => maybeSent) && latestBlock(deps) !== lastRead.block
+      const late = passed || ready.some(({ trustedMs }) => Date.now() - lastRead.at > trustedMs)
+      const fit = new Set(await check(deps, ready, answers, late))
       return ready.filter((candidate) => !fit.has(candidate)).map(({ intentId }) => intentId)
     },
   })
@@ -141,57 +135,55 @@ function latestBlock({ chain }: BatchBuilderDeps): string | undefined {
   return chain.heads.current?.latest.hash
 }
 
-/** The candidates that nothing holds back (see `restrictionOf`) and, unless that was seen lately, that are not delivered. The others get answers. */
-async function pass(
+/** The candidates that are not restricted and, unless that was read lately, not delivered. The others get answers. */
+async function check(
   deps: BatchBuilderDeps,
   candidates: readonly BatchCandidate[],
   answers: Answers,
-  looksAtEffect = true,
+  readsEffect = true,
 ): Promise<BatchCandidate[]> {
-  const look = async (candidate: BatchCandidate) => {
+  const checkOne = async (candidate: BatchCandidate) => {
     const { transfer, retriedAt } = candidate
-    const effect = looksAtEffect ? lookAt(deps, transfer) : undefined
-    const [delivered, held] = await Promise.all([effect, restrictionOf(deps, transfer, deps.lane, retriedAt)])
-    return { candidate, answer: delivered ?? held ?? (goesAlone(deps, transfer) ? alone : undefined) }
+    const effect = readsEffect ? effectAnswer(deps, transfer) : undefined
+    const [delivered, restricted] = await Promise.all([effect, restrictionOf(deps, transfer, deps.lane, retriedAt)])
+    return { candidate, answer: delivered ?? restricted ?? (goesAlone(deps, transfer) ? alone : undefined) }
   }
-  const found = await Promise.all(candidates.map(look))
+  const found = await Promise.all(candidates.map(checkOne))
   for (const { candidate, answer } of found) if (answer) answers.set(candidate, answer)
   return found.flatMap(({ candidate, answer }) => (answer ? [] : [candidate]))
 }
 
-/** `seen` if the effect is there; undefined: it goes with the others. A permanent error is for its own admission to judge, and concerns no other. */
-function lookAt({ chain, endpoint }: BatchBuilderDeps, transfer: Transfer): Promise<BatchAnswer | undefined> {
-  const look = async (): Promise<BatchAnswer | undefined> => {
+/** Undefined: it goes with the others. A permanent error is judged by the admission of this candidate alone. */
+function effectAnswer({ chain, endpoint }: BatchBuilderDeps, transfer: Transfer): Promise<BatchAnswer | undefined> {
+  const read = async (): Promise<BatchAnswer | undefined> => {
     try {
       return (await isDelivered(chain, endpoint, transfer)) ? { kind: 'seen' } : undefined
     } catch (error) {
-      const { code, message, retriable } = toRelayerError(error)
+      const { code, message: reason, retriable } = toRelayerError(error)
       if (retriable) throw error
-      return noSlot(code, message)
+      return noSlot({ code, reason })
     }
   }
-  return withReservation(endpoint, transfer, look, (answer) => answer === undefined)
+  return withReservation(endpoint, transfer, read, (answer) => answer === undefined)
 }
 
-/** The candidates that fit together into the bridge's limits; the others get their answers. */
+/** The candidates that fit together into the bridge's limits. The others get answers. */
 function fitting({ shared }: BatchBuilderDeps, candidates: readonly BatchCandidate[], answers: Answers): BatchCandidate[] {
   const fit = new Set(shared.fitting(candidates.map(({ transfer }) => transfer)))
   for (const candidate of candidates) {
-    if (!fit.has(candidate.transfer)) answers.set(candidate, noSlot('BRIDGE_BUDGET', 'it does not fit into what is left of the day'))
+    if (!fit.has(candidate.transfer))
+      answers.set(candidate, noSlot({ code: 'BRIDGE_BUDGET', reason: 'it does not fit into what is left of the day' }))
   }
   return candidates.filter(({ transfer }) => fit.has(transfer))
 }
 
-/** The candidate that may have made the others' call revert. Its own simulation says why; then it goes on alone. */
-async function simulateAlone(deps: BatchBuilderDeps, { intentId, transfer }: BatchCandidate): Promise<BatchAnswer> {
-  const intent = await deps.endpoint.intent(transfer)
+/** Simulates a candidate that may have made the shared call revert. If it does not revert alone, it goes alone. */
+async function simulateAlone(deps: BatchBuilderDeps, { intentId, intent, transfer }: BatchCandidate): Promise<BatchAnswer> {
   const priced = await priceCall(deps, { lane: deps.lane, owner: workflowOf(intentId), intent })
-  if (priced.kind === 'priced') return { kind: 'alone' }
-  const { code, reason } = priced.kind === 'reverts' ? meaningOf(deps, priced.revert, transfer) : priced
-  return noSlot(code, reason)
+  return priced.kind === 'priced' ? alone : noSlot(pricedRefusal(deps, priced, transfer))
 }
 
-function meaningOf({ endpoint }: BatchBuilderDeps, revert: Revert, transfer?: Transfer): { code: ErrorCode; reason: string } {
+function meaningOf(endpoint: Endpoint, revert: Revert, transfer?: Transfer): Refusal {
   const meaning = endpoint.explainRevert(revert, transfer)
   return meaning.kind === 'delivered' ? { code: 'DELIVERY_REVERTED', reason: 'delivered already' } : meaning
 }
@@ -199,6 +191,6 @@ function meaningOf({ endpoint }: BatchBuilderDeps, revert: Revert, transfer?: Tr
 const alone: BatchAnswer = { kind: 'alone' }
 const withdrawn: BatchAnswer = { kind: 'refused', why: 'withdrawn', detail: 'the intent was withdrawn while it waited' }
 
-function noSlot(code: ErrorCode, reason: string): NoSlot {
+function noSlot({ code, reason }: Refusal): NoSlot {
   return { kind: 'no-slot', code, reason }
 }

@@ -17,16 +17,15 @@ import type {
   SignedHash,
 } from '../../temporal/contracts/operator-transaction.ts'
 import type { Context } from '@temporalio/activity'
-import { FinalNonces } from '../audit/final-nonces.ts'
-import { findForgotten } from '../audit/forgotten-nonces.ts'
-import { withHeartbeats } from '../heartbeats.ts'
-import { priceCall } from './price-call.ts'
+import { FinalNonces, findForgotten } from './forgotten-nonces.ts'
+import { withHeartbeats } from '../run-step.ts'
+import { priceCall } from '../checks/price-call.ts'
 
-/** Longest wait for a nonce, ms: the workflow can act on a cancel only after it. */
+/** Longest wait for a nonce, ms. The workflow acts on a cancel only after it. */
 const waitForSlotMs = 30_000
-/** Longest wait for the transaction to be final, ms; then the workflow calls again. */
+/** Longest wait for finality, ms. Then the workflow calls again. */
 const waitForFinalMs = 10_000
-/** Operator transactions go after urgent deliveries and before the others. */
+/** Operator transactions come after urgent deliveries and before the others. */
 const priority = 2
 
 export interface SendOperatorTransactionDeps {
@@ -39,7 +38,6 @@ interface Deps extends SendOperatorTransactionDeps {
   readonly known: FinalNonces
 }
 
-/** The step of an operator transaction, and of a batch that no process drives; see `OperatorTransactionSteps` and `BatchSteps`. */
 export function createSendOperatorTransaction(given: SendOperatorTransactionDeps): OperatorTransactionSteps['sendOperatorTransaction'] {
   const deps: Deps = { ...given, known: new FinalNonces() }
   return (input) => withHeartbeats((context) => run(deps, input, context))
@@ -57,18 +55,18 @@ async function run(deps: Deps, input: Input, context: Context): Promise<Result> 
   const { pending } = acquired
   const result = () => resultOf(deps, input, pending)
   if (pending.unsigned && input.members && (await agent.notFree(input.members)).length > 0) {
-    // The process that got this nonce died before it had asked the members: a transfer that was let go since must not be delivered by it.
+    // The process with this nonce died before it asked the members: a member withdrawn since must not be delivered.
     await agent.cancel(input.intentId)
     return result()
   }
-  // What an earlier process may have sent is followed, though this one may not sign it: its nonce is in the ledger.
+  // A transaction that an earlier process may have sent is followed even if this one may not sign it.
   await agent.signAndSend(pending).catch(unlessSentBefore(input, context))
   await pending.until((state) => state.kind === 'spent' || (state.kind === 'included' && state.final), waitForFinalMs, signal)
   if (signal.aborted) await context.cancelled
   return result()
 }
 
-/** For `catch`: an error that no retry heals says nothing about what was sent before it. Nothing else was done by this try: throws it on if it is the first. */
+/** A permanent error says nothing about a transaction of an earlier try, so only a first try throws it. */
 function unlessSentBefore({ lookUpOnly, held }: Input, { info }: Context): (error: unknown) => void {
   return (error) => {
     if (!lookUpOnly && !held && info.attempt === 1) throw error
@@ -90,7 +88,7 @@ function withEarlier(signed: readonly SignedHash[], earlier: readonly SignedHash
   return [...earlier, ...signed.filter(({ hash }) => !earlier.some((one) => one.hash === hash))]
 }
 
-/** The ledger forgets a nonce when it is final: then the chain says what became of it. What was never seen to hold one is lost if it may have held one. */
+/** The ledger forgets a final nonce: the chain decides. Without a known nonce the transaction is lost. */
 async function findFinal(deps: Deps, input: Input): Promise<Result> {
   // A run before a reset may have gone on to other nonces.
   for (const earlier of input.earlier ?? []) {
@@ -98,12 +96,12 @@ async function findFinal(deps: Deps, input: Input): Promise<Result> {
     if (result.kind === 'final' || result.kind === 'pending') return result
   }
   if (input.held) return verdict(deps, input, input.held)
-  return lost('The ledger knows no nonce of it, and no process has told of one.', input.lane)
+  return lost('The ledger knows no nonce of it, and no process has reported one.', input.lane)
 }
 
 /**
- * What became of a nonce, on the word of most nodes at finality; a payment has no contract that makes its effect single. Every hash that was ever signed for
- * it is looked for, then the transaction that used the nonce. Where they no longer tell that, nothing is sent again: `lost`.
+ * The fate of a nonce, as most nodes show it at finality: no contract prevents a second payment. Looks for every signed
+ * hash, then for the user of the nonce. If the nodes no longer have that: `lost`.
  */
 async function verdict({ chain }: Deps, { lane, intent }: Input, held: Held): Promise<Result> {
   const { nonce, tried } = held
@@ -117,7 +115,7 @@ async function verdict({ chain }: Deps, { lane, intent }: Input, held: Held): Pr
       if (receipt) return kind === 'call' ? final(nonce, receipt) : { kind: 'spent', nonce, by: 'noop' }
     }
     const user = await chain.mined(address, nonce)
-    if (!user) return lost('The nodes no longer tell what used its nonce.', lane, held)
+    if (!user) return lost('The nodes no longer have the transaction that used its nonce.', lane, held)
     if (callHash(user.call) === callHash(intent)) {
       const receipt = await chain.receipt(user.hash, 'agreed')
       return receipt ? final(nonce, receipt) : pending(`${user.hash} has no receipt yet for most nodes`)
@@ -142,7 +140,7 @@ function final(nonce: number, receipt: Receipt): Result {
   return { kind: 'final', nonce, ok: status === 'success', ...where, gasPaid: gasPaid(receipt) }
 }
 
-/** The nonce that it holds, whatever closes the lane; else a new one, after the call was simulated. */
+/** The nonce that the intent holds, even on a closed lane. Otherwise a new one, after a simulation. */
 async function acquire(deps: Deps, agent: LaneAgent, input: Input, context: Context): Promise<Exclude<Acquired, Refused> | Result> {
   const { info, cancellationSignal: signal } = context
   const { lane, intentId, intent, lookUpOnly, cancel, held } = input
@@ -150,17 +148,17 @@ async function acquire(deps: Deps, agent: LaneAgent, input: Input, context: Cont
   if (lookUpOnly || info.attempt > 1) {
     const found = await agent.find(call, signal)
     if (found.kind === 'acquired') return (await madeInstead(deps, agent, input, context, found.pending)) ?? found
-    // Also one that was withdrawn, if it held a nonce: that may be final by now, or of a ledger that is gone.
+    // A withdrawn intent may have held a nonce that is final by now, or of a ledger that is gone.
     if (lookUpOnly && (found.why === 'none' || (found.why === 'withdrawn' && found.later === undefined && held)))
       return findFinal(deps, input)
-    // What an earlier try of this step sent may be final: the workflow knows what was signed.
+    // The transaction of an earlier try may be final: the workflow knows what was signed.
     if (found.why === 'none') return { kind: 'none' }
     return refused(found)
   }
   if (cancel) return { kind: 'withdrawn' }
   const made = await madeBefore(deps, agent, input, context)
   if (made) return made
-  const heardAt = lastHeardOf(agent)
+  const knownUntil = lastForgotten(agent)
   const priced = await priceCall(deps, { lane, owner: workflowOf(intentId), intent })
   if (priced.kind === 'reverts') return { kind: 'impossible', reason: `it reverts: ${priced.revert.reason || priced.revert.data}` }
   if (priced.kind === 'impossible') return { kind: 'impossible', reason: `${priced.code}: ${priced.reason}` }
@@ -168,13 +166,13 @@ async function acquire(deps: Deps, agent: LaneAgent, input: Input, context: Cont
   const request = { ...call, first: priced.first, priority, source: 'operatorTransaction', operatorTransaction: true }
   const acquired = await agent.acquire(request, { timeoutMs: waitForSlotMs, signal })
   if (acquired.kind !== 'acquired') return refused(acquired)
-  if (lastHeardOf(agent) === heardAt) return acquired
-  // The ledger has heard of nonces that it did not give since they were looked at.
+  if (lastForgotten(agent) === knownUntil) return acquired
+  // The ledger has learnt of more nonces that it did not give.
   await agent.release(acquired.pending)
-  return { kind: 'no-slot', code: 'NONCE_NOT_FINAL', reason: 'the ledger has heard of nonces that it did not give; they are looked at' }
+  return { kind: 'no-slot', code: 'NONCE_NOT_FINAL', reason: 'the ledger has learnt of nonces that it did not give; they are being read' }
 }
 
-/** A payment that a ledger made which is gone is not made again. Of a batch the contract sees to that. */
+/** A payment that an earlier ledger made is not made again. For a batch the contract prevents that. */
 async function madeBefore(
   { chain, known }: Deps,
   { view }: LaneAgent,
@@ -186,8 +184,8 @@ async function madeBefore(
 }
 
 /**
- * The same for a nonce that an earlier try was given, and of which no signature was told: the ledger may have heard of others since that try looked. If one of
- * them made the payment, or may have, this nonce does not make it: nothing is signed here, and the lane fills it unless a next try goes on with it.
+ * The same for a nonce of an earlier try without a known signature: the ledger may have learnt of others since. If one
+ * of them may have paid, nothing is signed here.
  */
 async function madeInstead(
   deps: Deps,
@@ -204,7 +202,7 @@ async function madeInstead(
   return made
 }
 
-function lastHeardOf({ view }: LaneAgent): number | undefined {
+function lastForgotten({ view }: LaneAgent): number | undefined {
   return view?.forgotten?.at(-1)?.at
 }
 

@@ -2,95 +2,87 @@ import type { Chain } from '../../chains/port.ts'
 import { RelayerError } from '../../domain/catalogue/errors.ts'
 import { workflowOf } from '../../domain/lane/intent-id.ts'
 import type { LaneId } from '../../domain/lane/lane-id.ts'
+import { refusalCodes } from '../../domain/lane/refusal-codes.ts'
 import type { Transfer } from '../../domain/transfer/transfer.ts'
 import type { LaneAgent } from '../../lanes/agent.ts'
+import type { Batch } from '../../lanes/batch/batch-tracker.ts'
 import { laneCall } from '../../lanes/lane-call.ts'
-import type { BroadcastSlots } from '../../lanes/broadcast-slots.ts'
-import type { Acquired, NonceRequest } from '../../lanes/ledger/nonce-requests.ts'
+import type { NonceRequest, Refused } from '../../lanes/ledger/nonce-requests.ts'
+import type { PendingTransaction } from '../../lanes/transaction/pending-transaction.ts'
 import { defaultFailoverTimes } from '../../temporal/contracts/failover.ts'
 import type { BroadcastInput, BroadcastResult } from '../../temporal/contracts/transfer-steps.ts'
 import { type BatchRouting, waitForBatchMs } from '../batch/batch-routing.ts'
-import type { BatchAnswer } from '../batch/build-batch.ts'
+import { isDelivered } from '../checks/effect.ts'
+import { goesAlone } from '../checks/quarantine.ts'
+import { restrictionOf } from '../checks/restrictions.ts'
 import { endpointOf, type StepDeps } from '../deps.ts'
-import { type BroadcastTimes, queuedTimes } from '../near-at-hand.ts'
-import { isDelivered } from './delivery-checks.ts'
-import { restrictionOf } from './restrictions.ts'
-import { goesAlone } from './set-aside.ts'
 import type { Context } from '@temporalio/activity'
 
-/** A look that finds no effect, the admission's too, is believed for this share of the heartbeat time-out: then another process may have taken over. */
-const believedShare = 0.8
-type NoSlot = Extract<BroadcastResult, { kind: 'no-slot' }>
+/** Share of the heartbeat timeout for which a read without effect is trusted: later another process may take over. */
+const trustedShare = 0.8
 
-/** The part of a lane's agent that acquiring a nonce needs. */
-export type NonceSource = Pick<LaneAgent, 'find' | 'acquire' | 'release' | 'justify'>
+export type NonceSource = Pick<LaneAgent, 'find' | 'acquire' | 'release'>
 
-export interface AcquireDeps extends Pick<StepDeps, 'bridges' | 'settings' | 'losses' | 'lossReports' | 'stepTimes'> {
+export interface AcquireDeps extends Pick<StepDeps, 'bridges' | 'settings' | 'losses'> {
   readonly chain: Chain
-  /** By lane; absent: no transfers share a call. */
+  /** Absent: transfers share no calls. */
   readonly batchRouting?: ReadonlyMap<LaneId, BatchRouting>
-  /** Absent: that of the lane's queue. */
-  readonly times?: BroadcastTimes
+  /** Longest wait for a nonce, ms. Default 60 s. */
+  readonly forNonceMs?: number
 }
 
-export interface BroadcastDeps extends AcquireDeps {
-  readonly agents: ReadonlyMap<LaneId, LaneAgent>
-  /** Shares the slots of a key between its queue and steps near at hand; absent: there is only the queue. */
-  readonly slots?: BroadcastSlots
-}
+/** A nonce of its own, or that of a batch. Otherwise the result of the step. */
+export type Acquisition =
+  | { readonly kind: 'acquired'; readonly pending: PendingTransaction; readonly batch?: Batch }
+  | Extract<BroadcastResult, { kind: 'no-slot' | 'seen' | 'withdrawn' }>
 
-/** A nonce, alone or with others; or why there is none. `seen`: the effect is there. */
-type Outcome = Acquired | Extract<BatchAnswer, { kind: 'member' }> | 'seen' | NoSlot
 type TryInfo = Pick<Context['info'], 'attempt' | 'currentAttemptScheduledTimestampMs' | 'heartbeatTimeoutMs'>
 
 /**
- * A try after which a nonce may be held looks for that first. If there is none, or if the try comes late, the chain is asked: where the effect is
- * there, no nonce is wasted on it. A halt or a denial holds back a transfer without a nonce; one with a nonce goes on, since the nonce is the lane's debt.
+ * Gets a nonce: one that the intent holds, a share of a batch, or a new one. Before and after the wait for it nothing
+ * may forbid it: the effect, a halt, a denial, a quarantine, a gate. The lane's agent and the batcher check the
+ * signer's rules. A transfer that holds a nonce goes on: the nonce is the lane's debt.
  */
 export async function acquire(
   deps: AcquireDeps,
   agent: NonceSource,
   input: BroadcastInput,
   { cancellationSignal: signal, info }: Pick<Context, 'cancellationSignal'> & { readonly info: TryInfo },
-): Promise<Outcome> {
-  const { transfer, lane, intentId, retriedAt } = input
+): Promise<Acquisition> {
+  const { transfer, lane, intentId, retriedAt, mode } = input
   const routing = deps.batchRouting?.get(lane)
   const request = await requestOf(deps, input)
-  const believedMs = (info.heartbeatTimeoutMs ?? defaultFailoverTimes.heartbeatMs) * believedShare
-  const effect = looksAtEffect(deps, transfer, info.currentAttemptScheduledTimestampMs, believedMs)
-  // An earlier try may have sent a call, whatever the ledger knows of that.
-  const maybeSent = input.mode !== 'new' || info.attempt > 1
+  const trustedMs = (info.heartbeatTimeoutMs ?? defaultFailoverTimes.heartbeatMs) * trustedShare
+  // An earlier try may have sent a call, even one that the ledger has forgotten.
+  const maybeSent = mode !== 'new' || info.attempt > 1
   if (maybeSent) {
     const held = await agent.find(request, signal)
-    if (held.kind === 'acquired' || held.why !== 'none') return held
+    if (held.kind === 'acquired') return held
+    if (held.why !== 'none') return refused(held)
     const batch = await routing?.find(transfer, intentId)
-    if (batch) return { kind: 'member', batch }
+    if (batch) return { kind: 'acquired', pending: batch.pending, batch }
   }
-  if ((maybeSent || effect.isOld()) && (await effect.look())) return 'seen'
-  // Its nonce is final without the effect, or its ledger is lost. It gets a second one only after another simulation.
-  if (input.mode === 'follow') return { kind: 'refused', why: 'withdrawn', detail: 'the ledger has done with the nonce of this intent' }
-  const before = await restrictionOf(deps, transfer, lane, retriedAt)
-  if (before) return before
-  // Alone: in a call with others, one that nothing justifies would keep those from being signed.
-  await agent.justify(request)
-  const candidate = { ...request, intentId, transfer, maybeSent, believedMs, retriedAt }
-  const batched = goesAlone(deps, transfer) ? undefined : await routing?.enqueue(candidate, { signal, timeoutMs: waitForBatchMs })
-  if (batched?.kind === 'seen') return 'seen'
-  if (batched && batched.kind !== 'alone') return batched
-  const acquired = await agent.acquire(request, { signal, timeoutMs: timesOf(deps).forNonceMs })
-  if (acquired.kind === 'refused') return acquired
-  // The call of an earlier try may be in the very block from which on a ledger that began anew grants nonces.
-  const seen = (effect.isOld() || (maybeSent && effect.blockPassed())) && (await effect.look())
-  // Last, right before it is signed: a halt, a denial or a closed gate that came while it waited for its nonce.
-  const held = acquired.pending.unsigned ? await restrictionOf(deps, transfer, lane, retriedAt) : undefined
-  if (!seen && !held) return acquired
-  await agent.release(acquired.pending)
-  return held && !seen ? held : 'seen'
-}
+  const isSeen = effectReader(deps, transfer, { readAt: info.currentAttemptScheduledTimestampMs, trustedMs, maybeSent })
+  const restriction = () => restrictionOf(deps, transfer, lane, retriedAt)
 
-/** How long a step waits and follows. */
-export function timesOf({ times = queuedTimes }: Pick<AcquireDeps, 'times'>): BroadcastTimes {
-  return times
+  if (await isSeen()) return { kind: 'seen' }
+  // The nonce is final without the effect, or the ledger is lost: a new nonce needs another simulation.
+  if (mode === 'follow') return { kind: 'withdrawn' }
+  const restricted = await restriction()
+  if (restricted) return restricted
+
+  const candidate = { ...request, intentId, transfer, maybeSent, trustedMs, retriedAt }
+  const shared = goesAlone(deps, transfer) ? undefined : await routing?.enqueue(candidate, { signal, timeoutMs: waitForBatchMs })
+  if (shared?.kind === 'member') return { kind: 'acquired', pending: shared.batch.pending, batch: shared.batch }
+  if (shared && shared.kind !== 'alone') return shared.kind === 'refused' ? refused(shared) : shared
+  const acquired = await agent.acquire(request, { signal, timeoutMs: deps.forNonceMs ?? 60_000 })
+  if (acquired.kind === 'refused') return refused(acquired)
+
+  const { pending } = acquired
+  const stop = (await isSeen()) ? ({ kind: 'seen' } as const) : pending.unsigned ? await restriction() : undefined
+  if (!stop) return acquired
+  await agent.release(pending)
+  return stop
 }
 
 async function requestOf(deps: AcquireDeps, input: BroadcastInput): Promise<NonceRequest> {
@@ -106,18 +98,28 @@ async function requestOf(deps: AcquireDeps, input: BroadcastInput): Promise<Nonc
   }
 }
 
-/** Looks at whether a transfer's effect is there. @param at when it was last looked at, ms since the epoch: by the admission */
-function looksAtEffect(deps: AcquireDeps, transfer: Transfer, at: number, believedMs: number) {
-  const latest = () => deps.chain.heads.current?.latest.hash
-  let block: string | undefined
-  return {
-    isOld: () => Date.now() - at > believedMs,
-    /** There is a later block than at the last look. */
-    blockPassed: () => latest() !== block,
-    look() {
-      at = Date.now()
-      block = latest()
-      return isDelivered(deps.chain, endpointOf(deps, transfer), transfer)
-    },
+/**
+ * Reads the effect again if the last read is too old, or if a call may have been sent before and a block has come
+ * since: a ledger that began anew may grant from the block of that call.
+ * @param readAt of the admission's read, ms since the epoch
+ */
+function effectReader(
+  deps: AcquireDeps,
+  transfer: Transfer,
+  { readAt, trustedMs, maybeSent }: { readAt: number; trustedMs: number; maybeSent: boolean },
+) {
+  let block: string | undefined = 'none'
+  return async (): Promise<boolean> => {
+    const latest = deps.chain.heads.current?.latest.hash
+    if (Date.now() - readAt <= trustedMs && !(maybeSent && latest !== block)) return false
+    readAt = Date.now()
+    block = latest
+    return isDelivered(deps.chain, endpointOf(deps, transfer), transfer)
   }
+}
+
+function refused({ why, detail }: Refused): Acquisition {
+  if (why === 'withdrawn') return { kind: 'withdrawn' }
+  if (why === 'conflict') throw new RelayerError('LANE_CONFLICT', { detail })
+  return { kind: 'no-slot', code: refusalCodes[why], reason: `${why}: ${detail}` }
 }

@@ -1,20 +1,41 @@
 import { RelayerError } from '../../domain/catalogue/errors.ts'
-import { refusalCodes } from '../../domain/lane/refusal-codes.ts'
+import { gasPaid } from '../../domain/fees/fees.ts'
+import type { LaneId } from '../../domain/lane/lane-id.ts'
+import type { Transfer } from '../../domain/transfer/transfer.ts'
+import type { LaneAgent } from '../../lanes/agent.ts'
 import type { Batch } from '../../lanes/batch/batch-tracker.ts'
-import type { Refused } from '../../lanes/ledger/nonce-requests.ts'
+import type { StepSlots } from '../../lanes/step-slots.ts'
+import type { PendingTransaction, PendingTransactionState } from '../../lanes/transaction/pending-transaction.ts'
 import { failpoint } from '../../observability/failpoints.ts'
 import type { TimedStep } from '../../observability/step-times.ts'
-import type { BroadcastInput, BroadcastResult, LaneSteps } from '../../temporal/contracts/transfer-steps.ts'
-import { endpointOf } from '../deps.ts'
-import { withHeartbeats } from '../heartbeats.ts'
-import { acquire, type BroadcastDeps, timesOf } from './acquire-nonce.ts'
-import { resultOf, untilIncluded } from './follow.ts'
-import { recordLoss } from './set-aside.ts'
+import type { BroadcastInput, BroadcastResult, Landed, LaneSteps } from '../../temporal/contracts/transfer-steps.ts'
+import { isFinal } from '../checks/effect.ts'
+import { recordLoss } from '../checks/quarantine.ts'
+import { endpointOf, type StepDeps } from '../deps.ts'
+import { withHeartbeats } from '../run-step.ts'
+import { acquire, type AcquireDeps, type Acquisition } from './acquire-nonce.ts'
 import type { Context } from '@temporalio/activity'
 
+export interface BroadcastDeps extends AcquireDeps, Pick<StepDeps, 'lossReports' | 'stepTimes'> {
+  readonly agents: ReadonlyMap<LaneId, LaneAgent>
+  /** Shares the slots of a key between its queue and local steps. Absent: no local steps. */
+  readonly slots?: StepSlots
+  /** How long a step follows its transaction, ms. Then another step gets the slot. Default 30 s. */
+  readonly followMs?: number
+}
+
+/** Times of a local broadcast, ms: a few blocks. A longer one goes on as a step of the lane's queue. */
+export const localTimes = { forNonceMs: 5_000, followMs: 15_000 } as const
+
+/** Interval at which a transaction in no block is checked against the state of the lane, ms. */
+const laneCheckMs = 3_000
+
+type Included = Extract<PendingTransactionState, { kind: 'included' }>
+type Followed = Extract<Acquisition, { kind: 'acquired' }>
+
 /**
- * Step 4, on the lane's queue or near at hand (`broadcast-near.ts`): gets the nonce from the ledger, signs, sends, follows into a block and, where finality is near, to finality.
- * Killed at any point, its next try is given the same nonce and makes the same bytes.
+ * Step 4, on the lane's queue or locally: gets a nonce, signs, sends, follows into a block and, if finality is fast, to
+ * finality. After a crash the next try gets the same nonce and makes the same bytes.
  */
 export function createBroadcast(deps: BroadcastDeps): LaneSteps['broadcast'] {
   return async (input) => {
@@ -28,45 +49,33 @@ export function createBroadcast(deps: BroadcastDeps): LaneSteps['broadcast'] {
   }
 }
 
+/** Raises the fee of an intent's transaction, or of its batch, now, if this process drives it. */
+export function createExpedite({ agents, batchRouting }: Pick<BroadcastDeps, 'agents' | 'batchRouting'>): LaneSteps['expedite'] {
+  return async ({ lane, intentId }) => {
+    const pending = agents.get(lane)?.pendingOf(intentId) ?? batchRouting?.get(lane)?.driven(intentId)?.pending
+    if (pending?.unmined) await pending.bump()
+  }
+}
+
 async function run(deps: BroadcastDeps, input: BroadcastInput, context: Context, enter: (phase: string) => void): Promise<BroadcastResult> {
-  const { transfer, lane } = input
-  const { cancellationSignal: signal } = context
+  const { lane } = input
   const agent = deps.agents.get(lane)
   if (!agent) throw new RelayerError('LANE_NOT_FOUND', { facts: { lane } })
   const times = timesOfSteps(deps, input, context.info)
   const acquired = await acquire(deps, agent, input, context)
-  if (signal.aborted) await context.cancelled
-  if (acquired === 'seen') return { kind: 'seen' }
-  if (acquired.kind === 'no-slot') return acquired
-  if (acquired.kind === 'refused') return refused(acquired)
+  if (context.cancellationSignal.aborted) await context.cancelled
+  if (acquired.kind !== 'acquired') return acquired
 
-  const batch = acquired.kind === 'member' ? acquired.batch : undefined
-  const { pending } = acquired.kind === 'member' ? acquired.batch : acquired
+  const { pending, batch } = acquired
   enter(batch ? `nonce ${pending.nonce} in ${batch.id}` : `nonce ${pending.nonce}`)
   times.reached('nonce')
   if (!batch) await agent.signAndSend(pending)
   times.reached('broadcast')
-  const limits = { until: Date.now() + timesOf(deps).followMs, signal }
-  for (;;) {
-    enter(`following nonce ${pending.nonce}, ${pending.attempts} attempts`)
-    await untilIncluded(pending, agent, limits)
-    if (signal.aborted) await context.cancelled
-    const { state } = pending
-    const includedAt = state.kind === 'included' ? times.reached('included') : undefined
-    // At once: until it is final, many more could be sent to the same recipient.
-    if (state.kind === 'included' && !state.noop) await recordLoss(deps, transfer, state.receipt, batch !== undefined)
-    const isUseless = batch && state.kind === 'included' && (state.noop || !endpointOf(deps, transfer).hasEffect(state.receipt, transfer))
-    // The nonce of the batch is used up, final or not: its members do not wait for one that made it revert.
-    if (isUseless) return { kind: 'seen' }
-    const result = await resultOf(deps, transfer, pending, limits)
-    if (!result) continue
-    if (result.kind === 'delivered') times.delivered()
-    const told = result.kind === 'included' && includedAt !== undefined ? { ...result, landed: { ...result.landed, includedAt } } : result
-    return batch ? asMember(batch, told) : told
-  }
+  const result = await follow(deps, input.transfer, { acquired, agent, context, enter, times })
+  return batch ? asMember(batch, result) : result
 }
 
-/** Shows the times of the steps of a transfer from its admission on. One that was broadcast before has no times but that of its delivery. */
+/** Reports the times of the steps since the admission. A transfer broadcast before shows only its delivery. */
 function timesOfSteps({ stepTimes }: BroadcastDeps, { transfer, mode, seenAt }: BroadcastInput, info: Context['info']) {
   const isFirst = mode !== 'follow' && info.attempt === 1
   let since = isFirst ? info.currentAttemptScheduledTimestampMs : undefined
@@ -83,18 +92,84 @@ function timesOfSteps({ stepTimes }: BroadcastDeps, { transfer, mode, seenAt }: 
   }
 }
 
-function refused({ why, detail }: Refused): BroadcastResult {
-  if (why === 'withdrawn') return { kind: 'withdrawn' }
-  if (why === 'conflict') throw new RelayerError('LANE_CONFLICT', { detail })
-  return { kind: 'no-slot', code: refusalCodes[why], reason: `${why}: ${detail}` }
+interface Following {
+  readonly acquired: Followed
+  readonly agent: LaneAgent
+  readonly context: Context
+  readonly enter: (phase: string) => void
+  readonly times: ReturnType<typeof timesOfSteps>
 }
 
-/** What became of a batch, as a result for one of its members. If it failed, another transfer may have made it revert: this one looks again. */
+async function follow(deps: BroadcastDeps, transfer: Transfer, following: Following): Promise<BroadcastResult> {
+  const { acquired, agent, context, enter, times } = following
+  const { pending, batch } = acquired
+  const signal = context.cancellationSignal
+  const until = Date.now() + (deps.followMs ?? 30_000)
+  for (;;) {
+    enter(`following nonce ${pending.nonce}, ${pending.attempts} attempts`)
+    await untilIncluded(pending, agent, until, signal)
+    if (signal.aborted) await context.cancelled
+    const { state } = pending
+    if (state.kind !== 'included') return unincluded(pending, state)
+    const includedAt = times.reached('included')
+    // At once: until the loss is final, many more transfers could go to the same recipient.
+    if (!state.noop) await recordLoss(deps, transfer, state.receipt, batch !== undefined)
+    // The nonce of the batch is used up, final or not: members do not wait for the one that made it revert.
+    if (batch && (state.noop || !endpointOf(deps, transfer).hasEffect(state.receipt, transfer))) return { kind: 'seen' }
+    if (!state.final && Date.now() + deps.chain.msToFinality(state.receipt.block.height) <= until)
+      await pending.until((now) => now.kind !== 'included' || now.final, until - Date.now(), signal)
+    const now = pending.state
+    // It fell out of its block.
+    if (now.kind === 'pending' && Date.now() < until) continue
+    if (now.kind !== 'included') return unincluded(pending, now)
+    const landed = landedAs(pending, now)
+    if (!now.final) {
+      const seenInBlock = includedAt === undefined ? landed : { ...landed, includedAt }
+      return { kind: 'included', landed: seenInBlock, finalInMs: deps.chain.msToFinality(now.receipt.block.height) }
+    }
+    const result = await finalResult(deps, transfer, landed, now)
+    if (result.kind === 'delivered') times.delivered()
+    return result
+  }
+}
+
+/** Also resolves if the lane is forbidden: then another lane may deliver. */
+async function untilIncluded(pending: PendingTransaction, agent: LaneAgent, until: number, signal: AbortSignal): Promise<void> {
+  while (Date.now() < until && !signal.aborted && agent.view?.closed?.why !== 'forbidden') {
+    if (await pending.until(({ kind }) => kind !== 'pending', Math.min(laneCheckMs, until - Date.now()), signal)) return
+  }
+}
+
+function unincluded({ nonce, attempts, tried }: PendingTransaction, state: Exclude<PendingTransactionState, Included>): BroadcastResult {
+  if (state.kind === 'spent') return { kind: 'spent', nonce, by: state.by, tried }
+  return { kind: 'pending', nonce, attempts, reason: state.note, tried }
+}
+
+/** A receipt is not enough: a transfer, or a round of it, ends only by a read of the effect itself. */
+async function finalResult(deps: AcquireDeps, transfer: Transfer, landed: Landed, { noop, receipt }: Included): Promise<BroadcastResult> {
+  const { chain } = deps
+  const endpoint = endpointOf(deps, transfer)
+  const hasEffect = !noop && endpoint.hasEffect(receipt, transfer)
+  const shows = await isFinal(chain, endpoint, transfer)
+  if (shows && hasEffect) return { kind: 'delivered', landed }
+  // Another transaction delivered first; or the receipt was false, and this one did.
+  if (shows) return { kind: 'seen' }
+  const absent = shows === false && !hasEffect && !(await endpoint.delivered(transfer, 'latest'))
+  if (absent) return { kind: 'reverted', landed, reason: `transaction ${landed.txHash} reverted` }
+  return { kind: 'included', landed, finalInMs: chain.blockTimeMs }
+}
+
+function landedAs({ nonce, attempts, tried }: PendingTransaction, { receipt }: Included): Landed {
+  const { height: blockHeight, hash: blockHash } = receipt.block
+  return { nonce, txHash: receipt.hash, blockHeight, blockHash, gasPaid: gasPaid(receipt), attempts, tried }
+}
+
+/** The result of a batch for a member. If it failed, another member may be the reason: this one is admitted again. */
 function asMember({ id, members }: Batch, result: BroadcastResult): BroadcastResult {
   switch (result.kind) {
     case 'delivered':
     case 'included':
-      // Every member's share of the gas is the same, rounded down.
+      // Each member's share of the gas is the same, rounded down.
       return { ...result, landed: { ...result.landed, gasPaid: String(BigInt(result.landed.gasPaid) / BigInt(members.length)), batch: id } }
     case 'pending':
       return { ...result, reason: `in ${id} with ${members.length - 1} others: ${result.reason}` }

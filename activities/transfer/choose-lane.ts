@@ -5,23 +5,23 @@ import { fnv1a } from '../../domain/hash.ts'
 import type { ChainName, Transfer } from '../../domain/transfer/transfer.ts'
 import type { LaneStatusCache } from '../../lanes/ledger/lane-status-cache.ts'
 import { transferId } from '../../temporal/contracts/names.ts'
-import type { AdmitInput, Stopped } from '../../temporal/contracts/transfer-steps.ts'
+import type { AdmitInput, KeylessSteps, Stopped } from '../../temporal/contracts/transfer-steps.ts'
 import { endpointOf, lanesOf, type StepDeps } from '../deps.ts'
 
-/** Wait where no lane takes work, ms: a status is a few seconds old, and a resumed lane is to be found soon. */
+/** Wait while no lane takes work, ms. Short, so that a resumed lane is found soon. */
 const laneWaitMs = 5_000
 
-type Deps = Pick<StepDeps, 'bridges' | 'gates' | 'laneWaiters'> & {
+type Deps = Pick<StepDeps, 'bridges' | 'gates' | 'openLanes'> & {
   readonly lanes: ReadonlyMap<ChainName, Pick<LaneStatusCache, 'open' | 'statuses'>>
 }
 
-/** A lane that takes work and may deliver this transfer, or the closed gate that it waits for, or no lane takes work. */
+/** A lane that may deliver this transfer, the closed gate that it waits for, or `none`: no lane takes work. */
 export type Choice =
   | { readonly kind: 'lane'; readonly lane: LaneId }
   | { readonly kind: 'closed'; readonly gate: Exclude<Gate, { kind: 'open' }> }
   | { readonly kind: 'none' }
 
-/** The lane by rendezvous hash among those that take work and may deliver it; lanes that it just left come last. Throws what reads of the gate throw. */
+/** Ranks open lanes by rendezvous hash. Lanes that the transfer just left come last. */
 export async function chooseLane(deps: Deps, { transfer, avoid = [] }: AdmitInput, reserve: Reserve): Promise<Choice> {
   const open = await lanesOf(deps, transfer).open()
   let fresh = open.filter((lane) => !avoid.includes(lane))
@@ -36,12 +36,12 @@ export async function chooseLane(deps: Deps, { transfer, avoid = [] }: AdmitInpu
   }
   const left = open.find((lane) => avoid.includes(lane))
   if (left === undefined) return unauthorizedGate(deps, transfer, unauthorized)
-  // The gate may be why the lane gave no nonce: then the transfer waits for the gate.
+  // If the gate is why that lane gave no nonce, the transfer waits for the gate.
   const gate = await reserve(laneAddress(left))
   return gate.kind === 'open' || gate.kind === 'lane' ? { kind: 'none' } : { kind: 'closed', gate }
 }
 
-/** If every lane lacks only a role, the transfer waits for its grant; else any lane may open at any time. */
+/** If every lane lacks only its role at the bridge, the transfer waits for the grant. */
 async function unauthorizedGate(
   deps: Deps,
   transfer: Transfer,
@@ -56,15 +56,25 @@ async function unauthorizedGate(
   return closed && !otherwise && endpointOf(deps, transfer).reserve ? { kind: 'closed', gate: closed } : { kind: 'none' }
 }
 
-/** Waits; the reason names why each lane takes no work. */
 export async function noLane(deps: Deps, transfer: Transfer): Promise<Stopped> {
   const lanes = lanesOf(deps, transfer)
-  // One that has just left an open lane would be woken at once, and find as little.
-  if ((await lanes.open()).length === 0) deps.laneWaiters?.add(transferId(transfer))
+  // A transfer that just left an open lane would be woken at once, for nothing.
+  if ((await lanes.open()).length === 0) deps.openLanes?.watchFor(transferId(transfer))
   const statuses = await lanes.statuses()
   const closed = statuses.flatMap(({ lane, why, detail }) => (why ? [`${lane} ${why}: ${detail ?? ''}`] : []))
   const reason = [`no other lane of ${transfer.targetChain} takes work now`, ...closed].join('; ')
   return { kind: 'waiting', code: 'LANE_NONE', reason, retryInMs: laneWaitMs }
+}
+
+/** For a transfer that holds a nonce of the lane or waits in its queue. */
+export function createGetLaneStatus(deps: Pick<StepDeps, 'lanes' | 'abandonAfterMs'>): KeylessSteps['getLaneStatus'] {
+  return async ({ chain, lane }) => {
+    const lanes = lanesOf(deps, { targetChain: chain })
+    const others = (await lanes.statuses()).filter((one) => one.open && one.lane !== lane).length
+    const unserved = { lane, open: false, why: 'unserved', detail: 'the config has no such lane' } as const
+    // A worker with an older config may still serve its queue: then the broadcast goes on.
+    return { lane: lanes.lanes.includes(lane) ? await lanes.status(lane) : unserved, others, abandonAfterMs: deps.abandonAfterMs }
+  }
 }
 
 /** Rendezvous hash: every process picks the same lane for a key, and when a candidate leaves, only its own keys move. */

@@ -1,55 +1,63 @@
 import { untilHead } from '../../chains/heads.ts'
 import type { Receipt } from '../../chains/port.ts'
-import type { Delivery } from '../../domain/transfer/transfer.ts'
-import type { Confirmation, KeylessSteps } from '../../temporal/contracts/transfer-steps.ts'
+import type { Confirmation, ConfirmInput, KeylessSteps, Landed } from '../../temporal/contracts/transfer-steps.ts'
+import { finalDelivery, isAbsent, isDenied, isFinal, isOurs } from '../checks/effect.ts'
+import { recordLoss } from '../checks/quarantine.ts'
 import { chainOf, endpointOf, type StepDeps } from '../deps.ts'
-import { isAbsent, isDenied, isFinal, finalDelivery, isOurs } from './delivery-checks.ts'
-import { recordLoss } from './set-aside.ts'
 
 /**
- * Step 5: does the target chain's finalized state show the effect? Irreversible answers (delivered, reverted, and gone where that ends the transfer)
- * need the agreement of the nodes; until they agree the answer is `unsettled`.
+ * Step 5: does the finalized state show the effect? Delivered, reverted, and gone if that ends the transfer, need the
+ * agreement of the nodes. Until then the answer is `unsettled`.
  */
 export function createConfirm(deps: StepDeps): KeylessSteps['confirm'] {
-  return async ({ transfer, landed, waitMs, requireAgreement, seenAt }) => {
+  return async (input) => {
+    const { transfer, landed, requireAgreement } = input
     const chain = chainOf(deps, transfer)
     const endpoint = endpointOf(deps, transfer)
-    const final = (height: number) => height <= (chain.heads.current?.finalized ?? -1)
-    const unsettled = (): Confirmation => ({
-      kind: 'unsettled',
-      finalInMs: Math.max(chain.blockTimeMs, chain.msToFinality(landed?.blockHeight ?? chain.heads.current?.latest.height ?? 0)),
-    })
-    let useless: string | undefined
-    let lost: Receipt | undefined
-    if (landed) {
-      await untilHead(chain.heads, ({ finalized }) => finalized >= landed.blockHeight, waitMs)
-      const [receipt, shows] = await Promise.all([
-        chain.receipt(landed.txHash),
-        final(landed.blockHeight) ? isFinal(chain, endpoint, transfer) : undefined,
-      ])
-      if (receipt && endpoint.hasEffect(receipt, transfer)) {
-        if (!final(receipt.block.height) || shows !== true) return unsettled()
-        const { hash: blockHash, height: blockHeight } = receipt.block
-        const ours = isOurs(deps, transfer, receipt.from)
-        deps.stepTimes?.reached('final', transfer, landed.includedAt)
-        if (ours) deps.stepTimes?.delivered(transfer, seenAt)
-        const delivery: Delivery = { by: receipt.from, ours, txHash: receipt.hash, blockHeight, blockHash, gasPaid: landed.gasPaid }
-        return { kind: 'delivered', delivery }
-      }
-      if (receipt && final(receipt.block.height)) {
-        lost = receipt
-        useless = `transaction ${receipt.hash} ${receipt.status === 'reverted' ? 'reverted' : 'had not the effect'}`
-      }
+    const unsettled = (): Confirmation => {
+      const height = landed?.blockHeight ?? chain.heads.current?.latest.height ?? 0
+      return { kind: 'unsettled', finalInMs: Math.max(chain.blockTimeMs, chain.msToFinality(height)) }
     }
+
+    const own = landed && (await readLanded(deps, input, landed))
+    if (own?.kind === 'delivered') return own
+    if (own?.kind === 'unsettled') return unsettled()
     const [latest, finalized] = await Promise.all([endpoint.delivered(transfer, 'latest'), endpoint.delivered(transfer, 'finalized')])
-    if (finalized) {
-      const delivery = await finalDelivery(deps, transfer)
-      if (delivery) return { kind: 'delivered', delivery }
-    }
-    // It waits until the other nodes have seen it, but not for ever on the word of one.
+    const delivery = finalized ? await finalDelivery(deps, transfer) : undefined
+    if (delivery) return { kind: 'delivered', delivery }
+    // The transfer waits until other nodes show the effect too, but not for ever on the word of one.
     if ((latest || finalized) && !(await isDenied(chain, endpoint, transfer))) return unsettled()
-    if ((useless !== undefined || requireAgreement) && !(await isAbsent(chain, endpoint, transfer))) return unsettled()
-    if (lost) await recordLoss(deps, transfer, lost, landed?.batch !== undefined)
-    return useless === undefined ? { kind: 'gone' } : { kind: 'reverted', reason: useless }
+    if ((own || requireAgreement) && !(await isAbsent(chain, endpoint, transfer))) return unsettled()
+    if (!own) return { kind: 'gone' }
+    const { receipt } = own
+    await recordLoss(deps, transfer, receipt, landed?.batch !== undefined)
+    return { kind: 'reverted', reason: `transaction ${receipt.hash} ${receipt.status === 'reverted' ? 'reverted' : 'had not the effect'}` }
   }
+}
+
+type OwnTransaction =
+  | Extract<Confirmation, { kind: 'delivered' }>
+  | { readonly kind: 'unsettled' }
+  /** Final, without the effect. */
+  | { readonly kind: 'useless'; readonly receipt: Receipt }
+
+/** Undefined: the transaction is in no block, or in one that is not final and without the effect. */
+async function readLanded(deps: StepDeps, { transfer, waitMs, seenAt }: ConfirmInput, landed: Landed): Promise<OwnTransaction | undefined> {
+  const chain = chainOf(deps, transfer)
+  const endpoint = endpointOf(deps, transfer)
+  const isFinalHeight = (height: number) => height <= (chain.heads.current?.finalized ?? -1)
+  await untilHead(chain.heads, ({ finalized }) => finalized >= landed.blockHeight, waitMs)
+  const [receipt, shows] = await Promise.all([
+    chain.receipt(landed.txHash),
+    isFinalHeight(landed.blockHeight) ? isFinal(chain, endpoint, transfer) : undefined,
+  ])
+  if (!receipt) return undefined
+  const { hash: blockHash, height: blockHeight } = receipt.block
+  if (!endpoint.hasEffect(receipt, transfer)) return isFinalHeight(blockHeight) ? { kind: 'useless', receipt } : undefined
+  if (!isFinalHeight(blockHeight) || shows !== true) return { kind: 'unsettled' }
+  const { from: by, hash: txHash } = receipt
+  const ours = isOurs(deps, transfer, by)
+  deps.stepTimes?.reached('final', transfer, landed.includedAt)
+  if (ours) deps.stepTimes?.delivered(transfer, seenAt)
+  return { kind: 'delivered', delivery: { by, ours, txHash, blockHeight, blockHash, gasPaid: landed.gasPaid } }
 }

@@ -4,15 +4,14 @@ import type { Transfer } from '../../domain/transfer/transfer.ts'
 import type { Stopped } from '../../temporal/contracts/transfer-steps.ts'
 import { chainOf, type StepDeps } from '../deps.ts'
 
-/** First wait for a gate that no watcher looks at, ms; the workflow doubles it up to half an hour. */
+/** First wait for an unwatched gate, ms. The workflow doubles it up to half an hour. */
 const unwatchedMs = 15_000
-/** Waits for a watched gate, ms: the watcher wakes the transfer, which looks by itself only in case that the watcher is gone. */
+/** Waits for a watched gate, ms. The watcher wakes the transfer; the wait ends only if the watcher is gone. */
 const leastWatchedMs = 15 * 60_000
 const mostWatchedMs = 30 * 60_000
-/** The least wait past the time at which the gate opens, ms: the watcher comes first. */
+/** Shortest wait after the gate opens, ms: the watcher comes first. */
 const leastLateMs = 60_000
 
-/** Answer for a transfer whose gate is closed. The watcher of the gate is told, so that it can wake the transfer. */
 export function waitForGate(deps: Pick<StepDeps, 'gates' | 'chains'>, transfer: Transfer, gate: Exclude<Gate, { kind: 'open' }>): Stopped {
   const { code, reason } = gate
   if (gate.kind === 'transfer') return { kind: 'impossible', code, reason }
@@ -23,9 +22,9 @@ export function waitForGate(deps: Pick<StepDeps, 'gates' | 'chains'>, transfer: 
 }
 
 /**
- * How long a transfer waits before it looks by itself, ms.
+ * How long a transfer waits before it checks the gate itself, ms.
  * @param now of the target chain, seconds since the epoch
- * @param share 0 to 1, another for each transfer, so that thousands that wait for the same time do not wake in the same second
+ * @param share 0 to 1 by transfer: thousands must not wake in the same second
  */
 export function gateWaitMs(
   gate: ClosedGate,
@@ -38,7 +37,7 @@ export function gateWaitMs(
   return watched ? leastWatchedMs + share * (mostWatchedMs - leastWatchedMs) : unwatchedMs
 }
 
-/** 0 to 1, by its digest. */
+/** 0 to 1, from the digest. */
 function shareOf({ digest }: Transfer): number {
   return Number.parseInt(digest.slice(2, 10), 16) / 2 ** 32
 }

@@ -2,28 +2,25 @@ import type { Reserve } from '../../bridges/gates/with-reservation.ts'
 import { callHash } from '../../lanes/lane-call.ts'
 import { transferId } from '../../temporal/contracts/names.ts'
 import type { AdmitInput, KeylessSteps, Ready, Stopped } from '../../temporal/contracts/transfer-steps.ts'
+import { settled } from '../checks/effect.ts'
+import { priceCall } from '../checks/price-call.ts'
+import { quarantineOf } from '../checks/quarantine.ts'
+import { admissionStep } from '../checks/restrictions.ts'
 import { chainOf, endpointOf, type StepDeps } from '../deps.ts'
-import { priceCall } from '../operator-transaction/price-call.ts'
-import { settled } from './check-delivered.ts'
 import { chooseLane, noLane } from './choose-lane.ts'
 import { waitForGate } from './gate-wait.ts'
-import { admissionStep } from './restrictions.ts'
-import { setAside } from './set-aside.ts'
 
 /** First wait after a call that reverts, ms. The workflow doubles it each time. */
 const revertMs = 15_000
-/** Between two looks at a market that is too dear, ms, to begin with; the workflow doubles it up to a minute. */
+/** First wait while the market is too dear, ms. The workflow doubles it up to a minute. */
 const dearMs = 5_000
 
-/** Step 3: chooses the lane, simulates the call from its address, quotes the fee. A revert here costs nothing. */
+/** Step 3 as a durable activity: chooses the lane, simulates, quotes the fee. A revert here costs nothing. */
 export function createPrepare(deps: StepDeps): KeylessSteps['prepare'] {
   return (input) => admissionStep(deps, input.transfer, (reserve) => prepareUnless(async () => false, deps, input, reserve))
 }
 
-/**
- * The same, and is the effect there already? Read only where the simulation does not show that: a second delivery reverts. A call that is too dear waits, and
- * holds no nonce meanwhile.
- */
+/** Step 3, unless the effect is there: a second delivery reverts, which usually shows in the simulation. */
 export async function prepareUnless(
   isThere: () => Promise<boolean>,
   deps: StepDeps,
@@ -46,21 +43,21 @@ export async function prepareUnless(
   const isShown = endpoint.revertsOnceDelivered?.(transfer) ?? false
   const [delivered, priced] = await Promise.all([isShown ? false : isThere(), price()])
   if (delivered || (isShown && priced.kind === 'reverts' && (await isThere()))) return settled(deps, transfer)
-  if (priced.kind === 'priced') {
-    const aside = setAside(deps, transfer, input.retriedAt)
-    if (aside) return aside
-    const earned = endpoint.earned?.(transfer)
-    if (earned !== undefined && earned < priced.cost) {
-      const reason = `the fee is worth ${earned} wei, the delivery costs ${priced.cost} wei now`
-      return { kind: 'waiting', code: 'FEE_BELOW_COST', reason, retryInMs: revertMs }
-    }
-    const { kind: _, ...offer } = priced.first
-    return { ...offer, kind: 'ready', lane, callHash: callHash(priced.intent) }
-  }
   if (priced.kind === 'wait') return { kind: 'waiting', code: priced.code, reason: priced.reason, retryInMs: dearMs }
   if (priced.kind === 'impossible') return { kind: 'impossible', code: priced.code, reason: priced.reason }
-  const meaning = endpoint.explainRevert(priced.revert, transfer)
-  if (meaning.kind === 'delivered') return settled(deps, transfer)
-  const { code, reason } = meaning
-  return meaning.kind === 'permanent' ? { kind: 'impossible', code, reason } : { kind: 'waiting', code, reason, retryInMs: revertMs }
+  if (priced.kind === 'reverts') {
+    const meaning = endpoint.explainRevert(priced.revert, transfer)
+    if (meaning.kind === 'delivered') return settled(deps, transfer)
+    const { code, reason } = meaning
+    return meaning.kind === 'permanent' ? { kind: 'impossible', code, reason } : { kind: 'waiting', code, reason, retryInMs: revertMs }
+  }
+  const quarantine = quarantineOf(deps, transfer, input.retriedAt)
+  if (quarantine) return quarantine
+  const earned = endpoint.earned?.(transfer)
+  if (earned !== undefined && earned < priced.cost) {
+    const reason = `the fee is worth ${earned} wei, the delivery costs ${priced.cost} wei now`
+    return { kind: 'waiting', code: 'FEE_BELOW_COST', reason, retryInMs: revertMs }
+  }
+  const { kind: _, ...offer } = priced.first
+  return { ...offer, kind: 'ready', lane, callHash: callHash(priced.intent) }
 }

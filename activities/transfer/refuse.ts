@@ -9,24 +9,23 @@ import { type ConfirmEndDeps, findHeld } from './confirm-end.ts'
 
 type Refusal = Extract<Stopped, { kind: 'rejected' | 'declined' }>
 
-/** What becomes of a transfer that the checks refuse. */
 export type Refuse = (transfer: Transfer, refusal: Refusal) => Promise<Stopped>
 
 export interface RefuseDeps extends Omit<ConfirmEndDeps, 'heldNonces'> {
-  /** Each message that is not delivered asks: a reading of the ledgers is to be shared by all that ask at a time. */
+  /** Every undelivered message asks, so readings of the ledgers are shared. */
   readonly sharedHeldNonces: HeldNonces
 }
 
 /**
- * A run that remembers nothing may follow one that had something sent: it was terminated or reset, or Temporal was wiped. So it is `declined` or `rejected` only
- * once no nonce that a ledger holds for it, or of which a ledger that began anew cannot say whose it is, can be mined. What policy declines is `delivered` if
- * the finalized state shows it. A message that is not valid is not looked for there, and withdraws nothing: its fields are of whoever made it.
+ * An earlier run of this transfer may have sent a call and be forgotten. So a transfer is declined or rejected only
+ * once no nonce that a ledger holds for it, or may have granted, can be mined. A declined transfer is delivered if the
+ * finalized state shows the effect. For an invalid message nothing is read or withdrawn: strangers choose its fields.
  */
 export function createRefuse({ sharedHeldNonces, ...rest }: RefuseDeps): Refuse {
   const deps: ConfirmEndDeps = { ...rest, heldNonces: sharedHeldNonces }
   const confirm = createConfirm(deps)
   return async (transfer, refusal) => {
-    // It is parked, which ends nothing.
+    // The transfer is parked and does not end.
     if (refusal.awaitNewSignatures) return refusal
     const wait = (reason: string): Stopped => {
       const retryInMs = chainOf(deps, transfer).blockTimeMs

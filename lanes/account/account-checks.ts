@@ -3,12 +3,12 @@ import { laneAddress } from '../../domain/lane/lane-id.ts'
 import type { LaneDeps } from '../deps.ts'
 import { problemOf } from '../../observability/severity.ts'
 
-/** Readings of an account that one node must not decide: a replaced chain, final nonces undone, nonces that the ledger never gave. */
+/** Checks of readings that one node must not decide. */
 export class AccountChecks {
   readonly #deps: LaneDeps
-  /** Is it the chain that the ledger knows? `unsure`: the nodes could not be asked. */
+  /** Is this the chain that the ledger knows? `unsure`: no answer from the nodes. */
   #identity: 'unchecked' | 'unsure' | 'same' = 'unchecked'
-  /** So many nonces are used by the word of most nodes. */
+  /** Used nonces as most nodes count them. */
   #witnessed = 0
 
   constructor(deps: LaneDeps) {
@@ -35,29 +35,29 @@ export class AccountChecks {
     }
   }
 
-  /** Fewer final nonces than the ledger knows, on a chain that is final beyond where it was told of them: a reorganisation deeper than finality, no lagging node. */
+  /** Are fewer nonces final than the ledger knows? Then a reorganisation went deeper than finality. */
   async isUndone({ finalizedNonce }: Account): Promise<boolean> {
     const { chain, ledger, logger, config } = this.#deps
     const { finalized = 0, finalizedAt } = ledger.view ?? {}
     const final = chain.heads.current?.finalized ?? 0
-    // A chain that may be another one says nothing of what is undone on this one.
+    // Another chain proves nothing about this one.
     if (this.#identity === 'unsure' || finalizedAt === undefined || finalizedNonce >= finalized || final < finalizedAt) return false
     const agreed = await chain.agreedNonce(laneAddress(config.lane))
     if (agreed >= finalized) return false
     const counts = { code: 'EFFECT_UNDONE', lane: config.lane, final: agreed, was: finalized } as const
-    logger.error('nonces that were final are not used any more; the lane goes on from what the chain says', counts)
+    logger.error('nonces that were final are not used any more; the lane goes on from the nonces of the chain', counts)
     return true
   }
 
   /**
-   * Once told of a used nonce, the ledger goes on above it for good; one node alone must not cause that. More nonces than it has given are believed if most
-   * nodes show the transaction that used the last of them, or count as many in the finalized state.
+   * The ledger goes on above a used nonce for good, and one node alone must not cause that. More used than granted
+   * nonces count only if most nodes show the last transaction, or the same count at finality.
    */
   async isWitnessed({ latestNonce }: Account): Promise<boolean> {
     const { chain, ledger, logger, config } = this.#deps
     const given = () => Math.max(ledger.view?.next ?? 0, this.#witnessed)
     if (latestNonce <= given()) return true
-    // Another process may have been given them since this one heard of the ledger.
+    // Another process may have been granted them since the last answer.
     await ledger.introduce()
     if (latestNonce <= given()) return true
     const address = laneAddress(config.lane)
@@ -68,7 +68,7 @@ export class AccountChecks {
       return true
     }
     const counts = { code: 'NODES_DISAGREE', lane: config.lane, counted: latestNonce, given: given() } as const
-    logger.warn('one node counts more nonces than were given, and most nodes do not; the ledger is not told', counts)
+    logger.warn('one node counts more nonces than were given, and most nodes do not; the ledger does not learn of them', counts)
     return false
   }
 }

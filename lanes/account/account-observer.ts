@@ -1,41 +1,38 @@
-import type { Account, HeadEvent } from '../../chains/port.ts'
+import type { Account, BlockRef, HeadEvent } from '../../chains/port.ts'
 import { laneAddress } from '../../domain/lane/lane-id.ts'
 import type { Observation } from '../../domain/lane/messages.ts'
 import { AccountChecks } from './account-checks.ts'
 import type { LaneDeps } from '../deps.ts'
-import { FinalBlocks } from './final-blocks.ts'
 import type { NonceRequests } from '../ledger/nonce-requests.ts'
 import type { PendingTransactions } from './pending-transactions.ts'
 import { problemOf } from '../../observability/severity.ts'
 
-/** The account of a lane without work is read this seldom, blocks: for funds and for external use of its key. */
+/** Interval at which the account of a lane without work is read, blocks: for funds and external use of its key. */
 const idleBlocks = 10
-/** And its ledger, where others may have ordered something, at most so often, ms: a query may cost a replay. */
-const idleLookMs = 20_000
-/** The account of a lane that waits for funds is read more often. */
+/** Interval at which the ledger of such a lane is queried for orders, ms. A query may cost a replay. */
+const idleQueryMs = 20_000
+/** The same for a lane that waits for funds, blocks. */
 const brokeBlocks = 2
-/** While nothing changes, the ledger is told so this often in the time after which it fills a nonce that no process claims. */
+/** Unchanged observations per time after which the ledger fills a nonce that no process claims. */
 const claimsPerFill = 20
 
-/**
- * The account of a lane as one process sees it: read once per block while there is work, told to the ledger when it changes something. A lane without work
- * costs nothing; orders of others come with the ledger's next answer.
- */
+/** A final block replaces an older one in the ledger after this many blocks: deeper than any reorganisation. */
+const oldEnough = 1_000
+
+/** Reads the account of a lane once per block while there is work, and reports changes to the ledger. */
 export class AccountObserver {
   readonly #deps: LaneDeps
   readonly #transactions: PendingTransactions
   readonly #requests: NonceRequests
-  /** As last read. */
   account: Account | undefined
   #checks: AccountChecks
   #finalBlocks = new FinalBlocks()
-  #told: Observation | undefined
+  #reported: Observation | undefined
   #since = 0
-  /** Height of the last reading. */
   #readAt = 0
   #reading = false
   #introduced = false
-  #lookedAt = 0
+  #queriedAt = 0
   #unsubscribe: (() => void) | undefined
 
   constructor(deps: LaneDeps, transactions: PendingTransactions, requests: NonceRequests) {
@@ -56,10 +53,10 @@ export class AccountObserver {
     this.#unsubscribe?.()
   }
 
-  /** The ledger began anew: what was told and seen before is void. */
+  /** The ledger began anew: earlier observations are void. */
   forget(): void {
     this.account = undefined
-    this.#told = undefined
+    this.#reported = undefined
     this.#finalBlocks = new FinalBlocks()
     this.#checks = new AccountChecks(this.#deps)
     this.#requests.forget()
@@ -68,7 +65,7 @@ export class AccountObserver {
   async #onBlock(event: HeadEvent): Promise<void> {
     const { logger, config } = this.#deps
     this.#finalBlocks.see(event)
-    // The chain went back: the blocks above, which were observed, are gone.
+    // After a rollback the observed blocks above are gone.
     this.#since = Math.min(this.#since, event.latest.height)
     if (this.#reading || !this.#isTime(event.latest.height)) return
     this.#reading = true
@@ -85,7 +82,7 @@ export class AccountObserver {
   #isTime(height: number): boolean {
     const { view } = this.#deps.ledger
     const isAfter = (blocks: number) => height - this.#readAt >= blocks || height < this.#readAt
-    // Only the ledger knows when an operator has reset it.
+    // Only the ledger knows whether an operator has reset it.
     if (view?.closed?.why === 'replaced') return isAfter(idleBlocks)
     const owesFinality = (view?.next ?? 0) > (this.account?.finalizedNonce ?? 0)
     if (this.#hasWork || !view?.synced || owesFinality) return true
@@ -94,12 +91,12 @@ export class AccountObserver {
 
   async #read(): Promise<void> {
     const { chain, ledger, config } = this.#deps
-    // The ledger is asked first: it may know another chain than this one.
+    // The ledger comes first: it may know another chain than this one.
     if (!this.#introduced || ledger.view?.closed?.why === 'replaced') await ledger.introduce()
     this.#introduced = true
-    await this.#lookIfIdle()
-    // Also at the first reading: a ledger that was restored from an older copy may have forgotten what is in the pool.
-    const unsynced = !ledger.view?.synced || !this.#told
+    await this.#queryIfIdle()
+    // Also at the first reading: a ledger restored from an older copy may have forgotten transactions in the pool.
+    const unsynced = !ledger.view?.synced || !this.#reported
     const address = laneAddress(config.lane)
     const [account, pendingNonce] = await Promise.all([chain.account(address), unsynced ? chain.pendingNonce(address) : undefined])
     if (await this.#checks.isReplaced(account)) return
@@ -108,21 +105,21 @@ export class AccountObserver {
     this.#transactions.onAccount(account)
     this.#requests.onAccount(account)
     this.#transactions.sweep()
-    if (await this.#checks.isWitnessed(account)) this.#tell(account, pendingNonce, undone)
+    if (await this.#checks.isWitnessed(account)) this.#report(account, pendingNonce, undone)
   }
 
   get #hasWork(): boolean {
     return this.#transactions.size > 0 || this.#requests.waiting > 0 || (this.#deps.ledger.view?.inFlight ?? 0) > 0
   }
 
-  async #lookIfIdle(): Promise<void> {
+  async #queryIfIdle(): Promise<void> {
     const { ledger } = this.#deps
-    if (this.#hasWork || !ledger.view?.synced || !this.#told || Date.now() - this.#lookedAt < idleLookMs) return
-    this.#lookedAt = Date.now()
-    await ledger.look()
+    if (this.#hasWork || !ledger.view?.synced || !this.#reported || Date.now() - this.#queriedAt < idleQueryMs) return
+    this.#queriedAt = Date.now()
+    await ledger.query()
   }
 
-  #tell(account: Account, pending: number | undefined, undone: boolean): void {
+  #report(account: Account, pending: number | undefined, undone: boolean): void {
     const { height, hash } = account.block
     const final = this.#finalBlocks.due(this.#deps.ledger.view?.final)
     const observation: Observation = {
@@ -137,24 +134,56 @@ export class AccountObserver {
       ...(pending !== undefined && { pending }),
       ...(undone && { undone }),
     }
-    if (!this.#isWorthTelling(observation)) return
-    this.#told = observation
-    if (final) this.#finalBlocks.told(final)
+    if (!this.#isWorthReporting(observation)) return
+    this.#reported = observation
+    if (final) this.#finalBlocks.reported(final)
     this.#deps.ledger.observe(observation)
-    this.#requests.onTold()
+    this.#requests.onReported()
   }
 
-  #isWorthTelling(seen: Observation): boolean {
-    const told = this.#told
+  #isWorthReporting(seen: Observation): boolean {
+    const reported = this.#reported
     const { view, hasOrders } = this.#deps.ledger
-    if (!told || seen.pending !== undefined || seen.final || seen.undone) return true
-    if (seen.latest !== told.latest || seen.finalized !== told.finalized) return true
+    if (!reported || seen.pending !== undefined || seen.final || seen.undone) return true
+    if (seen.latest !== reported.latest || seen.finalized !== reported.finalized) return true
     const { waiting } = this.#requests
     const busy = seen.claims.length > 0 || waiting > 0 || (view?.inFlight ?? 0) > 0
     const every = Math.max(1, Math.floor(this.#deps.config.fillAfterBlocks / claimsPerFill))
-    const stale = seen.height < told.height || seen.height - told.height >= every
+    const stale = seen.height < reported.height || seen.height - reported.height >= every
     if (busy && (stale || hasOrders)) return true
     const forFunds = waiting > 0 || view?.closed?.why === 'funds'
-    return forFunds && seen.balance !== told.balance
+    return forFunds && seen.balance !== reported.balance
+  }
+}
+
+/** Blocks that this process saw become final. Their hashes show whether the chain was replaced. */
+class FinalBlocks {
+  readonly #seen = new Map<number, string>()
+  #newest: BlockRef | undefined
+  /** The oldest final block that the ledger does not have. */
+  #candidate: BlockRef | undefined
+  #reported: BlockRef | undefined
+
+  see({ applied, rolledBack, latest, finalized }: HeadEvent): void {
+    for (const { height } of rolledBack) this.#seen.delete(height)
+    for (const { height, hash } of [...applied, latest]) this.#seen.set(height, hash)
+    for (const [height, hash] of this.#seen) {
+      if (height > finalized) continue
+      if (height >= (this.#newest?.height ?? 0)) this.#newest = { height, hash }
+      this.#candidate ??= { height, hash }
+      this.#seen.delete(height)
+    }
+  }
+
+  /** The final block to report, if one is due. @param known to the ledger by its last answer */
+  due(known = this.#reported): BlockRef | undefined {
+    const [newest, candidate] = [this.#newest, this.#candidate]
+    if (!known || !newest || !candidate) return newest
+    return candidate.height > known.height && newest.height - candidate.height >= oldEnough ? candidate : undefined
+  }
+
+  reported(block: BlockRef): void {
+    this.#reported = block
+    this.#candidate = this.#newest
   }
 }

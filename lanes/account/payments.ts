@@ -4,16 +4,16 @@ import { RelayerError } from '../../domain/catalogue/errors.ts'
 import type { Intent } from '../../domain/intent.ts'
 import { laneAddress, type LaneId } from '../../domain/lane/lane-id.ts'
 
-/** Gas of a payment, and the factor by which the price may rise before it is sent. */
 const paymentGas = 21_000n
+/** Factor by which the price may rise before the payment is sent. */
 const priceRoom = 2n
-/** The signed gas limit is the estimate times 1.2; 2 is on the safe side. */
+/** The signed gas limit is 1.2 times the estimate; 2 is safe. */
 const limitRoom = 2n
 
 /**
- * Sends the treasury of a lane's chain what remains after `keep` (wei, decimal) and what the payment itself may cost. Throws INPUT_INVALID if nothing does, and what
- * reading the chain throws.
- * @param sweep.coin the name of the coins, for a refusal; undefined: not known
+ * Sends the balance of a lane to its treasury, less `keep` (wei) and the highest cost of the payment. Throws
+ * INPUT_INVALID if nothing is left, and what reads throw.
+ * @param sweep.coin name of the coin, for a refusal
  */
 export async function sweepIntent(
   chain: Pick<Chain, 'account' | 'quote' | 'dataFee'>,
@@ -30,7 +30,7 @@ export async function sweepIntent(
   throw invalid(`nothing to send: balance ${balance}, to keep ${kept}, fee up to ${fee}`, { lane: address })
 }
 
-/** Sends coins from one lane to another of its network. Throws INPUT_INVALID if they are not two, or of two networks. */
+/** Sends coins from one lane to another of its network. Throws INPUT_INVALID for the same lane or another network. */
 export function topUpIntent(lane: LaneId, from: LaneId, wei: string): Intent {
   if (network(from) !== network(lane) || from === lane) throw invalid('the two must be different lanes of one network', { lane, from })
   return { to: laneAddress(lane), data: '0x', value: wei }

@@ -7,7 +7,7 @@ import type { LaneCall } from '../lane-call.ts'
 import { PendingTransaction } from '../transaction/pending-transaction.ts'
 import { problemOf } from '../../observability/severity.ts'
 
-/** The nonces of one lane that this process drives, in blocks or not, until their fate is final. */
+/** The nonces of one lane that this process drives until their fate is final. */
 export class PendingTransactions {
   readonly #deps: LaneDeps
   readonly #alerts: Alerts
@@ -22,12 +22,11 @@ export class PendingTransactions {
     return this.#byNonce.size
   }
 
-  /** Nonces that this process works at getting into a block. */
   get claims(): number[] {
     return this.#all.filter((pending) => pending.drives).map(({ nonce }) => nonce)
   }
 
-  /** How many are stuck at the dearest fee that they may have. */
+  /** How many are stuck at their highest allowed fee. */
   get atFeeLimit(): number {
     return this.#all.filter((pending) => pending.atFeeLimit).length
   }
@@ -41,12 +40,11 @@ export class PendingTransactions {
     return this.#all.find((pending) => pending.intentId === intentId && !pending.forgotten)
   }
 
-  /** The transaction of a nonce that the ledger granted to a call. */
   adopt({ nonce, attempts, grantedTo, maybeSent }: Entry, { owner: { intentId, callHash }, intent, tried }: LaneCall): PendingTransaction {
     const known = this.#byNonce.get(nonce)
     if (known && known.intentId === intentId && !known.forgotten) return known
     known?.close()
-    // Only the try that was answered first may give the nonce back: another one may have sent it.
+    // Only the try that was answered first may give the nonce back: a later one may have sent it.
     const call = { intentId, intent, callHash, tried, grantedTo: maybeSent ? undefined : grantedTo }
     const pending = new PendingTransaction(this.#deps, nonce, attempts, call)
     this.#byNonce.set(nonce, pending)
@@ -72,14 +70,14 @@ export class PendingTransactions {
     this.#inBackground(pending.fill(attempts), nonce, 'a no-op could not be sent; ordered again at the next block')
   }
 
-  /** An operator's raise of a nonce that this process drives; another process drives the rest. */
+  /** An operator's raise. Ignored for nonces that another process drives. */
   raise({ nonce, after, maxFee, tip }: RaiseOrder): void {
     const pending = this.#byNonce.get(nonce)
     if (!pending?.drives || pending.attempts > after) return
     this.#inBackground(pending.bump(undefined, { maxFee, tip }), nonce, 'a raise could not be made; ordered again')
   }
 
-  /** Sends the same bytes again, of this nonce or of all that this process drives. */
+  /** Sends the same bytes again. Undefined: of all nonces that this process drives. */
   republish(nonce: number | undefined): void {
     for (const pending of this.#all) if (nonce === undefined || pending.nonce === nonce) pending.republish()
   }
@@ -88,13 +86,12 @@ export class PendingTransactions {
     for (const pending of this.#all) pending.onBlock(account.block.height, account)
   }
 
-  /** Drops the transactions whose fate is final. */
   sweep(): void {
     for (const pending of this.#all) {
       const { state } = pending
       if (state.kind !== 'spent' && !(state.kind === 'included' && state.final)) continue
       this.drop(pending)
-      // A nonce without an intent is only filled here: this process cannot sign the call that may have won, so the user need not be external.
+      // Without an intent the nonce is only filled: the winner may be a call that this process cannot sign.
       if (state.kind === 'spent' && state.by === 'external' && pending.intentId !== undefined) this.#alerts.usedExternally(pending.nonce)
     }
   }

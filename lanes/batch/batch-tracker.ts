@@ -17,9 +17,11 @@ import type { LaneAgent } from '../agent.ts'
 import { laneCall } from '../lane-call.ts'
 import type { NonceRequest, Refused } from '../ledger/nonce-requests.ts'
 import type { PendingTransaction, PendingTransactionState } from '../transaction/pending-transaction.ts'
+import { keptRead } from '../../runtime/shared-read.ts'
+import { LRUCache } from 'lru-cache'
 import { randomBytes } from 'node:crypto'
 
-/** One call that delivers many transfers, with its nonce, as this process drives it. */
+/** One call that delivers many transfers, driven by this process. */
 export interface Batch {
   /** Workflow id. */
   readonly id: string
@@ -28,7 +30,6 @@ export interface Batch {
   readonly pending: PendingTransaction
 }
 
-/** A call that delivers many transfers. */
 interface BatchCall extends Pick<NonceRequest, 'intent' | 'first' | 'priority' | 'source'> {
   readonly members: readonly string[]
 }
@@ -36,31 +37,32 @@ interface BatchCall extends Pick<NonceRequest, 'intent' | 'first' | 'priority' |
 type SentBatch =
   | { readonly kind: 'underway'; readonly batch: Batch }
   | Refused
-  /** Not sent: these members must not be in it. Its nonce is given back. */
+  /** Not sent: these members must not be in it. Its nonce went back. */
   | { readonly kind: 'unfit'; readonly members: readonly string[] }
 
 type Deps = { readonly client: TemporalClient; readonly agent: LaneAgent; readonly logger: Logger }
 
-/** Between two looks at the ledger for batches that this process does not drive, ms: many ask at once after a restart. */
-const lookMs = 1_000
-/** Between two checks whether this process still drives a batch, ms. */
+/** How long a list of the lane's batches is reused, ms: many steps ask at once after a restart. */
+const listedMs = 1_000
+/** Interval at which a batch is checked for being driven by this process, ms. */
 const checkMs = 5_000
 
-/** The batches of one lane in one process. A call is recorded in a workflow, then given a nonce, then signed: any process can make the same bytes. */
+/** The batches of one lane in one process. A batch is recorded, gets a nonce, is signed: any process can go on. */
 export class BatchTracker {
   readonly #deps: Deps
   readonly #driven = new Map<string, Batch>()
-  /** Members of batches that other processes made, or this one before a restart. */
-  readonly #known = new Map<string, readonly string[]>()
-  #look: { readonly at: number; readonly entries: Promise<readonly BatchEntry[]> } | undefined
+  /** Members of batches of other processes, or of this one before a restart. */
+  readonly #known = new LRUCache<string, readonly string[]>({ max: 1_000 })
+  readonly #entries: () => Promise<readonly BatchEntry[]>
 
   constructor(deps: Deps) {
     this.#deps = deps
+    this.#entries = keptRead(() => batchEntries(deps.client, deps.agent.lane), { fromStart: listedMs })
   }
 
   /**
-   * Records the call, gets its nonce, signs and sends it. Throws what the server and the signer throw; a nonce that may be signed stays the lane's debt.
-   * @param unfit asked last, right before it is signed: the members that must not be in it after all
+   * A nonce that may be signed stays the lane's debt.
+   * @param unfit called right before signing: the members that must not be in it after all
    */
   async send(call: BatchCall, options: { timeoutMs: number; unfit: () => Promise<readonly string[]> }): Promise<SentBatch> {
     const { agent } = this.#deps
@@ -76,7 +78,7 @@ export class BatchTracker {
     return unfit.length > 0 ? { kind: 'unfit', members: unfit } : { kind: 'underway', batch }
   }
 
-  /** The batch that carries an intent and is not final, driven by this process from now on; undefined: none. Throws what the server throws. */
+  /** The unfinal batch that carries an intent. This process drives it from now on. Throws what the server throws. */
   async find(intentId: string): Promise<Batch | undefined> {
     const driven = this.driven(intentId)
     if (driven) return mayDeliver(driven.pending.state) ? driven : undefined
@@ -97,7 +99,7 @@ export class BatchTracker {
     const { client, agent } = this.#deps
     const { intent, members, cleared } = await queryBatch(client, id)
     const held = await agent.find(laneCall(batchIntentId(id), intent))
-    // Several members ask for the same batch at once.
+    // Another member may have adopted the same batch.
     const known = this.#driven.get(id)
     if (known || held.kind === 'refused') return known
     const batch = { id, members, pending: held.pending }
@@ -105,7 +107,7 @@ export class BatchTracker {
     return unfit.length > 0 ? undefined : batch
   }
 
-  /** The members that must not be in it. If there are none, the batch is told so, and may be signed from then on. */
+  /** The members that must not be in it. If there are none, the batch is marked as cleared and may be signed. */
   async #clear({ id, members }: Batch, alsoUnfit?: () => Promise<readonly string[]>): Promise<readonly string[]> {
     const { agent, client } = this.#deps
     const unfit = [...new Set([...(await agent.notFree(members)), ...((await alsoUnfit?.()) ?? [])])]
@@ -113,7 +115,7 @@ export class BatchTracker {
     return unfit
   }
 
-  /** Signs and sends, unless `clear` names members that must not be in it: those are returned. */
+  /** Signs and sends, unless `clear` returns members that must not be in it. */
   async #send(batch: Batch, clear: () => Promise<readonly string[]>): Promise<readonly string[]> {
     const { agent } = this.#deps
     const { members, pending } = batch
@@ -136,7 +138,7 @@ export class BatchTracker {
     return []
   }
 
-  /** Nothing is signed, as far as this process knows: the nonce goes back, or is filled if another try may have sent it. */
+  /** This process signed nothing: the nonce goes back, or is filled if another try may have sent it. */
   async #giveUp({ id, pending }: Batch, detail: string): Promise<void> {
     await this.#deps.agent.release(pending)
     if ((await this.#deps.agent.cancel(batchIntentId(id))) === 'free') await this.#end(id, { state: 'unsent', detail })
@@ -148,7 +150,7 @@ export class BatchTracker {
     void this.#untilOver(batch)
   }
 
-  /** Ends when its fate is final, or this process does not drive it any more. */
+  /** Ends when its fate is final or another process drives it. */
   async #untilOver(batch: Batch): Promise<void> {
     const { id, pending } = batch
     const { agent } = this.#deps
@@ -160,39 +162,33 @@ export class BatchTracker {
     if (end) await this.#end(id, end)
   }
 
-  /** Tells the workflow, which else finds out by itself, late. */
+  /** Notifies the workflow, which would find out by itself later. */
   async #end(id: string, end: BatchEnd): Promise<void> {
     const { client, logger, agent } = this.#deps
     const { ended } = agent.batchCounts
     ended.set(end.state, (ended.get(end.state) ?? 0) + 1)
     await tellBatchOver(client, id, end).catch((error: unknown) => {
-      logger.debug('a batch was not told that it is over', { batch: id, reason: error instanceof Error ? error.message : String(error) })
+      logger.debug('a batch could not be notified that it is over', {
+        batch: id,
+        reason: error instanceof Error ? error.message : String(error),
+      })
     })
-  }
-
-  #entries(): Promise<readonly BatchEntry[]> {
-    const { client, agent } = this.#deps
-    if (this.#look && Date.now() - this.#look.at < lookMs) return this.#look.entries
-    this.#look = { at: Date.now(), entries: batchEntries(client, agent.lane) }
-    return this.#look.entries
   }
 
   async #membersOf(id: string): Promise<readonly string[]> {
     const known = this.#known.get(id) ?? (await batchMembers(this.#deps.client, id))
-    // The ledger has at most some thousand entries; those of yesterday need not stay.
-    if (this.#known.size > 1_000) this.#known.clear()
     this.#known.set(id, known)
     return known
   }
 }
 
-/** May it still deliver? One that is in a block without having delivered may not, though that is not final. */
+/** May it still deliver? Not if it is in a block without the effect, even before finality. */
 function mayDeliver(state: PendingTransactionState): boolean {
   if (state.kind === 'included') return !state.noop && state.receipt.status === 'success'
   return state.kind === 'pending'
 }
 
-/** What became of it for good; undefined: nothing yet. */
+/** Its final fate; undefined while it has none. */
 function endOf(state: PendingTransactionState, nonce: number): BatchEnd | undefined {
   if (state.kind === 'spent') return { state: 'spent', detail: `nonce ${nonce} was used by a ${state.by} transaction`, nonce }
   if (state.kind === 'pending' || !state.final) return undefined

@@ -1,48 +1,50 @@
 import { bisection, type Bisection, tried } from '../../domain/batch/bisection.ts'
-import { NonceQueue, type Waiting } from '../ledger/nonce-queue.ts'
+import { FairQueue, type Waiting } from '../fair-queue.ts'
 import { Wait, type WaitLimit } from '../../runtime/wait.ts'
 
-/** What became of one flush. */
+/** The result of one flush. */
 export interface Flushed<C, T> {
   /** False: these candidates cannot be in one batch. */
   readonly together: boolean
-  /** A candidate without an answer waits for the next flush, or, if they cannot be together, for that of its half. */
+  /** A candidate without an answer waits for the next flush or, if they cannot be together, for that of its half. */
   readonly answers: ReadonlyMap<C, T>
 }
 
 export interface BatcherOptions<C, T> {
   /** Most candidates per batch. */
   readonly most: number
-  /** In such a time, ms (a block's), two flushes are made at once, of however few. Later candidates wait for the rest of it, or for a full batch. */
+  /** A block's time, ms. Its first two flushes are made at once. Later candidates wait. */
   readonly periodMs: number
-  /** Longest wait for a full batch in busy times, ms: when several came within it. Not below `periodMs`. */
+  /** Longest wait for a full batch in busy times, when several candidates came within it, ms. At least `periodMs`. */
   readonly fullBatchMs: number
   /** Returned at once when there is nothing to batch. */
   readonly alone: T
-  /** Makes one batch. @param isHalf half of a batch that failed: a single candidate is to be examined by itself, and must be answered */
+  /** Called before a candidate waits for others. If it throws, only this candidate is rejected. */
+  readonly check?: (candidate: C) => Promise<void>
+  /** @param isHalf half of a failed batch: a single candidate must be examined by itself and answered */
   flush(candidates: readonly C[], isHalf: boolean): Promise<Flushed<C, T>>
-  /** ms since any moment. */
+  /** ms. */
   readonly now?: () => number
 }
 
 /** Flushes of one period before later candidates have to wait. */
 const quietFlushes = 2
-/** So many candidates within `fullBatchMs` make a busy time, after an outage, say: then some seconds' wait is nothing, and halves the calls. */
+/** Candidates within `fullBatchMs` that make a busy time: then a wait of seconds halves the calls. */
 const busyArrivals = 4
 
 interface Member<C, T> extends Waiting {
   readonly candidate: C
   readonly late: T
-  /** It has its answer, or its time is over. */
+  /** Answered, or timed out. */
   expired: boolean
   readonly wait: Wait<T>
 }
 
-/** Group commit: in quiet times a candidate goes at once and alone; when many come, those that came during one flush go together in the next. */
+/** Group commit: in quiet times a candidate goes alone. Those that come during one flush share the next. */
 export class Batcher<C extends Omit<Waiting, 'since'>, T> {
   readonly #options: BatcherOptions<C, T>
   readonly #now: () => number
-  readonly #queue = new NonceQueue<Member<C, T>>()
+  readonly #queue = new FairQueue<Member<C, T>>()
   #state: Bisection<Member<C, T>>
   #flushes: readonly number[] = []
   #arrivals: readonly number[] = []
@@ -60,14 +62,19 @@ export class Batcher<C extends Omit<Waiting, 'since'>, T> {
     return this.#queue.size + this.#state.halves.flat().filter(({ expired }) => !expired).length
   }
 
-  /** `late` if no flush took it in time, or the signal aborts; not while its flush is under way. Rejects with what a flush throws. */
-  enqueue(candidate: C, { late, ...limit }: WaitLimit & { late: T }): Promise<T> {
-    if (limit.signal?.aborted) return Promise.resolve(late)
+  /** `late` if no flush took it in time or the signal aborts. Rejects with errors of the check or a flush. */
+  async enqueue(candidate: C, options: WaitLimit & { late: T }): Promise<T> {
+    if (options.signal?.aborted) return options.late
     this.#arrivals = [...this.#arrivals, this.#now()].slice(-busyArrivals)
     if (this.waiting === 0 && !this.#flushing && !this.#busy && this.#recentFlushes() < quietFlushes) {
       this.#flushes = [...this.#flushes, this.#now()]
-      return Promise.resolve(this.#options.alone)
+      return this.#options.alone
     }
+    if (this.#options.check) await this.#options.check(candidate)
+    return this.#wait(candidate, options)
+  }
+
+  #wait(candidate: C, { late, ...limit }: WaitLimit & { late: T }): Promise<T> {
     const { priority, source, deadline } = candidate
     const member: Member<C, T> = {
       ...{ candidate, priority, source, deadline, since: this.#now(), late, expired: false },
@@ -99,7 +106,7 @@ export class Batcher<C extends Omit<Waiting, 'since'>, T> {
     return first !== undefined && this.#arrivals.length === busyArrivals && first > this.#now() - this.#options.fullBatchMs
   }
 
-  /** How long until the next flush if no more candidates come, ms; 0: now. Undefined: none waits. */
+  /** Time until the next flush if no more candidates come, ms. Undefined: none waits. */
   #dueInMs(): number | undefined {
     if (this.#state.halves.length > 0 || this.#queue.size >= this.#state.size) return 0
     if (this.#queue.size === 0) return undefined
@@ -142,19 +149,19 @@ export class Batcher<C extends Omit<Waiting, 'since'>, T> {
     if (flushed) this.#answer(members, flushed)
   }
 
-  /** Members without an answer wait on, in the queue or in a half of a batch that failed. */
+  /** Members without an answer wait on, in the queue or in half of a batch that failed. */
   #answer(members: readonly Member<C, T>[], { together, answers }: Flushed<C, T>): void {
     const halved = new Set(this.#state.halves.flat())
     for (const member of members) {
       const answer = answers.get(member.candidate) ?? (member.expired ? member.late : undefined)
-      // A candidate that failed even alone waits in no half: the flush should have answered it.
+      // A candidate that failed alone waits in no half: the flush should have answered it.
       const lost = !together && !halved.has(member)
       if (answer !== undefined || lost) this.#end(member, answer ?? member.late)
       else if (together) this.#queue.enter(member)
     }
   }
 
-  /** Undefined: the flush threw, and all its members are rejected. */
+  /** Undefined: the flush threw, and its members were rejected. */
   async #tryFlush(members: readonly Member<C, T>[], isHalf: boolean): Promise<Flushed<C, T> | undefined> {
     try {
       const candidates = members.map(({ candidate }) => candidate)

@@ -9,51 +9,47 @@ import { ifGone } from '../../temporal/client/connection/errors.ts'
 import { queryLane } from '../../temporal/client/lanes/lanes.ts'
 import { sharedRead } from '../../runtime/shared-read.ts'
 
-/** Longest wait for a ledger's answer, ms: less than the activity has. */
+/** Longest wait for a ledger's answer, ms. Less than the activity has. */
 const answerMs = 10_000
-/** Between the starts of two shared readings of a ledger, ms. */
+/** Interval between the starts of shared readings of a ledger, ms. */
 const sharedEveryMs = 200
 
-/** What the ledger of a lane says of the nonces of one workflow. */
+/** The nonces of one workflow in the ledger of a lane. */
 export interface LedgerNonces {
   readonly lane: LaneId
-  /** Not final for the ledger: of the workflow's intents, of any round or run, abandoned ones too, and of batches that carry one of them. */
+  /** Not final for the ledger: of all intents of the workflow, and of batches that carry one of them. */
   readonly nonces: readonly number[]
-  /** Of those, the intents whose nonces the lane does not fill yet. */
+  /** Intents of those nonces that the lane does not fill yet. */
   readonly owners: readonly string[]
-  /** Nonces below it are final for the ledger, which has forgotten them. */
+  /** The ledger has forgotten the nonces below: they are final. */
   readonly finalized: number
-  /** False: the ledger is not there, began anew, or has nonces of an earlier one that are not final: it cannot say what that one had granted. */
+  /** False: the ledger is missing, began anew, or does not know the grants of an earlier ledger. */
   readonly knowsAll: boolean
 }
 
-/** Asks the ledgers of a chain for what intents of a workflow hold. `more`: lanes beside the configured ones. Throws LANE_UNREACHABLE. */
+/** Asks ledgers for the nonces of a workflow. `more`: lanes in addition to the configured ones. */
 export type HeldNonces = (workflowId: string, more?: readonly LaneId[]) => Promise<LedgerNonces[]>
 
-/** What a ledger has, whoever asks; undefined: it is not there. */
 interface LedgerReading {
   readonly state: LaneState
   readonly batches: readonly CarriedWorkflows[]
 }
 
-/** Works without a key and without a process of the lane. @param batched whether these lanes have batches at all */
+/** Needs neither a key nor a process of the lane. @param batched whether these lanes have batches at all */
 export function createHeldNonces(client: TemporalClient, lanes: readonly LaneId[], batched: boolean): HeldNonces {
   return async (workflowId, more = []) => {
     const asked = [...new Set([...lanes, ...more])]
-    return Promise.all(asked.map(async (lane) => wordOf(lane, await readLedger(client, lane, batched), workflowId)))
+    return Promise.all(asked.map(async (lane) => noncesOf(lane, await readLedger(client, lane, batched), workflowId)))
   }
 }
 
-/**
- * The same for many workflows at a time: a ledger is asked at most every 200 ms, whoever sends how much. Each answer is of a reading that began after it was
- * asked for. `more` is not asked, and neither is a lane that has left the config.
- */
+/** The same for many workflows: each ledger is asked at most every 200 ms, after the question. Ignores `more`. */
 export function createSharedHeldNonces(client: TemporalClient, lanes: readonly LaneId[], batched: boolean): HeldNonces {
   const readings = lanes.map((lane) => {
     const known = new Map<string, ReadonlySet<string>>()
     return [lane, sharedRead(() => readLedger(client, lane, batched, known), sharedEveryMs)] as const
   })
-  return (workflowId) => Promise.all(readings.map(async ([lane, read]) => wordOf(lane, await read(), workflowId)))
+  return (workflowId) => Promise.all(readings.map(async ([lane, read]) => noncesOf(lane, await read(), workflowId)))
 }
 
 async function readLedger(
@@ -71,7 +67,7 @@ async function readLedger(
   }
 }
 
-function wordOf(lane: LaneId, reading: LedgerReading | undefined, workflowId: string): LedgerNonces {
+function noncesOf(lane: LaneId, reading: LedgerReading | undefined, workflowId: string): LedgerNonces {
   if (!reading) return { lane, nonces: [], owners: [], finalized: 0, knowsAll: false }
   const { state, batches } = reading
   const entries = Object.values(state.entries)

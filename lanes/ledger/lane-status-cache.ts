@@ -6,15 +6,15 @@ import type { TemporalClient } from '../../temporal/client/connection/client.ts'
 import { isLanePolled, queryPagedLane } from '../../temporal/client/lanes/lanes.ts'
 import { laneQueue } from '../../temporal/contracts/names.ts'
 
-/** How long an answer about a lane is used, ms: a busy ledger is not to be polled. */
+/** How long a status is cached, ms. A busy ledger must not be polled. */
 const maxAgeMs = 5_000
 
 export type LaneStatusCache = ReturnType<typeof createLaneStatusCache>
 
-/** The lanes of a chain and whether they take work: asks each lane's ledger, and the server for the pollers of its queue, at most every few seconds. */
+/** Whether the lanes of a chain take work, by their ledgers and the pollers of their queues. */
 export function createLaneStatusCache(client: TemporalClient, lanes: readonly LaneId[]) {
   const known = new Map<LaneId, { until: number; status: Promise<LaneStatus> }>()
-  /** A lane whose ledger does not answer counts as open: it refuses for itself. `unserved`: no worker polls its queue, and its ledger was told nothing lately. */
+  /** A lane without an answer counts as open. `unserved`: its queue has no poller, its ledger no observation. */
   const status = (lane: LaneId): Promise<LaneStatus> => {
     const entry = known.get(lane)
     if (entry && entry.until > Date.now()) return entry.status
@@ -22,9 +22,8 @@ export function createLaneStatusCache(client: TemporalClient, lanes: readonly La
     known.set(lane, { until: Date.now() + maxAgeMs, status: asked })
     return asked
   }
-  /** Of all lanes. */
   const statuses = () => Promise.all(lanes.map(status))
-  /** Lanes that take new work. If nothing but workers is missing, the unserved ones: work that waits in their queue goes on with the first worker. */
+  /** Lanes that take new work. If there are none, the unserved ones: their queues go on with the first worker. */
   const open = async (): Promise<LaneId[]> => {
     const all = await statuses()
     const taking = all.filter((one) => one.open)
@@ -37,8 +36,8 @@ async function ask(client: TemporalClient, lane: LaneId): Promise<LaneStatus> {
   const state = await queryPagedLane(client, lane)
   const { closed } = view(state)
   if (closed) return { lane, open: false, ...closed }
-  const toldAt = state.observed?.at ?? 0
-  if (Date.now() - toldAt <= withoutWorkerMs || (await isLanePolled(client, lane))) return { lane, open: true }
-  const since = toldAt > 0 ? `, its ledger was told nothing since ${new Date(toldAt).toISOString()}` : ''
+  const observedAt = state.observed?.at ?? 0
+  if (Date.now() - observedAt <= withoutWorkerMs || (await isLanePolled(client, lane))) return { lane, open: true }
+  const since = observedAt > 0 ? `, its ledger has had no observation since ${new Date(observedAt).toISOString()}` : ''
   return { lane, open: false, why: 'unserved', detail: `no worker polls ${laneQueue(lane)}${since}` }
 }

@@ -4,7 +4,7 @@ import type { Attempt } from '../../domain/lane/lane.ts'
 import type { LaneAnswer, LaneView, Refusal } from '../../domain/lane/messages.ts'
 import type { LaneDeps } from '../deps.ts'
 import type { LaneCall } from '../lane-call.ts'
-import { NonceQueue, type Waiting } from './nonce-queue.ts'
+import { FairQueue, type Waiting } from '../fair-queue.ts'
 import type { PendingTransactions } from '../account/pending-transactions.ts'
 import type { PendingTransaction } from '../transaction/pending-transaction.ts'
 import { Wait, type WaitLimit } from '../../runtime/wait.ts'
@@ -15,9 +15,9 @@ export interface NonceRequest extends LaneCall {
   /** Class, 1 (first) … 5. */
   readonly priority: number
   readonly source: string
-  /** ms since the epoch: of one class and source, the earliest is served first. */
+  /** ms since the epoch. The earliest of one class and source is served first. */
   readonly deadline?: number
-  /** An operator's own intent: see the ledger's `grant`. */
+  /** An operator's own intent (see the ledger's `grant`). */
   readonly operatorTransaction?: boolean
 }
 
@@ -28,37 +28,36 @@ interface Waiter extends Waiting {
   readonly request: NonceRequest
   refusal: { why: Refusal; detail: string }
   readonly wait: Wait<Acquired>
-  /** When its time is over, ms since this process began: the timer for that may come late, in a process that stood. */
+  /** End of its time, ms since this process began. After a pause of the process the timer may be late. */
   readonly until: number
-  /** The ledger was asked for it, and has not answered. */
+  /** Its request is on its way to the ledger. */
   isAsked: boolean
-  /** Its time ended meanwhile: it waits for that answer alone. */
+  /** Timed out. Only waiting for the ledger's pending answer. */
   isLate: boolean
 }
 
 /**
- * How long a caller whose time is over still waits for what the ledger was asked for it, ms. Its next try would wait for the same answer; and a nonce that comes when
- * nobody wants it any more costs a no-op as soon as a higher one is in use.
+ * How long a caller that timed out still waits for the ledger's pending answer, ms. An unwanted nonce costs a no-op.
  */
 const lateAnswerMs = 10_000
 
-/** The calls of one process that wait for a nonce: asks the ledger for as many as its window has room for, the best first. */
+/** The calls of one process that wait for a nonce. Asks the ledger for as many as fit into its window. */
 export class NonceRequests {
   readonly #deps: LaneDeps
   readonly #transactions: PendingTransactions
-  readonly #queue: NonceQueue<Waiter>
+  readonly #queue: FairQueue<Waiter>
   #asked = 0
   #latestNonce = 0
-  /** Hash of the block at which the ledger last refused: a height may come again, and lower, on a chain that was replaced. */
+  /** Hash of the block at which the ledger last refused. Heights repeat on a replaced chain. */
   #refusedAt: string | undefined
   #closed = false
-  /** The ledger has heard from this process what the account and its pool look like: one that was restored from a copy would give nonces that are used. */
-  #told = false
+  /** The ledger has an observation of this process. Otherwise a restored ledger would grant used nonces. */
+  #reported = false
 
   constructor(deps: LaneDeps, transactions: PendingTransactions) {
     this.#deps = deps
     this.#transactions = transactions
-    this.#queue = new NonceQueue(deps.ageingMs)
+    this.#queue = new FairQueue(deps.ageingMs)
   }
 
   get waiting(): number {
@@ -77,14 +76,14 @@ export class NonceRequests {
     if (limit.signal?.aborted) return promise
     if (this.#closed) this.#leaveToOthers(waiter)
     if (waiter.wait.over) return promise
-    // What was known may be old, and no other process asks a closed lane: the ledger itself says whether it still is.
-    if (this.#told && this.#isClosedTo(request)) void this.#ask(waiter)
+    // The view may be old, and no other process asks a closed lane: the ledger decides whether it still is closed.
+    if (this.#reported && this.#isClosedTo(request)) void this.#ask(waiter)
     else this.#queue.enter(waiter)
     this.#pump()
     return promise
   }
 
-  /** Those that a closed lane does not serve go elsewhere. */
+  /** Turns away the calls that a closed lane does not serve. */
   onView({ closed }: LaneView): void {
     for (const waiter of closed ? this.#queue.all : []) {
       if (closed && this.#isClosedTo(waiter.request)) this.#refuse(waiter, { why: closed.why, detail: closed.detail })
@@ -97,13 +96,13 @@ export class NonceRequests {
     this.#pump()
   }
 
-  /** The ledger is told of the account with its next update, which applies that before it gives a nonce. */
-  onTold(): void {
-    this.#told = true
+  /** The next update carries an observation, which the ledger applies before it grants a nonce. */
+  onReported(): void {
+    this.#reported = true
     this.#pump()
   }
 
-  /** Asks the ledger for none any more: what waits fails with LANE_UNREACHABLE. What was asked already is adopted, or goes back. */
+  /** Asks for no more nonces: waiting calls fail with LANE_UNREACHABLE. */
   close(): void {
     this.#closed = true
     for (const waiter of this.#queue.all) this.#leaveToOthers(waiter)
@@ -117,7 +116,7 @@ export class NonceRequests {
   /** The ledger began anew. */
   forget(): void {
     this.#latestNonce = 0
-    this.#told = false
+    this.#reported = false
   }
 
   #onLimit(waiter: Waiter, { signal }: WaitLimit): void {
@@ -136,7 +135,7 @@ export class NonceRequests {
 
   #pump(): void {
     const { view } = this.#deps.ledger
-    if (!view?.synced || !this.#told || (this.#refusedAt !== undefined && this.#refusedAt === this.#block)) return
+    if (!view?.synced || !this.#reported || (this.#refusedAt !== undefined && this.#refusedAt === this.#block)) return
     for (const waiter of this.#queue.all.filter(isPast)) this.#refuse(waiter)
     const slots = view.window - (view.next - Math.max(view.latest, this.#latestNonce)) - this.#asked
     for (const waiter of this.#queue.take(slots, Date.now())) void this.#ask(waiter)
@@ -147,7 +146,7 @@ export class NonceRequests {
     waiter.isAsked = true
     this.#asked += 1
     const answer = await this.#deps.ledger
-      // A process that stood may be the last to know that another one has delivered: a nonce for such a call would be wasted.
+      // After a pause of this process another one may have delivered: a nonce would be wasted.
       .ask({ kind: 'grant', owner, attempt, ...(operatorTransaction && { operatorTransaction }) }, () => isPast(waiter))
       .catch(toRelayerError)
     this.#asked -= 1
@@ -157,14 +156,14 @@ export class NonceRequests {
     if (answer.kind === 'granted') {
       const pending = this.#transactions.adopt(answer.entry, waiter.request)
       if (!waiter.wait.over) return waiter.wait.resolve({ kind: 'acquired', pending })
-      // The caller has gone and nothing is signed: the nonce goes back. If this process is stopping, the next process's try finds it held.
+      // The caller has gone and nothing is signed: the nonce goes back, or the next try finds it held.
       return this.release(pending).catch(() => {})
     }
     if (answer.kind !== 'refused' || waiter.wait.over) return
     if (answer.why === 'withdrawn' || answer.why === 'conflict' || this.#isClosedTo(waiter.request)) return waiter.wait.resolve(answer)
     if (this.#closed) return this.#leaveToOthers(waiter)
     waiter.refusal = answer
-    // Asking again before the next block would get the same answer.
+    // Until the next block the answer would be the same.
     this.#refusedAt = this.#block
     if (waiter.isLate) this.#refuse(waiter, answer)
     else this.#queue.enter(waiter)
@@ -181,7 +180,7 @@ export class NonceRequests {
   #closedFor(): { why: Refusal; detail: string } | undefined {
     const { view } = this.#deps.ledger
     if (view?.closed) return { why: view.closed.why, detail: view.closed.detail }
-    return view?.synced ? undefined : { why: 'unsynced', detail: 'the ledger has not answered, or not read its account, yet' }
+    return view?.synced ? undefined : { why: 'unsynced', detail: 'the ledger has not answered, or has no observation of its account yet' }
   }
 
   #isClosedTo({ operatorTransaction }: NonceRequest): boolean {
@@ -194,7 +193,7 @@ export class NonceRequests {
   }
 }
 
-/** Nobody wants a nonce for it any more. */
+/** Has its caller gone? */
 function isPast({ wait, until }: Waiter): boolean {
   return wait.over || performance.now() > until
 }

@@ -3,11 +3,11 @@ import type { SignedTransaction, UnsignedTransaction } from '../../chains/signin
 import { RelayerError } from '../../domain/catalogue/errors.ts'
 import type { Intent } from '../../domain/intent.ts'
 import type { Attempt } from '../../domain/lane/lane.ts'
+import { problemOf } from '../../observability/severity.ts'
 import type { SignedHash } from '../../temporal/contracts/operator-transaction.ts'
 import type { AttemptRecord } from '../../temporal/contracts/transfer-steps.ts'
 import type { LaneDeps } from '../deps.ts'
-import { isLasting, type SigningRefusal, signingRefusal } from './refusals.ts'
-import { problemOf } from '../../observability/severity.ts'
+import type { RaiseReason } from './fee-escalator.ts'
 
 interface SigningCall {
   readonly intentId?: string
@@ -17,25 +17,44 @@ interface SigningCall {
   readonly tried?: readonly SignedHash[] | undefined
 }
 
+/** `call`: never signed. `limit`: it exceeds a limit of the config, and a cheaper transaction may not. */
+type SigningRefusal = 'call' | 'limit'
+
+/** Limits that time lifts. */
+const passingLimits: readonly unknown[] = ['maxSpendingPerHourWei', 'maxSpendingPerDayWei']
+
+/** Undefined: not a refusal. After another error the same transaction may be signed later. */
+export function signingRefusal(error: unknown): SigningRefusal | undefined {
+  if (!(error instanceof RelayerError)) return undefined
+  if (error.code === 'CALL_UNJUSTIFIED') return 'call'
+  if (error.code !== 'SIGNING_REFUSED') return undefined
+  return error.facts['limit'] === undefined ? 'call' : 'limit'
+}
+
+/** Does a refusal last? Spending of an hour or a day falls, and so does a data fee. */
+function isLasting({ facts }: RelayerError): boolean {
+  return !passingLimits.includes(facts['limit']) && facts['dataFee'] === undefined
+}
+
 /**
- * The attempts of one nonce: recorded in the ledger, signed in its order, watched by hash. A signer that takes a random number each time (KMS) gives every
- * process another hash: a transaction of an earlier process is recognised by its signing hash.
+ * The attempts of one nonce: recorded in the ledger, signed in that sequence, watched by hash. A KMS gives every
+ * process another hash, so a transaction of an earlier process is recognised by its signing hash.
  */
 export class Attempts {
   readonly watch: Watch
   recorded: readonly Attempt[]
-  /** The ledger knows fewer attempts than this process (it was wiped, and started anew): none can be added. */
+  /** The ledger knows fewer attempts than this process: it was wiped and began anew. None can be added. */
   forgotten = false
   readonly #deps: LaneDeps
   readonly #nonce: number
   readonly #intent: Intent | undefined
   readonly #intentId: string | undefined
-  /** No-ops that earlier processes signed, by hash. */
+  /** Hashes of no-ops that earlier processes signed. */
   readonly #earlierNoops: ReadonlySet<string>
-  /** By place in the ledger's order. */
+  /** By place in the ledger. */
   readonly #signed = new Map<number, SignedTransaction>()
   readonly #refused = new Map<number, RelayerError>()
-  /** Hash of a transaction of ours → place of its attempt. */
+  /** Transaction hash → place of its attempt. */
   readonly #places = new Map<string, number>()
 
   constructor(deps: LaneDeps, nonce: number, recorded: readonly Attempt[], { intent, intentId, tried = [] }: SigningCall) {
@@ -60,32 +79,32 @@ export class Attempts {
     return this.#signed.has(this.recorded.length - 1)
   }
 
-  /** Why the signer refused the last attempt; undefined: it did not. */
+  /** Why the signer refused the last attempt, if it did. */
   get lastRefused(): SigningRefusal | undefined {
     return signingRefusal(this.#refused.get(this.recorded.length - 1))
   }
 
-  /** What a pool may hold: what the signer refuses for good was signed by no process with this config, and need not be outbid, whoever had it recorded. */
+  /** Attempts that a pool may hold. An attempt that was refused for good was never signed. */
   get offered(): readonly Attempt[] {
-    return this.recorded.filter((_, place) => !this.#isForGood(place))
+    return this.recorded.filter((_, place) => !this.#isRefusedForGood(place))
   }
 
-  /** Without those that the signer refuses for now: an earlier process may have sent them, or somebody invented them. */
+  /** Without attempts that the signer refuses for now: an earlier process, or a stranger, made them. */
   get allowed(): readonly Attempt[] {
     return this.recorded.filter((_, place) => !this.#refused.has(place))
   }
 
-  /** The signer may sign an attempt later that it refused. */
-  get mayBeSignedLater(): boolean {
+  /** The signer may sign a refused attempt later. */
+  get #mayBeSignedLater(): boolean {
     return this.allowed.length < this.offered.length
   }
 
-  /** The dearest that was signed: every attempt is dearer than those before it. */
+  /** The dearest signed attempt: each one is dearer than those before it. */
   get best(): SignedTransaction | undefined {
     return this.#signed.get(Math.max(...this.#signed.keys()))
   }
 
-  /** Every attempt that was signed here, in order, and what became of it. */
+  /** The fate of every attempt that was signed here. */
   get tried(): AttemptRecord[] {
     const { inclusion } = this.watch
     const mined = inclusion.kind === 'included' ? inclusion.receipt.hash : undefined
@@ -102,12 +121,12 @@ export class Attempts {
     return this.recorded[this.#places.get(hash) ?? -1]?.kind === 'noop' || this.#earlierNoops.has(hash)
   }
 
-  /** Attempts that the ledger told of; fewer than are known here are ignored. */
+  /** Takes over the ledger's attempts, unless this process knows more. */
   learn(attempts: readonly Attempt[]): void {
     if (attempts.length > this.recorded.length) this.recorded = attempts
   }
 
-  /** Records one more attempt. Nothing is signed that the ledger does not have. False: the ledger has taken none. */
+  /** Records one more attempt: only recorded attempts are signed. False: the ledger took none. */
   async record(attempt: Attempt): Promise<boolean> {
     const index = this.recorded.length
     const answer = await this.#deps.ledger.ask({ kind: 'attempt', nonce: this.#nonce, index, attempt })
@@ -120,26 +139,62 @@ export class Attempts {
   }
 
   /**
-   * Signs every attempt that is not signed yet; calls only if the intent is at hand. One that the signer refuses is skipped: later ones, no-ops among
-   * them, must still be signed. Throws what the signer throws, but no refusal.
+   * Skips refused attempts, since later ones, such as no-ops, must still be signed. Throws what the signer throws; its
+   * refusal only if nothing is signed.
    */
-  async trySign(): Promise<void> {
+  async sign(): Promise<void> {
+    await this.#trySign()
+    const [refusal] = this.#refused.values()
+    if (this.noneSigned && refusal) throw refusal
+  }
+
+  /** Signs attempts that were refused for a while. True: the last one is signed now and serves the raise. */
+  async signLater(reason: RaiseReason): Promise<boolean> {
+    if (!this.#mayBeSignedLater || this.isLastSigned) return false
+    await this.#trySign()
+    const serves = reason.why !== 'order' || (reason.kind === 'noop' && this.isFilling)
+    return serves && this.isLastSigned
+  }
+
+  /**
+   * The next offer and the signer's refusal of it. It outbids attempts refused for now, since they may have been sent.
+   * If that exceeds a limit, it outbids only the others. Throws what the reads throw.
+   */
+  async propose(
+    reason: RaiseReason,
+    next: (known: readonly Attempt[]) => Promise<Attempt | undefined>,
+  ): Promise<{ attempt: Attempt | undefined; refusal: RelayerError | undefined }> {
+    const proposal = async (known: readonly Attempt[]) => {
+      const attempt = await next(known)
+      return { attempt, refusal: attempt && (await this.#refusal(attempt)) }
+    }
+    const found = await proposal(this.offered)
+    if (!this.#mayBeSignedLater || (found.attempt && !found.refusal)) return found
+    // With nothing signed, an order without a kind would become a no-op.
+    const isNamed = reason.why === 'order' && reason.kind !== undefined
+    return this.allowed.length > 0 || isNamed ? proposal(this.allowed) : found
+  }
+
+  /** Is this transaction one of the attempts, whichever process signed it? */
+  recognise({ hash, signingHash }: MinedTransaction): boolean {
+    for (const [place, signed] of this.#signed) {
+      if (signed.signingHash !== signingHash) continue
+      this.#places.set(hash, place)
+      return true
+    }
+    return false
+  }
+
+  async #trySign(): Promise<void> {
     for (const [place, attempt] of this.recorded.entries()) {
-      if (this.#signed.has(place) || this.#isForGood(place)) continue
+      if (this.#signed.has(place) || this.#isRefusedForGood(place)) continue
       const transaction = this.#transaction(attempt)
       if (transaction) await this.#sign(place, transaction)
     }
   }
 
-  /** As `trySign`; throws the signer's refusal, too, if nothing is signed. */
-  async sign(): Promise<void> {
-    await this.trySign()
-    const [refusal] = this.#refused.values()
-    if (this.noneSigned && refusal) throw refusal
-  }
-
-  /** The signer's refusal of an attempt that is not recorded yet. Throws what the reads of a proof throw. */
-  async refusal(attempt: Attempt): Promise<RelayerError | undefined> {
+  /** The signer's refusal of an attempt before it is recorded. Throws what the reads of a proof throw. */
+  async #refusal(attempt: Attempt): Promise<RelayerError | undefined> {
     const transaction = this.#transaction(attempt)
     try {
       if (transaction) await this.#deps.signer.check?.(transaction)
@@ -150,12 +205,12 @@ export class Attempts {
     }
   }
 
-  #isForGood(place: number): boolean {
+  #isRefusedForGood(place: number): boolean {
     const refused = this.#refused.get(place)
     return refused !== undefined && isLasting(refused)
   }
 
-  /** Undefined: the call is not at hand. */
+  /** Undefined: this process does not have the call. */
   #transaction({ kind, maxFee, tip, gasLimit }: Attempt): UnsignedTransaction | undefined {
     const { chain, signer } = this.#deps
     const call = kind === 'noop' ? { to: signer.address, data: '0x', value: '0' } : this.#intent
@@ -165,32 +220,20 @@ export class Attempts {
   }
 
   async #sign(place: number, transaction: UnsignedTransaction): Promise<void> {
+    const { ledger, signer, logger } = this.#deps
+    const nonce = this.#nonce
     try {
-      const signed = await this.#deps.signer.sign(transaction)
-      if (this.#intentId)
-        await this.#deps.ledger.recordSigned(this.#intentId, {
-          nonce: this.#nonce,
-          kind: this.recorded[place]?.kind ?? 'call',
-          hash: signed.hash,
-        })
+      const signed = await signer.sign(transaction)
+      const { hash } = signed
+      if (this.#intentId) await ledger.recordSigned(this.#intentId, { nonce, kind: this.recorded[place]?.kind ?? 'call', hash })
       this.#refused.delete(place)
       this.#signed.set(place, signed)
-      this.#places.set(signed.hash, place)
-      this.watch.add(signed.hash)
+      this.#places.set(hash, place)
+      this.watch.add(hash)
     } catch (error) {
       if (!(error instanceof RelayerError) || !signingRefusal(error)) throw error
-      if (!this.#refused.has(place)) this.#deps.logger.warn('the signer refused an attempt', { nonce: this.#nonce, ...problemOf(error) })
+      if (!this.#refused.has(place)) logger.warn('the signer refused an attempt', { nonce, ...problemOf(error) })
       this.#refused.set(place, error)
     }
-  }
-
-  /** Is it one of our attempts, whichever process signed it? */
-  recognise({ hash, signingHash }: MinedTransaction): boolean {
-    for (const [place, signed] of this.#signed) {
-      if (signed.signingHash !== signingHash) continue
-      this.#places.set(hash, place)
-      return true
-    }
-    return false
   }
 }

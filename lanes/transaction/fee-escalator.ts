@@ -7,17 +7,16 @@ import type { Attempt } from '../../domain/lane/lane.ts'
 import type { LaneDeps } from '../deps.ts'
 
 /**
- * `stuck`: the lowest nonce is in no block. `reprice`: only if the market asks for more than the last attempt offers. `more-gas`: a no-op was refused for its
- * gas limit. `order`: of an operator or the ledger, whatever was offered before; `kind` absent: as the last attempt; `atLeast`: without the policy's caps.
+ * `stuck`: the lowest nonce is in no block. `reprice`: only if the market asks for more. `more-gas`: a no-op needs more
+ * gas. `order`: by an operator or the ledger; `kind` absent: as the last attempt; `atLeast`: beyond the policy's caps.
  */
 export type RaiseReason =
   | { readonly why: 'stuck' | 'reprice' | 'more-gas' }
   | { readonly why: 'order'; readonly kind: Attempt['kind'] | undefined; readonly atLeast: Partial<Fees> | undefined }
 
-/** What the nodes and the chain say of the nonce now, see `Raising`. */
 type RaiseFacts = Pick<Raising, 'outpriced' | 'balance'>
 
-/** Room over the estimate of a no-op's gas. */
+/** Gas limit of a no-op over its estimate. */
 const gasFactor = 1.2
 
 /** Decides what to offer next for one nonce. */
@@ -27,7 +26,7 @@ export class FeeEscalator {
   readonly #about: { transfer?: string; contract?: string; selector?: string | undefined }
   readonly #value: string | undefined
   #warned = false
-  /** The fee is as high as it may be: an operator's caps, or the limit of raises, keep it there. */
+  /** The fee is as high as an operator's caps, or the limit of raises, allow. */
   atLimit = false
 
   constructor(deps: LaneDeps, nonce: number, intentId: string | undefined, intent: Intent | undefined) {
@@ -40,7 +39,7 @@ export class FeeEscalator {
     this.#value = intent?.value
   }
 
-  /** Undefined: nothing dearer may, or need, be offered. @param offered fees of all transactions of this nonce that a pool may hold */
+  /** Undefined: no dearer attempt is allowed or needed. @param offered fees that a pool may hold */
   async next(attempts: readonly Attempt[], offered: readonly Fees[], reason: RaiseReason, facts: RaiseFacts): Promise<Attempt | undefined> {
     const { chain, logger } = this.#deps
     const last = attempts.at(-1)
@@ -64,7 +63,7 @@ export class FeeEscalator {
     return undefined
   }
 
-  /** At least what an earlier no-op of this nonce had. `more`: that was refused as too little, so at least twice as much, or the chain's estimate. */
+  /** `more`: an earlier no-op had too little gas, so at least twice that, or the chain's estimate. */
   async #noopGas(attempts: readonly Attempt[], more: boolean): Promise<string> {
     const { chain, signer } = this.#deps
     const { address } = signer
@@ -73,18 +72,18 @@ export class FeeEscalator {
     const estimate = more ? await chain.simulate({ to: address, data: '0x', value: '0' }, address, gasFactor) : undefined
     if (estimate?.ok) known.push(BigInt(estimate.gas))
     const gas = known.reduce((a, b) => (a > b ? a : b))
-    // A no-op that is refused with the most is refused for another reason than its gas, and is only sent again.
+    // With this much gas a no-op is refused for another reason, and is only sent again.
     return String(gas < mostNoopGas ? gas : mostNoopGas)
   }
 
-  /** By the rules as they are now: an operator's change holds from the next attempt on. */
+  /** Read for each attempt: an operator's change applies from the next one on. */
   #policy(): FeePolicy {
     const { chain, config, fees } = this.#deps
     return fees?.({ chain: chain.name, lane: config.lane, ...this.#about }) ?? {}
   }
 }
 
-/** Does the market ask for more than this, on either field? */
+/** Does the market ask for more, in either field? */
 function dearer(market: Fees, { maxFee, tip }: Fees): boolean {
   return BigInt(market.maxFee) > BigInt(maxFee) || BigInt(market.tip) > BigInt(tip)
 }

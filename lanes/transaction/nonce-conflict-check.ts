@@ -3,18 +3,18 @@ import type { LaneDeps } from '../deps.ts'
 import { callHash } from '../lane-call.ts'
 import type { Attempts } from './attempts.ts'
 
-/** The check begins so many blocks after the account's nonce passed ours: a receipt of ours is found before that. */
+/** Blocks between the account passing the nonce and the first check: an own receipt is found before that. */
 const graceBlocks = 2
-/** Between two looks while it is not final, blocks. */
+/** Interval of checks while it is not final, blocks. */
 const everyBlocks = 5
 
-/** `ours`: an attempt of ours under a hash that was not known. `external`: a transaction in a final block; `hash` where the nodes tell it. */
+/** `ours`: an own attempt under an unknown hash. `external`: in a final block; `hash` if the nodes have it. */
 export type NonceUser = { readonly kind: 'ours'; readonly hash: string } | { readonly kind: 'external'; readonly hash: string | undefined }
 
 /**
- * Finds out what used a nonce that the account has passed though no receipt of ours is there: an attempt of an earlier process, or a transaction from outside
- * Portage. That is said only when more than half of the nodes count the nonce as used at finality, and say what used it; or where they no longer have the
- * block, on looks at two blocks: then it may still be one of ours, and an operator's transaction is not sent again (activities/operator-transaction/operator-transaction.ts).
+ * Finds the user of a nonce without an own receipt: an attempt of an earlier process, or an external transaction. For
+ * the latter most nodes must count the nonce as used at finality, and show the transaction or have pruned it at two
+ * checks. A pruned one may be an own one, so an operator's transaction is not sent again.
  */
 export class NonceConflictCheck {
   readonly #deps: LaneDeps
@@ -23,7 +23,7 @@ export class NonceConflictCheck {
   #blocks = 0
   #finalBlocks = 0
   #silent = 0
-  #looking = false
+  #checking = false
 
   /** @param callHash of the call that the nonce was given for */
   constructor(deps: LaneDeps, nonce: number, callHash: string | undefined) {
@@ -32,36 +32,36 @@ export class NonceConflictCheck {
     this.#callHash = callHash
   }
 
-  /** The account's nonce is not past ours, or one of ours is in a block. */
+  /** The account has not passed the nonce, or an own attempt is in a block. */
   reset(): void {
     this.#blocks = 0
     this.#finalBlocks = 0
     this.#silent = 0
   }
 
-  /** Once per block in which the account's nonce is past ours. Undefined: nothing is known yet. Throws NODES_DISAGREE, NODE_UNAVAILABLE. */
-  async look(account: Account, attempts: Attempts): Promise<NonceUser | undefined> {
+  /** Called at each block after the account passed the nonce. Undefined: not known yet. Throws what reads throw. */
+  async check(account: Account, attempts: Attempts): Promise<NonceUser | undefined> {
     const { chain, signer } = this.#deps
     const final = this.#nonce < account.finalizedNonce
     this.#blocks += 1
     this.#finalBlocks = final ? this.#finalBlocks + 1 : 0
     const due = final ? this.#finalBlocks >= graceBlocks : this.#blocks % everyBlocks === graceBlocks
-    if (this.#looking || !due) return undefined
-    this.#looking = true
+    if (this.#checking || !due) return undefined
+    this.#checking = true
     try {
       const mined = await chain.mined(signer.address, this.#nonce)
       const ours = mined && this.#ours(mined, attempts)
       if (ours || !final) return ours
-      // One node's count is not enough: with a lie it would be used up for all that this process can see.
+      // The count of one node is not enough: it may lie.
       if ((await chain.agreedNonce(signer.address)) <= this.#nonce) return undefined
       return this.#external(mined)
     } finally {
-      this.#looking = false
+      this.#checking = false
     }
   }
 
   #ours(mined: MinedTransaction, attempts: Attempts): NonceUser | undefined {
-    // By its call: signed by an earlier process, with fees that this one was never told, or with a signer that this one does not have.
+    // By its call: an earlier process may have signed with fees or a signer that this one does not know.
     const isOurs = attempts.recognise(mined) || callHash(mined.call) === this.#callHash
     return isOurs ? { kind: 'ours', hash: mined.hash } : undefined
   }

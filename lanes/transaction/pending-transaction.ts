@@ -8,43 +8,40 @@ import type { SignedHash } from '../../temporal/contracts/operator-transaction.t
 import type { AttemptRecord } from '../../temporal/contracts/transfer-steps.ts'
 import type { LaneDeps } from '../deps.ts'
 import { Wait } from '../../runtime/wait.ts'
-import { Attempts } from './attempts.ts'
-import { Broadcaster } from './broadcaster.ts'
+import { Attempts, signingRefusal } from './attempts.ts'
+import { TransactionSender } from './sender.ts'
 import { FeeEscalator, type RaiseReason } from './fee-escalator.ts'
 import { NonceConflictCheck } from './nonce-conflict-check.ts'
-import { proposeRaise, signLater } from './raise.ts'
-import { signingRefusal } from './refusals.ts'
 import { StuckDetector } from './stuck-detector.ts'
 import { problemOf } from '../../observability/severity.ts'
 
-/** What this process knows of the call of a nonce. Without `intent` only no-ops can be signed. */
+/** The call of a nonce. Without `intent` only no-ops can be signed. */
 interface KnownCall {
   readonly intentId?: string
   readonly intent?: Intent
   readonly callHash?: string | undefined
-  /** The request that the ledger answered with this nonce. Absent: the nonce is not this try's to give back. */
+  /** The request that was granted this nonce. Absent: this try may not give the nonce back. */
   readonly grantedTo?: string | undefined
   /** Signed by earlier processes. */
   readonly tried?: readonly SignedHash[] | undefined
-  /** Fees of attempts that the ledger does not know and a pool may hold: whatever is signed here must exceed them. */
+  /** Fees of attempts that a pool may hold and the ledger does not know. New attempts must exceed them. */
   readonly outbid?: readonly Fees[] | undefined
 }
 
-/** `pending`: in no block. `spent`: in a final block, and what used the nonce is none of our calls. */
+/** `pending`: in no block. `spent`: a no-op or an external transaction used the nonce, in a final block. */
 export type PendingTransactionState =
   | { readonly kind: 'pending'; readonly note: string }
   | (Inclusion & { readonly kind: 'included'; readonly noop: boolean })
   | { readonly kind: 'spent'; readonly by: 'noop' | 'external' }
 
-/** One nonce on its way into a block: signed, sent, followed, raised while it is stuck, whether or not a transfer waits for it. */
+/** Brings one nonce into a block, even if no transfer waits for it. */
 export class PendingTransaction {
   readonly nonce: number
   readonly intentId: string | undefined
-  /** See `KnownCall`. */
   readonly grantedTo: string | undefined
   readonly #deps: LaneDeps
   readonly #attempts: Attempts
-  readonly #broadcaster: Broadcaster
+  readonly #sender: TransactionSender
   readonly #escalator: FeeEscalator
   readonly #stuck: StuckDetector
   readonly #conflict: NonceConflictCheck
@@ -65,20 +62,20 @@ export class PendingTransaction {
     this.#outbid = outbid
     this.#stuck = new StuckDetector(deps.bumpAfterBlocks, deps.chain.raises)
     this.#attempts = new Attempts(deps, nonce, attempts, call)
-    this.#broadcaster = new Broadcaster(deps, nonce)
+    this.#sender = new TransactionSender(deps, nonce)
     this.#escalator = new FeeEscalator(deps, nonce, intentId, intent)
     this.#conflict = new NonceConflictCheck(deps, nonce, call.callHash)
     this.#attempts.watch.onChange(({ kind }) => {
-      // A pool need not have it any more: the same bytes go at the next block, and the wait for a better fee begins anew.
+      // The pools may have dropped it: the same bytes are sent at the next block, and the wait for a raise begins anew.
       if (kind === 'unseen') {
-        this.#broadcaster.unsettle()
+        this.#sender.unsettle()
         this.#stuck.restart()
       }
       this.#changed()
     })
   }
 
-  /** How many attempts the ledger has, as far as this process knows. */
+  /** Attempts in the ledger, as far as this process knows. */
   get attempts(): number {
     return this.#attempts.recorded.length
   }
@@ -89,15 +86,15 @@ export class PendingTransaction {
       const noop = this.#attempts.isNoop(inclusion.receipt.hash)
       return noop && inclusion.final ? { kind: 'spent', by: 'noop' } : { ...inclusion, noop }
     }
-    return this.#usedExternally ? { kind: 'spent', by: 'external' } : { kind: 'pending', note: this.#broadcaster.note }
+    return this.#usedExternally ? { kind: 'spent', by: 'external' } : { kind: 'pending', note: this.#sender.note }
   }
 
-  /** Every attempt that was signed here, in order, and what became of it. */
+  /** The fate of every attempt that was signed here. */
   get tried(): AttemptRecord[] {
     return this.#attempts.tried
   }
 
-  /** It is stuck at the dearest fee that it may have: an operator's limits, or those of raises, keep it there. */
+  /** Stuck at the highest fee that an operator's limits, or those of raises, allow. */
   get atFeeLimit(): boolean {
     return this.#escalator.atLimit && this.unmined
   }
@@ -111,12 +108,12 @@ export class PendingTransaction {
     return this.#refused && this.unmined
   }
 
-  /** True while this process works at getting the nonce into a block. */
+  /** This process is getting the nonce into a block. */
   get drives(): boolean {
     return this.unmined && !this.unsigned && !this.forgotten
   }
 
-  /** The ledger knows less of this nonce than this process (it was wiped, and started anew): another PendingTransaction must fill it. */
+  /** The ledger was wiped and knows less of this nonce than this process: another PendingTransaction must fill it. */
   get forgotten(): boolean {
     return this.#attempts.forgotten
   }
@@ -126,12 +123,12 @@ export class PendingTransaction {
     return [...this.#outbid, ...this.#attempts.offered]
   }
 
-  /** Nothing of this nonce was signed in this process, nor is being signed. */
+  /** This process has signed nothing for this nonce and is not signing now. */
   get unsigned(): boolean {
     return this.#attempts.noneSigned && !this.#work
   }
 
-  /** Signs every recorded attempt, so that each hash is watched, and sends the last; once. Throws what the signer throws; the nonce then goes back or is filled. */
+  /** Signs every recorded attempt, so that each hash is watched, and sends the last. Throws what the signer throws. */
   async signAndSend(): Promise<void> {
     if (!this.unsigned) return
     await this.#exclusively(async () => {
@@ -143,12 +140,12 @@ export class PendingTransaction {
     })
   }
 
-  /** Replaces whatever is in the pool by a no-op that outbids it; kept up until the nonce is in a block. */
+  /** Outbids the transactions in the pool with a no-op, until the nonce is in a block. */
   async fill(attempts: readonly Attempt[]): Promise<void> {
-    // An order often comes with the answer to a raise: wait until that is done, since the next order would meet the next raise.
+    // The order often comes with the answer to a raise. Wait for that: the next order would meet the next raise.
     await this.#work?.catch(() => {})
     this.#attempts.learn(attempts)
-    // A recorded no-op that the signer refuses (a forged one) is no end: a cheaper one may do.
+    // If the signer refuses a recorded no-op (a forged one), a cheaper one may pass.
     if (!this.#attempts.isFilling || this.#attempts.lastRefused) return this.bump('noop')
     if (this.#attempts.isLastSigned) return
     await this.#exclusively(async () => {
@@ -157,19 +154,19 @@ export class PendingTransaction {
     })
   }
 
-  /** One more attempt now, within the caps of its policy; at the caps the best is sent again. @param atLeast an operator's own offer, whatever the policy says */
+  /** Makes one more attempt, or sends the best again at the policy's caps. @param atLeast beyond the policy */
   async bump(kind?: Attempt['kind'], atLeast?: Partial<Fees>): Promise<void> {
     await this.#exclusively(() => this.#raise({ why: 'order', kind, atLeast }))
   }
 
-  /** Sends what was sent last once more: now, or at the next block if something else is under way. */
+  /** Sends the last transaction again: now, or at the next block if the nonce is busy. */
   republish(): void {
     if (!this.unmined || this.#attempts.noneSigned) return
-    this.#broadcaster.unsettle()
+    this.#sender.unsettle()
     this.#background(this.#exclusively(() => this.#send()))
   }
 
-  /** Once per block, with the account as it stands. */
+  /** Called once per block. */
   onBlock(height: number, account: Account): void {
     if (!this.unmined) return
     if (this.nonce < account.latestNonce) return this.#background(this.#checkConflict(account))
@@ -182,15 +179,15 @@ export class PendingTransaction {
 
   #dueWork(height: number, account: Account): (() => Promise<void>) | undefined {
     const { isFilling, allowed } = this.#attempts
-    if (isFilling && this.#broadcaster.unfit) return () => this.#raise({ why: 'more-gas' })
+    if (isFilling && this.#sender.unfit) return () => this.#raise({ why: 'more-gas' })
     const { baseFee } = this.#deps.chain.heads.current?.latest ?? {}
     const lowest = this.nonce === account.latestNonce
-    const due = this.#stuck.look({ height, lowest, pricedOut: pricedOut(allowed, baseFee) })
+    const due = this.#stuck.check({ height, lowest, pricedOut: pricedOut(allowed, baseFee) })
     if (due) return () => this.#raise({ why: due })
-    return this.#broadcaster.due(height) ? () => this.#send() : undefined
+    return this.#sender.due(height) ? () => this.#send() : undefined
   }
 
-  /** Resolves with true as soon as `done` holds, with false after `timeoutMs` or when the signal aborts. */
+  /** Resolves true once `done` holds, false after `timeoutMs` or when the signal aborts. */
   until(done: (state: PendingTransactionState) => boolean, timeoutMs: number, signal?: AbortSignal): Promise<boolean> {
     if (done(this.state)) return Promise.resolve(true)
     const wait = new Wait<boolean>({ timeoutMs, signal }, () => wait.resolve(false))
@@ -206,16 +203,16 @@ export class PendingTransaction {
     this.#attempts.watch.close()
   }
 
-  /** One more attempt; the best again if none may be dearer. */
+  /** Makes one more attempt, or sends the best again if none may be dearer. */
   async #raise(reason: RaiseReason): Promise<void> {
-    if (await signLater(this.#attempts, reason)) {
+    if (await this.#attempts.signLater(reason)) {
       this.#stuck.attempted(this.#height)
       return this.#send()
     }
-    const facts = { outpriced: this.#broadcaster.outpriced, balance: this.#balance }
+    const facts = { outpriced: this.#sender.outpriced, balance: this.#balance }
     const propose = (known: readonly Attempt[]) => this.#escalator.next(known, [...this.#outbid, ...known], reason, facts)
-    const { attempt, refusal } = await proposeRaise(this.#attempts, reason, propose)
-    this.#tellRefusal(refusal)
+    const { attempt, refusal } = await this.#attempts.propose(reason, propose)
+    this.#reportRefusal(refusal)
     if (!attempt || refusal) {
       this.#stuck.attempted(this.#height)
       if (signingRefusal(refusal) === 'call' && attempt?.kind === 'call') await this.#askForFill()
@@ -228,8 +225,8 @@ export class PendingTransaction {
     await this.#send()
   }
 
-  /** Once per nonce: it stays as it is, and the best that was signed is sent again, until the market falls or the config allows more. */
-  #tellRefusal(refusal: RelayerError | undefined): void {
+  /** Logged once per nonce. The best attempt is sent again until the market falls or the config allows more. */
+  #reportRefusal(refusal: RelayerError | undefined): void {
     if (refusal && !this.#refused) {
       const about = { nonce: this.nonce, ...problemOf(refusal) }
       this.#deps.logger.error('the signer refuses the next attempt of a nonce; the best one is sent again', about)
@@ -251,15 +248,15 @@ export class PendingTransaction {
     throw error
   }
 
-  /** Sends the best. No answer of a node is a verdict: what is refused is sent again at the next block, raised, or judged by the chain. */
+  /** No answer of a node is final: a refused attempt is sent again, raised, or judged by the chain. */
   async #send(): Promise<void> {
     const { best } = this.#attempts
     if (!best || this.#closed) return
-    const error = await this.#broadcaster.send(best, this.#height)
-    // No pool has a transaction that all nodes find too cheap. One that a replacement was to replace is still there: only the lowest need be raised.
+    const error = await this.#sender.send(best, this.#height)
+    // No pool has a transaction that all find too cheap. A refused replacement leaves the old one there.
     if (error === 'underpriced') this.#stuck.tooCheap('any')
     if (error === 'replacement-underpriced') this.#stuck.tooCheap('lowest')
-    if (error && this.#broadcaster.hopeless && !this.#attempts.isFilling) await this.#askForFill()
+    if (error && this.#sender.hopeless && !this.#attempts.isFilling) await this.#askForFill()
   }
 
   async #askForFill(): Promise<void> {
@@ -271,11 +268,11 @@ export class PendingTransaction {
   }
 
   async #checkConflict(account: Account): Promise<void> {
-    const user = await this.#conflict.look(account, this.#attempts)
+    const user = await this.#conflict.check(account, this.#attempts)
     if (!user || !this.unmined || this.#closed) return
     if (user.kind === 'ours') return this.#attempts.watch.add(user.hash)
-    // Whether that is somebody else is said by who knows all attempts (lanes/alerts.ts).
-    this.#deps.logger.info('a nonce was used by a transaction that is none of its attempts', { nonce: this.nonce, hash: user.hash })
+    // Alerts decide whether that was external use (lanes/alerts.ts).
+    this.#deps.logger.info('a nonce was used by a transaction other than its attempts', { nonce: this.nonce, hash: user.hash })
     this.#usedExternally = true
     this.#changed()
   }
@@ -292,7 +289,7 @@ export class PendingTransaction {
 
   #background(work: Promise<void>): void {
     work.catch((error: unknown) => {
-      this.#broadcaster.note = error instanceof Error ? error.message : String(error)
+      this.#sender.note = error instanceof Error ? error.message : String(error)
       this.#deps.logger.warn('a step of a pending transaction failed; retrying at the next block', {
         nonce: this.nonce,
         ...problemOf(error),

@@ -32,7 +32,6 @@ function setting(attempt: number, meanwhile: (now: Now) => void) {
       return { kind: 'acquired', pending }
     },
     release: async () => void seen.givenBack++,
-    justify: async () => {},
   }
   const endpoint = fakeEndpoint({
     intent: async () => intent,
@@ -67,7 +66,7 @@ function setting(attempt: number, meanwhile: (now: Now) => void) {
 describe('A nonce from a ledger that has forgotten what it gave', () => {
   test('goes back, unsigned, where the call of an earlier try is in the block from which on the ledger grants again', async () => {
     const { got, seen } = setting(2, (now) => Object.assign(now, { block: '0xbb', delivered: true }))
-    expect(await got()).toBe('seen')
+    expect(await got()).toEqual({ kind: 'seen' })
     expect(seen).toMatchObject({ looks: 2, givenBack: 1 })
   })
 

@@ -5,16 +5,25 @@ import type { At } from '../../chains/port.ts'
 import type { Batch } from '../../lanes/batch/batch-tracker.ts'
 import { RelayerError } from '../../domain/catalogue/errors.ts'
 import { noSettings } from '../../domain/settings/settings.ts'
-import { Losses } from '../../activities/transfer/losses.ts'
+import { Losses } from '../../activities/checks/losses.ts'
 import { nativeTransfer } from '../helpers/native-transfer.ts'
 import { bridgesWith, fakeEndpoint } from './fake-bridge.ts'
 import { laneId } from '../../domain/lane/lane-id.ts'
 
 const lane = laneId('evm', 1, `0x${'11'.repeat(20)}`)
 
-function candidate(sequence: number, maybeSent = false, believedMs = 12_000): BatchCandidate {
+function candidate(sequence: number, maybeSent = false, trustedMs = 12_000): BatchCandidate {
   const transfer = nativeTransfer(sequence)
-  return { intentId: `transfer-${sequence}/1`, transfer, priority: 3, source: 'source', maybeSent, believedMs }
+  return {
+    intentId: `transfer-${sequence}/1`,
+    transfer,
+    priority: 3,
+    source: 'source',
+    maybeSent,
+    trustedMs,
+    intent: { to: '0x', data: '0x', value: '0' },
+    first: { kind: 'call', gasLimit: '1', maxFee: '1', tip: '1' },
+  }
 }
 
 /** The answers of chain and ledger are scripted: the tests show which of them count. */
@@ -45,7 +54,7 @@ function setting(
     endpoint,
     shared: { fitting: (all) => all, intent: async () => ({ to: '0x', data: '0x12345678', value: '0' }) },
     counts: { split: 0 },
-    signer: { justify: () => (options.refused ? Promise.reject(options.refused) : Promise.resolve()) },
+    signer: { checkSigning: () => (options.refused ? Promise.reject(options.refused) : Promise.resolve()) },
     batches: {
       async send({ members }, { unfit }) {
         onGrant?.(head)

@@ -34,7 +34,7 @@ function setting(gates: Record<string, Gate>, closed: readonly LaneStatus[] = []
       ['bsc', { statuses: async () => statuses, open: async () => statuses.filter((one) => one.open).map(({ lane }) => lane) }],
     ]),
     gates: { wait: () => {}, unauthorized: (lane: string) => void passedOver.push(lane) },
-    laneWaiters: { add: (id: string) => void noted.push(id) },
+    openLanes: { watchFor: (id: string) => void noted.push(id) },
   }
   return {
     none: () => noLane(deps, transfer),

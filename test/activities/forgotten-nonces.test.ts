@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { FinalNonces } from '../../activities/audit/final-nonces.ts'
-import { findForgotten, type Look } from '../../activities/audit/forgotten-nonces.ts'
+import { FinalNonces } from '../../activities/operator-transaction/forgotten-nonces.ts'
+import { findForgotten, type Search } from '../../activities/operator-transaction/forgotten-nonces.ts'
 import type { Chain } from '../../chains/port.ts'
 import { RelayerError } from '../../domain/catalogue/errors.ts'
 import { until } from '../../lab/devnet/until.ts'
@@ -33,67 +33,67 @@ function chainWith(calls: readonly (typeof intent | undefined)[], { agreed = cal
   } as Partial<Chain> as Chain
   return { chain, asked }
 }
-const lookAt = (chain: Chain, more: Partial<Look> = {}): Look => ({
+const searchOf = (chain: Chain, more: Partial<Search> = {}): Search => ({
   ...{ chain, known: new FinalNonces(), era: 1, signal: new AbortController().signal },
   ...more,
 })
-const heardAt = (from: number, to: number, at = orderedAt + minuteMs) => [{ from, to, at }]
+const learntAt = (from: number, to: number, at = orderedAt + minuteMs) => [{ from, to, at }]
 
 describe('a payment that a ledger made which is gone', () => {
   test('is found by its call among the nonces that this ledger did not give', async () => {
     const { chain } = chainWith([delivery, intent, delivery])
-    expect(await findForgotten(lookAt(chain), input, heardAt(0, 3))).toEqual({
+    expect(await findForgotten(searchOf(chain), input, learntAt(0, 3))).toEqual({
       ...{ kind: 'final', ok: true, nonce: 1, txHash: '0x1', blockHeight: 1, blockHash: '0xb1', gasPaid: '42000' },
     })
-    expect(await findForgotten(lookAt(chainWith([intent], { status: 'reverted' }).chain), input, heardAt(0, 1))).toMatchObject({
+    expect(await findForgotten(searchOf(chainWith([intent], { status: 'reverted' }).chain), input, learntAt(0, 1))).toMatchObject({
       ok: false,
     })
   })
 
   test('waits until the newest of them is final', async () => {
     const { chain, asked } = chainWith([delivery, intent], { agreed: 1 })
-    expect(await findForgotten(lookAt(chain), input, heardAt(0, 2))).toMatchObject({ kind: 'no-slot', code: 'NONCE_NOT_FINAL' })
+    expect(await findForgotten(searchOf(chain), input, learntAt(0, 2))).toMatchObject({ kind: 'no-slot', code: 'NONCE_NOT_FINAL' })
     expect(asked).toEqual([])
   })
 
   test('is lost where the nodes no longer tell what used one of them', async () => {
     const { chain } = chainWith([delivery, undefined, delivery])
-    const found = await findForgotten(lookAt(chain), input, heardAt(0, 3))
+    const found = await findForgotten(searchOf(chain), input, learntAt(0, 3))
     expect(found).toMatchObject({ kind: 'lost', reason: expect.stringContaining('nonce=1') })
   })
 
   test('is none of what was heard of before it was ordered', async () => {
     const { chain, asked } = chainWith([intent])
-    expect(await findForgotten(lookAt(chain), input, heardAt(0, 1, orderedAt - 1))).toBeUndefined()
+    expect(await findForgotten(searchOf(chain), input, learntAt(0, 1, orderedAt - 1))).toBeUndefined()
     expect(asked).toEqual([])
   })
 
   test('is none of what was mined long before it was ordered: no further back is looked', async () => {
     const calls = [intent, ...Array.from({ length: 50 }, () => delivery)]
     const { chain, asked } = chainWith(calls)
-    expect(await findForgotten(lookAt(chain), input, heardAt(0, 51))).toBeUndefined()
+    expect(await findForgotten(searchOf(chain), input, learntAt(0, 51))).toBeUndefined()
     // A minute apart, and ten minutes of slack between the clocks: the twelfth is too old. Eight are read at a time.
     expect(asked).toEqual(Array.from({ length: 16 }, (_, index) => 50 - index))
   })
 
   test('is no equal one of long before the order, nor is it lost for older ones that nobody tells of', async () => {
     const deliveries = Array.from({ length: 12 }, () => delivery)
-    expect(await findForgotten(lookAt(chainWith([intent, ...deliveries]).chain), input, heardAt(0, 13))).toBeUndefined()
-    expect(await findForgotten(lookAt(chainWith([undefined, ...deliveries]).chain), input, heardAt(0, 13))).toBeUndefined()
+    expect(await findForgotten(searchOf(chainWith([intent, ...deliveries]).chain), input, learntAt(0, 13))).toBeUndefined()
+    expect(await findForgotten(searchOf(chainWith([undefined, ...deliveries]).chain), input, learntAt(0, 13))).toBeUndefined()
   })
 
   test('is looked for from the highest nonce down, whatever was heard of last', async () => {
     const calls = [delivery, ...Array.from({ length: 49 }, () => delivery), intent]
-    const heard = [...heardAt(49, 51), ...heardAt(1, 2, orderedAt + 2 * minuteMs)]
-    expect(await findForgotten(lookAt(chainWith(calls).chain), input, heard)).toMatchObject({ kind: 'final', nonce: 50 })
+    const heard = [...learntAt(49, 51), ...learntAt(1, 2, orderedAt + 2 * minuteMs)]
+    expect(await findForgotten(searchOf(chainWith(calls).chain), input, heard)).toMatchObject({ kind: 'final', nonce: 50 })
   })
 
   test('of a ledger that began after the key was in use is lost with that reason', async () => {
     const { chain } = chainWith([undefined])
-    expect(await findForgotten(lookAt(chain), input, heardAt(0, 1))).toMatchObject({
+    expect(await findForgotten(searchOf(chain), input, learntAt(0, 1))).toMatchObject({
       reason: expect.stringContaining('The ledger began after'),
     })
-    expect(await findForgotten(lookAt(chainWith([delivery, undefined]).chain), input, heardAt(1, 2))).toMatchObject({
+    expect(await findForgotten(searchOf(chainWith([delivery, undefined]).chain), input, learntAt(1, 2))).toMatchObject({
       reason: expect.stringContaining('Temporal was set back'),
     })
   })
@@ -111,16 +111,16 @@ describe('a payment that a ledger made which is gone', () => {
     const known = new FinalNonces()
     const ended = new AbortController()
     const late = slow((nonce) => nonce < 12)
-    const first = findForgotten(lookAt(late, { known, signal: ended.signal }), input, heardAt(0, 20))
+    const first = findForgotten(searchOf(late, { known, signal: ended.signal }), input, learntAt(0, 20))
     await until(() => asked.length === 16, { timeoutMs: 10_000, everyMs: 1, what: 'the second eight to be asked for' })
     ended.abort()
     expect(await first).toMatchObject({ code: 'NONCE_NOT_FINAL' })
     expect(asked).toEqual(Array.from({ length: 16 }, (_, index) => 19 - index))
     // The next look shares what is being read.
-    expect(await findForgotten(lookAt(late, { known, forMs: 50 }), input, heardAt(0, 20))).toMatchObject({ code: 'NONCE_NOT_FINAL' })
+    expect(await findForgotten(searchOf(late, { known, forMs: 50 }), input, learntAt(0, 20))).toMatchObject({ code: 'NONCE_NOT_FINAL' })
     expect(asked).toHaveLength(16)
     for (const answer of stuck) answer()
-    expect(await findForgotten(lookAt(chain, { known }), input, heardAt(0, 20))).toMatchObject({ kind: 'final', nonce: 0 })
+    expect(await findForgotten(searchOf(chain, { known }), input, learntAt(0, 20))).toMatchObject({ kind: 'final', nonce: 0 })
     expect(asked).toEqual(Array.from({ length: 20 }, (_, index) => 19 - index))
   })
 
@@ -141,11 +141,11 @@ describe('a payment that a ledger made which is gone', () => {
   test('waits while the nodes do not agree, and throws what else they throw', async () => {
     const failing = (code: 'NODES_DISAGREE' | 'NODE_UNAVAILABLE') =>
       ({ ...chainWith([]).chain, agreedNonce: () => Promise.reject(new RelayerError(code)) }) as Chain
-    expect(await findForgotten(lookAt(failing('NODES_DISAGREE')), input, heardAt(0, 1))).toMatchObject({
+    expect(await findForgotten(searchOf(failing('NODES_DISAGREE')), input, learntAt(0, 1))).toMatchObject({
       kind: 'no-slot',
       code: 'NODES_DISAGREE',
     })
-    await expect(findForgotten(lookAt(failing('NODE_UNAVAILABLE')), input, heardAt(0, 1))).rejects.toMatchObject({
+    await expect(findForgotten(searchOf(failing('NODE_UNAVAILABLE')), input, learntAt(0, 1))).rejects.toMatchObject({
       code: 'NODE_UNAVAILABLE',
     })
   })

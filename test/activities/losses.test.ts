@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { Losses } from '../../activities/transfer/losses.ts'
+import { Losses } from '../../activities/checks/losses.ts'
 
 const minute = 60_000
 const hour = 60 * minute

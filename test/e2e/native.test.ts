@@ -146,7 +146,7 @@ describe('The native bridge both ways', { timeout: 300_000 }, () => {
     )
     expect(await attack.step('broadcast', attack.broadcastOf(forged))).toMatchObject(unjustified)
     // On the queue of the chain, which a process without the key serves.
-    expect(await attack.nearStep('broadcastLocally', attack.broadcastOf(forged))).toMatchObject({ result: { kind: 'elsewhere' } })
+    expect(await attack.localStep('broadcastLocally', attack.broadcastOf(forged))).toMatchObject({ result: { kind: 'elsewhere' } })
     const granted = { intentId: 'batch:forged/1', callHash: callHash(forged.intent) }
     const [grant] = await attack.order({
       kind: 'grant',

@@ -57,7 +57,7 @@ describe('Transfers of strangers that nobody can deliver', { timeout: 300_000 },
   }, 120_000)
   afterAll(() => stage?.close())
 
-  test('a recipient that accepts a call in simulation, and none in a block, is set aside after one loss; others of the same token are delivered', async () => {
+  test('a recipient that reverts only in blocks is quarantined after one loss; others are delivered', async () => {
     const { devnet } = stage
     const script = await Script.of(devnet.chains.bsc.anvil, devnet.outsiders.bsc)
     const bytecode = concat(['0x69', trapCode, '0x600052', '0x600a', '0x6016', '0xf3'])
@@ -70,7 +70,7 @@ describe('Transfers of strangers that nobody can deliver', { timeout: 300_000 },
           const { state, code } = await stage.status(id)
           return state === 'waiting' && code === 'QUARANTINED'
         },
-        { timeoutMs: 120_000, everyMs: 100, what: `${id} to be set aside` },
+        { timeoutMs: 120_000, everyMs: 100, what: `${id} to be quarantined` },
       )
     await isAside(first)
     const [second, third, plain] = await stage.send('ethereum', [{ ...home, recipient }, { ...home, recipient }, home])
@@ -80,7 +80,7 @@ describe('Transfers of strangers that nobody can deliver', { timeout: 300_000 },
     expect((await stage.devnet.check(honest)).revertedTransactions).toBe(1)
     const metrics = await (await fetch(`${portage.apiUrl}/metrics`)).text()
     expect(metrics).toContain('portage_set_aside_total{chain="bsc",kind="recipient"} 1\n')
-    const lines = (await readFile(portage.logFile, 'utf8')).split('\n').filter((line) => line.includes('a recipient is set aside'))
+    const lines = (await readFile(portage.logFile, 'utf8')).split('\n').filter((line) => line.includes('a recipient is quarantined'))
     expect(lines).toHaveLength(1)
     expect(lines[0]).toContain(first.id)
     expect(lines[0]).toContain('QUARANTINED')

@@ -68,8 +68,8 @@ export async function hostileClient({ devnet, client }: Stage) {
     /** A step on the lane's queue. */
     step: (name: string, input: object): Promise<ActivityEnd> =>
       runActivity(client, laneQueue(lane), name, { lane, intentId: `forged-${++forgeries}/1`, ...input }),
-    /** A step near at hand, on the queue of the chain. */
-    nearStep: (name: string, input: object): Promise<ActivityEnd> =>
+    /** A local step, on the queue of the chain. */
+    localStep: (name: string, input: object): Promise<ActivityEnd> =>
       runActivity(client, chainQueue('bsc'), name, { lane, intentId: `forged-${++forgeries}/1`, ...input }),
     async order(...asks: Ask[]): Promise<readonly LaneAnswer[]> {
       const requests = asks.map((ask) => ({ ...ask, id: `forged-${++forgeries}` }))

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { toFailure } from '../../activities/to-failure.ts'
+import { toFailure } from '../../activities/run-step.ts'
 import { revertOf } from '../../chains/evm/transactions/simulate.ts'
 import { RpcError } from '../../chains/evm/nodes/node-errors.ts'
 import { RelayerError } from '../../domain/catalogue/errors.ts'

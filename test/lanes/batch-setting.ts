@@ -6,6 +6,7 @@ import { createNativeBridge } from '../../bridges/native-bridge/routes.ts'
 import type { Bridges } from '../../bridges/port.ts'
 import { until } from '../../lab/devnet/until.ts'
 import type { LaneConfig } from '../../domain/lane/lane.ts'
+import type { Intent } from '../../domain/intent.ts'
 import { laneId } from '../../domain/lane/lane-id.ts'
 import { noSettings, type Settings } from '../../domain/settings/settings.ts'
 import type { Transfer } from '../../domain/transfer/transfer.ts'
@@ -41,8 +42,9 @@ export interface BatchSetting {
   stop(): Promise<void>
 }
 
-export function candidateOf(transfer: Transfer): BatchCandidate {
-  return { intentId: `${transferId(transfer)}/1`, transfer, priority: 3, source: 'source', believedMs: 12_000 }
+export function candidateOf(transfer: Transfer): Omit<BatchCandidate, 'intent'> {
+  const first = { kind: 'call', gasLimit: '1000000', maxFee: '10000000000', tip: '1000000000' } as const
+  return { intentId: `${transferId(transfer)}/1`, transfer, first, priority: 3, source: 'source', trustedMs: 12_000 }
 }
 
 export async function startBatchSetting(): Promise<BatchSetting> {
@@ -66,19 +68,21 @@ export async function startBatchSetting(): Promise<BatchSetting> {
       const batches = new BatchTracker({ client, agent, logger })
       const steps = { bridges, chain, settings, fees: () => ({}) }
       const routing = createBatchRouting({ ...steps, agent, batches, fullBatchMs: 1_000 })
-      const enqueue = (transfer: Transfer) =>
-        routing.enqueue(candidateOf(transfer), { timeoutMs: 60_000, signal: new AbortController().signal })
+      const enqueue = (transfer: Transfer, intent: Intent) =>
+        routing.enqueue({ ...candidateOf(transfer), intent }, { timeoutMs: 60_000, signal: new AbortController().signal })
       const started: LaneProcess = {
         agent,
         batches,
         routing,
         endpoint,
         async enqueueAll(transfers) {
+          const anyIntent = await endpoint.intent(any)
+          const intents = await Promise.all(transfers.map((transfer) => endpoint.intent(transfer)))
           for (let index = 0; index < 2; index++) {
-            const { kind } = await enqueue(any)
+            const { kind } = await enqueue(any, anyIntent)
             if (kind !== 'alone') throw new Error(`The period is not new: ${kind}`)
           }
-          return Promise.all(transfers.map(enqueue))
+          return Promise.all(transfers.map((transfer, index) => enqueue(transfer, intents[index]!)))
         },
         async serve() {
           const activities = createLaneSteps({

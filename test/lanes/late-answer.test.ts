@@ -33,7 +33,7 @@ function setting() {
   const deps = { ledger, chain: { heads: { current: { latest: { hash: '0xaa' } } } } } as unknown as LaneDeps
   const transactions = { adopt: () => pending, drop: () => {} } as unknown as PendingTransactions
   const requests = new NonceRequests(deps, transactions)
-  requests.onTold()
+  requests.onReported()
   const kinds = () => asked.map(({ kind }) => kind)
   return { requests, pending, ledger, kinds, isStale: () => isStale(), answer: (given?: LaneAnswer) => answer(given) }
 }

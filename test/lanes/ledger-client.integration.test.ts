@@ -127,7 +127,7 @@ describe('The client of a ledger', () => {
     // An admission keeps its slot until its workflow gives it up, after eight seconds: of two slots, all of these need minutes.
     const tuning = { ...defaultTuning, graceMs: 0, workflowTasks: 2, workflowPollers: 2 }
     const hosting = { temporal, logger: silentLogger(), tuning }
-    const worker = await createTransferWorker(chain, { ...hosting, activities: { admit: hold, validate: hold }, nearSlots: 0 })
+    const worker = await createTransferWorker(chain, { ...hosting, activities: { admit: hold, validate: hold }, localSlots: 0 })
     const serving = worker.run()
     try {
       const transfers = upTo(40).map((number): Transfer => ({

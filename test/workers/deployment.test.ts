@@ -45,7 +45,7 @@ test('a version that becomes drained while its process runs ends the process; ea
   expect(said).toEqual([
     'this version of the deployment gets no work until it is promoted: portage deploy promote',
     'this version of the deployment is the current one',
-    'another version was promoted: this one ends the transfers that it began',
+    'another version was promoted: this one finishes its transfers',
     'this version of the deployment is drained: none of its transfers is open',
   ])
 })

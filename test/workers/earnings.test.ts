@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import type { Bridge, Bridges } from '../../bridges/port.ts'
 import { createMetrics } from '../../observability/metrics.ts'
 import type { StepTimes } from '../../observability/step-times.ts'
-import { withEarnings } from '../../workers/roles/earnings.ts'
+import { withEarnings } from '../../workers/roles/context.ts'
 import { transfer } from '../workflows/scripted.ts'
 
 test('the fee of a transfer that we delivered counts at its configured price, without one nothing, and what fails stops nothing', async () => {

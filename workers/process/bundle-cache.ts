@@ -2,18 +2,18 @@ import { createHash, randomUUID } from 'node:crypto'
 import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
-/** Bundles in the cache: several checkouts may share one `node_modules`. */
+/** Bundles in the cache. Several checkouts may share one `node_modules`. */
 const mostFiles = 8
 
 export interface BundleCache {
-  /** Files in it are run: only users who may change the code may write here. */
+  /** Its files are run: only users who may change the code may write here. */
   readonly directory: string
-  /** A digest of everything that the code is made of. */
+  /** A digest of the sources and tools. */
   readonly key: string
 }
 
 /**
- * The code in the cache under this key; otherwise the result of `make`, which is written to the cache if possible. A damaged file counts as missing. Throws
+ * The cached code, or the result of `make`, which is cached if possible. A corrupted file counts as missing. Throws
  * what `make` throws.
  */
 export async function cachedCode({ directory, key }: BundleCache, make: () => Promise<string>): Promise<string> {
@@ -25,17 +25,17 @@ export async function cachedCode({ directory, key }: BundleCache, make: () => Pr
   return code
 }
 
-/** What is written of code, so that a damaged file is not run. */
+/** Cache file format: a digest, then the code, so a corrupted file is rejected. */
 export function keptCode(code: string): string {
   return `${digest(code)}\n${code}`
 }
 
-/** The code in a file, if there is one that `keptCode` made. */
+/** Undefined: there is no intact file of `keptCode`. */
 export function readKeptCode(file: string): Promise<string | undefined> {
   return readFile(file, 'utf8').then(verified, () => undefined)
 }
 
-/** A key: the digest of the paths and contents of these files, and of `facts`. Throws what reading them throws. */
+/** The digest of the paths and contents of these files, and of `facts`. Throws what reading throws. */
 export async function keyOf(files: readonly string[], facts: readonly string[]): Promise<string> {
   const hash = createHash('sha256').update(JSON.stringify(facts))
   for (const file of files.toSorted((a, b) => (a < b ? -1 : 1))) hash.update(JSON.stringify([file, digest(await readFile(file, 'utf8'))]))
@@ -44,7 +44,7 @@ export async function keyOf(files: readonly string[], facts: readonly string[]):
 
 async function store(directory: string, file: string, code: string): Promise<void> {
   await mkdir(directory, { recursive: true })
-  // Processes that start together write the same; the last rename wins.
+  // Processes that start together write the same bytes: the last rename wins.
   const draft = `${file}.${randomUUID()}`
   await writeFile(draft, keptCode(code))
   await rename(draft, file)

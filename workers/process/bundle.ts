@@ -16,8 +16,8 @@ const rooms = ['domain', 'temporal', 'workflows']
 const bundles = new Map<boolean, Promise<WorkflowBundle>>()
 
 /**
- * The bundled code of the workflows. Bundling takes two seconds of CPU, so that processes share the result until a source or a package changes.
- * @param traced hands traces on (workflows/trace-headers.ts)
+ * The bundled code of the workflows. Bundling takes two seconds of CPU, so processes share the result.
+ * @param traced propagates traces (workflows/trace-headers.ts)
  */
 export function workflowBundle(logger: Logger, traced = false): Promise<WorkflowBundle> {
   const bundle = bundles.get(traced) ?? load(logger, traced)
@@ -25,12 +25,12 @@ export function workflowBundle(logger: Logger, traced = false): Promise<Workflow
   return bundle
 }
 
-/** The same code, whose workflows put the texts of their failures where the codec encrypts them. */
+/** The same code, with the texts of failures where the codec encrypts them. */
 export function withEncodedFailures(bundle: WorkflowBundle): WorkflowBundle {
   const [before, after, ...more] = bundle.code.split('FAILURES_PLAIN')
   if (before === undefined || after === undefined || more.length > 0)
     throw new Error('workflows/failure-converter.ts is not in the bundle once')
-  // As long as the other, so that stacks are mapped to the same places.
+  // Of the same length, so that stacks map to the same places.
   return { ...bundle, code: `${before}FAILURES_CODED${after}` }
 }
 
@@ -41,21 +41,21 @@ async function load(logger: Logger, traced: boolean): Promise<WorkflowBundle> {
     const made = await bundleWorkflowCode({
       workflowsPath: path('index.ts'),
       failureConverterPath: path('failure-converter.ts'),
-      // Evaluated once per thread instead of once per workflow. They keep nothing of a workflow between its calls: test/house/workflow-modules.test.ts.
+      // Evaluated once per thread. Modules keep no state of a workflow: test/house/workflow-modules.test.ts.
       preloadModules: [path('index.ts')],
       logger: new DefaultLogger('WARN', ({ message }) => logger.warn(message, { code: 'INTERNAL' })),
       workflowInterceptorModules,
     })
     return made.code
   }
-  // A released package has it, and no sources.
+  // A released package has this file and no sources.
   const released = crash.length === 0 ? await readKeptCode(join(root, 'dist', traced ? 'workflows-traced.js' : 'workflows.js')) : undefined
   if (released !== undefined) return { code: released }
   const cache = await cacheOf(workflowInterceptorModules).catch(() => undefined)
   return { code: await (cache ? cachedCode(cache, make) : make()) }
 }
 
-/** The cache is in node_modules: whoever may write there may change the code anyway. Throws if there is no such folder. */
+/** In node_modules: users who may write there may change the code anyway. Throws if there is no such folder. */
 async function cacheOf(interceptors: readonly string[]): Promise<BundleCache> {
   const temporal = (name: string) => createRequire(import.meta.url).resolve(`@temporalio/${name}/package.json`)
   const packages = join(dirname(temporal('worker')), '../..')
@@ -63,7 +63,7 @@ async function cacheOf(interceptors: readonly string[]): Promise<BundleCache> {
     rooms.map(async (room) => (await readdir(join(root, room), { recursive: true })).map((file) => join(root, room, file))),
   )
   const sources = listings.flat().filter((file) => file.endsWith('.ts'))
-  // How it is bundled, and the versions of the bundler and of all packages that it bundles.
+  // This file, and the versions of the bundler and all packages.
   const installed = [
     join(root, 'workers/process/bundle.ts'),
     join(packages, '.package-lock.json'),
@@ -76,7 +76,7 @@ async function cacheOf(interceptors: readonly string[]): Promise<BundleCache> {
   }
 }
 
-/** A sink runs after the workflow code of a task and before the task is reported: a crash there is one in the middle of a task. */
+/** A sink runs between the workflow code of a task and its report: a crash there is in the middle of a task. */
 export const crashSinks: InjectedSinks<CrashSinks> = {
   crash: { continueAsNew: { fn: () => failpoint('lane-continue-as-new'), callDuringReplay: false } },
 }

@@ -1,29 +1,26 @@
 import type { WorkerDeploymentOptions } from '@temporalio/worker'
-import { setTimeout as delay } from 'node:timers/promises'
 import type { Config } from '../../config/schema/schema.ts'
 import { toRelayerError } from '../../domain/catalogue/errors.ts'
 import type { Logger } from '../../observability/logger.ts'
 import type { TemporalClient } from '../../temporal/client/connection/client.ts'
 import { versionStatus, type DeploymentVersion, type VersionStatus } from '../../temporal/client/connection/deployments.ts'
-import type { Service } from '../roles/context.ts'
+import { type Service, startPolling } from './service.ts'
 
-/** Between two looks at what our version gets, ms: a server answers some ten of these a second for all processes of a namespace. */
-const lookEveryMs = 10_000
+/** Polling interval, ms. A server answers some ten of these a second for all processes of a namespace. */
+const pollEveryMs = 10_000
 
-/** The version that this process runs, and whether it ends once that is drained. */
 export interface Deployment extends DeploymentVersion {
   readonly endWhenDrained: boolean
 }
 
-/** Of the config; undefined: its Workers have no version, and take whatever comes. */
 export function deploymentOf({ worker }: Pick<Config, 'worker'>): Deployment | undefined {
   const { deployment } = worker
   return deployment && { deploymentName: deployment.name, buildId: deployment.buildId, endWhenDrained: deployment.endWhenDrained }
 }
 
 /**
- * The part of a Worker's options that says its version. PINNED: a workflow ends with the version that it began with (transfers, until their next run).
- * AUTO_UPGRADE: it goes on with the current one at its next task (lanes, streams, settings: they never end).
+ * PINNED: a workflow ends with its first version (transfers, until their next run). AUTO_UPGRADE: it goes on with the
+ * current version at its next task (lanes, streams, settings: they never end).
  */
 export function versionOptions(
   deployment: DeploymentVersion | undefined,
@@ -40,7 +37,7 @@ export interface DeploymentWatch {
   readonly logger: Logger
   /** Of `beginVersion`. */
   readonly atStart: VersionStatus | undefined
-  /** Called once, when the version becomes drained. Where it was so at the start, the process stays: it may have been started to be promoted again. */
+  /** Called once, when the version becomes drained. One drained at the start may be promoted again. */
   readonly onDrained: () => void
   readonly everyMs?: number
 }
@@ -49,11 +46,11 @@ const notices: Partial<Record<VersionStatus, string>> = {
   inactive: 'this version of the deployment gets no work until it is promoted: portage deploy promote',
   current: 'this version of the deployment is the current one',
   ramping: 'this version of the deployment gets a part of the new work',
-  draining: 'another version was promoted: this one ends the transfers that it began',
+  draining: 'another version was promoted: this one finishes its transfers',
   drained: 'this version of the deployment is drained: none of its transfers is open',
 }
 
-/** The version of the config, and what it gets before the Workers of this process poll (undefined: the server does not say now). Undefined: there is none. */
+/** The version and its status before the Workers poll. Undefined: the config has no version. */
 export async function beginVersion(
   config: Pick<Config, 'worker'>,
   client: TemporalClient,
@@ -64,39 +61,25 @@ export async function beginVersion(
   return { deployment, atStart: await versionStatus(client, { deploymentName, buildId }).catch(() => undefined) }
 }
 
-/** Logs what the version of this process gets whenever that changes, and tells when it is drained. Never throws. */
-export function watchDeployment({ client, deployment, logger, atStart, onDrained, everyMs = lookEveryMs }: DeploymentWatch): Service {
-  const stopping = new AbortController()
+/** Logs changes of the version's status and reports when it is drained. */
+export function watchDeployment({ client, deployment, logger, atStart, onDrained, everyMs = pollEveryMs }: DeploymentWatch): Service {
   const { deploymentName, buildId, endWhenDrained } = deployment
   let before: VersionStatus | undefined
-  // With the first look the version may have been promoted, taken back and drained already.
+  // By the first check the version may have been promoted, taken back and drained.
   let wasDrained = atStart === 'drained'
-  const look = async () => {
+  const check = async (signal: AbortSignal): Promise<boolean> => {
     const status = await versionStatus(client, { deploymentName, buildId })
-    if (status === before || stopping.signal.aborted) return
+    if (status === before || signal.aborted) return false
     before = status
     if (status !== 'drained') wasDrained = false
     const notice = notices[status]
     const about = { deployment: deploymentName, buildId }
     if (notice && status === 'inactive') logger.warn(notice, { code: 'VERSION_INACTIVE', ...about })
     else if (notice) logger.info(notice, about)
-    if (status !== 'drained' || wasDrained || !endWhenDrained) return
-    stopping.abort()
+    if (status !== 'drained' || wasDrained || !endWhenDrained) return false
     onDrained()
+    return true
   }
-  const watch = async () => {
-    while (!stopping.signal.aborted) {
-      await look().catch((error: unknown) => {
-        logger.debug('what this version gets is not known now', { reason: toRelayerError(error).message })
-      })
-      await delay(everyMs, undefined, { signal: stopping.signal }).catch(() => {})
-    }
-  }
-  const watching = watch()
-  return {
-    stop() {
-      stopping.abort()
-      return watching
-    },
-  }
+  const onError = (error: unknown) => logger.debug('the status of this version is not known now', { reason: toRelayerError(error).message })
+  return startPolling(check, { everyMs, onError })
 }

@@ -1,38 +1,38 @@
 import type { Worker } from '@temporalio/worker'
 import { RelayerError } from '../../domain/catalogue/errors.ts'
 import type { Logger } from '../../observability/logger.ts'
-import type { Service } from '../roles/context.ts'
+import type { Service } from './service.ts'
 import { readSdkMetrics } from '../telemetry/sdk-metrics.ts'
 import type { WorkerTuning } from './tuning.ts'
 
-/** The SDK ends a poll after 70 s and begins the next: a queue without a new one for so long is not polled, ms. */
+/** A queue without a new poll for this long is not polled, ms. The SDK begins a new poll every 70 s. */
 const quietMs = 240_000
-/** So much later the process ends, ms. */
+/** The process ends this much later, ms. */
 const giveUpMs = 60_000
 const everyMs = 20_000
-/** The process has so much longer to end than its Workers may take (`worker.shutdownForceSeconds`), ms. */
+/** Time to end in addition to that of the Workers (`worker.shutdownForceSeconds`), ms. */
 const marginMs = 30_000
 
-/** A queue that this process serves, and does not poll. */
+/** A queue that this process serves and does not poll. */
 export interface UnpolledQueue {
   readonly taskQueue: string
-  /** What the SDK calls its polls. */
+  /** The SDK's name of its polls. */
   readonly polls: string
   /** ms. */
   readonly forMs: number
 }
 
 /**
- * Which of these queues nobody polls, by the metrics of the SDK's core: a Worker may be there, without an error, and poll no more; its process is then alive and
- * of no use. While Temporal is away polls are tried again and again: that is no such case. Where the metrics cannot be read nothing is known.
- * @param clock ms since any moment; for tests
+ * Finds queues without polls, by the metrics of the SDK's core: a Worker may stop polling without an error. Retries
+ * while Temporal is away count as polling. Without metrics nothing is found.
+ * @param clock ms, for tests
  */
 export function createPollLook(queues: ReadonlySet<string>, clock: () => number = () => performance.now()) {
   const moved = new Map<string, { readonly count: string; readonly at: number }>()
   let lookedAt = -Infinity
   return (metrics: string): readonly UnpolledQueue[] => {
     const now = clock()
-    // The process was stopped, or had no time at all: what did not move meanwhile says nothing.
+    // The process was suspended or starved: unmoved counts prove nothing.
     if (now - lookedAt > 3 * everyMs) moved.clear()
     lookedAt = now
     const found = pollsOf(metrics).filter(({ taskQueue }) => queues.has(taskQueue))
@@ -47,8 +47,8 @@ export function createPollLook(queues: ReadonlySet<string>, clock: () => number 
 }
 
 /**
- * The polls that were begun, by queue, and whether a queue has a poll for new workflows, beside those for the workflows that this process has in memory. A Worker whose slots
- * are all taken polls for no more: a lane whose transactions wait for a dead chain.
+ * Polls by queue, and whether a queue has a poll for new workflows in addition to those for cached ones. A Worker
+ * without free slots does not poll.
  */
 function pollsOf(metrics: string) {
   const begun = rowsOf(metrics, 'temporal_long_request_total', /operation="(Poll(?:Workflow|Activity)TaskQueue)"/)
@@ -63,7 +63,7 @@ function pollsOf(metrics: string) {
   ]
 }
 
-/** The rows of one metric whose labels match, with the label that the first group finds. */
+/** The rows of one metric whose labels match, with the first group. */
 function rowsOf(metrics: string, name: string, label: RegExp) {
   return [...metrics.matchAll(new RegExp(`^${name}\\{([^}]*)\\} (\\d+)$`, 'gm'))].flatMap(([, labels = '', count = '']) => {
     const kind = label.exec(labels)?.[1]
@@ -71,16 +71,13 @@ function rowsOf(metrics: string, name: string, label: RegExp) {
   })
 }
 
-/** What a process knows of its own polls. */
 export interface PollWatch extends Service {
-  /** Queues that it serves, and does not poll. */
   unpolled(): readonly UnpolledQueue[]
 }
 
 /**
- * Looks whether the queues of these Workers are polled.
- * @param failure is aborted where one is not, for too long: whoever started the process starts another one
- * @param tuning its `forceMs`: a Worker that does not poll may not end, either, and the process then ends without it
+ * @param failure aborted if a queue is not polled for too long: the supervisor starts another process
+ * @param tuning a Worker that does not poll may not end either: after `forceMs` the process ends without it
  */
 export function watchPolls(
   workers: readonly Pick<Worker, 'options'>[],

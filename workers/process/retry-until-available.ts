@@ -1,14 +1,15 @@
 import { backoffMs } from '../../domain/backoff.ts'
 import { type ErrorCode, RelayerError } from '../../domain/catalogue/errors.ts'
 import type { Logger } from '../../observability/logger.ts'
+import { Wait } from '../../runtime/wait.ts'
 
 /** First and longest pause between two tries, ms. */
 const firstMs = 250
 const longestMs = 5_000
-/** Pause after a server has refused us: it is not helped by many tries, and may lock us out for them. */
+/** Pause after a refusal, ms. Many tries do not help and may lock the client out. */
 const refusedMs = 30_000
 const refusals: ReadonlySet<ErrorCode> = new Set(['TEMPORAL_CERTIFICATE_REFUSED', 'TEMPORAL_API_KEY_REFUSED', 'TEMPORAL_PERMISSION'])
-/** Between two log lines about the same error, ms. */
+/** Interval at which the same error is logged, ms. */
 const logAgainMs = 5 * 60_000
 
 /** The wait was stopped before the dependency was available. */
@@ -18,14 +19,12 @@ export interface RetryOptions {
   readonly logger: Logger
   /** Ends the wait. */
   readonly stopping: AbortSignal
-  /** Called after each try that failed. What it throws ends the wait. */
   readonly onWaiting?: ((dependency: string, error: RelayerError) => Promise<void>) | undefined
 }
 
 /**
- * Tries until `attempt` succeeds: the parts of a fleet start in any order. The first failure is logged, and the same code again every few minutes. Throws
- * Stopped, and every error that is not retriable.
- * @param dependency for people: `Temporal`
+ * Tries until `attempt` succeeds: the parts of a fleet start in any sequence. Throws Stopped, and permanent errors.
+ * @param dependency for logs: `Temporal`
  */
 export async function retryUntilAvailable<Value>(
   dependency: string,
@@ -51,9 +50,8 @@ export async function retryUntilAvailable<Value>(
       await onWaiting?.(dependency, error)
     }
     const pauseMs = refused ? refusedMs : backoffMs(tries, firstMs, longestMs)
-    let timer: NodeJS.Timeout | undefined
-    const pause = () => new Promise((resolve) => (timer = setTimeout(resolve, pauseMs)))
-    await orStopped(stopping, pause).finally(() => clearTimeout(timer))
+    const pause = new Wait<void>({ timeoutMs: pauseMs, signal: stopping }, () => pause.resolve())
+    await pause.promise
   }
 }
 
@@ -61,14 +59,10 @@ function secondsSince(at: number): number {
   return Math.round((Date.now() - at) / 1_000)
 }
 
-/** The result of the work, or Stopped as soon as it is stopped; the work itself listens to the same signal. */
+/** The result of the work, or Stopped as soon as the signal aborts. */
 async function orStopped<Value>(stopping: AbortSignal, work: () => Promise<Value>): Promise<Value> {
   if (stopping.aborted) throw new Stopped()
-  return new Promise((resolve, reject) => {
-    const stop = () => reject(new Stopped())
-    stopping.addEventListener('abort', stop)
-    void work()
-      .then(resolve, reject)
-      .finally(() => stopping.removeEventListener('abort', stop))
-  })
+  const wait = new Wait<Value>({ signal: stopping }, () => wait.reject(new Stopped()))
+  work().then(wait.resolve, wait.reject)
+  return wait.promise
 }

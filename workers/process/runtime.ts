@@ -1,6 +1,6 @@
 import { accessSource } from '../../config/access.ts'
 import type { Config } from '../../config/schema/schema.ts'
-import type { NearAtHand } from '../../activities/near-at-hand.ts'
+import type { LocalLane } from '../../activities/deps.ts'
 import { RelayerError } from '../../domain/catalogue/errors.ts'
 import type { LaneId } from '../../domain/lane/lane-id.ts'
 import { createMetrics, type Metrics } from '../../observability/metrics.ts'
@@ -28,8 +28,8 @@ import { type ProcessTracing, startTracing } from '../telemetry/tracing.ts'
 import { tuningFrom } from './tuning.ts'
 
 /**
- * Starts one role, or all of them, in this process. Waits for a Temporal and for nodes that are not there yet; a start that is stopped in that wait returns a
- * process that has ended. Throws RelayerError: config, another network, key, ADMIN_LISTEN.
+ * Starts one role, or all of them, in this process. Waits for Temporal and nodes; if stopped in that time, returns an
+ * ended process. Throws RelayerError: config, another network, key, ADMIN_LISTEN.
  */
 export async function runRole(role: Role, config: Config, options: RunOptions): Promise<Running> {
   const { env, logger } = options
@@ -57,23 +57,23 @@ export async function runRole(role: Role, config: Config, options: RunOptions): 
       }
     }
     const running = supervise(work, { stopping: admin.stopping, close: closeAll, logger })
-    // A process without Workers has no version. What goes wrong while it stops is told by `stopped`.
+    // A process without Workers has no version. `stopped` reports errors of the end.
     if (version && work.ledgers.length + work.workers.length > 0)
       work.services.push(
         watchDeployment({ ...version, client: temporal.client, logger, onDrained: () => void running.stop().catch(() => {}) }),
       )
     return running
   } catch (error) {
-    // What runs already would keep the process alive.
+    // Running parts would keep the process alive.
     await stopWork(work)
-    // Fails while Workers exist that were made and never ran; the connection then ends with the process.
+    // Fails if some Workers never ran: then the connection ends with the process.
     await dependencies?.close().catch(() => {})
     await admin.close()
     throw error
   }
 }
 
-/** @param work is filled as its parts start */
+/** @param work filled as its parts start */
 async function startRole(
   role: Role,
   config: Config,
@@ -83,7 +83,7 @@ async function startRole(
 ): Promise<void> {
   const { logger, api } = options
   const { ledgers, workers, agents, services } = work
-  const nearLanes = new Map<LaneId, NearAtHand>()
+  const localLanes = new Map<LaneId, LocalLane>()
   const serves = (one: Role) => role === 'all' || role === one
   applyNodeChanges(watch, network.chains, logger)
   const settings = watch.current
@@ -105,11 +105,11 @@ async function startRole(
     workers.push(...started.map(({ worker }) => worker))
     agents.push(...started.map(({ agent }) => agent))
     services.push(...spendingNotices(context, agents))
-    for (const { agent, near } of started) if (near) nearLanes.set(agent.lane, near)
+    for (const { agent, local } of started) if (local) localLanes.set(agent.lane, local)
   }
   if (serves('chain')) {
     for (const name of network.served) {
-      const served = await createChainWorker(name, context, hosting, nearLanes)
+      const served = await createChainWorker(name, context, hosting, localLanes)
       workers.push(served.worker)
       services.push(...served.services, scheduleAudits(name, context))
     }

@@ -13,15 +13,14 @@ import { retryUntilAvailable, type RetryOptions, Stopped } from './retry-until-a
 import { connectTemporal, type Temporal } from './temporal.ts'
 import type { ProcessTracing } from '../telemetry/tracing.ts'
 
-/** What no role starts without. */
+/** No role starts without these. */
 export interface StartupDependencies {
   readonly temporal: Temporal
-  /** What `temporal` was connected to. */
   readonly target: TemporalAccess
   /** Empty for the role `ledger`, which reads no chain. */
   readonly network: Network
   readonly watch: SettingsWatch
-  /** Of the roles that serve the API: it answers in the API's place while the process waits. */
+  /** Only of roles that serve the API. */
   readonly startupServer: StartupServer | undefined
   /** Throws if the connection cannot be closed. */
   close(): Promise<void>
@@ -30,8 +29,8 @@ export interface StartupDependencies {
 const noNetwork: Network = { chains: new Map(), served: [], bridges: new Map(), close: () => {} }
 
 /**
- * Connects to Temporal and to the chains of a role as soon as they are available; one of several chains is enough to begin. Undefined: it was stopped while
- * it waited. Throws what waiting does not mend (INPUT_INVALID, CHAIN_ID_MISMATCH), with nothing left open.
+ * Connects to Temporal and the chains of a role once they are available. One of several chains is enough. Undefined:
+ * stopped while waiting. Throws permanent errors (INPUT_INVALID, CHAIN_ID_MISMATCH) with nothing left open.
  */
 export async function awaitStartupDependencies(
   role: Role,
@@ -80,11 +79,11 @@ function warnOfOpenness(target: TemporalAccess, logger: Logger): void {
   for (const open of [connectionExposure(target), payloadExposure(target)]) if (open) logger.warn(open.what, { code: open.code })
 }
 
-/** Connects a chain in the background that could not be reached at the start. */
+/** Connects a chain in the background if no node answered at the start. */
 function keepConnecting(chain: Chain, options: RetryOptions): void {
   retryUntilAvailable(`the nodes of ${chain.name}`, () => chain.connect(), options).catch((error: unknown) => {
     if (error instanceof Stopped) return
     const { code, message } = toRelayerError(error)
-    options.logger.error('a chain stays out until this process is started again', { chain: chain.name, code, reason: message })
+    options.logger.error('a chain stays disconnected until this process is restarted', { chain: chain.name, code, reason: message })
   })
 }

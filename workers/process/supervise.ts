@@ -1,43 +1,41 @@
 import type { LaneAgent } from '../../lanes/agent.ts'
 import type { Logger } from '../../observability/logger.ts'
-import type { Service } from '../roles/context.ts'
+import type { Service } from './service.ts'
 import { GracefulShutdownPeriodExpiredError, type Worker } from '@temporalio/worker'
 import { once } from 'node:events'
 import { problemOf } from '../../observability/severity.ts'
 
-/** What runs in a process. */
 export interface ProcessWork {
-  /** Stopped last: steps that are ending may still ask them. */
+  /** Stopped last: ending steps may still ask them. */
   readonly ledgers: Worker[]
   readonly workers: Worker[]
   readonly agents: LaneAgent[]
   readonly services: Service[]
-  /** Aborted, with the error, where a part finds that this process is of no use any more. */
+  /** Aborted with the error if a part finds this process useless. */
   readonly failure: AbortController
 }
 
 export interface Running {
   /** Ends when everything has stopped; rejects if a part failed. */
   readonly stopped: Promise<void>
-  /** Takes nothing new, lets what runs end, closes. */
+  /** Takes nothing new, waits for running steps, closes. */
   stop(): Promise<void>
 }
 
-/** Stops the work of a start that failed: its Workers do not run yet. */
+/** Stops the work of a failed start: its Workers do not run yet. */
 export async function stopWork({ services, agents }: Pick<ProcessWork, 'services' | 'agents'>): Promise<void> {
   await Promise.allSettled(services.map((service) => service.stop()))
   for (const agent of agents) agent.stop()
 }
 
 export interface Supervision {
-  /** Called when the end begins. */
   readonly stopping: () => void
-  /** Ends what the work depends on, last. */
+  /** Closes the dependencies of the work, last. */
   readonly close: () => Promise<void>
   readonly logger: Logger
 }
 
-/** Runs the Workers until one of them fails or the process is told to stop; then ends everything in order. */
+/** Runs the Workers until one fails or the process is stopped. Then ends everything in sequence. */
 export function supervise({ ledgers, workers, agents, services, failure }: ProcessWork, supervision: Supervision): Running {
   const { close, logger } = supervision
   const stopping = new AbortController()
@@ -61,13 +59,13 @@ export function supervise({ ledgers, workers, agents, services, failure }: Proce
       throw error
     })
   failure.signal.addEventListener('abort', () => {
-    logger.error('this process is of no use any more; stopping', { ...problemOf(failure.signal.reason) })
+    logger.error('this process is useless; stopping', { ...problemOf(failure.signal.reason) })
     stopWorkers()
   })
   const [ledgerRuns, workerRuns] = [ledgers.map(run), workers.map(run)]
   const end = async () => {
     const results = await Promise.allSettled([stopAsked, ...workerRuns])
-    // They may still ask a ledger.
+    // Services may still ask a ledger.
     await stopServices()
     shutDown(ledgers)
     results.push(...(await Promise.allSettled(ledgerRuns)))
@@ -81,7 +79,7 @@ export function supervise({ ledgers, workers, agents, services, failure }: Proce
     stopped,
     stop: async () => {
       stopWorkers()
-      // What waits for a nonce goes to another process at once; what has one is signed, sent and followed while there is time.
+      // Calls that wait for a nonce go to another process at once. Those with a nonce are driven while there is time.
       for (const agent of agents) agent.quiesce()
       await stopServices()
       await stopped

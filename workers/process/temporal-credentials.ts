@@ -4,46 +4,45 @@ import type { NativeConnection, Worker } from '@temporalio/worker'
 import type { TemporalAccess } from '../../domain/temporal-access.ts'
 import type { Logger } from '../../observability/logger.ts'
 import { apiKeyExpiry, readCredentials, type TemporalCredentials } from '../../temporal/client/connection/credentials.ts'
-import type { Service } from '../roles/context.ts'
+import { type Service, startPolling } from './service.ts'
 import type { Temporal } from './temporal.ts'
 
-/** Between two looks at the files, ms. */
-const lookEveryMs = 5_000
-/** Calls that began on a connection that was replaced have so long to end, ms: longer than a long poll. */
+/** Polling interval of the files, ms. */
+const pollEveryMs = 5_000
+/** Time for calls on a replaced connection to end, ms. Longer than a long poll. */
 const oldConnectionMs = 120_000
-/** An API key that ends so soon is said, ms. */
+/** Warn of an API key that ends within this time, ms. */
 const soonMs = 3 * 24 * 3_600_000
 
 export interface CredentialsWatch {
   readonly target: TemporalAccess
   readonly temporal: Temporal
-  /** All Workers of the process: each holds the connection that it was made with. */
+  /** All Workers of the process. Each holds a connection. */
   readonly workers: readonly Worker[]
   readonly logger: Logger
   readonly everyMs?: number
 }
 
 /**
- * Reads the files with the certificate, key, CA and API key again and goes on with what they hold now: without this a process would stop working when
- * what it read at its start has expired. What cannot be used (a certificate that was written, and its key not yet) is logged once and looked at again.
+ * Uses changed files of certificate, key, CA and API key without a restart. Unusable credentials, such as a certificate
+ * without its new key, are logged once and read again.
  */
-export function watchCredentials({ target, temporal, workers, logger, everyMs = lookEveryMs }: CredentialsWatch): Service {
+export function watchCredentials({ target, temporal, workers, logger, everyMs = pollEveryMs }: CredentialsWatch): Service {
   const { tls, apiKey } = target
   const files = [tls?.ca, tls?.certificate, tls?.key, apiKey].flatMap((source) => (source?.file === undefined ? [] : [source.file]))
-  sayWhenKeyEnds(temporal.credentials, apiKey?.file !== undefined, logger)
+  warnBeforeKeyEnds(temporal.credentials, apiKey?.file !== undefined, logger)
   if (files.length === 0) return { stop: () => Promise.resolve() }
   const old = new Set<NativeConnection>()
-  let said: string | undefined
-  let looking = Promise.resolve()
-  const look = async () => {
+  let logged: string | undefined
+  const check = async () => {
     try {
       const now = readCredentials(target)
       if (!isDeepStrictEqual(now, temporal.credentials)) await use(now)
-      said = undefined
+      logged = undefined
     } catch (error) {
       const problem = problemOf(error)
-      if (said !== problem.reason) logger.warn('new credentials for Temporal cannot be used; going on with those before', problem)
-      said = problem.reason
+      if (logged !== problem.reason) logger.warn('new credentials for Temporal cannot be used; going on with those before', problem)
+      logged = problem.reason
     }
   }
   const use = async (now: TemporalCredentials) => {
@@ -56,7 +55,7 @@ export function watchCredentials({ target, temporal, workers, logger, everyMs = 
       closeLater(before)
       logger.info('the credentials of Temporal were read again')
     }
-    sayWhenKeyEnds(now, apiKey?.file !== undefined, logger)
+    warnBeforeKeyEnds(now, apiKey?.file !== undefined, logger)
   }
   const closeLater = (connection: NativeConnection) => {
     old.add(connection)
@@ -65,17 +64,16 @@ export function watchCredentials({ target, temporal, workers, logger, everyMs = 
   const close = async (connection: NativeConnection) => {
     if (old.delete(connection)) await connection.close().catch(() => {})
   }
-  const timer = setInterval(() => void (looking = looking.then(look)), everyMs).unref()
+  const polling = startPolling(check, { everyMs })
   return {
     async stop() {
-      clearInterval(timer)
-      await looking
+      await polling.stop()
       for (const connection of old) await close(connection)
     },
   }
 }
 
-function sayWhenKeyEnds({ apiKey }: TemporalCredentials, rereads: boolean, logger: Logger): void {
+function warnBeforeKeyEnds({ apiKey }: TemporalCredentials, rereads: boolean, logger: Logger): void {
   const ends = apiKey === undefined ? undefined : apiKeyExpiry(apiKey)
   if (ends === undefined || ends - Date.now() > soonMs) return
   const remedy = rereads

@@ -2,7 +2,7 @@ import { RelayerError } from '../../domain/catalogue/errors.ts'
 import type { TemporalAccess } from '../../domain/temporal-access.ts'
 import type { FailoverSettings } from '../../temporal/client/connection/failover.ts'
 import type { Logger } from '../../observability/logger.ts'
-import { dropDetails, sdkLine } from '../telemetry/sdk-lines.ts'
+import { dropDetails, sdkLine } from '../telemetry/sdk-log.ts'
 import { withSdkMetrics } from '../telemetry/sdk-metrics.ts'
 import type { ProcessTracing } from '../telemetry/tracing.ts'
 import { probeTemporal } from '../../temporal/client/connection/probe.ts'
@@ -14,22 +14,20 @@ import { redactText } from '../../observability/redact.ts'
 import { DefaultLogger, NativeConnection, Runtime } from '@temporalio/worker'
 
 export interface Temporal {
-  /** As it is now: another one after `replace`. */
+  /** Another one after `replace`. */
   readonly connection: NativeConnection
-  /** Uses the connection as it is at each call. */
+  /** Uses the present connection at each call. */
   readonly client: TemporalClient
   readonly namespace: string
-  /** Of everything that goes through this connection. */
   readonly codec: EncryptionCodec
-  /** What the connection was made with. */
   readonly credentials: TemporalCredentials
-  /** Connects with these and goes on with the new connection; the old one is returned and still open. Throws TEMPORAL_UNAVAILABLE. */
+  /** Connects anew. Returns the old connection, still open. Throws TEMPORAL_UNAVAILABLE. */
   replace(credentials: TemporalCredentials): Promise<NativeConnection>
-  /** The same connection, with another API key for every later call. */
+  /** Uses another API key for every later call. */
   replaceApiKey(credentials: TemporalCredentials & { readonly apiKey: string }): Promise<void>
 }
 
-/** Connects to the Temporal server, and checks that it has the namespace and lets us write there. Throws as `probeTemporal`, and ENCRYPTION_KEY. */
+/** Checks write access to the namespace. Throws as `probeTemporal`, and ENCRYPTION_KEY. */
 export async function connectTemporal(
   target: TemporalAccess,
   logger: Logger,
@@ -39,10 +37,10 @@ export async function connectTemporal(
     tracing,
   }: { readonly stopping?: AbortSignal; readonly failover?: FailoverSettings; readonly tracing?: ProcessTracing | undefined } = {},
 ): Promise<Temporal> {
-  // The native connection has less precise errors, and cannot be stopped while it connects.
+  // Probed first: the native connection has less precise errors and cannot be stopped while it connects.
   const codec = createEncryptionCodec(target.encryption)
   await probeTemporal(target, { stopping, writes: true })
-  // Only now: without a connection the runtime would keep the process alive; it ends with its last one.
+  // Installed after the probe: without a connection the runtime would keep the process alive.
   await installRuntime(logger)
   let credentials = readCredentials(target)
   let connection = await open(target, credentials)
@@ -91,9 +89,9 @@ async function open(target: TemporalAccess, credentials: TemporalCredentials): P
   }
 }
 
-/** A connection that is at each use the one of that moment: a client is made once, and its connection may be replaced. */
+/** A connection that follows replacements: a client is made once. */
 function following(current: () => NativeConnection): NativeConnection {
-  // Not of a connection itself: a proxy may not give another value for what its target holds as read-only.
+  // The target is no connection: a proxy may not change the read-only values of its target.
   return new Proxy(Object.create(NativeConnection.prototype) as NativeConnection, {
     has: (_, name) => Reflect.has(current(), name),
     get(_, name) {
@@ -105,9 +103,9 @@ function following(current: () => NativeConnection): NativeConnection {
 }
 
 let installed = false
-/** Of the latest connection: the SDK keeps the logger that it got first, also for the runtime that it makes anew after its last connection has closed. */
+/** Of the latest connection. The SDK keeps its first logger, even for a runtime that it creates anew. */
 let sdkLogger: Logger
-/** Sends the log lines of the SDK to this logger, from now on, and has it keep metrics; before any connection or replay. */
+/** Sends the SDK's log lines to this logger and turns on its metrics. Called before any connection or replay. */
 export async function installRuntime(logger: Logger): Promise<void> {
   sdkLogger = logger
   if (installed) return
@@ -119,9 +117,9 @@ export async function installRuntime(logger: Logger): Promise<void> {
         if (line.level === 'debug' || line.level === 'info') sdkLogger[line.level](entry.message, line.fields)
         else sdkLogger[line.level](entry.message, line.fields)
       }),
-      // Otherwise its native part writes to the console, and not as JSON.
+      // Otherwise its native part writes to the console, not as JSON.
       telemetryOptions: { logging: { filter: { core: 'WARN', other: 'ERROR' }, forward: {} }, ...(metrics && { metrics }) },
-      // The process handles signals itself, so that its roles stop in order.
+      // The process handles signals itself, so that its roles stop in sequence.
       shutdownSignals: [],
     }),
   )

@@ -4,30 +4,29 @@ import type { Temporal } from './temporal.ts'
 import type { ProcessTracing } from '../telemetry/tracing.ts'
 
 /**
- * Limits and time-outs of the Workers of a process. The limits are those that `npm run bench` was run with. The number of pollers is fixed: autoscaling pollers
- * lost tasks for 10 s on a busy dev server. An evicted workflow costs a replay of about 20 events; the SDK's own default is about 600 cached workflows per GiB
- * of heap.
+ * Limits and timeouts of Workers, as in `npm run bench`. The number of pollers is fixed: autoscaling pollers lost tasks
+ * for 10 s on a busy dev server. An evicted workflow costs a replay of about 20 events.
  */
 export const defaultTuning = {
   maxCachedWorkflows: 1_000,
   workflowTasks: 40,
   workflowPollers: 8,
   lanePollers: 4,
-  /** A lane's ledger continues as new after so many updates; undefined: as the workflow decides. */
+  /** Updates after which a lane's ledger continues as new. Undefined: the workflow decides. */
   updatesPerRun: undefined as number | undefined,
-  /** A workflow task waits so long for the process that has the workflow in memory, ms. */
+  /** How long a workflow task waits for the process that has the workflow in memory, ms. */
   stickyMs: 10_000,
-  /** Activities that run when the process is told to stop have this long to end, ms. */
+  /** Time for running activities to end when the process stops, ms. */
   graceMs: 5_000,
-  /** Activities that have not ended after this long are left behind, ms; another process takes them over. */
+  /** After this time unfinished activities are left to another process, ms. */
   forceMs: 20_000,
 }
 
 export type WorkerTuning = Readonly<typeof defaultTuning>
 
 /**
- * The defaults, with what the config says, and two variables of tests: PORTAGE_MAX_CACHED_WORKFLOWS (0 replays every workflow at every task, which finds
- * non-determinism) and PORTAGE_LANE_UPDATES_PER_RUN.
+ * The defaults, the config, and two variables for tests: PORTAGE_MAX_CACHED_WORKFLOWS (0 replays every workflow at
+ * every task) and PORTAGE_LANE_UPDATES_PER_RUN.
  */
 export function tuningFrom({ worker }: Pick<Config, 'worker'>, env: NodeJS.ProcessEnv): WorkerTuning {
   const updatesPerRun = env['PORTAGE_LANE_UPDATES_PER_RUN']
@@ -35,7 +34,7 @@ export function tuningFrom({ worker }: Pick<Config, 'worker'>, env: NodeJS.Proce
   return {
     ...defaultTuning,
     maxCachedWorkflows,
-    // Without a cache, a second task would evict the first one's workflow during its local activity, which costs a time-out of 10 s.
+    // Without a cache, a second task would evict a workflow during its local activity, which costs 10 s.
     ...(maxCachedWorkflows === 0 && { workflowTasks: 1, workflowPollers: 1 }),
     updatesPerRun: updatesPerRun ? Number(updatesPerRun) : undefined,
     stickyMs: worker.stickySeconds * 1_000,
@@ -44,20 +43,15 @@ export function tuningFrom({ worker }: Pick<Config, 'worker'>, env: NodeJS.Proce
   }
 }
 
-/** Where the Workers of a process run, and with which limits. */
 export interface Hosting {
   readonly temporal: Temporal
   readonly tuning: WorkerTuning
   /** Absent: no traces. */
   readonly tracing?: ProcessTracing | undefined
-  /** Undefined: the Workers have no version. */
   readonly deployment?: Deployment | undefined
 }
 
-/**
- * The options of a Worker that every role sets alike.
- * @param versioning of its workflows, where Workers have versions: workers/process/deployment.ts
- */
+/** @param versioning of its workflows, if Workers have versions (workers/process/deployment.ts) */
 export function commonOptions(
   { temporal: { connection, namespace }, tuning: { stickyMs, graceMs, forceMs }, tracing, deployment }: Hosting,
   versioning: 'PINNED' | 'AUTO_UPGRADE',

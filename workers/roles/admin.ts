@@ -13,30 +13,29 @@ import type { UnpolledQueue } from '../process/poll-watch.ts'
 import type { Role } from './roles.ts'
 import { readSdkMetrics } from '../telemetry/sdk-metrics.ts'
 
-/** What a process works with once it has started. */
 interface Started {
   readonly client: TemporalClient
   readonly network: Pick<Network, 'chains'>
   readonly agents: readonly LaneAgent[]
   readonly spies?: (() => readonly SpyHealth[]) | undefined
-  /** Queues that it serves, and does not poll. */
+  /** Queues that it serves and does not poll. */
   readonly unpolled: () => readonly Pick<UnpolledQueue, 'taskQueue'>[]
 }
 
-/** The admin port of a process, from before its start to its end. */
+/** The admin port of a process, open from before its start to its end. */
 export interface Admin {
-  /** Until `started` it is not ready, and says that it waits for this. */
+  /** Not ready: waits for this dependency. */
   waitsFor(dependency: string, error: RelayerError): void
-  /** What it waited for is there; its parts start. */
+  /** Not ready: all dependencies are there, its parts start. */
   starts(): void
-  /** Everything runs: from now on its parts are asked. */
+  /** Everything runs: from now on its parts are checked. */
   started(parts: Started): void
-  /** It takes nothing new: not ready any more. */
+  /** Not ready: takes nothing new. */
   stopping(): void
   close(): Promise<void>
 }
 
-/** Opens the admin port, whatever the role. Throws ADMIN_LISTEN. */
+/** Throws ADMIN_LISTEN. */
 export async function openAdmin(
   { admin, chains: configured }: Pick<Config, 'admin' | 'chains'>,
   options: { readonly role: Role; readonly chains?: readonly string[] | undefined; readonly metrics: Metrics; readonly logger: Logger },
@@ -62,7 +61,7 @@ export async function openAdmin(
   logger.info('the admin port listens', { role, host: admin.host, port: server.port })
   return {
     waitsFor(dependency, { code }) {
-      // Nobody has shown a token: he gets the code and what it means, no address and no detail, which are in the log.
+      // Requests need no token here, so they get only the code and its meaning. Details are in the log.
       const { message } = new RelayerError(code)
       const names = dependency === 'nodes' ? chains.map((chain) => `chain ${chain}`) : [dependency.toLowerCase()]
       checks = async () => names.map((name) => missing(name, message))
@@ -92,13 +91,13 @@ function queuesProblem(queues: readonly Pick<UnpolledQueue, 'taskQueue'>[]): str
   return queues.length === 0 ? undefined : `not polled: ${queues.map(({ taskQueue }) => taskQueue).join(', ')}`
 }
 
-/** A lane whose ledger has not answered gives no nonce; where the role `ledger` is away, its transfers wait. */
+/** A lane grants no nonce before its ledger has answered. Without the role `ledger` its transfers wait. */
 function laneCheck({ lane, view }: LaneAgent): Check {
   const ok = view !== undefined
   return { name: `lane ${lane}`, ok, vital: false, problem: ok ? undefined : 'its ledger has not answered yet' }
 }
 
-/** Streams fetch what a spy does not tell, where guardian APIs are configured: it is not vital. */
+/** Not vital: streams fetch missing messages from guardian APIs. */
 function spyCheck({ connected, paused, problem }: SpyHealth, index: number): Check {
   const why = paused ? 'not read: too many of its messages wait' : connected ? undefined : (problem ?? 'not connected yet')
   return { name: `spy ${index + 1}`, ok: why === undefined, vital: false, problem: why && redactText(why) }

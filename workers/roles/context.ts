@@ -1,11 +1,11 @@
-import { createLossReports, type LossReports } from '../../activities/transfer/loss-reports.ts'
+import { createLossReports, type LossReports } from '../../activities/checks/quarantine.ts'
 import { signedApis } from '../../bridges/registry.ts'
 import { configRules, namesOf } from '../../config/chains.ts'
 import type { Config } from '../../config/schema/schema.ts'
 import { type FeePolicyResolver, resolveFees } from '../../domain/fees/policy.ts'
 import { errorCatalogue, knownCode } from '../../domain/catalogue/errors.ts'
 import type { Settings } from '../../domain/settings/settings.ts'
-import { Losses } from '../../activities/transfer/losses.ts'
+import { Losses } from '../../activities/checks/losses.ts'
 import type { HaltRoute, Mismatch } from '../../intake/submit/halt-route.ts'
 import { createSubmitter, type Submitter } from '../../intake/submit/submitter.ts'
 import { createVaaLookup, type VaaLookup } from '../../intake/submit/vaa-lookup.ts'
@@ -16,21 +16,21 @@ import { createStepTimes, type StepTimes } from '../../observability/step-times.
 import { inTrace } from '../../observability/tracing.ts'
 import type { TemporalClient } from '../../temporal/client/connection/client.ts'
 import { changeSettings } from '../../temporal/client/settings/settings.ts'
-import { withEarnings } from './earnings.ts'
+import type { Bridges } from '../../bridges/port.ts'
+import type { Transfer } from '../../domain/transfer/transfer.ts'
 import type { Network } from './network.ts'
 
-/** What a process is made of, whatever its role. */
+/** The parts of a process of any role. */
 export interface ProcessParts {
   readonly config: Config
   readonly client: TemporalClient
   readonly network: Network
-  /** As they are now. */
   readonly settings: () => Settings
   readonly logger: Logger
   readonly metrics: Metrics
 }
 
-/** The same with what its roles share. */
+/** The same with the parts that roles share. */
 export interface ProcessContext extends ProcessParts {
   readonly submitter: Submitter
   readonly haltRoute: HaltRoute
@@ -38,13 +38,8 @@ export interface ProcessContext extends ProcessParts {
   readonly losses: Losses
   readonly lossReports: LossReports
   readonly stepTimes: StepTimes
-  /** Of this bridge, one for all that this process does: its limits hold for each server as a whole. */
+  /** One per bridge and process: its limits apply to each server as a whole. */
   readonly vaaLookup: (bridge: string) => VaaLookup
-}
-
-/** A part of a process beside its Temporal Workers. It may be stopped twice. */
-export interface Service {
-  stop(): Promise<void>
 }
 
 export function createContext(parts: ProcessParts): ProcessContext {
@@ -73,15 +68,15 @@ function vaaLookups(config: Config): ProcessContext['vaaLookup'] {
   }
 }
 
-/** The trace of a transfer begins where its message comes in, by whichever way. */
+/** The trace of a transfer begins with its message. */
 function tracedSubmitter({ submit }: Submitter): Submitter {
   return { submit: (name, message, options) => inTrace('submit', { 'portage.bridge': name }, () => submit(name, message, options)) }
 }
 
-/** The gas of a call on Arbitrum has the data fee in it, at a price per gas that is a hundredth of Ethereum's. */
+/** On Arbitrum gas includes the data fee, at a hundredth of Ethereum's price per gas. */
 const arbitrumGasFactor = 10
 
-/** Resolves fee limits from the config and from the settings as they are now. Gas has a limit in any case: a stranger's token may burn as much as it likes. */
+/** Resolves fee limits from config and settings. Gas is always limited: a stranger's token may burn any amount. */
 export function createFeePolicyResolver(config: Config, settings: () => Settings): FeePolicyResolver {
   const rules = configRules(config)
   const { maxGas } = config.transfers
@@ -94,7 +89,7 @@ export function createFeePolicyResolver(config: Config, settings: () => Settings
 
 const haltingCodes = Object.entries(errorCatalogue).flatMap(([code, { haltRoute }]) => (haltRoute ? [code] : []))
 
-/** From 0: an alert on the growth of a counter does not see a first value of 1. */
+/** Counters begin at 0: an alert on growth does not see a first value of 1. */
 function beginCounting({ portage_bridge_mismatch_total: mismatches }: Metrics, { bridges }: Pick<Network, 'bridges'>): void {
   for (const { sources } of bridges.values())
     for (const source of sources) {
@@ -104,10 +99,10 @@ function beginCounting({ portage_bridge_mismatch_total: mismatches }: Metrics, {
     }
 }
 
-/** Longest reason of a change of the settings (domain/settings/request.ts). */
+/** Longest reason of a change of the settings, characters (domain/settings/request.ts). */
 const longestReason = 500
 
-/** Halts routes in the name of `portage`, with the code in the reason. One order is made for all transfers that find the same contradiction at once. */
+/** Halts routes in the name of `portage`. Transfers that find the same contradiction at once share an order. */
 function createRouteHalts({ client, config, logger, metrics, network }: ProcessParts): HaltRoute {
   const pending = new Map<string, Promise<void>>()
   beginCounting(metrics, network)
@@ -127,5 +122,31 @@ function createRouteHalts({ client, config, logger, metrics, network }: ProcessP
     const ordered = pending.get(key) ?? order(mismatch).finally(() => pending.delete(key))
     pending.set(key, ordered)
     return ordered
+  }
+}
+
+/** Counts the worth of a transfer's fee, at the prices of the config, once a lane has delivered it for good. */
+export function withEarnings(
+  times: StepTimes,
+  bridges: Pick<Bridges, 'get'>,
+  metrics: Pick<Metrics, 'portage_fees_earned_wei_total'>,
+): StepTimes {
+  return {
+    ...times,
+    delivered(transfer, seenAt) {
+      times.delivered(transfer, seenAt)
+      const wei = earnedBy(bridges, transfer)
+      const { bridge, targetChain: chain } = transfer
+      if (wei !== undefined && wei > 0n) metrics.portage_fees_earned_wei_total.inc({ chain, bridge }, Number(wei))
+    },
+  }
+}
+
+/** Never throws: a delivery must not fail for a count. */
+function earnedBy(bridges: Pick<Bridges, 'get'>, transfer: Transfer): bigint | undefined {
+  try {
+    return bridges.get(transfer.bridge)?.endpoint(transfer.targetChain).earned?.(transfer)
+  } catch {
+    return undefined
   }
 }

@@ -9,9 +9,10 @@ import { createScannedAgent, type ScannedAgentOptions } from '../../intake/strea
 import { createSignedAgent, type SignedAgentOptions } from '../../intake/streams/signed/agent.ts'
 import { chainWithoutNode } from '../../intake/streams/signed/without-node.ts'
 import type { Metrics } from '../../observability/metrics.ts'
-import type { ProcessContext, Service } from './context.ts'
+import type { Service } from '../process/service.ts'
+import type { ProcessContext } from './context.ts'
 
-/** Listens to the guardian spies of the config, and feeds the streams of all sources; those of emitters find what a spy has missed. */
+/** Subscribes to guardian spies and feeds the streams of all sources. Streams find messages that a spy missed. */
 export function startIntake(context: ProcessContext): Service & { spies(): readonly SpyHealth[] } {
   const { config, network, submitter, logger, metrics } = context
   const signed = new Map(signedOptions(context).map((options) => [keyOf(options.source), createSignedAgent(options)]))
@@ -26,7 +27,7 @@ export function startIntake(context: ProcessContext): Service & { spies(): reado
       const agent = signed.get(keyOf(vaa))
       if (agent) tell(agent, vaa.sequence)
     } catch {
-      // The submitter has refused it, too.
+      // The submitter has refused it too.
     }
   }
   const listener: SpyListener = {
@@ -62,7 +63,6 @@ function reportSpy(metrics: Metrics, { bridge, health }: SpyIntake): void {
   metrics.portage_spy_unknown_sets.set({ bridge }, health.unknownSets)
 }
 
-/** What the agents of both kinds are given. */
 function commonOptions({ config, client, submitter, logger }: ProcessContext) {
   const { rangeBlocks, auditMinutes, lookBackDays, asideAfterMinutes } = config.streams
   const place = checkpointPlaceOf(config)
@@ -71,7 +71,7 @@ function commonOptions({ config, client, submitter, logger }: ProcessContext) {
   return { client, submitter, logger, rangeBlocks, ...times, checkpoints: store }
 }
 
-/** The options of the agents of emitters. All agents of a bridge, and audits by order, share the process's lookup. */
+/** All agents of a bridge and ordered audits share the lookup of the process. */
 export function signedOptions(context: ProcessContext): SignedAgentOptions[] {
   const { bridges, chains } = context.network
   return [...bridges.values()].flatMap((bridge) => {
@@ -86,7 +86,7 @@ export function signedOptions(context: ProcessContext): SignedAgentOptions[] {
   })
 }
 
-/** The options of the agent of a source that is read from blocks. Throws Error for a source of another network. */
+/** The options of the agent of a source read from blocks. Throws Error for a source of another network. */
 export function scannedOptions(context: ProcessContext, source: ScannedSource): ScannedAgentOptions {
   const { network, settings, haltRoute } = context
   const sourceChain = network.chains.get(source.sourceChain)

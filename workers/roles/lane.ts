@@ -1,6 +1,6 @@
 import { type BatchRouting, createBatchRouting } from '../../activities/batch/batch-routing.ts'
-import { createLaneSteps, createNearAtHand } from '../../activities/index.ts'
-import type { NearAtHand } from '../../activities/near-at-hand.ts'
+import { createLaneSteps, createLocalLane } from '../../activities/index.ts'
+import type { LocalLane } from '../../activities/deps.ts'
 import { chainFamilies } from '../../chains/registry.ts'
 import { chainOf, idOf } from '../../config/chains.ts'
 import { makeDataFolder } from '../../config/data-folder.ts'
@@ -12,7 +12,7 @@ import type { LaneConfig } from '../../domain/lane/lane.ts'
 import type { LaneId } from '../../domain/lane/lane-id.ts'
 import type { ChainName } from '../../domain/transfer/transfer.ts'
 import { LaneAgent } from '../../lanes/agent.ts'
-import { BroadcastSlots } from '../../lanes/broadcast-slots.ts'
+import { StepSlots } from '../../lanes/step-slots.ts'
 import { BatchTracker } from '../../lanes/batch/batch-tracker.ts'
 import { LedgerClient } from '../../lanes/ledger/ledger-client.ts'
 import { laneQueue } from '../../temporal/contracts/names.ts'
@@ -24,15 +24,15 @@ import { type Hosting, pollers } from '../process/tuning.ts'
 import type { Worker } from '@temporalio/worker'
 import { join } from 'node:path'
 
-/** Steps in memory per nonce of the window: one in flight and one that waits; the others wait in the task queue. */
+/** Steps in memory per nonce of the window: one in flight and one that waits. The others wait in the task queue. */
 const slotsPerNonce = 2
-/** Where transfers share calls: so many full batches of steps more, which wait, form a batch or are on their way into a block. A step takes some kilobytes. */
+/** Full batches of steps in addition, if transfers share calls. A step takes some kilobytes. */
 const batchesOfSlots = 4
 
-/** Blocks that pass at least before a stuck nonce is filled: with fewer, a slow block would fill nonces of processes that live. */
+/** Fewest blocks before a stuck nonce is filled. A slow block must not fill nonces of live processes. */
 const leastFillBlocks = 3
 
-/** The lanes of a chain, by id, with what their ledgers are started with. Throws INPUT_INVALID for a chain that the config does not have. */
+/** The lanes of a chain with the configs of their ledgers. Throws INPUT_INVALID for an unknown chain. */
 export function laneConfigs(config: Config, name: ChainName): Map<LaneId, LaneConfig> {
   const chain = chainOf(config, name)
   return new Map(chain.lanes.map((lane) => [idOf(chain, lane.address), laneConfig(config, chain, lane)]))
@@ -51,10 +51,7 @@ interface SigningLane {
   readonly signer: SignerConfig
 }
 
-/**
- * The lanes with a signer on the chains of this process. Throws CONFIG_INVALID if two of them are one key on one network.
- * @param addresses only these; absent: all
- */
+/** Throws CONFIG_INVALID if one key appears twice on a network. @param addresses only these. Absent: all */
 export function signingLanes({ config, network }: ProcessContext, addresses: readonly string[] | undefined): SigningLane[] {
   const only = addresses && new Set(addresses.map((address) => address.toLowerCase()))
   const seen = new Set<LaneId>()
@@ -74,14 +71,17 @@ export function signingLanes({ config, network }: ProcessContext, addresses: rea
   return lanes
 }
 
-/** One key at work. `near`: where its config lets transfer workflows of this process broadcast without its queue. */
+/** One key in use. `local`: if its config lets transfer workflows of this process broadcast without its queue. */
 interface LaneWork {
   readonly worker: Worker
   readonly agent: LaneAgent
-  readonly near?: NearAtHand
+  readonly local?: LocalLane
 }
 
-/** The activities of one key, and the agent that drives its nonces. Throws SIGNER_UNAVAILABLE, CONFIG_INVALID, DATA_FOLDER_UNUSABLE. */
+/**
+ * The activities of one key, and the agent that drives its nonces. Throws SIGNER_UNAVAILABLE, CONFIG_INVALID,
+ * DATA_FOLDER_UNUSABLE.
+ */
 export async function createLaneWorker(
   { chain, chainConfig, lane, signer: spec }: SigningLane,
   context: ProcessContext,
@@ -107,12 +107,12 @@ export async function createLaneWorker(
     largestBatch > 0 ? [[config.lane, createBatchRouting({ ...steps, agent, batches })]] : [],
   )
   const most = lane.window * slotsPerNonce + largestBatch * batchesOfSlots
-  const deps = { ...steps, agents: new Map([[config.lane, agent]]), batchRouting, slots: new BroadcastSlots(most) }
+  const deps = { ...steps, agents: new Map([[config.lane, agent]]), batchRouting, slots: new StepSlots(most) }
   const worker = await createWorker(hosting, 'AUTO_UPGRADE', {
     taskQueue: laneQueue(config.lane),
     activities: createLaneSteps(deps),
     maxConcurrentActivityTaskExecutions: most,
     activityTaskPollerBehavior: pollers(hosting.tuning.lanePollers),
   })
-  return { worker, agent, ...(lane.broadcast === 'auto' && { near: createNearAtHand(deps) }) }
+  return { worker, agent, ...(lane.broadcast === 'auto' && { local: createLocalLane(deps) }) }
 }

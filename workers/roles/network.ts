@@ -14,7 +14,7 @@ import { problemOf } from '../../observability/severity.ts'
 
 /** The chains of a process and the bridges between them. */
 export interface Network {
-  /** All chains that it reads: those that it serves, and the sources of native routes to them, whose tables it reads. */
+  /** The chains that it serves and the sources of native routes to them, whose tables it reads. */
   readonly chains: ReadonlyMap<ChainName, Chain>
   /** The chains that this process delivers to. */
   readonly served: readonly ChainName[]
@@ -23,12 +23,11 @@ export interface Network {
 }
 
 interface NetworkOptions {
-  /** Serve only these. Default: all of the config. */
+  /** Serve only these. Default: all. */
   readonly only?: readonly ChainName[] | undefined
-  /** Ends the connecting. */
   readonly stopping?: AbortSignal
   /**
-   * Called with each chain that no node answers for, if another chain is connected: its calls fail until it is connected. Absent: such a chain is an error.
+   * Called with each chain without an answering node, if another is connected. Absent: such a chain is an error.
    * @param closing aborted when the network is closed
    */
   readonly onAway?: (chain: Chain, closing: AbortSignal) => void
@@ -36,7 +35,7 @@ interface NetworkOptions {
 }
 
 /**
- * Connects to the chains of the config. Throws CHAIN_ID_MISMATCH, INPUT_INVALID, and NODE_UNAVAILABLE: for any chain, or with `onAway` if none is connected.
+ * Throws CHAIN_ID_MISMATCH, INPUT_INVALID, and NODE_UNAVAILABLE for any chain, or with `onAway` if none is connected.
  */
 export async function connectNetwork(config: Config, { only, stopping, onAway, logger }: NetworkOptions = {}): Promise<Network> {
   const served = [...new Set(only ?? Object.keys(config.chains))]
@@ -67,7 +66,7 @@ export async function connectNetwork(config: Config, { only, stopping, onAway, l
   }
 }
 
-/** A key proves native deliveries by the tables of their sources: without those it could sign none. Throws CONFIG_INVALID. */
+/** A key proves native deliveries by the tables of their sources. Throws CONFIG_INVALID if one is missing. */
 export function demandSources({ config, network }: { config: Config; network: Pick<Network, 'chains'> }, target: ChainName): void {
   const missing = sourcesOf(config, [target]).filter((source) => !network.chains.has(source))
   if (missing.length === 0) return
@@ -82,7 +81,7 @@ function buildChain(name: ChainName, chain: ChainConfig, log: Logger | undefined
   return createChain({ name, networkId, nodes, send, errors, finality, blockTimeMs, feeModel, feeHistory, environment, log })
 }
 
-/** Applies the operators' changes of nodes to the chains of this process, now and whenever they change. */
+/** Applies operators' changes of nodes to the chains of this process, now and on each change. */
 export function applyNodeChanges(watch: SettingsWatch, chains: Network['chains'], logger: Logger): void {
   let applied: readonly NodeChange[] = []
   watch.subscribe(({ nodes }) => {

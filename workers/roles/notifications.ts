@@ -11,13 +11,14 @@ import { countNotified } from '../../temporal/client/settings/notified-transfers
 import { problemOf } from '../../observability/severity.ts'
 import { readNotifier, startNotifier } from '../../temporal/client/settings/notifiers.ts'
 import { notificationQueue } from '../../temporal/contracts/notifier.ts'
-import type { ProcessParts, Service } from './context.ts'
+import { poll } from '../../runtime/wait.ts'
+import type { Service } from '../process/service.ts'
+import type { ProcessParts } from './context.ts'
 import { createWorker } from '../process/create-worker.ts'
 import type { ProcessWork } from '../process/supervise.ts'
 import { type Hosting, pollers } from '../process/tuning.ts'
-import { setTimeout as delay } from 'node:timers/promises'
 
-/** Between two looks whether the notifiers run and what they say, ms. */
+/** Interval at which notifiers are checked, ms. */
 const keepMs = 15_000
 
 export interface NotificationOptions {
@@ -30,7 +31,7 @@ export interface NotificationOptions {
 
 type Parts = Pick<ProcessParts, 'config' | 'client' | 'logger' | 'metrics'>
 
-/** Tells the receivers of a config, if it has any. Throws CONFIG_INVALID for a secret's variable that is not set. @param work gets what is started */
+/** Throws CONFIG_INVALID if the variable of a secret is not set. @param work gets the started parts */
 export async function startNotifications(
   parts: Parts,
   hosting: Hosting,
@@ -44,13 +45,13 @@ export async function startNotifications(
   services.push(service)
 }
 
-/** Tells receivers: serves the steps of their notifiers, and keeps these running. Ends its steps when it is stopped. */
+/** Serves the steps of the notifiers and keeps the notifiers running. Ends its steps when it is stopped. */
 export async function createNotificationWork(
   { config, client, logger, metrics }: Parts,
   hosting: Hosting,
   { receivers, times = notifyTimes, gapAgeMs, ...options }: NotificationOptions,
 ): Promise<{ worker: Worker; service: Service }> {
-  tellOfSecrets(receivers, logger)
+  checkSecrets(receivers, logger)
   const stopping = new AbortController()
   const { signal } = stopping
   const isSealed = config.temporal.encryption?.required === true
@@ -73,15 +74,15 @@ export async function createNotificationWork(
   }
 }
 
-/** A secret that is none is told at the start, and not with the first event. */
-function tellOfSecrets(receivers: ReadonlyMap<string, Receiver>, logger: Parts['logger']): void {
+/** Reports an unusable secret at the start, not with the first event. */
+function checkSecrets(receivers: ReadonlyMap<string, Receiver>, logger: Parts['logger']): void {
   for (const { name, secrets } of receivers.values()) {
     for (const [index, secret] of secrets.entries()) {
       try {
         checkedSecret(secret.read())
       } catch (error) {
-        // What the system says of a file names it; nothing of its text is said.
-        logger.error('a secret of a receiver cannot be used; it is told nothing until it can', {
+        // The system's error names the file and none of its content.
+        logger.error('a secret of a receiver cannot be used; it is not notified until then', {
           code: 'RECEIVER_SECRET_UNUSABLE',
           ...{ receiver: name, place: index, reason: error instanceof Error ? error.message : 'unknown' },
         })
@@ -97,35 +98,35 @@ function showState(metrics: Parts['metrics'], receiver: string, state: NotifierS
     metrics.portage_notification_receiver_disabled.set({ receiver, why }, state.disabled?.why === why ? 1 : 0)
 }
 
-/** Starts the notifiers that do not run, as after Temporal was wiped, and shows in the metrics what they say. Every process does so. */
-async function keepNotifiers(
+/** Starts missing notifiers and shows the state of all in the metrics. Every process does so. */
+function keepNotifiers(
   { client, logger, metrics }: Omit<Parts, 'config'>,
   receivers: readonly Receiver[],
   everyMs: number,
   signal: AbortSignal,
 ): Promise<void> {
   const failing = new Set<string>()
-  while (!signal.aborted) {
+  const keepAll = async () => {
     for (const { name: receiver, filter } of receivers) {
       try {
         await startNotifier(client, receiver)
         const state = await readNotifier(client, receiver)
         if (state) {
           showState(metrics, receiver, state)
-          // One more query of the visibility store, of one that is told nothing now.
+          // One more query of the visibility store, only for a stalled receiver.
           const closed = standsSince(state, Date.now()) === undefined ? 0 : await countNotified(client, filter, state.cursor.seen + 1)
           metrics.portage_notifications_waiting.set({ receiver }, waitingCount(state, closed))
         }
         failing.delete(receiver)
       } catch (error) {
         if (!failing.has(receiver) && !signal.aborted)
-          logger.warn('the notifier of a receiver could not be looked after; trying again', {
+          logger.warn('the notifier of a receiver could not be checked; trying again', {
             receiver,
             ...problemOf(error),
           })
         failing.add(receiver)
       }
     }
-    await delay(everyMs, undefined, { signal }).catch(() => {})
   }
+  return poll(keepAll, { everyMs, signal })
 }

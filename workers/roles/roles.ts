@@ -4,24 +4,25 @@ import type { StreamAudit } from '../../intake/streams/scanned/audit-transfers.t
 import type { SpyHealth } from '../../intake/spy/spy.ts'
 import type { Logger } from '../../observability/logger.ts'
 import type { RelayerError } from '../../domain/catalogue/errors.ts'
-import type { ProcessContext, Service } from './context.ts'
+import type { Service } from '../process/service.ts'
+import type { ProcessContext } from './context.ts'
 
 /** The roles of a process. */
 export const roles = ['all', 'chain', 'lane', 'ledger', 'intake', 'api'] as const
 export type Role = (typeof roles)[number]
 
-/** Answers in the place of the REST API while the process waits for what it cannot start without. */
+/** Answers in the place of the REST API while the process waits for its dependencies. */
 export interface StartupServer {
-  /** Says what is waited for, and begins to listen the first time. Throws API_LISTEN if it cannot. */
+  /** Shows the missing dependency. Listens from the first call on. Throws API_LISTEN. */
   say(what: string, error: RelayerError): Promise<void>
   /** Leaves the port to the API. */
   close(): Promise<void>
 }
 
-/** The REST API, which the roles `all` and `api` serve. Handed in by whoever starts a role: workers do not import `api`. */
+/** The REST API of the roles `all` and `api`. The caller passes it in: workers do not import `api`. */
 export interface RestApi {
   createStartupServer(listen: { readonly host: string; readonly port: number; readonly hosts: readonly string[] }): StartupServer
-  /** @param context.feedsStreams this process feeds the streams, too, and so sets their metrics itself; context.spies: its subscriptions to guardian spies; context.spending: of the keys that it holds; context.auditStream: audits a stream now, with the chains of this process */
+  /** @param context.feedsStreams this process sets the metrics of the streams itself */
   start(
     context: ProcessContext & {
       readonly feedsStreams: boolean
@@ -41,6 +42,6 @@ export interface RunOptions {
   readonly chains?: readonly string[]
   /** Serve only the lanes with these addresses. */
   readonly lanes?: readonly string[]
-  /** Ends a start that waits for its dependencies; without effect after that. */
+  /** Ends a start that waits for its dependencies. No effect later. */
   readonly stopping?: AbortSignal
 }

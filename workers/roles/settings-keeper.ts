@@ -14,7 +14,8 @@ import { createCheckpointFiles } from '../../intake/streams/checkpoints.ts'
 import type { TemporalClient } from '../../temporal/client/connection/client.ts'
 import { changeSettings, readSettings, restoreSettings } from '../../temporal/client/settings/settings.ts'
 import type { SettingsWatch } from '../../temporal/client/settings/settings-watch.ts'
-import type { Service } from './context.ts'
+import { within } from '../../runtime/wait.ts'
+import type { Service } from '../process/service.ts'
 import { problemOf } from '../../observability/severity.ts'
 
 export interface SettingsKeeperOptions {
@@ -23,19 +24,21 @@ export interface SettingsKeeperOptions {
   readonly namespace: string
   readonly watch: SettingsWatch
   readonly logger: Logger
-  /** This process also makes good what a Temporal that was restored from a copy does not have: the role `ledger`. */
+  /** Also repairs the settings of a Temporal that was restored from a copy: the role `ledger`. */
   readonly merges: boolean
 }
 
-/** The name of the file, or of the object, beside those of the streams. */
+/** Name of the file or object, next to those of the streams. */
 const name = 'settings'
-/** Between two tries to hand in what the settings lack, ms. */
+/** Pause before a failed comparison is repeated, ms. */
 const againMs = 5_000
+/** Longest wait for the present work when the process stops, ms. */
+const stopMs = 2_000
 
 /**
- * Keeps the settings outside Temporal, beside the checkpoints of the streams, and offers them to a Temporal that has none: before this process does any work,
- * and again when they are gone. Whoever is first wins. Of a checkpoint that is newer than the settings which run, halts, denied parties and revoked
- * tokens are ordered again (role `ledger`), and nothing that would loosen anything. An operator who wants to begin anew removes the file first.
+ * Keeps a checkpoint of the settings and restores it to a Temporal without settings, before any work. The first process
+ * wins. From a checkpoint newer than the settings, the role `ledger` repeats only halts, denials and revocations. To
+ * begin anew, remove the file first.
  */
 export async function keepSettings({ config, client, namespace, watch, logger, merges }: SettingsKeeperOptions): Promise<Service> {
   const place = checkpointPlaceOf(config)
@@ -72,7 +75,7 @@ export async function keepSettings({ config, client, namespace, watch, logger, m
     } else if (settings.version > 0 && settings.version !== kept?.settings.version) await write(settings)
   }
 
-  /** One after the other; what fails is done again until it succeeds or something newer is known. */
+  /** Runs one after the other. Repeats a failed one until it succeeds or newer settings are known. */
   function enqueue(settings: Settings): void {
     const next = () =>
       follow(settings).catch((error: unknown) => {
@@ -84,11 +87,11 @@ export async function keepSettings({ config, client, namespace, watch, logger, m
   }
 
   if (kept && watch.current().version === 0) {
-    // Before any work: neither this process nor another may act as if nothing were halted.
+    // Before any work: no process may act as if nothing were halted.
     if ((await restore(kept)) || watch.isRead()) watch.learn(kept.settings)
   }
   const end = watch.subscribe((settings) => {
-    // What this process knew of a Temporal that was wiped under it stays in force here until Temporal has it again.
+    // After a wipe, the known settings stay in force here until Temporal has them again.
     if (settings.version === 0 && kept && kept.settings.version > 0) queueMicrotask(() => kept && watch.learn(kept.settings))
     enqueue(settings)
   })
@@ -96,12 +99,11 @@ export async function keepSettings({ config, client, namespace, watch, logger, m
     async stop() {
       stopped = true
       end()
-      await Promise.race([work, new Promise((resolve) => setTimeout(resolve, 2_000).unref())])
+      await within(stopMs, work, () => undefined)
     },
   }
 }
 
-/** Hands kept settings to Temporal. */
 function createRestorer({ config, client, logger }: Pick<SettingsKeeperOptions, 'config' | 'client' | 'logger'>) {
   /** False: Temporal has settings. */
   async function restore({ settings, at, refused }: KeptSettings): Promise<boolean> {
@@ -116,12 +118,12 @@ function createRestorer({ config, client, logger }: Pick<SettingsKeeperOptions, 
 
   return {
     restore,
-    /** Orders again what restricts, each as it was given. */
+    /** Repeats the restricting orders as they were given. */
     async merge(newer: KeptSettings): Promise<void> {
       const now = await readSettings(client)
       if (now.version === 0) return void (await restore(newer))
       for (const { by, reason, orders } of missingRestrictions(newer.settings, now, Date.now())) {
-        logger.warn('an order of the checkpoint is not in the settings, which are older: it is given again', {
+        logger.warn('an order of the checkpoint is missing in the settings, which are older: it is repeated', {
           code: 'SETTINGS_ORDERED_AGAIN',
           ...{ by, reason, orders },
         })
@@ -136,7 +138,7 @@ function createRestorer({ config, client, logger }: Pick<SettingsKeeperOptions, 
   }
 }
 
-/** Undefined: there is none, or none that can be used. Throws CHECKPOINT_UNAVAILABLE: there may be one, with halts. */
+/** Undefined: there is no usable checkpoint. Throws CHECKPOINT_UNAVAILABLE: there may be one, with halts. */
 async function readKept(
   files: ReturnType<typeof createCheckpointFiles>,
   namespace: string,

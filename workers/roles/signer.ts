@@ -10,7 +10,6 @@ import { laneId } from '../../domain/lane/lane-id.ts'
 import type { ChainName } from '../../domain/transfer/transfer.ts'
 import type { Logger } from '../../observability/logger.ts'
 
-/** What a lane's policy is made of, from its config. */
 interface PolicyParts {
   readonly chainName: ChainName
   readonly chain: Pick<ChainConfig, 'family' | 'networkId' | 'lanes' | 'treasury' | 'signing'>
@@ -18,14 +17,14 @@ interface PolicyParts {
   readonly dataFee: SigningPolicy['dataFee']
   /** All bridges on this chain. */
   readonly bridges: readonly Pick<Endpoint, 'calls' | 'proveCall'>[]
-  /** Where spending outlives the process; absent: nowhere. */
+  /** Keeps spending beyond the process. Absent: it is lost. */
   readonly spendingFolder?: string
 }
 
 /**
- * What the key of a lane may sign: the deliveries of the bridges on this chain that its config allows, once their bridge has proved them; operators' calls that
- * it lists; coins to the treasury and to the chain's other lanes (top-ups); and the treasury's tokens to the treasury. Throws CONFIG_INVALID for a delivery
- * among the operators' calls.
+ * The policy of a lane's key: deliveries that their bridge proves; listed operators' calls; coins to the treasury and
+ * the chain's other lanes; the treasury's tokens to it. Throws CONFIG_INVALID for a delivery among the operators'
+ * calls.
  */
 export function signingPolicy({ chainName, chain, lane, dataFee, bridges, spendingFolder }: PolicyParts): SigningPolicy {
   const { lanes, treasury } = chain
@@ -64,7 +63,7 @@ async function proveCall(bridges: PolicyParts['bridges'], call: Intent): Promise
   for (const bridge of provers) await bridge.proveCall(call)
 }
 
-/** The field of the config that decides, for the text of a refusal. */
+/** The field of the config that decides, for texts of refusals. */
 function fieldOf(chain: ChainName, lane: PolicyParts['lane'], what: Parameters<SigningPolicy['fieldOf']>[0]): string {
   const ofLane = `chains.${chain}.lanes[${lane.address}]`
   if (what === 'payees') return `chains.${chain}.treasury`
@@ -73,8 +72,8 @@ function fieldOf(chain: ChainName, lane: PolicyParts['lane'], what: Parameters<S
 }
 
 /**
- * Opens the key of a lane. If a signing service does not answer, the process starts without it, since it may have other lanes: the service is asked again
- * with every signature. Throws SIGNER_UNAVAILABLE for errors that do not end by themselves.
+ * Opens the key of a lane. If a signing service is offline, the process starts anyway, since it may have other lanes:
+ * each signature asks the service again. Throws SIGNER_UNAVAILABLE for permanent errors.
  */
 export async function openSigner(address: string, open: () => Promise<Signer>, logger: Logger): Promise<Signer> {
   try {
@@ -82,7 +81,7 @@ export async function openSigner(address: string, open: () => Promise<Signer>, l
   } catch (error) {
     const { code } = toRelayerError(error)
     if (code !== 'SIGNER_OFFLINE') throw error
-    logger.warn('the signing service of the lane does not answer; it is asked again with every signature', { address, ...problemOf(error) })
+    logger.warn('the signing service of the lane does not answer; each signature asks it again', { address, ...problemOf(error) })
   }
   let opened: Promise<Signer> | undefined
   let signer: Signer | undefined

@@ -8,10 +8,11 @@ import type { Logger } from '../../observability/logger.ts'
 import { idOf } from '../../operations/notifications/events.ts'
 import type { TemporalClient } from '../../temporal/client/connection/client.ts'
 import { raiseNotification } from '../../temporal/client/settings/notifiers.ts'
-import type { ProcessParts, Service } from './context.ts'
-import { setTimeout as delay } from 'node:timers/promises'
+import { type Service, startPolling } from '../process/service.ts'
+import type { ProcessParts } from './context.ts'
+import { LRUCache } from 'lru-cache'
 
-/** Of a limit: as the alert `PortageSpendingHigh` has it. */
+/** Share of a limit, as in the alert `PortageSpendingHigh`. */
 const nearPercent = 80n
 const everyMs = 15_000
 const periodsMs: Readonly<Record<string, number>> = { hour: 3_600_000, day: 24 * 3_600_000 }
@@ -26,29 +27,18 @@ export interface SpendingNoticeOptions {
 }
 
 /**
- * What a key has signed for is known to the process that holds it, and to no workflow. So this process tells the notifiers, by a signal, when it is near a limit:
- * once an hour or a day for each limit at most, under an id that every process with the key makes alike.
+ * Notifies receivers when a key is near a spending limit: only its processes know its spending. At most once per limit
+ * and window: the id is the same in every process.
  */
 export function startSpendingNotices(options: SpendingNoticeOptions): Service {
-  const stopping = new AbortController()
-  const { signal } = stopping
-  const told = new Set<string>()
-  const run = async () => {
-    while (!signal.aborted) {
-      for (const one of nearLimits(options, Date.now())) await tell(options, one, told)
-      await delay(options.everyMs ?? everyMs, undefined, { signal }).catch(() => {})
-    }
+  const notified = new LRUCache<string, true>({ max: 1_000 })
+  const check = async () => {
+    for (const one of nearLimits(options, Date.now())) await notify(options, one, notified)
   }
-  const ended = run()
-  return {
-    stop() {
-      stopping.abort()
-      return ended
-    },
-  }
+  return startPolling(check, { everyMs: options.everyMs ?? everyMs })
 }
 
-/** The same for the lanes of a process; nothing where nobody is to be told. */
+/** The same for the lanes of a process, if a receiver wants it. */
 export function spendingNotices(
   { config, client, logger }: Pick<ProcessParts, 'config' | 'client' | 'logger'>,
   agents: readonly LaneAgent[],
@@ -79,19 +69,21 @@ export function nearLimits({ lanes, agents }: Pick<SpendingNoticeOptions, 'lanes
   })
 }
 
-async function tell({ client, receivers, logger }: SpendingNoticeOptions, one: SpendingNotice, told: Set<string>): Promise<void> {
+async function notify(
+  { client, receivers, logger }: SpendingNoticeOptions,
+  one: SpendingNotice,
+  notified: LRUCache<string, true>,
+): Promise<void> {
   const about = { lane: one.lane, chains: [one.chain] }
   for (const { name, filter } of receivers) {
     const key = `${name}/${one.notification.id}`
-    if (told.has(key) || !wantsSubject(filter, about)) continue
+    if (notified.has(key) || !wantsSubject(filter, about)) continue
     try {
       await raiseNotification(client, name, one.notification)
-      told.add(key)
-      const [oldest] = told
-      if (told.size > 1_000 && oldest !== undefined) told.delete(oldest)
+      notified.set(key, true)
     } catch (error) {
-      // The next look tries it again.
-      logger.debug('a notifier could not be told what a key has signed for', { receiver: name, reason: toRelayerError(error).message })
+      // The next check tries again.
+      logger.debug('a notifier could not be notified of the spending of a key', { receiver: name, reason: toRelayerError(error).message })
     }
   }
 }

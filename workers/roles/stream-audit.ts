@@ -15,12 +15,12 @@ import { scannedOptions, signedOptions } from './intake.ts'
 import { connectNetwork } from './network.ts'
 
 /**
- * One audit of a stream by this very process, with the chains of its config: what the intake does every `streams.auditMinutes`. It reports to the
- * stream what it finds, and starts it, as an agent would. Throws STREAM_NOT_FOUND, and what connecting and reading throw.
+ * Audits a stream in this process, as the intake does every `streams.auditMinutes`. Throws STREAM_NOT_FOUND, and what
+ * connecting and reading throw.
  */
 export async function auditNow(client: TemporalClient, config: Config, stream: string, logger: Logger): Promise<StreamAudit> {
   const target = stream.split(':')[2] ?? ''
-  // The two chains of the route are enough: an outage of another chain does not matter here.
+  // Only the chains of the route: an outage of another chain does not matter.
   const network = await connectNetwork(config, { only: config.chains[target] ? [target] : undefined })
   try {
     const now = await readSettings(client)
@@ -31,7 +31,7 @@ export async function auditNow(client: TemporalClient, config: Config, stream: s
   }
 }
 
-/** The same with the chains of a process that runs. Throws STREAM_NOT_FOUND, STREAM_AUDIT_UNENDED, and what reading throws. */
+/** With the chains of a running process. Throws STREAM_NOT_FOUND, STREAM_AUDIT_UNENDED, and what reading throws. */
 export async function auditHere(context: ProcessContext, stream: string, limits: AuditLimits = {}): Promise<StreamAudit> {
   const { bridges } = context.network
   const source = [...bridges.values()].flatMap(({ sources }) => sources).find(({ config: { stream: id } }) => id === stream)
@@ -39,14 +39,14 @@ export async function auditHere(context: ProcessContext, stream: string, limits:
   return source.kind === 'scanned' ? auditOnce(scannedOptions(context, source), limits) : auditSigned(context, source, limits)
 }
 
-/** In the words of a scanned source: what the network's servers do not have is a gap. */
+/** The result in terms of a scanned source: a message that the network's servers lack is a gap. */
 function auditSigned(context: ProcessContext, source: SignedSource, limits: AuditLimits): Promise<StreamAudit> {
   const { client, logger } = context
   const options = signedOptions(context).find((one) => one.source === source)
   const streamClient = new StreamClient({ client, config: source.config, logger })
   return auditWithin(streamClient, source.config.stream, limits, async () => {
     if (!options || !(await streamClient.state())) throw unknown(source.config.stream)
-    // It looks once: a gap that it has just found is looked for at once, and whether an open number's transfer runs is asked of the server, by the submitter.
+    // One round: new gaps are fetched at once, and the server is asked whether transfers run.
     const auditor = createSignedAuditor({ ...options, streamClient, freshMs: 0, lostAfterMs: 0 }, options.auditMs)
     const { upTo, height, delivered, started, restarted, closed, undone } = await auditor.audit()
     const gaps = Object.values(streamClient.view?.gaps ?? {}).reduce((sum, numbers) => sum + Number(numbers), 0)

@@ -18,20 +18,21 @@ import type { InjectedSinks, WorkerInterceptors } from '@temporalio/worker'
 import { toRelayerError } from '../../domain/catalogue/errors.ts'
 import type { Logger } from '../../observability/logger.ts'
 import { redactText } from '../../observability/redact.ts'
+import { within } from '../../runtime/wait.ts'
 import type { SpanAttributes, Tracing } from '../../observability/tracing.ts'
 import type { TracedRun, TraceSinks } from '../../workflows/trace-headers.ts'
 import type { Role } from '../roles/roles.ts'
 
-/** Between two log lines about traces that could not be sent, ms. */
+/** Interval at which lost traces are logged, ms. */
 const logAgainMs = 5 * 60_000
-/** A process that stops waits so long for the last spans to be sent, ms. */
+/** Longest wait of a stopping process for its last spans to be sent, ms. */
 const closeMs = 3_000
 
 /** Set on spans that may begin a trace. */
 const rootAttribute = 'portage.root'
 
 export interface TracingOptions {
-  /** Base URL of the collector; absent: as the environment says. */
+  /** Base URL of the collector. Absent: the environment names it. */
   readonly endpoint: string | undefined
   /** Share of traces that are sent. */
   readonly ratio: number
@@ -39,16 +40,16 @@ export interface TracingOptions {
   readonly logger: Logger
 }
 
-/** Tracing, with what hands traces on through Temporal. */
+/** Tracing with the interceptors that propagate traces through Temporal. */
 export interface ProcessTracing extends Tracing {
   readonly client: OpenTelemetryWorkflowClientInterceptor
   readonly interceptors: WorkerInterceptors
   readonly sinks: InjectedSinks<TraceSinks>
-  /** Sends what is left. Throws never. */
+  /** Sends the remaining spans. Never throws. */
   close(): Promise<void>
 }
 
-/** Records spans of traces that begin at the intake, and sends them. Everything else that Temporal's interceptors see (looks of lanes and streams) is no trace. */
+/** Records and sends spans of traces that begin at the intake. Other calls begin no trace. */
 export function createTracing({ endpoint, ratio, role, logger }: TracingOptions): ProcessTracing {
   const exporter = new OTLPTraceExporter(
     endpoint === undefined ? {} : { url: new URL('v1/traces', `${endpoint.replace(/\/*$/, '')}/`).href },
@@ -82,8 +83,7 @@ export function createTracing({ endpoint, ratio, role, logger }: TracingOptions)
       },
     },
     async close() {
-      const late = new Promise((resolve) => setTimeout(resolve, closeMs).unref())
-      await Promise.race([provider.shutdown().catch(() => undefined), late])
+      await within(closeMs, provider.shutdown(), () => undefined).catch(() => {})
     },
   }
 }
@@ -106,7 +106,7 @@ async function ended<Result>(span: Span, work: () => Promise<Result>): Promise<R
   }
 }
 
-/** A span with a parent is recorded as its parent is. Without one it is recorded only if it may begin a trace, and then by chance. */
+/** A span is recorded as its parent is. Without one only a root span is, by chance. */
 function createSampler(ratio: number): Sampler {
   const chance = new TraceIdRatioBasedSampler(ratio)
   return {
@@ -120,12 +120,12 @@ function createSampler(ratio: number): Sampler {
   }
 }
 
-/** Sends spans without secrets: the texts of errors name URLs. What cannot be sent is lost, and told now and then. */
+/** Removes secrets from spans: texts of errors name URLs. Spans that cannot be sent are lost. */
 function redacting(exporter: SpanExporter, logger: Logger): SpanExporter {
-  let toldAt = -Infinity
-  const tell = ({ code, error }: ExportResult) => {
-    if (code === ExportResultCode.SUCCESS || Date.now() - toldAt < logAgainMs) return
-    toldAt = Date.now()
+  let loggedAt = -Infinity
+  const log = ({ code, error }: ExportResult) => {
+    if (code === ExportResultCode.SUCCESS || Date.now() - loggedAt < logAgainMs) return
+    loggedAt = Date.now()
     logger.warn('traces could not be sent, and are lost; transfers go on', {
       code: 'TRACES_LOST',
       reason: error?.message ?? 'no reason was given',
@@ -134,7 +134,7 @@ function redacting(exporter: SpanExporter, logger: Logger): SpanExporter {
   return {
     export(spans, done) {
       exporter.export(spans.map(redacted), (result) => {
-        tell(result)
+        log(result)
         done(result)
       })
     },
@@ -159,7 +159,7 @@ function redactedTexts<Values extends object>(values: Values): Values {
   return Object.fromEntries(entries) as Values
 }
 
-/** The span of a run, which no code outside of its workflow was in. */
+/** The span of a run, made by its workflow. */
 function spanOfRun(run: TracedRun, name: string, attributes: SpanAttributes, resource: Resource): ReadableSpan {
   const { traceId, spanId, parentSpanId, startedAt, endedAt } = run
   const traceFlags = Number.parseInt(run.flags, 16)

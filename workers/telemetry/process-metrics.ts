@@ -9,11 +9,7 @@ import type { Network } from '../roles/network.ts'
 
 const laneStates = ['active', 'syncing', 'paused', 'draining', 'forbidden', 'funds', 'replaced'] as const
 
-/**
- * The metrics of a process, with what its chains and lanes count themselves.
- * @param agents may be filled later
- * @param metrics to which this is added
- */
+/** @param agents may be filled later @param metrics to which this is added */
 export function processMetrics(
   network: Pick<Network, 'chains'>,
   agents: readonly LaneAgent[],
@@ -26,55 +22,60 @@ export function processMetrics(
     const { halts, version } = settings()
     all.portage_halts.set({}, halts.length)
     all.portage_settings_version.set({}, version)
-    const totals = [
-      all.portage_rpc_calls_total,
-      all.portage_node_failures_total,
-      all.portage_lane_external_nonces_total,
-      all.portage_lane_raises_total,
-      all.portage_batches_total,
-      all.portage_batch_members_total,
-      all.portage_batches_ended_total,
-      all.portage_batches_split_total,
-    ]
-    for (const counter of totals) counter.reset()
+    for (const total of totals) all[total].reset()
     for (const chain of network.chains.values()) {
-      for (const [node, counts] of chain.callsByNode) {
-        for (const [method, calls] of counts) all.portage_rpc_calls_total.inc({ chain: chain.name, method, node }, calls)
-      }
       collectNodes(all, chain, (nodesSeen[chain.name] ??= new Map()))
-      const event = chain.heads.current
-      if (!event) continue
-      all.portage_head_height.set({ chain: chain.name }, event.latest.height)
-      all.portage_head_age_seconds.set({ chain: chain.name }, Math.max(0, Date.now() / 1_000 - event.latest.timestamp))
-      all.portage_finalized_height.set({ chain: chain.name }, event.finalized)
+      collectHeads(all, chain)
     }
-    for (const { lane, view, load, balance, external, atFeeLimit, signingRefused, spending, batchCounts, raises } of agents) {
-      collectBatches(all, lane, batchCounts)
-      for (const [kind, count] of Object.entries(raises)) all.portage_lane_raises_total.inc({ lane, kind }, count)
-      all.portage_lane_waiting.set({ lane }, load.waiting)
-      all.portage_lane_at_fee_limit.set({ lane }, atFeeLimit)
-      all.portage_lane_signing_refused.set({ lane }, signingRefused)
-      for (const { window, spent, limit } of spending) {
-        all.portage_lane_spent_wei.set({ lane, window }, Number(spent))
-        all.portage_lane_spending_limit_wei.set({ lane, window }, Number(limit))
-      }
-      if (balance !== undefined) all.portage_lane_balance_wei.set({ lane }, Number(balance))
-      if (!view) continue
-      const state = view.closed?.why ?? (view.synced ? 'active' : 'syncing')
-      for (const one of laneStates) all.portage_lane_state.set({ lane, state: one }, one === state ? 1 : 0)
-      all.portage_lane_external_nonces_total.inc({ lane }, external)
-      all.portage_lane_in_flight.set({ lane }, view.inFlight)
-      all.portage_lane_window.set({ lane }, view.window)
-      all.portage_lane_nonce_gap.set({ lane }, Math.max(0, view.next - view.latest))
-      if (view.kept === undefined || view.keptLimit === undefined) continue
-      all.portage_lane_kept_entries.set({ lane }, view.kept)
-      all.portage_lane_kept_entries_limit.set({ lane }, view.keptLimit)
-    }
+    for (const agent of agents) collectLane(all, agent)
   })
   return metrics
 }
 
-/** What was rolled back at once is one reorganisation, however the poll cut it. */
+/** Counters that are set anew from the counts of chains and lanes. */
+const totals = [
+  'portage_rpc_calls_total',
+  'portage_node_failures_total',
+  'portage_lane_external_nonces_total',
+  'portage_lane_raises_total',
+  'portage_batches_total',
+  'portage_batch_members_total',
+  'portage_batches_ended_total',
+  'portage_batches_split_total',
+] as const
+
+function collectHeads(all: Metrics, { name: chain, heads: { current } }: Chain): void {
+  if (!current) return
+  all.portage_head_height.set({ chain }, current.latest.height)
+  all.portage_head_age_seconds.set({ chain }, Math.max(0, Date.now() / 1_000 - current.latest.timestamp))
+  all.portage_finalized_height.set({ chain }, current.finalized)
+}
+
+function collectLane(all: Metrics, agent: LaneAgent): void {
+  const { lane, view, load, balance, external, atFeeLimit, signingRefused, spending, batchCounts, raises } = agent
+  collectBatches(all, lane, batchCounts)
+  for (const [kind, count] of Object.entries(raises)) all.portage_lane_raises_total.inc({ lane, kind }, count)
+  all.portage_lane_waiting.set({ lane }, load.waiting)
+  all.portage_lane_at_fee_limit.set({ lane }, atFeeLimit)
+  all.portage_lane_signing_refused.set({ lane }, signingRefused)
+  for (const { window, spent, limit } of spending) {
+    all.portage_lane_spent_wei.set({ lane, window }, Number(spent))
+    all.portage_lane_spending_limit_wei.set({ lane, window }, Number(limit))
+  }
+  if (balance !== undefined) all.portage_lane_balance_wei.set({ lane }, Number(balance))
+  if (!view) return
+  const state = view.closed?.why ?? (view.synced ? 'active' : 'syncing')
+  for (const one of laneStates) all.portage_lane_state.set({ lane, state: one }, one === state ? 1 : 0)
+  all.portage_lane_external_nonces_total.inc({ lane }, external)
+  all.portage_lane_in_flight.set({ lane }, view.inFlight)
+  all.portage_lane_window.set({ lane }, view.window)
+  all.portage_lane_nonce_gap.set({ lane }, Math.max(0, view.next - view.latest))
+  if (view.kept === undefined || view.keptLimit === undefined) return
+  all.portage_lane_kept_entries.set({ lane }, view.kept)
+  all.portage_lane_kept_entries_limit.set({ lane }, view.keptLimit)
+}
+
+/** Counts one reorganisation per event with rolled back blocks. */
 function countReorgs(metrics: Metrics, { name: chain, heads }: Pick<Chain, 'name' | 'heads'>): void {
   let deepest = 0
   heads.subscribe(({ rolledBack }) => {
@@ -85,7 +86,7 @@ function countReorgs(metrics: Metrics, { name: chain, heads }: Pick<Chain, 'name
   })
 }
 
-/** Sets nothing for a lane that has signed no batch. */
+/** A lane that has signed no batch shows nothing. */
 function collectBatches(all: Metrics, lane: LaneId, { members, signed, split, ended }: LaneAgent['batchCounts']): void {
   for (const [state, count] of ended) all.portage_batches_ended_total.inc({ lane, state }, count)
   if (signed > 0) all.portage_batches_total.inc({ lane }, signed)
@@ -93,8 +94,11 @@ function collectBatches(all: Metrics, lane: LaneId, { members, signed, split, en
   if (split > 0) all.portage_batches_split_total.inc({ lane }, split)
 }
 
-/** @param seen every node that was shown before, with its use: a node that was removed since counts as down */
-function collectNodes(all: Metrics, { name: chain, nodes }: Chain, seen: Map<string, NodeStatus['use']>): void {
+/** @param seen nodes that were shown before, with their use: a removed node counts as down */
+function collectNodes(all: Metrics, { name: chain, nodes, callsByNode }: Chain, seen: Map<string, NodeStatus['use']>): void {
+  for (const [node, counts] of callsByNode) {
+    for (const [method, calls] of counts) all.portage_rpc_calls_total.inc({ chain, method, node }, calls)
+  }
   for (const [node, use] of seen) all.portage_node_up.set({ chain, node, use }, 0)
   for (const { name: node, use, state, lag, latencyMs, failures } of nodes()) {
     seen.set(node, use)

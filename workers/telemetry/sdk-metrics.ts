@@ -10,9 +10,9 @@ import { createServer, type AddressInfo } from 'node:net'
 import { once } from 'node:events'
 import type { MetricsExporterConfig } from '@temporalio/worker'
 
-/** A scraper waits 10 s by default, and our own figures must not be late for these, ms. */
+/** Longest wait for the core's metrics, ms. A scraper waits 10 s by default. */
 const timeoutMs = 2_000
-/** Some hundred kilobytes in a process with many lanes. */
+/** A process with many lanes has some hundred kilobytes. */
 const mostBytes = 16 * 1024 * 1024
 
 /** Another process may take the port between its choice and its use. */
@@ -21,8 +21,8 @@ const mostTries = 5
 let address: string | undefined
 
 /**
- * Has the core of Temporal's SDK keep its metrics, and serve them to this process: it has no other way to give them out as they are. Its server knows nothing of hosts
- * and limits, so that it gets an address that nobody is told, of the 16 million of loopback where the system has them: a web page cannot guess it.
+ * Makes the core of Temporal's SDK serve its metrics to this process: it cannot export them unchanged. Its server
+ * checks no hosts, so it gets a secret address among the 16 million of loopback: a web page cannot guess it.
  */
 async function exporter(): Promise<MetricsExporterConfig> {
   const host = process.platform === 'linux' ? `127.${randomInt(1, 255)}.${randomInt(1, 255)}.${randomInt(1, 255)}` : '127.0.0.1'
@@ -36,8 +36,8 @@ async function exporter(): Promise<MetricsExporterConfig> {
 }
 
 /**
- * What `install` gives with these metrics, on another port where one is taken; without them where no port can be had, or none serves: they are not worth a
- * process that does not start. Throws what `install` throws without them.
+ * Calls `install` with these metrics, on another port if one is taken, or without metrics if no port works: a process
+ * must start anyway. Throws what `install` throws without them.
  */
 export async function withSdkMetrics<T>(install: (metrics: MetricsExporterConfig | undefined) => T, choose = exporter): Promise<T> {
   for (let tries = 1; tries < mostTries; tries++) {
@@ -52,7 +52,7 @@ export async function withSdkMetrics<T>(install: (metrics: MetricsExporterConfig
 
 type Steps = KeylessSteps & LaneSteps & LocalBroadcastSteps & BatchSteps & OperatorTransactionSteps & AuditSteps & NotifierSteps
 
-/** What Portage runs. Types by which somebody else starts what nobody serves are in the labels of the core, too. */
+/** The core's labels also have unknown types, which anyone can start. */
 const ours: {
   readonly workflow_type: Readonly<Record<keyof typeof workflows, true>>
   readonly activity_type: Readonly<Record<keyof Steps, true>>
@@ -92,7 +92,7 @@ const ours: {
   },
 }
 
-/** Leaves out the series of types that are not ours: whoever reaches Temporal could make as many as he likes. */
+/** Removes the series of unknown types: a stranger could make any number of them. */
 export function ownSeries(text: string): string {
   const isOwn = (line: string) =>
     [...line.matchAll(/\b(workflow_type|activity_type)="((?:[^"\\]|\\.)*)"/g)].every(
@@ -102,7 +102,7 @@ export function ownSeries(text: string): string {
   return lines.filter((line) => line.startsWith('#') || isOwn(line)).join('\n')
 }
 
-/** Prometheus text of the core of Temporal's SDK: `temporal_…`. Empty before it runs, and where it does not answer. Throws never. */
+/** Prometheus text of the SDK's core: `temporal_…`. Empty if it does not answer. Never throws. */
 export async function readSdkMetrics(): Promise<string> {
   if (address === undefined) return ''
   const answer = await fetchBounded(new URL(`http://${address}/metrics`), {}, { timeoutMs, mostBytes }).catch(() => undefined)

@@ -7,8 +7,8 @@ import type { Role } from '../roles/roles.ts'
 export type { ProcessTracing } from './otlp.ts'
 
 /**
- * Sends traces of transfers over OTLP, if an endpoint is named: by the environment (OTEL_EXPORTER_OTLP_ENDPOINT, OTEL_EXPORTER_OTLP_TRACES_ENDPOINT) or by the config.
- * Undefined: by neither, or OTEL_SDK_DISABLED is set; then nothing of OpenTelemetry is loaded.
+ * Sends traces over OTLP if the environment or the config names an endpoint. Undefined: no endpoint, or
+ * OTEL_SDK_DISABLED is set. Then OpenTelemetry is not loaded.
  */
 export async function startTracing(
   { otlpEndpoint, traceRatio }: Config['telemetry'],

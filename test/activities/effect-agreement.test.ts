@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { isAbsent, isDenied, isFinal } from '../../activities/transfer/delivery-checks.ts'
+import { isAbsent, isDenied, isFinal } from '../../activities/checks/effect.ts'
 import type { Endpoint } from '../../bridges/port.ts'
 import type { At, Chain, NodeStatus } from '../../chains/port.ts'
 import type { Transfer } from '../../domain/transfer/transfer.ts'

@@ -4,7 +4,7 @@ export interface Waiting {
   readonly priority: number
   /** Fairness key: waiters of one class take turns by source. */
   readonly source: string
-  /** ms; waiting makes a low class rise. */
+  /** ms. A waiter rises by a class with time. */
   readonly since: number
   /** ms since the epoch; absent: none. */
   readonly deadline?: number | undefined
@@ -13,16 +13,16 @@ export interface Waiting {
 const defaultAgeingMs = 10_000
 
 /**
- * Calls that wait for a slot of a lane, in memory. The best class comes first (class less age), within it the source that was served longest ago, within that
- * the earliest deadline, and then the oldest: a source gains nothing on others by setting a deadline.
+ * Calls that wait for a nonce, by class (less age), then the source served longest ago, then deadline, then age: a
+ * deadline gives a source no advantage over others.
  */
-export class NonceQueue<T extends Waiting> {
+export class FairQueue<T extends Waiting> {
   readonly #waiters = new Set<T>()
   readonly #lastServed = new Map<string, number>()
   readonly #ageingMs: number
   #turn = 0
 
-  /** @param ageingMs after this long a waiter counts as one class higher, so that a steady stream of high classes starves none */
+  /** @param ageingMs a waiter rises by a class after this time, so that high classes starve none */
   constructor(ageingMs = defaultAgeingMs) {
     this.#ageingMs = ageingMs
   }

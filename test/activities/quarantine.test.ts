@@ -1,13 +1,13 @@
 import { MockActivityEnvironment } from '@temporalio/testing'
 import { describe, expect, test } from 'vitest'
-import { createLossReports } from '../../activities/transfer/loss-reports.ts'
+import { createLossReports } from '../../activities/checks/quarantine.ts'
 import { createBroadcast } from '../../activities/transfer/broadcast.ts'
 import { createPrepare } from '../../activities/transfer/prepare.ts'
 import type { Endpoint } from '../../bridges/port.ts'
 import { errorCatalogue } from '../../domain/catalogue/errors.ts'
 import { laneId } from '../../domain/lane/lane-id.ts'
 import { noSettings } from '../../domain/settings/settings.ts'
-import { Losses } from '../../activities/transfer/losses.ts'
+import { Losses } from '../../activities/checks/losses.ts'
 import { createMetrics } from '../../observability/metrics.ts'
 import { callHash } from '../../lanes/lane-call.ts'
 import type { BroadcastInput, BroadcastResult } from '../../temporal/contracts/transfer-steps.ts'
@@ -107,7 +107,7 @@ function setting({
 }
 
 describe('A delivery that was simulated well and reverted in a block, final or not', () => {
-  test('sets its recipient aside: neither the lane nor the admission lets another go, and nothing is signed; others go on', async () => {
+  test('quarantines its recipient: lane and admission hold back others, nothing is signed', async () => {
     const { broadcast, prepare, signed } = setting()
     expect(await prepare(1)).toMatchObject({ kind: 'ready' })
     expect(await broadcast(1)).toMatchObject({ kind: 'included' })
@@ -125,7 +125,7 @@ describe('A delivery that was simulated well and reverted in a block, final or n
     await broadcast(2)
     const id = transferId(nativeTransfer(1))
     expect(lines).toEqual([
-      expect.objectContaining({ level: 'warn', message: 'a recipient is set aside', code: 'QUARANTINED', transfer: id, txHash: '0x0' }),
+      expect.objectContaining({ level: 'warn', message: 'a recipient is quarantined', code: 'QUARANTINED', transfer: id, txHash: '0x0' }),
     ])
     expect(lines[0]).toMatchObject({
       reason: expect.stringContaining('eve'),
@@ -135,12 +135,12 @@ describe('A delivery that was simulated well and reverted in a block, final or n
     expect(await metrics()).toEqual(['portage_set_aside_total{chain="bsc",kind="recipient"} 1'])
   })
 
-  test('sets its token aside where it cost more than the budget, which is told once', async () => {
+  test('quarantines its token once it cost more than the budget, and logs that once', async () => {
     const { broadcast, metrics, prepare, lines } = setting({ parties: ({ sequence }) => ({ recipient: sequence, token: 'weth' }) })
     for (let number = 1; number <= 51; number++) await broadcast(number)
     expect(await prepare(100)).toMatchObject({ kind: 'waiting', code: 'QUARANTINED', reason: expect.stringContaining('weth') })
     expect(await metrics()).toContain('portage_set_aside_total{chain="bsc",kind="token"} 1')
-    expect(lines.filter(({ message }) => message === 'a token is set aside')).toHaveLength(1)
+    expect(lines.filter(({ message }) => message === 'a token is quarantined')).toHaveLength(1)
   })
 
   test('is not counted where reads fail, which is told', async () => {
@@ -191,7 +191,7 @@ describe('A delivery that was simulated well and reverted in a block, final or n
 })
 
 describe('A batch that was simulated well and reverted', () => {
-  test('lets the transfers of its recipients go alone, since any may be to blame, and sets nobody aside; it is told once', async () => {
+  test('makes the transfers of its recipients go alone, quarantines nobody, and is logged once', async () => {
     const { broadcast, prepare, enqueued, signed, lines, metrics } = setting({ batched: [1, 10] })
     expect(await Promise.all([broadcast(1), broadcast(10)])).toEqual([{ kind: 'seen' }, { kind: 'seen' }])
     expect(enqueued.splice(0).toSorted()).toEqual(['transfer-1/1', 'transfer-10/1'])
@@ -201,8 +201,8 @@ describe('A batch that was simulated well and reverted', () => {
     expect([signed, enqueued]).toEqual([[0], []])
     expect(await prepare(2)).toMatchObject({ kind: 'waiting', code: 'QUARANTINED' })
     expect(lines.map(({ message }) => message)).toEqual([
-      'transfers go alone, since a batch of theirs reverted',
-      'a recipient is set aside',
+      'transfers have calls of their own for a while, since a batch with them reverted',
+      'a recipient is quarantined',
     ])
     expect(await metrics()).toEqual([
       'portage_set_aside_total{chain="bsc",kind="batch"} 1',

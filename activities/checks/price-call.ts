@@ -5,16 +5,16 @@ import type { Intent } from '../../domain/intent.ts'
 import type { Attempt } from '../../domain/lane/lane.ts'
 import { laneAddress, type LaneId } from '../../domain/lane/lane-id.ts'
 
-/** Room over the gas estimate where no policy sets it. */
+/** Gas limit over the estimate, unless a policy sets it. */
 const defaultGasFactor = 1.2
 
-/** A call as a lane would send it now. `wait`: too dear now. `impossible`: beyond what the policy ever allows. */
+/** `wait`: too dear now. `impossible`: above the limits of the policy at any market. */
 export type Priced =
-  | { readonly kind: 'priced'; readonly first: Attempt; /** If it is mined at the market of now, wei. */ readonly cost: bigint }
+  | { readonly kind: 'priced'; readonly first: Attempt; /** wei, at the present market. */ readonly cost: bigint }
   | { readonly kind: 'reverts'; readonly revert: Revert }
   | Exclude<Offer, { kind: 'offer' }>
 
-/** Simulates a call from the lane's address and offers a fee within the limits of its policy, which may have a rule for `owner`. Throws what reads throw. */
+/** Simulates a call from the lane's address and offers a fee within the limits of its policy. */
 export async function priceCall(
   { chain, fees }: { readonly chain: Chain; readonly fees: FeePolicyResolver },
   {
@@ -22,7 +22,12 @@ export async function priceCall(
     owner,
     intent,
     deliveries,
-  }: { readonly lane: LaneId; readonly owner: string; readonly intent: Intent; readonly deliveries?: number },
+  }: {
+    readonly lane: LaneId
+    readonly owner: string
+    readonly intent: Intent
+    readonly deliveries?: number
+  },
 ): Promise<Priced> {
   const policy = fees({ chain: chain.name, lane, transfer: owner, contract: intent.to, selector: selectorOf(intent.data), deliveries })
   const [simulation, quote, dataFee] = await Promise.all([

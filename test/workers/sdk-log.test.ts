@@ -1,9 +1,9 @@
 import { ApplicationFailure } from '@temporalio/common'
 import { DefaultLogger } from '@temporalio/worker'
 import { describe, expect, test } from 'vitest'
-import { toFailure } from '../../activities/to-failure.ts'
+import { toFailure } from '../../activities/run-step.ts'
 import { type ErrorCode, RelayerError } from '../../domain/catalogue/errors.ts'
-import { dropDetails, sdkLine } from '../../workers/telemetry/sdk-lines.ts'
+import { dropDetails, sdkLine } from '../../workers/telemetry/sdk-log.ts'
 
 const failed = (error: unknown) =>
   sdkLine({ level: 'WARN', message: 'Activity failed', meta: { activityType: 'prepare', taskToken: 'CiQw', error } })

@@ -2,23 +2,23 @@ import type { SendErrorClass } from '../../chains/port.ts'
 import type { SignedTransaction } from '../../chains/signing-port.ts'
 import type { LaneDeps } from '../deps.ts'
 
-/** What the next block, or a raise of the fee, answers by itself. */
+/** Errors that the next block or a raise of the fee resolves. */
 const ordinary: ReadonlySet<SendErrorClass> = new Set(['nonce-too-low', 'own-nonce-used', 'underpriced', 'replacement-underpriced'])
 
-/** A transaction that a pool took may have been evicted: it is sent again after so many blocks outside a block. */
+/** A transaction that a pool took may have been evicted: it is sent again after this many blocks outside a block. */
 const resendAfterBlocks = 5
-/** Where a higher fee replaces nothing, resending is all that can be done for a stuck one, ms (OpenZeppelin's relayer on Arbitrum: 20 s). */
+/** A stuck transaction that no fee replaces is sent again after this time, ms (OpenZeppelin on Arbitrum: 20 s). */
 const resendAfterMs = 20_000
-/** A transaction may be given up after every node said at so many blocks that it can never be mined. */
+/** Blocks at which every node must refuse a transaction for good before it is given up. */
 const agreedBlocks = 2
-/** The same for one that a node had taken before: a pool can drop it when it finds out later what it costs (zkEVM counters). */
+/** The same once a node had taken it: a pool can drop a transaction when it learns its cost later (zkEVM counters). */
 const agreedBlocksOnceTaken = 5
 
-/** At so many blocks without a break all nodes said that a transaction can never be mined. */
+/** A refusal for good: at how many blocks, and at which one last. */
 type Refusals = { readonly error: 'fatal' | 'terminally-stuck'; readonly blocks: number; readonly height: number }
 
-/** Sends the transactions of one nonce, and remembers what the nodes said. */
-export class Broadcaster {
+/** Sends the transactions of one nonce and remembers the answers of the nodes. */
+export class TransactionSender {
   readonly #deps: LaneDeps
   readonly #nonce: number
   readonly #resendAfter: number
@@ -28,7 +28,7 @@ export class Broadcaster {
   /** Of all transactions of the nonce. */
   #refusals: Refusals | undefined
   #sent: { hash: string; taken: boolean; refusals: Refusals | undefined } | undefined
-  /** Our dearest transaction, sent last, is too cheap to replace the one that a pool holds. */
+  /** The dearest transaction, sent last, is too cheap to replace the one that a pool holds. */
   outpriced = false
   note = 'not sent yet'
 
@@ -39,17 +39,17 @@ export class Broadcaster {
     this.#resendAfter = chain.raises ? resendAfterBlocks : Math.max(1, Math.ceil(resendAfterMs / chain.blockTimeMs))
   }
 
-  /** A pool need not have it any more. */
+  /** The pools may have dropped it. */
   unsettle(): void {
     this.#settled = false
   }
 
-  /** Is it time for the same bytes again? */
+  /** Is it time to send the same bytes again? */
   due(height: number): boolean {
     return height > this.#lastHeight && !(this.#settled && height - this.#lastHeight < this.#resendAfter)
   }
 
-  /** Sends to every node; returns the error for which they agree to refuse it. */
+  /** Sends to every node. Returns the error if all of them refuse. */
   async send({ raw, hash }: SignedTransaction, height: number): Promise<SendErrorClass | undefined> {
     this.#lastHeight = height
     const { chain, logger } = this.#deps
@@ -72,7 +72,7 @@ export class Broadcaster {
     return error
   }
 
-  /** Whether all nodes said often enough that the call can never be mined. Once a node has taken it, `fatal` is not believed any more. */
+  /** All nodes said often enough that the call can never be mined. Once taken, `fatal` no longer counts. */
   get hopeless(): boolean {
     if (!this.#refusals) return false
     const { error, blocks } = this.#refusals
@@ -80,7 +80,7 @@ export class Broadcaster {
     return blocks >= agreedBlocks
   }
 
-  /** True if all nodes said at two blocks that the transaction sent last can never be mined, and none ever took it; others of its nonce may be. */
+  /** All nodes said at two blocks that the last transaction can never be mined, and none ever took it. */
   get unfit(): boolean {
     const { taken = true, refusals } = this.#sent ?? {}
     return !taken && refusals?.error === 'fatal' && refusals.blocks >= agreedBlocks

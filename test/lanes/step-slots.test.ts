@@ -1,5 +1,5 @@
 import { describe, expect, test, vi } from 'vitest'
-import { BroadcastSlots } from '../../lanes/broadcast-slots.ts'
+import { StepSlots } from '../../lanes/step-slots.ts'
 import { fakeTime } from '../helpers/fake-time.ts'
 
 /** A step that runs until the test ends it. */
@@ -21,14 +21,14 @@ describe('The slots of a key', () => {
   fakeTime()
 
   test('no more steps act at a time than there are slots, of both forms together', async () => {
-    const slots = new BroadcastSlots(2)
+    const slots = new StepSlots(2)
     const [near, queued, late] = [step(), step(), step()]
-    void slots.runNear('a', near.run)
+    void slots.runLocal('a', near.run)
     void slots.runQueued(never, queued.run)
     const third = slots.runQueued(never, late.run)
     await vi.advanceTimersByTimeAsync(60_000)
     expect(late.seen.began).toBe(false)
-    expect(await slots.runNear('b', step().run)).toBeUndefined()
+    expect(await slots.runLocal('b', step().run)).toBeUndefined()
     near.end()
     await vi.advanceTimersByTimeAsync(0)
     expect(late.seen.began).toBe(true)
@@ -37,11 +37,11 @@ describe('The slots of a key', () => {
   })
 
   test('a promised slot is kept for its transfer, and for no other', async () => {
-    const slots = new BroadcastSlots(1)
+    const slots = new StepSlots(1)
     expect(await slots.promise('a')).toBe(true)
-    expect(await slots.runNear('b', step().run)).toBeUndefined()
+    expect(await slots.runLocal('b', step().run)).toBeUndefined()
     const kept = step()
-    const ran = slots.runNear('a', kept.run)
+    const ran = slots.runLocal('a', kept.run)
     expect(kept.seen.began).toBe(true)
     kept.end()
     expect(await ran).toBe('done')
@@ -49,9 +49,9 @@ describe('The slots of a key', () => {
   })
 
   test('an admission waits a second for a slot, behind the steps of the queue', async () => {
-    const slots = new BroadcastSlots(1)
+    const slots = new StepSlots(1)
     const [first, queued] = [step(), step()]
-    void slots.runNear('a', first.run)
+    void slots.runLocal('a', first.run)
     const early = slots.promise('b')
     void slots.runQueued(never, queued.run)
     first.end()
@@ -66,7 +66,7 @@ describe('The slots of a key', () => {
   })
 
   test('a slot whose step does not come is free again after ten seconds, and after five of them none is promised for a while', async () => {
-    const slots = new BroadcastSlots(1)
+    const slots = new StepSlots(1)
     for (const id of ['a', 'b', 'c', 'd', 'e']) {
       expect(await slots.promise(id)).toBe(true)
       await vi.advanceTimersByTimeAsync(10_000)
@@ -82,9 +82,9 @@ describe('The slots of a key', () => {
   })
 
   test('a step of the queue that is cancelled while it waits meets that itself, and its slot is not lost', async () => {
-    const slots = new BroadcastSlots(1)
+    const slots = new StepSlots(1)
     const [first, cancelled] = [step(), step()]
-    const ran = slots.runNear('a', first.run)
+    const ran = slots.runLocal('a', first.run)
     const cancel = new AbortController()
     const waiting = slots.runQueued(cancel.signal, cancelled.run)
     cancel.abort()
@@ -95,12 +95,12 @@ describe('The slots of a key', () => {
     first.end()
     await ran
     expect(await slots.promise('b')).toBe(true)
-    expect(await slots.runNear('c', step().run)).toBeUndefined()
+    expect(await slots.runLocal('c', step().run)).toBeUndefined()
   })
 
   test('a step that fails frees its slot', async () => {
-    const slots = new BroadcastSlots(1)
-    await expect(slots.runNear('a', () => Promise.reject(new Error('no')))).rejects.toThrow('no')
+    const slots = new StepSlots(1)
+    await expect(slots.runLocal('a', () => Promise.reject(new Error('no')))).rejects.toThrow('no')
     expect(await slots.promise('b')).toBe(true)
   })
 })

@@ -1,23 +1,22 @@
 import { Wait, type WaitLimit } from '../runtime/wait.ts'
 
-/** A slot that an admission was promised is kept this long, ms: the step begins as soon as the workflow task of the admission ends, which may last 10 s. */
+/** How long a promised slot is kept, ms. The workflow task of the admission may last 10 s. */
 const promisedMs = 10_000
-/** An admission waits this long for a slot, ms: meanwhile its workflow answers no query and hears no signal. */
+/** Longest wait of an admission for a slot, ms. Its workflow answers no queries and handles no signals in that time. */
 const longestWaitMs = 1_000
-/** After so many promises in a row for which no step came (the server starts none eagerly, and another process took them) … */
+/** After this many promises in a row without a step (another process took them) … */
 const missesInARow = 5
 /** … none is made for this long, ms. */
 const restMs = 15_000
 
 /**
- * The slots for the broadcasts of one key in this process, whichever queue they come by. A step of the lane's queue waits for a slot, and gets the next one. A
- * step near at hand needs one at once, which its admission may have been promised: so in a burst admissions wait, and Temporal keeps the backlog.
+ * The slots for broadcasts with one key in this process. A step of the lane's queue waits for one. A local step needs
+ * one at once: in a burst admissions wait for promised slots, and Temporal keeps the backlog.
  */
-export class BroadcastSlots {
-  /** How many there are. */
+export class StepSlots {
   readonly size: number
   readonly #now: () => number
-  /** Slots of steps that run, and slots that were promised. */
+  /** Slots of running steps and promised slots. */
   #taken = 0
   readonly #promised = new Map<string, NodeJS.Timeout>()
   readonly #queuedSteps = new Set<Wait<boolean>>()
@@ -31,7 +30,7 @@ export class BroadcastSlots {
     this.#now = now
   }
 
-  /** True: the next step near at hand for this transfer has a slot, if it comes within ten seconds. False if none came free within a second. */
+  /** True: the next local step of this transfer has a slot for ten seconds. False if none came free in a second. */
   async promise(transferId: string): Promise<boolean> {
     if (this.#now() < this.#restsUntil || this.#promised.has(transferId)) return false
     if (!(await this.#take(this.#admissions, { timeoutMs: longestWaitMs }))) return false
@@ -39,8 +38,8 @@ export class BroadcastSlots {
     return true
   }
 
-  /** Runs a step near at hand. Undefined if there is no slot for it now. */
-  async runNear<T>(transferId: string, step: () => Promise<T>): Promise<T | undefined> {
+  /** Runs a local step. Undefined if there is no slot now. */
+  async runLocal<T>(transferId: string, step: () => Promise<T>): Promise<T | undefined> {
     const promised = this.#promised.get(transferId)
     if (promised) {
       clearTimeout(promised)
@@ -50,7 +49,7 @@ export class BroadcastSlots {
     return this.#run(step)
   }
 
-  /** Runs a step of the lane's queue as soon as there is a slot; at once if its signal aborts, which the step meets, too. */
+  /** Runs a step once there is a slot, or at once if the signal aborts: the step handles that. */
   async runQueued<T>(signal: AbortSignal, step: () => Promise<T>): Promise<T> {
     return (await this.#take(this.#queuedSteps, { signal })) ? this.#run(step) : step()
   }
@@ -76,12 +75,11 @@ export class BroadcastSlots {
     }
   }
 
-  /** The slot goes to the next that waits for one. */
+  /** Gives the slot to the next waiter. */
   #free(): void {
     for (const among of [this.#queuedSteps, this.#admissions]) {
       for (const wait of among) {
         among.delete(wait)
-        // One whose time is over has its answer.
         if (!wait.over) return wait.resolve(true)
       }
     }

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import type { Endpoint } from '../../bridges/port.ts'
 import type { Chain } from '../../chains/port.ts'
-import { createBroadcastNear, promiseNear } from '../../activities/transfer/broadcast-near.ts'
+import { createBroadcastLocally, promiseSlot } from '../../activities/transfer/broadcast-locally.ts'
 import { laneId } from '../../domain/lane/lane-id.ts'
-import { BroadcastSlots } from '../../lanes/broadcast-slots.ts'
+import { StepSlots } from '../../lanes/step-slots.ts'
 import type { BroadcastInput, BroadcastResult, Ready } from '../../temporal/contracts/transfer-steps.ts'
 import { nativeTransfer } from '../helpers/native-transfer.ts'
 import { bridgesWith, fakeEndpoint } from './fake-bridge.ts'
@@ -15,10 +15,10 @@ const transfer = nativeTransfer()
 const offer = { callHash: '0x01', gasLimit: '1', maxFee: '1', tip: '1' }
 const pending: BroadcastResult = { kind: 'pending', nonce: 7, attempts: 1, reason: 'in no block' }
 
-function setting(result: BroadcastResult = pending, slots = new BroadcastSlots(1)) {
+function setting(result: BroadcastResult = pending, slots = new StepSlots(1)) {
   const asked: BroadcastInput[] = []
   const broadcast = async (input: BroadcastInput) => (asked.push(input), result)
-  return { asked, slots, near: new Map([[lane, { slots, broadcast }]]) }
+  return { asked, slots, lanes: new Map([[lane, { slots, broadcast }]]) }
 }
 
 const input = (own: Partial<BroadcastInput> = {}): BroadcastInput => ({
@@ -27,10 +27,10 @@ const input = (own: Partial<BroadcastInput> = {}): BroadcastInput => ({
   ...own,
 })
 
-describe('A broadcast near at hand', () => {
+describe('A local broadcast', () => {
   test('is the step of the lane itself', async () => {
-    const { near, asked } = setting()
-    expect(await createBroadcastNear(near)(input())).toEqual(pending)
+    const { lanes, asked } = setting()
+    expect(await createBroadcastLocally(lanes)(input())).toEqual(pending)
     expect(asked).toEqual([input()])
   })
 
@@ -39,36 +39,36 @@ describe('A broadcast near at hand', () => {
     ['something may have been sent before', input({ mode: 'requeued' })],
     ['it follows what it sent', input({ mode: 'follow' })],
   ])('is left to the queue of the lane where %s', async (_, asking) => {
-    const { near, asked } = setting()
-    expect(await createBroadcastNear(near)(asking)).toEqual({ kind: 'elsewhere' })
+    const { lanes, asked } = setting()
+    expect(await createBroadcastLocally(lanes)(asking)).toEqual({ kind: 'elsewhere' })
     expect(asked).toEqual([])
   })
 
   test('is left to the queue of the lane where there is no slot, and where no nonce came in a few seconds', async () => {
-    const full = setting(pending, new BroadcastSlots(0))
-    expect(await createBroadcastNear(full.near)(input())).toEqual({ kind: 'elsewhere' })
+    const full = setting(pending, new StepSlots(0))
+    expect(await createBroadcastLocally(full.lanes)(input())).toEqual({ kind: 'elsewhere' })
     expect(full.asked).toEqual([])
     const slow = setting({ kind: 'no-slot', code: 'LANE_FULL', reason: 'window' })
-    expect(await createBroadcastNear(slow.near)(input())).toEqual({ kind: 'elsewhere' })
+    expect(await createBroadcastLocally(slow.lanes)(input())).toEqual({ kind: 'elsewhere' })
   })
 })
 
 describe('The promise of an admission', () => {
   const ready: Ready = { kind: 'ready', lane, ...offer }
   const chain = (msToFinality: number): Chain => ({ ...scriptedChain(() => '0xaa'), blockTimeMs: 1_000, msToFinality: () => msToFinality })
-  const promised = (near: ReturnType<typeof setting>['near'], msToFinality: number, own: Partial<Endpoint> = {}) =>
-    promiseNear({ bridges: bridgesWith(fakeEndpoint(own)), near }, chain(msToFinality), transfer, ready)
+  const promised = (lanes: ReturnType<typeof setting>['lanes'], msToFinality: number, own: Partial<Endpoint> = {}) =>
+    promiseSlot({ bridges: bridgesWith(fakeEndpoint(own)), localLanes: lanes }, chain(msToFinality), transfer, ready)
 
-  test('is made where the process holds the key, finality is near and a slot is free', async () => {
-    expect(await promised(setting().near, 2_000)).toEqual({ ...ready, local: true })
+  test('is made where the process holds the key, finality is fast and a slot is free', async () => {
+    expect(await promised(setting().lanes, 2_000)).toEqual({ ...ready, local: true })
   })
 
-  test.each<[string, ReturnType<typeof setting>['near'], number, Partial<Endpoint>]>([
+  test.each<[string, ReturnType<typeof setting>['lanes'], number, Partial<Endpoint>]>([
     ['another process holds the key', new Map(), 2_000, {}],
-    ['finality is far', setting().near, 10_000, {}],
-    ['no slot comes free', setting(pending, new BroadcastSlots(0)).near, 2_000, {}],
-    ['it waits for others to share a call', setting().near, 2_000, { batches: { groupOf: () => ({ key: 'a', most: 20 }) } as never }],
-  ])('is not made where %s', async (_, near, msToFinality, own) => {
-    expect(await promised(near, msToFinality, own)).toEqual(ready)
+    ['finality is slow', setting().lanes, 10_000, {}],
+    ['no slot comes free', setting(pending, new StepSlots(0)).lanes, 2_000, {}],
+    ['it waits for others to share a call', setting().lanes, 2_000, { batches: { groupOf: () => ({ key: 'a', most: 20 }) } as never }],
+  ])('is not made where %s', async (_, lanes, msToFinality, own) => {
+    expect(await promised(lanes, msToFinality, own)).toEqual(ready)
   })
 })

@@ -1,15 +1,16 @@
 import { toRelayerError } from '../../domain/catalogue/errors.ts'
 import type { Logger } from '../../observability/logger.ts'
+import { mapLimited } from '../../runtime/map-limited.ts'
 import type { LaneStatusCache } from './lane-status-cache.ts'
 
-/** Between two looks while transfers wait, ms. A status is older than that mostly: a ledger is asked every few seconds at most. */
-const lookEveryMs = 2_000
-/** Transfers that are woken at a time. */
-const wokenAtATime = 20
-/** Most transfers that are watched; those beyond look by themselves, at the end of their wait. */
+/** Interval at which the lanes are checked while transfers wait, ms. Cached statuses are usually older. */
+const checkEveryMs = 2_000
+/** Transfers that are woken together. */
+const wokenAtOnce = 20
+/** Most transfers that are watched. The rest wait until their own time is over. */
 const mostWaiting = 20_000
 
-export interface LaneWaitersOptions {
+export interface OpenLaneWatcherOptions {
   /** The lanes of the chain. */
   readonly lanes: Pick<LaneStatusCache, 'open'>
   /** False: the transfer has ended. */
@@ -18,25 +19,22 @@ export interface LaneWaitersOptions {
   readonly everyMs?: number
 }
 
-/**
- * The transfers of this process that wait because no lane of their chain takes work. They are woken once one does again: resumed, activated or funded. Their own
- * waits grow to a minute.
- */
-export class LaneWaiters {
-  readonly #options: LaneWaitersOptions
+/** Wakes transfers of this process once a lane of their chain takes work again. Their own waits grow to a minute. */
+export class OpenLaneWatcher {
+  readonly #options: OpenLaneWatcherOptions
   readonly #waiting = new Set<string>()
   #timer: NodeJS.Timeout | undefined
   #busy: Promise<void> | undefined
   #stopped = false
 
-  constructor(options: LaneWaitersOptions) {
+  constructor(options: OpenLaneWatcherOptions) {
     this.#options = options
   }
 
-  /** This transfer waits. */
-  add(id: string): void {
+  /** Wakes this transfer once. */
+  watchFor(id: string): void {
     if (this.#waiting.size < mostWaiting) this.#waiting.add(id)
-    this.#later()
+    this.#schedule()
   }
 
   async stop(): Promise<void> {
@@ -45,29 +43,28 @@ export class LaneWaiters {
     await this.#busy
   }
 
-  #later(): void {
+  #schedule(): void {
     if (this.#timer || this.#stopped || this.#waiting.size === 0) return
     this.#timer = setTimeout(() => {
-      this.#busy = this.#look().finally(() => {
+      this.#busy = this.#check().finally(() => {
         this.#timer = undefined
-        this.#later()
+        this.#schedule()
       })
-    }, this.#options.everyMs ?? lookEveryMs)
+    }, this.#options.everyMs ?? checkEveryMs)
     this.#timer.unref()
   }
 
-  async #look(): Promise<void> {
+  async #check(): Promise<void> {
     const { lanes, logger } = this.#options
     if ((await lanes.open()).length === 0) return
     const ids = [...this.#waiting]
-    for (let from = 0; from < ids.length && !this.#stopped; from += wokenAtATime) {
-      await Promise.all(ids.slice(from, from + wokenAtATime).map((id) => this.#wake(id)))
-    }
+    await mapLimited(ids, wokenAtOnce, (id) => this.#wake(id))
     logger.info('a lane takes work again', { woken: ids.length })
   }
 
   async #wake(id: string): Promise<void> {
-    // Before it is woken: it may wait again before the answer is here.
+    if (this.#stopped) return
+    // Removed first: the transfer may wait again before this call ends.
     this.#waiting.delete(id)
     try {
       await this.#options.wake(id)

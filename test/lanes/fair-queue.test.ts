@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { NonceQueue, type Waiting } from '../../lanes/ledger/nonce-queue.ts'
+import { FairQueue, type Waiting } from '../../lanes/fair-queue.ts'
 
 interface Named extends Waiting {
   readonly name: string
@@ -12,8 +12,8 @@ function waiter(name: string, changes: Partial<Waiting> = {}): Named {
   return { name, priority: 3, source: 'a', since: 0, ...changes }
 }
 
-function roomOf(...waiters: readonly Named[]): NonceQueue<Named> {
-  const queue = new NonceQueue<Named>()
+function roomOf(...waiters: readonly Named[]): FairQueue<Named> {
+  const queue = new FairQueue<Named>()
   for (const one of waiters) queue.enter(one)
   return queue
 }

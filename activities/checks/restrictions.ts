@@ -4,9 +4,9 @@ import { denyRuleOf, haltOf } from '../../domain/settings/settings.ts'
 import type { Transfer } from '../../domain/transfer/transfer.ts'
 import type { Admission, BroadcastResult, Passed, Stopped } from '../../temporal/contracts/transfer-steps.ts'
 import { endpointOf, type StepDeps } from '../deps.ts'
-import { setAside } from './set-aside.ts'
+import { quarantineOf } from './quarantine.ts'
 
-/** First wait while halted, ms; the workflow doubles it up to a minute. */
+/** First wait while halted, ms. The workflow doubles it up to a minute. */
 const haltedMs = 5_000
 
 type Deps = Pick<StepDeps, 'settings' | 'bridges' | 'losses'>
@@ -14,7 +14,7 @@ type Waiting = Extract<Stopped, { kind: 'waiting' }>
 type Refusal = Extract<Stopped, { kind: 'rejected' | 'declined' }>
 type NoSlot = Extract<BroadcastResult, { kind: 'no-slot' }>
 
-/** Runs a step of admission, unless the transfer is halted. What the bridge's limits reserved for it stays reserved only while the transfer goes on. */
+/** Runs a step of admission unless the transfer is halted. Keeps reservations only while the transfer goes on. */
 export function admissionStep<T extends Admission | Passed>(
   deps: Deps,
   transfer: Transfer,
@@ -25,13 +25,10 @@ export function admissionStep<T extends Admission | Passed>(
   return withReservation(endpointOf(deps, transfer), transfer, stepUnlessHalted, goesOn)
 }
 
-/**
- * A halt, a denial, losses of its token or recipient, or its bridge's gate, which may have come since it was admitted. Undefined: it may use a nonce of this
- * lane. It ends nothing here: what is denied goes back to the admission, which declines it. Throws what reads throw.
- */
+/** A halt, denial, quarantine or closed gate that came after the admission. Undefined: the transfer may use a nonce. */
 export async function restrictionOf(deps: Deps, transfer: Transfer, lane: LaneId, retriedAt?: number): Promise<NoSlot | undefined> {
   const restriction = async (reserve: Reserve): Promise<NoSlot | undefined> => {
-    const known = haltedBy(deps, transfer) ?? deniedBy(deps, transfer) ?? setAside(deps, transfer, retriedAt)
+    const known = haltedBy(deps, transfer) ?? deniedBy(deps, transfer) ?? quarantineOf(deps, transfer, retriedAt)
     const gate = known ?? (await reserve(laneAddress(lane)))
     return gate.kind === 'open' ? undefined : { kind: 'no-slot', code: gate.code, reason: gate.reason }
   }
@@ -43,7 +40,7 @@ function haltedBy(deps: Deps, transfer: Transfer): Waiting | undefined {
   return halt && { kind: 'waiting', code: 'HALTED', reason: `halted by ${halt.by}: ${halt.reason}`, retryInMs: haltedMs }
 }
 
-/** The denial that applies to this transfer now. It is policy, so that it can be decided again. */
+/** A denial is policy: it may be decided differently later. */
 export function deniedBy(deps: Deps, transfer: Transfer): Refusal | undefined {
   const settings = deps.settings()
   if (settings.denied.length === 0) return undefined

@@ -1,0 +1,116 @@
+import type { Endpoint } from '../../bridges/port.ts'
+import { untilHead, votersOf } from '../../chains/heads.ts'
+import type { Chain } from '../../chains/port.ts'
+import { RelayerError, toRelayerError } from '../../domain/catalogue/errors.ts'
+import { laneAddress } from '../../domain/lane/lane-id.ts'
+import type { Delivery, Transfer } from '../../domain/transfer/transfer.ts'
+import type { Stopped } from '../../temporal/contracts/transfer-steps.ts'
+import { chainOf, endpointOf, lanesOf, type StepDeps } from '../deps.ts'
+
+/** Longest wait for another block, ms. Below the heartbeat timeout of the steps that wait. */
+const longestBlockMs = 4_000
+
+/**
+ * Does the finalized state show the effect? The caller has a receipt in a block past finality: for a single node the
+ * first of the two reads that an irreversible verdict needs. Several nodes must agree; undefined while they do not.
+ */
+export function isFinal(chain: Chain, endpoint: Endpoint, transfer: Transfer): Promise<boolean | undefined> {
+  return hasOneNode(chain) ? endpoint.delivered(transfer, 'finalized') : agreed(endpoint, transfer)
+}
+
+/**
+ * The deliverer, once the finalized state of one node shows the effect. Undefined while uncertain: several nodes must
+ * agree; a single node must show the log in a block past finality. `by` is absent if the logs are pruned.
+ */
+export async function finalDelivery(deps: StepDeps, transfer: Transfer): Promise<Delivery | undefined> {
+  const chain = chainOf(deps, transfer)
+  const endpoint = endpointOf(deps, transfer)
+  const found = await endpoint.findDelivery(transfer)
+  const witnessed = hasOneNode(chain) && found !== undefined && found.blockHeight <= (chain.heads.current?.finalized ?? -1)
+  if (!witnessed && (await agreed(endpoint, transfer)) !== true) return undefined
+  return found ? { ...found, ours: isOurs(deps, transfer, found.by) } : { ours: false }
+}
+
+/** Given one node that shows no effect: is that certain? Several nodes must agree. */
+export async function isAbsent(chain: Chain, endpoint: Endpoint, transfer: Transfer): Promise<boolean> {
+  return hasOneNode(chain) || (await agreed(endpoint, transfer)) === false
+}
+
+/** Given one node whose latest state shows the effect: do most nodes deny it? False if it is the only node. */
+export async function isDenied(chain: Chain, endpoint: Endpoint, transfer: Transfer): Promise<boolean> {
+  return !hasOneNode(chain) && (await agreed(endpoint, transfer, 'agreed-latest')) === false
+}
+
+/**
+ * Does the latest state show the effect? If one node alone says yes, the others are asked again a block later: that
+ * node may be ahead of them, or lie.
+ */
+export async function isDelivered(chain: Chain, endpoint: Endpoint, transfer: Transfer): Promise<boolean> {
+  if (!(await endpoint.delivered(transfer, 'latest'))) return false
+  if (!(await isDenied(chain, endpoint, transfer))) return true
+  await nextBlock(chain, longestBlockMs)
+  return !(await isDenied(chain, endpoint, transfer))
+}
+
+/**
+ * Does the latest state show the effect? If the nodes agree on a state that no honest contract has (`haltRoute`), halts
+ * the route and throws its code. Throws NODES_DISAGREE if they do not, and what reads and the halt throw.
+ * @param disputed most nodes denied what one node showed before: that node alone no longer counts
+ */
+export async function showsEffect(
+  deps: Pick<StepDeps, 'bridges' | 'chains' | 'haltRoute'>,
+  transfer: Transfer,
+  disputed = false,
+): Promise<boolean> {
+  const endpoint = endpointOf(deps, transfer)
+  const { bridge, sourceChain, targetChain, sequence } = transfer
+  try {
+    const shown = await endpoint.delivered(transfer, 'latest')
+    return shown && !(disputed && (await isDenied(chainOf(deps, transfer), endpoint, transfer)))
+  } catch (error) {
+    const { code, message, haltRoute } = toRelayerError(error)
+    if (!haltRoute) throw error
+    const found = await endpoint.delivered(transfer, 'agreed').then(() => undefined, toRelayerError)
+    if (found && found.code !== code) throw found
+    if (!found) throw new RelayerError('NODES_DISAGREE', { detail: message, facts: { chain: targetChain } })
+    await deps.haltRoute?.({ bridge, sourceChain, targetChain, code, detail: `transfer ${sequence}: ${message}` })
+    throw error
+  }
+}
+
+export function isOurs(deps: StepDeps, transfer: Transfer, address: string): boolean {
+  return lanesOf(deps, transfer).lanes.some((lane) => laneAddress(lane) === address)
+}
+
+/** Resolves true with the next block, false if none comes within `mostMs`. */
+export function nextBlock({ heads }: Pick<Chain, 'heads'>, mostMs: number): Promise<boolean> {
+  const before = heads.current?.latest.hash
+  return untilHead(heads, ({ latest }) => latest.hash !== before, mostMs)
+}
+
+/** Do more than half of the nodes show the effect? Undefined while they do not agree. */
+export async function agreed(
+  endpoint: Endpoint,
+  transfer: Transfer,
+  at: 'agreed' | 'agreed-latest' = 'agreed',
+): Promise<boolean | undefined> {
+  try {
+    return await endpoint.delivered(transfer, at)
+  } catch (error) {
+    if (toRelayerError(error).code === 'NODES_DISAGREE') return undefined
+    throw error
+  }
+}
+
+function hasOneNode(chain: Chain): boolean {
+  return votersOf(chain.nodes()).length === 1
+}
+
+/** The latest state shows the effect: who delivered, if that is final, else how long until it may be. */
+export async function settled(deps: StepDeps, transfer: Transfer): Promise<Extract<Stopped, { kind: 'delivered' | 'unsettled' }>> {
+  const chain = chainOf(deps, transfer)
+  const finalized = await endpointOf(deps, transfer).delivered(transfer, 'finalized')
+  const delivery = finalized ? await finalDelivery(deps, transfer) : undefined
+  if (delivery) return { kind: 'delivered', delivery }
+  return { kind: 'unsettled', finalInMs: Math.max(chain.blockTimeMs, chain.msToFinality(chain.heads.current?.latest.height ?? 0)) }
+}

@@ -1,0 +1,147 @@
+import type { Chain } from '../../chains/port.ts'
+import { RelayerError, toRelayerError } from '../../domain/catalogue/errors.ts'
+import { gasPaid } from '../../domain/fees/fees.ts'
+import { laneAddress, type LaneId } from '../../domain/lane/lane-id.ts'
+import type { ForgottenNonces } from '../../domain/lane/lane.ts'
+import { callHash } from '../../lanes/lane-call.ts'
+import { Wait } from '../../runtime/wait.ts'
+import type { SendOperatorTransactionInput, SendOperatorTransactionResult } from '../../temporal/contracts/operator-transaction.ts'
+import { LRUCache } from 'lru-cache'
+
+/** Largest difference between the clocks of the chain and of Temporal, ms. */
+const clockSlackMs = 10 * 60_000
+/** Nonces that are read together. */
+const atOnce = 8
+/** Longest search, ms. Below the step's timeout. Answers are kept for the next search. */
+const searchMs = 100_000
+/** Cached answers, of all lanes. A nonce has one or two. */
+const mostKept = 50_000
+
+type Result = Extract<SendOperatorTransactionResult, { kind: 'final' | 'no-slot' | 'lost' }>
+
+export type Order = Pick<SendOperatorTransactionInput, 'lane' | 'intent'> & { readonly orderedAt: number }
+
+export interface Search {
+  readonly chain: Chain
+  readonly known: FinalNonces
+  /** Of the lane's ledger: another era may be another chain. */
+  readonly era: number
+  readonly signal: AbortSignal
+  /** Longest search, ms. Default 100 s. */
+  readonly forMs?: number
+}
+
+interface NonceUser {
+  readonly hash: string
+  readonly callHash: string
+  readonly height: number
+}
+
+/** Caches the users of final nonces and their times. Searches share reads. Missing answers are not kept. */
+export class FinalNonces {
+  readonly #answers: LRUCache<string, Promise<unknown>>
+
+  constructor(max = mostKept) {
+    this.#answers = new LRUCache({ max })
+  }
+
+  /** Undefined if the nodes no longer have it. Throws as `Chain.mined`. */
+  user({ chain, era }: Pick<Search, 'chain' | 'era'>, lane: LaneId, nonce: number): Promise<NonceUser | undefined> {
+    return this.#once(`${lane} ${era} nonce ${nonce}`, async () => {
+      const mined = await chain.mined(laneAddress(lane), nonce)
+      return mined && { hash: mined.hash, callHash: callHash(mined.call), height: mined.block.height }
+    })
+  }
+
+  /** ms since the epoch; undefined if the nodes no longer have it. Throws as `Chain.block`. */
+  minedAt({ chain, era }: Pick<Search, 'chain' | 'era'>, lane: LaneId, { height }: NonceUser): Promise<number | undefined> {
+    return this.#once(`${lane} ${era} block ${height}`, async () => {
+      const block = await chain.block(height, 'agreed')
+      return block && block.timestamp * 1000
+    })
+  }
+
+  #once<T>(key: string, read: () => Promise<T | undefined>): Promise<T | undefined> {
+    const known = this.#answers.get(key)
+    if (known) return known as Promise<T | undefined>
+    const answer = read()
+    this.#answers.set(key, answer)
+    const forget = () => void (this.#answers.peek(key) === answer && this.#answers.delete(key))
+    answer.then((value) => (value === undefined ? forget() : undefined), forget)
+    return answer
+  }
+}
+
+/**
+ * Was this payment made by an earlier ledger? A Temporal restored from a copy has forgotten later payments, which only
+ * the account's transactions show. Reads the nonces that the ledger learnt of after the order, highest first.
+ * Undefined: none of them paid. `no-slot`: not known yet. Throws NODE_UNAVAILABLE.
+ */
+export async function findForgotten(search: Search, order: Order, forgotten: readonly ForgottenNonces[]): Promise<Result | undefined> {
+  const ranges = forgotten.filter(({ at }) => at >= order.orderedAt).toSorted((a, b) => b.from - a.from)
+  if (ranges.length === 0) return undefined
+  const { signal, forMs: timeoutMs = searchMs } = search
+  const wait = new Wait<Result | undefined>({ timeoutMs, signal }, () => wait.resolve(stillRead()))
+  find(search, order, ranges, () => wait.over).then(wait.resolve, (error: unknown) => {
+    const { code, message: reason } = toRelayerError(error)
+    if (code === 'NODES_DISAGREE') wait.resolve({ kind: 'no-slot', code, reason })
+    else wait.reject(error)
+  })
+  return wait.promise
+}
+
+async function find(search: Search, order: Order, ranges: readonly ForgottenNonces[], isOver: () => boolean): Promise<Result | undefined> {
+  const { chain, known } = search
+  const { lane, orderedAt, intent } = order
+  const wanted = callHash(intent)
+  const last = Math.max(...ranges.map(({ to }) => to)) - 1
+  if ((await chain.agreedNonce(laneAddress(lane))) <= last)
+    return notYet(`nonce ${last} was given before Temporal was set back, or by somebody else, and is not final yet for most nodes`)
+  const isBeforeOrder = async (user: NonceUser | undefined): Promise<boolean> => {
+    const minedAt = user && (await known.minedAt(search, lane, user))
+    return minedAt !== undefined && minedAt < orderedAt - clockSlackMs
+  }
+  let above: NonceUser | undefined
+  for (const { range, nonces } of descending(ranges)) {
+    if (isOver()) return stillRead()
+    const users = await Promise.all(nonces.map((nonce) => known.user(search, lane, nonce)))
+    for (const [index, user] of users.entries()) {
+      const nonce = nonces[index] ?? 0
+      if (!user) return (await isBeforeOrder(above)) ? undefined : lost(nonce, lane, range)
+      // An equal payment from long before the order is another one.
+      if (user.callHash === wanted) return (await isBeforeOrder(user)) ? undefined : paidBy(chain, nonce, user.hash)
+      above = user
+    }
+    // All nonces below are older.
+    if (await isBeforeOrder(above)) return undefined
+  }
+  return undefined
+}
+
+/** The nonces of the ranges, highest first, in groups that are read together. */
+function* descending(ranges: readonly ForgottenNonces[]) {
+  for (const range of ranges)
+    for (let to = range.to; to > range.from; to -= atOnce)
+      yield { range, nonces: Array.from({ length: Math.min(atOnce, to - range.from) }, (_, index) => to - 1 - index) }
+}
+
+async function paidBy(chain: Chain, nonce: number, hash: string): Promise<Result> {
+  const receipt = await chain.receipt(hash, 'agreed')
+  if (!receipt) return notYet(`nonce ${nonce} was given before Temporal was set back, and has no receipt yet for most nodes`)
+  const { height: blockHeight, hash: blockHash } = receipt.block
+  return { kind: 'final', nonce, ok: receipt.status === 'success', txHash: hash, blockHeight, blockHash, gasPaid: gasPaid(receipt) }
+}
+
+function stillRead(): Result {
+  return notYet('the nonces that the ledger did not give are still being read')
+}
+
+function notYet(reason: string): Result {
+  return { kind: 'no-slot', code: 'NONCE_NOT_FINAL', reason }
+}
+
+function lost(nonce: number, lane: LaneId, { from }: ForgottenNonces): Result {
+  const why = from === 0 ? 'The ledger began after the key was in use' : 'Temporal was set back, or somebody else used the key'
+  const detail = `${why}, and the nodes no longer have the transaction that used this nonce: it may be this one.`
+  return { kind: 'lost', reason: new RelayerError('TRANSACTION_LOST', { detail, facts: { lane, nonce } }).message }
+}

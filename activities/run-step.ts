@@ -1,0 +1,54 @@
+import { toRelayerError } from '../domain/catalogue/errors.ts'
+import { redactText } from '../observability/redact.ts'
+import { defaultFailoverTimes } from '../temporal/contracts/failover.ts'
+import { Context } from '@temporalio/activity'
+import { ApplicationFailure, TemporalFailure } from '@temporalio/common'
+
+/** The first heartbeat and the later interval, as shares of the timeout. The rest is left to a busy process. */
+const firstShare = 0.5
+const everyShare = 0.3
+
+/** Longest message of a failure in a history, characters. */
+const longestMessage = 4_000
+
+/**
+ * Heartbeats reveal a dead worker and show the phase. A healthy step ends before the first: each costs a transition.
+ */
+export async function withHeartbeats<T>(step: (context: Context, enter: (phase: string) => void) => Promise<T>): Promise<T> {
+  const context = Context.current()
+  const timeoutMs = context.info.heartbeatTimeoutMs ?? defaultFailoverTimes.heartbeatMs
+  const phases: { at: string; phase: string }[] = []
+  let timer = setTimeout(function tick() {
+    context.heartbeat(phases)
+    timer = setTimeout(tick, timeoutMs * everyShare)
+  }, timeoutMs * firstShare)
+  try {
+    return await step(context, (phase) => {
+      if (phases.at(-1)?.phase !== phase) phases.push({ at: new Date().toISOString(), phase })
+    })
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+/** The only place where an error becomes a Temporal failure: its type is the code, without secrets. */
+export function toFailure(error: unknown): TemporalFailure {
+  if (error instanceof TemporalFailure) return error
+  const { code, message, retriable, facts } = toRelayerError(error)
+  return ApplicationFailure.create({
+    type: code,
+    message: redactText(message.slice(0, longestMessage)),
+    nonRetryable: !retriable,
+    details: [facts],
+  })
+}
+
+export function guarded<A extends unknown[], R>(step: (...args: A) => Promise<R>): (...args: A) => Promise<R> {
+  return async (...args) => {
+    try {
+      return await step(...args)
+    } catch (error) {
+      throw toFailure(error)
+    }
+  }
+}
