@@ -24,7 +24,7 @@ const phrases: readonly (readonly [rule: string, pattern: RegExp])[] = [
   ['stands', /\b(stands?|stood|standing)\b(?! (in )?for\b)/gi],
   ['told', /\b(told|tells?|telling)\b/gi],
   ['none of ours', /\b(none|one|any|some) of (ours|theirs)\b/gi],
-  ['beside', /\bbesides?\b/gi],
+  ['beside', /\bbeside\b/gi],
   ['whoever', /\b(whoever|whosoever)\b/gi],
 ]
 

@@ -1,6 +1,7 @@
 /**
- * Faults one after the other under a real Prometheus with the rules of deploy/prometheus, whose times are so many times shorter: the right alert fires within
- * its time, no other does, and it ends with the fault. `--scale N` (60), `--only <fault>` (once or more), `--list`, `--json`. Says so and does nothing where no Prometheus can be had.
+ * Runs one fault after another under a real Prometheus with the rules of deploy/prometheus, whose times are divided by
+ * `--scale`. The right alert must fire in time, no other alert may fire, and it must end with the fault. Options:
+ * `--scale N` (60), `--only <fault>` (repeatable), `--list`, `--json`. Prints NOT RUN where Prometheus cannot be had.
  */
 import { parseArgs } from 'node:util'
 import { findPrometheus } from './prometheus.ts'

@@ -13,7 +13,8 @@ export const cachedProgram = (name: 'prometheus' | 'promtool', env: NodeJS.Proce
   join(programCache(env), '..', 'prometheus', 'usr', 'bin', name)
 
 /**
- * The program: PROMETHEUS, then PATH, then the cache, else unpacked there from Debian's package, so that nothing of the system changes. `why`: it cannot be had.
+ * Finds Prometheus: PROMETHEUS, then PATH, then the cache. Else unpacks Debian's package into the cache, which leaves
+ * the system unchanged. `why`: the reason that there is none.
  */
 export async function findPrometheus(env: NodeJS.ProcessEnv): Promise<{ readonly path: string } | { readonly why: string }> {
   const { PROMETHEUS, PATH = '' } = env
@@ -29,7 +30,7 @@ export async function findPrometheus(env: NodeJS.ProcessEnv): Promise<{ readonly
     if (got.code !== 0 || file === undefined) return { why: `apt-get download prometheus: ${lastLine(got.stderr)}` }
     const unpacked = await run('dpkg', ['-x', join(work, file), join(work, 'prometheus')])
     if (unpacked.code !== 0) return { why: `dpkg: ${lastLine(unpacked.stderr)}` }
-    // Renamed only when complete; whoever was first has the same.
+    // Renamed only when complete. A process that was faster has made the same.
     await rename(join(work, 'prometheus'), join(cache, 'prometheus')).catch(() => {})
     return existsSync(cached) ? { path: cached } : { why: 'the package has no program' }
   } finally {

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import type { ConfigInput } from '../devnet/relayer-config.ts'
 
-/** A receiver of notifications that answers as it is told to. */
+/** A receiver of notifications that answers as the test sets it. */
 export interface AlertReceiver {
   /** As a config has it. */
   readonly configured: NonNullable<ConfigInput['notifications']>[number]
@@ -14,7 +14,7 @@ export interface AlertReceiver {
   stop(): Promise<void>
 }
 
-/** On loopback, told of every delivery. @param dir for its secret */
+/** On loopback, notified of every delivery. @param dir for its secret */
 export async function startAlertReceiver(dir: string): Promise<AlertReceiver> {
   const secretFile = join(dir, 'receiver-secret')
   await writeFile(secretFile, `whsec_${randomBytes(32).toString('base64')}`, { mode: 0o600 })

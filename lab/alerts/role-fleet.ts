@@ -8,7 +8,7 @@ export class RoleFleet {
   readonly #running = new Map<string, PortageProcess>()
   readonly #onChange: (adminAddresses: readonly string[]) => Promise<void>
 
-  /** @param onChange told of the addresses of all admin ports, after each start and each end */
+  /** @param onChange gets the addresses of all admin ports after each start and each end */
   constructor(devnet: Devnet, configure: PortageOptions['configure'], onChange: (adminAddresses: readonly string[]) => Promise<void>) {
     this.#devnet = devnet
     this.#configure = configure

@@ -14,7 +14,7 @@ import { type Scenario, scenarios } from './scenarios.ts'
 import { isExpected, strangers, untilQuiet, watch } from './watch.ts'
 
 export interface AlertRun {
-  /** Times of the rules are so many times shorter. */
+  /** The times of the rules are divided by this. */
   readonly scale: number
   /** Of `fault` texts; absent: all. */
   readonly only?: readonly string[] | undefined
@@ -25,7 +25,7 @@ export interface FaultResult {
   readonly alert: string
   /** From the fault to the alert, with the shorter times; absent: it did not fire. */
   readonly firedAfterSeconds: number | undefined
-  /** What its rule takes with these times, and at most beside it. */
+  /** The alert that its rule raises with these times, and the alerts that may fire with it. */
   readonly ruleSeconds: number
   readonly withinSeconds: number
   /** From the end of the fault to when nothing fired. */
@@ -44,7 +44,7 @@ export interface AlertSummary {
   readonly before: readonly string[]
   /** Processes that ended by themselves. */
   readonly ended: readonly string[]
-  /** Expressions of the dashboards that this Prometheus was asked, those that it refused, and those that had nothing to show. */
+  /** Expressions of the dashboards: how many this Prometheus got, refused, and had no data for. */
   readonly panels: { readonly asked: number; readonly refused: readonly string[]; readonly empty: number }
 }
 
@@ -58,12 +58,18 @@ export function isClean({ results, before, ended, panels }: AlertSummary): boole
   return results.every(good) && before.length + ended.length + panels.refused.length === 0
 }
 
-/** Streams and the outcomes of transfers are looked at often: their times are not those of rules. One receiver is told of deliveries. */
+/**
+ * Streams and the outcomes of transfers are polled often: their times are not those of rules. One receiver gets
+ * deliveries.
+ */
 function quick(config: ConfigInput, receiver: AlertReceiver): ConfigInput {
   return { ...config, streams: { ...config.streams, auditMinutes: 0.05 }, notifications: [receiver.configured] }
 }
 
-/** Faults one after the other under a real Prometheus with the rules of deploy/prometheus, each alone. Starts all that it needs, and stops it. */
+/**
+ * Runs each fault alone under a real Prometheus with the rules of deploy/prometheus. Starts all that it needs and stops
+ * it.
+ */
 export async function runAlerts(prometheusPath: string, { scale, only }: AlertRun, say: (line: string) => void): Promise<AlertSummary> {
   const chosen = scenarios.filter(({ fault }) => only === undefined || only.includes(fault))
   const files = (await readdir(join(deploy, 'prometheus'))).filter((file) => file.endsWith('.yml'))
@@ -156,7 +162,7 @@ function startTraffic(devnet: Devnet): Traffic {
   let [on, stopped] = [true, false]
   const send = async () => {
     for (let index = 0; !stopped; index++) {
-      // What cannot be sent while a chain stands is sent no more: the faults are judged, not the traffic.
+      // A stalled chain takes no transfers, so none are sent: the run judges the faults, not the traffic.
       if (on)
         await sendWish(devnet, index % 2 === 0 ? 'ethereum' : 'bsc', wishOf('both', [index * 2, index * 2 + 1])).catch(() => undefined)
       await sleep(3_000)

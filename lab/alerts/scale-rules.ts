@@ -13,15 +13,15 @@ export function durationSeconds(text: string): number {
   return parts.reduce((sum, [, count, unit = '']) => sum + Number(count) * (unitSeconds[unit] ?? 0), 0)
 }
 
-/** A duration so many times shorter, in whole milliseconds, and no shorter than `atLeast` seconds unless it was. */
+/** Divides a duration by `scale`, in whole milliseconds. Not below `atLeast` seconds unless the duration was. */
 function shorter(text: string, scale: number, atLeast: number): string {
   const seconds = durationSeconds(text)
   return `${Math.round(Math.max(seconds / scale, Math.min(seconds, atLeast)) * 1_000)}ms`
 }
 
 /**
- * The expression with all times so many times shorter: ranges, offsets, and what a metric of seconds is compared with (`…_seconds > 3600`). Bounds of buckets stay: those
- * are times of transfers, which do not run faster.
+ * Divides all times of an expression: ranges, offsets, and bounds of metrics in seconds (`…_seconds > 3600`). Bucket
+ * bounds stay: transfers do not run faster.
  */
 export function scaleExpression(expr: string, scale: number): string {
   const changes: { from: number; to: number; text: string }[] = []
@@ -46,7 +46,7 @@ interface Rule {
   readonly for?: string
 }
 
-/** A rule file of Prometheus with all its times so many times shorter. Names, labels and texts stay. */
+/** Divides all times of a Prometheus rule file. Names, labels and texts stay. */
 export function scaleRules(text: string, scale: number): string {
   const { groups } = parse(text) as { groups: { name: string; interval?: string; rules: Rule[] }[] }
   const scaled = groups.map((group) => ({
@@ -61,7 +61,9 @@ export function scaleRules(text: string, scale: number): string {
   return stringify({ groups: scaled })
 }
 
-/** From when its condition holds to when each alert fires, s: its `for`, and the longest range that has to fill first. */
+/**
+ * Seconds from the start of a condition to its alert: the `for` of the rule and the longest range that must fill first.
+ */
 export function alertSeconds(text: string): ReadonlyMap<string, number> {
   const { groups } = parse(text) as { groups: { rules: Rule[] }[] }
   const times = groups

@@ -58,7 +58,7 @@ function missing(name: string): Scenario['inject'] {
   }
 }
 
-/** The end has what waited told at once. */
+/** The end notifies all waiting receivers at once. */
 function receiverAnswers(status: number): Scenario['inject'] {
   return ({ client, receiver }) => {
     receiver.answer = status
@@ -85,7 +85,7 @@ export const scenarios: readonly Scenario[] = [
     inject: nodes({ kind: 'cut' }, 0, 1, 2),
   },
   {
-    ...{ fault: 'the chain stands', alert: 'PortageChainStalled', labels: chain, traffic: false },
+    ...{ fault: 'the chain stalls', alert: 'PortageChainStalled', labels: chain, traffic: false },
     inject: async ({ devnet }) => {
       const { anvil } = devnet.chains.bsc
       await anvil.rpc('evm_setIntervalMining', [0])
@@ -127,7 +127,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     ...{ fault: 'a route is halted', alert: 'PortageHalted', traffic: false },
-    // What was under way stays open for as long.
+    // Pending transfers stay open for as long.
     consequences: ['PortageStreamWatermarkStalled'],
     inject: async ({ client, devnet }) => {
       const scope = { targetChain: 'bsc' }

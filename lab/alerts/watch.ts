@@ -5,7 +5,7 @@ import type { Scenario } from './scenarios.ts'
 const everyMs = 500
 /** So long nothing may be pending or firing before the next fault. */
 const quietMs = 5_000
-/** What came with the fault is waited for so long after the alert that it is for. */
+/** How long alerts that came with the fault are awaited after the alert that belongs to it. */
 const lingerMs = 8_000
 
 /** Firing alerts, each by its name and labels. */
@@ -13,7 +13,7 @@ export type Firing = ReadonlyMap<string, ActiveAlert['labels']>
 
 const keyOf = (labels: ActiveAlert['labels']) => JSON.stringify(Object.entries(labels).toSorted(([a], [b]) => (a < b ? -1 : 1)))
 
-/** What Prometheus says at one moment; nothing while it does not answer in time. */
+/** The answer of Prometheus at one moment; nothing if it does not answer in time. */
 async function look(prometheus: Prometheus): Promise<{ firing: Firing; pending: number } | undefined> {
   const alerts = await prometheus.alerts().catch(() => undefined)
   if (!alerts) return undefined

@@ -14,7 +14,10 @@ export interface Order {
 /** With and without a name of the caller's choice. */
 const authors = [{ reason: 'urgent' }, { reason: 'urgent', by: 'root' }]
 
-/** What would harm most if the API took it from anybody: halts, nodes of the attacker's own, all nodes disabled, or all but one. */
+/**
+ * The orders that would harm most if the API took them without a token: halts, nodes of the attacker, all nodes
+ * disabled, all but one disabled.
+ */
 export function harmfulOrders({ chain }: Pick<PlannedAttack, 'chain'>): Order[] {
   const url = 'http://${SIGNER_URL}.example:8545'
   const node = { kind: 'setNode', change: { chain, name: 'own', disabled: false, url, use: 'all' } }
@@ -24,7 +27,10 @@ export function harmfulOrders({ chain }: Pick<PlannedAttack, 'chain'>): Order[] 
   return authors.flatMap((author) => harm.map((orders) => ({ method: 'POST', path: '/v1/settings', body: { ...author, orders } }) as const))
 }
 
-/** Every order of the API's own document as well, without a body that fits. The attacker knows the document, which is the same everywhere. */
+/**
+ * Also sends every order of the API's OpenAPI document, without a fitting body. The attacker knows the document, which
+ * is public.
+ */
 async function everyOrder({ apiUrl, admin }: PortageProcess): Promise<Order[]> {
   const document = (await (await fetch(`${apiUrl}/v1/openapi.json`, { headers: admin })).json()) as {
     paths?: Record<string, Record<string, unknown>>
@@ -36,7 +42,7 @@ async function everyOrder({ apiUrl, admin }: PortageProcess): Promise<Order[]> {
   )
 }
 
-/** Orders without a token, with tokens that nobody here has signed, and from a page that had its name resolved to this machine. */
+/** Orders without a token, with tokens signed by foreign keys, and from a page whose name resolves to this machine. */
 export async function apiOrders(scene: AttackScene, attack: PlannedAttack): Promise<string> {
   const orders = [...harmfulOrders(attack), ...(await ordersOfDocument(scene))]
   const answers = await Promise.all(headersOf(attack.kind).map((headers) => answersTo(scene, orders, headers)))
@@ -49,7 +55,10 @@ export async function ordersOfDocument({ fleet }: AttackScene): Promise<Order[]>
   return one ? everyOrder(one).catch(() => []) : []
 }
 
-/** What all processes answer to these orders with these headers, 0 for nothing. One that is taken counts: no token allows it. */
+/**
+ * The status that each process answers to these orders with these headers, 0 for none. An accepted order counts: no
+ * token allows it.
+ */
 export async function answersTo(scene: AttackScene, orders: readonly Order[], headers: Record<string, string>): Promise<number[]> {
   const answers: number[] = []
   for (const { apiUrl } of scene.fleet.alive) {

@@ -5,12 +5,12 @@ import type { Transfer } from '../../domain/transfer/transfer.ts'
 import { completionOf, nativeBridgeAbi } from '../devnet/native/native-bridge.ts'
 import type { AttackScene } from './scene.ts'
 
-/** What an invented transfer takes: enough to be missed, less than what a day lets in. */
+/** The amount of an invented transfer: enough to be missed, less than the daily limit. */
 const booty = 10n ** 10n
 
 type Chain = 'ethereum' | 'bsc'
 
-/** A native transfer that no user initiated, to the thief. Its id is right, so that the target's contract would pay it. */
+/** A native transfer to the thief that no user initiated. Its id is right, so the target's contract would pay it. */
 export function inventedTransfer(
   { devnet, thief }: AttackScene,
   target: Chain,

@@ -27,7 +27,7 @@ const junk: readonly unknown[][] = [
   [{ window: 'wide' }],
   [{ message: '%%%' }],
 ]
-/** What is no number of any source. */
+/** Not a sequence number of any source. */
 const noNumbers = ['junk', '-1', '1e9', '', '0x1', '01', '1.5', '2:3', ' ', 'NaN']
 const requests: readonly unknown[] = [
   ...[undefined, null, 5, 'text', [], {}, { requests: null }, { requests: [null] }, { requests: [{ kind: 'nope', id: '1' }] }],
@@ -41,7 +41,10 @@ const requests: readonly unknown[] = [
   JSON.parse('{"__proto__":{"requests":[]},"requests":[{"__proto__":{"kind":"pause"}}]}'),
 ]
 
-/** Signals and updates that no workflow can make anything of, to every ledger, stream and operator's transaction, to the settings and to transfers under way. */
+/**
+ * Signals and updates that no workflow can parse, to every ledger, stream and operator transaction, to the settings and
+ * to pending transfers.
+ */
 export async function forgedMessages({ client, devnet }: AttackScene): Promise<string> {
   const ledgers = devnet.lanes.map(({ chain, address }) =>
     laneWorkflowId(laneId('evm', devnet.chains[chain as 'ethereum' | 'bsc'].anvil.chainId, address)),
@@ -63,8 +66,9 @@ export async function forgedMessages({ client, devnet }: AttackScene): Promise<s
 }
 
 /**
- * Transfers under numbers that honest ones have or will have, with other contents and the search attributes of their streams: the source contradicts them, and
- * nobody honest is to be stopped by that. Those of Wormhole run for ever; others have no number at all.
+ * Transfers with numbers of honest ones, other contents, and the search attributes of their streams. The source
+ * contradicts them, and they must stop no honest transfer. Those of Wormhole run for ever; others have no number at
+ * all.
  */
 export async function forgedMismatch(scene: AttackScene, attack: PlannedAttack): Promise<string> {
   const { tokenBridge, wormholeChainId, name } = scene.devnet.chains[attack.chain === 'ethereum' ? 'bsc' : 'ethereum']

@@ -9,7 +9,7 @@ import { newestRuns } from '../faults/newest-runs.ts'
 import type { Attacked } from './attackers.ts'
 import { type AttackScene, treasury, worstCost } from './scene.ts'
 
-/** What an attack run prints. All but `honest` and `delivered` must be 0. */
+/** Summary of an attack run. All counts but `honest` and `delivered` must be 0. */
 export interface AttackSummary {
   readonly seed: string
   readonly honest: number

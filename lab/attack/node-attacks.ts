@@ -22,7 +22,7 @@ function ruleOf(kind: NodeKind, elsewhere: string): FaultRule {
   return { fault: { kind: 'lie', how: kind } }
 }
 
-/** The host that a node sends its askers to: what comes there was told to a stranger. */
+/** The host to which a node redirects its clients. Any request there has leaked to a stranger. */
 async function listenElsewhere({ overheard }: AttackScene): Promise<{ url: string; stop(): Promise<void> }> {
   const server = createServer((request, response) => {
     overheard.push(`${request.method} ${request.url} at a host that a node named`)

@@ -11,7 +11,7 @@ import { type AttackScene, treasury } from './scene.ts'
 /** Longest wait for the workflow of a transfer that is to be cancelled, ms: without one there is nothing to cancel. */
 const workflowWithinMs = 30_000
 
-/** An operator cancels transfers at any moment of their lives. Each ends delivered, or cancelled and without an effect. */
+/** An operator cancels transfers at random moments. Each ends delivered, or cancelled without an effect. */
 export async function cancels(scene: AttackScene, { chain, dice }: PlannedAttack): Promise<string> {
   const { client, devnet, locks, wait } = scene
   const sent = await locks[chain].run(() => sendWish(devnet, chain, wishOf('both', [0, 1, 2, 3])))
@@ -33,7 +33,10 @@ export async function cancels(scene: AttackScene, { chain, dice }: PlannedAttack
   return `${ordered} of ${keys.size} transfers`
 }
 
-/** Whether Temporal took an order. One that it did not take (it is over, the server is away) is given again, unless it is over by then. */
+/**
+ * Whether Temporal took an order. An order that it did not take (the server is away) is given again, unless the attack
+ * is over.
+ */
 function isTaken(order: Promise<unknown>): Promise<boolean> {
   return order.then(
     () => true,

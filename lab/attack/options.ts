@@ -16,9 +16,11 @@ export interface AttackOptions {
 }
 
 const help = `
-Honest users send transfers over both bridges and two chains, with two keys and three nodes each, while attackers work: somebody with a client of
-Temporal, who also wipes it, somebody at the API with no token that allows what he wants, one lying node per chain, gossip at the spy, senders of worthless transfers. An operator cancels transfers and pays
-from lanes meanwhile. Then an independent checker judges: all honest transfers delivered once, and nothing stolen, paid twice, too dear, stopped or told.
+Honest users send transfers over both bridges and two chains, with two keys and three nodes each, while attackers work:
+a client of Temporal that also wipes it, an API caller whose tokens allow nothing that he wants, one lying node per
+chain, gossip at the spy, and senders of worthless transfers. An operator cancels transfers and pays from lanes in the
+same time. Then an independent checker judges: all honest transfers delivered once, and nothing stolen, paid twice, too
+dear, stopped or leaked.
 
 Kinds: ${attackKinds.join(', ')}
 
@@ -28,18 +30,18 @@ Examples:
   npm run attack -- --seed 7 --only forged-step,prices
   npm run attack -- --seed 7 --plan
 
-The same seed, duration and kinds give the same plan. Exit code: 0 if all honest transfers were delivered and every other count is 0; 1 otherwise, with
-what is needed to look for the cause in the folder that is named; 2 for bad usage.`
+The same seed, duration and kinds give the same plan. Exit code: 0 if all honest transfers were delivered and every
+other count is 0; 1 otherwise, with what is needed to look for the cause in the folder that is named; 2 for bad usage.`
 
 /** Reads the command line. Prints help or a usage error and exits by itself. */
 export function parseOptions(args: readonly string[]): AttackOptions {
   const program = new Command('attack')
-    .description('A run of attackers beside honest traffic.')
-    .option('--seed <s>', 'what decides the plan', String(Date.now() % 100_000))
+    .description('A run of attackers against honest traffic.')
+    .option('--seed <s>', 'seed of the plan', String(Date.now() % 100_000))
     .option('--transfers <n>', 'how many transfers the honest users send, half over each bridge', whole, 100)
     .option('--duration <s>', 'seconds that attacks go on for (default: 30, and one per 10 transfers)', whole)
     .option('--only <kinds>', 'only these kinds, separated by commas', kinds)
-    .option('--stuck-after <s>', 'what has not moved for so many seconds after the attacks is stuck', whole, 90)
+    .option('--stuck-after <s>', 'a transfer without progress for this time after the attacks is stuck, seconds', whole, 90)
     .option('--processes <n>', 'Portage processes', whole, 2)
     .option('--plan', 'print the plan, do nothing', false)
     .option('--keep', 'keep the folder with logs and database', false)

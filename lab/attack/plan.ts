@@ -1,7 +1,7 @@
 import { chanceOf } from '../faults/random.ts'
 import { schedule } from '../faults/schedule.ts'
 
-/** Who reaches Temporal. */
+/** Attackers with access to Temporal. */
 export const temporalKinds = [
   'forged-operator-transaction',
   'forged-batch',
@@ -12,7 +12,7 @@ export const temporalKinds = [
   'forged-messages',
   'wipe',
 ] as const
-/** Who reaches the API, without a token or with one that does not allow what he wants. */
+/** Attackers with access to the API, without a token or with an insufficient one. */
 export const apiKinds = [
   'api-without-token',
   'api-forged-token',
@@ -22,11 +22,11 @@ export const apiKinds = [
   'api-revoked-token',
   'api-slow',
 ] as const
-/** Who runs one of the chain's nodes. */
+/** Attackers that run one of the chain's nodes. */
 export const nodeKinds = ['prices', 'heads', 'nonces', 'gas-high', 'gas-low', 'calls', 'malformed', 'flood', 'redirect'] as const
-/** Who reaches the spy, or gossips to it. */
+/** Attackers with access to the spy or its gossip network. */
 export const spyKinds = ['spy-junk', 'spy-wrong-guardian', 'spy-malformed'] as const
-/** Who merely sends transfers. */
+/** Attackers that only send transfers. */
 export const userKinds = ['dust', 'no-such-token', 'gas-burner', 'two-faced'] as const
 /** No attackers: an operator who cancels transfers and pays from lanes while all that goes on. */
 export const operatorKinds = ['cancel', 'payment'] as const
@@ -55,7 +55,10 @@ export interface AttackPlanInput {
   readonly nodes: number
 }
 
-/** The attacks of a run in order of time: all kinds in a random order, then all again, until the time is over. One node per chain ever lies. Pure. */
+/**
+ * The attacks of a run in order of time: all kinds in random order, again and again until the time is over. One node
+ * per chain ever lies. Pure.
+ */
 export function planAttacks({ seed, durationMs, kinds, nodes }: AttackPlanInput): PlannedAttack[] {
   const chance = chanceOf(seed)
   const liars = { ethereum: chance.whole(0, nodes - 1), bsc: chance.whole(0, nodes - 1) }

@@ -35,7 +35,7 @@ export function planOf({ seed, durationMs, kinds }: Pick<AttackRun, 'seed' | 'du
   return planAttacks({ seed, durationMs, kinds, nodes: attackDevnet.nodesPerChain })
 }
 
-/** One attack run on a devnet that stands; stops the processes that it starts, and nothing else. */
+/** One attack run on a running devnet. Stops only the processes that it starts. */
 export async function runAttacks(devnet: Devnet, run: AttackRun, say: (line: string) => void): Promise<AttackSummary> {
   const connection = await Connection.connect({ address: devnet.temporal.address })
   const wait = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms))
@@ -75,7 +75,10 @@ async function sendProbes({ devnet, sent, locks }: AttackScene): Promise<AnySent
   return probes.flat()
 }
 
-/** A treasury for operators' payments, a limit that the judge knows, and a secret in the environment that no config names. */
+/**
+ * A treasury for operators' payments, a limit that the judge knows, and a secret in the environment that no config
+ * names.
+ */
 function prepared(devnet: Devnet, canary: string): Devnet {
   return {
     ...devnet,

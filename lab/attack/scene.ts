@@ -8,7 +8,7 @@ export const treasury = `0x${'7e'.repeat(20)}`
 /** Most that a transaction of a lane may cost in this run, wei. */
 export const worstCost = 10n ** 17n
 
-/** A coin payment of an operator: an amount that no other payment has, so that the chain tells how often it was paid. */
+/** A coin payment of an operator. Its amount is unique, so the chain shows how often it was paid. */
 export interface Payment {
   readonly chain: 'ethereum' | 'bsc'
   /** wei. */
@@ -17,7 +17,7 @@ export interface Payment {
   readonly id: string
 }
 
-/** What the attackers work on, and what the honest people did beside the transfers that all must arrive. */
+/** The attackers' targets, and the operators' acts besides the transfers that must all arrive. */
 export interface AttackScene extends FaultTargets {
   /** Where the stolen goes: nobody honest ever pays this address. Its key is made anew in each run. */
   readonly thief: HDNodeWallet
@@ -30,7 +30,7 @@ export interface AttackScene extends FaultTargets {
   readonly revoked: string[]
   /** Honest questions that the API did not answer while an attacker held its connections. */
   readonly shutOut: string[]
-  /** What a hostile server was sent that was meant for nobody. */
+  /** Requests to a hostile server that were meant for nobody. */
   readonly overheard: string[]
   /** Transfers of attackers: they need not arrive, and must not arrive twice. */
   readonly hostile: AnySent[]

@@ -10,7 +10,10 @@ const addresses = ['127.0.0.2', '127.0.0.3', '127.0.0.4']
 /** An honest question that takes longer was shut out, ms. */
 const answeredWithinMs = 10_000
 
-/** Requests that never end: headers and bodies that come byte by byte, from several addresses. Honest people from another one are answered meanwhile. */
+/**
+ * Requests that never end: headers and bodies that come byte by byte, from several addresses. Honest callers from
+ * another address must still be answered.
+ */
 export async function slowApi(scene: AttackScene, { forMs }: PlannedAttack): Promise<string> {
   const until = Date.now() + 2 * forMs
   const holders = scene.fleet.alive.flatMap((one) => addresses.map((from) => ({ url: new URL(one.apiUrl), from, sockets: [] as Socket[] })))
@@ -18,7 +21,7 @@ export async function slowApi(scene: AttackScene, { forMs }: PlannedAttack): Pro
   try {
     while (Date.now() < until) {
       for (const { url, from, sockets } of holders) {
-        // What the API closed is opened again.
+        // Connections that the API closed are opened again.
         const missing = perAddress - sockets.filter(({ destroyed }) => !destroyed).length
         for (let index = 0; index < missing; index++) sockets.push(slowSocket(url, from, opened++))
         for (const socket of sockets) if (socket.writable) socket.write('x')
@@ -50,7 +53,7 @@ async function askHonestly(scene: AttackScene, one: AttackScene['fleet']['alive'
   }
 }
 
-/** What needs no Temporal, which other attackers may just have wiped. */
+/** Paths that need no Temporal, which other attackers may have wiped. */
 function ask({ apiUrl, admin }: AttackScene['fleet']['alive'][number]): Promise<void> {
   return new Promise((resolve, reject) => {
     const options = { agent: false, headers: admin, signal: AbortSignal.timeout(answeredWithinMs) } as const

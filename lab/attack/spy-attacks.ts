@@ -4,10 +4,12 @@ import { type Message, encodeBody, signVaa, toUniversal } from '../devnet/wormho
 import type { PlannedAttack } from './plan.ts'
 import type { AttackScene } from './scene.ts'
 
-/** So many messages at once: each has a sequence of its own. */
+/** Messages of one burst, each with a sequence of its own. */
 const messages = 2_000
 
-/** Messages without a signature, of a guardian set that does not exist: a spy relays gossip that it has not verified. */
+/**
+ * Messages without a signature, of a guardian set that does not exist. A spy relays gossip that it has not verified.
+ */
 export async function spyJunk(scene: AttackScene, attack: PlannedAttack): Promise<string> {
   const unsigned = concat([toBeHex(1, 1), toBeHex(0xffffffff, 4), toBeHex(0, 1)])
   return publish(scene, attack, (message) => getBytes(concat([unsigned, encodeBody(message)])))
@@ -18,7 +20,10 @@ export async function spyWrongGuardian(scene: AttackScene, attack: PlannedAttack
   return publish(scene, attack, (message) => signVaa(message, [devnetAccount(99)]).bytes, 50)
 }
 
-/** What is no protobuf, protobuf that is cut or lies about lengths, messages without a VAA or with 5 MB of it; each as often as it is taken, for a while. */
+/**
+ * Bytes that are no protobuf, protobuf that is cut or lies about lengths, and messages without a VAA or with 5 MB of
+ * it. Each is repeated for a while as long as the spy takes it.
+ */
 export async function spyMalformed({ devnet, wait }: AttackScene, { forMs }: PlannedAttack): Promise<string> {
   const forms = [
     randomBytes(200),

@@ -26,7 +26,10 @@ export const temporalAttacks = {
   wipe,
 } as const
 
-/** Starts operators' transactions that pay the thief, let him spend the bridge's tokens, and complete what nobody sent. */
+/**
+ * Starts operator transactions that pay the thief, let him spend the bridge's tokens, and complete transfers that
+ * nobody sent.
+ */
 async function forgedOperatorTransaction(scene: AttackScene, attack: PlannedAttack): Promise<string> {
   const lane = victim(scene, attack)
   const intents = [
@@ -60,7 +63,10 @@ async function forgedTransfer(scene: AttackScene, attack: PlannedAttack): Promis
   return workflowId
 }
 
-/** A workflow of the attacker's own sends steps to the queues of lane and chain: no code of Portage stands between him and the process with the key. */
+/**
+ * The attacker's workflow sends steps to the queues of lane and chain: no code of Portage runs between him and the
+ * process with the key.
+ */
 async function forgedStep(scene: AttackScene, attack: PlannedAttack): Promise<string> {
   const lane = victim(scene, attack)
   const invented = inventedTransfer(scene, attack.chain, inventedNonce(attack.dice))
@@ -114,7 +120,7 @@ async function forgedFees(scene: AttackScene, attack: PlannedAttack): Promise<st
   return `${requests.length} requests to the ledger of ${lane}`
 }
 
-/** All that Temporal knows is gone: who is told of it, what was halted and which tokens were revoked is kept elsewhere. */
+/** All data of Temporal is lost. Notified receivers, halts and revoked tokens are kept elsewhere. */
 async function wipe({ devnet, locks }: AttackScene): Promise<string> {
   await locks.temporal.run(async () => {
     // The judge looks for secrets in it.

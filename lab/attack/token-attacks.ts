@@ -7,7 +7,7 @@ import type { AttackScene } from './scene.ts'
 /** Longest until every process refuses a revoked token, ms. */
 const refusedWithinMs = 20_000
 
-/** Tokens that Portage's own key has signed, and that do not allow what they are used for: too low, for the other chain only, expired. */
+/** Tokens of Portage's own key that do not allow the order: too low a level, another chain, expired. */
 export async function weakTokens(scene: AttackScene, attack: PlannedAttack): Promise<string> {
   const other = attack.chain === 'ethereum' ? 'bsc' : 'ethereum'
   const tokens = await Promise.all([
@@ -19,7 +19,9 @@ export async function weakTokens(scene: AttackScene, attack: PlannedAttack): Pro
   return `answers: ${[...new Set(answers.flat())].toSorted((a, b) => a - b).join(', ')}`
 }
 
-/** An admin's token is stolen and revoked: once each process knows that, it is good for nothing, on each process and also after Temporal was wiped. */
+/**
+ * A stolen admin token is revoked. Once each process knows, it is refused everywhere, also after Temporal was wiped.
+ */
 export async function revokedToken(scene: AttackScene, attack: PlannedAttack): Promise<string> {
   const stolen = await token(scene, { name: `carol-${Math.floor(attack.dice * 1e9)}` })
   const jti = String(decodeJwt(stolen).jti)
@@ -36,7 +38,7 @@ export async function revokedToken(scene: AttackScene, attack: PlannedAttack): P
   return `answers: ${(await replayRevoked(scene, attack)).join(', ')}`
 }
 
-/** All orders with all tokens that were revoked. What is taken counts. Returns the answers' numbers. */
+/** Sends all orders with all revoked tokens. An accepted one counts. Returns the statuses. */
 export async function replayRevoked(scene: AttackScene, attack: Pick<PlannedAttack, 'chain'>): Promise<number[]> {
   const orders = [...harmfulOrders(attack), ...(await ordersOfDocument(scene))]
   const answers = await Promise.all(scene.revoked.map((one) => answersTo(scene, orders, bearer(one))))

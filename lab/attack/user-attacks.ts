@@ -39,7 +39,7 @@ export function gasBurner(scene: AttackScene, attack: PlannedAttack): Promise<st
   return coinsHomeTo(scene, attack, '0x5b600056', 'that loops')
 }
 
-/** A coin that goes home to a contract that takes it while its call is simulated without a price, and reverts in a block. */
+/** A coin that goes home to a contract that accepts it in a simulation without a price and reverts in a block. */
 export function twoFaced(scene: AttackScene, attack: PlannedAttack): Promise<string> {
   // GASPRICE ISZERO PUSH1 9 JUMPI PUSH1 0 DUP1 REVERT JUMPDEST STOP.
   return coinsHomeTo(scene, attack, '0x3a15600957600080fd5b00', 'that reverts in a block')

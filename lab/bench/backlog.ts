@@ -21,11 +21,11 @@ import { workerName } from './yardsticks.ts'
 export interface BacklogOptions {
   readonly count: number
   readonly form: Form
-  /** What is measured beside the relayer. */
+  /** Measured besides the relayer. */
   readonly others: Measured
 }
 
-/** What one run of Portage came to. */
+/** Result of one run of Portage. */
 export interface BacklogMeasurement extends Measurement {
   readonly check: Pick<
     CheckResult,
@@ -33,20 +33,29 @@ export interface BacklogMeasurement extends Measurement {
   >
   /** Of the whole process, from its start to the last close, by method. */
   readonly rpcCalls: readonly (readonly [string, number])[]
-  /** How often it asked the guardians' servers for a signed message: all were in Temporal already, so that each time is one too many. */
+  /**
+   * Requests to the guardians' servers for a signed message. All messages were in Temporal, so each request is one too
+   * many.
+   */
   readonly fetchedAgain: number
   /** From its start to when it was ready, ms. */
   readonly startMs: number
-  /** From when the first block with a delivery came to the first close, ms: what waits for the finality of that block, and then for a workflow task. */
+  /**
+   * From the first block with a delivery to the first close, ms: the wait for that block's finality, then for a
+   * workflow task.
+   */
   readonly firstCloseMs: number
 }
 
-/** The source's finalized count, the gaps and the transfers are looked at once, when a process starts; then not while anything is measured. */
+/**
+ * The source's finalized count, the gaps and the transfers are read once when a process starts, and not while it is
+ * measured.
+ */
 const noAudits = { everyMinutes: 10_080 } as const
 
 /**
- * `count` transfers that wait in Temporal when Portage starts, all to one chain, over all its keys; from when it is ready to the last that is delivered at
- * finality.
+ * Transfers that wait in Temporal when Portage starts, all to one chain, over all its keys. Measured from readiness to
+ * the last delivery at finality.
  */
 export async function backlog(devnet: Devnet, client: Client, { count, form, others }: BacklogOptions): Promise<BacklogMeasurement> {
   const from = new Date().toISOString()

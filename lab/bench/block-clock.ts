@@ -4,15 +4,15 @@ import { WebSocketProvider } from 'ethers'
 export interface BlockClock {
   /** ms since the epoch; undefined: not seen. */
   at(height: number): number | undefined
-  /** When the block was tagged as final: with the block so many above it. */
+  /** When the block was tagged as final, which is when it had `depth` blocks above it. */
   finalAt(height: number): number | undefined
   stop(): Promise<void>
 }
 
-/** `finalized` lags the head of an anvil with one slot in an epoch by so many blocks. */
+/** Blocks by which `finalized` lags the head of an anvil with one slot in an epoch. */
 const finalityLag = 2
 
-/** Has a node tell of its blocks. @param url http of an anvil, which serves websockets there, too */
+/** Subscribes to a node's blocks. @param url http of an anvil, which serves websockets on the same port */
 export async function startBlockClock(url: string): Promise<BlockClock> {
   const provider = new WebSocketProvider(url.replace(/^http/, 'ws'))
   const came = new Map<number, number>()

@@ -16,7 +16,8 @@ export interface Closed {
 const everyMs = 500
 
 /**
- * Resolves when so many workflows of the query are closed, with each of them. Throws Error after half an hour, or for the reason that `giveUp` gives.
+ * Resolves with `count` workflows of the query once they are closed. Throws Error after half an hour, or for the reason
+ * that `giveUp` returns.
  */
 export async function allClosed(client: Client, query: string, count: number, giveUp?: () => string | undefined): Promise<Closed[]> {
   const closed = `${query} AND ExecutionStatus != 'Running'`
@@ -42,7 +43,7 @@ export async function closedOf(client: Client, query: string): Promise<Closed[]>
   return all
 }
 
-/** Calls `work` for 0 … count−1, so many at a time. */
+/** Calls `work` for 0 … count−1, at most `limit` at a time. */
 export async function inParallel(count: number, width: number, work: (index: number) => Promise<unknown>): Promise<void> {
   let next = 0
   await Promise.all(

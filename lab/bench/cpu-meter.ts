@@ -2,7 +2,7 @@ import { readdir, readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { parseStat, type Stat, type ThreadGroup, threadGroupOf } from './proc-stat.ts'
 
-/** What a process used between two looks. */
+/** CPU time of a process between two readings. */
 export interface ProcessUsage {
   readonly cpuMs: number
   /** Of threads that live at both looks. */
@@ -11,7 +11,10 @@ export interface ProcessUsage {
   readonly rssPeakMiB: number
 }
 
-/** Processes whose CPU time is counted: pids by what they are called. Several pids of one name are added up. `tree`: and all processes that they have started. */
+/**
+ * Processes whose CPU time is counted: pids by name. The pids of one name are added up. `tree`: with all processes that
+ * they started.
+ */
 export type Measured = Readonly<Record<string, readonly number[] | { readonly tree: number }>>
 
 /** Makes `name-threads.cjs` run first in a Node process. */
@@ -78,7 +81,7 @@ async function statOf(file: string): Promise<Stat | undefined> {
   return line === undefined ? undefined : parseStat(line)
 }
 
-/** What came since `before`; a process that is new since then counts from its start. */
+/** The difference to `before`. A process that is new counts from its start. */
 function usageOf(before: Looks | undefined, after: Looks | undefined, peak: number): ProcessUsage {
   const threadMs: Record<ThreadGroup, number> = { main: 0, workflow: 0, core: 0, gcJit: 0, pool: 0 }
   let cpuMs = 0

@@ -31,7 +31,10 @@ export interface FloorSummary {
 /** Connections, caches and compiled code come with the first workflows. */
 const warmUp = 50
 
-/** What empty and one-activity workflows need on each Temporal server that can be had here: one after the other, each round anew. */
+/**
+ * The cost of empty and one-activity workflows on each Temporal server of this machine, one after the other, each round
+ * anew.
+ */
 export async function floor({ transfers: count, rounds }: FloorOptions, say: (line: string) => void): Promise<FloorSummary> {
   const { candidates, notRun } = await floorCandidates()
   for (const { name, why } of notRun) say(`NOT RUN: ${name}: ${why}`)

@@ -1,13 +1,19 @@
 import { laneSchema } from '../../config/schema/lane-schema.ts'
 import type { ConfigInput } from '../devnet/relayer-config.ts'
 
-/** Where `broadcast` runs. queue: through the lane's queue, the durable form. auto: in the process that admitted the transfer, where that can be. */
+/**
+ * Where `broadcast` runs. queue: through the lane's queue, the durable form. auto: in the process that admitted the
+ * transfer, if it can.
+ */
 export const forms = ['queue', 'auto'] as const
 export type Form = (typeof forms)[number]
 
 const field = 'broadcast'
 
-/** The config of a relayer all of whose lanes have this form. Throws Error for `auto` where the config knows only the durable form. */
+/**
+ * The config of a relayer whose lanes all have this form. Throws Error for `auto` if the config knows only the durable
+ * form.
+ */
 export function withForm(config: ConfigInput, form: Form): ConfigInput {
   if (!Object.hasOwn(laneSchema.shape, field)) {
     if (form === 'auto') throw new Error('This Portage knows only the form `queue`.')

@@ -17,13 +17,13 @@ import { startUseMeter, type Used } from './use-meter.ts'
 import { verdictOf, type Verdict } from './verdict.ts'
 
 export interface GrowthOptions {
-  /** How many are told to Portage at once; each is measured, in this order, on a network of its own. */
+  /** Numbers of transfers that reach Portage at once. Each is measured in turn on a network of its own. */
   readonly inFlight: readonly number[]
   readonly keys: number
   readonly form: Form
 }
 
-/** What a process uses with nothing in flight. */
+/** The use of a process with nothing in flight. */
 export interface FixedCosts {
   /** ms of CPU per second, by process. */
   readonly cpuMsPerSecond: Readonly<Record<string, number>>
@@ -33,9 +33,9 @@ export interface FixedCosts {
 
 export interface GrowthRow extends Verdict {
   readonly inFlight: number
-  /** So many times in a row, so that little is measured long enough. */
+  /** Repetitions, so that small sizes are measured long enough. */
   readonly rounds: number
-  /** Most that were open at a time: what is told at once starts at some hundreds a second. */
+  /** Most transfers open at a time. Transfers that reach Portage at once start at some hundreds a second. */
   readonly openPeak: number
   readonly seconds: number
   readonly perSecond: number
@@ -45,7 +45,7 @@ export interface GrowthRow extends Verdict {
   readonly cpuMs: Readonly<Record<string, number>>
   /** The same with it. */
   readonly cpuMsAll: Readonly<Record<string, number>>
-  /** JSON-RPC calls: those that come once per block, whatever is in flight, per block of one chain; and the others, per transfer. */
+  /** JSON-RPC calls: those that come once per block, per block of one chain; the others, per transfer. */
   readonly rpcPerBlock: number
   readonly rpcPerTransfer: number
   readonly stateTransitions: number
@@ -59,7 +59,7 @@ export interface GrowthResult extends Omit<GrowthOptions, 'inFlight'> {
   readonly machine: Machine
 }
 
-/** At least so many transfers are measured, and so many go before them: code that ran often enough is compiled. */
+/** Least number of transfers to measure, and to send before them: V8 compiles code that ran often enough. */
 const [leastMeasured, warmUp] = [200, 200]
 const quietMs = 20_000
 
@@ -83,7 +83,7 @@ async function oneSize(size: number, { keys, form }: Omit<GrowthOptions, 'inFlig
     const held = new Set<string>()
     const { firstSequence, tokenBridge } = devnet.chains.ethereum
     devnet.guardian.treat(({ emitter, sequence }) => {
-      // What the deployment published comes late, too.
+      // Messages published at deployment come late, too.
       if (emitter !== toUniversal(tokenBridge) || sequence < firstSequence) return 'sign'
       held.add(`${emitter}/${sequence}`)
       return 'hold'
@@ -103,7 +103,8 @@ async function oneSize(size: number, { keys, form }: Omit<GrowthOptions, 'inFlig
       const run = createRun(devnet, client, portage, say)
       await run.deliver(warm.length)
       const fixed = await run.quiet()
-      // Only now: a process that starts counts what was published, and asks the guardians' servers for each that it has not seen.
+      // Started only now: a starting process counts the published messages and asks the guardians' servers for each
+      // that it has not received.
       const sent = await sendTokens(devnet, size * rounds)
       await untilHeld(sent)
       say(`${size} in flight: ${sent.length} sent, and held.`)
@@ -130,7 +131,7 @@ function createRun(devnet: Devnet, client: Client, portage: PortageProcess, say:
   const giveUp = () => portage.ended && `Portage ${portage.ended}: ${portage.tail()}`
   let delivered = 0
 
-  /** The Governor lets go of so many, and all are waited for. The most that were open. */
+  /** The Governor releases this number of messages. Waits for all. Returns the most that were open. */
   async function deliver(count: number): Promise<number> {
     devnet.guardian.release(count)
     delivered += count

@@ -29,7 +29,9 @@ export function added(all: readonly HistogramSeries[]): HistogramSeries['buckets
   return (all[0]?.buckets ?? []).map(([bound], index) => [bound, all.reduce((sum, { buckets }) => sum + (buckets[index]?.[1] ?? 0), 0)])
 }
 
-/** As Prometheus' histogram_quantile: even within a bucket. Undefined without values; the last finite bound above it. */
+/**
+ * As Prometheus' histogram_quantile: linear within a bucket, the last finite bound above it. Undefined without values.
+ */
 export function quantile(buckets: HistogramSeries['buckets'], share: number): number | undefined {
   const count = buckets.at(-1)?.[1] ?? 0
   if (count === 0) return undefined

@@ -1,7 +1,7 @@
 import type { Client } from '@temporalio/client'
 import { round } from './statistics.ts'
 
-/** What the histories of some workflows are made of, on average: events by type. A local activity is one `markerRecorded`. */
+/** Average number of events by type in the histories of some workflows. A local activity is one `markerRecorded`. */
 export type Shape = Readonly<Record<string, number>>
 
 /** Of these workflows' histories, as the server has them. */

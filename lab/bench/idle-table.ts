@@ -1,7 +1,7 @@
 import type { IdleResult, IdleRow } from './idle.ts'
 import { tellMachine } from './machine.ts'
 
-/** Most names of calls that are told. */
+/** Most names of calls to print. */
 const mostNames = 8
 
 /** For people. */

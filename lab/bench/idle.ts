@@ -14,14 +14,17 @@ export interface IdleOptions {
   readonly seconds: number
 }
 
-/** What a process of all roles uses that has nothing to do. */
+/** The use of an idle process of all roles. */
 export interface IdleRow {
   /** Sources without a node whose streams have begun. */
   readonly streams: number
   readonly seconds: number
   /** ms of CPU per second, by process. */
   readonly cpuMsPerSecond: Readonly<Record<string, number>>
-  /** What Temporal Cloud counts, as far as the calls show it: starts, signals, updates, queries, activities and their heartbeats. Not the schedules' own. */
+  /**
+   * Actions of Temporal Cloud as far as the calls show them: starts, signals, updates, queries, activities and their
+   * heartbeats. Without those of schedules.
+   */
   readonly actionsPerHour: number
   /** Calls to Temporal by name, the most frequent first; long polls apart. */
   readonly callsPerHour: Readonly<Record<string, number>>
@@ -56,7 +59,10 @@ const actions: ReadonlySet<string> = new Set([
   ...['ExecuteMultiOperation', 'QueryWorkflow', 'RespondActivityTaskCompleted', 'RespondActivityTaskFailed', 'RecordActivityTaskHeartbeat'],
 ])
 
-/** One process of all roles on two chains, first without other sources, then with all token bridges of the mainnet, each of which has published one message to elsewhere. */
+/**
+ * One process of all roles on two chains, first without other sources, then with all token bridges of the mainnet. Each
+ * of these has published one message to elsewhere.
+ */
 export async function idle({ seconds }: IdleOptions, say: (line: string) => void): Promise<IdleResult> {
   const load = [loadavg()[0] ?? 0]
   const devnet = await startDevnet({ ui: false, blockTimeSeconds: 1, log: say })
@@ -97,7 +103,9 @@ async function withPortage<Result>(
   }
 }
 
-/** One message of each source without a node, to a chain that the config does not have. Resolves when all their streams are there. */
+/**
+ * One message of each source without a node, to a chain that the config does not have. Resolves when all streams exist.
+ */
 async function beginAll(devnet: Devnet, portage: PortageProcess): Promise<number> {
   const own = Object.values(devnet.chains).map(({ wormholeChainId }) => wormholeChainId)
   const others = tokenBridgeEmitters.mainnet.filter(([chain]) => !own.includes(chain))

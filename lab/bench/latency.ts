@@ -37,7 +37,10 @@ export interface BridgeLatency {
   readonly finalityToInclusion: Quantiles
   /** From the block that made the delivery's block final to when the transfer was closed as delivered. */
   readonly targetFinalityToDelivered: Quantiles
-  /** From the block that made the source's block final to when the guardians' spy had the signed message; not of a native bridge. */
+  /**
+   * From the block that finalized the source's block to the signed message at the guardians' spy. Undefined for a
+   * native bridge.
+   */
   readonly finalityToSigned?: Quantiles
   /** By Portage's own histogram, ms: the median and the 90th percentile of each step. */
   readonly steps: Readonly<Record<string, { readonly median: number; readonly p90: number }>>
@@ -50,7 +53,10 @@ export interface LatencyResult extends LatencyOptions, Verdict {
   readonly machine: Machine
 }
 
-/** Sends so many transfers per second and sets the times of each beside those of the blocks. Throws Error if not all are delivered in time. */
+/**
+ * Sends `rate` transfers per second and compares their times with those of the blocks. Throws Error if not all are
+ * delivered in time.
+ */
 export async function latency(options: LatencyOptions, say: (line: string) => void): Promise<LatencyResult> {
   const { rate, seconds, keys, nodes } = options
   const load = loadavg()[0] ?? 0

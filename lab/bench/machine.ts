@@ -1,7 +1,7 @@
 import { cpus, loadavg } from 'node:os'
 import { round } from './statistics.ts'
 
-/** Where, and beside what, something was measured. */
+/** The machine, and the versions on it. */
 export interface Machine {
   readonly cpus: number
   readonly model: string

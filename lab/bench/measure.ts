@@ -3,7 +3,7 @@ import { type Measured, type ProcessUsage, startCpuMeter } from './cpu-meter.ts'
 import { ratesOf, type Rates } from './statistics.ts'
 import type { Client } from '@temporalio/client'
 
-/** What one run of workflows that waited came to. */
+/** Result of one run of waiting workflows. */
 export interface Measurement extends Rates {
   readonly count: number
   /** ms since the epoch: when the worker ran. */

@@ -1,5 +1,6 @@
-// Preloaded into a process that is measured (NODE_OPTIONS=--require): Node runs it in the main thread and in each worker thread, and the kernel then shows which is
-// which. Synchronous file calls run in the thread that makes them. The names are those of proc-stat.ts.
+// Preloaded into a measured process (NODE_OPTIONS=--require). Node runs it in the main thread and in each worker
+// thread, and the kernel then shows their names. Synchronous file calls run in the calling thread. The names are those
+// of proc-stat.ts.
 const { writeFileSync } = require('node:fs')
 const { isMainThread } = require('node:worker_threads')
 

@@ -30,7 +30,10 @@ export interface OutageResult extends OutageOptions, Verdict {
   /** From when the process is started to when both streams have proved all numbers delivered. */
   readonly seconds: number
   readonly transfersPerSecond: number
-  /** All JSON-RPC calls of the process, of all kinds, over the run; `perQuietBlock`: those of a quiet while after it, per block of one chain. */
+  /**
+   * All JSON-RPC calls of the process over the run. `perQuietBlock`: those of a quiet time after it, per block of one
+   * chain.
+   */
   readonly rpcCalls: { readonly perTransfer: number; readonly perQuietBlock: number }
   /** Of the transfers' own workflows, and of all (lanes, streams, batches). */
   readonly stateTransitionsPerTransfer: number
@@ -43,12 +46,15 @@ export interface OutageResult extends OutageOptions, Verdict {
   readonly machine: Machine
 }
 
-/** What one direction's users send in one go: about what a block takes. */
+/** Transfers that one direction's users send in one go: about one block. */
 const burst = 400
 /** How long the process is watched with nothing to do, ms. */
 const quietMs = 20_000
 
-/** Native transfers that were initiated, half on each chain, while Portage was down; then it starts. Throws Error if half an hour does not do. */
+/**
+ * Native transfers initiated while Portage was down, half on each chain. Then it starts. Throws Error after half an
+ * hour.
+ */
 export async function nativeOutage(options: OutageOptions, say: (line: string) => void): Promise<OutageResult> {
   const { transfers, keys, batch, maxOpen } = options
   const bridge = { wormhole: false, native: 'fixed', batch, maxOpen, auditMinutes: 1 } as const

@@ -2,28 +2,32 @@ import { Command, InvalidArgumentError, Option } from 'commander'
 import { type Form, forms } from './form.ts'
 
 const help = `
-Measures how many transfers that wait in Temporal Portage delivers per second over 4 keys, beside workflows that are empty and workflows with one empty activity,
-in turn, on one Temporal server (SQLite in a file). Each kind has as many. For each: the rate from when its process was ready to the last close, the sustained one
-(from the 10th to the 90th percentile of closes), and the CPU time of each process and, of the worker, of each kind of thread. Rates of different runs or machines
-say nothing beside each other: the ratios within one run do. CPU times need Linux. What was measured and tried is in docs/develop/performance.md.
+Measures the transfers per second that Portage delivers over 4 keys when they wait in Temporal, and in turn empty
+workflows and workflows with one empty activity, all on one Temporal server (SQLite in a file). Each kind has the same
+number. For each: the rate from readiness to the last close, the sustained rate (from the 10th to the 90th percentile of
+closes), and the CPU time of each process and, of the worker, of each kind of thread. Compare ratios within one run,
+never rates of different runs or machines. CPU times need Linux. docs/develop/performance.md has the results.
 
-With --floor something else: what Temporal servers need for empty and one-activity workflows. The CLI's dev server with its database in a file and in memory, the
-server of production on SQLite and, where PostgreSQL's programs are found, on that with synchronous_commit on and off.
+With --floor: the cost of empty and one-activity workflows on each Temporal server. The CLI's dev server with its
+database in a file and in memory, the server of production on SQLite and, where PostgreSQL's programs are found, on that
+with synchronous_commit on and off.
 
-With --outage <n> something else: so many transfers of the native bridge, half in each direction, are initiated while Portage
-is down; then it starts, finds them and delivers them. Time, RPC calls, state transitions and memory are printed.
+With --outage <n>: n transfers of the native bridge, half in each direction, are initiated while Portage is down. Then it
+starts, finds them and delivers them. Prints time, RPC calls, state transitions and memory.
 
-With --start something else: how long \`portage run\` takes until it is ready, with its CPU time, and \`npm run demo\` until its first transfer is sent, seen and
-delivered.
+With --start: how long \`portage run\` takes until it is ready, with its CPU time, and \`npm run demo\` until its first
+transfer is sent, seen and delivered.
 
-With --growth something else: so many transfers are told to Portage at once, by sizes, each on a network of its own. CPU, RPC calls and state transitions per
-transfer, what the process uses with nothing in flight apart, and memory.
+With --growth: transfers that reach Portage at once, by sizes, each on a network of its own. Prints CPU, RPC calls and
+state transitions per transfer, without the use of an idle process, and memory.
 
-With --latency something else: transfers over both bridges, both ways, at a steady rate; how long after the finality of its block each was in a block of its
-target, how long after the finality of that block it was delivered, and the time of each step by Portage's own metrics.
+With --latency: transfers over both bridges, both ways, at a steady rate. Prints how long after the finality of its block
+each was in a block of its target, how long after the finality of that block it was delivered, and the time of each step
+by Portage's own metrics.
 
-With --idle something else: what a process of all roles uses that has nothing to do, without and with the streams of all token bridges that Wormhole's SDK knows on
-the mainnet: CPU, calls to Temporal, requests to guardians, RPC calls. --seconds is the time of the second; 120 have the audit of each stream once.
+With --idle: the use of an idle process of all roles, without and with the streams of all token bridges that Wormhole's
+SDK knows on the mainnet: CPU, calls to Temporal, requests to guardians, RPC calls. --seconds is the time of the second;
+120 have the audit of each stream once.
 
 Examples:
   npm run bench -- --quick
@@ -67,7 +71,7 @@ export function readOptions(args: readonly string[]): BenchOptions {
     .option('--quick', `${few} transfers, one round`, false)
     .option('--transfers <n>', `transfers, and workflows of each other kind, per round (default: ${many})`, wholeNumber)
     .option('--keys <k>', 'keys of the target chain', wholeNumber, 4)
-    .option('--rounds <n>', `rounds, of which least, middle and most are told (default: ${rounds})`, wholeNumber)
+    .option('--rounds <n>', `rounds; least, middle and most are printed (default: ${rounds})`, wholeNumber)
     .addOption(new Option('--form <form>', 'where `broadcast` runs').choices(forms).default('queue'))
     .option('--floor', 'compare Temporal servers; instead of all else', false)
     .option('--start', 'measure starts; instead of all else', false)
@@ -79,7 +83,7 @@ export function readOptions(args: readonly string[]): BenchOptions {
     .option('--latency', 'times of transfers at a steady rate; instead of all else', false)
     .option('--rate <n>', 'with --latency: transfers per second', wholeNumber, 2)
     .option('--seconds <n>', 'with --latency, --idle: for how long', wholeNumber, 60)
-    .option('--idle', 'what a process without work uses; instead of all else', false)
+    .option('--idle', 'measure only the use of an idle process', false)
     .option(
       '--nodes <n>',
       'with --latency: nodes per chain; of one, an answer that ends something is asked for twice, a block apart',

@@ -1,4 +1,6 @@
-/** The CPU time of a process or of one of its threads, and the threads' names, as Linux tells them in /proc (proc_pid_stat(5)). */
+/**
+ * The CPU time of a process or of one of its threads, and the threads' names, from Linux's /proc (proc_pid_stat(5)).
+ */
 export interface Stat {
   readonly name: string
   /** In user and kernel mode together, ms. */
@@ -7,11 +9,14 @@ export interface Stat {
   readonly rss: number
 }
 
-/** USER_HZ is 100 on every Linux that Node runs on; a page of memory has this size on x86-64 and, nearly always, on arm64. */
+/**
+ * USER_HZ is 100 on every Linux that Node runs on. A memory page has this size on x86-64 and nearly always on arm64.
+ */
 const [msPerTick, pageBytes] = [10, 4096]
 
 /**
- * Reads a line of /proc/<pid>/stat or /proc/<pid>/task/<tid>/stat. The name is in brackets and may hold spaces and brackets. Throws Error for anything else.
+ * Parses a line of /proc/<pid>/stat or /proc/<pid>/task/<tid>/stat. The name is in brackets and may hold spaces and
+ * brackets. Throws Error for anything else.
  */
 export function parseStat(line: string): Stat {
   const [open, close] = [line.indexOf('('), line.lastIndexOf(')')]
@@ -27,8 +32,9 @@ export function parseStat(line: string): Stat {
 }
 
 /**
- * What a thread of a Node process with Temporal's SDK is for. main: the event loop. workflow: Node's worker threads, in which workflows run. core: the Rust part
- * of the SDK (tokio). gcJit: V8's own threads, which collect garbage and compile. pool: libuv's.
+ * The purpose of a thread of a Node process with Temporal's SDK. main: the event loop. workflow: Node's worker threads,
+ * in which workflows run. core: the Rust part of the SDK (tokio). gcJit: V8's own threads, which collect garbage and
+ * compile. pool: libuv's.
  */
 export const threadGroups = ['main', 'workflow', 'core', 'gcJit', 'pool'] as const
 export type ThreadGroup = (typeof threadGroups)[number]
@@ -37,8 +43,9 @@ export type ThreadGroup = (typeof threadGroups)[number]
 export const threadNames = { main: 'js-main', worker: 'js-worker' } as const
 
 /**
- * Which group a thread is of, by its name and by whether it is the process's first one. V8 starts its threads before any script runs, so that they have the name
- * of the program; libuv's are started by the main thread and inherit its name; those of the Rust part name themselves.
+ * The group of a thread, from its name and from whether it is the first of the process. V8 starts its threads before
+ * any script runs, so they have the name of the program. Threads of libuv inherit the name of the main thread. Those of
+ * the Rust part name themselves.
  */
 export function threadGroupOf(name: string, isFirst: boolean): ThreadGroup {
   if (isFirst) return 'main'

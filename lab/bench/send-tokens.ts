@@ -2,10 +2,10 @@ import type { Devnet } from '../devnet/index.ts'
 import { devnetTokenFeeWei } from '../devnet/relayer-config.ts'
 import type { SentTransfer, UserTransfer } from '../devnet/wormhole/users.ts'
 
-/** What fits into a block or two of the source. */
+/** Fits into a block or two of the source. */
 const burst = 200
 
-/** So many Wormhole transfers of tokens from ethereum, each with the relayer's fee. */
+/** `count` Wormhole transfers of tokens from ethereum, each with the relayer's fee. */
 export async function sendTokens(devnet: Devnet, count: number): Promise<SentTransfer[]> {
   const transfer: UserTransfer = { kind: 'token', amount: 10n ** 16n, fee: devnetTokenFeeWei }
   const sent: SentTransfer[] = []

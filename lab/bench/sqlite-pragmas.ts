@@ -7,8 +7,9 @@ import { bundleWorkflowCode, DefaultLogger, NativeConnection, Runtime, Worker } 
 import { startTemporal } from '../devnet/temporal/temporal.ts'
 import { findTemporalCli } from '../devnet/temporal/temporal-cli.ts'
 
-// Starts of an empty workflow per second, for each journal and synchronous setting of SQLite that the dev server takes, one run each after a
-// warm-up. The figures, and the choice made from them, are in docs/develop/devnet.md. Run: npx tsx lab/bench/sqlite-pragmas.ts [workflows]
+// Starts of an empty workflow per second for each journal and synchronous setting of SQLite that the dev server takes,
+// one run each after a warm-up. docs/develop/devnet.md has the figures and the choice. Run: npx tsx
+// lab/bench/sqlite-pragmas.ts [workflows]
 
 const settings: readonly { readonly name: string; readonly pragmas?: Readonly<Record<string, string>> }[] = [
   { name: 'in memory' },

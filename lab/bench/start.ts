@@ -8,13 +8,13 @@ import { until } from '../devnet/until.ts'
 import { parseStat } from './proc-stat.ts'
 import { round, type Spread, spread } from './statistics.ts'
 
-/** What the starts took: least, median and most of the rounds. Seconds. */
+/** Times of the starts: least, median and most of the rounds, seconds. */
 export interface StartSummary {
   readonly rounds: number
   readonly machine: { readonly cpus: number; readonly model: string; readonly load: readonly number[] }
   /** From the start of `portage run --role all` until it is ready to work. */
   readonly portageReady: Spread
-  /** What the process had used of the CPU by then; undefined where there is no /proc. */
+  /** CPU time of the process until then; undefined without /proc. */
   readonly portageCpu: Spread | undefined
   /** From the start of `npm run demo`, set-up included. */
   readonly demo: {
@@ -29,7 +29,7 @@ export interface StartSummary {
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const load = () => round(loadavg()[0] ?? 0)
 
-/** Starts a process and a demo so many times, after a first start that compiles and is not counted. */
+/** Starts a process and a demo `rounds` times, after a first start that compiles and is not counted. */
 export async function startTimes(rounds: number, say: (line: string) => void): Promise<StartSummary> {
   const before = load()
   const starts = await portageStarts(rounds, say)
@@ -82,7 +82,7 @@ async function portageStart(devnet: Devnet, name: string, aliveMs = 0) {
 
 type DemoTimes = Record<keyof StartSummary['demo'], number>
 
-/** What a line of the demo's progress must say: `1/4 delivered, 4 sent, 3.1 s: 3 pending, 1 delivered`. */
+/** The demo's progress line that counts: `1/4 delivered, 4 sent, 3.1 s: 3 pending, 1 delivered`. */
 const signs: Readonly<Record<keyof DemoTimes, RegExp>> = {
   firstSent: /^\d+\/\d+ delivered, [1-9]\d* sent/m,
   firstSeen: /^\d+\/\d+ delivered, .* s: \d/m,

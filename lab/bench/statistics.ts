@@ -5,7 +5,7 @@ export interface Spread {
   readonly max: number
 }
 
-/** Least, middle and greatest; of an even number of values the lower of the two in the middle. Throws Error for no values. */
+/** Least, middle and greatest value; of an even number of values the lower middle. Throws Error without values. */
 export function spread(values: readonly number[], digits = 2): Spread {
   const sorted = [...values].sort((a, b) => a - b)
   const [min, median, max] = [sorted[0], sorted[Math.floor((sorted.length - 1) / 2)], sorted.at(-1)]
@@ -45,7 +45,7 @@ export function closesPerSecond(closes: readonly number[], begin: number): numbe
   return counts
 }
 
-/** To so many decimal places. */
+/** Rounds to `places` decimal places. */
 export function round(value: number, digits = 2): number {
   const factor = 10 ** digits
   return Math.round(value * factor) / factor

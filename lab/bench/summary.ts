@@ -113,7 +113,7 @@ export function cpuOf({ usage, count }: Measurement): number {
   return Object.values(usage).reduce((sum, { cpuMs }) => sum + cpuMs, 0) / count
 }
 
-/** What measurements of one kind have in common. */
+/** Common part of the measurements of one kind. */
 export function kindOf(all: readonly Measurement[]): KindSummary {
   const names = Object.keys(all[0]?.usage ?? {})
   const eachOf = (of: (one: Measurement) => number) => spread(all.map(of))

@@ -23,7 +23,7 @@ export interface ThroughputResult {
   readonly closes: { readonly portage: readonly number[]; readonly oneActivity: readonly number[] }
 }
 
-/** So many histories are read for what they are made of. */
+/** Histories to read for their average events. */
 const looked = 20
 
 /** Runs all rounds on a devnet of its own. Throws Error if something does not close. */

@@ -4,7 +4,7 @@ import { type Measured, type ProcessUsage, startCpuMeter } from './cpu-meter.ts'
 import { headHeights, perBlockCalls, rpcCallsByMethod } from './rpc-calls.ts'
 import { workerName } from './yardsticks.ts'
 
-/** What a network and its relayer used in some time. */
+/** Use of a network and its relayer over a time. */
 export interface Used {
   readonly seconds: number
   /** Of both chains together. */
@@ -14,7 +14,7 @@ export interface Used {
   readonly calls: { readonly perBlock: number; readonly others: number }
 }
 
-/** Starts to count. What it returns ends that, and gives what was used since. */
+/** Starts to count. Calling the result ends it and returns the use since. */
 export async function startUseMeter(devnet: Devnet, portage: PortageProcess): Promise<() => Promise<Used>> {
   const measured: Measured = {
     temporal: [devnet.temporal.pid],

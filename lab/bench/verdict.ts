@@ -1,6 +1,6 @@
 import type { CheckResult } from '../checker/checker.ts'
 
-/** What the checker says of a run, which shares no code with Portage. */
+/** Verdict of the checker, which shares no code with Portage. */
 export interface Verdict extends Pick<
   CheckResult,
   'delivered' | 'lost' | 'duplicates' | 'nonceHoles' | 'foreignCompletions' | 'revertedTransactions'

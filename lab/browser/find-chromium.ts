@@ -12,7 +12,10 @@ export function knownChromium(env: NodeJS.ProcessEnv = process.env): string | un
   return named ? (existsSync(named) ? named : undefined) : places.find((path) => existsSync(path))
 }
 
-/** Finds the browser of the page's tests, or installs Debian's package where that is allowed. Never throws: undefined with the reason said. */
+/**
+ * Finds the browser of the page's tests, or installs Debian's package where that is allowed. Never throws: prints the
+ * reason and returns undefined.
+ */
 async function findChromium(): Promise<string | undefined> {
   const known = knownChromium()
   if (known !== undefined) return known

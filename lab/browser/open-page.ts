@@ -1,6 +1,6 @@
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
 
-/** Nothing is asked of anybody but the page, and nothing is kept: the profile is a new folder, which is removed at the end. */
+/** Only the page is requested, and nothing is kept: the profile is a new folder, which is removed at the end. */
 const quiet = [
   ...['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking'],
   ...['--disable-component-update', '--disable-sync', '--disable-default-apps', '--disable-dev-shm-usage'],
@@ -17,7 +17,10 @@ export function openBrowser(executablePath: string): Promise<Browser> {
 /** A page, and what went wrong in it. */
 export interface WatchedPage {
   readonly page: Page
-  /** Errors of scripts, violations of its security policy, and requests to others. What the server refused is none. */
+  /**
+   * Script errors, violations of the page's security policy, and requests to other hosts. Refusals by the server do not
+   * count.
+   */
   readonly faults: readonly string[]
   close(): Promise<void>
 }

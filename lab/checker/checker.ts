@@ -5,8 +5,9 @@ import { provider } from './provider.ts'
 import type { SentTransfer } from '../devnet/wormhole/users.ts'
 
 /**
- * The independent checker of the demo and the tests. It shares no code with the relayer's reading of the chain, and none with its VAA code: a provider and
- * an ABI of its own. It believes only TransferRedeemed events, those of the native bridge's contracts, and balances.
+ * The independent checker of the demo and the tests. It reads the chains with a provider and an ABI of its own and
+ * shares no VAA code with the relayer. It believes only TransferRedeemed events, those of the native bridge's
+ * contracts, and balances.
  */
 export interface CheckInput {
   readonly transfers: readonly SentTransfer[]
@@ -26,9 +27,11 @@ export interface TransferFinding {
   readonly redeemedBy: readonly string[]
   readonly txHashes: readonly string[]
   readonly blockHeight: number | undefined
-  /** Timestamp of the block that redeemed it, ms, minus that of the block that sent it: whole seconds, as block times are. */
+  /**
+   * Timestamp of the block that redeemed it minus that of the block that sent it, ms. Block times are whole seconds.
+   */
   readonly latencyMs: number | undefined
-  /** What its recipient has, and what this one should have brought; of several for one recipient it is the sum that is judged. */
+  /** The recipient's balance, and the expected one. Transfers to one recipient are judged by their sum. */
   readonly balance: bigint
   readonly expected: bigint
 }
@@ -54,7 +57,9 @@ export interface CheckResult {
   /** Over all lanes given. */
   readonly lanes: readonly LaneFindings[]
   readonly revertedTransactions: number
-  /** Transactions of our lanes that delivered none of these transfers: no-ops, reverted calls, what others did with our keys. */
+  /**
+   * Transactions of our lanes that delivered no known transfer: no-ops, reverted calls, and foreign uses of our keys.
+   */
   readonly wastedTransactions: number
   readonly nonceHoles: number
   /** Most transactions of one lane in one block. */
@@ -128,7 +133,7 @@ function balanceOf(node: Provider, { asset, recipient }: SentTransfer): Promise<
   return new Contract(asset, abi, node).getFunction('balanceOf')(recipient) as Promise<bigint>
 }
 
-/** What both bridges' findings have in common. */
+/** Common part of both bridges' findings. */
 interface Judged {
   readonly chain: string
   readonly effects: number
@@ -185,7 +190,7 @@ function judgedOf(findings: readonly TransferFinding[]): Judged[] {
   }))
 }
 
-/** What a place has of those that were redeemed, once each. */
+/** The balance that the redeemed transfers of a place add up to, each counted once. */
 function arrived(findings: readonly TransferFinding[]): bigint {
   return findings.filter(({ redeemed }) => redeemed > 0).reduce((sum, { expected }) => sum + expected, 0n)
 }
@@ -199,7 +204,7 @@ function ourDeliveries(judged: readonly Judged[], ours: ReadonlySet<string>): nu
   return new Set(judged.flatMap(({ chain, by, txHashes }) => (ours.has(`${chain}/${by[0]}`) ? [`${chain}/${txHashes[0]}`] : []))).size
 }
 
-/** A recipient is a place on one chain in one asset: of transfers that share it the balance tells the sum. */
+/** A recipient is a place on one chain in one asset. If transfers share it, the balance shows their sum. */
 function place({ target, asset, recipient }: SentTransfer): string {
   return `${target}/${asset}/${recipient}`
 }

@@ -1,7 +1,7 @@
 import type { Provider, TransactionReceipt } from 'ethers'
 import { until } from '../devnet/until.ts'
 
-/** What one lane's account did, read from blocks and receipts. */
+/** The acts of one lane's account, read from blocks and receipts. */
 export interface LaneFindings {
   readonly chain: string
   /** Lower case. */
@@ -10,7 +10,7 @@ export interface LaneFindings {
   readonly transactions: number
   readonly reverted: number
   readonly revertedHashes: readonly string[]
-  /** Nonces that are missing: between mined ones, below the account's count, or between it and what waits in the pool. */
+  /** Missing nonces: between mined ones, below the account's count, or between that and the pool's transactions. */
   readonly holes: number
   /** Transactions in the node's pool: 0 after a drain. */
   readonly waiting: number
@@ -63,7 +63,10 @@ export async function checkLane(node: RpcNode, chain: string, address: string): 
   }
 }
 
-/** Of a mined transaction. A node may show the block before the receipt: that says nothing of how the transaction ended. Throws Error if none comes. */
+/**
+ * Receipt of a mined transaction. A node may show the block before the receipt, so a missing one says nothing. Throws
+ * Error if none comes.
+ */
 function receiptOf(node: RpcNode, hash: string): Promise<TransactionReceipt> {
   const look = async () => (await node.getTransactionReceipt(hash)) ?? undefined
   return until(look, { timeoutMs: 30_000, everyMs: 100, what: `the receipt of ${hash}, which is in a block` })

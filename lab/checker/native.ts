@@ -19,7 +19,7 @@ export interface NativeFinding {
   readonly blockHeight: number | undefined
   /** As that of a Wormhole transfer. */
   readonly latencyMs: number | undefined
-  /** What its recipient has of the target's token, and what all completions for it should have given. */
+  /** The recipient's balance of the target's token, and the sum of all completions for it. */
   readonly balance: bigint
   readonly expected: bigint
 }
@@ -28,7 +28,10 @@ export interface NativeVerdict {
   readonly findings: readonly NativeFinding[]
   /** Completions of what no user initiated, or of something else than was initiated under that id. */
   readonly foreignCompletions: number
-  /** Of what the chains show as initiated, and the users of the checker do not know: without a completion, and with more than one. */
+  /**
+   * Initiated transfers on the chains that the checker's users did not send: without a completion, and with more than
+   * one.
+   */
   readonly untold: { readonly lost: number; readonly duplicates: number }
 }
 
@@ -38,7 +41,9 @@ const abi = new Interface([
   'function balanceOf(address owner) view returns (uint256)',
 ])
 
-/** A transfer by the arguments of either side's event: id, initiator (20 bytes, then zeros), recipient, amount, nonce. */
+/**
+ * A transfer from the arguments of either side's event: id, initiator (20 bytes, then zeros), recipient, amount, nonce.
+ */
 type EventArguments = [id: string, initiator: string, recipient: string, amount: bigint, nonce: bigint]
 
 interface Completed {
@@ -46,7 +51,7 @@ interface Completed {
   readonly log: Log
 }
 
-/** Judges native transfers by the events of both ends and the balances at the heads. Throws what the providers throw. */
+/** Judges native transfers by the events of both ends and the balances at the heads. Throws the providers' errors. */
 export async function judgeNative(input: NativeCheckInput, providers: ReadonlyMap<string, JsonRpcProvider>): Promise<NativeVerdict> {
   const names = Object.keys(input.ends)
   const [initiated, completed] = await Promise.all([
@@ -119,7 +124,7 @@ async function findAll(
   const byKey = new Map<string, Log[]>()
   const perRecipient = new Map<string, bigint>()
   for (const { event, log } of completed) byKey.set(keyOf('', event), [...(byKey.get(keyOf('', event)) ?? []), log])
-  // Of a recipient of several transfers, the balance tells of all that were initiated for it.
+  // The balance of a shared recipient shows all transfers that were initiated for it.
   for (const { recipient, amount } of ours) perRecipient.set(recipient, (perRecipient.get(recipient) ?? 0n) + amount)
   const senders = new Map<string, Promise<string>>()
   const times = new Map<number, Promise<number>>()

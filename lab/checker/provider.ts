@@ -1,9 +1,12 @@
 import { type JsonRpcPayload, JsonRpcProvider, type JsonRpcResult } from 'ethers'
 
-/** Most HTTP requests of one provider at a time, each with at most so many calls. A node closes connections when there are hundreds. */
+/**
+ * Most HTTP requests of one provider at a time, and most calls in each. A node closes connections when there are
+ * hundreds.
+ */
 const [mostRequests, mostCalls] = [16, 50]
 
-/** Calls of the same moment travel as batches; a run of thousands of transfers is judged without as many connections. */
+/** Calls of the same moment travel in batches, so that a run of thousands of transfers needs few connections. */
 class CheckerProvider extends JsonRpcProvider {
   private running = 0
   private readonly waiting: (() => void)[] = []

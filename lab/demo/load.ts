@@ -4,14 +4,14 @@ import { devnetTokenFeeWei } from '../devnet/relayer-config.ts'
 import type { AnySent } from '../devnet/sent.ts'
 import { type UserTransfer, transferKinds } from '../devnet/wormhole/users.ts'
 
-/** Whose transfers a run sends. */
+/** The bridges of a run's transfers. */
 export const bridgeChoices = ['wormhole', 'native', 'both'] as const
 export type BridgeChoice = (typeof bridgeChoices)[number]
 
 type Source = 'ethereum' | 'bsc'
 const sources = ['ethereum', 'bsc'] as const satisfies Source[]
 
-/** What users of one direction send over each bridge at once. */
+/** Transfers that users of one direction send at once over each bridge. */
 export interface Wish {
   readonly wormhole: readonly UserTransfer[]
   readonly native: readonly NativeUserTransfer[]
@@ -21,8 +21,9 @@ export interface Wish {
 const burst = 200
 
 /**
- * Users' transfers, in turn from both chains: over Wormhole of every kind (wrapAndTransferETH, transferTokens, and each back home), the ERC20s always
- * with a fee, since the fee table asks for one, the coins with and without in turn; over the native bridge of its token. All to fresh recipients.
+ * Users' transfers, alternating between both chains. Over Wormhole of every kind (wrapAndTransferETH, transferTokens,
+ * and each back home): ERC20s always with a fee, since the fee table asks for one, coins alternately with and without.
+ * Over the native bridge of its token. All go to fresh recipients.
  */
 export async function sendTransfers(
   devnet: Devnet,
@@ -53,12 +54,12 @@ export async function sendTransfers(
   return all
 }
 
-/** The places, of so many in all, that start on this chain. */
+/** The places, of `count` in all, that start on this chain. */
 export function indexesOf(source: Source, transfers: number): number[] {
   return Array.from({ length: transfers }, (_, index) => index).filter((index) => index % 2 === sources.indexOf(source))
 }
 
-/** What is sent at these places of a run; with both bridges they take turns. */
+/** The transfers at these places of a run. With both bridges they alternate. */
 export function wishOf(bridge: BridgeChoice, indexes: readonly number[]): Wish {
   const over = (index: number) => (bridge === 'both' ? (['wormhole', 'native'] as const)[Math.floor(index / 2) % 2] : bridge)
   // With both, every second pair of places is Wormhole's: they are counted as if they were all.
@@ -79,7 +80,10 @@ export async function sendWish({ users, native }: Devnet, source: Source, { worm
   return sent.flat()
 }
 
-/** The `index`-th Wormhole transfer of a run: every kind in turn, with a fee where one is asked for, to a fresh recipient. */
+/**
+ * The `index`-th Wormhole transfer of a run: every kind in turn, to a fresh recipient, with a fee where one is
+ * required.
+ */
 function wormholeTransfer(index: number): UserTransfer {
   const turn = Math.floor(index / 2)
   const kind = transferKinds[turn % transferKinds.length] ?? 'coin'

@@ -60,7 +60,7 @@ export async function demo(options: DemoOptions): Promise<number> {
   }
 }
 
-/** What the page of the demo asks for. It is good for nothing else: the keys are made and removed with the demo. */
+/** Required by the demo's page. Useless elsewhere: the keys are made and removed with the demo. */
 function pageToken(devnet: Devnet): Promise<string> {
   const { dataFolder = devnet.dir, temporal } = devnet.relayerConfig()
   return makeToken({ dataFolder, temporal }, { name: 'demo', level: 'write' })
@@ -104,7 +104,10 @@ async function run(devnet: Devnet, portage: PortageProcess, options: DemoOptions
   return summary
 }
 
-/** The streams follow the deliveries at their own pace. Returns those that have not proved all that was sent in half a minute. */
+/**
+ * The streams follow the deliveries at their own pace. Returns those that have not proved all sent transfers after half
+ * a minute.
+ */
 async function untilProved(client: Client, sent: readonly AnySent[]): Promise<readonly string[]> {
   const look = async () => (await unprovedStreams({ client, sent })).length === 0
   await until(look, { timeoutMs: 30_000, everyMs: 250, what: 'the streams to prove all' }).catch(() => undefined)

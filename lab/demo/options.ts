@@ -42,7 +42,7 @@ export function parseOptions(args: readonly string[]): DemoOptions {
     .option('--keys <k>', 'keys (lanes) per chain', whole(1), 2)
     .option('--block-time <s>', 'seconds between blocks', number(0.1), 1)
     .option('--guardians <n>', '1 or 19', whole(1), 1)
-    .option('--timeout <s>', 'give up after so many seconds without progress', whole(1), 120)
+    .option('--timeout <s>', 'give up after this time without progress, seconds', whole(1), 120)
     .option('--in-memory', "keep Temporal's database in memory", false)
     .option('--keep', 'leave everything running at the end, the Temporal Web UI too, until Ctrl-C', false)
     .option('--json', 'print the summary as one JSON object on stdout, nothing else there', false)

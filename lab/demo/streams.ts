@@ -2,7 +2,7 @@ import type { Client } from '@temporalio/client'
 import { streamViewQuery } from '../../temporal/contracts/stream.ts'
 import { isNative, type AnySent } from '../devnet/sent.ts'
 
-/** What a stream has proved: MIP-61's names. */
+/** Results of a stream, by MIP-61's names. */
 export interface Watermark {
   readonly stream: string
   /** All numbers up to this one are resolved; undefined: none yet. */
@@ -14,7 +14,7 @@ export interface Watermark {
   readonly alarms: readonly string[]
 }
 
-/** All streams of the namespace, as they tell themselves, by name. */
+/** All streams of the namespace by name, from their own queries. */
 export async function watermarks(client: Client): Promise<Watermark[]> {
   const ids: string[] = []
   for await (const { workflowId } of client.workflow.list({ query: "WorkflowType = 'stream' AND ExecutionStatus = 'Running'" })) {
@@ -39,7 +39,10 @@ export function describeWatermark({ completedNonceHeight, completedBlockHeight, 
   return `completed_nonce_height ${completedNonceHeight ?? '-'}, completed_block_height ${completedBlockHeight ?? '-'}, ${open} open, ${gaps} in gaps${alarmed}`
 }
 
-/** Streams that have not proved all that was sent over them: not contiguous up to the last number, or with something open or in a gap. */
+/**
+ * Streams that have not proved all sent transfers: not contiguous up to the last number, or with something open or in a
+ * gap.
+ */
 export async function unprovedStreams({ client, sent }: { client: Client; sent: readonly AnySent[] }): Promise<string[]> {
   const known = new Map((await watermarks(client)).map((one) => [one.stream, one]))
   return [...lastNumbers(sent)].flatMap(([stream, last]) => {

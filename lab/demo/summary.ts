@@ -33,7 +33,7 @@ export interface Summary {
   readonly deliveringTransactions: number
   /** Streams that have not proved all that was sent to be delivered. */
   readonly unproved: readonly string[]
-  /** What the streams have proved at the end. */
+  /** Results of the streams at the end. */
   readonly streams: readonly Watermark[]
   /** Wei by chain, decimal. */
   readonly gasPaid: Readonly<Record<string, string>>
@@ -110,7 +110,7 @@ export function isClean({ delivered, transfers, lost, duplicates, nonceHoles, fo
 /** The summary for people. */
 export function describe(summary: Summary): string {
   const { perTransfer, latencyMs } = summary
-  // Four digits tell people enough; --json has every wei.
+  // Four digits are enough for people; --json has every wei.
   const coins = (amount: string) => Number(formatEther(BigInt(amount))).toPrecision(4)
   const rows: [string, string][] = [
     ['delivered', `${summary.delivered} of ${summary.transfers}, exactly once (independent checker)`],
