@@ -1,10 +1,16 @@
 import { defineConfig } from 'vitest/config'
 import LongestFirst from './scripts/longest-first.ts'
 
-/** Tests that count calls or state transitions: on a busy machine a transfer costs more looks, so they run after all others. */
+/**
+ * Tests that count calls or state transitions. On a busy machine a transfer costs more polls, so they run after all
+ * others.
+ */
 const costs = ['test/e2e/{rpc-cost,budget,budget-slow-blocks}.test.ts']
 
-/** Suites that start servers, chains or worker processes. Mostly they wait, for blocks and for heartbeats: six files share two cores. */
+/**
+ * Suites that start servers, chains or worker processes. Mostly they wait for blocks and heartbeats, so six files share
+ * two cores.
+ */
 const integration = ['test/{contract,lab/devnet,e2e,faults,replay}/**/*.test.ts', 'test/lab/*.test.ts', 'test/**/*.integration.test.ts']
 
 const common = {
@@ -14,7 +20,7 @@ const common = {
   isolate: false,
   // No retries: a test that passes at the second try has found something.
   retry: 0,
-  // What is waited for comes at once, or on a machine that stands for a while: its second is no measure of anything.
+  // The default of one second fails on a busy machine: conditions get a minute.
   expect: { requireAssertions: true, poll: { timeout: 60_000 } },
 }
 

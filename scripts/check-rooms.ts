@@ -1,11 +1,17 @@
-/** Checks every import of the repo against scripts/rooms.ts. Prints one line per broken rule and ends with exit code 1 if there is one. */
+/**
+ * Checks every import of the repository against scripts/rooms.ts. Prints one line per broken rule. Exit code 1 if there
+ * is one.
+ */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseSync } from 'oxc-parser'
 import { checkImport, type ImportStatement } from './rooms.ts'
 
-/** Every import, re-export and `import()` of a source text. Throws if it does not parse, or if an `import()` has no literal specifier. */
+/**
+ * Every import, re-export and `import()` of a source text. Throws if the text does not parse, or if an `import()` has
+ * no literal specifier.
+ */
 export function importsOf(file: string, text: string): ImportStatement[] {
   const { module, errors } = parseSync(file, text)
   if (errors[0]) throw new Error(`${file} does not parse: ${errors[0].message}`)

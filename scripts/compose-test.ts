@@ -1,7 +1,7 @@
 /**
- * Runs the Temporal of docker-compose.temporal.yml without Docker: what the services `schema`, `temporal` and `set-up` say (their commands and environment, with other
- * addresses), with the same version's programs, built by Go, on a PostgreSQL of this machine. Twice, as a second `up` does. Says so and does
- * nothing where that is not possible.
+ * Runs the Temporal of docker-compose.temporal.yml without Docker, on a PostgreSQL of this machine: the commands and
+ * environment of the services `schema`, `temporal` and `set-up`, with other addresses, with programs of the same
+ * version built by Go. Runs them twice, as a second `up` does. Prints NOT RUN where that is not possible.
  */
 import { existsSync } from 'node:fs'
 import { chmod, mkdir, mkdtemp, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises'
@@ -58,7 +58,7 @@ async function programs(): Promise<Programs | { readonly why: string }> {
   }
 }
 
-/** A shell as in the container: the programs by their names there, a password in a file, and what `place` says of addresses and paths. */
+/** A shell as in the container: its names of programs, a password in a file, and the addresses and paths of `place`. */
 function shellOf(folder: string, place: Readonly<Record<string, string>>) {
   return (name: keyof typeof compose.services, more: Readonly<Record<string, string>> = {}) => {
     const { command, environment = {} } = compose.services[name]

@@ -1,7 +1,7 @@
 /**
- * Renders the Helm chart with each file of deploy/helm/values, and with its defaults where it must refuse; holds what comes out against the API schemas of the
- * oldest and the newest Kubernetes that the chart is for, those of KEDA, and the code (roles, chains, lanes, queues, files of keys, ports). Says so and does
- * nothing where Helm or the validator cannot be had.
+ * Renders the Helm chart with each file of deploy/helm/values, and with its defaults, which it must refuse. Checks the
+ * result against the API schemas of the oldest and the newest supported Kubernetes, those of KEDA, and the code (roles,
+ * chains, lanes, queues, files of keys, ports). Prints NOT RUN without Helm or the validator.
  */
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -30,7 +30,7 @@ function receiverWith(secretFile: string): readonly string[] {
   return ['--set', `config.notifications[0].name=books,config.notifications[0].secrets[0].secretFile=${secretFile}`]
 }
 
-/** What the chart must not render, and a word of what it says. */
+/** Values that the chart must refuse, with a word of each error. */
 const refused: readonly (readonly [string, string, readonly string[]])[] = [
   ['no config', 'config.chains is empty', []],
   ['a chain that the config lacks', 'is not in config.chains', ['--set', 'chains[0].name=nowhere']],
@@ -61,7 +61,7 @@ async function render(helm: string, file: string): Promise<{ documents: Document
   }
 }
 
-/** What does not fit the API schemas. */
+/** Violations of the API schemas. */
 async function validate(bin: string, documents: readonly Document[]): Promise<string[]> {
   const crds: unknown = JSON.parse(await readFile(join(root, 'test/deploy/fixtures/crds.json'), 'utf8'))
   const input = JSON.stringify({ versions: [oldest, newest], crds, documents })

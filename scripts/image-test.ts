@@ -1,7 +1,8 @@
 /**
- * Builds the image of the Dockerfile by buildah on a base of this machine's own Debian, looks at what is in it, starts every role of it as an orchestrator would
- * (not root, read only, one key for each lane's process) on a devnet, and delivers transfers through it. Says so and does nothing where that is not possible.
- * `--keep` keeps the folder with logs; `--json` prints the figures alone.
+ * Builds the image of the Dockerfile by buildah on a base of this machine's own Debian, checks its contents, and starts
+ * every role of it on a devnet as an orchestrator would (not root, read only, one key for each lane's process).
+ * Transfers must be delivered. Prints NOT RUN where that is not possible. `--keep` keeps the folder with logs; `--json`
+ * prints only the figures.
  */
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -65,7 +66,7 @@ async function lookInside(folder: string) {
   return contents
 }
 
-/** What the process does that must not be possible, in the image and as its user. */
+/** Forbidden acts that the process manages to do, in the image and as its user. */
 async function tryToWrite(mounted: string, image: ImageConfig): Promise<void> {
   const writes = ['/app/bin/portage.js', '/etc/passwd', '/var/lib/portage/x', '/usr/local/bin/x']
   const program = `const fs = require('node:fs'); console.log(JSON.stringify(${JSON.stringify(writes)}.map((file) => { try { fs.appendFileSync(file, 'x'); return file } catch ({ code }) { return code } })))`

@@ -1,6 +1,6 @@
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
-/** The files that take longest, the longest first: of the unit tests, of the others. A fresh clone has no times of an earlier run. */
+/** The slowest files, slowest first: of the unit tests, of the others. A fresh clone has no times of an earlier run. */
 const longest = [
   'domain/lane.property',
   'intake/vaa-lookup',

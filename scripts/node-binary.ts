@@ -16,8 +16,8 @@ async function installFromNpm(version: string, folder: string): Promise<void> {
 }
 
 /**
- * Path of the binary of another version of Node (24, 20.3.0): one that an earlier call kept in `folder`, if it runs, else from npm. Throws Error if npm has
- * none, or cannot be asked, or what it has does not run here.
+ * Path of the binary of another version of Node (24, 20.3.0): the cached one in `folder` if it runs, else from npm.
+ * Throws Error if npm has none, cannot be reached, or has one that does not run here.
  */
 export async function nodeBinary(version: string, folder: string, install = installFromNpm): Promise<string> {
   const binary = join(folder, place)

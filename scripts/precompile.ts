@@ -3,5 +3,8 @@ import { pageFolder } from '../bin/page.js'
 import { silentLogger } from '../observability/logger.ts'
 import { workflowBundle } from '../workers/process/bundle.ts'
 
-/** Compiles the command line, the workflows and the page into node_modules/.cache, where the first start finds them. All are checked against their sources at each start. */
+/**
+ * Compiles the command line, the workflows and the page into node_modules/.cache, where the first start finds them.
+ * Each start checks them against their sources.
+ */
 await Promise.all([compiledFolder(), workflowBundle(silentLogger()), pageFolder()])

@@ -11,8 +11,8 @@ const run = promisify(execFile)
 export type PythonTool = { readonly bin: string } | { readonly why: string }
 
 /**
- * A package of the Python index with its programs, installed into a folder of its own in the cache if it is not there yet, or does not run any more (its Python
- * is gone). Needs Python 3.10. Never throws.
+ * Installs a package of the Python index with its programs into a folder of the cache, if it is missing or no longer
+ * runs (its Python is gone). Needs Python 3.10. Never throws.
  */
 export async function pythonTool(name: string, version: string): Promise<PythonTool> {
   const folder = join(process.env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache'), 'portage', `${name}-${version}`)

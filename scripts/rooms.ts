@@ -1,7 +1,7 @@
 /**
- * Who may import whom. A room is a folder, or a file with rules of its own; `<family>` stands for one folder name and means the same name again in the row.
- * A file belongs to the longest path that matches it. The outer rooms (`all`) may import everything, and no other row names them.
- * docs/ARCHITECTURE.md shows this table, and a test compares the two.
+ * Import rules. A room is a folder, or a file with rules of its own; `<family>` matches one folder name and means the
+ * same name again in the row. A file belongs to the longest path that matches it. The outer rooms (`all`) may import
+ * everything, and no other row names them. docs/ARCHITECTURE.md shows this table, and a test compares the two.
  */
 export interface Room {
   readonly path: string
@@ -243,7 +243,8 @@ function roomOf(file: string): { room: Room; bound: Record<string, string> } | u
     const match = new RegExp(`^${patternOf(room.path)}(?:/|$)`).exec(file)
     return match ? [{ room, bound: { ...match.groups } }] : []
   })
-  // A path without placeholders is more exact than any with them: chains/port.ts before chains/<family>, bridges/gates before bridges/<protocol>/<family>.ts.
+  // A path without placeholders is more exact than any with them: chains/port.ts before chains/<family>, bridges/gates
+  // before bridges/<protocol>/<family>.ts.
   const exactness = (path: string) => path.split('/').length + (path.includes('<') ? 0 : 100)
   return candidates.sort((a, b) => exactness(b.room.path) - exactness(a.room.path))[0]
 }

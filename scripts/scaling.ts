@@ -1,7 +1,8 @@
 /**
- * Prints what 10, 1,000 and 100,000 transfers per second need, computed from what the bench measured: `npx tsx scripts/scaling.ts [figures.json…] [--json]`. A file is
- * what `npm run bench -- … --json` wrote, and takes the place of its kind among the kept figures (docs/operate/scaling-figures.json). `--keep <commit>` keeps them, `--chain
- * name:blockMs:blockGas:finalitySeconds` (once or more) takes other chains than the examples.
+ * Prints the needs of 10, 1,000 and 100,000 transfers per second, computed from the bench's figures: `npx tsx
+ * scripts/scaling.ts [figures.json…] [--json]`. A file is the output of `npm run bench -- … --json` and replaces its
+ * kind among the kept figures (docs/operate/scaling-figures.json). `--keep <commit>` keeps them. `--chain
+ * name:blockMs:blockGas:finalitySeconds` (repeatable) replaces the examples of chains.
  */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'

@@ -1,6 +1,7 @@
 /**
- * Asks the API what schemathesis makes up from its OpenAPI document, on a real Temporal, for half a minute; fails at any answer that the document does not have
- * or that is a fault of ours. `--seed N` repeats a run, `--seconds N` is its length. Says so and does nothing where Python 3.10 or the package cannot be had.
+ * Sends the API requests that schemathesis makes from its OpenAPI document, on a real Temporal, for half a minute.
+ * Fails at any answer that the document does not have or that is a fault of ours. `--seed N` repeats a run, `--seconds
+ * N` is its length. Prints NOT RUN without Python 3.10 or the package.
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -19,8 +20,8 @@ const version = '4.32.5'
 const requestTimeout = '60'
 
 /**
- * A 503 is a fault of what stands behind the API (a node, a guardian API, an order for a lane or stream that is not there to answer): the document has it, with
- * the error's body, which is checked.
+ * A 503 is a fault behind the API (a node, a guardian API, a lane or stream that does not answer an order). The
+ * document has it, with the error's body, which is checked.
  */
 const settings = `
 [checks.not_a_server_error]
@@ -101,7 +102,10 @@ async function run(file: string, argv: readonly string[], folder: string): Promi
   return { code, text }
 }
 
-/** Python itself has failed in it ("AST constructor recursion depth mismatch" of CPython 3.11 was seen), and no answer of the API was at fault. */
+/**
+ * Python itself has failed in it ("AST constructor recursion depth mismatch" of CPython 3.11 was seen), and no answer
+ * of the API was at fault.
+ */
 function isItsOwn(text: string): boolean {
   return /^ +🚫 Runtime Error: \d+$/m.test(text) && /(\d+) generated, \1 passed/.test(text)
 }

@@ -1,4 +1,4 @@
-/** Takes the pictures of the page that the README shows, with the traffic of the demo. Needs Chromium. Writes docs/images. */
+/** Takes the README's pictures of the page, with the traffic of the demo. Needs Chromium. Writes docs/images. */
 import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
@@ -38,7 +38,10 @@ async function main(): Promise<void> {
   }
 }
 
-/** Transfers of both bridges until the charts have a minute of deliveries; then the lane of bsc is paused, and more are sent, which wait. */
+/**
+ * Sends transfers of both bridges until the charts have a minute of deliveries. Then pauses the lane of bsc and sends
+ * more, which wait.
+ */
 async function showTraffic(devnet: Devnet, portage: PortageProcess): Promise<void> {
   const send = (transfers: number) => sendTransfers(devnet, { transfers, rate: 2, bridge: 'both' }, () => {})
   await send(100)

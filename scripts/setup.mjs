@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-// Makes a fresh clone ready: packages, then the Temporal CLI. Plain JavaScript with node builtins only, because it runs before anything is
-// installed. Everything is printed to stderr, so that commands with --json keep stdout for themselves.
+// Makes a fresh clone ready: packages, then the Temporal CLI. Plain JavaScript with node builtins only, because it runs
+// before anything is installed. Prints to stderr, so that commands with --json keep stdout for themselves.
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { accessSync, constants, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
@@ -45,7 +45,10 @@ function run(command, args, out = 2) {
   return spawnSync(command, args, { cwd: root, stdio: ['ignore', out, 2], shell: process.platform === 'win32' })
 }
 
-/** A hash of everything that decides which packages are installed: both package files, and the Node version and platform of native packages. */
+/**
+ * A hash of everything that decides which packages are installed: both package files, and the Node version and platform
+ * of native packages.
+ */
 function wantedStamp() {
   const hash = createHash('sha256')
   for (const file of ['package.json', 'package-lock.json']) {
@@ -80,8 +83,8 @@ function installPackages(force) {
   }
   const started = Date.now()
   console.error('set-up: installing packages with npm install (about a minute the first time)')
-  // Not npm ci: it refuses a lock file that does not list the optional packages of every platform, and npm install leaves those out of the lock
-  // that the registry in use does not have.
+  // Not npm ci: it refuses a lock file that does not list the optional packages of every platform, and npm install
+  // leaves those out of the lock that the registry in use does not have.
   const { status, error } = run('npm', ['install', '--no-audit', '--no-fund', '--loglevel=error'])
   if (error)
     stop(
@@ -120,7 +123,7 @@ function checkAnvil() {
 /** Where a Temporal CLI that was downloaded or built is kept. */
 const cacheFolder = () => join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'portage', 'bin')
 
-/** Where an earlier set-up, or the user, has put a Temporal CLI. Whoever starts it looks whether it works, and searches on if it does not. */
+/** A Temporal CLI of an earlier set-up, or of the user. Its caller checks that it works, and searches on if not. */
 function knownTemporal() {
   const { TEMPORAL_CLI, PATH = '' } = process.env
   const name = process.platform === 'win32' ? 'temporal.exe' : 'temporal'

@@ -6,7 +6,7 @@ import type { ConfigInput } from './relayer-config.ts'
 
 const hourMs = 3_600_000
 
-/** An access token of the keys of a data folder, which are made if they are not there; of level admin and for everything unless said otherwise. */
+/** An access token of a data folder's keys, which are made if absent. Default: level admin, all scopes. */
 export async function makeToken(
   { dataFolder, temporal: { namespace = 'default' } = {} }: { readonly dataFolder: string; readonly temporal?: ConfigInput['temporal'] },
   request: Partial<TokenRequest> = {},

@@ -68,7 +68,10 @@ export async function startChild(command: string, args: readonly string[], optio
   }
 }
 
-/** The parent's event loop may end while children run: they are killed then, and a script that forgot to stop them does not hang. */
+/**
+ * If the parent's event loop ends while children run, they are killed. So a script that forgot to stop them does not
+ * hang.
+ */
 function unreference(child: ChildProcess): void {
   child.unref()
   for (const stream of [child.stdin, child.stdout, child.stderr]) if (stream instanceof Socket) stream.unref()
@@ -85,8 +88,8 @@ async function stop(child: ChildProcess, exited: Promise<void>, graceMs: number)
 }
 
 /**
- * A shell that waits for the end of its standard input, which comes when this process ends, even by kill -9; then it ends the child.
- * Node offers no other way to bind a child's life to its parent's.
+ * A shell that waits for the end of its standard input, which comes when this process ends, even by kill -9. Then it
+ * ends the child. Node offers no other way to bind a child's life to its parent's.
  */
 function startGuard(pid: number): ChildProcess {
   const script = 'read -r _; kill -TERM "$0" 2>/dev/null && sleep 2 && kill -KILL "$0" 2>/dev/null'

@@ -5,7 +5,7 @@ import type { DevnetFiles } from './published-files.ts'
 import { toUniversal } from './wormhole/vaa.ts'
 import type { WormholeChain } from './wormhole/wormhole.ts'
 
-/** What runs, as data: addresses, URLs, DEVNET keys, files. */
+/** The running parts as data: addresses, URLs, DEVNET keys, files. */
 export function summarizeDevnet(devnet: Devnet, files: DevnetFiles) {
   const { temporal, guardian, chains, lanes, outsiders } = devnet
   return {

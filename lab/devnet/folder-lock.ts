@@ -9,8 +9,9 @@ interface Owner {
 }
 
 /**
- * Takes a folder for the devnet of this process, whose files and database a second one would overwrite. The lock ends with the process, however that ends.
- * Resolves with what gives it back. Throws Error, which names the process that has it and what to do.
+ * Locks a folder for the devnet of this process, since a second devnet would overwrite its files and database. The lock
+ * ends with the process. Resolves with a function that releases it. Throws Error with the process that holds it and the
+ * remedy.
  */
 export async function lockFolder(dir: string): Promise<() => Promise<void>> {
   await mkdir(dir, { recursive: true })

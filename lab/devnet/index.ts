@@ -32,9 +32,14 @@ export interface DevnetOptions {
   readonly slotsInAnEpoch?: number | { readonly ethereum: number; readonly bsc: number }
   /** 1 (default) or 19. */
   readonly guardians?: number
-  /** What the token bridges ask the guardians to wait for: 1 finalized (default), 201 safe, 200 instant. */
+  /**
+   * The consistency level that the token bridges ask of the guardians: 1 finalized (default), 201 safe, 200 instant.
+   */
   readonly consistencyLevel?: number
-  /** Nodes per chain in relayerConfig(): fault proxies in front of the one anvil. Default: none, the relayer talks to anvil itself. */
+  /**
+   * Nodes per chain in relayerConfig(): fault proxies in front of the one anvil. Default: none, the relayer uses anvil
+   * itself.
+   */
   readonly nodesPerChain?: number
   /** Lanes per chain. Default 1. */
   readonly keysPerChain?: number
@@ -42,7 +47,10 @@ export interface DevnetOptions {
   readonly window?: number
   /** Where broadcasts of all lanes run, in relayerConfig(). Default: the config's. */
   readonly broadcast?: 'auto' | 'queue' | undefined
-  /** Has relayerConfig() Wormhole's token bridge? Its contracts, guardian and users are there in any case. Default true. */
+  /**
+   * Whether relayerConfig() has Wormhole's token bridge. Its contracts, guardian and users exist in any case. Default
+   * true.
+   */
   readonly wormhole?: boolean
   /** The native bridge both ways, in this variant. Default: none. */
   readonly native?: NativeBridgeVariant | false
@@ -73,7 +81,10 @@ export interface DevnetOptions {
 export interface Devnet {
   readonly temporal: TemporalServer
   readonly chains: { readonly ethereum: WormholeChain; readonly bsc: WormholeChain }
-  /** The fault proxies that relayerConfig() names as nodes; none by default. The checker, users and guardian talk to anvil itself. */
+  /**
+   * The fault proxies that relayerConfig() names as nodes; none by default. The checker, users and guardian use anvil
+   * itself.
+   */
   readonly nodes: { readonly ethereum: readonly FaultProxy[]; readonly bsc: readonly FaultProxy[] }
   readonly guardian: Guardian
   /** Users by their source chain; they send to the other one. */
@@ -98,13 +109,13 @@ const networks = { ethereum: { networkId: 1337, wormholeChainId: 2 }, bsc: { net
 type ChainKey = keyof typeof networks
 
 /**
- * Starts everything at once: Temporal, and beside it both chains, then contracts, guardian and users. What was started is stopped again if a part fails.
- * Throws SETUP_INCOMPLETE, TEMPORAL_UNAVAILABLE, NODE_UNAVAILABLE.
+ * Starts Temporal and both chains at once, then contracts, guardian and users. If a part fails, all started parts are
+ * stopped. Throws SETUP_INCOMPLETE, TEMPORAL_UNAVAILABLE, NODE_UNAVAILABLE.
  */
 export async function startDevnet(options: DevnetOptions = {}): Promise<Devnet> {
   const dir = options.dir ?? (await mkdtemp(join(tmpdir(), 'portage-devnet-')))
   await mkdir(dir, { recursive: true })
-  // The chains are new, so an old database would tell of blocks that do not exist.
+  // The chains are new, so an old database would have blocks that do not exist.
   if (!options.temporal) for (const suffix of ['', '-wal', '-shm']) await rm(join(dir, `temporal.db${suffix}`), { force: true })
   const started = new Started()
   if (options.dir === undefined) started.onStop(() => rm(dir, { recursive: true, force: true }))
@@ -116,7 +127,7 @@ export async function startDevnet(options: DevnetOptions = {}): Promise<Devnet> 
   }
 }
 
-/** What is to be stopped, in reverse: what was started last may need what was started first. */
+/** Started parts, stopped in reverse: the last ones may need the first. */
 class Started {
   readonly #stops: (() => Promise<unknown>)[] = []
 

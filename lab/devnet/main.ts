@@ -7,18 +7,19 @@ import { devnetDir, writeDevnetFiles } from './published-files.ts'
 
 const help = `Usage: npm run devnet [-- options]
 
-Keeps a whole network up on this machine until Ctrl-C: Temporal with its Web UI, two chains with the real Wormhole contracts and a
-native bridge both ways, a guardian. Every start is a new network: chains and Temporal begin empty.
+Keeps a whole network up on this machine until Ctrl-C: Temporal with its Web UI, two chains with the real Wormhole
+contracts and a native bridge both ways, a guardian. Every start is a new network: chains and Temporal begin empty.
 
   --block-time <seconds>       between blocks, fractions allowed (default 1)
   --slots-in-an-epoch <n>      finality lags the head by twice as many blocks (default 1)
   --guardians <1-19>           in the guardian set (default 1)
   --keys <n>                   lanes per chain (default 2)
-  --native <variant>           of the native bridge's contracts: fixed (default), strict (with the defects of those that were deployed), none
+  --native <variant>           of the native bridge's contracts: fixed (default), strict (with the defects of the
+                               deployed ones), none
   --batch <n>                  most completions of the native bridge in one transaction (default: each has its own)
   --in-memory                  Temporal in memory; otherwise a file in the folder of --dir
-  --dir <folder>               for its files (default ${devnetDir}); a second devnet beside the first needs another one
-  --json                       what runs, as one JSON object on stdout
+  --dir <folder>               for its files (default ${devnetDir}); a second devnet needs another one
+  --json                       print the running parts as one JSON object on stdout
   --help                       this text
 `
 

@@ -34,7 +34,10 @@ export interface PortageOptions {
   readonly name?: string
 }
 
-/** Writes the devnet's config and starts a process with it; resolves when it is ready to work. Throws Error, with its last lines if it ends; then it does not run any more. */
+/**
+ * Writes the devnet's config and starts a process with it. Resolves when it is ready. If it ends before, throws Error
+ * with its last lines.
+ */
 export async function startPortage(devnet: Devnet, options: PortageOptions = {}): Promise<PortageProcess> {
   const { role = 'all', name = 'portage', args = [] } = options
   const [port, adminPort] = [await freePort(), await freePort()]
@@ -61,7 +64,7 @@ export async function startPortage(devnet: Devnet, options: PortageOptions = {})
   try {
     await until(ready, { timeoutMs: 120_000, everyMs: 50, what: 'Portage to be ready', giveUp })
   } catch (error) {
-    // Whoever starts another in its place would have both.
+    // Otherwise a caller that starts another process would have both.
     await child.stop(0)
     throw error
   }

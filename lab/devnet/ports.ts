@@ -7,16 +7,16 @@ interface PortRange {
 }
 
 /**
- * Below the range from which systems take ports for outgoing connections and for port 0 (Linux: 32768 and up): a port from there may be taken by
- * anybody's connection before the server that it was found for listens on it.
+ * Below the range from which systems take ports for outgoing connections and for port 0 (Linux: 32768 and up): any
+ * connection may take a port from there before its server listens.
  */
 // 10080 is one that fetch refuses ("bad port" of the Fetch standard), the highest of those below 32000.
 const usual: PortRange = { from: 10_100, to: 32_000 }
 const tries = 100
 
 /**
- * A TCP port of 127.0.0.1 that is free, and that nobody else is given before this process ends: a server begins to listen seconds after its port was found, and
- * leaves it for seconds when it restarts. Of two servers on one port the callers of both talk to whichever was first. Throws Error if none was found.
+ * A free TCP port of 127.0.0.1 that no other caller gets before this process ends. A server starts to listen seconds
+ * after its port was found, and leaves it for seconds when it restarts. Throws Error if none was found.
  */
 export async function freePort({ from, to }: PortRange = usual): Promise<number> {
   for (let count = 0; count < tries; count++) {
@@ -26,7 +26,10 @@ export async function freePort({ from, to }: PortRange = usual): Promise<number>
   throw new Error(`No free port of 127.0.0.1 was found between ${from} and ${to}`)
 }
 
-/** True: this process has it from now on. A socket without a file says so, which only Linux knows: it goes with the process, however that ends. */
+/**
+ * Reserves the port for this process. An abstract socket is the lock: only Linux has them, and it goes with the
+ * process.
+ */
 function claim(port: number): Promise<boolean> {
   return process.platform === 'linux' ? listens({ path: `\0portage-port-${port}` }, 'stays') : Promise.resolve(true)
 }

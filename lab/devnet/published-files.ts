@@ -26,7 +26,7 @@ type PublishedSide = Omit<UserSide, 'anvil'> & {
   readonly native?: Omit<NativeSide, 'name' | 'anvil'>
 }
 
-/** Writes the config of a relayer, the environment that it wants, and the chains. The environment file is readable by its owner only. */
+/** Writes the config of a relayer, its environment, and the chains. Only the owner may read the environment file. */
 export async function writeDevnetFiles(devnet: Devnet, dir: string): Promise<DevnetFiles> {
   await mkdir(dir, { recursive: true })
   const files = { config: join(dir, 'portage.yaml'), env: join(dir, 'env'), chains: join(dir, 'chains.json') }

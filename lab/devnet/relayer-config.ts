@@ -50,14 +50,14 @@ export interface RelayerConfigInput {
 }
 
 /**
- * For tests that end processes and wait until others have taken over: no longer than a machine with a load of 8 answers in. Transfers cost more state
- * transitions with it, since heartbeats come more often.
+ * For tests that end processes and wait for a takeover: as short as a machine with a load of 8 can answer. Transfers
+ * cost more state transitions with it, since heartbeats come more often.
  */
 export const quickTakeover = { stickySeconds: 1, workflowTaskSeconds: 5, heartbeatSeconds: 5 } as const satisfies ConfigInput['worker']
 
 /**
- * The least fee of each token on each target, in the VAA's 8 decimals: nothing for coins, 0.0001 for the ERC20s. So a user's token transfer
- * without a fee is declined (FEE_TOO_LOW), and one of coins is delivered.
+ * The least fee of each token on each target, in the VAA's 8 decimals: nothing for coins, 0.0001 for the ERC20s. So a
+ * token transfer without a fee is declined (FEE_TOO_LOW), and one of coins is delivered.
  */
 export const devnetTokenFee = 10_000n
 /** The same in wei of 18 decimals, as users give it. */

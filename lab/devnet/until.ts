@@ -2,17 +2,20 @@
 export interface UntilOptions {
   readonly timeoutMs: number
   readonly everyMs?: number
-  /** The pauses grow to this with what has been waited, to a tenth of it at most: for looks that keep several processes busy. Default: they do not grow. */
+  /**
+   * The pauses grow to this, to a tenth of the time waited at most: for polls that keep several processes busy.
+   * Default: they do not grow.
+   */
   readonly growingToMs?: number
-  /** What is awaited, for the error: "anvil to answer". */
+  /** The awaited condition, for the error: "anvil to answer". */
   readonly what: string
   /** A reason to give up early (the awaited process has ended). */
   readonly giveUp?: () => string | undefined
 }
 
 /**
- * Waits until `look` gives something other than undefined or false. What `look` throws counts as "not yet" and is named if time runs out.
- * Throws Error (plain: the caller knows which code it means).
+ * Waits until `look` returns something other than undefined or false. An error of `look` counts as "not yet" and is
+ * named if time runs out. Throws Error (plain: the caller knows which code it means).
  */
 export async function until<T>(look: () => Promise<T | undefined | false> | T | undefined | false, options: UntilOptions): Promise<T> {
   const { everyMs = 25, growingToMs = everyMs } = options

@@ -1,6 +1,6 @@
 import { Command, InvalidArgumentError, Option } from 'commander'
 
-/** What is left of Temporal's database. */
+/** How Temporal's database starts again. */
 export const drillCases = ['dump', 'nothing'] as const
 export type DrillCase = (typeof drillCases)[number]
 
@@ -16,7 +16,7 @@ export interface DrillOptions {
 /** Least number of transfers: one over each bridge in each part of the drill. */
 export const fewestTransfers = 20
 
-/** Exit codes beside 0. */
+/** Exit codes other than 0. */
 export const drillExit = { notClean: 1, usage: 2, notRun: 3 } as const
 
 const help = `
@@ -36,9 +36,9 @@ the logs is named; ${drillExit.usage} for bad usage; ${drillExit.notRun} if Post
 export function parseOptions(args: readonly string[]): DrillOptions {
   return new Command('drill')
     .description("A rehearsal of the loss of Temporal's database.")
-    .addOption(new Option('--case <c>', 'what Temporal starts from again').choices(drillCases).default('dump'))
+    .addOption(new Option('--case <c>', 'the database that Temporal starts from again').choices(drillCases).default('dump'))
     .option('--transfers <n>', `how many transfers the users send, at least ${fewestTransfers}`, count, 60)
-    .option('--stuck-after <s>', 'what has not moved for so many seconds is stuck', whole, 60)
+    .option('--stuck-after <s>', 'a transfer without progress for this time is stuck, seconds', whole, 60)
     .option('--keep', 'keep the folder with the logs', false)
     .option('--json', 'print the summary as one JSON object on stdout, nothing else there', false)
     .addHelpText('after', help)

@@ -9,7 +9,7 @@ import type { Devnet } from '../devnet/index.ts'
 import type { ChainKey } from '../faults/fault-targets.ts'
 import { type DrillScene, treasury } from './scene.ts'
 
-/** A command line of an operator with a token of the level admin. Throws Error with what it said unless it ends with 0. */
+/** Runs an operator's command with a token of the level admin. Throws Error with its output unless it ends with 0. */
 export async function portage(devnet: Devnet, args: readonly string[]): Promise<Record<string, unknown>> {
   const config = devnet.relayerConfig()
   const file = join(devnet.dir, 'operator.yaml')

@@ -22,13 +22,13 @@ async function inPool({ chains, lanes }: Devnet, chain: ChainKey): Promise<numbe
   return each.reduce((sum, one) => sum + one, 0)
 }
 
-/** Resolves when the pool holds at least so many of our lanes' transactions. Throws Error if it does not within two minutes. */
+/** Resolves when the pool holds at least `count` transactions of our lanes. Throws Error after two minutes. */
 export async function untilInPool(devnet: Devnet, chain: ChainKey, least: number): Promise<void> {
   const what = `${least} signed transactions in the pool of ${chain}`
   await until(async () => (await inPool(devnet, chain)) >= least, { timeoutMs: 120_000, everyMs: 100, what })
 }
 
-/** Resolves when our lanes have used so many nonces in blocks. */
+/** Resolves when our lanes have used `count` nonces in blocks. */
 export async function untilEmpty(devnet: Devnet, chain: ChainKey): Promise<void> {
   const what = `the pool of ${chain} to be empty`
   await until(async () => (await inPool(devnet, chain)) === 0, { timeoutMs: 120_000, everyMs: 100, what })

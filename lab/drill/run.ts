@@ -21,10 +21,10 @@ export const drillDevnet = { keysPerChain: 2, blockTimeSeconds: 1, native: 'fixe
 const both: readonly ChainKey[] = ['ethereum', 'bsc']
 /** Of the transfers, how many are sent in each part. */
 const parts = 6
-/** Far below the window of a lane: so many signed transactions in the pool are enough. */
+/** Enough signed transactions in the pool, and far below the window of a lane. */
 const mostAwaited = 16
 
-/** One drill on a devnet that stands, on a Temporal server without a namespace. Stops the processes that it starts, and nothing else. */
+/** One drill on a running devnet, on a Temporal server without a namespace. Stops only the processes that it starts. */
 export async function runDrill(given: Devnet, options: DrillOptions, say: (line: string) => void): Promise<DrillSummary> {
   const devnet = withTreasury(given)
   const started = Date.now()
@@ -161,7 +161,10 @@ async function untilPaid(scene: DrillScene): Promise<void> {
   await until(() => allPaid(scene), { timeoutMs: 60_000, everyMs: 500, what: 'the payments to be made' })
 }
 
-/** A payment that is about to be made again must not escape the judge. Returns the operators' transactions that do not end. */
+/**
+ * Waits for pending payments, so that a repeated one does not escape the judge. Returns the operator transactions that
+ * do not end.
+ */
 async function untilOrdersEnd({ client }: DrillScene): Promise<string[]> {
   const left = async () => {
     const ids: string[] = []

@@ -3,7 +3,7 @@ import type { Devnet } from '../devnet/index.ts'
 import type { AnySent } from '../devnet/sent.ts'
 import type { ChainKey } from '../faults/fault-targets.ts'
 
-/** A payment of an operator to the treasury: an amount that no other payment has, so that the chain tells how often it was made. */
+/** A payment of an operator to the treasury. Its amount is unique, so the chain shows how often it was made. */
 export interface Payment {
   readonly chain: ChainKey
   /** wei. */
@@ -12,7 +12,7 @@ export interface Payment {
   readonly when: string
 }
 
-/** What a drill works on. */
+/** The parts of a drill. */
 export interface DrillScene {
   readonly devnet: Devnet
   /** Of the Temporal that runs now. */

@@ -18,7 +18,7 @@ export interface DrillTimes {
   all: number
 }
 
-/** What a fault run is judged by, too. */
+/** Counts that a fault run is judged by, too. */
 type Judged = Pick<
   FaultSummary,
   | 'transfers'
@@ -33,7 +33,7 @@ type Judged = Pick<
   | 'revertedTransactions'
 >
 
-/** What a drill prints. `wastedTransactions` does not count those that paid. */
+/** Summary of a drill. `wastedTransactions` does not count payments. */
 export interface DrillSummary extends LogFindings, Judged {
   readonly case: DrillCase
   /** Payments that operators ordered, by how often the chain shows them. */
@@ -99,7 +99,7 @@ async function treasuryPayments({ devnet }: DrillScene): Promise<LaneTransaction
   return (await Promise.all(perChain)).flat().filter(({ to, succeeded }) => to === treasury && succeeded)
 }
 
-/** Everything delivered once, nothing paid twice, nothing stuck; of what was ordered before a dump everything is paid. */
+/** Everything delivered once, nothing paid twice, nothing stuck; every payment ordered before the dump is made. */
 export function isClean(summary: DrillSummary): boolean {
   const { transfers, delivered, lost, duplicateEffects, wrongBalances, foreignCompletions, nonceHoles, stuck, payments } = summary
   const wrong = lost + duplicateEffects + wrongBalances + foreignCompletions + nonceHoles + stuck + payments.again

@@ -9,12 +9,12 @@ import { byBridge, keyOf, type AnySent } from '../devnet/sent.ts'
 import { isDone, newestRuns } from './newest-runs.ts'
 import type { FaultTargets } from './fault-targets.ts'
 
-/** What is needed to look, and to wait. */
+/** Sources to read, and limits of the waiting. */
 type DrainTargets = Pick<FaultTargets, 'devnet' | 'client' | 'sent' | 'say' | 'wait'>
 
 const lookEveryMs = 1000
 
-/** What has not come to an end. */
+/** Work that has not ended. */
 export interface Remains {
   /** Workflow ids, or keys of transfers without a workflow, with the state that each was last seen in. */
   readonly transfers: readonly string[]
@@ -63,8 +63,8 @@ function isDelivered(seen: Seen | undefined): boolean {
 }
 
 /**
- * Those without an effect on the chain, by the checker. A transfer may have no workflow any more, since Temporal was wiped or it was terminated: it is over if
- * its effect is there.
+ * Transfers without an effect on the chain, by the checker. A transfer may have no workflow any more, since Temporal
+ * was wiped or the workflow was terminated: it is over if its effect exists.
  */
 async function withoutEffect({ devnet }: DrainTargets, undone: readonly AnySent[]): Promise<AnySent[]> {
   if (undone.length === 0) return []

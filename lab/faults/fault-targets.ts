@@ -7,7 +7,7 @@ import type { FleetServer } from './fleet-server.ts'
 
 export type ChainKey = 'ethereum' | 'bsc'
 
-/** What a fault run works on. */
+/** The parts of a fault run. */
 export interface FaultTargets {
   readonly devnet: Devnet
   readonly client: Client

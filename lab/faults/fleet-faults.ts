@@ -2,7 +2,7 @@ import type { TcpProxy } from '../devnet/fault-proxy/tcp-proxy.ts'
 import type { FaultTargets } from './fault-targets.ts'
 import type { FleetKind, PlannedFault } from './plan.ts'
 
-/** A way is half open so many times as long as it is cut: now and then beyond the heartbeat of a broadcast. */
+/** A connection is half open this many times as long as it is cut: now and then beyond the heartbeat of a broadcast. */
 const halfOpenTimes = 4
 
 /** Injects a fault of a fleet; resolves when it is over. False if this run has no such fleet. */

@@ -22,7 +22,10 @@ export function laneProcess({ chain, address }: LaneKey, devnet: Devnet, number:
   return `portage-lane-${chain}-${String.fromCodePoint(97 + place)}-${number}`
 }
 
-/** So many processes of each role, and of each key one that has no other key; one API. Each has a data folder, a token and ways of its own. */
+/**
+ * The processes of each role: for each key one that has no other key, and one API. Each has its own data folder, token
+ * and proxies.
+ */
 export function fleetProcesses(devnet: Devnet, server: FleetServer, each: number, linksOf: () => Promise<Links>): Promise<FleetProcesses> {
   const numbers = Array.from({ length: each }, (_, index) => index + 1)
   const roles = (['chain', 'ledger', 'intake'] as const).flatMap((role) =>

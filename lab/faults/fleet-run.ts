@@ -5,10 +5,13 @@ import { fleetProcesses } from './fleet-processes.ts'
 import { type FleetServer, startFleetServer } from './fleet-server.ts'
 import { faultDevnet, type Ground } from './run.ts'
 
-/** As that of every fault run, with one key on each chain: so there is no other lane to turn to when the processes of one are killed. */
+/** As in every fault run, with one key on each chain: so no other lane exists when the processes of one are killed. */
 export const fleetDevnet = { ...faultDevnet, keysPerChain: 1 } as const
 
-/** Temporal on PostgreSQL, and a fleet whose roles are processes of their own. `stop` ends the server and the ways; the run ends its processes. */
+/**
+ * Temporal on PostgreSQL, and a fleet whose roles are processes of their own. `stop` ends the server and the proxies;
+ * the run ends its processes.
+ */
 export async function startFleetGround(
   parts: PostgresServerParts,
   dir: string,

@@ -14,7 +14,10 @@ import { until } from '../devnet/until.ts'
 
 const namespace = 'default'
 
-/** Temporal as a fleet has it: the server of production on PostgreSQL, which waits for the disk, with four history shards, TLS and tokens. */
+/**
+ * Temporal as a fleet has it: the server of production on PostgreSQL, which syncs to disk, with four history shards,
+ * TLS and tokens.
+ */
 export interface FleetServer {
   /** For a devnet, which uses its address; what needs a copy of the database is not there. */
   readonly temporal: TemporalServer
@@ -24,22 +27,28 @@ export interface FleetServer {
   readonly caFile: string
   /** A token that may write in the namespace, as every process has one. */
   issueToken(subject: string): string
-  /** As an operator, past everything that stands between the server and the fleet. */
+  /** A connection of an operator, not through the proxies between the server and the fleet. */
   connect(): Promise<Connection>
   /** Ends the server and starts it again, at once (0) or when it has stopped in order. */
   restart(graceMs: number): Promise<void>
-  /** Resolves when it is up. One that ended by itself, as it does where it starts without its database, is started again, as an orchestrator would. */
+  /**
+   * Resolves when the server is up. If it ends by itself, as it does without its database, it is started again, as an
+   * orchestrator would.
+   */
   up(): Promise<void>
   stop(): Promise<void>
 }
 
-/** What this machine would start it with, or what it has not. */
+/** The programs of this machine that would start it, or those that are missing. */
 export async function fleetServerParts(): Promise<PostgresServerParts | { readonly why: string }> {
   if (!(await hasOpenssl())) return { why: 'openssl is not installed' }
   return postgresServerParts()
 }
 
-/** Starts both in a folder of their own, which `stop` removes: PostgreSQL runs as another user, who may not look into ours. Throws as `startTemporalOnPostgres`. */
+/**
+ * Starts both in a folder of their own, which `stop` removes: PostgreSQL runs as another user, who may not enter ours.
+ * Throws as `startTemporalOnPostgres`.
+ */
 export async function startFleetServer(parts: PostgresServerParts, dir: string): Promise<FleetServer> {
   const folder = await mkdtemp(join(tmpdir(), 'portage-fleet-'))
   const ca = await createTestCa(join(dir, 'ca'), 'ca')
@@ -100,7 +109,7 @@ function supervise(temporal: SecuredTemporal) {
     }
   }
   const look = setInterval(() => {
-    // What fails is tried again at the next look.
+    // A failure is tried again at the next poll.
     if (temporal.ended !== undefined && !restarting) void restart(0).catch(() => {})
   }, lookMs)
   return {

@@ -2,7 +2,10 @@ import type { Devnet } from '../devnet/index.ts'
 import { type PortageOptions, type PortageProcess, startPortage } from '../devnet/portage-process.ts'
 import { withBroadcast } from '../devnet/relayer-config.ts'
 
-/** One process of a fleet, as it is started each time. Its name begins with `portage-`, so that its log is read (`logs.ts`). */
+/**
+ * One process of a fleet, started the same way each time. Its name begins with `portage-`, so that its log is read
+ * (`logs.ts`).
+ */
 export type FleetProcess = PortageOptions & { readonly name: string }
 
 /** Several Portage processes, each of which may be killed and is started again, as a supervisor would. */
@@ -22,14 +25,14 @@ export interface Fleet {
   doom(name: string, failpoints: string): Promise<{ readonly died: Promise<number> }>
   /** Stops one for a while (SIGSTOP): it wakes up after others have taken its work over. False if none is up. */
   freeze(dice: number, forMs: number): Promise<boolean>
-  /** Stops each in order (SIGTERM) and starts it again, the next when that is ready. Returns those that did not end in time. */
+  /** Restarts each in turn (SIGTERM), the next once the last is ready. Returns those that did not end in time. */
   restartEach(): Promise<string[]>
   /** Resolves when all are up. Throws if one does not come up in several tries. */
   whole(): Promise<void>
   stop(): Promise<void>
 }
 
-/** With its nodes or Temporal away a process may end at its start: a supervisor tries again, and waits a little before. */
+/** Without its nodes or Temporal a process may end at its start. A supervisor waits a little and tries again. */
 const tries = 20
 const betweenTriesMs = 1000
 /** As long as an orchestrator waits by default in the Helm chart (`terminationGracePeriodSeconds`). */
@@ -48,8 +51,8 @@ export async function startFleet(devnet: Devnet, processes: readonly FleetProces
 }
 
 /**
- * So many `portage run --role all`. Every other process sends all broadcasts through the lanes' queues: each lane has both forms at a time, and they take each
- * other's work over.
+ * Processes of `portage run --role all`. Every other one sends all broadcasts through the lanes' queues, so each lane
+ * has both forms at a time and they take over each other's work.
  */
 export function allRoles(count: number): FleetProcess[] {
   return Array.from({ length: count }, (_, index) => ({

@@ -25,8 +25,9 @@ export async function reorganize({ rpc }: Anvil, { depth, lost }: ForkOptions): 
 }
 
 /**
- * Goes back to a snapshot `depth` blocks later (evm_revert), which come every `blockMs`: the chain is shorter for a while, or at once longer by
- * one. Ends when the chain is as long as it was: what was final then is as many blocks deep again, and no fork that comes next takes it away.
+ * Goes back to a snapshot `depth` blocks later (evm_revert); snapshots come every `blockMs`. The chain is shorter for a
+ * while, or at once longer by one. Ends when the chain is as long as before: final blocks are then as deep again, and
+ * no later fork removes them.
  */
 export async function forkFromSnapshot(
   { rpc }: Anvil,

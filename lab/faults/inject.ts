@@ -9,7 +9,10 @@ import { breakTemporal, breakWorkflow } from './temporal-faults.ts'
 /** How often each kind struck. */
 export type Injected = Partial<Record<FaultKind, number>>
 
-/** Faults that must not meet each other or a user's transfer on one chain: a snapshot would bring back what the other had put right. */
+/**
+ * Faults that must not meet each other or a user's transfer on one chain: a snapshot would undo the repair of the
+ * other.
+ */
 const alone: readonly FaultKind[] = ['fork', 'reorg', 'chain-stop', 'key-drained']
 
 /** Works the plan off. Resolves when the last fault is over and everything is put right; counts into `injected`. */
@@ -82,7 +85,10 @@ function is<K extends FaultKind>(fault: PlannedFault, kinds: readonly K[]): faul
   return (kinds as readonly FaultKind[]).includes(fault.kind)
 }
 
-/** Nodes and guardians answer, no way is cut, Temporal is up, blocks come every second, keys have funds, all processes are up. */
+/**
+ * Nodes and guardians answer, no connection is cut, Temporal is up, blocks come every second, keys have funds, all
+ * processes are up.
+ */
 async function heal({ devnet, fleet, ground }: FaultTargets): Promise<void> {
   for (const links of ground?.links.values() ?? []) links.heal()
   await ground?.server.up()

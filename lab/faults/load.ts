@@ -1,7 +1,7 @@
 import { indexesOf, sendWish, wishOf, type BridgeChoice } from '../demo/load.ts'
 import type { ChainKey, FaultTargets } from './fault-targets.ts'
 
-/** At most so many of one direction at once: what fits into few blocks. */
+/** Most transfers of one direction at once: they fit into few blocks. */
 const burst = 60
 const sources: readonly ChainKey[] = ['ethereum', 'bsc']
 
@@ -35,7 +35,10 @@ export async function sendOver(
   )
 }
 
-/** So many transfers per second, of both directions in turn, on chains that do not fork, until `isOver`. Returns how many, when all are mined. */
+/**
+ * Sends `rate` transfers per second, alternating directions, on chains that do not fork, until `isOver`. Returns their
+ * number once all are mined.
+ */
 export async function sendSteadily(targets: FaultTargets, bridge: BridgeChoice, perSecond: number, isOver: () => boolean): Promise<number> {
   const sending: Promise<void>[] = []
   let index = 0

@@ -2,11 +2,11 @@ import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Devnet } from '../devnet/index.ts'
 
-/** What must not be in any process's log. */
+/** Text that no log may contain. */
 export interface LogFindings {
   /**
-   * Workflow tasks that did not replay (Temporal SDK, TMPRL1100) before Temporal was set back, after which processes remember what it has lost; and
-   * workflow code that hung (TMPRL1101).
+   * Workflow tasks that did not replay (Temporal SDK, TMPRL1100) before Temporal was set back, after which processes
+   * remember events that it has lost; and workflow code that hung (TMPRL1101).
    */
   readonly brokenTasks: number
   /** Private keys of lanes. */

@@ -54,14 +54,14 @@ cannot run --fleet, with NOT RUN: and what is missing on stderr.`
 export function parseOptions(args: readonly string[]): FaultOptions {
   const program = new Command('faults')
     .description('A random fault run.')
-    .option('--seed <s>', 'what decides the plan', String(Date.now() % 100_000))
+    .option('--seed <s>', 'seed of the plan', String(Date.now() % 100_000))
     .option('--fleet', 'a fleet of processes on the real Temporal server, see below', false)
     .option('--transfers <n>', 'how many transfers the users send, over both directions', whole, 100)
     .addOption(new Option('--bridge <b>', 'over which bridge; both: half of them each').choices(bridgeChoices).default('both'))
     .option('--batch <n>', 'most native completions in one transaction (default: each has its own)', whole)
     .option('--duration <s>', 'seconds that faults go on for (default: 15, and one per 10 transfers; of a fleet 60, and one per 5)', whole)
     .option('--only <kinds>', 'only these kinds, separated by commas', kinds)
-    .option('--stuck-after <s>', 'what has not moved for so many seconds after the faults is stuck', whole, 90)
+    .option('--stuck-after <s>', 'a transfer without progress for this time after the faults is stuck, seconds', whole, 90)
     .option('--processes <n>', 'Portage processes; of a fleet, of each role and for each key', whole, 2)
     .option(
       '--quick-takeover',
@@ -96,7 +96,7 @@ function withDefaults(
   }
 }
 
-/** Seconds of faults for so many transfers, without a fleet. */
+/** Seconds of faults for a number of transfers, without a fleet. */
 export function defaultDuration(transfers: number): number {
   return 15 + Math.round(transfers / 10)
 }

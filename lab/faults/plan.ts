@@ -31,14 +31,17 @@ export const chainKinds = ['fork', 'reorg', 'base-fee-spike', 'eviction', 'forei
 export const temporalKinds = ['transfer-terminated', 'transfer-reset', 'lane-terminated', 'lane-reset'] as const
 /** Faults of Temporal itself: its database is gone, or is one of some seconds ago. */
 export const serverKinds = ['temporal-wiped', 'temporal-restored'] as const
-/** Faults of those who tell of Wormhole's messages: readers of the spy are dropped and miss what it says, the guardians' REST API refuses. */
+/**
+ * Faults of the sources of Wormhole's messages: subscribers of the spy are dropped and miss messages, the guardians'
+ * REST API refuses.
+ */
 export const guardianKinds = ['spy-drop', 'guardian-429', 'guardian-5xx'] as const
 /** Faults of processes: kill -9 of one, or of all; one stopped for a while. */
 const processKinds = ['kill', 'freeze'] as const
 export const faultKinds = [...nodeKinds, ...chainKinds, ...temporalKinds, ...serverKinds, ...guardianKinds, ...processKinds] as const
 /**
- * Faults of a fleet on a server of its own: that server, or its PostgreSQL, stops at once and comes back; the way of one process to Temporal or to nodes is cut,
- * or is half open: no bytes, no end.
+ * Faults of a fleet on its own server: the server or its PostgreSQL stops at once and comes back; the connection of one
+ * process to Temporal or to nodes is cut, or is half open: no bytes, no end.
  */
 export const fleetKinds = [
   'temporal-restart',
@@ -86,7 +89,10 @@ export interface PlanInput {
   readonly meanPauseMs?: number | undefined
 }
 
-/** What may befall all nodes of a chain at once: what makes none of them a liar, and lies that the contracts' own tables show. */
+/**
+ * Faults that may hit all nodes of a chain at once: those that make no node lie, and lies that the contracts' own
+ * tables disprove.
+ */
 const storms: readonly FaultKind[] = [
   'accept-and-hang',
   'hang',
@@ -105,7 +111,9 @@ const storms: readonly FaultKind[] = [
   'node-half-open',
 ]
 
-/** The faults of a run, in order of time: all kinds once in a random order, then all again, until the time is over. Pure. */
+/**
+ * The faults of a run in order of time: all kinds once in a random order, again and again until the time is over. Pure.
+ */
 export function planFaults(input: PlanInput): PlannedFault[] {
   const { meanPauseMs = 700 } = input
   const chance = chanceOf(input.seed)
@@ -132,7 +140,10 @@ const fleetShares: Partial<Record<FaultKind, number>> = {
   'node-half-open': 2,
 }
 
-/** As `planFaults`; what strikes one process of many comes more often. Each process is restarted in turn once, which takes long: it begins early. */
+/**
+ * As `planFaults`, with more faults of single processes. Each process is also restarted in turn once, which starts
+ * early because it takes long.
+ */
 export function planFleetFaults(input: PlanInput): PlannedFault[] {
   const others = input.kinds.filter((kind) => kind !== 'rolling-restart')
   const planned = planFaults({ ...input, kinds: others.flatMap((kind) => Array.from({ length: fleetShares[kind] ?? 1 }, () => kind)) })

@@ -45,7 +45,10 @@ const oneKindOfProcess: Ground = {
   start: async (devnet, { processes }, wait) => ({ fleet: await startFleet(devnet, allRoles(processes), wait) }),
 }
 
-/** `finalized` lags by 2 × slots: no fork goes deeper. Two keys on each chain, and of its three nodes two are a majority. */
+/**
+ * `finalized` lags by 2 × slots: no fork goes deeper. Two keys on each chain, and of its three nodes two are a
+ * majority.
+ */
 export const faultDevnet = {
   ...{ keysPerChain: 2, blockTimeSeconds: 1, slotsInAnEpoch: 2, nodesPerChain: 3 },
   ...{ auditMinutes: 0.1, transferAuditMinutes: 0.5 },
@@ -59,7 +62,7 @@ export function planOf(run: FaultRun): PlannedFault[] {
   return plan({ ...run, kinds, nodes: faultDevnet.nodesPerChain, deepest: 2 * faultDevnet.slotsInAnEpoch })
 }
 
-/** One fault run on a devnet that stands; stops the processes that it starts, and nothing else. */
+/** One fault run on a running devnet. Stops only the processes that it starts. */
 export async function runFaults(
   devnet: Devnet,
   run: FaultRun,
@@ -130,7 +133,7 @@ function callsOf(devnet: Devnet): number {
   return callsByMethod(devnet).reduce((sum, [, count]) => sum + count, 0)
 }
 
-/** What all nodes were asked, the most frequent first. */
+/** Requests to all nodes, the most frequent method first. */
 function callsByMethod({ nodes }: Devnet): [string, number][] {
   const sums = new Map<string, number>()
   for (const { calls } of Object.values(nodes).flat()) {
@@ -139,7 +142,7 @@ function callsByMethod({ nodes }: Devnet): [string, number][] {
   return [...sums].toSorted(([, a], [, b]) => b - a)
 }
 
-/** Writes what one needs to look for the cause into the devnet's folder, beside the logs and Temporal's database. */
+/** Writes evidence for finding the cause into the devnet's folder, next to the logs and Temporal's database. */
 async function leaveTraces(targets: FaultTargets, remains: Remains, run: FaultRun): Promise<void> {
   const { devnet, say } = targets
   const write = (name: string, value: unknown) =>

@@ -5,7 +5,7 @@ import type { LogFindings } from './logs.ts'
 import type { Takeover } from './takeover.ts'
 import { idleMembers, type WorkShares } from './work-shares.ts'
 
-/** What a fleet run shows besides. */
+/** Further counts of a fleet run. */
 export interface FleetFindings {
   /** From the end of a lane process by kill -9 to the next delivery by the other process of its key. */
   readonly takeoverMs: { readonly min: number; readonly median: number; readonly max: number } | null
@@ -16,7 +16,7 @@ export interface FleetFindings {
   readonly idle: readonly string[]
 }
 
-/** What a fault run prints. */
+/** Summary of a fault run. */
 export interface FaultSummary extends LogFindings, Partial<FleetFindings> {
   readonly seed: string
   readonly transfers: number
@@ -29,9 +29,12 @@ export interface FaultSummary extends LogFindings, Partial<FleetFindings> {
   /** Completions of the native bridge that no user had initiated. */
   readonly foreignCompletions: number
   readonly nonceHoles: number
-  /** Transfers that have not ended as delivered, lanes with a nonce that is not mined, streams that have not proved all their numbers. */
+  /**
+   * Transfers that have not ended as delivered, lanes with a nonce that is not mined, streams that have not proved all
+   * their numbers.
+   */
   readonly stuck: number
-  /** Transactions of our lanes in blocks that delivered nothing: no-ops, reverted calls, what others did with our keys. */
+  /** Mined transactions of our lanes that delivered nothing: no-ops, reverted calls, foreign uses of our keys. */
   readonly wastedTransactions: number
   readonly revertedTransactions: number
   /** Processes that ended without having been killed, and were started again. */
@@ -81,7 +84,7 @@ export function fleetFindings(takeovers: readonly Takeover[], work: WorkShares):
   return { takeoverMs, takeovers, work, idle: idleMembers(work) }
 }
 
-/** Everything delivered once, no hole, nothing stuck; nothing in a log that must not be there; no process of a fleet that is of no use. */
+/** Everything delivered once, no gap, nothing stuck, no forbidden text in a log, and no useless process in a fleet. */
 export function isClean(summary: FaultSummary): boolean {
   const { transfers, delivered, lost, duplicateEffects, wrongBalances, foreignCompletions, nonceHoles, stuck, brokenTasks, loggedKeys } =
     summary

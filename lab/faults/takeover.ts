@@ -9,7 +9,10 @@ import { sendSteadily } from './load.ts'
 /** Of a key that two processes have: one is killed, the other goes on. */
 export interface Takeover {
   readonly chain: string
-  /** Whether the dead one had been granted a nonce that it had not signed for: everything above it waits until its step is given to the other. */
+  /**
+   * Whether the killed process had a nonce granted that it had not signed for. Everything above the nonce waits until
+   * another process gets its step.
+   */
   readonly owedNonce: boolean
   /** From the death to when a block has a delivery that the dead one cannot have sent. */
   readonly ms: number
@@ -17,19 +20,20 @@ export interface Takeover {
 
 /** Users' transfers per second meanwhile, over both directions; and about how many each kill uses up. */
 const takeoverLoad = { perSecond: 2, transfersEach: 30 } as const
-/** Of so many kills one finds a nonce that nothing is signed for. */
+/** One of this number of kills finds a nonce without a signature. */
 const owedEvery = 3
 /** Of a nonce that the doomed process has been granted, the how-maniest kills it. */
 const owed = 'after-grant=kill@2'
 
-/** How many kills a run of so many transfers has, which use up about half of them. */
+/** Number of kills in a run, which use up about half of its transfers. */
 export function takeoversOf(transfers: number): number {
   return Math.floor(transfers / 2 / takeoverLoad.transfersEach)
 }
 
 /**
- * Kills lane processes one after the other under a steady load, each at another moment, and waits for the other process of the same key. Returns the kills that
- * were measured, and how many transfers were sent. Throws if the other does not go on.
+ * Kills lane processes one after the other under a steady load, at varying moments, and waits for the other process of
+ * the same key. Returns the measured kills and the number of transfers sent. Throws if the other process does not
+ * continue.
  */
 export async function measureTakeovers(
   targets: FaultTargets,
@@ -42,7 +46,7 @@ export async function measureTakeovers(
     for (let index = 0; index < kills; index++) takeovers.push(await measureOne(targets, index))
     return takeovers
   }
-  // What fails ends the load, too.
+  // A failure ends the load, too.
   const [sent, takeovers] = await Promise.all([
     sendSteadily(targets, bridge, takeoverLoad.perSecond, () => isOver),
     measure().finally(() => (isOver = true)),
@@ -89,7 +93,7 @@ async function deliveryAfter(anvil: Anvil, { address }: LaneKey, from: number, k
         'eth_getBlockByNumber',
         [`0x${(seen + 1).toString(16)}`, true],
       )
-      // What a lane sends to itself is a no-op.
+      // A transaction from a lane to itself is a no-op.
       const isDelivery = (one: (typeof block.transactions)[number]) =>
         one.from.toLowerCase() === address && one.to?.toLowerCase() !== address && !known.has(one.hash)
       if (block.transactions.some(isDelivery)) return at

@@ -6,7 +6,8 @@ import type { PlannedFault, ServerKind, TemporalKind } from './plan.ts'
 const types = { transfer: 'transfer', lane: 'lane' } as const
 
 /**
- * Wipes Temporal, or sets it back to a copy that is some seconds old; resolves when it serves again. Its clients meet either as a crash.
+ * Wipes Temporal, or sets it back to a copy that is some seconds old. Resolves when it serves again. Its clients see a
+ * crash in both cases.
  */
 export async function breakTemporal(
   temporal: TemporalServer,

@@ -6,7 +6,10 @@ export type WorkShares = Readonly<Record<string, number>>
 
 const atOnce = 20
 
-/** Reads it from the histories of all workflows, where each task that was started names its worker: its pid, and its host. Only of processes that poll a queue. */
+/**
+ * Share of each process, from the histories of all workflows: each started task names its worker by pid and host. Only
+ * processes that poll a queue count.
+ */
 export async function workShares(client: Client, { processes, byPid }: Fleet): Promise<WorkShares> {
   const polling = processes.filter(({ role }) => role !== 'intake' && role !== 'api')
   const shares: Record<string, number> = Object.fromEntries(polling.map(({ name }) => [name, 0]))

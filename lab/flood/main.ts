@@ -19,7 +19,7 @@ Exit code: 0 if no transfer took more than ${mostRatio} times as long as the slo
 ${floodExit.notClean} otherwise; ${floodExit.usage} for bad usage.`
 
 const options = new Command('flood')
-  .description('Requests without a token beside honest transfers.')
+  .description('Requests without a token during honest transfers.')
   .option('--seconds <s>', 'length of each of the two phases', whole, 60)
   .option('--connections <n>', 'connections of the strangers, at most 300', whole, 100)
   .option('--rate <n>', "strangers' requests per second", whole, 500)

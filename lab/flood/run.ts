@@ -51,7 +51,7 @@ export function isClean({ ratio, memory, healthy }: FloodSummary): boolean {
 
 const strangers = fileURLToPath(new URL('strangers.ts', import.meta.url))
 
-/** Honest transfers without strangers, then the same beside a flood of requests without a token. The devnet is the caller's. */
+/** Honest transfers alone, then the same during a flood of requests without a token. The caller owns the devnet. */
 export async function runFlood(devnet: Devnet, options: FloodOptions, say: (line: string) => void): Promise<FloodSummary> {
   // The rate limit of a fresh config.
   const portage = await startPortage(devnet, { configure: (config) => ({ ...config, api: { ...config.api, requestsPerMinute: 6_000 } }) })

@@ -1,6 +1,7 @@
 /**
- * A process of strangers: it floods an API without a token. It is a process of its own, so that it takes no time from the devnet's guardian.
- * Arguments: the API's URL, connections, requests per second, and paths as JSON. It ends on SIGTERM and prints how many requests it sent by kind.
+ * Floods an API with requests without a token. It is a process of its own, so that it takes no time from the devnet's
+ * guardian. Arguments: the API's URL, connections, requests per second, and paths as JSON. It ends on SIGTERM and
+ * prints how many requests it sent by kind.
  */
 import { connect, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'

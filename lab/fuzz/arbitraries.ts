@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 
-/** What strangers put where something else belongs. Plain JSON. */
+/** Values that strangers put where another type belongs. Plain JSON. */
 const junk = fc.oneof(
   fc.jsonValue({ maxDepth: 3 }),
   fc.constantFrom<unknown>(

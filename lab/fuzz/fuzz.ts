@@ -7,7 +7,7 @@ export interface FuzzTarget<Input = never> {
   readonly name: string
   /** Plain JSON, so that what is found can be kept. */
   readonly input: fc.Arbitrary<Input>
-  /** Reads it. Throws only what `allowed` names; anything else is a finding, and so is what it throws as FuzzFinding. */
+  /** Reads the input. Any error that `allowed` does not name is a finding, as is a FuzzFinding. */
   readonly read: (input: Input) => unknown
   readonly allowed: (error: unknown) => boolean
 }
@@ -34,7 +34,7 @@ export function namesField(error: unknown): boolean {
   return error instanceof Error && error.constructor === Error && /^[\w.[\]-]{0,300}: /.test(error.message)
 }
 
-/** A text for operators: short, of one line, and printable, whoever had a part in it. */
+/** Checks a text for operators: short, one line, printable, whatever its source. */
 export const wordsOf = (text: string): boolean => text.length <= 2_000 && !/[^\x20-\x7e\u00a0-\uffff]/.test(text)
 
 /** A wrong command line. */
@@ -51,7 +51,7 @@ export async function tryInput<Input>({ read, allowed }: FuzzTarget<Input>, inpu
   if (performance.now() - begun > slowMs) throw new Error(`it took longer than ${slowMs} ms`)
 }
 
-/** So many inputs of a seed, until the first that the reader does not stand; undefined: it stood all. */
+/** Gives a reader inputs of a seed until the first that it fails on; undefined if it passes all. */
 export async function fuzz<Input>(target: FuzzTarget<Input>, seed: number, runs: number, untilMs = Infinity): Promise<Finding | undefined> {
   const property = fc.asyncProperty(target.input, (input) => tryInput(target, input))
   const limit = Number.isFinite(untilMs) && { interruptAfterTimeLimit: Math.max(1, untilMs - Date.now()), markInterruptAsFailure: false }

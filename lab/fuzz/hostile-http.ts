@@ -6,19 +6,19 @@ import { type MessagePlace, createVaaLookup } from '../../intake/submit/vaa-look
 import { nearly, nearlyText } from './arbitraries.ts'
 import { type FuzzTarget, wordsOf } from './fuzz.ts'
 
-/** What a hostile server answers to every request. Plain JSON. */
+/** The answer of a hostile server to every request. Plain JSON. */
 export interface HttpAct {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
   readonly body: string
-  /** So many times. */
+  /** Number of repetitions. */
   readonly times: number
   readonly gzip: boolean
   /** cut: the connection ends within the body. slow: a byte now and then. silent: nothing at all. */
   readonly end: 'whole' | 'cut' | 'slow' | 'silent'
 }
 
-/** Longest wait for an answer: of those that are slow on purpose, ms. Others answer at once, on a machine that may stand. */
+/** Longest delay of slow answers, ms. Others come at once, unless the machine is busy. */
 const slowTimeoutMs = 250
 const timeoutMs = 15_000
 const trickleMs = 20
@@ -70,7 +70,10 @@ function httpActs(vaa: string): fc.Arbitrary<HttpAct> {
   })
 }
 
-/** Where a hostile guardian API and a hostile Wormholescan are asked before a good one: each message is found all the same, and nothing is thrown. */
+/**
+ * Asks a hostile guardian API and a hostile Wormholescan before a good one. Each message must still be found, and
+ * nothing may be thrown.
+ */
 export async function startHttpTarget(
   place: MessagePlace,
   message: Uint8Array,
@@ -94,7 +97,7 @@ export async function startHttpTarget(
       return
     }
     if (!wordsOf(found.why)) throw new Error(`a stranger's words: ${found.why.slice(0, 500)}`)
-    // A machine that stands: the good one had as little time as the slow one.
+    // On a stalled machine the good server had as little time as the slow one.
     if (!(isSlow && found.why.includes(`${good.url}: no answer in time`))) throw new Error(`the good server was not asked: ${found.why}`)
   }
 

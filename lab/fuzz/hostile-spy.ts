@@ -16,16 +16,16 @@ import { type FuzzTarget, isTyped, wordsOf } from './fuzz.ts'
 interface Frame {
   /** 0: as it is; 1: said to be compressed. */
   readonly flag: number
-  /** What is said, beside what is there. */
+  /** Messages of the spy, added to those that exist. */
   readonly more: number
   /** Hex: a protobuf message. */
   readonly payload: string
-  /** So many times one after the other. */
+  /** Number of repetitions in a row. */
   readonly times: number
   readonly gzip: boolean
 }
 
-/** What a hostile spy answers to a subscription. Plain JSON. */
+/** The answer of a hostile spy to a subscription. Plain JSON. */
 export interface SpyAct {
   readonly headers: Readonly<Record<string, string>>
   readonly frames: readonly Frame[]
@@ -38,11 +38,11 @@ export interface SpyAct {
 
 const grpc = { ':status': '200', 'content-type': 'application/grpc' }
 const bytesField = 0x0a
-/** What a good spy says after each act; it must be submitted. */
+/** The message that a good spy sends after each act; it must be submitted. */
 const honest = Buffer.from('an honest message')
 /** Longest wait until that is submitted, ms. */
 const aliveMs = 15_000
-/** Turns of the event loop, each of which reads what there is, after which a flood that sent nothing more is held up. */
+/** Turns of the event loop, each of which reads available bytes, until a flood counts as held up. */
 const quietTurns = 30
 
 const headers = fc.constantFrom<Readonly<Record<string, string>>>(
@@ -104,7 +104,10 @@ function spyActs(vaa: Uint8Array): fc.Arbitrary<SpyAct> {
 
 const textOf = (field: unknown) => (typeof field === 'string' ? field : '')
 
-/** A spy that is hostile and then honest: what the honest one says is submitted, whatever came before, and messages are refused with typed errors only. */
+/**
+ * A spy that is hostile and then honest. The honest message must be submitted, and messages may be refused only with
+ * typed errors.
+ */
 export async function startSpyTarget(
   vaa: Uint8Array,
   decode: (message: Uint8Array) => unknown,
@@ -152,7 +155,10 @@ export async function startSpyTarget(
   return { target: target as unknown as FuzzTarget, stop }
 }
 
-/** How many bytes a spy that floods its subscriber gets rid of while nothing is submitted, and how many messages are kept. @param turn lets the process read and write */
+/**
+ * Bytes that a flooding spy can send while nothing is submitted, and messages that are kept. @param turn lets the
+ * process read and write
+ */
 export async function flood(
   limit: number,
   turn: (sent: number) => Promise<unknown> = () => sleep(10),
@@ -178,7 +184,8 @@ export async function flood(
   intake.start()
   try {
     const until = performance.now() + aliveMs
-    // Until all is kept that may be, and it gets rid of nothing more: by turns, since a process that stands still for a while has read nothing meanwhile.
+    // Until the limit is reached and the spy can send no more. Counted in turns: a process that pauses reads nothing in
+    // that time.
     for (let quiet = 0; quiet < quietTurns;) {
       if (performance.now() > until) throw new Error(`the flood goes on: ${state.sent} bytes, ${intake.health.kept} kept`)
       const before = state.sent
@@ -208,7 +215,7 @@ function perform({ headers: head, frames, piece, trailers: tail, end }: SpyAct, 
   const step = Math.max(piece, Math.ceil(bytes.length / 200))
   for (let at = 0; at < bytes.length && !stream.destroyed; at += step) stream.write(bytes.subarray(at, at + step))
   if (end === 'trailers') stream.end()
-  // What was written before goes out first.
+  // Earlier writes go out first.
   else stream.write('', () => (end === 'reset' ? stream.close(2) : stream.session?.destroy()))
 }
 

@@ -18,8 +18,9 @@ const perTurnOnNetwork = 50
 const allNames = [...readers.map(({ name }) => name), ...networkTargets]
 
 const help = `
-Gives every reader of outside input what is nearly good and what is junk, in turns, until the time is over. A reader may refuse with a typed error and
-nothing else, and may not take long. What is found is shrunk; keep it in lab/fuzz/kept.json, which the tests run again.
+Gives every reader of outside input nearly good data and junk, in turns, until the time is over. A reader may refuse with
+a typed error and nothing else, and may not take long. Findings are shrunk; keep them in lab/fuzz/kept.json, which the
+tests run again.
 
 Targets: ${allNames.join(', ')}
 
@@ -34,7 +35,7 @@ export function parseOptions(args: readonly string[]): FuzzOptions {
   return new Command('fuzz')
     .description('A fuzz run.')
     .option('--minutes <m>', 'how long', number, 1)
-    .option('--seed <n>', 'what decides the inputs', (text) => Math.trunc(number(text)), Date.now() % 1_000_000)
+    .option('--seed <n>', 'seed of the inputs', (text) => Math.trunc(number(text)), Date.now() % 1_000_000)
     .option('--only <targets>', 'only these, separated by commas', names, allNames)
     .option('--json', 'print the result as one JSON object on stdout, nothing else there', false)
     .addHelpText('after', help)

@@ -10,7 +10,9 @@ export function hasShell(name: (typeof completedShells)[number]): boolean {
   return spawnSync(name, ['-c', 'true']).status === 0
 }
 
-/** Installs Debian's packages of those that are missing, where that is allowed. Never throws: says what is missing and why. */
+/**
+ * Installs Debian's packages of missing shells where that is allowed. Never throws: prints which are missing and why.
+ */
 async function findShells(): Promise<void> {
   const missing = () => completedShells.filter((name) => !hasShell(name))
   if (missing().length > 0) {

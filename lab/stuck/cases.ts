@@ -7,7 +7,10 @@ import type { StuckCase } from './scene.ts'
 import { transferCases } from './transfers.ts'
 import { lateWormholeCases, wormholeCases } from './wormhole.ts'
 
-/** Every cause that is made on real parts, in an order in which each can follow the others: the last ones set the clocks of the chains forward. */
+/**
+ * Every cause that is made on real parts, in an order in which each can follow the others: the last ones set the clocks
+ * of the chains forward.
+ */
 export const stuckCases: readonly StuckCase[] = [
   ...laneCases,
   ...orderCases,

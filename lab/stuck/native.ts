@@ -22,7 +22,7 @@ async function owner(scene: StuckScene, ...calls: readonly (readonly [method: st
 
 const send = (scene: StuckScene, amount: bigint) => native(scene).users.ethereum.send([{ amount }])
 
-/** What a native bridge does not let in. */
+/** Amounts that a native bridge does not let in. */
 export const nativeCases: readonly StuckCase[] = [
   {
     ...{ name: 'bridge-paused', fault: 'the native bridge is paused by its owner, and a transfer comes', code: 'BRIDGE_PAUSED' },

@@ -9,7 +9,7 @@ export interface StuckOptions {
   readonly json: boolean
 }
 
-/** Exit codes beside 0. */
+/** Exit codes other than 0. */
 export const stuckExit = { notClean: 1, usage: 2 } as const
 /** From the fault to the row, seconds (the promise of docs/runbooks/README.md). */
 export const mostSeconds = 10

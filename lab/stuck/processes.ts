@@ -11,7 +11,7 @@ async function oneIsStarted(scene: StuckScene): Promise<void> {
   })
 }
 
-/** Processes that are missing. Each leaves the others to tell of it. */
+/** Missing processes. The remaining ones report each. */
 export const processCases: readonly StuckCase[] = [
   {
     ...{

@@ -81,7 +81,7 @@ export function tell({ name, code, fault, command, api, gone }: CaseResult): str
   return `${name}: ${fault}: ${code} by the command ${text(command)}, by the API ${text(api)}; ${after}`
 }
 
-/** Finality that stands for less than a minute is told. */
+/** Finality that stalls for less than a minute must be reported too, so the limit is lowered. */
 function configured(config: ConfigInput): ConfigInput {
   const { ethereum, bsc } = config.chains
   if (!ethereum || !bsc) throw new Error('a chain is missing')

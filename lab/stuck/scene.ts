@@ -8,14 +8,17 @@ import type { SentTransfer } from '../devnet/wormhole/users.ts'
 
 export type ChainKey = 'ethereum' | 'bsc'
 
-/** Three nodes for each chain, of which two are a majority. Of two keys each is in a scenario; a third goes on where several are made at once. */
+/**
+ * Three nodes for each chain, of which two are a majority. Each of two keys has a scenario; a third continues where
+ * several are used at once.
+ */
 export const stuckDevnet = { nodesPerChain: 3, keysPerChain: 2, auditMinutes: 0.05, native: 'fixed' } as const satisfies DevnetOptions
 
-/** What the scenarios act on. */
+/** The parts that the scenarios act on. */
 export interface StuckScene {
   readonly devnet: Devnet
   readonly client: TemporalClient
-  /** What becomes of messages, by their amount in 8 decimals, which no other transfer of the scene has. Filled by `sendCoin`. */
+  /** Treatment of messages by their amount in 8 decimals, which is unique in the scene. Filled by `sendCoin`. */
   readonly treatments: Map<bigint, Treatment>
   /** `portage …` with the config of the network, as an administrator. Throws Error unless it ends with 0. */
   cli(...argv: string[]): Promise<unknown>
@@ -41,8 +44,8 @@ export interface StuckCase {
 }
 
 /**
- * A user's transfer of coins with an amount of its own; resolves when it is mined, and with `sign` (default) or `mute` when the guardians have signed it,
- * else when it is final.
+ * A user's transfer of coins with a unique amount. Resolves when it is mined; with `sign` (default) or `mute`, when the
+ * guardians have signed it; else when it is final.
  * @param to the recipient; absent: a fresh address
  */
 export async function sendCoin(
@@ -63,7 +66,7 @@ export async function sendCoin(
   return sent
 }
 
-/** What the bridge keeps back of amounts: it carries 8 decimals. */
+/** The part of an amount that the bridge keeps: it carries 8 decimals. */
 const dust = 10n ** 10n
 
 /** The reason of every order of a scenario. */

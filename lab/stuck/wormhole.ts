@@ -6,7 +6,7 @@ import { sendCoin, type StuckCase } from './scene.ts'
 /** The spy, the guardians and what they sign. */
 export const wormholeCases: readonly StuckCase[] = [
   {
-    ...{ name: 'spy-silent', fault: 'the spy is connected and does not tell two messages that are signed', code: 'SPY_SILENT' },
+    ...{ name: 'spy-silent', fault: 'the spy is connected and does not send two signed messages', code: 'SPY_SILENT' },
     async make(scene) {
       await sendCoin(scene, 'bsc', 'mute')
       await sendCoin(scene, 'bsc', 'mute')
@@ -17,7 +17,7 @@ export const wormholeCases: readonly StuckCase[] = [
         async mend() {
           await spy.stop()
           await spy.start()
-          // What comes before they are back is not told by it.
+          // The spy does not send messages that come before it is back.
           await until(() => spy.subscribers >= subscribers, { timeoutMs: 90_000, everyMs: 50, what: 'the subscriptions to the spy' })
         },
       }
@@ -32,7 +32,7 @@ export const wormholeCases: readonly StuckCase[] = [
   },
 ]
 
-/** What ends them changes what the others rest on, or they stop the others. */
+/** Their end changes the state that others need, or they stop the others. */
 export const lateWormholeCases: readonly StuckCase[] = [
   {
     ...{ name: 'spy-unavailable', fault: 'the spy is stopped', code: 'SPY_UNAVAILABLE' },

@@ -1,4 +1,4 @@
-/** What the rules look at in what Helm renders; API schemas hold the rest (validate.py). */
+/** The parts of rendered Helm documents that the rules read. API schemas check the rest (validate.py). */
 export interface Document {
   readonly apiVersion: string
   readonly kind: string

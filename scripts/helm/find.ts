@@ -6,12 +6,12 @@ import { goInstall } from '../../lab/devnet/temporal/go-install.ts'
 import { programCache } from '../../lab/devnet/temporal/temporal-cli.ts'
 
 const helmVersion = '3.22.0'
-/** Minor versions of Helm 3 of another origin that are taken: the texts of older ones differ, and what newer ones do is not known. */
+/** Minor versions of Helm 3 that are accepted. Older ones render other texts; newer ones are untested. */
 const [oldestMinor, newestMinor] = [18, 22]
 
 /**
- * The program: HELM, whatever its version, then PATH, then an earlier build, else `go install`. Undefined, with the reason: it cannot be had. Throws what the
- * file system throws.
+ * Finds Helm: HELM of any version, PATH, an earlier build, else `go install`. Undefined with the reason if none works.
+ * Throws errors of the file system.
  */
 export async function findHelm(env: NodeJS.ProcessEnv): Promise<{ helm?: string; why?: string }> {
   const { HELM, PATH = '' } = env

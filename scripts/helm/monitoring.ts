@@ -5,7 +5,8 @@ import { parse } from 'yaml'
 import type { Document } from './documents.ts'
 
 /**
- * What of deploy/prometheus and deploy/grafana did not reach the cluster as it is there; nothing where the values ask for neither.
+ * Files of deploy/prometheus and deploy/grafana that did not reach the cluster unchanged; none if the values ask for
+ * neither.
  * @param deploy the folder `deploy`
  */
 export function monitoringProblems(documents: readonly Document[], deploy: string): string[] {

@@ -9,7 +9,7 @@ import { type Document, type Labels, type Workload, workloadsOf } from './docume
 const laneFolder = '/run/secrets/portage/lane'
 const webhookFolder = '/run/secrets/portage/notifications'
 
-/** The `portage.yaml` of what was rendered, read as a process reads it. Throws CONFIG_INVALID, and Error if there is none. */
+/** The rendered `portage.yaml`, read as a process reads it. Throws CONFIG_INVALID, and Error if there is none. */
 export function configOf(documents: readonly Document[]): Config {
   const text = documents.find(({ kind, data }) => kind === 'ConfigMap' && data?.['portage.yaml'] !== undefined)?.data?.['portage.yaml']
   if (text === undefined) throw new Error('no ConfigMap has portage.yaml')
@@ -17,7 +17,7 @@ export function configOf(documents: readonly Document[]): Config {
   return parseConfig(text, Object.fromEntries(variables) as NodeJS.ProcessEnv, 'portage.yaml of the ConfigMap')
 }
 
-/** What does not agree with the code, or is less than the chart promises. Throws CONFIG_INVALID. */
+/** Differences to the code, and broken promises of the chart. Throws CONFIG_INVALID. */
 export function problemsOf(documents: readonly Document[]): string[] {
   const config = configOf(documents)
   const workloads = workloadsOf(documents)
@@ -128,7 +128,7 @@ function selectors({ kind, metadata: { name }, spec }: Document, workloads: read
   })
 }
 
-/** What is scaled is there, with no number of replicas of its own, by a task queue that it serves. */
+/** A scaled deployment exists, has no number of replicas of its own, and scales by a task queue that it serves. */
 function scaling({ kind, metadata: { name }, spec }: Document, documents: readonly Document[], config: Config): string[] {
   if (kind !== 'ScaledObject') return []
   const { kind: targetKind = 'Deployment', name: targetName } = spec?.scaleTargetRef ?? {}

@@ -8,8 +8,9 @@ const nodeVersion = '24.21.0'
 const architectures: Readonly<Record<string, string>> = { x64: 'linux-x64', arm64: 'linux-arm64' }
 
 /**
- * A tar of a Debian with node and npm in /usr/local, as the public base has them: by debootstrap from this machine's own mirror, Node from npm's registry, npm
- * from this machine. Made once, and kept in the cache. Throws Error that says what is missing.
+ * A tar of a Debian with node and npm in /usr/local, as the public base has them: by debootstrap from this machine's
+ * own mirror, Node from npm's registry, npm from this machine. Made once and cached. Throws Error with the missing
+ * part.
  */
 export async function baseImageTar(log: (line: string) => void): Promise<string> {
   const release = Object.fromEntries((await readFile('/etc/os-release', 'utf8')).split('\n').map((line) => line.split('=')))
@@ -51,7 +52,7 @@ async function addNode(root: string, work: string, part: string): Promise<void> 
   await writeFile(join(root, 'usr/local/etc/npmrc'), `registry=${registry}\ncafile=${certificates}\n`)
 }
 
-/** The first mirror that apt is told of. */
+/** The first mirror in apt's configuration. */
 async function mirror(): Promise<string> {
   const texts = await Promise.all(
     ['/etc/apt/sources.list.d/debian.sources', '/etc/apt/sources.list'].map((file) => readFile(file, 'utf8').catch(() => '')),

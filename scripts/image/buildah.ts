@@ -5,9 +5,12 @@ import { promisify } from 'node:util'
 
 const execute = promisify(execFile)
 
-/** Buildah with a store of its own, which leaves nothing behind: as root, without a container runtime, on any file system. */
+/**
+ * Buildah with a store of its own, which leaves nothing behind: as root, without a container runtime, on any file
+ * system.
+ */
 export interface Buildah {
-  /** What it says, without the last line break. Throws what it complains of. */
+  /** The output without the last line break. Throws the error output. */
   run(...args: readonly string[]): Promise<string>
   remove(): Promise<void>
 }

@@ -2,7 +2,7 @@ import { mkdir, readFile } from 'node:fs/promises'
 import { type Child, startChild } from '../../lab/devnet/child.ts'
 import { until } from '../../lab/devnet/until.ts'
 
-/** What an image says of itself. */
+/** The image's own configuration. */
 export interface ImageConfig {
   readonly User: string
   readonly Env: readonly string[]
@@ -30,8 +30,9 @@ export interface ContainerOptions {
 }
 
 /**
- * As an orchestrator with the settings of ours starts it, but for the network, which is the machine's: a root file system that is read only, a small /tmp in
- * memory, namespaces of mounts and processes, the image's user without a way to more privileges, and no environment but what is given.
+ * Starts an image as an orchestrator with our settings does, but in the machine's network: a read-only root file
+ * system, a small /tmp in memory, namespaces of mounts and processes, the image's user without more privileges, and
+ * only the given environment.
  */
 const script = `
 root=$1; user=$2; count=$3; shift 3
@@ -53,7 +54,7 @@ exec setpriv --no-new-privs chroot --userspec="$user" "$root" "$@"
 
 /** A process of an image. */
 export interface Container {
-  /** Who started it, and ends as it ends. */
+  /** The process that started it; both end the same way. */
   readonly child: Child
   /** The process itself, as this machine numbers it. */
   readonly pid: number
@@ -76,7 +77,7 @@ export async function startContainer({ root, image, args, mounts, env = {}, logF
   const inner = async () => Number(await readFile(`/proc/${child.pid}/task/${child.pid}/children`, 'utf8')) || undefined
   const pid = await until(inner, { timeoutMs: 10_000, everyMs: 10, what: 'the process to be there', giveUp: () => child.ended })
   const stop = async (graceMs = 30_000) => {
-    // Who started it hears no signal itself.
+    // The parent gets no signal itself.
     if (child.ended === undefined) process.kill(pid, 'SIGTERM')
     const timer = setTimeout(() => process.kill(pid, 'SIGKILL'), graceMs)
     await child.exited

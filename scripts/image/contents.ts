@@ -1,7 +1,7 @@
 import { readdir, readFile, lstat } from 'node:fs/promises'
 import { join } from 'node:path'
 
-/** What a process of the image could use, and what whoever breaks into it finds. */
+/** Programs and files that an intruder in a process of the image could use. */
 export interface Contents {
   readonly bytes: number
   readonly files: number

@@ -39,7 +39,7 @@ interface FleetOptions {
   readonly folder: string
 }
 
-/** Starts every role in a process of its own, one for each lane with its own key alone; resolves when each says that it is ready. */
+/** Starts every role in a process of its own, one for each lane with only its key. Resolves when each is ready. */
 export async function startFleet({ devnet, root, image, folder }: FleetOptions, started: FleetProcess[]): Promise<Fleet> {
   const apiPort = await freePort()
   const tokens = join(folder, 'tokens')
@@ -84,7 +84,7 @@ export async function startFleet({ devnet, root, image, folder }: FleetOptions, 
   return { processes: started, apiUrl: `http://127.0.0.1:${apiPort}`, ...bearer(token) }
 }
 
-/** The devnet's, with keys in files, checkpoints beside the data, and public keys of tokens alone. */
+/** The devnet's config, with keys in files, checkpoints next to the data, and only public keys of tokens. */
 function fleetConfig(devnet: Devnet, port: number, publicKeys: string[]): ConfigInput {
   const config = devnet.relayerConfig()
   const signer = { kind: 'keystore', file: `${laneFolder}/keystore.json`, passwordFile: `${laneFolder}/password` } as const

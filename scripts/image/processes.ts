@@ -2,7 +2,7 @@ import { readdir, readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { FleetProcess } from './fleet.ts'
 
-/** What a process of the fleet may do and see, as the kernel says. */
+/** Rights of a process of the fleet, as the kernel reports them. */
 export interface Privileges {
   readonly name: string
   readonly uid: string

@@ -9,7 +9,7 @@ export interface PackageAt {
   readonly folder: string
 }
 
-/** What two packages do not say in the field that npm reads, and their files do. */
+/** Licences of two packages that have them in their files only, not in the field that npm reads. */
 const saidElsewhere: Readonly<Record<string, string>> = { unionfs: 'Unlicense' }
 
 /** Licences that what we ship or install may have (SPDX). */
@@ -64,7 +64,9 @@ function packageAt(folder: string): PackageAt {
   return { name, version, license: license ?? saidElsewhere[name] ?? 'unknown', folder }
 }
 
-/** `…/node_modules/@scope/name/lib/x.js` → `…/node_modules/@scope/name`. Undefined: code of ours, or what esbuild has made. */
+/**
+ * `…/node_modules/@scope/name/lib/x.js` → `…/node_modules/@scope/name`. Undefined for our code and for esbuild's own.
+ */
 function folderOf(file: string): string | undefined {
   if (!existsSync(file)) return undefined
   const match = /^(.*[\\/]node_modules[\\/](?:@[^\\/]+[\\/])?[^\\/]+)[\\/]/.exec(realpathSync(file))

@@ -19,8 +19,9 @@ export interface Sbom {
 }
 
 /**
- * What is in a release, of npm's document about all that the repository installs: components with the property `portage:part`, which is `compiled` (in the tarball)
- * or `installed` (by npm, with it). Throws Error for a package that npm's document does not have.
+ * The parts of a release, from npm's document about everything that the repository installs: components with the
+ * property `portage:part`, which is `compiled` (in the tarball) or `installed` (by npm, with it). Throws Error for a
+ * package that npm's document does not have.
  */
 export function releaseSbom(all: Sbom, { name, version, inside, installed }: Staged): Sbom {
   const parts = new Map<string, string>()

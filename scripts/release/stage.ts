@@ -15,9 +15,9 @@ export interface Staged {
   readonly folder: string
   readonly name: string
   readonly version: string
-  /** In the tarball: compiled with our code, or beside it. */
+  /** In the tarball: compiled with our code, or next to it. */
   readonly inside: readonly PackageAt[]
-  /** What npm installs with it. */
+  /** Installed by npm with the tarball. */
   readonly installed: readonly PackageAt[]
 }
 
@@ -27,18 +27,21 @@ const { resolve } = createRequire(import.meta.url)
 /** With native parts for each platform, too large to ship all of them: npm installs it, by its exact version. */
 const installed = ['@temporalio/core-bridge']
 /**
- * With native parts that are small: shipped as they are. Of secp256k1 only what runs: npm would install `elliptic` with it, which has an open advisory and which
- * we never load (chains/crypto/native.ts), and run its install script.
+ * Packages with small native parts, shipped unchanged. Of secp256k1 only the running parts: npm would also install
+ * `elliptic`, which has an open advisory and which we never load (chains/crypto/native.ts), and run its install script.
  */
 const shipped = [
   { name: 'secp256k1', files: ['bindings.js', 'lib', 'prebuilds', 'LICENSE'] },
   { name: 'node-gyp-build', files: ['index.js', 'node-gyp-build.js', 'LICENSE'] },
 ]
 const texts = ['README.md', 'CHANGELOG.md', 'SECURITY.md', 'LICENSE', 'config/portage.example.yaml', 'config/portage.schema.json']
-/** Read at run time, from beside the source that reads them. */
+/** Read at run time, from next to the source that reads them. */
 const resources = ['intake/spy/protos']
 
-/** Puts a release together: compiled code, the workflow bundle, the page, resources and texts. Throws Error for a licence that is not on the list. */
+/**
+ * Puts a release together: compiled code, the workflow bundle, the page, resources and texts. Throws Error for a
+ * licence that is not on the list.
+ */
 export async function stage(folder: string): Promise<Staged> {
   await rm(folder, { recursive: true, force: true })
   await mkdir(join(folder, 'bin'), { recursive: true })
@@ -76,7 +79,7 @@ export async function pack(out: string): Promise<Staged & { readonly tarball: st
   return { ...staged, tarball: join(out, `${staged.name}-${staged.version}.tgz`) }
 }
 
-/** What npm prints. Throws Error with its last words, or that it was not done in time. */
+/** The output of npm. Throws Error with its last lines, or if the time is over. */
 export async function npm(args: readonly string[], cwd: string, timeoutMs = 600_000): Promise<string> {
   const { code, stdout, stderr, timedOut } = await run('npm', ['--prefix', cwd, '--loglevel=error', ...args], { timeoutMs })
   if (timedOut) throw new Error(`npm ${args[0]} was not done after ${timeoutMs / 1000} s`)
@@ -84,7 +87,10 @@ export async function npm(args: readonly string[], cwd: string, timeoutMs = 600_
   return stdout
 }
 
-/** The bundle's source map, at its end, names files as they are called on this machine: from the root, as in stacks of main.cjs. */
+/**
+ * The bundle's source map, at its end, names files by their paths on this machine: from the root, as in stacks of
+ * main.cjs.
+ */
 function withPlainPlaces(code: string): string {
   return code.replace(/(sourceMappingURL=data:[^,]*;base64,)([\w+/=]+)/, (_, start: string, text: string) => {
     const map = JSON.parse(Buffer.from(text, 'base64').toString()) as { sources: string[] }

@@ -2,7 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { changesOf, released } from './changelog.ts'
 
-/** What comes before the version in the files that name it. Each must be there. */
+/** The text before the version in the files that name it. Each must exist. */
 const places: Readonly<Record<string, readonly RegExp[]>> = {
   'package.json': [/^ {2}"version": "/m],
   // Its own, and that of the package "" (the root).
@@ -17,8 +17,9 @@ const places: Readonly<Record<string, readonly RegExp[]>> = {
 const changelog = 'CHANGELOG.md'
 
 /**
- * Writes a version into all files that name it, and what is unreleased in CHANGELOG.md under it, with this day. Changes nothing when it is repeated: what follows
- * it in a release may fail. Throws Error, with nothing written, for what is no version, for one that was released, and for a file that has no place for it.
+ * Writes a version into all files that name it, and moves the unreleased part of CHANGELOG.md under it with today's
+ * date. Repeating it changes nothing, since later steps of a release may fail. Throws Error, with nothing written, for
+ * an invalid or released version, and for a file without a place for it.
  */
 export async function setVersion(root: string, version: string, day: string): Promise<void> {
   if (!/^\d+\.\d+\.\d+(-[\w.]+)?$/.test(version)) throw new Error(`${version} is no version like 1.2.3`)

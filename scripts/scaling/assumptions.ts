@@ -1,14 +1,22 @@
-/** What no bench of this project measures: facts of others, and choices. docs/operate/scaling.md says where each comes from. */
+/**
+ * Figures that no bench of this project measures: facts of others, and choices. docs/operate/scaling.md has the
+ * sources.
+ */
 export const assumptions = {
   /** Of a core, a shard or a rate limit: what is above is for peaks, and for the time after an outage. */
   plannedShare: 0.6,
-  /** Temporal writes a transition in two commits: the events, then the shard's transaction (service/history, common/persistence/sql/execution.go). */
+  /**
+   * Temporal writes a transition in two commits: the events, then the shard's transaction (service/history,
+   * common/persistence/sql/execution.go).
+   */
   commitsPerTransition: 2,
-  /** Of a PostgreSQL with its log on a disk in the network, or with a standby that must have it. Local NVMe: 0.1 to 1. */
+  /** Of a PostgreSQL with its log on a network disk, or with a synchronous standby. Local NVMe: 0.1 to 1. */
   commitMs: 2,
   /** Cores of the largest database server that is easily had. */
   databaseCores: 64,
-  /** go-ethereum AccountSlots: so many executable transactions of an account a full pool keeps. A lane's default window. */
+  /**
+   * go-ethereum AccountSlots: executable transactions of one account that a full pool keeps. A lane's default window.
+   */
   poolSlots: 16,
   /** From the grant of a nonce to the block that has it: one that is missed, and the next. */
   blocksToInclude: 2,
@@ -16,7 +24,10 @@ export const assumptions = {
   gasShare: 0.25,
   /** Temporal's default of requests per second to a host and a namespace (frontend.rps, frontend.namespaceRPS). */
   frontendRequests: 2_400,
-  /** Of one transfer: its start, two workflow tasks and one step, polled and answered, and its share of an update of a ledger. */
+  /**
+   * Of one transfer: its start, two workflow tasks, one step polled and answered, and its share of an update of a
+   * ledger.
+   */
   requestsPerTransfer: 8,
   /** docs/operate/deploy/overview.md: `portage setup temporal --retention 72`. */
   retentionDays: 3,

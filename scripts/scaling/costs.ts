@@ -2,7 +2,7 @@ import { perBlockMethods } from '../../lab/bench/rpc-calls.ts'
 import { assumptions } from './assumptions.ts'
 import type { Figures } from './figures.ts'
 
-/** What one transfer takes, as the bench measured it. */
+/** The cost of one transfer, as the bench measured it. */
 export interface Costs {
   /** Of the transfer's own workflow, and with its share of lanes and streams. */
   readonly transitions: number
@@ -14,11 +14,14 @@ export interface Costs {
   readonly mainThreadMs: number
   readonly temporalMs: number
   readonly databaseMs: number
-  /** JSON-RPC calls that come with each transfer, and those that come once per block to a process with nothing to do. */
+  /** JSON-RPC calls per transfer, and those per block of an idle process. */
   readonly rpcCalls: number
   readonly rpcPerBlock: number
   readonly processMiB: number
-  /** Of a delivery: of a Wormhole transfer with as many guardians as the bench has, of a native one, and of one in a full batch. */
+  /**
+   * Gas of a delivery: of a Wormhole transfer with the bench's number of guardians, of a native one, and of one in a
+   * full batch.
+   */
   readonly gas: { readonly wormhole: number; readonly native: number; readonly batched: number }
   /** Transfers per second of the whole machine that measured. */
   readonly measuredPerSecond: number
@@ -68,7 +71,10 @@ function gasOf({ gasPerTransaction }: Figures['outage']): number {
   return gasPerTransaction
 }
 
-/** Of one of the members, when the batch is full: as much for each beyond the first as in the batches that were measured, which were smaller. */
+/**
+ * Gas of one member of a full batch. Each member beyond the first costs as much as in the measured batches, which were
+ * smaller.
+ */
 function gasInFullBatch(alone: number, batched: Figures['batched']): number {
   const members = batched.transfers / batched.deliveringTransactions
   if (members <= 1) throw new Error('the figures of batches have none with two transfers')
@@ -76,5 +82,5 @@ function gasInFullBatch(alone: number, batched: Figures['batched']): number {
   return (alone + (assumptions.batch - 1) * more) / assumptions.batch
 }
 
-/** Transfers per second that one core carries, of what takes so many ms of it per transfer. */
+/** Transfers per second of one core that needs `ms` of CPU time per transfer. */
 export const perCore = (ms: number) => (1_000 * assumptions.plannedShare) / ms

@@ -50,7 +50,7 @@ const parts = z.strictObject({
   floor,
 })
 
-/** What the bench wrote, by what it measured. */
+/** The output of the bench, by kind. */
 export type Figures = z.infer<typeof parts>
 type Part = keyof Figures
 
@@ -70,7 +70,8 @@ function partOf(json: unknown): Part {
 }
 
 /**
- * Kept figures with new ones in their places, and nothing that the model does not need. Throws Error for what is no JSON of the bench, and for a part that no file has.
+ * Merges new figures into the kept ones and drops those that the model does not need. Throws Error for a file that is
+ * no JSON of the bench, and for a part that no file has.
  * @param kept as this function returned them earlier
  * @param commit of the code that the new ones measured
  */

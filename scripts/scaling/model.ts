@@ -5,7 +5,7 @@ import { type Costs, perCore } from './costs.ts'
 
 const { plannedShare, poolSlots, blocksToInclude, gasShare, batch } = assumptions
 
-/** What a rate needs beside chains: of Temporal, its database, and Portage's processes. */
+/** The needs of a rate apart from chains: Temporal, its database, and Portage's processes. */
 export interface EngineNeeds {
   readonly rate: number
   readonly transitionsPerSecond: number
@@ -44,7 +44,7 @@ function shardRate({ allTransitions }: Costs): number {
 /** The event loop is one thread: the first part of a process that is full. */
 const processRate = ({ mainThreadMs }: Costs) => perCore(mainThreadMs)
 
-/** What a rate needs of one chain, if all of it goes there. */
+/** The needs of a rate in one chain, if all transfers go there. */
 export interface ChainNeeds {
   readonly rate: number
   readonly chain: string

@@ -53,7 +53,7 @@ function costsTable(costs: Costs, { throughput, sizes, outage, nativeSizes, batc
       `${tell(costs.temporalMs)}, ${tell(costs.databaseMs)}`,
       floor,
     ],
-    ['RPC calls beside those that come once per block', tell(costs.rpcCalls), throughput],
+    ['RPC calls in addition to those once per block', tell(costs.rpcCalls), throughput],
     ['RPC calls per block of a chain with nothing to do', tell(costs.rpcPerBlock), outage],
     ['gas of a Wormhole delivery (one guardian)', tell(gas.wormhole), sizes],
     ['gas of a native delivery', tell(gas.native), nativeSizes],

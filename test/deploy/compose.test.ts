@@ -82,7 +82,7 @@ describe('docker-compose.temporal.yml', () => {
   test.each(services)('%s is locked up, has limits, and says how it is', (name, service) => {
     expect(service).toMatchObject({ cap_drop: ['ALL'], security_opt: ['no-new-privileges:true'] })
     expect(service.user).toMatch(/^[1-9]\d*:[1-9]\d*$/)
-    // The Web UI writes its config beside its program.
+    // The Web UI writes its config next to its program.
     expect(service.read_only).toBe(name !== 'ui')
     const { cpus, memory, pids } = service.deploy?.resources.limits ?? { cpus: '', memory: '', pids: 0 }
     expect([Number(cpus) > 0, /^\d+[MG]$/.test(memory), pids > 0]).toEqual([true, true, true])
@@ -108,7 +108,7 @@ describe('docker-compose.temporal.yml', () => {
     }
   })
 
-  test('names files that there are, or that an example beside them becomes', () => {
+  test('the compose file names files that exist or that an example next to them becomes', () => {
     const files = [
       ...Object.values(compose.configs).flatMap(({ file }) => file ?? []),
       ...services.flatMap(([, { env_file = [] }]) => env_file.map(({ path }) => path)),
@@ -154,7 +154,7 @@ describe('its Prometheus and Grafana', () => {
     expect(readdirSync(join(root, 'deploy/prometheus')).filter((file) => !file.endsWith('.yml'))).toEqual([])
   })
 
-  test('Grafana finds its source and its dashboards where they are mounted, and keeps a month for the objectives', () => {
+  test('Grafana finds its mounted source and dashboards, and Prometheus keeps a month for the objectives', () => {
     const { configs = [] } = compose.services['grafana']!
     expect(configs).toEqual([
       { source: 'grafana-datasource', target: '/etc/grafana/provisioning/datasources/portage.yaml' },

@@ -53,13 +53,13 @@ function known(name: string): { readonly kind: string; readonly labels: readonly
   if (histogram?.kind === 'histogram') return { ...histogram, labels: [...histogram.labels, ...(name.endsWith('_bucket') ? ['le'] : [])] }
   const metric = shownMetrics.get(name)
   if (metric && metric.kind !== 'histogram') return metric
-  // What Prometheus itself makes of our rules.
+  // The rules as Prometheus parses them.
   if (name === 'ALERTS') return { name, kind: 'gauge', labels: ['alertname', 'alertstate', 'severity'] }
   const rule = records.find(({ record }) => record === name)
   return rule && { name, kind: 'gauge', labels: readQuery(rule.expr).grouped }
 }
 
-/** What is wrong with an expression. */
+/** Problems of an expression. */
 function faultsOf(expr: string): string[] {
   const { faults, asked, grouped } = readQuery(sent(expr))
   const found = [...faults]
@@ -123,14 +123,14 @@ describe.each(all)('deploy/grafana/%s', (file, dashboard) => {
     for (const { datasource, expr, legendFormat } of panel.targets ?? []) {
       expect(datasource).toEqual({ type: 'prometheus', uid: '${datasource}' })
       expect(faultsOf(expr)).toEqual([])
-      // What a legend names is a label of the result.
+      // A legend may only name labels of the result.
       const { grouped } = readQuery(sent(expr))
       const named = [...legendFormat.matchAll(/\{\{ (\w+) \}\}/g)].map(([, label = '']) => label)
       for (const label of named) expect(grouped).toContain(label)
     }
   })
 
-  test('follows the rules of Grafana’s dashboard-linter: data source, job and instance to choose, in each selector, and rates of a fitting range', () => {
+  test('dashboards follow Grafana’s dashboard-linter: data source, job, instance and the ranges of rates', () => {
     const [source, job, instance] = dashboard.templating.list
     expect(source).toMatchObject({ name: 'datasource', label: 'Data source', type: 'datasource', query: 'prometheus' })
     for (const [index, variable] of [job, instance].entries())

@@ -28,7 +28,7 @@ chains:
 bridges: {}
 `
 
-/** What a chart of one lane renders, in short; `change` breaks it. */
+/** A short rendering of a chart with one lane; `change` breaks it. */
 function rendered(change: (text: string) => string = (text) => text): Document[] {
   const probe = (path: string) => `{ httpGet: { path: ${path}, port: admin } }`
   const workload = `

@@ -40,12 +40,12 @@ describe('the Dockerfile', () => {
 })
 
 describe('the base of the Dockerfile', () => {
-  test('is one that has the Debian packages which the image takes from it: the slim ones of node have no ca-certificates', () => {
+  test('the base image has the Debian packages that the image takes from it, unlike the slim ones of node', () => {
     expect(read('Dockerfile')).toMatch(/^ARG BASE=docker\.io\/library\/node:\d+-bookworm$/m)
   })
 })
 
-describe('what npm run image:test looks for in an image', () => {
+describe('the contents of an image', () => {
   test('is counted and found', async () => {
     const folder = temporaryFolder()
     const put = (path: string, text: string) => {

@@ -24,7 +24,7 @@ describe('Readers of outside input', () => {
   )
 
   test.each(kept.filter(({ target }) => !networkTargets.includes(target)).map((one) => [one.target, one.why, one] as const))(
-    '%s stands what was found: %s',
+    'the reader %s handles a kept finding: %s',
     async (name, _, { input }) => {
       const target = targets.find((one) => one.name === name) as FuzzTarget<unknown> | undefined
       expect(target).toBeDefined()

@@ -31,26 +31,26 @@ describe('Readers behind a real connection, with an attacker at its other end', 
     60_000,
   )
 
-  test.each(kept.map((one) => [one.target, one.why, one] as const))('%s stands what was found: %s', async (name, _, { input }) => {
-    await tryInput(target(name), input)
-    expect(target(name)).toBeDefined()
-  })
+  test.each(kept.map((one) => [one.target, one.why, one] as const))(
+    'the network reader %s handles a kept finding: %s',
+    async (name, _, { input }) => {
+      await tryInput(target(name), input)
+      expect(target(name)).toBeDefined()
+    },
+  )
 
   test.each([
     ['', 0],
-    [', also where the process stands still for a while', 3],
-  ])(
-    'a spy that floods its subscriber while nothing can be submitted is not read any more: what is kept is bounded%s',
-    async (_, stops) => {
-      let left = stops
-      // Its timers come before what there is to read.
-      const turn = async (sent: number) =>
-        sent > 0 && left-- > 0 ? Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 320) : sleep(10)
-      const { sent, kept, message } = await flood(20, turn)
-      expect(kept).toBeGreaterThanOrEqual(20)
-      expect(kept).toBeLessThan(40)
-      // The rest is in the buffers of both ends of the connection.
-      expect(sent).toBeLessThan(60 * message)
-    },
-  )
+    [', also if the process pauses', 3],
+  ])('a flooding spy is read no further while nothing is submitted, which bounds kept messages%s', async (_, stops) => {
+    let left = stops
+    // Its timers come before what there is to read.
+    const turn = async (sent: number) =>
+      sent > 0 && left-- > 0 ? Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 320) : sleep(10)
+    const { sent, kept, message } = await flood(20, turn)
+    expect(kept).toBeGreaterThanOrEqual(20)
+    expect(kept).toBeLessThan(40)
+    // The rest is in the buffers of both ends of the connection.
+    expect(sent).toBeLessThan(60 * message)
+  })
 })

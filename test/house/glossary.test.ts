@@ -45,7 +45,10 @@ function plain(name: string): string {
     .toLowerCase()
 }
 
-/** Words that were replaced, with what to say instead. They may be nowhere: not in names, files, metrics, logs, comments or documents. */
+/**
+ * Replaced words, with their replacements. They may be nowhere: not in names, files, metrics, logs, comments or
+ * documents.
+ */
 const replacedWords: readonly (readonly [word: RegExp, instead: string])[] = [
   [/(?<!\bin )\bflights?\b/, 'pending transaction'],
   [/\bflying\b/, 'pending'],
@@ -83,7 +86,7 @@ test('every name of the glossary is exported somewhere', () => {
   expect(missing).toEqual([])
 })
 
-test('what a class or an interface of the inner rooms is called by is a word of the glossary', () => {
+test('the name of a class or an interface of the inner rooms is a word of the glossary', () => {
   const words = new Set(glossary().flatMap(({ word }) => word.toLowerCase().split(/[^a-z]+/)))
   const singular = (word: string) => [word, word.replace(/s$/, ''), word.replace(/ies$/, 'y'), word.replace(/es$/, '')]
   const unknown = sources

@@ -8,7 +8,7 @@ import { redactFields, redactText } from '../../observability/redact.ts'
 
 const mebibyte = 1_048_576
 const long = (unit: string, ending = '') => unit.repeat(mebibyte / unit.length) + ending
-/** A pattern with quadratic time takes minutes for 1 MiB. Linear work takes milliseconds, so a busy machine stays far below this. */
+/** A quadratic pattern takes minutes for 1 MiB, linear work milliseconds: a busy machine stays far below this. */
 const mostMs = 2_000
 
 function timed(read: () => unknown): number {

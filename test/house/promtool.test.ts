@@ -74,7 +74,7 @@ test.runIf(found)('none fires when a process starts, or has ended: its series ha
   const hour = 60
   const of = (process: string, values: (values: string) => string) =>
     Object.entries(healthy).map(([name, all]) => [named(name, process), values(all)] as const)
-  // What grows goes on where the other process left it; counters, too, which is no worse.
+  // Growing values continue where the other process left them. Counters do so too, which does no harm.
   const started = of('new', (values) => {
     const [, from = '', more = '', each = '0'] = /^(\d+)(\+([\d.]+))?x/.exec(values) ?? []
     return `_x${hour} ${Number(from) + hour * Number(each)}${more}x${hour - 1}`
@@ -85,24 +85,21 @@ test.runIf(found)('none fires when a process starts, or has ended: its series ha
   await promtoolAccepts('started', [quietly(Object.fromEntries(started), ...times), quietly(both, ...times)])
 })
 
-test.runIf(found)(
-  'a stream that was paused has an old checkpoint and a cursor that stood, and no alert of it, also when it goes on',
-  async () => {
-    const paused = {
-      // The API hears of the last block a little after the checkpoint was written; after 80 minutes it goes on.
-      [`portage_stream_cursor_height{stream="${stream}"}`]: '1+1x22 23x57 23x2 24+9x40',
-      [`portage_stream_lag_blocks{stream="${stream}"}`]: '1x22 1+1x57 50x2 50-1x40',
-      [`portage_stream_paused{stream="${stream}"}`]: '0x20 1x58 0x45',
-      // And the next checkpoint is written when it has read for a while.
-      [`portage_stream_checkpoint_age_seconds{stream="${stream}"}`]: '30x19 60+60x70 30x40',
-    }
-    const times = ['70m', '78m', '79m', '80m', '81m', '82m', '83m', '85m', '90m', '100m']
-    const alert_rule_test = ['PortageStreamCheckpointOld', 'PortageStreamStalled'].flatMap((alertname) =>
-      times.map((eval_time) => ({ eval_time, alertname })),
-    )
-    await promtoolAccepts('paused', [{ interval: '1m', input_series: inputs(paused), alert_rule_test }])
-  },
-)
+test.runIf(found)('a stream that was paused has an old checkpoint and cursor and raises no alert, also when it resumes', async () => {
+  const paused = {
+    // The API hears of the last block a little after the checkpoint was written; after 80 minutes it goes on.
+    [`portage_stream_cursor_height{stream="${stream}"}`]: '1+1x22 23x57 23x2 24+9x40',
+    [`portage_stream_lag_blocks{stream="${stream}"}`]: '1x22 1+1x57 50x2 50-1x40',
+    [`portage_stream_paused{stream="${stream}"}`]: '0x20 1x58 0x45',
+    // And the next checkpoint is written when it has read for a while.
+    [`portage_stream_checkpoint_age_seconds{stream="${stream}"}`]: '30x19 60+60x70 30x40',
+  }
+  const times = ['70m', '78m', '79m', '80m', '81m', '82m', '83m', '85m', '90m', '100m']
+  const alert_rule_test = ['PortageStreamCheckpointOld', 'PortageStreamStalled'].flatMap((alertname) =>
+    times.map((eval_time) => ({ eval_time, alertname })),
+  )
+  await promtoolAccepts('paused', [{ interval: '1m', input_series: inputs(paused), alert_rule_test }])
+})
 
 test.runIf(found)('the objectives are what docs/operate/monitor/objectives.md says of them', async () => {
   const series = {
@@ -110,7 +107,7 @@ test.runIf(found)('the objectives are what docs/operate/monitor/objectives.md sa
     'portage_transfer_seconds_count{chain="a",bridge="n",pod="1"}': '0+10x90',
     'portage_transfer_seconds_bucket{chain="a",bridge="n",le="300.0",pod="2"}': '0+10x90',
     'portage_transfer_seconds_count{chain="a",bridge="n",pod="2"}': '0+10x90',
-    // The second reads nothing; the first has read what was final a minute ago until it stands.
+    // The second node reads nothing. The first has read blocks that were final a minute ago until it stalls.
     [`portage_stream_cursor_height{stream="${stream}",pod="1"}`]: '10+5x30 160x60',
     [`portage_stream_lag_blocks{stream="${stream}",pod="1"}`]: '5x30 5+5x60',
     [`portage_stream_cursor_height{stream="${stream}",pod="2"}`]: '10x90',

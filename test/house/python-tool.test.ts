@@ -40,7 +40,7 @@ test('a program that runs is used as it is', async () => {
   expect(existsSync(join(folder, 'asked'))).toBe(false)
 })
 
-test('a program that does not run after it was installed is not kept, and the reason is told', async () => {
+test('a program that does not run after it was installed is removed, and the reason is reported', async () => {
   await pythonWhosePipInstalls('exit 1')
   expect(await pythonTool('checker', '1.2.3')).toEqual({
     why: expect.stringContaining('checker cannot be installed, or does not run') as string,

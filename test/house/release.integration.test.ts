@@ -17,7 +17,7 @@ import { startTestTemporal } from '../helpers/temporal.ts'
 const registry = await run('npm', ['view', '@temporalio/core-bridge@1.24.0', 'version', '--fetch-retries=0'], { timeoutMs: 60_000 })
 if (registry.code !== 0) process.stderr.write('NOT RUN: test/house/release.integration.test.ts (it needs a registry of npm)\n')
 
-/** What an operator does who has the tarball and not the repository. */
+/** The acts of an operator with the tarball and without the repository. */
 describe.skipIf(registry.code !== 0)('the tarball of a release', () => {
   const folder = temporaryFolder()
   let tarball: string
@@ -49,7 +49,7 @@ describe.skipIf(registry.code !== 0)('the tarball of a release', () => {
     const maps = [Buffer.from(inline, 'base64').toString(), await readFile(join(folder, 'node_modules/portage/dist/main.cjs.map'), 'utf8')]
     const sources = maps.flatMap((map) => (JSON.parse(map) as { sources: string[] }).sources)
     expect(sources).toEqual(expect.arrayContaining(['cli/main.ts', 'workflows/index.ts']))
-    // What webpack and esbuild make up has no file.
+    // Modules that webpack and esbuild make up have no file.
     expect(sources.filter((source) => !/^(\w[\w.-]*\/|webpack|package:|tracing:|aws:)/.test(source))).toEqual([])
   })
 

@@ -12,7 +12,7 @@ import { scalingTables } from '../../scripts/scaling/table.ts'
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const kept = JSON.parse(readFileSync(join(root, 'docs/operate/scaling-figures.json'), 'utf8')) as Record<string, object>
 
-/** Round figures, so that what comes of them can be told without a computer. */
+/** Round figures, so that the results can be computed without a computer. */
 const costs: Costs = {
   ...{ transitions: 6, allTransitions: 7.5, historyEvents: 14, historyBytes: 2 ** 20 / 864 },
   ...{ relayerMs: 24, mainThreadMs: 6, temporalMs: 12, databaseMs: 15, rpcCalls: 2, rpcPerBlock: 4, processMiB: 512 },
@@ -25,7 +25,8 @@ describe('the model of docs/operate/scaling.md', () => {
     // 250 transitions a second of a shard (two commits of 2 ms), planned to 60 %: 150, which are 20 transfers.
     expect(engineNeeds(costs, 1_000)).toEqual({
       ...{ rate: 1_000, transitionsPerSecond: 7_500, shards: 64 },
-      // 15, 12 and 24 s of CPU per second, planned to 60 %; a process has 100 a second of its main thread, planned to 60 %.
+      // 15, 12 and 24 s of CPU per second, planned to 60 %; a process has 100 a second of its main thread, planned to
+      // 60 %.
       ...{ databaseCores: 25, temporalCores: 20, relayerCores: 40, relayerProcesses: 10, relayerGiB: 5 },
       // 1,000 × 86,400 × 3 days × (1 MiB / 864).
       historyGiB: (1_000 * 86_400 * 3) / 864 / 1_024,
@@ -34,7 +35,8 @@ describe('the model of docs/operate/scaling.md', () => {
   })
 
   test('counts what a rate needs of one chain', () => {
-    // 16 slots for two blocks of 2 s: 4 a second and key. 20 blocks' worth of transfers: 360 open for 100 s are 3.6 a second and route.
+    // 16 slots for two blocks of 2 s: 4 a second and key. 20 blocks' worth of transfers: 360 open for 100 s are 3.6 a
+    // second and route.
     expect(chainNeeds(costs, chain, 1_000)).toEqual({
       ...{ rate: 1_000, chain: 'a', keys: 250, keysBatched: 13, waiting: 100_000, nativeRoutes: 278 },
       gasShare: { wormhole: 20, native: 10, batched: 1_000 * 2 * (100_000 / 30_000_000) },

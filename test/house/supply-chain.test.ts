@@ -33,9 +33,9 @@ describe('the lock file', () => {
   })
 
   test('has only packages whose licence is on the list', () => {
-    // What these say in their files and not in the field that npm reads: MIT, Apache-2.0, Unlicense.
+    // Licences that these have in their files and not in the field that npm reads: MIT, Apache-2.0, Unlicense.
     const saidElsewhere = new Set(['memorystream', '@wormhole-foundation/sdk-definitions', 'unionfs'])
-    // A tool of the tests, which is in nothing that is shipped or installed: its licence asks only for what is passed on.
+    // A tool of the tests, in nothing that is shipped or installed: its licence has terms only for redistribution.
     const isTool = (place: string, { dev }: Locked) => dev === true && nameOf(place) === 'axe-core'
     const refused = locked.filter(
       ([place, found]) => !isAllowed(found.license ?? '') && !saidElsewhere.has(nameOf(place)) && !isTool(place, found),

@@ -47,7 +47,7 @@ describe('tracked files', () => {
     expect(named.filter(([, test = '']) => !statSync(join(root, test), { throwIfNoEntry: false }))).toEqual([])
   })
 
-  test('what the patterns look for is found', () => {
+  test('the patterns of forbidden text match examples of it', () => {
     const [path, windows, registry, merge, undone] = patterns.map(([, pattern]) => pattern)
     expect(path?.test(['', 'work', 'main', 'x'].join('/'))).toBe(true)
     expect(path?.test('import x from "../work/main"')).toBe(false)

@@ -8,7 +8,10 @@ const files = rooms
   .flatMap((room) => readdirSync(`${root}/${room}`, { recursive: true, encoding: 'utf8' }).map((file) => `${room}/${file}`))
   .filter((file) => file.endsWith('.ts'))
 
-/** Lines of a module that keep something which code may change later: they begin in the first column. Objects and arrays that begin empty are there to be filled. */
+/**
+ * Top-level lines of a module that hold mutable state: they begin in the first column. Empty objects and arrays are
+ * there to be filled.
+ */
 const keeps = [
   /^(export )?(let|var) .*/gm,
   /^(export )?const [^=]*= new (?!RegExp\b).*/gm,
@@ -28,7 +31,7 @@ test.each([
   expect(found(`import x from './x.ts'\n\n${line}\n`)).toEqual([line])
 })
 
-test('modules of workflows keep nothing of a workflow: they are evaluated once for all workflows of a thread', () => {
+test('modules of workflows hold no state: all workflows of a thread share one evaluation', () => {
   const all = files.flatMap((file) => found(readFileSync(`${root}/${file}`, 'utf8')).map((line) => `${file}: ${line}`))
   expect(all).toEqual([
     // Holds one setting, and no state.

@@ -1,6 +1,8 @@
 import { computeAddress, HDNodeWallet, hexlify, Mnemonic, randomBytes } from 'ethers'
 
-/** The well-known test mnemonic of anvil and hardhat. DEVNET: everyone has its keys; never fund them on a real network. */
+/**
+ * The well-known test mnemonic of anvil and hardhat. DEVNET: its keys are public; never fund them on a real network.
+ */
 export const devnetMnemonic = 'test test test test test test test test test test test junk'
 
 /** The first devnet guardian of Wormhole's own development network. DEVNET key, public. */

@@ -90,8 +90,8 @@ function flags(options: AnvilOptions, port: number): string[] {
 }
 
 /**
- * The binary itself, not the package's `bin.mjs`: that one starts the binary as its own child, which a SIGKILL would leave behind.
- * Throws SETUP_INCOMPLETE.
+ * The binary, not the package's `bin.mjs`: that one starts the binary as its own child, which a SIGKILL would leave
+ * behind. Throws SETUP_INCOMPLETE.
  */
 export function anvilBinary(): string {
   const architecture = process.arch === 'x64' ? 'amd64' : process.arch

@@ -13,7 +13,10 @@ export interface Artifact {
 const factories = '@certusone/wormhole-sdk/lib/cjs/ethers-contracts/factories'
 const load = createRequire(import.meta.url)
 
-/** Real Wormhole contracts from @certusone/wormhole-sdk, whose entry point does not load: only by deep path. `name` as in Solidity. */
+/**
+ * Real Wormhole contracts from @certusone/wormhole-sdk, by deep path since its entry point does not load. `name` as in
+ * Solidity.
+ */
 export function artifact(name: string): Artifact {
   const module = load(`${factories}/${name}__factory`) as Record<string, { abi: InterfaceAbi; bytecode: string }>
   const factory = module[`${name}__factory`]
@@ -41,7 +44,9 @@ interface ScriptedTransaction {
 /** By account and transaction. */
 const signed = new Map<string, Promise<string>>()
 
-/** The devnets of a process are deployed by the same transactions, to the byte: their bytecodes are hashed and signed once. */
+/**
+ * All devnets of a process are deployed by the same transactions, byte for byte: bytecodes are hashed and signed once.
+ */
 function signedOnce(wallet: Wallet, transaction: ScriptedTransaction): Promise<string> {
   const { chainId, nonce, to = '', data, value = 0n, gasLimit } = transaction
   const key = [wallet.address, chainId, nonce, to, data, value, gasLimit].join(' ')
@@ -61,8 +66,8 @@ interface RawReceipt {
 }
 
 /**
- * Transactions of one account, prepared one after the other and mined together: addresses and nonces are known beforehand, gas limits are
- * fixed, so a whole deployment needs two or three blocks and no estimate.
+ * Transactions of one account, prepared one after the other and mined together. Addresses and nonces are known
+ * beforehand and gas limits are fixed, so a whole deployment needs two or three blocks and no estimate.
  */
 export class Script {
   private readonly anvil: AnvilNode

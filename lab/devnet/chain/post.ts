@@ -4,8 +4,9 @@ import { Agent, request } from 'node:http'
 const agent = new Agent({ keepAlive: true })
 
 /**
- * Posts JSON to a server of the devnet and resolves with the JSON that it answers, whatever the status. With `fetch` a request costs five times the CPU time, and
- * a devnet makes hundreds in a second. Throws what the connection, or an answer that is no JSON, throws.
+ * Posts JSON to a server of the devnet and resolves with the JSON of the answer, at any status. `fetch` costs five
+ * times the CPU time, and a devnet makes hundreds of requests in a second. Throws the errors of the connection and of
+ * JSON.parse.
  */
 export async function postJson(url: string, body: unknown): Promise<unknown> {
   const text = JSON.stringify(body)

@@ -22,7 +22,10 @@ interface Compiler {
 
 let compiled: Promise<ReadonlyMap<string, Artifact>> | undefined
 
-/** A contract of lab/devnet/contracts by its Solidity name. All of them are compiled together, once, and kept beside the packages. */
+/**
+ * A contract of lab/devnet/contracts by its Solidity name. All are compiled together, once, and cached next to the
+ * packages.
+ */
 export async function compiledArtifact(name: string): Promise<Artifact> {
   compiled ??= compileAll()
   const found = (await compiled).get(name)
@@ -49,7 +52,7 @@ async function compileAll(): Promise<ReadonlyMap<string, Artifact>> {
   )
 }
 
-/** What the compiler says to this input, from the last time where nothing changed: it takes more than a second. */
+/** The compiler's output for this input, cached: compiling takes more than a second. */
 async function kept(input: string): Promise<string> {
   const solcPackage = load('solc/package.json') as { version: string }
   const key = createHash('sha256').update(`${solcPackage.version}\n${input}`).digest('hex').slice(0, 32)

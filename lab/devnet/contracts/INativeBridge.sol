@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 pragma solidity ^0.8.28;
 
-/// The native bridge as its users and relayers see it (MIP-58, MIP-61). One counter of nonces per direction, first nonce 1.
+/// The native bridge as its users and relayers see it (MIP-58, MIP-61). Each direction counts its own nonces from 1.
 interface INativeBridge {
     event BridgeTransferInitiated(
         bytes32 indexed bridgeTransferId,
@@ -59,7 +59,7 @@ interface INativeBridge {
     /// 0: not completed.
     function idsToInboundNonces(bytes32 bridgeTransferId) external view returns (uint256 nonce);
 
-    /// What was completed on this UTC day.
+    /// Amount completed on this UTC day.
     function inboundRateLimitBudget(uint256 day) external view returns (uint256 used);
 
     function setInsuranceFund(address insuranceFund) external;

@@ -7,7 +7,8 @@ import {Initializable} from "@openzeppelin/contracts/proxy/utils/Initializable.s
 import {Pausable} from "@openzeppelin/contracts/utils/Pausable.sol";
 import {INativeBridge} from "./INativeBridge.sol";
 
-/// What both variants share: ids, nonces, roles, limits and the order of the checks. Tokens wait in the contract until they come back.
+/// Common part of both variants: ids, nonces, roles, limits and the sequence of the checks.
+/// Tokens wait in the contract until they come back.
 abstract contract NativeBridge is INativeBridge, AccessControl, Pausable, Initializable {
     struct OutboundTransfer {
         bytes32 bridgeTransferId;
@@ -97,7 +98,8 @@ abstract contract NativeBridge is INativeBridge, AccessControl, Pausable, Initia
         emit BridgeTransferCompleted(id, initiator, recipient, amount, nonce);
     }
 
-    /// Per UTC day; what is used stays below the insurance fund's balance divided by the risk denominator. An empty fund lets nothing in.
+    /// Per UTC day. Used amounts stay below the insurance fund's balance divided by the risk denominator.
+    /// An empty fund lets nothing in.
     function _spendInboundBudget(uint256 amount) internal {
         uint256 day = block.timestamp / 1 days;
         uint256 used = inboundRateLimitBudget[day] + amount;

@@ -29,7 +29,10 @@ const blockPosition: Readonly<Record<string, number>> = {
 const ofBlocks = new Set(['eth_getBlockByNumber', 'eth_getBlockReceipts'])
 const ofObjects = new Set(['eth_getTransactionReceipt', 'eth_getTransactionByHash', 'eth_getBlockByHash'])
 
-/** The call as a node at its head must be asked for the answer of one that is behind; or that answer, where the node does not know the block. */
+/**
+ * The call that gets the answer of a node behind the head from one at the head; or that answer, if the node does not
+ * know the block.
+ */
 export function askBehind(call: RpcCall, behind: Behind): RpcCall | RpcAnswer {
   const { method, params } = call
   if (method === 'eth_blockNumber') return { result: hex(behind.head) }
@@ -44,7 +47,7 @@ export function askBehind(call: RpcCall, behind: Behind): RpcCall | RpcAnswer {
   }
 }
 
-/** What a node that is behind does not know yet is null. */
+/** A node that is behind returns null for what it does not know yet. */
 export function answerBehind(method: string, result: unknown, { head }: Behind): unknown {
   if (!ofObjects.has(method) || result === null || typeof result !== 'object') return result
   const { blockNumber, number } = result as { blockNumber?: string; number?: string }

@@ -1,6 +1,6 @@
 import { hexlify, keccak256, randomBytes, toBeHex, toQuantity } from 'ethers'
 
-/** What a node says that wants to harm: prices, heads, nonces, gas, the answers of contracts, or something that is no answer at all. */
+/** Lies of a node that wants to harm: prices, heads, nonces, gas, the answers of contracts, or malformed answers. */
 export const lieKinds = ['prices', 'heads', 'nonces', 'gas-high', 'gas-low', 'calls', 'malformed'] as const
 export type LieKind = (typeof lieKinds)[number]
 
@@ -9,7 +9,10 @@ const inventedBlocks = 49n
 /** Times the truth: a base fee of 1 gwei becomes one coin per 1,000 gas. */
 const priceFactor = 1_000_000n
 
-/** The answer to a call as a lying node gives it; what a kind has no lie for stays true. Pure, but for invented hashes. */
+/**
+ * The answer of a lying node to a call. Answers that its kind has no lie for stay true. Pure, except for invented
+ * hashes.
+ */
 export function lieAbout(how: LieKind, method: string, result: unknown): unknown {
   switch (how) {
     case 'prices':

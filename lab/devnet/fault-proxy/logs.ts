@@ -6,12 +6,12 @@ interface RawLog {
   readonly data: string
 }
 
-/** What a node that hides or forks makes of its logs. */
+/** Logs of a node that hides some or is on a fork. */
 export function falsified(logs: readonly unknown[], how: 'one-less' | 'forked'): unknown[] {
   return how === 'one-less' ? logs.slice(1) : logs.map((log) => onAFork(log as RawLog))
 }
 
-/** The log as another branch might have it: of a block that is not in the chain, with one unit more in its first word. */
+/** The log as on another branch: of a block outside the chain, with one unit more in its first word. */
 function onAFork(log: RawLog): RawLog {
   const first = log.data.slice(2, 66)
   const other = (BigInt(`0x${first || '0'}`) + 1n).toString(16).padStart(64, '0')

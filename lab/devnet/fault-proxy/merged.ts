@@ -4,8 +4,8 @@ import type { RpcCall } from './behind.ts'
 type Answer = { readonly result?: unknown; readonly error?: unknown }
 
 /**
- * Calls as if no reads were merged (chains/evm/nodes/merge-calls.ts), so that what a node does wrong strikes each read by itself; and how their answers, in the order
- * of `calls`, become those that were asked for.
+ * Undoes merged reads (chains/evm/nodes/merge-calls.ts), so that a fault hits each read alone. Also returns how their
+ * answers, in the order of `calls`, become the requested ones.
  */
 export function withoutMerges<Given extends RpcCall>(asked: readonly Given[]) {
   const parts = asked.map((call): readonly Given[] => {

@@ -9,7 +9,10 @@ import { falsified, rangeOf } from './logs.ts'
 import { withoutMerges } from './merged.ts'
 import { type ActiveRule, type FaultRule, FaultRules } from './rules.ts'
 
-/** A JSON-RPC node seen through a proxy that does wrong by rules. Several in front of one anvil are several nodes of one chain. */
+/**
+ * A JSON-RPC node behind a proxy that misbehaves by rules. Several proxies in front of one anvil are several nodes of
+ * one chain.
+ */
 export interface FaultProxy {
   readonly url: string
   /** JSON-RPC calls that came, by method. */

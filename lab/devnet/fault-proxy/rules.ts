@@ -1,6 +1,9 @@
 import type { LieKind } from './lies.ts'
 
-/** What a node does wrong. What concerns a whole HTTP request strikes it when any call in it matches the rule; the rest strikes single calls. */
+/**
+ * Faults of a node. A fault of a whole HTTP request hits if any call in it matches the rule; the others hit single
+ * calls.
+ */
 export type NodeFault =
   /** The whole request: never looked at, never answered. */
   | { readonly kind: 'hang' }
@@ -12,7 +15,10 @@ export type NodeFault =
   | { readonly kind: 'status'; readonly status: number; readonly retryAfterSeconds?: number }
   /** A call: answered with an error, after it was done (`forward`) or instead of it. */
   | { readonly kind: 'error'; readonly code: number; readonly message: string; readonly forward: boolean }
-  /** A call: answered as of so many blocks ago. With a probability below 1 from one request to the next (a stale cache), else always (a lag). */
+  /**
+   * A call: answered as of this number of blocks ago. With a probability below 1 it varies by request (a stale cache),
+   * else it is constant (a lag).
+   */
   | { readonly kind: 'behind'; readonly blocks: number }
   /** The answers of a batch: one is left out, one comes twice, they come in another order. */
   | { readonly kind: 'batch'; readonly how: 'drop' | 'duplicate' | 'reorder' }
@@ -20,17 +26,22 @@ export type NodeFault =
   | { readonly kind: 'receipt'; readonly lie: 'null' | 'status' | 'block' }
   /** A call: answered with this, whatever the truth. */
   | { readonly kind: 'answer'; readonly result: unknown }
-  /** Logs: the first is left out, or all are of blocks that are in no chain and tell of other amounts. Strikes only where there are some. */
+  /**
+   * Logs: the first is left out, or all have blocks outside the chain and other amounts. Hits only if there are logs.
+   */
   | { readonly kind: 'logs'; readonly how: 'one-less' | 'forked' }
   /** Logs of more blocks than this: refused, as nodes that limit ranges do. */
   | { readonly kind: 'log-range'; readonly blocks: number; readonly code: number; readonly message: string }
-  /** The tags `finalized` and `safe` stand still: so many blocks below where they are. The head does not. */
+  /** The tags `finalized` and `safe` stay this number of blocks below their real height. The head does not. */
   | { readonly kind: 'finality-behind'; readonly blocks: number }
   /** A transaction: its hash is answered, and it is not passed on. */
   | { readonly kind: 'swallow' }
   /** A call: answered with what harms (lies.ts). */
   | { readonly kind: 'lie'; readonly how: LieKind }
-  /** The whole request: answered with so many MiB of blanks and no end, compressed; or sent on to another host, which the node names. */
+  /**
+   * The whole request: answered with this number of MiB of blanks, compressed and without an end; or redirected to
+   * another host, which the node names.
+   */
   | { readonly kind: 'flood'; readonly mebibytes: number }
   | { readonly kind: 'redirect'; readonly to: string }
 
@@ -41,7 +52,7 @@ export interface FaultRule {
   readonly methods?: readonly string[]
   /** Of each request or call that matches, 0 to 1. Default 1. */
   readonly probability?: number
-  /** Ends by itself after so many strikes. */
+  /** Ends by itself after this number of hits. */
   readonly times?: number
   /** Where chance comes from, 0 to below 1. Default: Math.random. */
   readonly random?: () => number
@@ -73,7 +84,10 @@ export class FaultRules {
     this.#rules.clear()
   }
 
-  /** The first fault of these kinds that strikes now, for a request or a call with these methods. One that does not apply strikes nothing. */
+  /**
+   * The first fault of these kinds that hits now, for a request or a call with these methods. A fault that does not
+   * apply counts no hit.
+   */
   strike<K extends NodeFault['kind']>(
     kinds: readonly K[],
     methods: readonly string[],

@@ -1,6 +1,6 @@
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 
-/** A way over TCP to one server, which can be cut. What is said over it is passed on byte for byte, so that TLS goes through. */
+/** A TCP proxy to one server, which can be cut. It passes bytes unchanged, so TLS works through it. */
 export interface TcpProxy {
   /** Of 127.0.0.1. */
   readonly port: number
@@ -8,9 +8,12 @@ export interface TcpProxy {
   readonly connections: number
   /** Resets every connection, and each new one at once. */
   cut(): void
-  /** From now on no byte goes either way, and nothing is closed: half-open connections, as behind a cable that was pulled. New ones are accepted, and as silent. */
+  /**
+   * Stops all bytes in both directions and closes nothing: half-open connections, as behind a pulled cable. New
+   * connections are accepted and stay silent.
+   */
   stall(): void
-  /** Ends both. What was stalled goes on where it was, with what was said meanwhile, unless one end has given up. */
+  /** Ends both. Stalled connections continue with the bytes sent in between, unless one end has given up. */
   heal(): void
   stop(): Promise<void>
 }

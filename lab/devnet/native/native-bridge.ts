@@ -4,7 +4,7 @@ import type { Anvil } from '../chain/anvil.ts'
 import { Script, type Mined } from '../chain/contracts.ts'
 import { compiledArtifact } from '../chain/solidity.ts'
 
-/** `strict`: with the two defects of the contract that was deployed; `fixed`: as it was meant (lab/devnet/contracts). */
+/** `strict`: with the two defects of the deployed contract; `fixed`: as it was meant (lab/devnet/contracts). */
 export type NativeBridgeVariant = 'strict' | 'fixed'
 
 /** Where a native bridge is to be deployed. */
@@ -15,7 +15,7 @@ export interface NativeBridgePlan {
   readonly deployer: DevnetAccount
   /** Owns tokens, which the bridge may spend. */
   readonly user: DevnetAccount
-  /** Who may complete: the lanes of the chain. At least one. */
+  /** Accounts that may complete: the lanes of the chain. At least one. */
   readonly relayers: readonly string[]
 }
 
@@ -98,8 +98,8 @@ export function initiatedIn({ logs, blockNumber }: Mined, bridge: string, abi: I
 }
 
 /**
- * The arguments for the target's contract. It hashes 32 bytes of initiator and 20 of recipient where the source hashed 20 and 32: the same
- * bytes, cut elsewhere. So the initiator arrives with zeros on its right.
+ * The arguments for the target's contract. It hashes 32 bytes of initiator and 20 of recipient, while the source hashed
+ * 20 and 32: the same bytes, split elsewhere. So the initiator arrives with zeros on its right.
  */
 export function completionOf({ id, initiator, recipient, amount, nonce }: InitiatedTransfer): Completion {
   return [id, concat([initiator, dataSlice(recipient, 0, 12)]), dataSlice(recipient, 12, 32), amount, nonce]

@@ -24,8 +24,8 @@ export interface NativeNetworkOptions {
 }
 
 /**
- * Deploys both ends, with the chains' lanes as relayers. The fund lets 2.5 × 10^16 units in per day and the user owns 10^17: no run comes near
- * it with amounts below 10^12.
+ * Deploys both ends, with the chains' lanes as relayers. The fund lets 2.5 × 10^16 units in per day and the user owns
+ * 10^17: amounts below 10^12 never reach these limits.
  */
 export async function startNativeNetwork(
   chains: { readonly ethereum: WormholeChain; readonly bsc: WormholeChain },

@@ -6,7 +6,7 @@ import { initiatedIn, nativeBridgeAbi, type InitiatedTransfer, type NativeBridge
 import { until } from '../until.ts'
 import { toUniversal } from '../wormhole/vaa.ts'
 
-/** What a user sends over the native bridge. */
+/** A user's transfer over the native bridge. */
 export interface NativeUserTransfer {
   /** The token's smallest unit (8 decimals). */
   readonly amount: bigint
@@ -37,14 +37,17 @@ export interface SentNativeTransfer {
   readonly sentAt: number
 }
 
-/** What users and the owner need to know of an end: enough to send from another process than the devnet's. */
+/** An end as users and the owner need it: enough to send from another process than the devnet's. */
 export type NativeSide = Pick<NativeBridgeEnd, 'name' | 'user' | 'bridge' | 'token' | 'deployer' | 'insuranceFund'> & {
   readonly anvil: AnvilNode
 }
 
 /** Sends users' transfers over one direction of the native bridge. */
 export interface NativeUsers {
-  /** All at once, in as few blocks as the gas limit allows; resolves when all are mined. Throws Error if one reverted, or got another id than it must have. */
+  /**
+   * Sends all at once, in as few blocks as the gas limit allows. Resolves when all are mined. Throws Error if one
+   * reverted or got another id than expected.
+   */
   send(transfers: readonly NativeUserTransfer[]): Promise<SentNativeTransfer[]>
 }
 
@@ -59,7 +62,7 @@ export function startNativeUsers(source: NativeSide, target: NativeSide): Native
   return {
     async send(transfers) {
       const wanted = transfers.map(({ amount, recipient = freshAddress() }) => ({ amount, recipient: recipient.toLowerCase() }))
-      // One after the other from the question for the nonce to the last send, so that no two calls take the same nonces.
+      // Serialized from reading the nonce to the last send, so that no two calls take the same nonces.
       const sending = line.then(() => sendAll(source, wallet, wanted))
       line = sending.catch(() => {})
       const { hashes, next } = await sending
@@ -89,7 +92,7 @@ async function sendAll(source: NativeSide, wallet: Wallet, wanted: readonly Want
   return { hashes, next: first + wanted.length }
 }
 
-/** What the contract made of it, held against what the user asked for. */
+/** Compares the contract's event with the user's request. */
 async function outcome(source: NativeSide, target: NativeSide, wanted: Wanted, txHash: string): Promise<SentNativeTransfer> {
   const mined = await minedOf(source.anvil, txHash)
   const [made] = initiatedIn(mined, source.bridge, await nativeBridgeAbi())

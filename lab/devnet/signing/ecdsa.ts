@@ -5,8 +5,8 @@ import { SigningKey } from 'ethers'
 const order = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n
 
 /**
- * ECDSA as a KMS does it: a random number for each signature, so that two of one digest differ, and `s` in either half. Not constant in time:
- * for DEVNET keys only.
+ * ECDSA as a KMS does it: a random number for each signature, so that two signatures of one digest differ, and `s` in
+ * either half. Not constant in time: for DEVNET keys only.
  * @param digest 32 bytes; @param privateKey 0x hex
  */
 export function signWithRandom(digest: Uint8Array, privateKey: string): { r: bigint; s: bigint } {

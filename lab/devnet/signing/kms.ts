@@ -20,14 +20,14 @@ export function kmsKeyId({ address }: Pick<DevnetAccount, 'address'>): string {
   return `devnet-${address}`
 }
 
-/** What the AWS SDK wants of its environment to sign requests to it; the values are not checked. */
+/** Environment with which the AWS SDK signs its requests; the values are not checked. */
 export const kmsEnvironment = {
   AWS_REGION: 'us-east-1',
   AWS_ACCESS_KEY_ID: 'devnet',
   AWS_SECRET_ACCESS_KEY: 'devnet-secret-of-kms',
 } as const
 
-/** SubjectPublicKeyInfo of an uncompressed point of secp256k1 (RFC 5480): what stands before it. */
+/** DER prefix of the SubjectPublicKeyInfo of an uncompressed secp256k1 point (RFC 5480). */
 const spkiPrefix = '3056301006072a8648ce3d020106052b8104000a034200'
 
 interface Request {
@@ -38,8 +38,9 @@ interface Request {
 }
 
 /**
- * The part of AWS KMS that a relayer needs, in its own protocol (JSON 1.1 over HTTP, TrentService.GetPublicKey and TrentService.Sign), with
- * signatures that differ each time. Requests must carry a signature of version 4, which is not checked. For DEVNET keys.
+ * The part of AWS KMS that a relayer needs, in its own protocol (JSON 1.1 over HTTP, TrentService.GetPublicKey and
+ * TrentService.Sign). Its signatures of one digest differ. Requests must carry a signature of version 4, which is not
+ * checked. For DEVNET keys.
  */
 export async function startKms(accounts: readonly DevnetAccount[], port = 0): Promise<Kms> {
   const keys = new Map(accounts.map((account) => [kmsKeyId(account), account] as const))

@@ -4,9 +4,9 @@ import { type Answer, type SigningService, startSigningService } from './signing
 
 /** How a web3signer can lie. */
 interface Lies {
-  /** What it signs instead of the data that it is given. */
+  /** Signed instead of the given data. */
   alter?: ((data: string) => string) | undefined
-  /** What it answers instead of the signature that it made. */
+  /** Returned instead of the signature. */
   answer?: ((signature: string) => string) | undefined
 }
 

@@ -23,7 +23,7 @@ export function knownTemporalServer(env: NodeJS.ProcessEnv = process.env): strin
   return existsSync(path) ? path : undefined
 }
 
-/** Finds the Temporal server, or builds it by `go install` and keeps it. Throws SETUP_INCOMPLETE, which tells why not. */
+/** Finds the Temporal server, or builds it by `go install` and caches it. Throws SETUP_INCOMPLETE with the reason. */
 export async function findTemporalServer({ env = process.env, log = say }: FindServerOptions = {}): Promise<string> {
   const known = knownTemporalServer(env)
   if (known !== undefined) return known

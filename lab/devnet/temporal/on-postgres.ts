@@ -6,7 +6,7 @@ import { knownTemporalServer, serverVersion } from './find-temporal-server.ts'
 import { findPostgres, type Postgres, type PostgresPrograms, startPostgres } from './postgres.ts'
 import { type SecuredTemporal, type SecuredTemporalOptions, startSecuredTemporal, type TemporalStore } from './temporal-server.ts'
 
-/** What a Temporal server on PostgreSQL is made of. */
+/** Programs and files of a Temporal server on PostgreSQL. */
 export interface PostgresServerParts {
   /** The program of the Temporal server. */
   readonly path: string
@@ -21,7 +21,7 @@ export interface TemporalOnPostgresOptions extends Omit<SecuredTemporalOptions, 
   readonly synchronousCommit: boolean
   /** Its databases are those of this dump, which have its namespaces. Absent: empty ones. */
   readonly from?: TemporalDump | undefined
-  /** Of PostgreSQL, whose user must be able to enter it. Default: beside `dir`. */
+  /** PostgreSQL's data folder, which its user must be able to enter. Default: next to `dir`. */
   readonly postgresDir?: string
 }
 
@@ -33,9 +33,12 @@ export interface TemporalDump {
 export interface TemporalOnPostgres {
   readonly temporal: SecuredTemporal
   readonly postgres: Postgres
-  /** Writes both databases into a folder, each as it is at one moment, while the server works. Throws Error of pg_dump. */
+  /** Dumps both databases into a folder, each at one moment, while the server works. Throws Error of pg_dump. */
   dump(folder: string): Promise<TemporalDump>
-  /** Starts the Temporal server again on the same databases, whether or not it still runs; at another address unless `port` is given. */
+  /**
+   * Starts the Temporal server again on the same databases, whether or not it still runs. Takes another address unless
+   * `port` is given.
+   */
   restart(): Promise<void>
   stop(): Promise<void>
 }
@@ -61,7 +64,10 @@ export async function postgresServerParts(): Promise<PostgresServerParts | { rea
   return { path, programs, schema }
 }
 
-/** Starts a new PostgreSQL and on it a Temporal server with four history shards. Throws SETUP_INCOMPLETE, TEMPORAL_UNAVAILABLE, Error of psql. */
+/**
+ * Starts a new PostgreSQL and on it a Temporal server with four history shards. Throws SETUP_INCOMPLETE,
+ * TEMPORAL_UNAVAILABLE, Error of psql.
+ */
 export async function startTemporalOnPostgres(options: TemporalOnPostgresOptions): Promise<TemporalOnPostgres> {
   const { parts, synchronousCommit, from, postgresDir = `${options.dir}-postgres`, ...secured } = options
   const { path, programs, schema } = parts
@@ -108,7 +114,9 @@ function storeOf({ address, user }: Postgres, databaseName: string): Record<stri
   return { pluginName: 'postgres12', databaseName, connectAddr: address, connectProtocol: 'tcp', user, password: 'none', ...pool }
 }
 
-/** What the server's own tool (temporal-sql-tool) writes, and the server reads at its start: above any version that it asks for. */
+/**
+ * Schema version that temporal-sql-tool writes and the server reads at its start: above any version that it asks for.
+ */
 function versionTable(database: string): string {
   return [
     `CREATE TABLE schema_version(version_partition INT NOT NULL, db_name VARCHAR(255) NOT NULL, creation_time TIMESTAMP,

@@ -5,7 +5,7 @@ import { freePort } from '../ports.ts'
 import { type PostgresServerParts, startTemporalOnPostgres, type TemporalDump } from './on-postgres.ts'
 import type { TemporalServer } from './temporal.ts'
 
-/** What a devnet needs of the server of production on PostgreSQL; in plain text, and open to everybody on this machine. */
+/** The server of production on PostgreSQL for a devnet; in plain text, open to all users of this machine. */
 export interface PostgresTemporalOptions {
   readonly parts: PostgresServerParts
   /** Gets logs, configs and copies. */
@@ -13,8 +13,9 @@ export interface PostgresTemporalOptions {
 }
 
 /**
- * Temporal as a fleet has it, in the dev server's place: a copy is a dump of both databases, made while the server works, and what is lost are PostgreSQL and
- * the server, at once. Nothing makes its namespace: `portage setup temporal` does. Throws SETUP_INCOMPLETE, TEMPORAL_UNAVAILABLE.
+ * Temporal as a fleet has it, in place of the dev server. A copy is a dump of both databases under load; a loss removes
+ * PostgreSQL and the server at once. `portage setup temporal` makes its namespace. Throws SETUP_INCOMPLETE,
+ * TEMPORAL_UNAVAILABLE.
  */
 export async function startPostgresTemporal({ parts, dir }: PostgresTemporalOptions): Promise<TemporalServer> {
   const port = await freePort()

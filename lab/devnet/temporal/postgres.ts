@@ -33,9 +33,12 @@ export interface Postgres {
   readonly user: string
   /** Makes a database and runs a file of SQL in it, then these statements. Throws Error with what psql says. */
   createDatabase(name: string, file: string, statements?: string): Promise<void>
-  /** Writes a database as SQL, as it is at one moment, while others write to it. Throws Error with what pg_dump says. */
+  /** Dumps a database as SQL at one moment, while others write to it. Throws Error with the output of pg_dump. */
   dump(name: string, file: string): Promise<void>
-  /** Stops it at once, as a crash would: connections are cut, nothing is written any more, the next start recovers from its log. */
+  /**
+   * Stops it at once, as a crash would: connections are cut, nothing more is written, and the next start recovers from
+   * its log.
+   */
   crash(): Promise<void>
   /** Starts it again on the same port and data, and waits until it serves. */
   restart(): Promise<void>
@@ -48,8 +51,8 @@ const names = ['initdb', 'postgres', 'psql', 'pg_dump'] as const
 const debianFolder = '/usr/lib/postgresql'
 
 /**
- * PostgreSQL's programs, from PATH or where Debian's packages put them (`packages`); undefined: not here, or they do not run, or their user may not enter
- * `folder`, below which their data will be.
+ * PostgreSQL's programs, from PATH or where Debian's packages put them (`packages`). Undefined if they are absent or do
+ * not run, or if their user may not enter `folder`, which is to hold their data.
  */
 export async function findPostgres(
   env: NodeJS.ProcessEnv = process.env,
@@ -118,7 +121,7 @@ export async function startPostgres({ programs, dir, synchronousCommit }: Postgr
       await ask('pg_dump', name, ['--file', file])
     },
     async crash() {
-      // What `pg_ctl stop -m immediate` sends.
+      // The signal of `pg_ctl stop -m immediate`.
       child.kill('SIGQUIT')
       await child.exited
     },

@@ -14,7 +14,7 @@ export type CliOrigin = 'TEMPORAL_CLI' | 'PATH' | 'cache' | 'sdk-download' | 'go
 export interface TemporalCli {
   readonly path: string
   readonly origin: CliOrigin
-  /** What `temporal --version` says. */
+  /** The output of `temporal --version`. */
   readonly version: string
 }
 
@@ -33,8 +33,8 @@ const goModule = 'github.com/temporalio/cli/cmd/temporal@v1.5.1'
 const program = process.platform === 'win32' ? 'temporal.exe' : 'temporal'
 
 /**
- * Finds the Temporal CLI: TEMPORAL_CLI, PATH, what an earlier run kept, the SDK's own download, a build by `go install`. The last two keep
- * their binary for the next time. Throws SETUP_INCOMPLETE, which tells why each way failed.
+ * Finds the Temporal CLI: TEMPORAL_CLI, PATH, the cached binary of an earlier run, the SDK's own download, a build by
+ * `go install`. The last two fill the cache. Throws SETUP_INCOMPLETE with the reason why each way failed.
  */
 export async function findTemporalCli(options: FindOptions = {}): Promise<TemporalCli> {
   const env = options.env ?? process.env
@@ -77,7 +77,7 @@ export async function findTemporalCli(options: FindOptions = {}): Promise<Tempor
   }
 }
 
-/** A new folder in the cache. Throws SETUP_INCOMPLETE for a cache that cannot be written, as in a home that is read-only. */
+/** A new folder in the cache. Throws SETUP_INCOMPLETE if the cache cannot be written, as in a read-only home. */
 async function workFolder(cacheDir: string): Promise<string> {
   try {
     await mkdir(cacheDir, { recursive: true })
@@ -115,7 +115,7 @@ async function download(dir: string, timeoutMs: number, log: (line: string) => v
   const why = answer.timedOut ? `no answer in ${timeoutMs / 1000} s` : lastLine(answer.stderr)
   tried.push(`SDK download: ${why}`)
   log(`Temporal CLI: the download did not work (${why}).`)
-  // What a broken download left would look like a binary.
+  // The rest of a broken download would look like a binary.
   for (const name of await readdir(dir)) await rm(join(dir, name), { recursive: true, force: true })
   return false
 }

@@ -56,7 +56,10 @@ export interface SecuredTemporal {
   readonly logFile: string
   /** Other keys by which tokens are checked, within two seconds. */
   useKeySet(keySet: string): Promise<void>
-  /** Ends it, with SIGTERM and `graceMs` later SIGKILL, starts it on the same ports and store, and waits until it serves its namespaces. */
+  /**
+   * Ends it with SIGTERM, and with SIGKILL after `graceMs`, starts it on the same ports and store, and waits until it
+   * serves its namespaces.
+   */
   restart(graceMs: number): Promise<void>
   stop(): Promise<void>
 }
@@ -77,10 +80,15 @@ function sqlite() {
   }
 }
 
-/** All in one process. The server's own workers use the internal frontend, which asks for no token and which the program starts only when it is named. */
+/**
+ * All services in one process. The server's own workers use the internal frontend, which needs no token and which the
+ * program starts only when it is named.
+ */
 const services = ['frontend', 'internal-frontend', 'matching', 'history', 'worker'] as const
 
-/** Starts the server and makes its namespaces. Throws TEMPORAL_UNAVAILABLE, with its last words, if it does not come up. */
+/**
+ * Starts the server and makes its namespaces. Throws TEMPORAL_UNAVAILABLE with its last lines if it does not come up.
+ */
 export async function startSecuredTemporal(options: SecuredTemporalOptions): Promise<SecuredTemporal> {
   const { path, dir, keySet, namespaces, admin } = options
   await mkdir(dir, { recursive: true })

@@ -12,7 +12,7 @@ import { until } from '../until.ts'
 export interface TemporalOptions {
   /** Where the database file and the server's log are kept. Needed unless `inMemory`. */
   readonly dir?: string
-  /** Everything is forgotten when the server ends (so `restart()` is a wiped Temporal). Default: false with `dir`, true without. */
+  /** The data ends with the server, so `restart()` is a wiped Temporal. Default: false with `dir`, true without. */
   readonly inMemory?: boolean
   /** gRPC port; default: a free one. */
   readonly port?: number
@@ -47,9 +47,12 @@ export interface TemporalServer {
   kill(signal: NodeJS.Signals): Promise<void>
   /** Stops it if it runs, starts it on the same ports and database file, waits until it is healthy. */
   restart(): Promise<void>
-  /** The same, with an empty database, or one that `copy` made: what Temporal knew (since) is gone. It is not asked to stop first. */
+  /**
+   * The same with an empty database, or one that `copy` made: all newer data is lost. The server is not asked to stop
+   * first.
+   */
   restartFrom(copy: 'nothing' | DatabaseCopy): Promise<void>
-  /** A copy of the database as it stands: the server sleeps meanwhile. Needs a database file. */
+  /** A copy of the database. The server is stopped (SIGSTOP) during the copy. Needs a database file. */
   copy(): Promise<DatabaseCopy>
 }
 
@@ -59,8 +62,9 @@ export interface DatabaseCopy {
 }
 
 /**
- * The dev server's settings beyond its defaults. One partition per queue (a poll finds its task without forwarding), no database read per
- * search-attribute or Nexus lookup, limits above what one machine can reach. Why each: docs/develop/devnet.md.
+ * The dev server's settings beyond its defaults: one partition per queue (a poll finds its task without forwarding), no
+ * database read per search-attribute or Nexus lookup, limits above what one machine can reach. docs/develop/devnet.md
+ * has the reasons.
  */
 export const devServerDynamicConfig: Readonly<Record<string, string>> = {
   'matching.numTaskqueueReadPartitions': '1',

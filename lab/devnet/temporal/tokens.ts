@@ -4,7 +4,9 @@ import { createHash, generateKeyPairSync, sign } from 'node:crypto'
 export interface TokenIssuer {
   /** Its public key as a JSON Web Key. */
   readonly publicKey: object
-  /** @param permissions `<namespace>:read`, `:write`, `:worker`, `:admin`; `temporal-system:admin` for the whole server */
+  /**
+   * @param permissions `<namespace>:read`, `:write`, `:worker`, `:admin`; `temporal-system:admin` for the whole server
+   */
   issue(permissions: readonly string[], options?: TokenOptions): string
 }
 

@@ -14,8 +14,8 @@ function upgradePayload(setIndex: number, guardians: readonly DevnetAccount[]): 
 }
 
 /**
- * The core contract of a chain takes these guardians as its set of this index, by the word of the set before it, which then expires at once: the
- * chain's clock goes on by a day.
+ * The core contract of a chain takes these guardians as its set of this index, signed by the set before it, which
+ * expires at once: the chain's clock moves on by a day.
  */
 export async function upgradeGuardians(chain: WormholeChain, guardians: readonly DevnetAccount[], setIndex: number): Promise<void> {
   const message = {

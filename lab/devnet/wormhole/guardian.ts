@@ -27,16 +27,19 @@ export interface Guardian {
   readonly apiUrl: string
   /** Wormholescan: it has what the guardians have signed. */
   readonly wormholescan: VaaServer
-  /** A message of a chain that is not in this devnet, as a guardian that watches that chain sees it: signed, gossiped and kept as `treat` says. */
+  /**
+   * A message of a chain outside this devnet, as a guardian of that chain sees it: signed, gossiped and kept as `treat`
+   * says.
+   */
   observe(message: Message): void
   /** How messages are treated from now on. */
   treat(how: (message: Message) => Treatment): void
   /**
-   * From now on they sign as the set of this index, with the same keys, and the servers have everything signed anew; the spy sends none of them. The
-   * chains get the new set by `upgradeGuardians`.
+   * From now on they sign as the set of this index, with the same keys, and the servers have everything signed anew.
+   * The spy sends none of these. `upgradeGuardians` gives the chains the new set.
    */
   renew(setIndex: number): void
-  /** The Governor lets go of what it holds, or of the first so many of that: it is signed and gossiped. */
+  /** The Governor releases its held messages, or the first of them. They are signed and gossiped. */
   release(most?: number): void
   /** Signed VAAs so far, in the order of signing. */
   readonly observations: readonly Observation[]
@@ -51,7 +54,10 @@ export interface Guardian {
   stop(): Promise<void>
 }
 
-/** Starts watching from the first block of each chain. What the deployment published is served by the API, but no longer gossiped: it is old. */
+/**
+ * Starts watching from the first block of each chain. The API serves the messages of the deployment; the spy no longer
+ * gossips these old ones.
+ */
 export async function startGuardian(chains: readonly WormholeChain[], options: GuardianOptions): Promise<Guardian> {
   const { guardians } = options
   const spy = await startSpy({ port: options.spyPort, sendTimeoutMs: options.sendTimeoutMs })

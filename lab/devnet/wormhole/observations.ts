@@ -6,18 +6,18 @@ export interface Observation extends SignedVaa {
 }
 
 /**
- * What becomes of a message that the guardians see. sign: signed and gossiped. mute: signed and kept, but not gossiped. hold: the Governor queues it until
- * `release`. miss: not observed at all.
+ * Treatment of a message that the guardians see. sign: signed and gossiped. mute: signed and kept, but not gossiped.
+ * hold: the Governor queues it until `release`. miss: not observed at all.
  */
 export type Treatment = 'sign' | 'mute' | 'hold' | 'miss'
 
-/** What the guardians have seen and signed. */
+/** The messages that the guardians have seen and signed. */
 export interface Observations {
   /** In the order of signing. */
   readonly all: readonly Observation[]
   observe(message: Message): void
   treat(how: (message: Message) => Treatment): void
-  /** Signs what is held: all, or the first so many. */
+  /** Signs held messages: all, or the first `count`. */
   release(most?: number): void
   /** Signs again, as `sign` does now, all that was signed. */
   signAgain(): void

@@ -8,8 +8,9 @@ import { toUniversal } from './vaa.ts'
 import { published, type WormholeChain } from './wormhole.ts'
 
 /**
- * What a user sends. `coin`: the chain's coin, arrives wrapped. `token`: the chain's ERC20, arrives wrapped. `coin-home` and `token-home`: the
- * other chain's coin and token, which go back to where they are native (the coin by unwrapping).
+ * A user's transfer. `coin`: the chain's coin, arrives wrapped. `token`: the chain's ERC20, arrives wrapped.
+ * `coin-home` and `token-home`: the other chain's coin and token, which go back to where they are native (the coin by
+ * unwrapping).
  */
 export const transferKinds = ['coin', 'token', 'coin-home', 'token-home'] as const
 export type TransferKind = (typeof transferKinds)[number]
@@ -47,12 +48,15 @@ export interface SentTransfer {
   readonly sentAt: number
 }
 
-/** What users need to know of a chain: enough to send from another process than the devnet's. */
+/** A chain as users need it: enough to send from another process than the devnet's. */
 export type UserSide = Omit<WormholeChain, 'anvil' | 'deployer' | 'firstSequence'> & { readonly anvil: AnvilNode }
 
 /** Sends users' transfers from one chain to the other, from the devnet's user account. */
 export interface Users {
-  /** All at once, in as few blocks as the gas limit allows; resolves when all are mined. Throws Error if one reverted. */
+  /**
+   * Sends all at once, in as few blocks as the gas limit allows. Resolves when all are mined. Throws Error if one
+   * reverted.
+   */
   send(transfers: readonly UserTransfer[]): Promise<SentTransfer[]>
 }
 
@@ -70,7 +74,7 @@ export function startUsers(source: UserSide, target: UserSide): Users {
   return {
     async send(transfers) {
       const plans = transfers.map((transfer) => plan(source, target, transfer))
-      // One after the other from the question for the nonce to the last send, so that no two calls take the same nonces.
+      // Serialized from reading the nonce to the last send, so that no two calls take the same nonces.
       const sending = line.then(() => sendAll(source, wallet, plans))
       line = sending.catch(() => {})
       const { hashes, next } = await sending

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-/** What a server of VAAs says to one request. */
+/** The answer of a VAA server to one request. */
 export interface VaaAnswer {
   readonly code: number
   readonly body: unknown
@@ -9,7 +9,10 @@ export interface VaaAnswer {
 
 /** How it behaves until it is set anew. */
 export interface Trouble {
-  /** Most requests it answers in a window of `perMs`; more get 429, and Retry-After says when the window ends (in whole seconds, rounded up). */
+  /**
+   * Most requests in a window of `perMs`. Others get 429, with the end of the window as Retry-After (in whole seconds,
+   * rounded up).
+   */
   readonly limit?: { readonly requests: number; readonly perMs: number; readonly retryAfter?: 'seconds' | 'date' }
   /** Every request is refused with this status; with Retry-After where it is given, seconds. */
   readonly refuse?: { readonly status: number; readonly retryAfterSeconds?: number }
@@ -22,14 +25,17 @@ export interface VaaServer {
   readonly url: string
   /** Paths that were asked for, in order, refused ones included. */
   readonly requests: readonly string[]
-  /** Requests that came before the time that an earlier Retry-After had named; those that were on their way when it was said do not count. */
+  /**
+   * Requests that came before the time of an earlier Retry-After. Requests that were sent before that answer arrived do
+   * not count.
+   */
   readonly early: number
   /** Replaces what was said before; nothing: it is well again. */
   trouble(trouble?: Trouble): void
   stop(): Promise<void>
 }
 
-/** What was sent before the answer was read may come so much later, ms: the reader may share two busy cores with all else. */
+/** Delay of requests that were sent before the answer was read, ms: the reader may share two busy cores. */
 const onTheWayMs = 1_000
 
 export async function startVaaServer(answer: (method: string, path: string) => VaaAnswer, port = 0): Promise<VaaServer> {
@@ -56,7 +62,7 @@ export async function startVaaServer(answer: (method: string, path: string) => V
     const refused = refusal()
     if (refused) {
       const { status, waitMs, as } = refused
-      // Rounded up to what a header can say: whoever keeps to it is never early.
+      // Rounded up to the seconds of the header: a client that obeys is never early.
       const until = waitMs === undefined ? undefined : Math.ceil((Date.now() + waitMs) / 1_000) * 1_000
       if (until !== undefined && Date.now() >= closedUntil) closedFrom = Date.now() + onTheWayMs
       if (until !== undefined) closedUntil = Math.max(closedUntil, Math.min(until, Date.now() + Math.ceil((waitMs ?? 0) / 1_000) * 1_000))

@@ -1,7 +1,10 @@
 import { concat, getBytes, keccak256, SigningKey, toBeHex, zeroPadValue } from 'ethers'
 import type { DevnetAccount } from '../chain/accounts.ts'
 
-/** What a contract published, before any signature. Written apart from the relayer's own VAA code, so that the two check each other. */
+/**
+ * A published message before any signature. Written apart from the relayer's own VAA code, so that the two check each
+ * other.
+ */
 export interface Message {
   /** Seconds: the time of the block that holds the message. */
   readonly timestamp: number
@@ -73,7 +76,7 @@ export function toUniversal(address: string): string {
 /** The governance emitter of every Wormhole network: chain 1, address 4. */
 export const governance = { chain: 1, emitter: '4'.padStart(64, '0') } as const
 
-/** Governance payload by which a token bridge learns its sister on another chain (BridgeGovernance.sol, registerChain). */
+/** Governance payload that registers the token bridge of another chain (BridgeGovernance.sol, registerChain). */
 export function registerChainPayload(foreignChain: number, foreignBridge: string): string {
   const tokenBridgeModule = zeroPadValue(toBeHex(BigInt('0x546f6b656e427269646765')), 32) // "TokenBridge"
   return concat([tokenBridgeModule, uint(1, 1), uint(0, 2), uint(foreignChain, 2), `0x${toUniversal(foreignBridge)}`])

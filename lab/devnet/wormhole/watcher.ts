@@ -26,15 +26,15 @@ interface RawBlock {
 
 type RawLog = Mined['logs'][number] & { blockHash: string; transactionHash: string; removed?: boolean }
 
-/** Tells each message once its block has reached the level that it asks for; again only after a reorg. */
+/** Reports each message once its block has reached the level that the message asks for; again only after a reorg. */
 export interface Watcher {
   /** Resolves after the look that is under way. */
   stop(): Promise<void>
 }
 
 /**
- * Watches LogMessagePublished of one chain's core contract from the first block on. Each level has a cursor of its own: a message is read
- * only from blocks that have reached its level, so a reorg above it can't produce a false one.
+ * Watches LogMessagePublished of one chain's core contract from the first block on. Each level has its own cursor: a
+ * message is read only from blocks that have reached its level, so a reorg above it can't produce a false one.
  */
 export function watchChain(chain: WormholeChain, onMessage: (message: Message) => void, onError: (error: Error) => void): Watcher {
   const cursors: Cursors = {
@@ -71,7 +71,10 @@ export function watchChain(chain: WormholeChain, onMessage: (message: Message) =
   }
 }
 
-/** Reads what is new at each level. With the head that was `seen` when all levels had been read, nothing is. Returns the head, to be given next time. */
+/**
+ * Reads new blocks at each level, or nothing if the head is still the one that was `seen` when all levels had been
+ * read. Returns the head for the next call.
+ */
 async function look(chain: WormholeChain, cursors: Cursors, seen: string, onMessage: (message: Message) => void): Promise<string> {
   const head = await blockAt(chain, 'latest')
   if (head.hash === seen) return seen
@@ -99,7 +102,7 @@ function blockAt(chain: WormholeChain, level: Level): Promise<RawBlock> {
   return chain.anvil.rpc<RawBlock>('eth_getBlockByNumber', [level, false])
 }
 
-/** Is the block that the cursor stands on no longer canonical? */
+/** Whether the block at the cursor is no longer canonical. */
 async function forked(chain: WormholeChain, cursor: { height: number; hash: string }, height: number): Promise<boolean> {
   if (cursor.height < 0) return false
   if (height <= cursor.height) return true

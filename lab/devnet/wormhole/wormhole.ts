@@ -27,7 +27,10 @@ export interface WormholeChain extends ChainPlan {
   readonly wrappedWeth: string
   /** The wrapper, on this chain, of the other chain's ERC20. */
   readonly wrappedToken: string
-  /** The token bridge's first sequence after the deployment: the ones below are attestations and the seed, done with. */
+  /**
+   * The token bridge's first sequence after the deployment. Those below are attestations and the seed, already
+   * complete.
+   */
   readonly firstSequence: bigint
 }
 
@@ -37,7 +40,7 @@ export interface DeployOptions {
   readonly consistencyLevel?: number
 }
 
-/** What the user of each chain owns of the other chain's coin and token after the deployment, in wei. */
+/** The balance of each chain's user in the other chain's coin and token after the deployment, wei. */
 const seed = 100_000n * 10n ** 18n
 /** Two attestations and two seed transfers. */
 const messagesPerDeployment = 4n
@@ -45,15 +48,19 @@ const coreAbi = artifact('Implementation').abi
 const bridgeAbi = artifact('BridgeImplementation').abi
 const tokenAbi = artifact('TokenImplementation').abi
 
-/** The plan of the devnet's chain at this position (0 or 1): accounts of its own, so that no address is the same on both. */
+/**
+ * The plan of the devnet's chain at this position (0 or 1). Its accounts are its own, so no address is the same on
+ * both.
+ */
 export function chainPlan(name: string, wormholeChainId: number, anvil: Anvil, position: number): ChainPlan {
   const account = (base: number) => devnetAccount(base + position)
   return { name, wormholeChainId, anvil, deployer: account(accountIndex.deployer), user: account(accountIndex.user) }
 }
 
 /**
- * Deploys core, token bridge, WETH and an ERC20 on both chains at once, registers the bridges with each other, and moves a seed of coin and
- * token to the other side, so that transfers work both ways (the wrappers exist, native tokens are outstanding).
+ * Deploys core, token bridge, WETH and an ERC20 on both chains at once, registers the bridges with each other, and
+ * moves a seed of coin and token to the other side, so that transfers work both ways (the wrappers exist, native tokens
+ * are outstanding).
  */
 export async function deployWormhole(
   plans: readonly [ChainPlan, ChainPlan],
@@ -175,7 +182,9 @@ export function published(transaction: Mined, core: string, emitterChain: number
     })
 }
 
-/** The wrapper of a foreign token (an EVM address of its own chain) on this chain; the zero address if there is none. */
+/**
+ * The wrapper of a foreign token (an EVM address of its own chain) on this chain; the zero address if there is none.
+ */
 export async function wrappedAsset(anvil: Anvil, tokenBridge: string, originChain: number, token: string): Promise<string> {
   const data = bridgeAbi.encodeFunctionData('wrappedAsset', [originChain, `0x${toUniversal(token)}`])
   const answer = await anvil.rpc<string>('eth_call', [{ to: tokenBridge, data }, 'latest'])

@@ -2,8 +2,8 @@ import { type FindVaa, guardianAnswer } from './guardian-api.ts'
 import { startVaaServer, type VaaAnswer, type VaaServer } from './vaa-server.ts'
 
 /**
- * The part of Wormholescan's API that a relayer needs: `/api/v1/vaas/{chain}/{emitter}/{sequence}`, and the guardians' routes, which it serves
- * as well (wormhole-explorer, api/routes).
+ * The part of Wormholescan's API that a relayer needs: `/api/v1/vaas/{chain}/{emitter}/{sequence}`, and the guardians'
+ * routes, which it also serves (wormhole-explorer, api/routes).
  */
 export function startWormholescan(find: FindVaa, port = 0, isHeld: FindVaa<boolean> = () => false): Promise<VaaServer> {
   return startVaaServer((method, path) => answer(method, path, find, isHeld), port)

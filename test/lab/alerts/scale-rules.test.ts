@@ -45,7 +45,7 @@ describe('rules with shorter times', () => {
     }
   })
 
-  test('have a group that is evaluated so many times as often, where it says how often', () => {
+  test('scaled rule groups are evaluated more often if they have an interval', () => {
     const text = 'groups: [{ name: a, interval: 4m, rules: [] }, { name: b, rules: [] }]'
     expect(parse(scaleRules(text, 60))).toEqual({
       groups: [

@@ -30,7 +30,7 @@ test('an alert of another chain, or of another fault, is not the one that is wai
   ).toEqual(['PortageHalted'])
 })
 
-describe('what is watched', () => {
+describe('the watch of a fault', () => {
   /** Says one answer after the other, the last for ever; undefined: it does not answer. */
   function scripted(...answers: readonly (readonly ActiveAlert[] | undefined)[]): Prometheus {
     let next = 0
@@ -77,7 +77,7 @@ describe('a run', () => {
     expect(isClean({ ...summary, ...change })).toBe(false)
   })
 
-  test('is told in a line per fault', () => {
+  test('the result of the alerts run has a line per fault', () => {
     expect(tell(result)).toBe('a node is dead: PortageNodeDown after 12 s (at most 70), resolved after 3 s')
     expect(tell({ ...result, firedAfterSeconds: undefined, others: ['PortageHalted'] })).toContain('NOT within 70 s')
     expect(tell({ ...result, others: ['PortageHalted'] })).toContain('OTHERS: PortageHalted')

@@ -9,7 +9,7 @@ test('a line of /proc/<pid>/stat, also with spaces and brackets in the name', ()
   expect(parseStat(`42 (a (b) c) ${rest}`).name).toBe('a (b) c')
 })
 
-test.each(['', '42 node S 1', '42 (node) S 1'])('what is no such line is refused: %j', (line) => {
+test.each(['', '42 node S 1', '42 (node) S 1'])('a line of another form than /proc/<pid>/stat is refused: %j', (line) => {
   expect(() => parseStat(line)).toThrow('Not a line')
 })
 

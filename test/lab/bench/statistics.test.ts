@@ -23,7 +23,7 @@ test('ramp and tail count in the whole rate and not in the sustained one', () =>
   expect(sustainedPerSecond).toBe(100)
 })
 
-test('what was not measured is no rate', () => {
+test('a value that was not measured is no rate', () => {
   expect(() => ratesOf([1, 2, 3], 0)).toThrow('3 closes are too few')
   expect(() =>
     ratesOf(

@@ -52,7 +52,7 @@ test('each kind has its rates, and its CPU time per workflow, by process and by 
   expect(portage.rpcCalls).toEqual({ perTransfer: 3, byMethod: { eth_call: 3 } })
 })
 
-test('what the checker says is added up over the rounds', () => {
+test('the findings of the checker are added up over the rounds', () => {
   expect(summary).toMatchObject({
     delivered: 30,
     of: 30,
@@ -96,7 +96,7 @@ test('2,000 transfers in three rounds, or 800 in one with --quick', () => {
   expect(readOptions(['--quick', '--transfers', '50'])).toMatchObject({ transfers: 50, rounds: 1 })
 })
 
-test('a message is fetched again if it is one of those that were sent: others of the emitter are none of them', () => {
+test('a message fetched again is counted if the run sent it, and not if another sender of the emitter did', () => {
   const sent = [5n, 6n].map((sequence) => ({ emitterChain: 2, emitter: 'ab', sequence }))
   const requests = ['/v1/signed_vaa/2/ab/5', '/v1/signed_vaa/2/ab/1', '/v1/signed_vaa/4/ab/6', '/v1/governor/is_vaa_enqueued/2/ab/6']
   expect(fetches(requests, sent)).toBe(1)

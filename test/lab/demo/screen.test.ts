@@ -31,7 +31,7 @@ test('the live view counts each state of each route, in 80 columns', () => {
   ])
 })
 
-test('where there is no terminal, a line comes only when something has changed, and ends where nothing is seen yet', () => {
+test('without a terminal the demo prints a line only when something has changed', () => {
   const written: string[] = []
   const write = vi.spyOn(process.stderr, 'write').mockImplementation((text) => written.push(String(text)) > 0)
   try {

@@ -37,7 +37,7 @@ describe('a child of the devnet', () => {
     await expect(startChild('/nonexistent/program', [])).rejects.toThrow('ENOENT')
   })
 
-  test('is anvil: finalized lags by twice the slots of an epoch, and its words are in the error when it fails', async () => {
+  test('anvil tags finalized two epochs below the head, and a failure to start quotes its output', async () => {
     const anvil = await startAnvil({ chainId: 1337, blockTimeSeconds: 60, slotsInAnEpoch: 3 })
     for (let mined = 0; mined < 10; mined++) await anvil.rpc('evm_mine')
     const heights = await Promise.all(

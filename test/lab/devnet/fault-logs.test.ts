@@ -57,7 +57,7 @@ describe('a node that is wrong about logs and finality', () => {
     expect(await amounts()).toEqual([])
   })
 
-  test('tells of blocks of another branch', async () => {
+  test('a forking node returns logs with blocks of another branch', async () => {
     const truth = await logs(0, head)
     proxy.add({ fault: { kind: 'logs', how: 'forked' }, times: 1 })
     const forked = await logs(0, head)

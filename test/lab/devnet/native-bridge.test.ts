@@ -16,7 +16,7 @@ import {
 const relayer = devnetAccount(accountIndex.lane)
 const stranger = devnetAccount(accountIndex.outsider)
 const erc20 = new Interface(['function balanceOf(address) view returns (uint256)'])
-/** A quarter of the fund: the daily cap. What is used must stay below it. */
+/** A quarter of the fund: the daily cap. Used amounts must stay below it. */
 const cap = 10n ** 17n / 4n
 
 interface At {

@@ -30,7 +30,7 @@ describe('the native bridge of the devnet', () => {
     return found
   }
 
-  test('stands in the config, both ways', () => {
+  test('the native bridge is in the config, both ways', () => {
     const { bridges, streams } = configSchema.parse(devnet.relayerConfig())
     const { ethereum, bsc } = native.ends
     const route = (source: NativeBridgeEnd, target: NativeBridgeEnd) => ({
@@ -63,7 +63,7 @@ describe('the native bridge of the devnet', () => {
     // Another amount than was initiated is another transfer, which never arrived.
     const [first] = sent as [SentNativeTransfer]
     expect(await devnet.check([], [{ ...first, amount: 501n }])).toMatchObject({ delivered: 0, lost: 1 })
-    // What the recipient has is not what it should have.
+    // The recipient's balance differs from the expected one.
     const twice = [first, { ...first, nonce: 9n }]
     expect(await devnet.check([], twice)).toMatchObject({ delivered: 0, wrongBalances: 1, lost: 1 })
   })
@@ -107,9 +107,10 @@ describe('the native bridge of the devnet', () => {
     await claim(bsc, key, completion(unpaid))
     await bsc.anvil.rpc('anvil_setCode', [bsc.bridge, code])
     expect(recipient).toBe(elsewhere.recipient)
-    // To another recipient, or of another amount: never arrived, and somebody's. Said to have arrived, and not paid: a wrong balance.
+    // A transfer to another recipient or of another amount: one never arrived, and one is unknown. A completion without
+    // a payment: a wrong balance.
     expect(await devnet.check([], all)).toMatchObject({ ...before, lost: 2, duplicates: 1, wrongBalances: 2, foreignCompletions: 2 })
-    // What is right from here on: these are done.
+    // Correct from here on: these are done.
     await complete(bsc, key, [completion(elsewhere), completion(less)])
     expect(await devnet.check([], all)).toMatchObject({ ...before, delivered: sent.length + 2, lost: 0, foreignCompletions: 2 })
   })

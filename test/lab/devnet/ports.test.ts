@@ -9,7 +9,7 @@ const module = fileURLToPath(new URL('../../../lab/devnet/ports.ts', import.meta
 // Elsewhere a port is only found to be free.
 describe.runIf(process.platform === 'linux')('a free port', () => {
   test('is given once, however many are asked for before a server listens on any', async () => {
-    // Of 22,000, by chance alone some of so many would come twice.
+    // Of 22,000 ports, by chance alone some of this many would come twice.
     const ports: number[] = []
     while (ports.length < 600) ports.push(await freePort())
     expect(new Set(ports).size).toBe(ports.length)

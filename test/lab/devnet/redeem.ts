@@ -15,8 +15,9 @@ interface RedeemOptions {
 }
 
 /**
- * Redeems by hand, with ethers alone, as any user could: proof that a VAA is good. Resolves when it is mined. Throws what the node says, and where it
- * reverts. Not by `wait()` of ethers: what that still asks when the provider is destroyed rejects where nobody catches.
+ * Redeems with ethers alone, as any user could: proof that a VAA is valid. Resolves when it is mined. Throws the node's
+ * errors, and an error if it reverts. Avoids `wait()` of ethers: its pending requests reject uncaught when the provider
+ * is destroyed.
  */
 export async function redeem(chain: WormholeChain, account: DevnetAccount, vaa: Uint8Array, options: RedeemOptions): Promise<void> {
   const hash = await queueRedeem(chain, account, vaa, options)

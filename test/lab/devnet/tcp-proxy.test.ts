@@ -7,7 +7,7 @@ import { listen } from '../../helpers/servers.ts'
 let serverPort: number
 let proxy: TcpProxy
 const opened: Socket[] = []
-/** What the server was told, in all. */
+/** All bytes that the server received. */
 let heard = ''
 
 beforeEach(async () => {

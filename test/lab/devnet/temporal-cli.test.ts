@@ -66,7 +66,7 @@ describe('the search for the Temporal CLI', () => {
     expect(String(error)).toMatch(/no `temporal` on PATH; SDK download: .*; go install: Go is not installed\. Three ways/)
   })
 
-  test('names the variable for a cache that cannot be written, as in a home that is read-only, and does not ask for Go', async () => {
+  test('the error for a read-only cache names the variable of the cache and does not ask for Go', async () => {
     // A file where a folder should be: nobody may write below it, not even root.
     await writeFile(join(dir, 'home'), '')
     const env = { PATH: join(dir, 'none'), XDG_CACHE_HOME: join(dir, 'home') }

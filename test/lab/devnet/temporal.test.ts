@@ -22,7 +22,7 @@ describe('the Temporal dev server', () => {
     await (await client(server)).workflow.start('nobody', { workflowId, taskQueue: 'nowhere', typedSearchAttributes })
   }
 
-  test('keeps its file through kill -9 and a restart on the same ports, with its search attributes and Web UI', async () => {
+  test('Temporal keeps its file, ports, search attributes and Web UI through kill -9 and a restart', async () => {
     const dir = temporaryFolder()
     const server = await startTemporal({ dir })
     stops.push(() => server.stop())
@@ -34,7 +34,7 @@ describe('the Temporal dev server', () => {
     expect(server.address).toBe(address)
     const found = await (await client(server)).workflow.getHandle('one').describe()
     expect(found.typedSearchAttributes.get(searchAttributes.TransferState)).toBe('admitting')
-    // The Web UI comes up beside the server, not before it.
+    // The Web UI comes up together with the server, not before it.
     await expect.poll(async () => (await fetch(server.uiUrl ?? '')).status).toBe(200)
   })
 

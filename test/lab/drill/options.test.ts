@@ -5,7 +5,7 @@ import { type DrillSummary, isClean } from '../../../lab/drill/summary.ts'
 afterEach(() => vi.restoreAllMocks())
 
 describe("the drill's command line", () => {
-  test('restores a dump and sends 60 transfers unless told otherwise', () => {
+  test('the drill restores a dump and sends 60 transfers by default', () => {
     const defaults = { case: 'dump', transfers: 60, stuckAfter: 60, keep: false, json: false }
     expect(parseOptions([])).toEqual(defaults)
     expect(parseOptions(['--case', 'nothing', '--transfers', '20', '--json'])).toEqual({
