@@ -11,7 +11,7 @@ const source = ['workflows', 'domain', 'temporal']
   .map((file) => readFileSync(`${root}/${file}`, 'utf8'))
   .join('\n')
 
-test('every patched id of the workflows is a text, with a recorded history before the change and one after it', async () => {
+test('every patched id of the workflows is a text with recorded histories from before and after the change', async () => {
   const calls = [...source.matchAll(/\b(?:patched|deprecatePatch)\(([^()]*)\)/g)].map(([, argument = '']) => argument.trim())
   const ids = calls.map((argument) => /^'([^']+)'$/.exec(argument)?.[1] ?? `no text: ${argument}`)
   const histories: ReleasedHistory[] = []
