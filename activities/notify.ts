@@ -1,7 +1,7 @@
 import type { NotifyRoundDeps } from '../operations/notifications/notify-round.ts'
 import { NotifyRound } from '../operations/notifications/notify-round.ts'
 import type { Receiver } from '../domain/notification/receiver.ts'
-import { ToldRuns } from '../operations/notifications/told-runs.ts'
+import { NotifiedRuns } from '../operations/notifications/notified-runs.ts'
 import type { NotifierSteps } from '../temporal/contracts/notifier.ts'
 import type { NotifierState } from '../domain/notification/notifier.ts'
 import { defaultFailoverTimes } from '../temporal/contracts/failover.ts'
@@ -15,16 +15,16 @@ export interface NotifyDeps extends NotifyRoundDeps {
 
 /** Notifies one receiver. The heartbeats carry the state: after a crash another process goes on from there. */
 export function createNotify(deps: NotifyDeps): NotifierSteps['notify'] {
-  const told = new Map<string, ToldRuns>()
+  const byReceiver = new Map<string, NotifiedRuns>()
   return async ({ receiver: name, state }) => {
     const receiver = deps.receivers.get(name)
     if (!receiver) return { kind: 'unknown' }
-    const known = told.get(name) ?? new ToldRuns()
-    told.set(name, known)
+    const notified = byReceiver.get(name) ?? new NotifiedRuns()
+    byReceiver.set(name, notified)
     const context = Context.current()
     const signal = AbortSignal.any([deps.stopping, context.cancellationSignal])
     const start = (context.info.heartbeatDetails as NotifierState | undefined) ?? state
-    const round = new NotifyRound(deps, receiver, { state: start, told: known, signal })
+    const round = new NotifyRound(deps, receiver, { state: start, notified, signal })
     const beat = setInterval(
       () => context.heartbeat(round.state),
       (context.info.heartbeatTimeoutMs ?? defaultFailoverTimes.heartbeatMs) / 3,

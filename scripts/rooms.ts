@@ -151,7 +151,7 @@ export const rooms: readonly Room[] = [
   {
     path: 'operations/notifications',
     imports: ['domain', 'temporal', 'runtime', 'observability'],
-    packages: ['standardwebhooks', 'node:*'],
+    packages: ['standardwebhooks', 'lru-cache', 'node:*'],
   },
   {
     path: 'operations/orders',

@@ -9,7 +9,7 @@ import { carried, paged } from '../domain/lane/storage/pages.ts'
 import { apply } from '../domain/lane/reducer/reducer.ts'
 import { refusalCodes } from '../domain/lane/refusal-codes.ts'
 import { view } from '../domain/lane/view.ts'
-import { shellWord } from '../domain/text/shell-word.ts'
+import { shellWord } from '../domain/text/printable.ts'
 import { code as asCode, foreign, paragraphs } from '../domain/text/web-ui-text.ts'
 import {
   type LaneInput,

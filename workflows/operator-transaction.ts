@@ -12,7 +12,7 @@ import {
   operatorTransactionStatusQuery,
   type SignedHash,
 } from '../temporal/contracts/operator-transaction.ts'
-import { shellWord } from '../domain/text/shell-word.ts'
+import { shellWord } from '../domain/text/printable.ts'
 import { code as asCode, durationText, foreign, paragraphs, summaryText, timeText, workflowLink } from '../domain/text/web-ui-text.ts'
 import { laneWorkflowId } from '../temporal/contracts/names.ts'
 import { obeyingTemporalCancel } from './temporal-cancel.ts'

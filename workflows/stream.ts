@@ -3,7 +3,7 @@ import { fromCheckpoint } from '../domain/stream/checkpoint.ts'
 import { applyToStream, initialStream, viewStream } from '../domain/stream/reducer.ts'
 import { assertStreamUpdate } from '../domain/stream/request.ts'
 import type { StreamRequest, StreamResponse, StreamState, StreamUpdate } from '../domain/stream/stream.ts'
-import { shellWord } from '../domain/text/shell-word.ts'
+import { shellWord } from '../domain/text/printable.ts'
 import { code as asCode, foreign, paragraphs } from '../domain/text/web-ui-text.ts'
 import {
   type StreamInput,

@@ -1,5 +1,5 @@
 import { type CauseCode, causeCatalogue, isCauseCode } from './catalogue.ts'
-import { shellWord } from '../text/shell-word.ts'
+import { shellWord } from '../text/printable.ts'
 
 /** Subjects of causes. `transfers`: a group of transfers that wait or are parked for the same reason. */
 export const causePlaces = ['chain', 'node', 'lane', 'stream', 'settings', 'worker', 'spy', 'receiver', 'temporal', 'transfers'] as const

@@ -1,4 +1,4 @@
-/** How long something takes or is ago, for people: in the largest unit that gives a whole number above 1. */
+/** A duration for people, in the largest unit that gives a number above 1: `40 s`, `30 min`, `3 h`, `2 days`. */
 export function ageText(ms: number): string {
   const seconds = Math.max(0, Math.round(ms / 1_000))
   if (seconds < 120) return `${seconds} s`
@@ -6,7 +6,7 @@ export function ageText(ms: number): string {
   return seconds < 172_800 ? `${Math.round(seconds / 3_600)} h` : `${Math.round(seconds / 86_400)} days`
 }
 
-/** The same as a sentence's part: `now`, `8 s ago`. */
+/** `now`, `8 s ago`. */
 export function agoText(ms: number): string {
   return ms < 1_000 ? 'now' : `${ageText(ms)} ago`
 }
@@ -16,7 +16,7 @@ const units = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const
 /** `90s`, `15m`, `3h`, `2d`. */
 export const agePattern = /^([1-9][0-9]{0,5})([smhd])$/
 
-/** An age as ms; undefined for what is none. */
+/** An age in ms. Undefined: the text is no age. */
 export function parseAge(text: string): number | undefined {
   const [, amount, unit] = agePattern.exec(text) ?? []
   return amount === undefined ? undefined : Number(amount) * units[unit as keyof typeof units]

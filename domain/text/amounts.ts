@@ -1,23 +1,23 @@
-/** Digits behind the point of an amount in this unit. Every coin of an EVM network has 18. */
+/** Decimals of each unit. Every coin of an EVM network has 18. */
 const decimalsOf = { wei: 0, gwei: 9, ether: 18 } as const
 
-/** What a coin is called of which nobody has told the symbol. `parseAmount` takes it. */
+/** Name of a coin whose symbol is not known. `parseAmount` accepts it. */
 const anyCoin = 'native coins'
 
 /** An amount as it was typed. */
 export interface Amount {
   /** Decimal. */
   readonly wei: string
-  /** The coin that it named, in capitals; absent: a unit that is the same for all coins. */
+  /** The coin that was typed, in capitals. Absent: a unit that all coins have. */
   readonly coin?: string
 }
 
-/** Longest number before the point, digits: 2^256 has 78. */
+/** Most digits before the point. 2^256 has 78. */
 const mostDigits = 77
 
 /**
- * `5gwei`, `0.05 ETH`, `0.05 ether` or `0.05 native coins` (of whatever coin), `1000000 wei`; a number without a unit is wei. Undefined: it is none of these, or has a
- * fraction of a wei. Whether there is such a coin is not looked at.
+ * Reads `5gwei`, `0.05 ETH`, `0.05 ether`, `0.05 native coins` or `1000000 wei`; a number without a unit is wei. Undefined for any other text, and for
+ * fractions of a wei. Does not check that the coin exists.
  */
 export function parseAmount(text: string): Amount | undefined {
   const [, whole, fraction = '', unit = 'wei'] = /^([0-9]+)(?:\.([0-9]+))?\s*((?:native )?[a-z]{1,10})?$/i.exec(text.trim()) ?? []
@@ -31,34 +31,34 @@ export function parseAmount(text: string): Amount | undefined {
   return { wei: String(BigInt(whole + digits.padEnd(decimals, '0'))), ...(!known && { coin: name.toUpperCase() }) }
 }
 
-/** Below so many wei an amount is shown in wei: a thousandth of a gwei. */
+/** Smaller amounts are shown in wei: a thousandth of a gwei. */
 const leastGwei = 10n ** 6n
-/** From so many wei on an amount is shown in coins: a ten-thousandth of one. */
+/** Amounts from here on are shown in coins: a ten-thousandth of one. */
 const leastCoins = 10n ** 14n
-/** Most digits of an amount for people that are not zeros before it. Those before the point are always shown. */
+/** Most significant digits of an amount for people. Digits before the point are always shown. */
 const mostSignificant = 6
 
 /**
- * An amount for people: `12 wei`, `3.2 gwei`, `0.05 ETH`. Six significant digits at most, cut and not rounded, so that nothing is shown as more than it is.
+ * An amount for people: `12 wei`, `3.2 gwei`, `0.05 ETH`. At most six significant digits, cut and not rounded, so that no amount looks larger than it is.
  * @param wei decimal
- * @param coin symbol; undefined: nobody knows it
+ * @param coin symbol; undefined: not known
  */
 export function amountText(wei: string, coin: string | undefined): string {
   return inUnit(wei, coin, significant)
 }
 
-/** The same to the last wei, as `parseAmount` reads it. */
+/** An amount to the last wei, which `parseAmount` can read. */
 export function exactAmountText(wei: string, coin: string | undefined): string {
   return inUnit(wei, coin, (digits) => digits)
 }
 
-/** Of a price per unit of gas, for people: `1.5 gwei`, `7 wei`. Six significant digits at most, cut. @param wei decimal */
+/** A gas price for people: `1.5 gwei`, `7 wei`. At most six significant digits, cut. @param wei decimal */
 export function gasPriceText(wei: string): string {
   const value = BigInt(wei)
   return value > 0n && value < leastGwei ? `${value} wei` : `${significant(scaled(wei, decimalsOf.gwei))} gwei`
 }
 
-/** Of a price per unit of gas, to the last wei: `1.500000001 gwei`. @param wei decimal */
+/** A gas price to the last wei: `1.500000001 gwei`. @param wei decimal */
 export function gweiText(wei: string): string {
   return `${scaled(wei, decimalsOf.gwei)} gwei`
 }

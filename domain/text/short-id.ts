@@ -1,9 +1,9 @@
 import { laneAddress, type LaneId } from '../lane/lane-id.ts'
 
-/** What stands for the part that is left out. */
+/** Replaces the part that is left out. */
 export const leftOut = '…'
 
-/** Hex digits of an address that are left at its begin and at its end. */
+/** Characters of an address that are kept at its begin and end. */
 const addressBegin = 6
 const addressEnd = 4
 
@@ -20,27 +20,27 @@ export function shortLane(lane: LaneId): string {
 
 /** Longest part of an id that is shown whole, characters. */
 const longestPart = 20
-/** That of the name of a bridge, of which the first word tells enough. */
+/** Longest name of a bridge that is shown whole. Of a longer one the first word is shown. */
 const longestBridge = 16
 
-/** Of a stream: `wormhole…:ethereum:0000…a585`. */
+/** A stream: `wormhole…:ethereum:0000…a585`. */
 export function shortStream(id: string): string {
   const [bridge = '', ...rest] = id.split(':')
   const first = bridge.length > longestBridge ? bridge.replace(/-.*$/, leftOut) : bridge
   return [first, ...rest.map((part) => (part.length > 2 * longestPart ? `${part.slice(0, 4)}${leftOut}${part.slice(-4)}` : part))].join(':')
 }
 
-/** A text in which lanes, addresses and hashes are as `shortAddress` says them, and may be broken into lines. */
+/** Shortens every address and hash in a text. */
 export function shortHexIn(text: string): string {
   return text.replaceAll(/\b0x[0-9a-f]{40,64}\b/gi, shortAddress)
 }
 
-/** What follows the last `:`: the random or unique end of a workflow's id. */
+/** The part after the last `:`: the random or unique end of a workflow's id. */
 export function lastPart(id: string): string {
   return id.slice(id.lastIndexOf(':') + 1)
 }
 
-/** Whether a short form, with `…` or `...` for what is left out, stands for this id. Case does not matter. */
+/** Whether a short form, with `…` or `...` for the part left out, matches this id. Ignores case. */
 export function isShortFor(short: string, id: string): boolean {
   const [begin = '', end, ...more] = short.toLowerCase().split(/…|\.{3}/)
   if (end === undefined) return short.toLowerCase() === id.toLowerCase()
@@ -57,10 +57,9 @@ export function isShortFor(short: string, id: string): boolean {
   return whole.length - last.length >= at && whole.endsWith(last)
 }
 
-/** Fewest characters of an id that a short form has left. */
+/** Fewest characters of a short form: a shorter one would match nearly every id. */
 const fewestLeft = 8
 
-/** Is it a short form of something? One that leaves out nearly everything is none: it would name whatever there is. */
 export function isShort(text: string): boolean {
   return /…|\.{3}/.test(text) && text.replaceAll(/…|\.{3}/g, '').length >= fewestLeft
 }

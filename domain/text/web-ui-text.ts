@@ -1,17 +1,19 @@
-// Texts for Temporal's Web UI: it shows summaries as plain text or Markdown, and current details as Markdown.
+import { ageText } from './age.ts'
+
+// Texts for Temporal's Web UI, which shows summaries as plain text or Markdown, and current details as Markdown.
 
 /** Most bytes of a summary. Temporal's API allows 400 by default (user_metadata.proto; server 1.29 does not enforce it), and encryption adds to them. */
 const mostSummaryBytes = 200
 /** Longest text of a stranger in details, characters. */
 const longestForeign = 500
 
-/** What Markdown would take for markup in a summary, which other readers (Temporal's command line) show as it is. */
+/** Replacements of Markdown's markup in summaries. Escapes would be visible: Temporal's command line shows summaries as they are. */
 const instead: Readonly<Record<string, string>> = {
   ...{ '[': '(', ']': ')', '{': '(', '}': ')', '<': '‹', '>': '›' },
   ...{ '`': "'", '*': '·', '\\': '/' },
 }
 
-/** A text in one line for summaries, without markup: a stranger's part of it writes no lines and makes no links, and a long one fails no task. */
+/** A text as a summary: one line without markup or links, cut so that a long text fails no task. */
 export function summaryText(text: unknown): string {
   const plain = withoutLinks(oneLine(text).replaceAll(/[[\]{}<>`*\\]/g, (character) => instead[character] ?? ' '))
   let bytes = 0
@@ -24,19 +26,19 @@ export function summaryText(text: unknown): string {
   return short
 }
 
-/** What somebody else wrote, as text within Markdown: one line, no markup, no link, no HTML, none of the placeholders that the Web UI fills in. */
+/** A stranger's text within Markdown: one line without markup, links, HTML or placeholders of the Web UI. */
 export function foreign(text: unknown, longest = longestForeign): string {
   const line = oneLine(text)
   const short = withoutLinks(line.length > longest ? `${line.slice(0, longest)}…` : line)
   return short.replaceAll(/[\\`*_[\]{}<>|~&]/g, (character) => `\\${character}`)
 }
 
-/** A text as code within Markdown: no character of it is markup. */
+/** A text as code within Markdown, without markup of its own. */
 export function code(text: unknown): string {
   return `\`${oneLine(text).replaceAll('`', "'").replaceAll(/[{}]/g, ' ')}\``
 }
 
-/** A link to a workflow in the same Web UI, where it is served at the root of its host. */
+/** A link to a workflow in the same Web UI, if that is served at the root of its host. */
 export function workflowLink(namespace: string, workflowId: string, text: string): string {
   return `[${foreign(text)}](/namespaces/${pathPart(namespace)}/workflows/${pathPart(workflowId)})`
 }
@@ -46,26 +48,23 @@ export function timeText(at: number): string {
   return new Date(at).toISOString()
 }
 
-/** A duration as a person says it: `40 s`, `30 min`, `3 h`. @param ms at least 0 */
+/** `ageText` of at least a second. */
 export function durationText(ms: number): string {
-  const seconds = Math.max(1, Math.round(ms / 1_000))
-  if (seconds < 120) return `${seconds} s`
-  const minutes = Math.round(seconds / 60)
-  return minutes < 120 ? `${minutes} min` : `${Math.round(minutes / 60)} h`
+  return ageText(Math.max(1_000, ms))
 }
 
-/** Paragraphs of details, without those that there are none of. */
+/** Joins the paragraphs that are there. */
 export function paragraphs(...given: readonly (string | false | undefined)[]): string {
   return given.filter(Boolean).join('\n\n')
 }
 
-/** A run that was started by hand may lack any field: that must not fail its task. */
+/** A run that a person started may lack any field: that must not fail its task. */
 function oneLine(given: unknown): string {
   const text = typeof given === 'string' ? given : (JSON.stringify(given) ?? '')
   return text.replaceAll(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\s]+/gu, ' ').trim()
 }
 
-/** Markdown makes links of bare addresses, too. */
+/** Markdown also makes links of bare addresses. */
 function withoutLinks(text: string): string {
   return text.replaceAll('://', '[:]//').replaceAll(/\bwww\./gi, (www) => `${www.slice(0, -1)}[.]`)
 }

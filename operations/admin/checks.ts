@@ -1,4 +1,3 @@
-import { setTimeout as delay } from 'node:timers/promises'
 import { votersOf } from '../../chains/heads.ts'
 import type { Chain, HeadEvent } from '../../chains/port.ts'
 import { RelayerError } from '../../domain/catalogue/errors.ts'
@@ -6,13 +5,14 @@ import type { TemporalClient } from '../../temporal/client/connection/client.ts'
 import { isNamespaceMissing, refusalCode } from '../../temporal/client/connection/errors.ts'
 import { checkNamespace } from '../../temporal/client/connection/probe.ts'
 import { keptRead } from '../../runtime/shared-read.ts'
+import { within } from '../../runtime/wait.ts'
 
-/** A slower answer of Temporal is a failure, ms: load balancers do not wait longer either. */
+/** A slower answer of Temporal counts as a failure, ms. Load balancers do not wait longer either. */
 const timeoutMs = 3_000
-/** Temporal's answer is given again for so long, ms: anybody may ask, as often as he likes. */
+/** How long an answer of Temporal is reused, ms: requests need no token and are not limited. */
 const keepMs = 1_000
 
-/** One thing that a process depends on. `problem`: what is wrong; absent where `ok`. Without a vital one the process is not ready. */
+/** A dependency of a process. Without a vital one the process is not ready. `problem` is absent if `ok`. */
 export interface Check {
   readonly name: string
   readonly ok: boolean
@@ -20,7 +20,7 @@ export interface Check {
   readonly problem?: string | undefined
 }
 
-/** Asks Temporal whether it answers, once a second at most. The problem names neither its address nor its namespace: they are not for everybody. Throws never. */
+/** Checks whether Temporal answers, at most once a second. The problem is public, so it names neither address nor namespace. Never throws. */
 export function createTemporalCheck(client: TemporalClient): () => Promise<Check> {
   const check = async () => {
     const problem = await temporalProblem(client)
@@ -30,12 +30,11 @@ export function createTemporalCheck(client: TemporalClient): () => Promise<Check
 }
 
 async function temporalProblem(client: TemporalClient): Promise<string | undefined> {
-  const late = async () => {
-    await delay(timeoutMs, undefined, { ref: false })
+  const late = () => {
     throw new Error(`no answer within ${timeoutMs} ms`)
   }
   try {
-    await Promise.race([checkNamespace(client, timeoutMs), late()])
+    await within(timeoutMs, checkNamespace(client, timeoutMs), late)
     return undefined
   } catch (error) {
     const code = isNamespaceMissing(error) ? 'TEMPORAL_NAMESPACE' : (refusalCode(error) ?? 'TEMPORAL_UNAVAILABLE')
@@ -43,10 +42,7 @@ async function temporalProblem(client: TemporalClient): Promise<string | undefin
   }
 }
 
-/**
- * The chains of a process as its nodes answer now. One that is away holds up only its own transfers; a process all of whose chains are away can do nothing, and
- * is not ready.
- */
+/** The chains of a process. A chain without an answering node holds up only its own transfers; without any chain the process is not ready. */
 export function checkChains(chains: Iterable<Pick<Chain, 'name' | 'heads' | 'nodes'>>): Check[] {
   const found = [...chains].map(({ name, heads, nodes }) => {
     const answers = votersOf(nodes()).some(({ state }) => state === 'up')
@@ -58,7 +54,7 @@ export function checkChains(chains: Iterable<Pick<Chain, 'name' | 'heads' | 'nod
   return found.map((check) => ({ ...check, vital }))
 }
 
-/** A head that was seen says nothing of now. */
+/** When the chain last answered. */
 function lastBlock({ latest: { timestamp } }: HeadEvent): string {
-  return Number.isFinite(timestamp) ? `; the newest block that was seen is of ${new Date(timestamp * 1_000).toISOString()}` : ''
+  return Number.isFinite(timestamp) ? `; the newest known block is of ${new Date(timestamp * 1_000).toISOString()}` : ''
 }

@@ -7,18 +7,18 @@ import type { Check } from './checks.ts'
 import { problemOf } from '../../observability/severity.ts'
 import { keptRead } from '../../runtime/shared-read.ts'
 
-/** One rendering serves all who ask within so long, ms: nobody makes a process count all day. */
+/** How long a rendering is reused, ms: repeated requests must not keep the process busy. */
 const keepMetricsMs = 500
 
 export interface AdminOptions {
   readonly host: string
-  /** 0: any free one. */
+  /** 0: any free port. */
   readonly port: number
-  /** Names that it is asked by, beside addresses and localhost. */
+  /** Host names of requests that are served. Addresses and localhost always are. */
   readonly hosts: readonly string[]
-  /** Why the process is of no use, and should be started again; undefined: it is alive. */
+  /** Why the process should be restarted. Undefined: it is alive. */
   readonly problem: () => string | undefined
-  /** What the process depends on. Throws never. */
+  /** Never throws. */
   readonly checks: () => Promise<readonly Check[]>
   /** Prometheus text. */
   readonly metrics: () => Promise<string>
@@ -26,8 +26,8 @@ export interface AdminOptions {
 }
 
 /**
- * `GET /healthz`: 200 if the process is alive, else 503: a queue that it serves is not polled. `GET /readyz`: 200 if nothing vital is missing, else 503; each
- * check by its name. `GET /metrics`: Prometheus text. It reads, and nothing else: no token is asked for, so that it takes no order and shows no secret. Throws ADMIN_LISTEN.
+ * `GET /healthz`: 200 if the process is alive, 503 if a queue that it serves is not polled. `GET /readyz`: 200 if no vital check fails, else 503,
+ * with every check. `GET /metrics`: Prometheus text. The server needs no token, so it takes no orders and shows no secrets. Throws ADMIN_LISTEN.
  */
 export async function openAdminServer({ host, port, hosts, problem, checks, metrics, logger }: AdminOptions): Promise<SmallServer> {
   const render = keptRead(metrics, { fromAnswer: keepMetricsMs })
@@ -39,8 +39,8 @@ export async function openAdminServer({ host, port, hosts, problem, checks, metr
   const answer = async (request: IncomingMessage): Promise<Answer> => {
     if (!isOwnHost(request.headers.host, hosts)) return plainText(421, 'The request names a host that is not in admin.hosts of the config.')
     const route = routes[(request.url ?? '').split('?', 1)[0] ?? '']
-    if (!route) return plainText(404, `There are ${Object.keys(routes).join(', ')}.`)
-    if (request.method !== 'GET' && request.method !== 'HEAD') return plainText(405, 'Only GET: nothing is ordered here.')
+    if (!route) return plainText(404, `The paths are ${Object.keys(routes).join(', ')}.`)
+    if (request.method !== 'GET' && request.method !== 'HEAD') return plainText(405, 'Only GET: this server takes no orders.')
     return route()
   }
   try {
@@ -56,7 +56,7 @@ export async function openAdminServer({ host, port, hosts, problem, checks, metr
   }
 }
 
-/** What is vital and missing comes first in `waitsFor`. */
+/** `waitsFor`: the vital checks that fail. */
 function readiness(checks: readonly Check[]): Answer {
   const waitsFor = checks.filter(({ ok, vital }) => vital && !ok).map(({ name }) => name)
   const ready = waitsFor.length === 0

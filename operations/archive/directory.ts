@@ -5,12 +5,12 @@ import { RelayerError } from '../../domain/catalogue/errors.ts'
 import type { ArchiveStore, StoredText } from './store.ts'
 
 /**
- * A lock so old was left behind, ms: it is held while a text is read, compared and renamed, and no longer. On a folder that several machines share, their clocks
- * must not differ by more.
+ * An older lock was left behind by a crash, ms: a lock is held only while a text is read, compared and renamed. The clocks of machines that
+ * share the folder must not differ by more.
  */
 const staleMs = 60_000
 
-/** A folder, made at the first text, for the user of the process alone. */
+/** A folder that is created with the first text, and that only the user of the process can read. */
 export function createDirectoryStore(path: string): ArchiveStore {
   return {
     async get(name) {
@@ -28,7 +28,7 @@ export function createDirectoryStore(path: string): ArchiveStore {
         await writeSynced(temporary, text)
         return await locked(`${target}.lock`, async (isMine) => {
           if ((await read(target))?.version !== was?.version) return false
-          // One that was stopped for a minute must not write what another has changed since.
+          // A process that was stopped for a minute must not overwrite a newer text.
           if (!(await isMine())) return false
           await rename(temporary, target)
           return true
@@ -51,14 +51,14 @@ async function writeSynced(temporary: string, text: string): Promise<void> {
   const file = await open(temporary, 'wx', 0o600)
   try {
     await file.writeFile(text)
-    // Else a crash of the machine may leave an empty file under the name.
+    // Without it a crash of the machine may leave an empty file.
     await file.sync()
   } finally {
     await file.close()
   }
 }
 
-/** Runs `use` while a file shows that somebody writes; false at once if it is there already. What a crash left is removed. */
+/** Runs `use` while a lock file exists. Returns false at once if the lock is held. Removes a lock that a crash left behind. */
 async function locked(lock: string, use: (isMine: () => Promise<boolean>) => Promise<boolean>): Promise<boolean> {
   const mine = randomBytes(16).toString('hex')
   try {

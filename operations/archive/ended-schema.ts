@@ -2,9 +2,9 @@ import { z } from 'zod'
 import { orderOf } from '../../domain/order.ts'
 import { isOutcome, type Transfer, transferStates } from '../../domain/transfer/transfer.ts'
 
-// Whoever reaches Temporal can let a run end with anything: what is of another shape counts as absent, and nothing here throws.
+// Anybody with access to Temporal can end a run with anything. Values of another shape count as absent, and nothing here throws.
 
-/** ms since the epoch, of this century: so that the year has four digits, and no day is invented to fill a text. */
+/** ms since the epoch. Limited to this century, so that a stranger's day makes no text of its own and the year has four digits. */
 export const timeSchema = z.number().min(Date.UTC(2020)).lt(Date.UTC(2100))
 
 export const orderSchema = z.object({
@@ -39,7 +39,7 @@ const deliverySchema = z.object({
   gasPaid: text,
 })
 
-/** What a transfer ended with: without a known outcome it is none of Portage's. */
+/** The result of a transfer. Portage writes none without a known outcome. */
 const statusSchema = z.object({
   state: z.enum(transferStates).refine(isOutcome),
   code: text,
@@ -76,11 +76,11 @@ export type EndedStatus = Omit<z.infer<typeof statusSchema>, 'tried' | 'transact
   readonly transactions?: z.infer<typeof transactionSchema>[] | undefined
   readonly orders?: z.infer<typeof orderSchema>[] | undefined
   readonly timeline?: z.infer<typeof entrySchema>[] | undefined
-  /** Entries of these lists that are of another shape. */
+  /** Entries of these lists with another shape. */
   readonly dropped: number
 }
 
-/** Undefined: it is no result of a transfer. */
+/** Undefined: it is not the result of a transfer. */
 export function readStatus(given: unknown): EndedStatus | undefined {
   const read = statusSchema.safeParse(given)
   if (!read.success) return undefined
@@ -95,7 +95,7 @@ export function readStatus(given: unknown): EndedStatus | undefined {
   return { ...rest, ...lists, dropped: [tried, transactions, orders, timeline].reduce((sum, one) => sum + (one?.length ?? 0), 0) - kept }
 }
 
-/** Undefined: what the run was started with is no transfer. */
+/** Undefined: the input of the run is not a transfer. */
 export function readTransferInput(given: unknown): Transfer | undefined {
   return transferSchema.safeParse(given).data
 }

@@ -1,18 +1,18 @@
 import type { ArchiveProgress } from './transfers.ts'
 
-/** How much of the retention has passed since the last closed run that is archived. */
+/** The share of Temporal's retention that has passed since the end of the archive. */
 export interface Freshness {
   /** ISO 8601; absent: nothing is archived yet. */
   readonly through?: string
   readonly behindHours: number
   readonly retentionHours: number
-  /** `late`: half of the retention has passed. `losing`: nine tenths have, or it is shorter than that: the next hours may be lost. */
+  /** `late`: half of the retention has passed. `losing`: nine tenths have passed, and closed transfers may soon be lost. */
   readonly state: 'fresh' | 'late' | 'losing'
 }
 
 const hourMs = 3_600_000
 
-/** @param progress undefined: nothing is archived, and all that the namespace has ever kept may be near its end */
+/** @param progress undefined: nothing is archived, so the oldest closed run may be near the end of its retention */
 export function freshnessOf(progress: ArchiveProgress | undefined, retentionHours: number, now: number): Freshness {
   const behindHours = progress ? Math.max(0, now - Date.parse(progress.through)) / hourMs : retentionHours
   const share = behindHours / retentionHours

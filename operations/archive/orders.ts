@@ -3,56 +3,57 @@ import { RelayerError } from '../../domain/catalogue/errors.ts'
 import type { KeptOrders } from '../../temporal/client/settings/kept-orders.ts'
 import { orderSchema } from './ended-schema.ts'
 import type { ArchiveStore } from './store.ts'
-import { linesOf, updateText } from './update.ts'
+import { linesOf, parsedLine, readThrough, updateText, writeThrough } from './update.ts'
 
 /** One line of the log of orders. */
 export interface OrderRecord {
-  /** Of this shape. A field that is added does not change it. */
+  /** Version of this shape. An added field does not change it. */
   readonly version: 1
-  /** ISO 8601: when it was obeyed; of the cancel of an operator's transaction, when that was ordered. */
+  /** ISO 8601: when it was obeyed. For the cancel of an operator's transaction: when it was ordered. */
   readonly at: string
   readonly subject: KeptOrders['subject']
   readonly id: string
   readonly kind: string
   readonly by: string
   readonly reason: string
-  /** What it named: a nonce, a window, fees; of a payment `valueWei`. */
+  /** Its arguments: a nonce, a window, fees; `valueWei` of a payment. */
   readonly facts?: object
-  /** How often it came one after the other; absent: once. */
+  /** How often it came in a row. Default: once. */
   readonly times?: number
-  /** Of the settings: the whole order. */
+  /** The whole order, for orders to the settings. */
   readonly order?: object
 }
 
-/** The same with the SHA-256 of the line before (of the first: of the text `portage:<day>`), so that no line can be changed or taken out unseen. */
+/** A record with the SHA-256 of the previous line (for the first line: of the text `portage:<day>`), so that no line can be changed or removed unseen. */
 type Chained = OrderRecord & { readonly previous: string }
 
-/** What one export did. */
+/** The result of one export. */
 export interface OrderExport {
   readonly found: number
   readonly added: number
   /**
-   * Subjects whose oldest kept order is younger than the last export, so that some between may have been dropped, and those that nobody answered for. Of many
-   * the first, and their number.
+   * Subjects whose oldest kept order is younger than the last export, so that orders in between may be lost, and subjects that could not be
+   * read. Only the first ones are named, then their number.
    */
   readonly maybeIncomplete: readonly string[]
-  /** Subjects with orders that are none of Portage's (their time or shape), or that found no room in the text of their day: these are not in the log. */
+  /** Subjects with orders that are not in the log: their time or shape is not Portage's, or the text of their day is full. */
   readonly skipped: readonly string[]
-  /** SHA-256 of the last line of each day that was written. Who keeps them elsewhere can prove that nothing was cut off. */
+  /** SHA-256 of the last line of each day that was written. Kept elsewhere, they prove that nothing was cut off. */
   readonly heads: Readonly<Record<string, string>>
 }
 
-/** Longest line of what anyone who reaches Temporal can write, characters: the longest transaction that chains take has half of it. */
+/** Longest line of a subject that anybody with access to Temporal can write, characters: twice the longest transaction of a chain. */
 const longestOrder = 500_000
-/** From so many characters on a day takes only orders to settings, lanes and streams: V8 has no string of 2^29. */
+/** A longer day, characters, takes only orders to settings, lanes and streams: V8 has no string of 2^29. */
 const fullDay = 100_000_000
-/** Subjects that are named. */
+/** Most subjects that are named. */
 const mostNamed = 20
 const progressName = 'orders/progress.json'
 
 /**
- * Appends what is not in the log yet, to the text of its day (UTC). The same export again writes nothing. Throws ARCHIVE_UNAVAILABLE, ARCHIVE_INVALID.
- * @param through when the orders were read, ms since the epoch; undefined: some that were given since the last export were not looked for
+ * Appends orders that are not in the log yet to the text of their day (UTC). Repeating an export writes nothing. Throws ARCHIVE_UNAVAILABLE,
+ * ARCHIVE_INVALID.
+ * @param through when the orders were read, ms since the epoch; undefined: not every order since the last export was looked for
  */
 export async function exportOrders(store: ArchiveStore, kept: readonly KeptOrders[], through: number | undefined): Promise<OrderExport> {
   const last = await lastExport(store)
@@ -69,7 +70,7 @@ export async function exportOrders(store: ArchiveStore, kept: readonly KeptOrder
     let missing: OrderRecord[] = []
     await updateText(store, nameOf(day), (text) => {
       const lines = linesOf(text)
-      const known = new Set(lines.map((line) => keyOf(parsed(line, nameOf(day)))))
+      const known = new Set(lines.map((line) => keyOf(parsedLine<Chained>(line, nameOf(day)))))
       missing = withRoom(
         ofDay.filter((record) => !known.has(keyOf(record))),
         text?.length ?? 0,
@@ -83,14 +84,14 @@ export async function exportOrders(store: ArchiveStore, kept: readonly KeptOrder
     if (missing.length === 0) delete heads[day]
     added += missing.length
   }
-  // Of a ledger that was not read, the next export must not take its orders since the last one for known.
+  // Orders of a ledger that was not read are still missing: the next export must look for them.
   const isBehind = kept.some(({ unread, subject }) => unread && !isAnyones(subject))
-  if (through !== undefined && !isBehind) await writeProgress(store, through)
+  if (through !== undefined && !isBehind) await writeThrough(store, progressName, through)
   const maybeIncomplete = kept.filter(({ isFull, orders, unread }) => unread || (isFull && (orders[0]?.at ?? 0) > last)).map(({ id }) => id)
   return { found: records.length, added, maybeIncomplete: named(maybeIncomplete), skipped: named([...skipped]), heads }
 }
 
-/** Whoever reaches Temporal can start these, as many as he likes. */
+/** Anybody with access to Temporal can start any number of these. */
 function isAnyones(subject: KeptOrders['subject']): boolean {
   return subject === 'transfer' || subject === 'operator transaction'
 }
@@ -109,43 +110,25 @@ function named(subjects: readonly string[]): readonly string[] {
   return subjects.length <= mostNamed ? subjects : [...subjects.slice(0, mostNamed), `and ${subjects.length - mostNamed} more`]
 }
 
-/** The lines of a day in order, after their chain was checked. Throws ARCHIVE_INVALID with the number of the line that does not fit. */
+/** Checks the chain of a day's lines. Throws ARCHIVE_INVALID with the number of the line that does not fit. */
 export async function verifyDay(store: ArchiveStore, day: string): Promise<{ readonly orders: number; readonly head: string }> {
-  const lines = await readDay(store, day)
+  const lines = linesOf((await store.get(nameOf(day)))?.text)
   for (const [index, line] of lines.entries()) {
-    if (parsed(line, nameOf(day)).previous === hashOf(lines[index - 1], day)) continue
+    if (parsedLine<Chained>(line, nameOf(day)).previous === hashOf(lines[index - 1], day)) continue
     throw new RelayerError('ARCHIVE_INVALID', {
-      detail: 'A line before it was changed, added or taken out.',
+      detail: 'A line before it was changed, added or removed.',
       facts: { name: nameOf(day), line: index + 1 },
     })
   }
   return { orders: lines.length, head: hashOf(lines.at(-1), day) }
 }
 
-async function readDay(store: ArchiveStore, day: string): Promise<string[]> {
-  return linesOf((await store.get(nameOf(day)))?.text)
-}
-
-/** When orders were exported last, ms since the epoch; 0: never. Throws ARCHIVE_UNAVAILABLE, ARCHIVE_INVALID. */
+/** Time of the last export, ms since the epoch; 0: never. Throws ARCHIVE_UNAVAILABLE, ARCHIVE_INVALID. */
 export async function lastExport(store: ArchiveStore): Promise<number> {
-  return progressIn((await store.get(progressName))?.text)
+  return (await readThrough(store, progressName)) ?? 0
 }
 
-function progressIn(text: string | undefined): number {
-  if (text === undefined) return 0
-  const at = Date.parse(String((parsed(text, progressName) as { through?: unknown }).through))
-  if (Number.isNaN(at)) throw new RelayerError('ARCHIVE_INVALID', { facts: { name: progressName } })
-  return at
-}
-
-/** Another process may have come further: that stays. */
-function writeProgress(store: ArchiveStore, through: number): Promise<void> {
-  return updateText(store, progressName, (text) =>
-    progressIn(text) < through ? `${JSON.stringify({ through: new Date(through).toISOString() })}\n` : undefined,
-  )
-}
-
-/** An order that is none is skipped: it must not keep the others out of the log. */
+/** Malformed orders are skipped: they must not keep others out of the log. */
 function recordsOf({ subject, id, orders }: KeptOrders, skipped: Set<string>): OrderRecord[] {
   return orders.flatMap((one) => {
     const read = orderSchema.safeParse(one)
@@ -166,19 +149,11 @@ function recordsOf({ subject, id, orders }: KeptOrders, skipped: Set<string>): O
 }
 
 /**
- * One order has one key; one that came again has another number of times, and a line of its own. An operator's transaction is sent and cancelled once: its
- * time is none of its key, since it may be told as that of a later run.
+ * One order has one key. A repeated order has another number of times, and its own line. An operator's transaction is sent and cancelled once:
+ * its time is not part of the key, because a later run may report another time.
  */
 function keyOf({ at, subject, id, kind, by, reason, facts, times, order }: OrderRecord): string {
   return JSON.stringify([subject === 'operator transaction' ? '' : at, subject, id, kind, by, reason, facts, times, order])
-}
-
-function parsed(line: string, name: string): Chained {
-  try {
-    return JSON.parse(line) as Chained
-  } catch (cause) {
-    throw new RelayerError('ARCHIVE_INVALID', { facts: { name }, cause })
-  }
 }
 
 function hashOf(line: string | undefined, day: string): string {

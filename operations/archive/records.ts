@@ -3,20 +3,20 @@ import type { Delivery, Transfer } from '../../domain/transfer/transfer.ts'
 import type { ClosedRun, ClosedTransfer } from '../../temporal/client/transfers/closed-runs.ts'
 import { type EndedStatus, readStatus, readTransferInput } from './ended-schema.ts'
 
-/** One line of the archive of transfers: a closed run. Amounts are decimal strings, their unit in the field's name; times ISO 8601. */
+/** One line of the archive of transfers: a closed run. Amounts are decimal strings with their unit in the field's name. Times are ISO 8601. */
 export interface TransferRecord {
-  /** Of this shape. A field that is added does not change it. */
+  /** Version of this shape. An added field does not change it. */
   readonly version: 1
-  /** Workflow id, and its run: an id that was started again has several. */
+  /** Workflow id and run id. An id that was started again has several runs. */
   readonly id: string
   readonly runId: string
-  /** Temporal's word: COMPLETED, or TERMINATED, FAILED… without an outcome. */
+  /** Temporal's status: COMPLETED, or TERMINATED, FAILED… without an outcome. */
   readonly execution: string
   readonly startedAt: string
   readonly closedAt: string
-  /** The message (base64) and what it says of itself; absent: what the run was started with is no transfer. */
+  /** The message (base64) and its fields. Absent: the input of the run is not a transfer. */
   readonly transfer?: Transfer
-  /** delivered, rejected, declined or cancelled; absent: it has no outcome. */
+  /** delivered, rejected, declined or cancelled. Absent: the run has no outcome. */
   readonly outcome?: string
   readonly code?: string
   readonly reason?: string
@@ -26,7 +26,7 @@ export interface TransferRecord {
   readonly nonce?: number
   readonly batch?: string
   readonly rounds?: number
-  /** Transactions that were signed for its last nonce, in order. */
+  /** Transactions that were signed for its last nonce, the oldest first. */
   readonly attempts?: readonly {
     readonly kind: string
     readonly hash: string
@@ -34,13 +34,13 @@ export interface TransferRecord {
     readonly maxPriorityFeePerGasWei: string
     readonly fate: string
   }[]
-  /** All that was signed for it, by every process and in every round, on whatever lane; the newest 48. Absent: nothing was, or an earlier release has written the line. */
+  /** The newest 48 transactions that were signed for it, by every process, in every round and on every lane. Absent: none was signed. */
   readonly transactions?: readonly {
     readonly lane: string
     readonly nonce: number
     readonly round: number
     readonly kind: string
-    /** Absent: it was recorded, and no process has told its hash. */
+    /** Absent: it was recorded, and no process reported its hash. */
     readonly hash?: string
     readonly maxFeePerGasWei: string
     readonly maxPriorityFeePerGasWei: string
@@ -48,21 +48,23 @@ export interface TransferRecord {
     readonly gasPaidWei?: string
     readonly at?: string
   }[]
-  /** What was ordered of it, and by whom; the newest 32. */
+  /** The newest 32 orders. */
   readonly orders?: readonly (Omit<GivenOrder, 'at'> & { readonly at: string })[]
   readonly timeline?: readonly { readonly at: string; readonly state: string; readonly note: string }[]
-  /** Why what it was started with, or its result, could not be read: an error code, such as ENCRYPTION_KEY_UNKNOWN. A later pass reads it again. */
+  /** The error code with which its input or result could not be read, such as ENCRYPTION_KEY_UNKNOWN. A later pass reads it again. */
   readonly unreadable?: string
-  /** It ended with what is no result of a transfer: somebody else than Portage wrote it. */
+  /** Its result is not one of a transfer: somebody else than Portage wrote it. */
   readonly invalid?: true
-  /** Entries of its lists that were of another shape, and are left out. */
+  /** Entries of its lists with another shape, which are left out. */
   readonly dropped?: number
-  /** It was too long, and is without its lists; if that did not do, or its ten minutes are full, without its message and texts too. */
+  /** It was too long and lacks its lists. If that was not enough, or its slice is full, it also lacks its message and texts. */
   readonly shortened?: true
 }
 
-/** Longest line, characters: a transfer with the longest message has some 300,000. */
+/** Longest line, characters. A transfer with the longest message has some 300,000. */
 export const longestRecord = 400_000
+/** Slices longer than this, characters, get the shortest lines: V8 has no string of 2^29, and a text is read and written whole. */
+const fullSlice = 100_000_000
 
 export function transferRecord(run: ClosedRun, ended: ClosedTransfer): TransferRecord {
   const { workflowId: id, runId, execution, startedAt, closedAt } = run
@@ -78,7 +80,7 @@ export function transferRecord(run: ClosedRun, ended: ClosedTransfer): TransferR
   return JSON.stringify(record).length <= longestRecord ? record : shortRecord(record)
 }
 
-/** The record without its lists; if it is too long even so, without all texts that whoever wrote the result chose. */
+/** The record without its lists. If it is still too long, also without every text that a stranger may have written. */
 function shortRecord(record: TransferRecord): TransferRecord {
   const { attempts: _, transactions: _transactions, orders: _orders, timeline: _timeline, ...rest } = record
   return JSON.stringify(rest).length <= longestRecord ? { ...rest, shortened: true } : shortestRecord(record)
@@ -96,7 +98,7 @@ export function shortestRecord(record: TransferRecord): TransferRecord {
   }
 }
 
-/** A key was missing, or the like: it is to be read again. */
+/** A key was missing, for example: a later pass reads it again. */
 export function isUnreadable({ unreadable }: TransferRecord): boolean {
   return unreadable !== undefined
 }
@@ -153,4 +155,26 @@ function transactionOf({
 
 function timeOf(ms: number): string {
   return new Date(ms).toISOString()
+}
+
+/** The records that are not archived yet, and those of runs that were unreadable before and are not now. */
+export function newOnes(archived: readonly TransferRecord[], records: readonly TransferRecord[]): TransferRecord[] {
+  const there = new Map<string, boolean>()
+  for (const record of archived) there.set(record.runId, isUnreadable(record) && there.get(record.runId) !== false)
+  return records.filter((record) => {
+    const mayBeBetter = there.get(record.runId)
+    return mayBeBetter === undefined || (mayBeBetter && !isUnreadable(record))
+  })
+}
+
+/** The text of a slice with more lines. @param full length from which on lines are the shortest, characters */
+export function sliceText(lines: readonly string[], added: readonly TransferRecord[], full = fullSlice): string {
+  const all = [...lines]
+  let length = lines.reduce((sum, line) => sum + line.length, 0)
+  for (const record of added) {
+    const line = JSON.stringify(record)
+    all.push(length + line.length <= full ? line : JSON.stringify(shortestRecord(record)))
+    length += all.at(-1)?.length ?? 0
+  }
+  return `${all.join('\n')}\n`
 }

@@ -1,76 +1,97 @@
 import { createHash, createHmac, type Hash, type Hmac } from 'node:crypto'
-import { setTimeout as delay } from 'node:timers/promises'
 import { backoffMs } from '../../domain/backoff.ts'
 import { RelayerError } from '../../domain/catalogue/errors.ts'
-import { fetchBounded } from '../../runtime/http/fetch-bounded.ts'
+import { type BoundedAnswer, fetchBounded } from '../../runtime/http/fetch-bounded.ts'
+import { pause } from '../../runtime/wait.ts'
 import type { ArchiveStore, S3Place } from './store.ts'
 
-/** Longest wait for one answer, ms. */
+/** Time limit of one request, ms. */
 const timeoutMs = 60_000
 /** Far above a text of ten minutes at 100 transfers per second. */
 const mostBytes = 512 * 1024 * 1024
-/** A request is tried so often: a pass that fails is made again later, from where it was. */
+/** A failed pass is repeated later, so a few tries are enough. */
 const tries = 4
-const [firstWaitMs, longestWaitMs] = [200, 5_000] as const
+const [firstPauseMs, longestPauseMs] = [200, 5_000] as const
 /**
- * The text is not the one that was read (412), or another is written at this moment (409).
+ * The text has changed since it was read (412), or another write is under way (409).
  * https://docs.aws.amazon.com/AmazonS3/latest/userguide/conditional-writes.html
  */
 const othersWrote: ReadonlySet<number> = new Set([409, 412])
 
+interface S3Request {
+  readonly method: 'GET' | 'PUT'
+  readonly name: string
+  readonly body?: string
+  readonly condition?: Readonly<Record<string, string>>
+}
+
 /**
- * A bucket of S3, or of a server that speaks its protocol (MinIO, R2, Ceph…), with the AWS SDK's own signer and chain of credentials: environment, shared files,
- * web identity, instance. Both are loaded here only, and are there for KMS anyway: no process with a key has a package more for it. The SDK's client for S3 would
- * add three (itself, its checksums, its middleware), for two requests.
+ * A bucket of S3, or of a server with its protocol (MinIO, R2, Ceph…). Uses the signer and the chain of credentials of the AWS SDK
+ * (environment, shared files, web identity, instance), which KMS needs anyway. The SDK's client for S3 would add three packages for two requests.
  */
 export function createS3Store(place: S3Place): ArchiveStore {
-  const base =
-    place.endpoint === undefined
-      ? `https://${place.bucket}.s3.${place.region}.amazonaws.com/`
-      : `${place.endpoint.replace(/\/$/, '')}/${place.bucket}/`
-  const urlOf = (name: string) =>
-    new URL(`${base}${[...place.prefix.split('/'), ...name.split('/')].map(encodeURIComponent).filter(Boolean).join('/')}`)
   let signing: ReturnType<typeof createSigner> | undefined
-  const request = async (method: 'GET' | 'PUT', name: string, body?: string, condition: Readonly<Record<string, string>> = {}) => {
+
+  async function request(given: S3Request): Promise<BoundedAnswer> {
+    const { name } = given
     signing ??= createSigner(place.region)
     const sign = await signing
-    for (let count = 0; ; count++) {
-      const url = urlOf(name)
-      const headers = await sign(method, url, body, condition).catch((error: unknown) => {
-        throw unavailable(name, String(error instanceof Error ? error.message : error))
-      })
-      const answer = await fetchBounded(url, { method, headers, ...(body !== undefined && { body }) }, { timeoutMs, mostBytes }).catch(
-        (error: unknown) => (error instanceof Error ? error : new Error(String(error))),
-      )
-      if (!(answer instanceof Error) && (answer.ok || answer.status === 404 || othersWrote.has(answer.status))) return answer
-      const isPassing = answer instanceof Error || answer.status >= 500 || answer.status === 429
-      if (!isPassing || count + 1 === tries) throw unavailable(name, answer instanceof Error ? answer.message : saysOf(answer))
-      await delay(backoffMs(count, firstWaitMs, longestWaitMs))
+    for (let count = 1; ; count++) {
+      const answer = await send(given, urlOf(place, name), sign)
+      if (!(answer instanceof Error)) {
+        if (answer.ok || answer.status === 404 || othersWrote.has(answer.status)) return answer
+        if (answer.status < 500 && answer.status !== 429) throw unavailable(name, problemOf(answer))
+      }
+      if (count === tries) throw unavailable(name, answer instanceof Error ? answer.message : problemOf(answer))
+      await pause(backoffMs(count - 1, firstPauseMs, longestPauseMs))
     }
   }
-  /** A bucket that is not there must not look like one that is empty. */
-  const isMissing = (name: string, { status, text }: { readonly status: number; readonly text: string }) => {
+
+  /** Throws ARCHIVE_UNAVAILABLE for a missing bucket, which must not pass for an empty one. */
+  function isMissing(name: string, { status, text }: BoundedAnswer): boolean {
     if (status === 404 && text.includes('NoSuchBucket')) throw unavailable(name, `there is no bucket ${place.bucket}`)
     return status === 404
   }
+
   return {
     async get(name) {
-      const answer = await request('GET', name)
+      const answer = await request({ method: 'GET', name })
       if (isMissing(name, answer)) return undefined
       const version = answer.headers.get('etag')
-      if (!answer.ok || version === null) throw unavailable(name, answer.ok ? 'an answer without an ETag' : saysOf(answer))
+      if (!answer.ok || version === null) throw unavailable(name, answer.ok ? 'an answer without an ETag' : problemOf(answer))
       return { text: answer.text, version }
     },
     async put(name, text, was) {
-      const answer = await request('PUT', name, text, was ? { 'if-match': was.version } : { 'if-none-match': '*' })
-      // Missing: it was removed since it was read.
-      if (isMissing(name, answer) || othersWrote.has(answer.status)) return false
-      return true
+      const condition: Record<string, string> = was ? { 'if-match': was.version } : { 'if-none-match': '*' }
+      const answer = await request({ method: 'PUT', name, body: text, condition })
+      // Missing: the text was removed since it was read.
+      return !isMissing(name, answer) && !othersWrote.has(answer.status)
     },
   }
 }
 
-/** The headers of a signed request. */
+function urlOf({ bucket, region, endpoint, prefix }: S3Place, name: string): URL {
+  const base = endpoint === undefined ? `https://${bucket}.s3.${region}.amazonaws.com/` : `${endpoint.replace(/\/$/, '')}/${bucket}/`
+  return new URL(`${base}${[...prefix.split('/'), ...name.split('/')].map(encodeURIComponent).filter(Boolean).join('/')}`)
+}
+
+/** The answer, or the error of a request that got none. Throws ARCHIVE_UNAVAILABLE if it cannot be signed. */
+async function send(
+  { method, name, body, condition = {} }: S3Request,
+  url: URL,
+  sign: Awaited<ReturnType<typeof createSigner>>,
+): Promise<BoundedAnswer | Error> {
+  const headers = await sign(method, url, body, condition).catch((error: unknown) => {
+    throw unavailable(name, asError(error).message)
+  })
+  return fetchBounded(url, { method, headers, ...(body !== undefined && { body }) }, { timeoutMs, mostBytes }).catch(asError)
+}
+
+function asError(error: unknown): Error {
+  return error instanceof Error ? error : new Error(String(error))
+}
+
+/** Signs requests: the returned function gives the headers. The packages are loaded only here. */
 async function createSigner(region: string) {
   const [{ SignatureV4 }, { defaultProvider }] = await Promise.all([
     import('@smithy/signature-v4'),
@@ -80,21 +101,14 @@ async function createSigner(region: string) {
   return async (method: string, url: URL, body: string | undefined, condition: Readonly<Record<string, string>>) => {
     const { protocol, hostname, port, pathname: path, host } = url
     const headers = { host, ...condition, ...(body !== undefined && { 'content-type': 'application/x-ndjson' }) }
-    const signed = await signer.sign({
-      method,
-      protocol,
-      hostname,
-      path,
-      headers,
-      ...(port && { port: Number(port) }),
-      ...(body !== undefined && { body }),
-    })
+    const target = { method, protocol, hostname, path, headers, ...(port && { port: Number(port) }) }
+    const signed = await signer.sign({ ...target, ...(body !== undefined && { body }) })
     const { host: _, ...rest } = signed.headers
     return rest
   }
 }
 
-/** SHA-256 and its HMAC as the signer takes them. */
+/** SHA-256 and its HMAC in the form that the signer takes. */
 class Sha256 {
   readonly #secret: string | Uint8Array | undefined
   #hash: Hash | Hmac
@@ -125,8 +139,8 @@ function bytesOf(data: ArrayBuffer | ArrayBufferView): Uint8Array {
   return ArrayBuffer.isView(data) ? new Uint8Array(data.buffer, data.byteOffset, data.byteLength) : new Uint8Array(data)
 }
 
-/** What the store says, without what it may repeat of the request. */
-function saysOf({ status, text }: { readonly status: number; readonly text: string }): string {
+/** The status and code of an answer, without texts that may repeat the request. */
+function problemOf({ status, text }: Pick<BoundedAnswer, 'status' | 'text'>): string {
   const code = /<Code>(\w{1,60})<\/Code>/.exec(text)?.[1]
   return `HTTP ${status}${code ? ` ${code}` : ''}`
 }

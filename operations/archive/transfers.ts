@@ -1,22 +1,21 @@
-import { RelayerError } from '../../domain/catalogue/errors.ts'
+import { mapLimited } from '../../runtime/map-limited.ts'
 import type { TemporalClient } from '../../temporal/client/connection/client.ts'
 import { type ClosedRun, listClosedRuns, readClosedRun } from '../../temporal/client/transfers/closed-runs.ts'
 import type { KeptOrders } from '../../temporal/client/settings/kept-orders.ts'
-import { isUnreadable, type TransferRecord, transferRecord } from './records.ts'
-import { newOnes, sliceText } from './slice-text.ts'
+import { isUnreadable, newOnes, sliceText, type TransferRecord, transferRecord } from './records.ts'
 import type { ArchiveStore } from './store.ts'
-import { linesOf, updateText } from './update.ts'
+import { linesOf, parsedLine, readThrough, updateText, writeThrough } from './update.ts'
 
-/** Closed transfers of so long go into one text, ms. */
+/** Transfers that closed in the same ten minutes share a text, ms. */
 const sliceMs = 10 * 60_000
-/** A run is in the list of closed runs so long after its end, ms: usually within a second. */
+/** Temporal lists a closed run at most this long after its end, ms. Usually it takes a second. */
 const listLagMs = 2 * 60_000
-/** So far before what is archived already each pass looks again, ms: for runs that the list showed late. */
+/** Each pass begins this long before the end of the archive, ms, for runs that were listed late. */
 const overlapMs = 60 * 60_000
-/** What one question to the list is about, ms: the server allows ten of them per second, and others need some. */
+/** Period of one query to the list, ms. The server allows ten queries per second, and others need some. */
 const listedMs = 60 * 60_000
 const progressName = 'transfers/progress.json'
-/** Histories that are read at a time. */
+/** Histories that are read at the same time. */
 const atOnce = 8
 
 /** How far the archive of transfers goes. */
@@ -25,59 +24,51 @@ export interface ArchiveProgress {
   readonly through: string
 }
 
-/** What one pass did. */
+/** The result of one pass. */
 export interface ArchivePass extends Partial<ArchiveProgress> {
-  /** Where it began to look, ISO 8601. */
+  /** Where it began, ISO 8601. */
   readonly from: string
-  /** It began after the end of what was archived, so that `through` stays: the next pass begins there. Absent: nothing was left out. */
+  /** It began after the end of the archive, so `through` stays: the next pass begins there. Absent: nothing was left out. */
   readonly leftOut?: true
-  /** Closed runs that it found, and those that were not in the archive. */
+  /** Closed runs that it found, and how many of them were not in the archive. */
   readonly found: number
   readonly added: number
-  /** Of those found, the runs whose result or message could not be read, mostly for want of a key: their lines have no outcome. */
+  /** Runs whose result or message could not be read, mostly because a key is missing: their lines have no outcome. */
   readonly unreadable: number
-  /** What was ordered of the transfers of that time. */
+  /** Orders to the transfers of that time. */
   readonly orders: readonly KeptOrders[]
 }
 
 interface PassOptions {
-  /** ms since the epoch: where to begin; absent: an hour before the end of the last pass, or before `ordersThrough`. */
+  /** ms since the epoch. Default: an hour before the end of the last pass, or before `ordersThrough`. */
   readonly since?: number | undefined
-  /** ms since the epoch: orders of transfers that closed later are not in the log yet, perhaps. */
+  /** ms since the epoch. Orders to transfers that closed later may be missing from the log. */
   readonly ordersThrough: number
-  /** ms since the epoch: where to begin if nothing is archived yet. */
+  /** Where to begin if nothing is archived yet, ms since the epoch. */
   readonly oldest: number
   readonly now: number
 }
 
 /** Throws ARCHIVE_UNAVAILABLE, ARCHIVE_INVALID. */
 export async function readProgress(store: ArchiveStore): Promise<ArchiveProgress | undefined> {
-  return progressIn((await store.get(progressName))?.text)
-}
-
-function progressIn(text: string | undefined): ArchiveProgress | undefined {
-  if (text === undefined) return undefined
-  try {
-    const { through } = JSON.parse(text) as Partial<ArchiveProgress>
-    if (typeof through === 'string' && !Number.isNaN(Date.parse(through))) return { through }
-  } catch {}
-  throw new RelayerError('ARCHIVE_INVALID', { facts: { name: progressName } })
+  const through = await readThrough(store, progressName)
+  return through === undefined ? undefined : { through: isoOf(through) }
 }
 
 /**
- * Writes a line for each run of a transfer that has closed, into one text for each ten minutes: what is there stays, what is missing is added. The same pass
- * again writes nothing. One that fails is made again from where it was. Throws ARCHIVE_UNAVAILABLE, ARCHIVE_INVALID, TEMPORAL_UNAVAILABLE and the like.
+ * Writes a line for each closed run of a transfer, into one text for each ten minutes. Lines that are there stay, missing ones are added.
+ * Repeating a pass writes nothing; a failed pass is continued by the next. Throws ARCHIVE_UNAVAILABLE, ARCHIVE_INVALID, TEMPORAL_UNAVAILABLE
+ * and the like.
  */
 export async function archiveTransfers(
   client: TemporalClient,
   store: ArchiveStore,
   { since, ordersThrough, oldest, now }: PassOptions,
 ): Promise<ArchivePass> {
-  const known = await readProgress(store)
-  const through = known && Date.parse(known.through)
+  const through = await readThrough(store, progressName)
   const from = sliceOf(since ?? (through === undefined ? oldest : Math.max(oldest, Math.min(through, ordersThrough) - overlapMs)))
   const end = sliceOf(now - listLagMs)
-  // What Temporal has forgotten is not waited for. Of all else, what comes before `from` must be archived.
+  // Runs that Temporal has forgotten are given up. All others before `from` must be archived.
   const leftOut = from > Math.max(oldest, through ?? 0)
   let [found, added, unreadable] = [0, 0, 0]
   const orders: KeptOrders[] = []
@@ -91,8 +82,8 @@ export async function archiveTransfers(
       unreadable += written.unreadable
       for (const record of written.records) orders.push(...ordersOf(record))
     }
-    // Of a pass that began before the end of the last one, this may be less than is archived.
-    if (!leftOut && until > (through ?? 0)) await writeProgress(store, until)
+    // A pass that began before the end of the last one may be behind it.
+    if (!leftOut && until > (through ?? 0)) await writeThrough(store, progressName, until)
   }
   return { from: isoOf(from), ...(await readProgress(store)), ...(leftOut && { leftOut }), found, added, unreadable, orders }
 }
@@ -108,25 +99,22 @@ function bySlice(runs: readonly ClosedRun[]): Map<number, ClosedRun[]> {
   return slices
 }
 
-/** What is archived of the slice afterwards, and how many lines of it are new. */
+/** The records of the slice afterwards, and the number of new lines. */
 async function addToSlice(client: TemporalClient, store: ArchiveStore, slice: number, runs: readonly ClosedRun[]) {
   const name = sliceName(slice)
-  let archived = linesOf((await store.get(name))?.text).map((line) => parsed(line, name))
+  let archived = linesOf((await store.get(name))?.text).map((line) => parsedLine<TransferRecord>(line, name))
   const known = new Set(archived.filter((record) => !isUnreadable(record)).map(({ runId }) => runId))
   const missing = runs.filter(({ runId }) => !known.has(runId))
-  const records: TransferRecord[] = []
-  for (let at = 0; at < missing.length; at += atOnce) {
-    const read = missing.slice(at, at + atOnce).map(async (run) => {
-      const ended = await readClosedRun(client, run)
-      return ended ? [transferRecord(run, ended)] : []
-    })
-    records.push(...(await Promise.all(read)).flat())
-  }
+  const read = await mapLimited(missing, atOnce, async (run) => {
+    const ended = await readClosedRun(client, run)
+    return ended ? [transferRecord(run, ended)] : []
+  })
+  const records = read.flat()
   let added: TransferRecord[] = []
   if (records.length > 0) {
     await updateText(store, name, (text) => {
       const lines = linesOf(text)
-      archived = lines.map((line) => parsed(line, name))
+      archived = lines.map((line) => parsedLine<TransferRecord>(line, name))
       added = newOnes(archived, records)
       return added.length === 0 ? undefined : sliceText(lines, added)
     })
@@ -134,27 +122,9 @@ async function addToSlice(client: TemporalClient, store: ArchiveStore, slice: nu
   return { records: [...archived, ...added], added: added.length, unreadable: records.filter(isUnreadable).length }
 }
 
-function parsed(line: string, name: string): TransferRecord {
-  try {
-    return JSON.parse(line) as TransferRecord
-  } catch (cause) {
-    throw new RelayerError('ARCHIVE_INVALID', { facts: { name }, cause })
-  }
-}
-
 function ordersOf({ id, orders = [] }: TransferRecord): KeptOrders[] {
   if (orders.length === 0) return []
   return [{ subject: 'transfer', id, orders: orders.map((order) => ({ ...order, at: Date.parse(order.at) })), isFull: false }]
-}
-
-/** Another process may have come further: that stays. */
-function writeProgress(store: ArchiveStore, through: number): Promise<void> {
-  return updateText(store, progressName, (text) => {
-    const known = progressIn(text)
-    return known && Date.parse(known.through) >= through
-      ? undefined
-      : `${JSON.stringify({ through: isoOf(through) } satisfies ArchiveProgress)}\n`
-  })
 }
 
 /** `transfers/2026/11/22/1720.jsonl`, in UTC. */

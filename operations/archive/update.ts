@@ -1,16 +1,16 @@
-import { setTimeout as delay } from 'node:timers/promises'
 import { backoffMs } from '../../domain/backoff.ts'
 import { RelayerError } from '../../domain/catalogue/errors.ts'
+import { pause } from '../../runtime/wait.ts'
 import type { ArchiveStore } from './store.ts'
 
-/** With the waits between them some ten seconds: each time somebody else was faster. */
+/** With the pauses in between some ten seconds, in which another process was faster each time. */
 const tries = 12
-const [firstWaitMs, longestWaitMs] = [20, 2_000] as const
+const [firstPauseMs, longestPauseMs] = [20, 2_000] as const
 
 /**
- * Changes a text, of which another process may do the same at the same time: then it reads again and changes what that one has written. Throws
- * ARCHIVE_UNAVAILABLE, and what `change` throws.
- * @param change called for each try with what is there; undefined: nothing is to be written
+ * Changes a text that another process may change at the same time: then it is read and changed again. Throws ARCHIVE_UNAVAILABLE, and what
+ * `change` throws.
+ * @param change called at each try with the current text; undefined: nothing is to be written
  */
 export async function updateText(
   store: ArchiveStore,
@@ -24,12 +24,43 @@ export async function updateText(
     if (was !== undefined && was.text === sent) return
     sent = change(was?.text)
     if (sent === undefined || (await store.put(name, sent, was))) return
-    // Not all at the same time again.
-    await delay(backoffMs(count, firstWaitMs, longestWaitMs) * (0.5 + Math.random()))
+    // Random, so that two processes do not collide again.
+    await pause(backoffMs(count, firstPauseMs, longestPauseMs) * (0.5 + Math.random()))
   }
-  throw new RelayerError('ARCHIVE_UNAVAILABLE', { detail: 'others write it all the time, or one left its lock behind', facts: { name } })
+  throw new RelayerError('ARCHIVE_UNAVAILABLE', { detail: 'other processes keep writing it, or one left its lock behind', facts: { name } })
 }
 
 export function linesOf(text: string | undefined): string[] {
   return text?.split('\n').filter(Boolean) ?? []
+}
+
+/** The object of a line. Throws ARCHIVE_INVALID. */
+export function parsedLine<Line extends object>(line: string, name: string): Line {
+  let cause: unknown
+  try {
+    const value: unknown = JSON.parse(line)
+    if (typeof value === 'object' && value !== null) return value as Line
+  } catch (error) {
+    cause = error
+  }
+  throw new RelayerError('ARCHIVE_INVALID', { facts: { name }, cause })
+}
+
+/** How far an archive goes, from its progress file, ms since the epoch. Undefined: nothing is archived. Throws ARCHIVE_UNAVAILABLE, ARCHIVE_INVALID. */
+export async function readThrough(store: ArchiveStore, name: string): Promise<number | undefined> {
+  return throughIn((await store.get(name))?.text, name)
+}
+
+/** Raises the progress. Another process may have come further: that stays. */
+export function writeThrough(store: ArchiveStore, name: string, through: number): Promise<void> {
+  return updateText(store, name, (text) =>
+    (throughIn(text, name) ?? 0) < through ? `${JSON.stringify({ through: new Date(through).toISOString() })}\n` : undefined,
+  )
+}
+
+function throughIn(text: string | undefined, name: string): number | undefined {
+  if (text === undefined) return undefined
+  const at = Date.parse(String(parsedLine<{ through?: unknown }>(text, name).through))
+  if (Number.isNaN(at)) throw new RelayerError('ARCHIVE_INVALID', { facts: { name } })
+  return at
 }

@@ -3,22 +3,21 @@ import { z } from 'zod'
 import { RelayerError } from '../../domain/catalogue/errors.ts'
 
 const base64 = z.base64()
-/** Payloads as protobuf's JSON has them: https://docs.temporal.io/codec-server */
+/** Payloads in protobuf JSON: https://docs.temporal.io/codec-server */
 const requestSchema = z.object({
   payloads: z.array(z.object({ metadata: z.record(z.string(), base64).optional(), data: base64.optional() })).max(10_000),
 })
 
 type JsonPayload = z.output<typeof requestSchema>['payloads'][number]
 
-/** What was decoded of a request, as the body of the answer, and how much of it. */
 export interface Decoded {
   readonly body: string
   readonly payloads: number
-  /** Left as they were: no key of ours opens them, or they were changed. */
+  /** Payloads that are returned unchanged, because no key opens them or they were altered. */
   readonly unreadable: number
 }
 
-/** Decodes the payloads of a request. One that cannot be decoded is returned as it is, so that it hides no other. Throws INPUT_INVALID, which quotes nothing. */
+/** Decodes the payloads of a request. A payload that cannot be decoded is returned unchanged. Throws INPUT_INVALID, which quotes nothing. */
 export async function decodeRequest(codec: PayloadCodec, body: Buffer): Promise<Decoded> {
   const parsed = requestSchema.safeParse(parseJson(body))
   if (!parsed.success) throw new RelayerError('INPUT_INVALID', { detail: 'The body is not {"payloads": […]} of protobuf JSON.' })

@@ -9,19 +9,19 @@ import type { Logger } from '../../observability/logger.ts'
 import { decodeRequest } from './decode.ts'
 import { signedIn, signInPage, tokenOfCookie, tokenOfForm } from './sign-in.ts'
 
-/** A payload has at most 2 MiB (Temporal's own limit), which are 2.7 MiB of base64; tools send the payloads of an event together. */
+/** Temporal limits a payload to 2 MiB, which are 2.7 MiB of base64. Tools send the payloads of an event together. */
 const mostBodyBytes = 8 * 1024 * 1024
 const mostTokenBytes = 8 * 1024
-/** Of all requests that are read at a time. */
+/** Limit for all requests together. */
 const mostBytesAtATime = 64 * 1024 * 1024
 
 export interface CodecServerOptions {
   readonly host: string
-  /** 0: any free one. */
+  /** 0: any free port. */
   readonly port: number
-  /** Names that it is asked by, beside addresses and localhost. */
+  /** Host names of requests that are served. Addresses and localhost always are. */
   readonly hosts: readonly string[]
-  /** Of Web UIs whose pages may ask: scheme, host and port. */
+  /** Scheme, host and port of the Web UIs whose pages may send requests. */
   readonly origins: readonly string[]
   readonly codec: PayloadCodec
   readonly check: TokenCheck
@@ -29,24 +29,24 @@ export interface CodecServerOptions {
 }
 
 /**
- * `POST /decode` decrypts payloads for Temporal's Web UI and command line, for who shows an access token of any level: in the Authorization header, or in the
- * cookie that `GET /` gives a browser. There is no `/encode`: what is put into Temporal is Portage's own. Logs who asked for how many payloads, and nothing of
- * them. Throws CODEC_LISTEN.
+ * `POST /decode` decrypts payloads for Temporal's Web UI and command line. It needs an access token of any level, in the Authorization header or in
+ * the cookie that `GET /` gives a browser. There is no `/encode`, because only Portage writes payloads. Logs the name on the token and the number of
+ * payloads. Throws CODEC_LISTEN.
  */
 export async function openCodecServer(options: CodecServerOptions): Promise<SmallServer> {
   const { host, port, hosts, origins, logger } = options
   const room = createByteBudget(mostBytesAtATime)
   const answer = async (request: IncomingMessage): Promise<Answer> => {
     if (!isOwnHost(request.headers.host, hosts))
-      return refusal(421, 'The request names a host that is not in codecServer.hosts of the config.')
+      return plainText(421, 'The request names a host that is not in codecServer.hosts of the config.')
     const path = (request.url ?? '').split('?', 1)[0] ?? ''
     if (path === '/healthz') return plainText(200, 'ok')
-    if (path === '/') return request.method === 'GET' ? signInPage() : refusal(405, 'Only GET.')
+    if (path === '/') return request.method === 'GET' ? signInPage() : plainText(405, 'Only GET.')
     if (path === '/sign-in') return signIn(request, options, room)
-    if (path !== '/decode') return refusal(404, 'There are GET /, POST /sign-in and POST /decode. Nothing is encrypted here.')
+    if (path !== '/decode') return plainText(404, 'The paths are GET /, POST /sign-in and POST /decode. This server encrypts nothing.')
     const { origin } = request.headers
     if (origin !== undefined && !origins.includes(origin))
-      return refusal(403, 'codecServer.origins of the config does not have this origin.')
+      return plainText(403, 'codecServer.origins of the config does not have this origin.')
     const cors = corsOf(origin)
     if (request.method === 'OPTIONS') return { ...plainText(204, ''), body: '', headers: { ...cors, ...preflight } }
     const answered = await decode(request, options, room).catch((error: unknown) => failure(error, logger))
@@ -72,12 +72,12 @@ function corsOf(origin: string | undefined): OutgoingHttpHeaders {
 }
 
 async function decode(request: IncomingMessage, { codec, check, logger }: CodecServerOptions, budget: ReturnType<typeof createByteBudget>) {
-  if (request.method !== 'POST') return refusal(405, 'Only POST.')
+  if (request.method !== 'POST') return plainText(405, 'Only POST.')
   const { authorization, cookie, 'content-type': type = '' } = request.headers
-  // Before the body is read.
+  // The token is checked before the body is read.
   const { name, jti } = await authenticate(authorization === undefined ? tokenOfCookie(cookie) : bearerOf(authorization), check)
-  // A page elsewhere can send a form without asking first, and no JSON.
-  if (!/^application\/json\b/i.test(type)) return refusal(415, 'The body must be application/json.')
+  // Without a preflight request a page of another origin can send a form, but no JSON.
+  if (!/^application\/json\b/i.test(type)) return plainText(415, 'The body must be application/json.')
   const { body, payloads, unreadable } = await withBody(request, { mostBytes: mostBodyBytes, budget }, (bytes) =>
     decodeRequest(codec, bytes),
   )
@@ -85,21 +85,21 @@ async function decode(request: IncomingMessage, { codec, check, logger }: CodecS
   return { status: 200, type: 'application/json; charset=utf-8', body }
 }
 
-/** Takes a token from the form of this very server, checks it, and gives it to the browser as a cookie. */
+/** Takes a token from the form of this server, checks it, and gives it to the browser as a cookie. */
 async function signIn(
   request: IncomingMessage,
   { check }: CodecServerOptions,
   budget: ReturnType<typeof createByteBudget>,
 ): Promise<Answer> {
-  if (request.method !== 'POST') return refusal(405, 'Only POST.')
+  if (request.method !== 'POST') return plainText(405, 'Only POST.')
   const { origin, host } = request.headers
   const isSecure = origin === `https://${host}`
-  if (origin !== undefined && !isSecure && origin !== `http://${host}`) return refusal(403, 'This form is of another server.')
+  if (origin !== undefined && !isSecure && origin !== `http://${host}`) return plainText(403, 'This form is of another server.')
   const token = await withBody(request, { mostBytes: mostTokenBytes, budget }, async (body) => tokenOfForm(body))
   try {
     const { expiresAt, level } = await authenticate(token, check)
     if (level !== 'read') return signInPage(403, 'A browser sends this cookie to every port of this host: use a token of level read.')
-    // Whoever ends TLS before us passes the origin on.
+    // A proxy that ends TLS passes the origin on.
     return signedIn(token ?? '', expiresAt, isSecure)
   } catch (error) {
     return signInPage(statusOf(toRelayerError(error)), toRelayerError(error).title)
@@ -107,10 +107,10 @@ async function signIn(
 }
 
 function failure(error: unknown, logger: Logger): Answer {
-  if (error instanceof BodyTooLong) return refusal(error.busy ? 503 : 413, error.message)
+  if (error instanceof BodyTooLong) return plainText(error.busy ? 503 : 413, error.message)
   const known = toRelayerError(error)
   const status = statusOf(known)
-  // The text of what nobody foresaw may quote what was sent.
+  // The text of an unexpected error may quote the request.
   if (status === 500)
     logger.error('a request to the codec server failed', { code: 'INTERNAL', reason: error instanceof Error ? error.name : 'unknown' })
   return {
@@ -129,5 +129,3 @@ function statusOf({ code, retriable }: RelayerError): number {
   if (code.startsWith('ACCESS_TOKEN')) return 401
   return retriable || code === 'ACCESS_KEYS' ? 503 : 422
 }
-
-const refusal = plainText

@@ -2,14 +2,14 @@ import type { Answer } from '../../runtime/http/small-server.ts'
 
 const cookie = 'portage-codec'
 
-/** No script, no style, nothing from elsewhere, in no frame. */
+/** No scripts, styles, frames, or resources of other servers. */
 const headers = {
   'content-security-policy': "default-src 'none'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
-  // With no-referrer a browser would not say that the form is ours.
+  // With no-referrer a browser would not send the origin of the form.
   'referrer-policy': 'same-origin',
 }
 
-/** The page where a browser is given a token: the Web UI can send cookies of this server, and no token of Portage. */
+/** The page where a browser gets a token: the Web UI can send cookies of this server, but no token of Portage. */
 export function signInPage(status = 200, problem = ''): Answer {
   const body = `<!doctype html><meta charset="utf-8"><title>Portage codec server</title>
 <h1>Portage codec server</h1>
@@ -19,7 +19,7 @@ export function signInPage(status = 200, problem = ''): Answer {
   return { status, type: 'text/html; charset=utf-8', body, headers }
 }
 
-/** Keeps the token in the browser, for pages of its own site alone and out of reach of their scripts. Cookies know no ports: every server of this host is sent it. */
+/** Keeps the token in a cookie for pages of the same site, out of reach of scripts. Cookies ignore ports: the browser sends it to every server of this host. */
 export function signedIn(token: string, expiresAt: number, isSecure: boolean): Answer {
   const seconds = Math.max(0, Math.floor((expiresAt - Date.now()) / 1000))
   const set = `${cookie}=${token}; Path=/decode; Max-Age=${seconds}; HttpOnly; SameSite=Strict${isSecure ? '; Secure' : ''}`

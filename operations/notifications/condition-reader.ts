@@ -20,25 +20,25 @@ import { statusOf } from '../../temporal/client/streams/stream-transfers.ts'
 import { listStreamNames, queryStream } from '../../temporal/client/streams/streams.ts'
 import { transferData } from './events.ts'
 
-/** Parked transfers that are looked at, the newest. */
+/** Most parked transfers that are read, the newest. */
 const mostParked = 1_000
-/** Of them, those that are asked for their reason at a look; the others come with the next one. */
+/** Most of them that are asked for their reason in one read. The others follow in the next read. */
 const askedAtOnce = 20
-/** For one that is asked, ms: without a worker of its chain it is told without a reason. */
+/** Time limit for a reason, ms. A transfer without a worker of its chain is notified without a reason. */
 const askMs = 2_000
 
 const none: Promise<readonly ConditionSource[]> = Promise.resolve([])
 
 export interface ConditionReaderOptions {
   readonly client: TemporalClient
-  /** Of the config, with the chain of each. */
+  /** The lanes of the config. */
   readonly lanes: readonly { readonly id: string; readonly chain: ChainName }[]
-  /** What lanes, streams and settings say is read at most so often, ms, however many receivers there are. */
+  /** Shortest interval between two reads of lanes, streams and settings, ms, whatever the number of receivers. */
   readonly everyMs: number
   readonly gapAgeMs?: number | undefined
 }
 
-/** Reads what holds. The receivers of a process share what is the same for all of them. */
+/** Reads the conditions that hold. The receivers of a process share the parts that are the same for all. */
 export type ConditionReader = ReturnType<typeof createConditionReader>
 
 export function createConditionReader({ client, lanes, everyMs, gapAgeMs: ageMs = gapAgeMs }: ConditionReaderOptions) {
@@ -62,7 +62,7 @@ export function createConditionReader({ client, lanes, everyMs, gapAgeMs: ageMs 
   ]
 
   return {
-    /** What holds of that which a filter asks for. Never throws. @param holding keys of what was told: nothing more is asked about it */
+    /** The conditions that hold and that the filter wants. Never throws. @param holding keys of conditions that were notified: their reasons are not asked for */
     async read(filter: NotificationFilter, holding: Readonly<Record<string, number>>): Promise<readonly ConditionSource[]> {
       const wants = (...types: readonly Condition['type'][]) => types.some((type) => wantsType(filter, type))
       const found = await Promise.all([
@@ -85,7 +85,7 @@ async function readAllStreams(
   read: (source: string, conditions: () => Promise<readonly Condition[]>) => Promise<ConditionSource>,
 ): Promise<readonly ConditionSource[]> {
   const names = await listStreamNames(client).catch(() => undefined)
-  // Of no stream anything is known to be over.
+  // Unread: no condition of a stream is over.
   if (!names) return [{ source: 'stream' }]
   return Promise.all(
     names.map((name) =>
@@ -97,7 +97,7 @@ async function readAllStreams(
   )
 }
 
-/** Parked transfers by their runs: one that was tried again meanwhile, and is parked again at the next look, is the same. */
+/** Parked transfers by their runs: one that is retried and parked again between two reads is the same condition. */
 async function parkedConditions(
   client: TemporalClient,
   filter: NotificationFilter,

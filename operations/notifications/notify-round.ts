@@ -6,6 +6,7 @@ import type { Logger } from '../../observability/logger.ts'
 import type { Metrics } from '../../observability/metrics.ts'
 import { redactUrl } from '../../observability/redact.ts'
 import { problemOf } from '../../observability/severity.ts'
+import { pause } from '../../runtime/wait.ts'
 import type { TemporalClient } from '../../temporal/client/connection/client.ts'
 import { listNotified, type NotifiedPeriod, type NotifiedTransfer, wantedEnds } from '../../temporal/client/settings/notified-transfers.ts'
 import { countNotifierOrders } from '../../temporal/client/settings/notifiers.ts'
@@ -13,30 +14,29 @@ import type { ConditionReader } from './condition-reader.ts'
 import type { Receiver } from '../../domain/notification/receiver.ts'
 import { conditionNotification, transferNotification } from './events.ts'
 import { sendNotification } from './send.ts'
-import { afterLook, type ToldRuns } from './told-runs.ts'
-import { proofsOf, provedAtMost } from './written-runs.ts'
-import { setTimeout as delay } from 'node:timers/promises'
+import { cursorAfter, type NotifiedRuns } from './notified-runs.ts'
+import { proofsOf, withProvable } from './run-proofs.ts'
 
-/** How often is looked, and for how long, ms. */
+/** Intervals of a round, ms. */
 export interface NotifyTimes {
-  /** Between two looks at what closed. */
-  readonly lookMs: number
-  /** Between two looks at what holds. */
+  /** Between two reads of closed transfers. */
+  readonly readMs: number
+  /** Between two reads of conditions. */
   readonly conditionsMs: number
-  /** Between two looks that go back as far as the list may show runs late. */
-  readonly settleLookMs: number
-  /** The list shows a run so long after its end at the latest. */
+  /** Between two reads that go back to every run that may be listed late. */
+  readonly fullReadMs: number
+  /** Temporal lists a run at most this long after its end. */
   readonly settleMs: number
-  /** Then the step ends, so that its state is recorded. */
+  /** The step ends after this, so that its state is recorded. */
   readonly roundMs: number
-  /** Absent: as the specification says. */
+  /** Default: the schedule of the specification. */
   readonly schedule?: AttemptSchedule
 }
 
 export const notifyTimes: NotifyTimes = {
-  lookMs: 5_000,
+  readMs: 5_000,
   conditionsMs: 15_000,
-  settleLookMs: 60_000,
+  fullReadMs: 60_000,
   settleMs: 5 * 60_000,
   roundMs: 60_000,
 }
@@ -51,83 +51,85 @@ export interface NotifyRoundDeps {
   readonly isSealed: boolean
 }
 
-/** A look between two full ones goes back so far, ms: most runs are shown within a second. */
-const nearMs = 10_000
-/** Tries at a time. */
+/** How far a read between two full ones goes back, ms. Most runs are listed within a second. */
+const shortReadMs = 10_000
+/** Notifications that are sent at the same time. */
 const atOnce = 4
-/** A receiver that does not answer is tried with what is new until so many wait; then with one of those. */
+/** Runs that are read and notified together. */
+const batchSize = 50
+/** A failing receiver is tried with new notifications until this many wait, then with one of those. */
 const mostProbes = 20
-/** A replay is read in parts of so long, ms: after a crash it goes on with the part. */
+/** Length of the parts in which a replay is read, ms. After a crash it goes on with the part. */
 const replayMs = 3_600_000
 
-/** Reads and tells for one receiver, until something has to be recorded by its notifier. */
+/** Reads events and notifies one receiver, until its notifier has to record something. */
 export class NotifyRound {
   state: NotifierState
   readonly #deps: NotifyRoundDeps
   readonly #receiver: Receiver
-  readonly #told: ToldRuns
+  readonly #notified: NotifiedRuns
   readonly #signal: AbortSignal
-  /** A try of this round has failed for the receiver itself, or it wants no more. */
+  /** A try failed for the receiver itself, or the receiver wants no more. */
   #isOver = false
   #attempts = 0
-  /** It began with notifications that the receiver had not taken. */
+  /** The round began with notifications that the receiver had not taken. */
   readonly #owed: boolean
-  /** Then the round ends, ms since the epoch. */
+  /** End of the round, ms since the epoch. */
   #until = Infinity
-  #settledAt = 0
+  #fullReadAt = 0
   #conditionsAt = 0
-  /** Ids that the receiver took, of those that are told together now. */
+  /** Ids of the current batch that the receiver took. */
   readonly #taken = new Set<string>()
 
-  /** @param told what this process knows of the receiver @param signal ends the round after what is on its way */
+  /** @param start.signal ends the round after the requests under way */
   constructor(
     deps: NotifyRoundDeps,
     receiver: Receiver,
-    start: { readonly state: NotifierState; readonly told: ToldRuns; readonly signal: AbortSignal },
+    start: { readonly state: NotifierState; readonly notified: NotifiedRuns; readonly signal: AbortSignal },
   ) {
     this.#deps = deps
     this.#receiver = receiver
     this.state = start.state
     this.#owed = owes(start.state)
-    this.#told = start.told
+    this.#notified = start.notified
     this.#signal = start.signal
-    this.#told.follow(this.state.cursor)
+    this.#notified.follow(this.state.cursor)
   }
 
-  /** Ends with the state that is to be recorded. Never throws: what Temporal does not answer now is read at a later look. */
+  /** Ends when `state` is to be recorded. Never throws: if Temporal does not answer, a later read tries again. */
   async run(): Promise<void> {
     const { times, logger } = this.#deps
     this.#until = Date.now() + times.roundMs
-    let isTold = false
+    let isLogged = false
     while (!this.#isEnding && Date.now() < this.#until) {
       try {
-        if (await this.#look()) return
+        if (await this.#pass()) return
       } catch (error) {
-        if (!isTold) logger.warn('what is to be told cannot be read; trying again', { ...this.#about(), ...problemOf(error) })
-        isTold = true
+        if (!isLogged) logger.warn('events for a receiver cannot be read; trying again', { ...this.#about(), ...problemOf(error) })
+        isLogged = true
       }
-      if (!this.#isEnding) await delay(times.lookMs, undefined, { signal: this.#signal }).catch(() => {})
+      if (!this.#isEnding) await pause(times.readMs, this.#signal)
     }
   }
 
-  /** True: something is to be recorded by the notifier, or it has an order. */
-  async #look(): Promise<boolean> {
+  /** True: the notifier has to record something, or has an order. */
+  async #pass(): Promise<boolean> {
     const { client, times } = this.#deps
     const now = Date.now()
     if (this.state.failure && this.state.unsent.length >= mostProbes) await this.#probe()
     const { tests } = this.state
-    await this.#tellAll(this.state.pending)
-    const isFull = now - this.#settledAt >= times.settleLookMs
-    await this.#lookAtTransfers(isFull)
-    if (isFull) this.#settledAt = now
+    await this.#notifyAll(this.state.pending)
+    const isFull = now - this.#fullReadAt >= times.fullReadMs
+    await this.#readTransfers(isFull)
+    if (isFull) this.#fullReadAt = now
     if (this.#attempts === 0) await this.#probe()
-    await this.#tellAll(dueUnsent(this.state, now).map(({ notification }) => notification))
+    await this.#notifyAll(dueUnsent(this.state, now).map(({ notification }) => notification))
     await this.#replay()
-    // Who ordered a test waits for its result, and whoever looks for the end of an outage.
+    // An operator waits for the result of a test, and for the end of an outage.
     if (this.#isEnding || this.state.tests !== tests || (this.#owed && !owes(this.state))) return true
     if (now - this.#conditionsAt >= times.conditionsMs && hasRoom(this.state)) {
       this.#conditionsAt = now
-      if (await this.#lookAtConditions()) return true
+      if (await this.#readConditions()) return true
     }
     return (await countNotifierOrders(client, this.#receiver.name)) > 0
   }
@@ -136,21 +138,21 @@ export class NotifyRound {
     return this.#isOver || this.#signal.aborted
   }
 
-  /** While the receiver does not answer, one at a time. */
-  async #tellAll(notifications: readonly Notification[]): Promise<void> {
+  /** One at a time while the receiver does not answer. */
+  async #notifyAll(notifications: readonly Notification[]): Promise<void> {
     const queue = [...notifications]
-    const tellNext = async () => {
-      for (let next = queue.shift(); next && !this.#isEnding; next = queue.shift()) await this.#tell(next)
+    const sendNext = async () => {
+      for (let next = queue.shift(); next && !this.#isEnding; next = queue.shift()) await this.#notify(next)
     }
-    await Promise.all(Array.from({ length: this.state.failure ? 1 : atOnce }, tellNext))
+    await Promise.all(Array.from({ length: this.state.failure ? 1 : atOnce }, sendNext))
   }
 
-  async #tell(notification: Notification): Promise<void> {
+  async #notify(notification: Notification): Promise<void> {
     const { metrics, isSealed } = this.#deps
     const { name: receiver } = this.#receiver
     this.#attempts += 1
-    const answer = await sendNotification(this.#receiver, provedAtMost(notification, isSealed), { signal: this.#signal })
-    // What was cut off by the end of this process was no try.
+    const answer = await sendNotification(this.#receiver, withProvable(notification, isSealed), { signal: this.#signal })
+    // A request that the end of this process cut off does not count as a try.
     if (this.#signal.aborted && answer.kind === 'failed') return
     if (answer.kind === 'taken') failpoint('notified')
     const before = this.state
@@ -165,7 +167,7 @@ export class NotifyRound {
     this.#log(before, notification, answer)
   }
 
-  /** An outage of the receiver is one line, however many tries it takes; refusals are counted, whatever is refused. */
+  /** Logs an outage of the receiver once, and every refusal. */
   #log(before: NotifierState, { id, type }: Notification, answer: Exclude<SendAnswer, { kind: 'taken' }>): void {
     const { logger } = this.#deps
     const facts = { ...this.#about(), reason: answer.why, type, waiting: waitingCount(this.state, 0) }
@@ -184,43 +186,45 @@ export class NotifyRound {
     return { receiver: this.#receiver.name, host: redactUrl(this.#receiver.url) }
   }
 
-  /** Tells what closed since, and moves the cursor when all of it is told or kept. What there is no room for stays in Temporal. */
-  async #lookAtTransfers(isFull: boolean): Promise<void> {
+  /** Notifies of transfers that closed, and moves the cursor once all of them are sent or kept. Those without room stay in Temporal. */
+  async #readTransfers(isFull: boolean): Promise<void> {
     const { cursor } = this.state
-    const from = isFull ? cursor.from : Math.max(cursor.from, cursor.seen - nearMs)
-    const seen = await this.#tellPeriod({ from }, true)
+    const from = isFull ? cursor.from : Math.max(cursor.from, cursor.seen - shortReadMs)
+    const seen = await this.#notifyPeriod({ from }, true)
     if (seen === undefined) return
-    const next = isFull ? afterLook(cursor, seen, Date.now(), this.#deps.times.settleMs) : { ...cursor, seen: Math.max(cursor.seen, seen) }
-    this.#told.follow(next)
-    this.state = { ...this.state, cursor: { ...next, told: this.#told.carried() } }
+    const next = isFull
+      ? cursorAfter(cursor, seen, Date.now(), this.#deps.times.settleMs)
+      : { ...cursor, seen: Math.max(cursor.seen, seen) }
+    this.#notified.follow(next)
+    this.state = { ...this.state, cursor: { ...next, told: this.#notified.carried() } }
   }
 
-  /** The latest end that was shown; undefined: not all of it could be told or kept. @param onlyNew leaves out what was told already */
-  async #tellPeriod(period: Pick<NotifiedPeriod, 'from' | 'to'>, onlyNew: boolean): Promise<number | undefined> {
+  /** The latest end that was listed; undefined: not every run could be sent or kept. @param onlyNew leaves out runs that were notified before */
+  async #notifyPeriod(period: Pick<NotifiedPeriod, 'from' | 'to'>, onlyNew: boolean): Promise<number | undefined> {
     let seen = 0
     let found: { run: string; row: NotifiedTransfer }[] = []
     const flush = async (): Promise<boolean> => {
-      const batch = await this.#written(found)
+      const batch = await this.#proved(found)
       found = []
       this.#taken.clear()
-      await this.#tellAll(batch.map(({ notification }) => notification))
+      await this.#notifyAll(batch.map(({ notification }) => notification))
       const isKept = (id: string) => this.#taken.has(id) || this.state.unsent.some((one) => one.notification.id === id)
-      for (const { run, row, notification } of batch) if (isKept(notification.id)) this.#told.add(run, row.closedAt)
+      for (const { run, row, notification } of batch) if (isKept(notification.id)) this.#notified.add(run, row.closedAt)
       return !this.#isEnding && batch.every(({ notification }) => isKept(notification.id))
     }
     for await (const row of this.#listed(period)) {
       seen = Math.max(seen, row.closedAt)
       const run = `${row.kind === 'reversed' ? 'r' : ''}${row.runId}`
-      if (onlyNew && this.#told.has(run)) continue
+      if (onlyNew && this.#notified.has(run)) continue
       if (!hasRoom(this.state)) return undefined
       found.push({ run, row })
-      if (found.length >= (this.state.failure ? 1 : 50) && !(await flush())) return undefined
+      if (found.length >= (this.state.failure ? 1 : batchSize) && !(await flush())) return undefined
     }
     return (await flush()) ? seen : undefined
   }
 
-  /** What is told of those that Portage has written. One that it has not is told to nobody, and is not looked at again. */
-  async #written(found: readonly { readonly run: string; readonly row: NotifiedTransfer }[]) {
+  /** The notifications of runs that Portage wrote. Any other run is logged, and not read again. */
+  async #proved(found: readonly { readonly run: string; readonly row: NotifiedTransfer }[]) {
     const { client, isSealed, logger } = this.#deps
     const proofs = await proofsOf(
       client,
@@ -230,9 +234,9 @@ export class NotifyRound {
     return found.flatMap(({ run, row }, index) => {
       const proof = proofs[index]
       if (proof) return [{ run, row, notification: transferNotification(row, proof) }]
-      this.#told.add(run, row.closedAt)
+      this.#notified.add(run, row.closedAt)
       const { kind, id: transfer, runId } = row
-      logger.warn('a run that Portage has not written claims to be a delivery, or a reversal: it is told to nobody', {
+      logger.warn('a run that Portage did not write claims to be a delivery or a reversal; no receiver is notified of it', {
         code: 'RUN_FOREIGN',
         kind,
         transfer,
@@ -242,33 +246,33 @@ export class NotifyRound {
     })
   }
 
-  /** Tries one that waits, to see whether the receiver answers again. */
+  /** Tries one waiting notification, to see whether the receiver answers again. */
   async #probe(): Promise<void> {
     const [least] = this.state.unsent.toSorted((a, b) => a.tries - b.tries)
-    if (this.state.failure && least && !this.#isEnding) await this.#tell(least.notification)
+    if (this.state.failure && least && !this.#isEnding) await this.#notify(least.notification)
   }
 
-  /** True: something begins to hold, and is recorded before it is told. */
-  async #lookAtConditions(): Promise<boolean> {
+  /** True: a condition begins. It is recorded before it is sent. */
+  async #readConditions(): Promise<boolean> {
     const sources = await this.#deps.conditions.read(this.#receiver.filter, this.state.holding)
     const before = this.state.pending.length
     this.state = withConditions(this.state, sources, Date.now(), conditionNotification)
     return this.state.pending.length > before
   }
 
-  /** One part at each look, and more while the round lasts: what happens meanwhile is told, too. Years without anything are passed over in few questions. */
+  /** Replays one part per pass, so that new events are notified in between, and longer parts while nothing is found. */
   async #replay(): Promise<void> {
     let partMs = replayMs
     do {
       if (!this.state.replay || this.#isEnding) return
       const { from, to } = this.state.replay
       const period = { from, to: Math.min(from + partMs, to) }
-      // A part that is told is a short one: it is told anew where it is broken off.
+      // A part with runs has to be short: it is sent again from its beginning if it is broken off.
       if (partMs > replayMs && !(await this.#isEmpty(period))) {
         partMs = Math.max(replayMs, partMs / 2)
         continue
       }
-      const seen = await this.#tellPeriod(period, false)
+      const seen = await this.#notifyPeriod(period, false)
       if (seen === undefined) return
       partMs = seen === 0 ? 2 * partMs : replayMs
       this.state = { ...this.state, replay: period.to < to ? { from: period.to, to } : undefined }

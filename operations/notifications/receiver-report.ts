@@ -6,25 +6,25 @@ import { redactUrl } from '../../observability/redact.ts'
 import type { TemporalClient } from '../../temporal/client/connection/client.ts'
 import { readNotifier } from '../../temporal/client/settings/notifiers.ts'
 
-/** A receiver of the config, for people. Times are ISO 8601. */
+/** A receiver of the config, as operators see it. Times are ISO 8601. */
 export interface ReceiverReport extends NotificationFilter {
   readonly name: string
   /** Scheme, host and port of its URL. */
   readonly host: string
-  /** waiting: its notifier has not begun. unknown: it did not answer, and `problem` says why. */
+  /** `waiting`: its notifier has not begun. `unknown`: its notifier did not answer, and `problem` says why. */
   readonly state: 'active' | 'failing' | 'disabled' | 'waiting' | 'unknown'
-  /** When the figures were recorded: a minute ago at most while it is told. */
+  /** When the figures were recorded: at most a minute ago while the receiver is notified. */
   readonly asOf?: string | undefined
   readonly problem?: string | undefined
   readonly failingSince?: string | undefined
-  /** When it is tried next, while it does not answer. */
+  /** Time of the next try, while the receiver does not answer. */
   readonly nextTryAt?: string | undefined
   readonly disabled?: (Omit<DisabledReceiver, 'at'> & { readonly at: string }) | undefined
-  /** Notifications that it did not take yet. What there is no room for is not counted: it waits in Temporal. */
+  /** Notifications that it has not taken yet. Those without room are not counted: they wait in Temporal. */
   readonly unsent?: number | undefined
   readonly oldestUnsentAt?: string | undefined
-  /** All that closed before was told, or is among `unsent`. */
-  readonly toldUpTo?: string | undefined
+  /** Every transfer that closed before was notified, or is among `unsent`. */
+  readonly notifiedUpTo?: string | undefined
   readonly replay?: { readonly from: string; readonly to: string } | undefined
   readonly sent?: number | undefined
   readonly failed?: number | undefined
@@ -33,7 +33,7 @@ export interface ReceiverReport extends NotificationFilter {
   readonly orders?: readonly GivenOrder[] | undefined
 }
 
-/** A receiver as the config has it. */
+/** A receiver of the config. */
 interface ConfiguredReceiver extends NotificationFilter {
   readonly name: string
   readonly url: string
@@ -70,7 +70,7 @@ function reportOf(state: NotifierState): Omit<ReceiverReport, keyof ConfiguredRe
     ...(disabled && { disabled: { ...disabled, at: iso(disabled.at) ?? '' } }),
     unsent: unsent.length + pending.length,
     oldestUnsentAt: iso(oldestUnsent(state)),
-    toldUpTo: iso(cursor.seen),
+    notifiedUpTo: iso(cursor.seen),
     ...(replay && { replay: { from: iso(replay.from) ?? '', to: iso(replay.to) ?? '' } }),
     ...counts,
     lastSentAt: iso(lastSentAt),

@@ -6,27 +6,27 @@ import { retryAfterMs } from '../../runtime/http/retry-after.ts'
 import type { Receiver } from '../../domain/notification/receiver.ts'
 import { idOf } from './events.ts'
 
-/** For the whole exchange, ms: the least that the specification of Standard Webhooks recommends. */
+/** Time limit of the whole exchange, ms: the least that the specification of Standard Webhooks recommends. */
 const timeoutMs = 15_000
-/** Most bytes of an answer, of which only the status counts. */
+/** Most bytes of an answer. Only its status counts. */
 const mostBytes = 16_384
 
 /**
- * The `webhook-id`. Of what a process raises by a signal it follows from the id that the signal names, and is none that anything else can have: whoever reaches Temporal
- * must not use up the id of a delivery to come, which its receiver would then leave out.
+ * The `webhook-id`. A notification that was raised by a signal gets an id that no other kind can have: otherwise anybody with access to Temporal
+ * could use up the id of a future delivery, which the receiver would then leave out.
  */
 export function wireId({ id, type }: Pick<Notification, 'id' | 'type'>): string {
   return type === 'lane.spending_high' ? idOf('raised', id) : id
 }
 
-/** The body: what every try of a notification sends. */
+/** The body, the same at every try. */
 export function bodyOf(notification: Notification): string {
   const { type, at, data } = notification
   const id = wireId(notification)
   return JSON.stringify({ type, timestamp: new Date(at).toISOString(), id, sequence: sequenceOf(notification), data })
 }
 
-/** The headers of Standard Webhooks, with a signature for each secret. Throws what reading a secret throws, and Error for one that is none. */
+/** The headers of Standard Webhooks, with a signature for each secret. Throws what reading a secret throws, and Error for a malformed one. */
 export function signedHeaders({ secrets }: Pick<Receiver, 'secrets'>, id: string, body: string, now: Date): Record<string, string> {
   const signatures = secrets.map((secret) => new Webhook(checkedSecret(secret.read())).sign(id, now, body))
   return {
@@ -36,7 +36,7 @@ export function signedHeaders({ secrets }: Pick<Receiver, 'secrets'>, id: string
   }
 }
 
-/** The secret, if it has the form and the length of the specification. Throws Error, which does not quote it. */
+/** The secret, if it has the form and length of the specification. Throws Error, which does not quote it. */
 export function checkedSecret(text: string): string {
   const secret = text.trim()
   const bytes = /^whsec_[A-Za-z0-9+/]+={0,2}$/.test(secret) ? Buffer.from(secret.slice('whsec_'.length), 'base64').length : 0
@@ -44,7 +44,7 @@ export function checkedSecret(text: string): string {
   return secret
 }
 
-/** One try. No redirect is followed, and nothing of the answer but its status and Retry-After is used. Never throws. */
+/** Sends a notification once. Follows no redirect; uses only the status and Retry-After of the answer. Never throws. */
 export async function sendNotification(
   receiver: Receiver,
   notification: Notification,
@@ -55,21 +55,21 @@ export async function sendNotification(
   try {
     signed = signedHeaders(receiver, wireId(notification), body, new Date())
   } catch {
-    return { kind: 'failed', why: 'its secret cannot be read, or is none' }
+    return { kind: 'failed', why: 'its secret cannot be read, or is malformed' }
   }
   const headers = { 'content-type': 'application/json; charset=utf-8', 'user-agent': 'portage', ...signed }
   try {
     const answer = await fetchBounded(new URL(receiver.url), { method: 'POST', headers, body }, { timeoutMs, mostBytes, signal, ...limits })
     return answerOf(answer.status, retryAfterMs(answer.headers.get('retry-after'), Date.now()))
   } catch (error) {
-    // Only of a success: a refusal that is too long has its status.
+    // Only a success is read as a body; a refusal that is too long has its status.
     if (error instanceof AnswerTooLong) return { kind: 'taken' }
     const isLate = error instanceof Error && error.name === 'TimeoutError'
     return { kind: 'failed', why: isLate ? 'no answer in time' : 'no connection' }
   }
 }
 
-/** The statuses that say to wait: Request Timeout, Too Early, Too Many Requests. */
+/** Statuses that ask to wait: Request Timeout, Too Early, Too Many Requests. */
 const waits: ReadonlySet<number> = new Set([408, 425, 429])
 
 function answerOf(status: number, retryAfter: number | undefined): SendAnswer {

@@ -2,7 +2,7 @@ import { type ErrorCode, errorCatalogue } from '../../domain/catalogue/errors.ts
 import { orderLines } from '../../domain/order.ts'
 import { mip61Of } from '../../domain/stream/mip61-state.ts'
 import { isOutcome, type Transfer } from '../../domain/transfer/transfer.ts'
-import { shellWord } from '../../domain/text/shell-word.ts'
+import { shellWord } from '../../domain/text/printable.ts'
 import { code as asCode, foreign, paragraphs, timeText, workflowLink } from '../../domain/text/web-ui-text.ts'
 import { laneWorkflowId } from '../../temporal/contracts/names.ts'
 import type { TimelineEntry, TransferProgress } from '../../temporal/contracts/transfer.ts'

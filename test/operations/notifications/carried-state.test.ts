@@ -2,7 +2,7 @@ import { beforeAll, expect, test } from 'vitest'
 import type { Notification } from '../../../domain/notification/notification.ts'
 import { newNotifier } from '../../../domain/notification/notifier.ts'
 import { NotifyRound, notifyTimes, type NotifyRoundDeps } from '../../../operations/notifications/notify-round.ts'
-import { ToldRuns } from '../../../operations/notifications/told-runs.ts'
+import { NotifiedRuns } from '../../../operations/notifications/notified-runs.ts'
 import { silentLogger } from '../../../observability/logger.ts'
 import { createMetrics } from '../../../observability/metrics.ts'
 import { handlesClient } from '../../helpers/handles-client.ts'
@@ -46,7 +46,7 @@ async function told(isSealed: boolean) {
     filter: { events: ['transfer.delivered'] as const },
   }
   const state = { ...newNotifier(0), pending: [forged] }
-  const running = new NotifyRound(deps, to, { state, told: new ToldRuns(), signal: stop.signal }).run()
+  const running = new NotifyRound(deps, to, { state, notified: new NotifiedRuns(), signal: stop.signal }).run()
   const data = await taken
   stop.abort()
   await running

@@ -15,7 +15,7 @@ import { obeyNotifierOrder } from '../../../domain/notification/notifier-orders.
 import { newLane } from '../../../domain/lane/lane.ts'
 import { conditionNotification, transferNotification } from '../../../operations/notifications/events.ts'
 import { bodyOf, wireId } from '../../../operations/notifications/send.ts'
-import { afterLook, ToldRuns } from '../../../operations/notifications/told-runs.ts'
+import { cursorAfter, NotifiedRuns } from '../../../operations/notifications/notified-runs.ts'
 import { nearLimits } from '../../../workers/roles/spending-notices.ts'
 
 const { triesMs } = attemptSchedule
@@ -192,21 +192,21 @@ describe('Orders', () => {
 
 describe('The cursor', () => {
   test('moves up to what a look had shown once that is long ago, and not before', () => {
-    const first = afterLook(start.cursor, 5_000, 100, 300)
+    const first = cursorAfter(start.cursor, 5_000, 100, 300)
     expect(first).toMatchObject({ from: 1_000, seen: 5_000, settling: { since: 100, seen: 5_000 } })
-    const second = afterLook(first, 9_000, 399, 300)
+    const second = cursorAfter(first, 9_000, 399, 300)
     expect(second).toMatchObject({ from: 1_000, seen: 9_000, settling: { since: 100, seen: 5_000 } })
-    const third = afterLook(second, 9_500, 400, 300)
+    const third = cursorAfter(second, 9_500, 400, 300)
     expect(third).toMatchObject({ from: 5_000, seen: 9_500, settling: { since: 400, seen: 9_500 } })
   })
 
   test('does not trust a clock that went back', () => {
-    const first = afterLook(start.cursor, 5_000, 1_000, 300)
-    expect(afterLook(first, 6_000, 10, 300)).toMatchObject({ from: 1_000, settling: { since: 10, seen: 6_000 } })
+    const first = cursorAfter(start.cursor, 5_000, 1_000, 300)
+    expect(cursorAfter(first, 6_000, 10, 300)).toMatchObject({ from: 1_000, settling: { since: 10, seen: 6_000 } })
   })
 
   test('carries the newest runs, and forgets those below', () => {
-    const told = new ToldRuns()
+    const told = new NotifiedRuns()
     for (let index = 0; index < 3_000; index++) told.add(`run-${index}`, index)
     expect(told.carried()).toHaveLength(notifierLimits.told)
     told.follow({ ...start.cursor, from: 2_990, told: [] })

@@ -122,7 +122,7 @@ describe('A notification', () => {
     expect(unheard).toEqual({ kind: 'failed', why: 'no connection' })
     for (const bad of ['hunter2', 'whsec_c2hvcnQ=', `whsec_${Buffer.alloc(65).toString('base64')}`, '']) {
       const answer = await sendNotification(to(receiver.url, bad), notification)
-      expect(answer).toEqual({ kind: 'failed', why: 'its secret cannot be read, or is none' })
+      expect(answer).toEqual({ kind: 'failed', why: 'its secret cannot be read, or is malformed' })
     }
     expect(receiver.received).toEqual([])
     expect(() => checkedSecret('whsec_hunter2')).toThrow(/^must be whsec_ and 24 to 64 bytes in base64$/)

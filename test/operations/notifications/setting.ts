@@ -23,9 +23,9 @@ import { secretSource, testSecrets } from './receiver.ts'
 
 /** Short, so that a test need not wait; the jitter is what it is. */
 export const shortTimes: NotifyTimes = {
-  lookMs: 50,
+  readMs: 50,
   conditionsMs: 200,
-  settleLookMs: 500,
+  fullReadMs: 500,
   settleMs: 2_000,
   roundMs: 400,
   schedule: { triesMs: Array<number>(9).fill(200), restsMs: [200] },
