@@ -21,7 +21,7 @@ test('one chain that is away holds up nothing but its own transfers; all of them
       name: 'chain bsc',
       ok: false,
       vital: false,
-      problem: 'none of its nodes answers; the newest block that was seen is of 2023-11-14T22:13:20.000Z',
+      problem: 'none of its nodes answers; the newest known block is of 2023-11-14T22:13:20.000Z',
     },
     { name: 'chain base', ok: false, vital: false, problem: 'no block was seen yet' },
   ])
