@@ -6,7 +6,7 @@ const mostKept = 10_000
 const mostBatches = 1_000
 /** Longest wait of a recipient, ms. Its losses are forgotten the same time after the wait. */
 const longestWaitMs = 60 * 60_000
-/** How long a reverted batch counts, ms. Its recipients' transfers go alone during that time, which shows the culprit. */
+/** How long a reverted batch counts, ms. Its transfers go alone in that time, which shows the culprit. */
 const batchMs = 60 * 60_000
 const minuteMs = 60_000
 /** How long a cost counts, ms. */
@@ -47,9 +47,9 @@ interface BatchLoss {
 }
 
 /**
- * Costs of deliveries whose simulation passed and that reverted in a block. A recipient waits after a loss, twice as long after each. A token waits
- * while the losses of the last hour exceed its budget. In a batch any recipient may be the culprit, so nobody waits, but its transfers go alone. All
- * transfers of a token go alone while its batches exceed the budget, unless another relayer came first. In memory: a restart forgets all.
+ * Costs of deliveries that simulated well and reverted in a block. A recipient waits after a loss, twice as long after
+ * each. A token waits while the losses of the last hour exceed its budget. Any recipient of a batch may be the culprit,
+ * so its transfers go alone. A restart forgets all.
  */
 export class Losses {
   readonly #recipients = new LRUCache<string, { readonly count: number; readonly last: number }>({ max: mostKept })
@@ -60,7 +60,7 @@ export class Losses {
   readonly #firstWaitMs: number
   readonly #budget: bigint
 
-  /** @param limits `firstWaitMs` of a recipient; `tokenBudget` of a token per hour, wei, and as much again for its batches */
+  /** @param limits `tokenBudget`: of a token per hour, wei, and as much again for its batches */
   constructor({ firstWaitMs, tokenBudget }: { readonly firstWaitMs: number; readonly tokenBudget: bigint }) {
     this.#firstWaitMs = firstWaitMs
     this.#budget = tokenBudget
@@ -85,7 +85,7 @@ export class Losses {
     return found
   }
 
-  /** Counts a batch, once, for one of its transfers that it did not deliver. Returns the quarantine that begins with it. */
+  /** Counts a batch once. Returns the quarantine that begins with it. */
   addBatch(parties: Parties, { txHash, paid, now }: Loss): readonly Quarantine[] {
     const recipient = recipientKey(parties)
     const known = this.#batches.get(txHash)
@@ -122,7 +122,7 @@ export class Losses {
       .filter((batch) => batch.token === token && now < batch.at + batchMs)
   }
 
-  /** Why a delivery waits. Undefined: send it. @param retriedAt when an operator ordered a retry, which lifts earlier losses */
+  /** Undefined: send it. @param retriedAt when an operator ordered a retry, which lifts earlier losses */
   waitOf(parties: Parties, now: number, retriedAt = -Infinity): Wait | undefined {
     const waits = [this.#waitOfRecipient(parties, retriedAt), this.#waitOfToken(parties, now, retriedAt)]
     return waits

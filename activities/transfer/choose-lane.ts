@@ -77,7 +77,7 @@ export function createGetLaneStatus(deps: Pick<StepDeps, 'lanes' | 'abandonAfter
   }
 }
 
-/** Rendezvous hash: every process picks the same lane for a key, and when a candidate leaves, only its own keys move. */
+/** Rendezvous hash: every process picks the same lane, and a lane that leaves moves only its own keys. */
 function preferredLane(key: string, candidates: readonly LaneId[]): LaneId | undefined {
   const weighed = candidates.map((candidate) => ({ candidate, weight: fnv1a(`${candidate}|${key}`) }))
   return weighed.sort((a, b) => b.weight - a.weight || (a.candidate < b.candidate ? -1 : 1))[0]?.candidate

@@ -19,7 +19,7 @@ interface Now {
   settings: Settings
 }
 
-/** A ledger that knows nothing of the intent, and gives a nonce once `meanwhile` has happened; the answers of chain and ledger are scripted. */
+/** A ledger without the intent that grants a nonce after `meanwhile`. Chain and ledger are scripted. */
 function setting(attempt: number, meanwhile: (now: Now) => void) {
   const now: Now = { block: '0xaa', delivered: false, settings: noSettings }
   const seen = { looks: 0, asked: 0, givenBack: 0 }
@@ -64,13 +64,13 @@ function setting(attempt: number, meanwhile: (now: Now) => void) {
 }
 
 describe('A nonce from a ledger that has forgotten what it gave', () => {
-  test('goes back, unsigned, where the call of an earlier try is in the block from which on the ledger grants again', async () => {
+  test('a nonce goes back unsigned if the call of an earlier try is in a new block', async () => {
     const { got, seen } = setting(2, (now) => Object.assign(now, { block: '0xbb', delivered: true }))
     expect(await got()).toEqual({ kind: 'seen' })
     expect(seen).toMatchObject({ looks: 2, givenBack: 1 })
   })
 
-  test('is used where that block has no such call', async () => {
+  test('a nonce is used if the new block has no call of an earlier try', async () => {
     const { got, seen } = setting(2, (now) => Object.assign(now, { block: '0xbb' }))
     expect(await got()).toMatchObject({ kind: 'acquired' })
     expect(seen).toMatchObject({ looks: 2, givenBack: 0 })
@@ -79,7 +79,7 @@ describe('A nonce from a ledger that has forgotten what it gave', () => {
   test.each([
     [2, 'no block has come since the last look', 1],
     [1, 'nothing was sent before', 0],
-  ])('costs no more looks (try %i): %s', async (attempt, _, looks) => {
+  ])('the effect is not read again (try %i): %s', async (attempt, _, looks) => {
     const { got, seen } = setting(attempt, (now) => Object.assign(now, { block: attempt === 1 ? '0xbb' : '0xaa' }))
     expect(await got()).toMatchObject({ kind: 'acquired' })
     expect(seen).toMatchObject({ looks, givenBack: 0 })
@@ -91,14 +91,14 @@ describe('A recipient that is denied after the admission', () => {
   const denied: Settings = { ...noSettings, denied: [rule] }
   const declinedLater = { kind: 'no-slot', code: 'RECIPIENT_DENIED', reason: `recipient ${recipient} was denied by an operator: a test` }
 
-  test('gets no nonce, where its transfer waited for a slot of the lane', async () => {
+  test('a recipient denied before the wait for a nonce gets none', async () => {
     const { got, now, seen } = setting(1, () => {})
     now.settings = denied
     expect(await got()).toEqual(declinedLater)
     expect(seen).toMatchObject({ asked: 0 })
   })
 
-  test('gets no signature, where its transfer waited for a nonce: that goes back', async () => {
+  test('a recipient denied during the wait for a nonce gets no signature: the nonce goes back', async () => {
     const { got, seen } = setting(1, (now) => void (now.settings = denied))
     expect(await got()).toEqual(declinedLater)
     expect(seen).toMatchObject({ asked: 1, givenBack: 1 })

@@ -8,7 +8,7 @@ import { bridgesWith, fakeEndpoint } from './fake-bridge.ts'
 
 interface Scene {
   readonly simulation?: Simulation
-  /** What each state shows of the effect. */
+  /** The effect in each state. */
   readonly shows?: Partial<Record<At, boolean>>
   readonly own?: Partial<Endpoint>
   readonly lanes?: readonly string[]
@@ -49,26 +49,26 @@ async function admit({ simulation = { ok: true, gas: '100000' }, shows = {}, own
   return { answer: await step({ transfer: nativeTransfer(), avoid: [] }), read }
 }
 
-test('a simulation that succeeds shows that the effect is not there: it is not read beside it', async () => {
+test('a simulation that succeeds shows that the effect is missing: no other read is made', async () => {
   const { answer, read } = await admit({})
   expect([answer.kind, read]).toEqual(['ready', []])
 })
 
-test('whatever it reverts with, the effect is looked for before the revert is explained: a spent budget hides it', async () => {
+test('the effect is read before any revert is explained: a spent budget hides it', async () => {
   const there = await admit({ simulation: reverts, shows: { latest: true } })
   expect([there.answer.kind, there.read]).toEqual(['unsettled', ['latest', 'finalized']])
   const absent = await admit({ simulation: reverts })
   expect([absent.answer, absent.read]).toEqual([expect.objectContaining({ kind: 'waiting', code: 'BRIDGE_BUDGET' }), ['latest']])
 })
 
-test('a call that may succeed though the effect is there is no proof: the effect is read', async () => {
+test('the effect is read if the call may succeed a second time', async () => {
   for (const own of [{ revertsOnceDelivered: () => false }, { revertsOnceDelivered: undefined as never }]) {
     const { answer, read } = await admit({ shows: { latest: true }, own })
     expect([answer.kind, read]).toEqual(['unsettled', ['latest', 'finalized']])
   }
 })
 
-test('where no lane takes work nothing is simulated, and the effect is read', async () => {
+test('while no lane takes work nothing is simulated and the effect is read', async () => {
   const { answer, read } = await admit({ lanes: [], shows: { latest: true } })
   expect([answer.kind, read]).toEqual(['unsettled', ['latest', 'finalized']])
 })

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { batchWaits, waitForBatchMs } from '../../activities/batch/batch-routing.ts'
 
-test('a batch leaves before those who wait for it give up, however long blocks take', () => {
+test('a batch leaves before its candidates give up, however long blocks take', () => {
   const longest = fc.integer({ min: 0, max: 3_600_000 })
   fc.assert(
     fc.property(longest, longest, (blockTimeMs, fullBatch) => {

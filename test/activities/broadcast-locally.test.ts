@@ -28,7 +28,7 @@ const input = (own: Partial<BroadcastInput> = {}): BroadcastInput => ({
 })
 
 describe('A local broadcast', () => {
-  test('is the step of the lane itself', async () => {
+  test('a local broadcast is the step of the lane', async () => {
     const { lanes, asked } = setting()
     expect(await createBroadcastLocally(lanes)(input())).toEqual(pending)
     expect(asked).toEqual([input()])
@@ -38,13 +38,13 @@ describe('A local broadcast', () => {
     ['the process does not hold the key, or its config wants the queue', input({ lane: other })],
     ['something may have been sent before', input({ mode: 'requeued' })],
     ['it follows what it sent', input({ mode: 'follow' })],
-  ])('is left to the queue of the lane where %s', async (_, asking) => {
+  ])('a broadcast is left to the queue of the lane if %s', async (_, asking) => {
     const { lanes, asked } = setting()
     expect(await createBroadcastLocally(lanes)(asking)).toEqual({ kind: 'elsewhere' })
     expect(asked).toEqual([])
   })
 
-  test('is left to the queue of the lane where there is no slot, and where no nonce came in a few seconds', async () => {
+  test('a broadcast is left to the queue of the lane without a slot, or without a nonce after seconds', async () => {
     const full = setting(pending, new StepSlots(0))
     expect(await createBroadcastLocally(full.lanes)(input())).toEqual({ kind: 'elsewhere' })
     expect(full.asked).toEqual([])
@@ -59,7 +59,7 @@ describe('The promise of an admission', () => {
   const promised = (lanes: ReturnType<typeof setting>['lanes'], msToFinality: number, own: Partial<Endpoint> = {}) =>
     promiseSlot({ bridges: bridgesWith(fakeEndpoint(own)), localLanes: lanes }, chain(msToFinality), transfer, ready)
 
-  test('is made where the process holds the key, finality is fast and a slot is free', async () => {
+  test('a slot is promised if the process holds the key, finality is fast and a slot is free', async () => {
     expect(await promised(setting().lanes, 2_000)).toEqual({ ...ready, local: true })
   })
 
@@ -68,7 +68,7 @@ describe('The promise of an admission', () => {
     ['finality is slow', setting().lanes, 10_000, {}],
     ['no slot comes free', setting(pending, new StepSlots(0)).lanes, 2_000, {}],
     ['it waits for others to share a call', setting().lanes, 2_000, { batches: { groupOf: () => ({ key: 'a', most: 20 }) } as never }],
-  ])('is not made where %s', async (_, lanes, msToFinality, own) => {
+  ])('no slot is promised if %s', async (_, lanes, msToFinality, own) => {
     expect(await promised(lanes, msToFinality, own)).toEqual(ready)
   })
 })

@@ -77,7 +77,7 @@ describe('The candidates of a batch', () => {
   const candidates = [1, 2, 3].map((number) => candidate(number))
   const all = candidates.map(({ intentId }) => intentId)
 
-  test('whose call the signer refuses are tried in halves, and at last alone: what is wrong with one keeps no other back', async () => {
+  test('a batch that the signer refuses is tried in halves, and at last each transfer alone', async () => {
     const refused = new RelayerError('SIGNING_REFUSED', { facts: { limit: 'maxGasPerTransaction' } })
     const { flush, signed } = setting(() => false, { refused })
     expect(await flush(candidates, false)).toMatchObject({ together: false })
@@ -92,39 +92,36 @@ describe('The candidates of a batch', () => {
     [true, '0xbb', []],
     [true, '0xaa', [[...all]]],
     [false, '0xbb', [[...all]]],
-  ])(
-    'are looked at once more if one may have been sent (%s) and a block has come before their nonce (0xaa, then %s)',
-    async (maybeSent, hash, calls) => {
-      let granted = false
-      const onGrant = (head: { hash: string }) => {
-        granted = true
-        head.hash = hash
-      }
-      const { flush, signed } = setting((number) => granted && number === 2, { nodes: 1, onGrant })
-      const { answers } = await flush(
-        [1, 2, 3].map((number) => candidate(number, maybeSent)),
-        false,
-      )
-      expect(signed).toEqual(calls)
-      expect([...answers.values()].map(({ kind }) => kind)).toEqual(calls.length > 0 ? ['member', 'member', 'member'] : ['seen'])
-    },
-  )
+  ])('a batch is read again if a member may have been sent (%s) and the block changed (0xaa, then %s)', async (maybeSent, hash, calls) => {
+    let granted = false
+    const onGrant = (head: { hash: string }) => {
+      granted = true
+      head.hash = hash
+    }
+    const { flush, signed } = setting((number) => granted && number === 2, { nodes: 1, onGrant })
+    const { answers } = await flush(
+      [1, 2, 3].map((number) => candidate(number, maybeSent)),
+      false,
+    )
+    expect(signed).toEqual(calls)
+    expect([...answers.values()].map(({ kind }) => kind)).toEqual(calls.length > 0 ? ['member', 'member', 'member'] : ['seen'])
+  })
 
-  test('are looked at once more if the last look is older than one of them believes', async () => {
+  test('a batch is read again if the last read is older than a member trusts', async () => {
     let granted = false
     const { flush, signed } = setting((number) => granted && number === 2, { nodes: 1, onGrant: () => void (granted = true) })
     const { answers } = await flush([candidate(1), candidate(2), candidate(3, false, -1)], false)
     expect([signed, [...answers.values()].map(({ kind }) => kind)]).toEqual([[], ['seen']])
   })
 
-  test('include one that a single node shows as delivered: it would be sent back here for ever', async () => {
+  test('a batch includes a transfer that only one of several nodes shows as delivered', async () => {
     const { flush, signed } = setting((number, at) => number === 2 && at === 'latest')
     const { answers } = await flush(candidates, false)
     expect(signed).toEqual([all])
     expect([...answers.values()].map(({ kind }) => kind)).toEqual(['member', 'member', 'member'])
   })
 
-  test('do not include one that most nodes show as delivered, or the only one does', async () => {
+  test('a batch leaves out a transfer that most nodes, or the only one, show as delivered', async () => {
     for (const nodes of [1, 3]) {
       const { flush, signed, left } = setting((number) => number === 2, { nodes })
       const { answers } = await flush(candidates, false)
@@ -133,7 +130,7 @@ describe('The candidates of a batch', () => {
     }
   })
 
-  test('are not concerned by what is wrong with one of them', async () => {
+  test('a permanent error of one transfer does not affect the rest of its batch', async () => {
     const { flush, signed } = setting((number) => {
       if (number === 2) throw new RelayerError('NATIVE_NONCE_MISMATCH')
       return false
@@ -143,14 +140,14 @@ describe('The candidates of a batch', () => {
     expect(answers.get(candidates[1]!)).toMatchObject({ kind: 'no-slot', code: 'NATIVE_NONCE_MISMATCH' })
   })
 
-  test('wait for a node that does not answer, all of them', async () => {
+  test('a whole batch waits for a node that does not answer', async () => {
     const { flush } = setting(() => {
       throw new RelayerError('NODE_UNAVAILABLE')
     })
     await expect(flush(candidates, false)).rejects.toMatchObject({ code: 'NODE_UNAVAILABLE' })
   })
 
-  test('release their reservations while they are halted', async () => {
+  test('halted candidates of a batch release their reservations', async () => {
     const halts = [{ scope: { bridge: 'native-bridge' }, by: 'an operator', reason: 'a test', at: 0 }]
     const { flush, left, signed } = setting(() => false, { settings: { ...noSettings, halts } })
     const { answers } = await flush(candidates, false)
@@ -158,7 +155,7 @@ describe('The candidates of a batch', () => {
     expect([left, signed]).toEqual([[1, 2, 3], []])
   })
 
-  test('do not include one whose recipient was denied after its admission', async () => {
+  test('a batch leaves out a transfer whose recipient was denied after its admission', async () => {
     const denied = [{ kind: 'recipient' as const, value: '0x2', by: 'an operator', reason: 'a test', at: 0 }]
     const { flush, left, signed } = setting(() => false, { settings: { ...noSettings, denied } })
     const { answers } = await flush(candidates, false)
@@ -169,7 +166,7 @@ describe('The candidates of a batch', () => {
   test.each([
     ['after its losses', 1, [[all[0], all[1], all[2]]], 'member'],
     ['before its losses', -1, [[all[0], all[2]]], 'no-slot'],
-  ])('set aside for losses: an operator who ordered a retry %s', async (_, after, calls, kind) => {
+  ])('a batch and a quarantined recipient whose retry was ordered %s', async (_, after, calls, kind) => {
     const now = Date.now()
     const losses = new Losses({ firstWaitMs: 60_000, tokenBudget: 10_000n })
     losses.add({ chain: 'bsc', bridge: 'native-bridge', recipient: '0x2', token: '' }, { txHash: '0xff', paid: 1n, now })

@@ -52,7 +52,7 @@ function setting(gates: Record<string, Gate>, closed: readonly LaneStatus[] = []
 }
 
 describe('The lane of a transfer', () => {
-  test('is the one that its id falls to, whatever the bridge; one that may not deliver is passed over, and reported', async () => {
+  test('a transfer gets the lane that its id hashes to; a lane that may not deliver is skipped and reported', async () => {
     const all = setting({})
     const first = await all.choose()
     expect([first.kind, all.asked]).toEqual(['lane', [expect.any(String)]])
@@ -66,7 +66,7 @@ describe('The lane of a transfer', () => {
     expect(second).toEqual(await setting({}, [pausedLane(first.lane, 'by hand')]).choose())
   })
 
-  test('is none before a closed gate: one answer is enough, and what a lane that was left said is not the reason', async () => {
+  test('a transfer before a closed gate gets no lane: one answer is enough', async () => {
     const everywhere = Object.fromEntries(lanes.map((lane) => [lane, paused]))
     const { choose, asked } = setting(everywhere)
     expect(await choose()).toEqual({ kind: 'closed', gate: paused })
@@ -75,7 +75,7 @@ describe('The lane of a transfer', () => {
     expect(await setting({}).choose(lanes)).toEqual({ kind: 'none' })
   })
 
-  test('is none where all lack the role: that is what is waited for, also where they are paused for it', async () => {
+  test('a transfer waits for the grant if every lane lacks its role, or is paused for that', async () => {
     const everywhere = Object.fromEntries(lanes.map((lane) => [lane, unauthorized]))
     const { choose, passedOver } = setting(everywhere)
     expect(await choose()).toEqual({ kind: 'closed', gate: unauthorized })
@@ -87,13 +87,13 @@ describe('The lane of a transfer', () => {
     expect(await setting({}, all, false).choose()).toEqual({ kind: 'none' })
   })
 
-  test('is none where another lane may open at any time', async () => {
+  test('a transfer does not wait for a grant if another lane may open at any time', async () => {
     const [first, ...rest] = lanes as [string, ...string[]]
     const byHand = pausedLane(first, 'key ceremony')
     expect(await setting(Object.fromEntries(rest.map((lane) => [lane, unauthorized])), [byHand]).choose()).toEqual({ kind: 'none' })
   })
 
-  test('is waited for: whoever finds that none takes work is woken by the first that does; one that has only left an open lane is not', async () => {
+  test('a transfer is woken by the first open lane, but not if it only left an open lane', async () => {
     const all = setting(
       {},
       lanes.map((lane) => pausedLane(lane, 'by hand')),

@@ -17,7 +17,7 @@ const transfer = {
   message: '',
 }
 
-/** A transfer of which a lane's ledger says this; most nodes show `agreed` as the lane's count that is final, and the pools have `pending`. */
+/** A transfer with this answer of its ledger. Most nodes show `agreed` as used. */
 function ending(word: Partial<LedgerNonces>, { agreed = 5, pending = 5, left = [] as LaneNonce[] } = {}) {
   const asked = { agreed: 0, pending: 0 }
   const reads: Partial<Chain> = {
@@ -44,18 +44,18 @@ function ending(word: Partial<LedgerNonces>, { agreed = 5, pending = 5, left = [
 }
 
 describe('before a transfer ends of which no nonce is known', () => {
-  test('a ledger that began anew holds it, as long as a pool has something of the lane', async () => {
+  test('after a new ledger a transfer is held while a pool has transactions of the lane', async () => {
     const held = { kind: 'held', nonces: [{ lane }] }
     expect(await ending({ knowsAll: false }, { pending: 6 }).answer()).toEqual(held)
     expect(await ending({ knowsAll: false, finalized: 5 }, { pending: 6, left: [{ lane }] }).answer()).toEqual(held)
     expect(await ending({ knowsAll: false, nonces: [3] }, { pending: 6 }).answer()).toEqual(held)
   })
 
-  test('once all of the lane is final, it is free', async () => {
+  test('a transfer is free once all nonces of the lane are final', async () => {
     expect(await ending({ knowsAll: false }).answer()).toEqual({ kind: 'free' })
   })
 
-  test('a ledger that knows all costs no read of the chain', async () => {
+  test('a ledger that knows all needs no read of the chain', async () => {
     const { asked, answer } = ending({}, { pending: 6 })
     expect(await answer()).toEqual({ kind: 'free' })
     expect(asked).toEqual({ agreed: 0, pending: 0 })

@@ -8,7 +8,7 @@ import { scriptedChain } from './scripted-chain.ts'
 const up: NodeStatus = { name: 'node', origin: 'http://node', use: 'all', state: 'up', failures: 0 }
 const transfer = {} as Transfer
 
-/** A target that tells which states were asked for. */
+/** A target that records which states were read. */
 function asked(nodes: readonly NodeStatus[]) {
   const states: At[] = []
   const chain: Chain = { ...scriptedChain(() => '0x01'), nodes: () => nodes }
@@ -17,18 +17,14 @@ function asked(nodes: readonly NodeStatus[]) {
 }
 
 test.each([
-  ['one that the config has alone', [up], ['finalized']],
+  ['the only node of the config', [up], ['finalized']],
   [
-    'one of three, the others of which are disabled',
+    'one of three, with the others disabled',
     [up, { ...up, state: 'disabled' }, { ...up, state: 'disabled' }],
     ['agreed', 'agreed-latest', 'agreed'],
   ],
-  [
-    'one that reads, beside one that is sent to and one that was added',
-    [up, { ...up, use: 'send' }, { ...up, added: true }],
-    ['finalized'],
-  ],
-] as [string, NodeStatus[], At[]][])('whose word is enough: %s', async (_, nodes, wanted) => {
+  ['one that reads, one that is only sent to, and one that was added', [up, { ...up, use: 'send' }, { ...up, added: true }], ['finalized']],
+] as [string, NodeStatus[], At[]][])('the number of nodes that must agree: %s', async (_, nodes, wanted) => {
   const { states, chain, endpoint } = asked(nodes)
   await isFinal(chain, endpoint, transfer)
   await isDenied(chain, endpoint, transfer)

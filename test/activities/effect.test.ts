@@ -36,14 +36,14 @@ const mismatch = (): never => {
 const route = { bridge: 'native-bridge', sourceChain: 'ethereum', targetChain: 'bsc' }
 
 describe('Contracts that contradict each other', () => {
-  test('halt their route when the nodes agree on it', async () => {
+  test('contracts that contradict each other halt their route when the nodes agree', async () => {
     const { deps, halted } = setting(mismatch)
     expect(await codeOfAsync(() => showsEffect(deps, transfer))).toBe('NATIVE_NONCE_MISMATCH')
     expect(halted).toEqual([{ ...route, code: 'NATIVE_NONCE_MISMATCH', detail: expect.stringContaining('transfer 7') }])
     expect(halted[0]?.detail).toContain('completedUnder=8')
   })
 
-  test('halt nothing, and park no transfer, on the word of one node', async () => {
+  test('one node alone neither halts a route nor parks a transfer', async () => {
     for (const agreed of [true, false]) {
       const { deps, halted } = setting((at) => (at === 'latest' ? mismatch() : agreed))
       expect(await codeOfAsync(() => showsEffect(deps, transfer))).toBe('NODES_DISAGREE')
@@ -51,7 +51,7 @@ describe('Contracts that contradict each other', () => {
     }
   })
 
-  test('let nothing go on before the halt is in force', async () => {
+  test('nothing goes on before the halt of a route is in force', async () => {
     const { deps, state } = setting(mismatch)
     state.down = true
     expect(await codeOfAsync(() => showsEffect(deps, transfer))).toBe('SETTINGS_UNREACHABLE')

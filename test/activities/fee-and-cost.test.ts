@@ -29,13 +29,13 @@ async function prepare(earned: bigint | undefined, dataFee = '0') {
   return createPrepare(deps as never)({ transfer: nativeTransfer(), avoid: [] })
 }
 
-test('a fee that is worth less than the delivery costs now waits, without a nonce; one that is worth as much goes on', async () => {
+test('a transfer waits, without a nonce, while its fee is worth less than the delivery costs', async () => {
   expect(await prepare(999_999n)).toMatchObject({ kind: 'waiting', code: 'FEE_BELOW_COST' })
   expect(await prepare(0n)).toMatchObject({ kind: 'waiting', reason: expect.stringContaining('costs 1000000 wei') })
   expect(await prepare(1_000_000n)).toMatchObject({ kind: 'ready' })
   expect(await prepare(1_000_000n, '1')).toMatchObject({ kind: 'waiting', code: 'FEE_BELOW_COST' })
 })
 
-test('where no price is configured the cost decides nothing', async () => {
+test('without a configured price the cost does not matter', async () => {
   expect(await prepare(undefined)).toMatchObject({ kind: 'ready', gasLimit: '100000' })
 })

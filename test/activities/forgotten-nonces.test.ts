@@ -12,7 +12,10 @@ const intent = { to: `0x${'7e'.repeat(20)}`, data: '0x', value: '7' }
 const input = { lane, intent, orderedAt }
 const delivery = { to: `0x${'22'.repeat(20)}`, data: '0xabcdef01', value: '0' }
 
-/** A chain whose account has used these nonces for these calls: a block each, the last at the time of the order. @param agreed nonces that are final */
+/**
+ * A chain whose account used these nonces: one block each, the last at the time of the order. @param agreed final
+ * nonces
+ */
 function chainWith(calls: readonly (typeof intent | undefined)[], { agreed = calls.length, status = 'success', everyMinutes = 1 } = {}) {
   const asked: number[] = []
   const chain = {
@@ -39,8 +42,8 @@ const searchOf = (chain: Chain, more: Partial<Search> = {}): Search => ({
 })
 const learntAt = (from: number, to: number, at = orderedAt + minuteMs) => [{ from, to, at }]
 
-describe('a payment that a ledger made which is gone', () => {
-  test('is found by its call among the nonces that this ledger did not give', async () => {
+describe('A payment of an earlier ledger', () => {
+  test('a payment of an earlier ledger is found by its call among nonces that this ledger did not grant', async () => {
     const { chain } = chainWith([delivery, intent, delivery])
     expect(await findForgotten(searchOf(chain), input, learntAt(0, 3))).toEqual({
       ...{ kind: 'final', ok: true, nonce: 1, txHash: '0x1', blockHeight: 1, blockHash: '0xb1', gasPaid: '42000' },
@@ -50,25 +53,25 @@ describe('a payment that a ledger made which is gone', () => {
     })
   })
 
-  test('waits until the newest of them is final', async () => {
+  test('a payment waits until the newest foreign nonce is final', async () => {
     const { chain, asked } = chainWith([delivery, intent], { agreed: 1 })
     expect(await findForgotten(searchOf(chain), input, learntAt(0, 2))).toMatchObject({ kind: 'no-slot', code: 'NONCE_NOT_FINAL' })
     expect(asked).toEqual([])
   })
 
-  test('is lost where the nodes no longer tell what used one of them', async () => {
+  test('a payment is lost if the nodes no longer have the transaction of a foreign nonce', async () => {
     const { chain } = chainWith([delivery, undefined, delivery])
     const found = await findForgotten(searchOf(chain), input, learntAt(0, 3))
     expect(found).toMatchObject({ kind: 'lost', reason: expect.stringContaining('nonce=1') })
   })
 
-  test('is none of what was heard of before it was ordered', async () => {
+  test('nonces that the ledger learnt of before the order are not read', async () => {
     const { chain, asked } = chainWith([intent])
     expect(await findForgotten(searchOf(chain), input, learntAt(0, 1, orderedAt - 1))).toBeUndefined()
     expect(asked).toEqual([])
   })
 
-  test('is none of what was mined long before it was ordered: no further back is looked', async () => {
+  test('the search ends at transactions mined long before the order', async () => {
     const calls = [intent, ...Array.from({ length: 50 }, () => delivery)]
     const { chain, asked } = chainWith(calls)
     expect(await findForgotten(searchOf(chain), input, learntAt(0, 51))).toBeUndefined()
@@ -76,19 +79,19 @@ describe('a payment that a ledger made which is gone', () => {
     expect(asked).toEqual(Array.from({ length: 16 }, (_, index) => 50 - index))
   })
 
-  test('is no equal one of long before the order, nor is it lost for older ones that nobody tells of', async () => {
+  test('an equal payment, or a pruned one, from long before the order does not count', async () => {
     const deliveries = Array.from({ length: 12 }, () => delivery)
     expect(await findForgotten(searchOf(chainWith([intent, ...deliveries]).chain), input, learntAt(0, 13))).toBeUndefined()
     expect(await findForgotten(searchOf(chainWith([undefined, ...deliveries]).chain), input, learntAt(0, 13))).toBeUndefined()
   })
 
-  test('is looked for from the highest nonce down, whatever was heard of last', async () => {
+  test('the search for a payment begins with the highest nonce', async () => {
     const calls = [delivery, ...Array.from({ length: 49 }, () => delivery), intent]
     const heard = [...learntAt(49, 51), ...learntAt(1, 2, orderedAt + 2 * minuteMs)]
     expect(await findForgotten(searchOf(chainWith(calls).chain), input, heard)).toMatchObject({ kind: 'final', nonce: 50 })
   })
 
-  test('of a ledger that began after the key was in use is lost with that reason', async () => {
+  test('a lost payment names the reason: the ledger began after the key was in use', async () => {
     const { chain } = chainWith([undefined])
     expect(await findForgotten(searchOf(chain), input, learntAt(0, 1))).toMatchObject({
       reason: expect.stringContaining('The ledger began after'),
@@ -98,7 +101,7 @@ describe('a payment that a ledger made which is gone', () => {
     })
   })
 
-  test('is waited for where the look takes too long, or its step ends; what was read by then is read once', async () => {
+  test('a search that takes too long, or whose step ends, waits; answers are read once', async () => {
     const { chain, asked } = chainWith([intent, ...Array.from({ length: 19 }, () => delivery)], { everyMinutes: 0 })
     const stuck: (() => void)[] = []
     const slow = (isSlow: (nonce: number) => boolean): Chain => ({
@@ -124,7 +127,7 @@ describe('a payment that a ledger made which is gone', () => {
     expect(asked).toEqual(Array.from({ length: 20 }, (_, index) => 19 - index))
   })
 
-  test('is read anew where the ledger began anew, where the nodes told nothing, and beyond what is kept', async () => {
+  test('a nonce is read again in a new era, after a missing answer, and beyond the cache', async () => {
     const { chain, asked } = chainWith([delivery, delivery])
     const known = new FinalNonces(1)
     await known.user({ chain, era: 1 }, lane, 0)
@@ -138,7 +141,7 @@ describe('a payment that a ledger made which is gone', () => {
     expect(asked).toEqual([0, 0, 0, 7, 7])
   })
 
-  test('waits while the nodes do not agree, and throws what else they throw', async () => {
+  test('a search waits while the nodes do not agree, and throws their other errors', async () => {
     const failing = (code: 'NODES_DISAGREE' | 'NODE_UNAVAILABLE') =>
       ({ ...chainWith([]).chain, agreedNonce: () => Promise.reject(new RelayerError(code)) }) as Chain
     expect(await findForgotten(searchOf(failing('NODES_DISAGREE')), input, learntAt(0, 1))).toMatchObject({

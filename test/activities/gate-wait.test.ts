@@ -10,7 +10,7 @@ const budget = (opensAt?: number) => ({
   ...(opensAt !== undefined && { opensAt }),
 })
 
-test('a transfer that knows when its gate opens waits until then and a little longer, watched or not', () => {
+test('a transfer waits until its gate opens and a little longer, watched or not', () => {
   const share = fc.double({ min: 0, max: 1, noNaN: true })
   fc.assert(
     fc.property(fc.integer({ min: -90_000, max: 90_000 }), share, fc.boolean(), (seconds, part, watched) => {
@@ -23,14 +23,14 @@ test('a transfer that knows when its gate opens waits until then and a little lo
   )
 })
 
-test('thousands of transfers that wait for the same time look by themselves over half an hour', () => {
+test('thousands of transfers with the same wait check the gate spread over half an hour', () => {
   const looks = Array.from({ length: 5_000 }, (_, index) => gateWaitMs(budget(10), { watched: true, now: 10, share: index / 5_000 }))
   const perSecond = new Map<number, number>()
   for (const ms of looks) perSecond.set(Math.floor(ms / 1_000), (perSecond.get(Math.floor(ms / 1_000)) ?? 0) + 1)
   expect(Math.max(...perSecond.values())).toBeLessThanOrEqual(3)
 })
 
-test('a transfer looks seldom if a watcher wakes it, and soon if none does', () => {
+test('a transfer checks a watched gate seldom, and an unwatched gate soon', () => {
   for (const gate of [budget(), { kind: 'lane', code: 'BRIDGE_ROLE_MISSING', reason: 'role' } as const]) {
     expect(gateWaitMs(gate, { watched: true, now: 1, share: 0 })).toBe(15 * minutes)
     expect(gateWaitMs(gate, { watched: true, now: 1, share: 1 })).toBe(30 * minutes)

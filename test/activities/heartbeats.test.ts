@@ -30,7 +30,7 @@ function setting(heartbeatTimeoutMs: number, intent: () => Promise<never>) {
 }
 
 describe('Heartbeats of broadcast', () => {
-  test('the first comes after half of the time-out, the next ones more often', async () => {
+  test('the first heartbeat comes after half of the timeout, later ones more often', async () => {
     const started = Date.now()
     const beats: number[] = []
     const { environment, run } = setting(1_000, () => ended)
@@ -45,7 +45,7 @@ describe('Heartbeats of broadcast', () => {
     expect(beats[1]! - beats[0]!).toBeGreaterThanOrEqual(290)
   })
 
-  test('a try that is over before costs none', async () => {
+  test('a step that ends early sends no heartbeat', async () => {
     const beats: unknown[] = []
     const { environment, run } = setting(1_000, () => Promise.reject(new Error('at once')))
     environment.on('heartbeat', (details: unknown) => beats.push(details))

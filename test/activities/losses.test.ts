@@ -11,7 +11,7 @@ let made = 0
 const loss = (now: number, paid = 1n) => ({ txHash: `0x${made++}`, paid, now })
 
 describe('A recipient', () => {
-  test('waits after its first loss, on that chain alone, twice as long after each more, and never longer than an hour', () => {
+  test('a recipient waits after a loss on its chain, twice as long after each, at most an hour', () => {
     const kept = losses()
     let now = start
     for (const minutes of [1, 2, 4, 8, 16, 32, 60, 60]) {
@@ -27,7 +27,7 @@ describe('A recipient', () => {
     expect(kept.waitOf(parties('eve'), now)?.until).toBe(now + minute)
   })
 
-  test('does not wait where an operator ordered a retry after the loss; the next loss holds it up again', () => {
+  test('a recipient does not wait after an ordered retry, until its next loss', () => {
     const kept = losses(0n)
     kept.add(parties('eve'), loss(start))
     expect(kept.waitOf(parties('eve'), start + 2, start + 1)).toBeUndefined()
@@ -36,7 +36,7 @@ describe('A recipient', () => {
     expect(kept.waitOf(parties('eve'), start + 4, start + 1)).toBeDefined()
   })
 
-  test('counts a transaction once, whoever saw it', () => {
+  test('a transaction counts once, however often it is seen', () => {
     const kept = losses()
     for (let index = 0; index < 3; index++) kept.add(parties('eve'), { txHash: '0xsame', paid: 1n, now: start })
     expect(kept.waitOf(parties('eve'), start)?.until).toBe(start + minute)
@@ -44,7 +44,7 @@ describe('A recipient', () => {
 })
 
 describe('A token', () => {
-  test('waits exactly while its losses of the last hour, by minutes, have cost more than the budget', () => {
+  test('a token waits exactly while its losses of the last hour exceed the budget', () => {
     const one = fc.record({ after: fc.integer({ min: 0, max: 20 * minute }), paid: fc.bigInt({ min: 1n, max: 50n }) })
     fc.assert(
       fc.property(fc.array(one, { maxLength: 40 }), fc.bigInt({ min: 0n, max: 200n }), fc.nat(2 * hour), (steps, budget, later) => {
@@ -69,7 +69,7 @@ describe('A token', () => {
     )
   })
 
-  test('of another name, bridge or chain does not wait with it', () => {
+  test('a token of another name, bridge or chain does not wait', () => {
     const kept = losses(0n)
     kept.add(parties('eve'), loss(start))
     expect(kept.waitOf(parties('bob'), start)).toBeDefined()
@@ -79,14 +79,14 @@ describe('A token', () => {
   })
 })
 
-test('of ten thousand recipients and more, the oldest is forgotten', () => {
+test('the oldest of more than ten thousand recipients is forgotten', () => {
   const kept = losses()
   for (let index = 0; index <= 10_000; index++) kept.add(parties(`r${index}`), loss(start))
   expect([0, 1, 10_000].map((index) => kept.waitOf(parties(`r${index}`), start) !== undefined)).toEqual([false, true, true])
 })
 
 describe('A batch', () => {
-  test('lets its recipients go alone for an hour, and nobody waits', () => {
+  test('a reverted batch lets its recipients go alone for an hour, and nobody waits', () => {
     const kept = losses()
     const found = kept.addBatch(parties('eve'), { txHash: '0xbatch', paid: 5n, now: start })
     expect(found).toEqual([{ kind: 'batch', until: start + hour, reason: expect.stringContaining('cost 5 wei') }])
@@ -98,7 +98,7 @@ describe('A batch', () => {
     expect(kept.goesAlone(parties('carol'), start)).toBe(false)
   })
 
-  test('that costs its token more than the budget of an hour lets all of it go alone, not wait', () => {
+  test('a batch that exceeds the budget of its token lets all transfers of that token go alone', () => {
     const kept = losses(10n)
     const batch = (recipient: string, paid: bigint, now: number) => kept.addBatch(parties(recipient), loss(now, paid))
     batch('eve1', 10n, start)
@@ -110,12 +110,15 @@ describe('A batch', () => {
     expect(kept.goesAlone(parties('bob'), start + hour)).toBe(false)
   })
 
-  test.each(['before', 'after'])('does not count where another relayer had delivered one of its transfers, seen %s the others', (when) => {
-    const kept = losses(0n)
-    if (when === 'before') kept.explainBatch('0xbatch')
-    kept.addBatch(parties('eve'), { txHash: '0xbatch', paid: 5n, now: start })
-    if (when === 'after') kept.explainBatch('0xbatch')
-    expect(kept.addBatch(parties('bob'), { txHash: '0xbatch', paid: 5n, now: start })).toEqual([])
-    expect([kept.goesAlone(parties('eve'), start), kept.goesAlone(parties('bob'), start)]).toEqual([false, false])
-  })
+  test.each(['before', 'after'])(
+    'a batch does not count if another relayer had delivered one of its transfers, seen %s the others',
+    (when) => {
+      const kept = losses(0n)
+      if (when === 'before') kept.explainBatch('0xbatch')
+      kept.addBatch(parties('eve'), { txHash: '0xbatch', paid: 5n, now: start })
+      if (when === 'after') kept.explainBatch('0xbatch')
+      expect(kept.addBatch(parties('bob'), { txHash: '0xbatch', paid: 5n, now: start })).toEqual([])
+      expect([kept.goesAlone(parties('eve'), start), kept.goesAlone(parties('bob'), start)]).toEqual([false, false])
+    },
+  )
 })

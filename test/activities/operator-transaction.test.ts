@@ -15,8 +15,8 @@ const orderedAt = 3_600_000
 const block = { height: 5, hash: '0xb5' }
 
 /**
- * The second try of a step whose first was given nonce 4 and died; the ledger has heard since of nonces 1 and 2.
- * @param used calls of these, from nonce 1; undefined: the nodes no longer tell
+ * The second try of a step whose first was granted nonce 4 and died. The ledger has learnt of nonces 1 and 2.
+ * @param used calls of the nonces from 1; undefined: the nodes no longer have them
  */
 function setting(
   used: readonly (typeof intent | undefined)[],
@@ -54,25 +54,25 @@ function setting(
 }
 
 describe('A later try of a payment that was given a nonce and signed nothing', () => {
-  test('does not make it where a ledger that is gone has made it meanwhile: its nonce is cancelled', async () => {
+  test('a later try of a payment cancels its nonce if an earlier ledger has paid', async () => {
     const { did, result } = setting([intent, other])
     expect(await result()).toMatchObject({ kind: 'final', nonce: 1, txHash: '0x1' })
     expect(did).toEqual(['release', 'cancel'])
   })
 
-  test('nor where nobody tells whether it did', async () => {
+  test('a later try of a payment is lost if no node has the transaction of the nonce', async () => {
     const { did, result } = setting([undefined, other])
     expect(await result()).toMatchObject({ kind: 'lost' })
     expect(did).toEqual(['release', 'cancel'])
   })
 
-  test('waits until that is known, and keeps its place', async () => {
+  test('a later try of a payment waits, with its nonce, until the fate of the others is known', async () => {
     const { did, result } = setting([intent, other], { agreed: 2 })
     expect(await result()).toMatchObject({ kind: 'no-slot', code: 'NONCE_NOT_FINAL' })
     expect(did).toEqual(['release'])
   })
 
-  test('makes it where none of them did, and goes on with what was signed before', async () => {
+  test('a later try of a payment signs if no earlier ledger paid, and goes on with an earlier signature', async () => {
     const none = setting([other, other])
     expect(await none.result()).toMatchObject({ kind: 'pending', held: { nonce: 4 } })
     expect(none.did).toEqual(['sign'])

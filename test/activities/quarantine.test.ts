@@ -20,7 +20,10 @@ import { recordingLogger } from '../helpers/recording-logger.ts'
 const lane = laneId('evm', 1, `0x${'11'.repeat(20)}`)
 const call = { to: `0x${'22'.repeat(20)}`, data: '0x12345678', value: '0' }
 
-/** Every call simulates well, gets a nonce, and is in a block with this status; transfers below 10 are to one recipient, the others to another. Batches: those of `batched`, in one call. */
+/**
+ * Every call simulates well and is in a block with this status. Transfers below 10 share a recipient. @param batched
+ * transfers in one call
+ */
 function setting({
   status = 'reverted',
   batched = [],
@@ -107,7 +110,7 @@ function setting({
 }
 
 describe('A delivery that was simulated well and reverted in a block, final or not', () => {
-  test('quarantines its recipient: lane and admission hold back others, nothing is signed', async () => {
+  test('a loss quarantines its recipient: lane and admission hold back others, nothing is signed', async () => {
     const { broadcast, prepare, signed } = setting()
     expect(await prepare(1)).toMatchObject({ kind: 'ready' })
     expect(await broadcast(1)).toMatchObject({ kind: 'included' })
@@ -119,7 +122,7 @@ describe('A delivery that was simulated well and reverted in a block, final or n
     expect([await prepare(10), await broadcast(10)]).toMatchObject([{ kind: 'ready' }, { kind: 'included' }])
   })
 
-  test('is told: one line with code, transfer, transaction and remedy, and one count', async () => {
+  test('a loss is reported by one line with code, transfer, transaction and remedy, and one count', async () => {
     const { broadcast, lines, metrics } = setting()
     await broadcast(1)
     await broadcast(2)
@@ -135,7 +138,7 @@ describe('A delivery that was simulated well and reverted in a block, final or n
     expect(await metrics()).toEqual(['portage_set_aside_total{chain="bsc",kind="recipient"} 1'])
   })
 
-  test('quarantines its token once it cost more than the budget, and logs that once', async () => {
+  test('losses quarantine their token once they exceed the budget, which is logged once', async () => {
     const { broadcast, metrics, prepare, lines } = setting({ parties: ({ sequence }) => ({ recipient: sequence, token: 'weth' }) })
     for (let number = 1; number <= 51; number++) await broadcast(number)
     expect(await prepare(100)).toMatchObject({ kind: 'waiting', code: 'QUARANTINED', reason: expect.stringContaining('weth') })
@@ -143,7 +146,7 @@ describe('A delivery that was simulated well and reverted in a block, final or n
     expect(lines.filter(({ message }) => message === 'a token is quarantined')).toHaveLength(1)
   })
 
-  test('is not counted where reads fail, which is told', async () => {
+  test('a loss is not counted if reads fail, which is logged', async () => {
     const { broadcast, prepare, lines } = setting({
       delivered: async (_, at) => (at === 'latest' ? false : Promise.reject(new Error('away'))),
     })
@@ -154,7 +157,7 @@ describe('A delivery that was simulated well and reverted in a block, final or n
     ])
   })
 
-  test('lets an operator try again at once', async () => {
+  test('an operator may retry a quarantined transfer at once', async () => {
     const { broadcast, prepare, signed, retries } = setting()
     await broadcast(1)
     const later = Date.now() + 1
@@ -174,7 +177,7 @@ describe('A delivery that was simulated well and reverted in a block, final or n
     expect(await prepare(2)).toMatchObject({ kind: 'ready' })
   })
 
-  test('does not count where the gate of the bridge has closed meanwhile', async () => {
+  test('a loss does not count if the gate of the bridge has closed', async () => {
     const gate = { isOpen: true }
     const paused = { kind: 'route', code: 'BRIDGE_PAUSED', reason: 'paused' } as const
     const { prepare, broadcast } = setting({
@@ -191,7 +194,7 @@ describe('A delivery that was simulated well and reverted in a block, final or n
 })
 
 describe('A batch that was simulated well and reverted', () => {
-  test('makes the transfers of its recipients go alone, quarantines nobody, and is logged once', async () => {
+  test('a reverted batch makes its transfers go alone, quarantines nobody, and is logged once', async () => {
     const { broadcast, prepare, enqueued, signed, lines, metrics } = setting({ batched: [1, 10] })
     expect(await Promise.all([broadcast(1), broadcast(10)])).toEqual([{ kind: 'seen' }, { kind: 'seen' }])
     expect(enqueued.splice(0).toSorted()).toEqual(['transfer-1/1', 'transfer-10/1'])
@@ -210,7 +213,7 @@ describe('A batch that was simulated well and reverted', () => {
     ])
   })
 
-  test('since another relayer had delivered one of its transfers: the others go on sharing calls', async () => {
+  test('transfers go on sharing calls if another relayer explains the revert of a batch', async () => {
     const isTen = ({ sequence }: { sequence: string }) => sequence === '10'
     const { broadcast, enqueued, lines } = setting({ batched: [1, 10], delivered: async (one, at) => at === 'agreed-latest' && isTen(one) })
     expect(await broadcast(10)).toEqual({ kind: 'seen' })

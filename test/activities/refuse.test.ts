@@ -13,7 +13,7 @@ const transfer = nativeTransfer(7)
 const declined = { kind: 'declined', code: 'AMOUNT_TOO_SMALL', reason: 'below the minimum' } as const
 const rejected = { kind: 'rejected', code: 'NATIVE_ROUTE_UNKNOWN', reason: 'no such route' } as const
 
-/** Ledgers say this of a transfer that remembers nothing; most nodes show `agreed` as the lane's count that is final, the pools have `pending`. */
+/** A transfer without memory, with these answers of its ledgers. Most nodes show `agreed` as used. */
 function setting(word: Partial<LedgerNonces>, { agreed = 5, pending = 5, delivered = (): boolean => false } = {}) {
   const asked: At[] = []
   const withdrawn: WithdrawInput[] = []
@@ -48,13 +48,13 @@ function setting(word: Partial<LedgerNonces>, { agreed = 5, pending = 5, deliver
 }
 
 describe('a transfer that the checks refuse, and that remembers no nonce', () => {
-  test('ends as refused where no ledger holds anything for it', async () => {
+  test('a refused transfer ends if no ledger holds anything for it', async () => {
     const { refuse } = setting({})
     expect(await refuse(transfer, declined)).toEqual(declined)
     expect(await refuse(transfer, rejected)).toEqual(rejected)
   })
 
-  test.each([declined, rejected])('waits while a ledger holds a nonce for a run before it: $kind', async (refusal) => {
+  test.each([declined, rejected])('a refused transfer waits while a ledger holds a nonce for an earlier run: $kind', async (refusal) => {
     const { refuse, withdrawn } = setting({ nonces: [7], owners: [`${transferId(transfer)}/3`] })
     expect(await refuse(transfer, refusal)).toMatchObject({
       kind: 'waiting',
@@ -66,7 +66,7 @@ describe('a transfer that the checks refuse, and that remembers no nonce', () =>
     expect(withdrawn).toEqual(refusal.kind === 'declined' ? asked : [])
   })
 
-  test('waits where Temporal was wiped, as long as a pool has something of a lane whose ledger began anew', async () => {
+  test('after a wipe a refused transfer waits while a pool has transactions of the lane', async () => {
     expect(await setting({ knowsAll: false }, { pending: 6 }).refuse(transfer, declined)).toMatchObject({
       kind: 'waiting',
       code: 'NONCE_NOT_FINAL',
@@ -74,24 +74,24 @@ describe('a transfer that the checks refuse, and that remembers no nonce', () =>
     expect(await setting({ knowsAll: false }).refuse(transfer, declined)).toEqual(declined)
   })
 
-  test('is delivered if it was, whatever policy says now', async () => {
+  test('a declined transfer is delivered if the finalized state shows the effect', async () => {
     const { refuse } = setting({}, { delivered: () => true })
     expect(await refuse(transfer, declined)).toMatchObject({ kind: 'delivered', delivery: { ours: true, txHash: '0x1' } })
   })
 
-  test('a message that is not valid is not looked for on the chain: its fields are of whoever made it', async () => {
+  test('the effect of an invalid message is not read: strangers choose its fields', async () => {
     const { refuse, asked } = setting({}, { delivered: () => true })
     expect(await refuse(transfer, rejected)).toEqual(rejected)
     expect(asked).toEqual([])
   })
 
-  test('a copy with bad signatures does not replace the message because a nonce is held', async () => {
+  test('a copy with bad signatures does not replace a message that holds a nonce', async () => {
     const { refuse } = setting({ nonces: [7] })
     expect(await refuse(transfer, rejected)).toMatchObject({ kind: 'waiting', unverified: true })
     expect(await refuse(transfer, declined)).not.toHaveProperty('unverified')
   })
 
-  test('what waits for newer signatures is not asked for: it does not end', async () => {
+  test('a transfer that waits for newer signatures asks no ledger: it does not end', async () => {
     const expired = { kind: 'rejected', code: 'GUARDIAN_SET_EXPIRED', reason: 'old', awaitNewSignatures: true } as const
     expect(await setting({ nonces: [7] }).refuse(transfer, expired)).toEqual(expired)
   })

@@ -30,7 +30,7 @@ describe('The agent of a lane', () => {
   const pool = () => pooled(setting.anvil, signer.address)
   const ledger = () => setting.ledgers.state(laneOf(signer))
 
-  test("refuses to start with a key that is not the lane's", async () => {
+  test('an agent refuses to start with a key of another lane', async () => {
     signer = await devnetSigner(keys++)
     const other = await devnetSigner(keys++)
     const impostor: Signer = { address: other.address, sign: (transaction) => signer.sign(transaction) }
@@ -39,7 +39,7 @@ describe('The agent of a lane', () => {
     await expect(setting.agent(signer, { lane: laneOf(other) })).rejects.toMatchObject({ code: 'SIGNER_UNAVAILABLE' })
   })
 
-  test('gives nonces in order, each once, and the same again for a call that has one', async () => {
+  test('an agent gives each nonce once, in sequence, and the same again for a call that has one', async () => {
     const agent = await fresh()
     const requests = Array.from({ length: 6 }, (_, index) => request(`many-${index}`))
     const transactions = await Promise.all(requests.map((one) => signedAndSent(agent, one)))
@@ -52,7 +52,7 @@ describe('The agent of a lane', () => {
     expect((await ledger()).counts.granted).toBe(6)
   })
 
-  test('a full window lets the others wait until a block has room, first class first', async () => {
+  test('with a full window calls wait for a block, first class first', async () => {
     const agent = await fresh({ window: 2 })
     const held = [await signedAndSent(agent, request('held-0')), await signedAndSent(agent, request('held-1'))]
     const order: string[] = []
@@ -89,7 +89,7 @@ describe('The agent of a lane', () => {
     expect(await ledger()).toMatchObject({ next: 1, counts: { granted: 1 } })
   })
 
-  test('a process that is about to stop gets no more nonces, and goes on with those that it has', async () => {
+  test('a stopping process gets no more nonces and drives those it has', async () => {
     const agent = await fresh({ window: 1 })
     const holder = await signedAndSent(agent, request('holder of a process that stops'))
     const waiting = agent.acquire(request('waits'), waitLimit)
@@ -103,7 +103,7 @@ describe('The agent of a lane', () => {
     expect((await ledger()).counts.granted).toBe(1)
   })
 
-  test('finds the nonce that a dead process had, past a full window, and drives it; none for an intent that holds none', async () => {
+  test('an agent finds and drives the nonce of a dead process, past a full window', async () => {
     const dead = await fresh({ window: 1 })
     const one = request('orphan of a crash')
     const pending = await acquired(dead, one)
@@ -145,7 +145,7 @@ describe('The agent of a lane', () => {
     const waiting = agent.acquire(request('waits'), waitLimit)
     await until(() => agent.load.waiting === 1, { ...waitLimit, what: 'one to wait for a nonce' })
     await handle.signal(pauseSignal, { order: { by: 'night-shift', reason: 'a test' } })
-    // While a transaction is pending, the agent updates the ledger with every block, and the answer says that the lane is paused.
+    // A pending transaction is reported with every block.
     await setting.passBlock()
     expect(await waiting).toEqual({ kind: 'refused', why: 'paused', detail: 'a test' })
     expect(await agent.acquire(request('too early'), waitLimit)).toEqual({ kind: 'refused', why: 'paused', detail: 'a test' })
@@ -179,7 +179,7 @@ describe('The agent of a lane', () => {
     await setting.mine()
   })
 
-  test('below its minimum balance it takes no new work, what is in flight goes on, and an operator transaction is taken', async () => {
+  test('a lane below its minimum balance takes no new work but operator transactions', async () => {
     const agent = await fresh({ minimumBalance: String(10n ** 18n) })
     const held = await signedAndSent(agent, request('held'))
     await setting.anvil.rpc('anvil_setBalance', [signer.address, '0x6f05b59d3b20000'])
@@ -191,7 +191,7 @@ describe('The agent of a lane', () => {
     await setting.mine()
   })
 
-  test("the config of a process that starts reaches the ledger; an operator's window stays until the config changes", async () => {
+  test("a starting process sends its config; an operator's window stays until the config changes", async () => {
     const agent = await fresh({ window: 3 })
     await setting.ledgers.order(laneOf(signer), { kind: 'setWindow', id: 'o', window: 2 })
     agent.stop()
@@ -202,7 +202,7 @@ describe('The agent of a lane', () => {
     expect((await ledger()).config).toMatchObject({ window: 5 })
   })
 
-  test("an operator's raise reaches the process that drives the nonce, and a cancel replaces the call by a no-op", async () => {
+  test("an operator's raise reaches the driving process, and a cancel replaces the call by a no-op", async () => {
     // Nothing but the operator's word raises a fee here, however long it takes to come.
     const agent = await fresh({ fillAfterBlocks: 20, bumpAfterBlocks: 1_000 })
     const one = await signedAndSent(agent, request('raised'))
@@ -228,14 +228,14 @@ describe('The agent of a lane', () => {
     await setting.anvil.rpc('anvil_dropTransaction', [sent?.hash])
     expect(await pool()).toEqual([])
     await setting.ledgers.order(laneOf(signer), { kind: 'republish', id: 'o' })
-    // The ledger's next answer, whatever it is about, tells the order.
+    // The ledger's next answer carries the order.
     await agent.cancel('of nobody')
     await until(async () => (await pool()).length > 0, { ...waitLimit, what: 'the transaction to be in the pool again' })
     expect(await pool()).toEqual([sent])
     await setting.mineUntil(async () => (await ledger()).observed?.latest === 1, 'it to be mined')
   })
 
-  test('external use of the key, also in the middle of what is in flight: the lane tells, goes on, and leaves no gap', async () => {
+  test('external use of the key among nonces in flight is logged and leaves no gap', async () => {
     const agent = await fresh()
     const external = async (nonce: number) => {
       const payment = { networkId: String(networkId), to: signer.address, data: '0x', value: '0', gasLimit: '21000', nonce }
@@ -261,7 +261,7 @@ describe('The agent of a lane', () => {
     await setting.mineUntil(() => agent.external === 2, 'the second to be counted')
   })
 
-  test('several nonces in the pool of an earlier ledger: the lowest that is stuck is outbid, the rest follow, and the lane goes on above them', async () => {
+  test('the lowest stuck nonce of an earlier ledger is outbid, the rest follow, the lane goes on above', async () => {
     signer = await devnetSigner(keys++)
     for (const nonce of [0, 1, 2]) {
       const call = { networkId: String(networkId), to: `0x${'de'.repeat(20)}`, data: '0x', value: '1', gasLimit: '30000', nonce }

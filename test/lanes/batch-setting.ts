@@ -21,7 +21,7 @@ import { Worker } from '@temporalio/worker'
 const logger = silentLogger()
 const bridge = 'native-bridge'
 
-/** What a worker of the lane has in memory. */
+/** The parts of a lane's worker. */
 export interface LaneProcess {
   readonly agent: LaneAgent
   readonly batches: BatchTracker

@@ -14,7 +14,7 @@ const periodMs = 1_000
 const fullBatchMs = 3_000
 const most = 40
 
-/** Only the clock is a stand-in: the test moves it. */
+/** Only the clock is faked: the test moves it. */
 describe('A batcher', () => {
   fakeTime()
 
@@ -163,7 +163,7 @@ describe('A batcher', () => {
     expect(batcher.waiting).toBe(0)
   })
 
-  test('goes on with smaller batches where a node never answers for so many', async () => {
+  test('batches get smaller if a node never answers for large ones', async () => {
     const tries: number[] = []
     const batcher: Batcher<BatchCandidate, Answer> = new Batcher({
       ...{ most, periodMs, fullBatchMs, alone: 'alone', now: () => Date.now() },

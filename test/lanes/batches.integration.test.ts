@@ -25,7 +25,7 @@ import { type BatchSetting, type LaneProcess, candidateOf, startBatchSetting } f
 const waitLimit = { timeoutMs: 60_000, everyMs: 20 }
 const bridge = 'native-bridge'
 
-/** Transfers of the native bridge that share calls, with the real contracts, a real ledger, and blocks that a test mines. */
+/** Transfers of the native bridge that share calls, with real contracts, ledger and server. */
 describe('Batches of a lane', () => {
   let setting: BatchSetting
   let withdraw: Withdraw
@@ -160,7 +160,7 @@ describe('Batches of a lane', () => {
       withdraw({ lane: setting.config.lane, intentId: candidateOf(transfers[index]!).intentId, how })
     expect(await Promise.all([ask(0, 'cancel'), ask(1, 'leave')])).toEqual([held, held])
     await ends(batch!)
-    // Its process tells the ledger at a block, one that still reads its account at the next.
+    // Its process reports at a block, and reads the account at the next.
     const freed = async () => (await ask(0, 'cancel')).kind === 'free' || setting.network.target.mine().then(() => false)
     await until(freed, { ...waitLimit, everyMs: 200, what: 'the cancelled one to be free' })
     const ended = async () =>
@@ -173,7 +173,7 @@ describe('Batches of a lane', () => {
     expect(new Set(await delivered(transfers))).toEqual(new Set([true]))
   })
 
-  test('hold what they carry, for a later run of a transfer too, until most nodes show their nonce as final; then it is delivered', async () => {
+  test('a batch holds its transfers, for later runs too, until most nodes show its nonce as final', async () => {
     const transfers = await setting.network.transfers(...amounts(3))
     const [batch] = batchesOf(await one.enqueueAll(transfers))
     const held = { kind: 'held', nonces: [{ lane: setting.config.lane, nonce: batch!.pending.nonce }] }
@@ -192,7 +192,7 @@ describe('Batches of a lane', () => {
     await until(over, { ...waitLimit, everyMs: 200, what: 'the transfer to be delivered' })
   })
 
-  test('a nonce of any other round of a transfer holds it, and is filled; one that nothing was sent for may end', async () => {
+  test('a nonce of any round holds a transfer and is filled; a transfer never sent may end', async () => {
     const [transfer, other] = (await setting.network.transfers(1n, 2n)) as [Transfer, Transfer]
     expect(await confirmEnd(other)).toEqual({ kind: 'free' })
     const round = `${transferId(transfer)}/3`
@@ -229,7 +229,7 @@ describe('Batches of a lane', () => {
     expect(new Set(await delivered(transfers))).toEqual(new Set([true]))
   })
 
-  test('once signed, stay in the pool when another process finds them, though a member was cancelled meanwhile', async () => {
+  test('a signed batch stays in the pool for another process, even if a member was cancelled', async () => {
     const transfers = await setting.network.transfers(...amounts(4))
     const [batch] = batchesOf(await one.enqueueAll(transfers))
     const [before] = await inPool()

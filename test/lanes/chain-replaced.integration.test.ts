@@ -14,7 +14,7 @@ beforeAll(async () => {
 afterAll(() => setting?.stop())
 
 /** A devnet that begins anew under a ledger that goes on. */
-test('a replaced chain halts the lane, says so, and is worked on from its own beginning once an operator has reset the lane', async () => {
+test('a replaced chain halts the lane until an operator resets it', async () => {
   const signer = await devnetSigner(20)
   const lane = laneOf(signer)
   const ledger = () => setting.ledgers.state(lane)
@@ -32,7 +32,7 @@ test('a replaced chain halts the lane, says so, and is worked on from its own be
     await setting.anvil.mine()
     return (await ledger()).replaced
   }
-  await until(denied, { ...waitLimit, everyMs: 300, what: 'the ledger to be told' })
+  await until(denied, { ...waitLimit, everyMs: 300, what: 'the ledger to be notified' })
   await until(() => agent.load.pending === 0, { ...waitLimit, what: 'the old transactions to end' })
   expect(await agent.acquire(request('too early'), { timeoutMs: 60_000 })).toMatchObject({ kind: 'refused', why: 'replaced' })
   expect((await ledger()).next).toBe(1)

@@ -11,7 +11,7 @@ const waitLimit = { timeoutMs: 90_000, everyMs: 10 }
 /** So long that no call rises to a better class during a test. */
 const ageingMs = 3_600_000
 
-/** Which of many calls get the slots of a small window: on a real chain whose blocks a test mines, with a real ledger. */
+/** Which calls get the slots of a small window, on a real chain with a real ledger. */
 describe('A lane with many waiting calls', () => {
   let setting: LaneSetting
   let keys = 40
@@ -48,7 +48,7 @@ describe('A lane with many waiting calls', () => {
     come().catch((error: unknown) => served.push(`${name} failed: ${String(error)}`))
   }
 
-  /** Block after block until so many have come to their nonces. */
+  /** Mines until this many calls have their nonces. */
   function mineUntilServed(count: number): Promise<unknown> {
     const look = async () => {
       await setting.mine()

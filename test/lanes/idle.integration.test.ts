@@ -12,7 +12,7 @@ beforeAll(async () => {
 
 afterAll(() => setting?.stop())
 
-test('a lane without work hears what was ordered of its ledger, and reads its account anew; else it reports nothing to its ledger', async () => {
+test('an idle lane learns of orders, reads its account then, and otherwise reports nothing', async () => {
   const lane = laneOf(await devnetSigner(20))
   const agent = await setting.agent(await devnetSigner(20))
   const ledger = () => setting.ledgers.state(lane)
@@ -24,7 +24,7 @@ test('a lane without work hears what was ordered of its ledger, and reads its ac
   await setting.mineUntil(async () => (await ledger()).synced, 'the ledger to be synced again')
   expect((await ledger()).observed?.height).toBeGreaterThan(height)
 
-  // What was reported at the next block, before the answer to that was here, may still be on its way: what is asked after it is answered after it.
+  // A report of the next block may still be on its way: a later request is answered after it.
   await setting.mineUntil(() => agent.view?.synced, 'the agent to hear of that')
   await agent.notFree(['nobody/1'])
   let before = -1

@@ -29,7 +29,7 @@ describe('The cache of lane statuses', () => {
 
   const cacheOf = (lanes: readonly string[]) => createLaneStatusCache(ledgers.temporal.client, lanes)
 
-  test('has as open the lanes that take new work, and says of the others why not', async () => {
+  test('the cache lists the lanes that take new work, and why the others do not', async () => {
     const [open, paused, draining, forbidden, broke] = [await lane(), await lane(), await lane(), await lane(), await lane('1001')]
     const orders: [string, LaneOrder][] = [
       [paused, { kind: 'pause', id: 'o', pause: { kind: 'operator', reason: 'maintenance' } }],
@@ -50,11 +50,11 @@ describe('The cache of lane statuses', () => {
     expect(await all.open()).toEqual([open, young])
     expect(await cacheOf([paused, broke]).open()).toEqual([])
     await ledgers.order(paused, { kind: 'activate', id: 'o' })
-    // What was known is believed for some seconds; another process asks anew.
+    // A status is cached for seconds. Another process asks again.
     expect(await cacheOf([paused, broke]).open()).toEqual([paused])
   })
 
-  test('takes a lane for unserved when no worker polls its queue and its ledger gets no report; one that is polled is merely quiet', async () => {
+  test('a lane is unserved if nobody polls its queue and its ledger gets no report', async () => {
     const [dead, quiet] = [await lane(), await lane()]
     const { connection, namespace } = ledgers.temporal
     const activities = { broadcast: async () => {} }

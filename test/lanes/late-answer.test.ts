@@ -16,7 +16,7 @@ const entry: Entry = {
   ...{ nonce: 7, owner: request.owner, grantedTo: 'x-1', maybeSent: false, sinceBlock: 0, claimedBlock: 0, attempts: [first] },
 }
 
-/** The requests of a process whose ledger answers when a test says so. Only the clock and the server are stand-ins. */
+/** The requests of a process whose ledger answers on command. Only the clock and the server are faked. */
 function setting() {
   const asked: Ask[] = []
   let answer = (_: LaneAnswer | undefined): void => {}
@@ -40,7 +40,7 @@ function setting() {
 
 const soon = (ms: number) => vi.advanceTimersByTimeAsync(ms)
 
-/** A server that stands for some seconds: the next try of the same call would wait for the same answer. */
+/** A server that pauses for seconds: the next try would wait for the same answer. */
 describe('a call whose time ends while the ledger is asked for its nonce', () => {
   fakeTime()
 
@@ -54,7 +54,7 @@ describe('a call whose time ends while the ledger is asked for its nonce', () =>
     expect(kinds()).toEqual(['grant'])
   })
 
-  test('is told at once what the ledger refuses it for, and waits in no queue', async () => {
+  test('a refused late call gets the reason at once and waits in no queue', async () => {
     const { requests, answer } = setting()
     const acquired = requests.acquire(request, { timeoutMs: 5_000 })
     await soon(9_000)
@@ -84,10 +84,10 @@ describe('a call whose time ends while the ledger is asked for its nonce', () =>
 })
 
 /** kill -STOP and -CONT, a laptop that sleeps: answers that came meanwhile are read before the timers that are due. */
-describe('a process that stood', () => {
+describe('A process after a pause', () => {
   fakeTime()
 
-  test('sends no request whose caller has no time left by then; the caller is told', async () => {
+  test('a request whose caller has no time left is not sent', async () => {
     const { requests, kinds, isStale, answer } = setting()
     const acquired = requests.acquire(request, { timeoutMs: 5_000 })
     expect(isStale()).toBe(false)

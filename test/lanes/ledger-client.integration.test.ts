@@ -113,7 +113,7 @@ describe('The client of a ledger', () => {
     expect(await ledgers.state(one.lane)).toMatchObject({ next: nonces.length, counts: { granted: nonces.length } })
   })
 
-  test('updates are answered while admissions hold every slot of the transfers, and others have not had one yet', async () => {
+  test('a ledger answers while admissions hold every slot of the transfers', async () => {
     const { temporal } = ledgers
     const chain = 'crowded'
     const begun = new Set<string>()
@@ -124,7 +124,7 @@ describe('The client of a ledger', () => {
       await released
       return { kind: 'rejected', code: 'PAYLOAD_KIND', reason: 'a test' }
     }
-    // An admission keeps its slot until its workflow gives it up, after eight seconds: of two slots, all of these need minutes.
+    // An admission keeps its slot until its workflow gives it up.
     const tuning = { ...defaultTuning, graceMs: 0, workflowTasks: 2, workflowPollers: 2 }
     const hosting = { temporal, logger: silentLogger(), tuning }
     const worker = await createTransferWorker(chain, { ...hosting, activities: { admit: hold, validate: hold }, localSlots: 0 })
@@ -169,7 +169,7 @@ describe('The client of a ledger', () => {
     expect(await ledgers.state(one.lane)).toMatchObject({ next: 60, counts: { granted: 60 } })
   })
 
-  test('a ledger that was terminated comes into being again, and grants nothing before it has seen the account', async () => {
+  test('a terminated ledger starts again and grants nothing before it has an observation', async () => {
     const one = config()
     const client = await synced(ledgers.client(one))
     expect(nonceOf(await client.ask(grant('first')))).toBe(0)

@@ -27,7 +27,7 @@ function observation(changes: Partial<Observation> = {}): Observation {
   return { latest: 0, finalized: 0, height: 10, hash: '0x0a', balance: String(10n ** 24n), claims: [], since: 1, ...changes }
 }
 
-/** No workflow is kept in memory: each task, and each look, replays the run, which shows whether a replay comes to the same ledger. */
+/** No workflow is cached: each task and query replays the history. */
 describe('A ledger whose workflow is reset in Temporal', () => {
   let ledgers: Ledgers
   let lanes = 0
@@ -37,7 +37,7 @@ describe('A ledger whose workflow is reset in Temporal', () => {
   })
   afterAll(() => ledgers?.stop())
 
-  /** A ledger that has answered a process: `a` has nonce 0, `b` was refused while it was paused by a signal, `c` has nonce 1. */
+  /** A ledger after three requests: `a` has nonce 0, `b` was refused. */
   async function used() {
     const config: LaneConfig = { lane: laneOf(devnetAccount(60 + lanes++)), window: 8, fillAfterBlocks: 100 }
     const client = ledgers.client(config)
@@ -110,7 +110,7 @@ describe('A ledger of which 18,000 nonces wait for a far finality', () => {
   })
   afterAll(() => ledgers?.stop())
 
-  test('goes on in new runs of less than 1.5 MiB, gives nonces, knows what was signed, and outlives a deep reorganisation', async () => {
+  test('a ledger with 18,000 unfinal nonces stays below 1.5 MiB and survives a deep reorganisation', async () => {
     const { workflow } = ledgers.temporal.client
     const lane = laneOf(devnetAccount(70))
     const entries = Array.from({ length: quarterHour }, (_, index) => keptEntry(index))

@@ -5,7 +5,7 @@ import { laneWorkflowId } from '../../temporal/contracts/names.ts'
 import { devnetSigner } from '../helpers/evm.ts'
 import { laneOf, signedAndSent, startLaneSetting, request, type LaneSetting } from './setting.ts'
 
-/** What ends by itself though nothing else does: raises, and waits of a try that is over. */
+/** Raises and waits that end by themselves. */
 describe('Limits of a lane', () => {
   let setting: LaneSetting
   let keys = 50
@@ -16,7 +16,7 @@ describe('Limits of a lane', () => {
 
   afterAll(() => setting?.stop())
 
-  test('a call that no fee gets into a block is raised up to the limit and then sent again, not raised for ever', async () => {
+  test('a call that no fee gets into a block is raised to the limit and then only sent again', async () => {
     const agent = await setting.agent(await devnetSigner(keys++), { bumpAfterBlocks: 1 })
     const one = request('censored')
     const pending = await signedAndSent(agent, one)

@@ -38,7 +38,7 @@ afterAll(async () => {
   await ledgers?.stop()
 })
 
-/** What a ledger once counted as used it never gives again: nonces above it could not be mined for ever. */
+/** A ledger never grants a number again that it counted as used: later nonces could never be mined. */
 test('a node that counts a million nonces too many, alone, takes none from the lane', async () => {
   const signer = await devnetSigner(20)
   const [first] = nodes
@@ -150,7 +150,7 @@ test('a node that counts one nonce too many at every height, alone, has no payme
   }
 })
 
-test('a node that calls its latest block final, alone, ends no payment: its nonce is not final before most nodes say so', async () => {
+test('one node that calls its latest block final ends no payment', async () => {
   const signer = await devnetSigner(23)
   const to = freshAddress()
   const { chain, payment, status, stop } = await startPayment(signer, 'early', to)
@@ -181,7 +181,7 @@ test('a node that calls its latest block final, alone, ends no payment: its nonc
   }
 })
 
-test('a payment whose nonce something used, and the nodes no longer tell what, is lost, and not made again', async () => {
+test('a payment is lost, and not repeated, if its nonce was used and the nodes pruned the transaction', async () => {
   const signer = await devnetSigner(22)
   const to = freshAddress()
   const { payment, stop } = await startPayment(signer, 'untold', to)

@@ -115,7 +115,7 @@ describe('An operator transaction', () => {
     policy = { baseFeeCeiling: '1' }
     const operatorTransaction = await start()
     const says = async () => (await operatorTransaction.query(operatorTransactionStatusQuery)).detail
-    await until(async () => (await says()).startsWith('FEE_CEILING'), { ...waitLimit, what: 'the ceiling to be told' })
+    await until(async () => (await says()).startsWith('FEE_CEILING'), { ...waitLimit, what: 'the ceiling to be reported' })
     const { maxFee, tip } = await setting.chain.quote()
     policy = { maxFeePerGas: String(BigInt(maxFee) - 1n), maxTip: tip }
     await inPool(1)
@@ -128,7 +128,7 @@ describe('An operator transaction', () => {
   test('cancelled in the pool ends with the no-op of the lane', async () => {
     const operatorTransaction = await start()
     await inPool(1)
-    // The step follows for ten seconds before it looks whether it was cancelled: the order goes to the ledger with the next one.
+    // The step follows for ten seconds before it checks for a cancel.
     await operatorTransaction.signal(cancelOperatorTransactionSignal, { order: { by: 'somebody', reason: 'a change of mind' } })
     const noop = async () => {
       await setting.passBlock()
@@ -165,7 +165,7 @@ describe('An operator transaction', () => {
     const after = client().getHandle<(input: OperatorTransactionInput) => Promise<OperatorTransactionStatus>>(
       operatorTransaction.workflowId,
     )
-    // It has found the round that holds the nonce: final before that, it would be one of which nothing is known any more.
+    // The run has found the round with the nonce.
     const found = async () => {
       const { state, detail } = await after.query(operatorTransactionStatusQuery)
       return state === 'pending' || (detail.includes('holds a nonce') && (await isBeingSent(after)))
@@ -187,7 +187,7 @@ describe('An operator transaction', () => {
     await setting.mine(3)
     expect(await operatorTransaction.result()).toMatchObject({ state: 'done' })
     await resetRun(setting.ledgers.temporal, operatorTransaction.workflowId, 'first')
-    // What was signed for it was told to it, and is told again to the new run.
+    // The signed hashes were recorded with the first run, and again with the new one.
     expect(await client().getHandle(operatorTransaction.workflowId).result()).toMatchObject({ state: 'done' })
     await setting.mine(3)
     expect(BigInt(await setting.anvil.rpc<string>('eth_getBalance', [to, 'latest']))).toBe(13n)
@@ -195,7 +195,7 @@ describe('An operator transaction', () => {
 
   const balance = async (to: string) => BigInt(await setting.anvil.rpc<string>('eth_getBalance', [to, 'latest']))
 
-  test('whose process dies when it was sent, and is away until it is final, is paid once, also by a key that never signs alike', async () => {
+  test('a payment is made once even if its process dies until finality and the key never signs alike', async () => {
     await end()
     end = await serve(await inKms())
     const to = freshAddress()

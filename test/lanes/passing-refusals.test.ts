@@ -17,7 +17,7 @@ const second: Attempt = { ...first, maxFee: '2000', tip: '200' }
 const spike = 1_000n
 const calm = 10n
 
-/** A chain whose fee for data a test sets, a ledger that takes every attempt, and the signer of a config with these limits. */
+/** A chain with a settable data fee, and a ledger that takes every attempt. */
 function setting(limits: Partial<SigningLimits>) {
   const seen = { dataFee: calm, onRecord: () => {}, recorded: [] as Attempt[], asked: [] as string[], sent: [] as UnsignedTransaction[] }
   const key = {
@@ -73,8 +73,8 @@ function setting(limits: Partial<SigningLimits>) {
 describe.each([
   ['maxDataFeePerTransactionWei', '100'],
   ['maxCostPerTransactionWei', String(30_000n * 2_400n + 100n)],
-] as const)('what the data of the call costs for a while passes %s', (limit, allowed) => {
-  test('between the check and the signature of a raise: it is signed as it was recorded when that has fallen, and no no-op', async () => {
+] as const)('the data fee of a call exceeds %s for a while', (limit, allowed) => {
+  test('a raise refused after its check is signed as recorded once the reason has passed', async () => {
     const { seen, pendingOf, blocks } = setting({ [limit]: allowed })
     const pending = pendingOf({ ...first, maxFee: '2000' })
     await pending.signAndSend()
@@ -105,7 +105,7 @@ describe.each([
   })
 })
 
-test('an invented attempt so near to a limit that the data fee passes it keeps no honest raise from going on, nor a no-op', async () => {
+test('a forged attempt near a limit blocks neither an honest raise nor a no-op', async () => {
   const most = 30_000n * 10_000n
   const { seen, pendingOf } = setting({ maxCostPerTransactionWei: String(most) })
   seen.dataFee = spike
@@ -119,7 +119,7 @@ test('an invented attempt so near to a limit that the data fee passes it keeps n
   expect(seen.sent[2]).toMatchObject({ to: self, value: '0' })
 })
 
-test('a limit that the transaction passes without the data fee stays passed: what the signer refuses for good is outbid by nothing', async () => {
+test('an attempt that exceeds a limit without its data fee is refused for good and never outbid', async () => {
   const { seen, pendingOf } = setting({ maxTipPerGasWei: '500' })
   const pending = pendingOf(first, { ...first, maxFee: '10000', tip: '10000' })
   await pending.signAndSend()

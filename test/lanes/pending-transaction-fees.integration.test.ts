@@ -55,7 +55,7 @@ describe('A pending transaction under a policy', () => {
     await setting.passBlock()
     expect(pending.attempts).toBe(raises)
     expect(agent.atFeeLimit).toBe(1)
-    // What a pool forgets meanwhile comes back as it was.
+    // A transaction that the pool forgets comes back unchanged.
     const isLast = async () => (await pool())[0]?.hash === pending.tried.at(-1)?.hash
     await until(isLast, { ...waitLimit, what: 'the best attempt to replace those before it' })
     const [best] = await pool()
@@ -92,10 +92,10 @@ describe('A pending transaction under a policy', () => {
     let blocks = 0
     for (; blocks < 12 && transactions.some(({ attempts }) => attempts === 1); blocks++) {
       await passDear()
-      // What is in flight is reported with every block: once this block is reported, it was looked at.
+      // Nonces in flight are reported with every block: once this block is reported, it was checked.
       const height = setting.chain.heads.current?.latest.height ?? 0
-      await until(() => (agent.view?.height ?? 0) >= height, { timeoutMs: 10_000, what: 'the block to be told' }).catch(() => {})
-      // From the fifth on they count as stuck: a slow machine gets time; those that are not repriced at this block are at the next.
+      await until(() => (agent.view?.height ?? 0) >= height, { timeoutMs: 10_000, what: 'the block to be reported' }).catch(() => {})
+      // From the fifth block on they count as stuck: a slow machine gets time.
       const repriced = () => transactions.every(({ attempts }) => attempts > 1)
       if (blocks >= 4) await until(repriced, { timeoutMs: 15_000, what: 'new prices' }).catch(() => {})
     }

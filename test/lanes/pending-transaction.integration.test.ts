@@ -48,7 +48,7 @@ describe('A pending transaction', () => {
     expect(agent.load).toEqual({ waiting: 0, pending: 0 })
   })
 
-  test('raises the fee of the lowest nonce after so many blocks, by a fifth at least; those behind it wait', async () => {
+  test('the lowest nonce is raised after some blocks, by a fifth at least; those behind it wait', async () => {
     const agent = await fresh({ bumpAfterBlocks: 4 })
     const lowest = await signedAndSent(agent, request('lowest'))
     const next = await signedAndSent(agent, request('next'))
@@ -196,7 +196,7 @@ describe('A pending transaction', () => {
     locked = false
     const next = await signedAndSent(agent, request('signed'))
     expect(next.nonce).toBe(pending.nonce)
-    // What was signed may have been sent: it is not given back.
+    // A signed transaction may have been sent: its nonce does not go back.
     await agent.release(next)
     expect(await ledger()).toMatchObject({ next: 1, entries: { 0: { owner: { intentId: 'signed/1' } } } })
     await setting.mine()

@@ -3,8 +3,8 @@ import { until } from '../../lab/devnet/until.ts'
 import type { Temporal } from '../../workers/process/temporal.ts'
 
 /**
- * What `temporal workflow reset` does: the workflow goes on in a new run from the end of its first task, or of the task in which this many updates
- * had been answered. What came after is applied once more. Resolves when a worker has done so.
+ * As `temporal workflow reset`: goes on in a new run from the end of the first task, or of the task in which this many
+ * updates had been answered. Later requests are applied once more.
  */
 export async function resetRun(
   { client, connection }: Temporal,

@@ -34,7 +34,7 @@ export interface Ledgers {
   /** A process's client of a ledger. */
   client(config: LaneConfig, options?: { readonly updatesPerRun?: number; readonly client?: Client }): LedgerClient
   state(lane: string): Promise<LaneState>
-  /** What an operator, or a transfer, asks of a ledger past the processes of its lane. */
+  /** A request to a ledger past the processes of its lane. */
   order(lane: string, request: LaneOrder | LaneRequest): Promise<LaneAnswer | undefined>
   /** Its worker stops, and serves again when this has ended. */
   without(during: () => Promise<void>): Promise<void>
@@ -119,16 +119,13 @@ export interface LaneSetting {
   readonly chain: EvmChain
   /** One process's agent of a key's lane, started and synced unless `synced` is false. */
   agent(signer: Signer, options?: AgentOptions): Promise<LaneAgent>
-  /** A block without room for any transaction: what is in the pool stays there. Resolves when the chain's tracker has it. */
+  /** A block without transactions. Resolves when the chain's tracker has it. */
   passBlock(): Promise<void>
   /** Such blocks, one after the other, until it is so. Returns how many it took. Throws after 100. */
   passUntil(what: string, isSo: () => Promise<boolean> | boolean): Promise<number>
   /** A block with all that is in the pool. Resolves when the tracker has it. */
   mine(blocks?: number): Promise<void>
-  /**
-   * Block after block, as on a chain that goes on, until it is so. An agent that still reads its account at one block looks at it again only with
-   * the next: a wait for what it reads needs more than one last block.
-   */
+  /** Mines until the condition holds. An agent that still reads its account at one block checks it only at the next. */
   mineUntil(look: () => Promise<boolean | undefined> | boolean | undefined, what: string): Promise<unknown>
   stop(): Promise<void>
 }
@@ -137,14 +134,14 @@ export interface AgentOptions {
   readonly window?: number
   readonly bumpAfterBlocks?: number
   readonly fillAfterBlocks?: number
-  /** What may be spent. */
+  /** The fee policy. */
   readonly fees?: FeePolicyResolver
   readonly minimumBalance?: string
   readonly ageingMs?: number
   readonly synced?: boolean
   /** Default: the lane of the key. */
   readonly lane?: string
-  /** What the chain says a no-op needs, gas. */
+  /** The chain's estimate for a no-op, gas. */
   readonly noopGas?: string
 }
 

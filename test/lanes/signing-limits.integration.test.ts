@@ -14,7 +14,7 @@ const gwei = 10n ** 9n
 /** Of the first attempt of `request`: 30,000 gas at 5 gwei, with a tip of 1. */
 const first = { maxFee: 5n * gwei, tip: gwei, cost: 150_000n * gwei }
 
-/** Who can write to a lane's ledger, or stand in for it, spends no more than the signer lets him: on a real chain and a real server. */
+/** A stranger who writes to a lane's ledger spends no more than the signer allows, on a real chain and server. */
 describe('The limits of a key', () => {
   let setting: LaneSetting
   let keys = 45
@@ -56,7 +56,7 @@ describe('The limits of a key', () => {
     expect(agent.signingRefused).toBe(0)
   })
 
-  test('attempts that somebody wrote into the ledger are not signed, and outbid by nothing: honest raises go on from what was signed', async () => {
+  test('forged attempts in the ledger are neither signed nor outbid; honest raises go on', async () => {
     const [one, other] = [request('forged'), request('behind it')]
     const agent = await fresh({ maxTipPerGasWei: String(first.tip * 4n) }, [one.intent.to, other.intent.to])
     const pending = await signedAndSent(agent, one)
@@ -74,7 +74,7 @@ describe('The limits of a key', () => {
     for (const landed of [pending, behind]) expect(await becomes(landed, ({ kind }) => kind === 'included')).toMatchObject({ noop: false })
   })
 
-  test('a no-op that must outbid beyond them is not signed: the nonce is stuck in sight, and leaves when what it replaces is mined', async () => {
+  test('a no-op beyond the limits is not signed: the nonce shows as stuck until its call is mined', async () => {
     const [one, other] = [request('cancelled'), request('behind the cancelled')]
     const agent = await fresh({ maxTipPerGasWei: String(first.tip) }, [one.intent.to, other.intent.to])
     const pending = await signedAndSent(agent, one)
@@ -102,7 +102,7 @@ describe('The limits of a key', () => {
     expect(await becomes(honest, ({ kind }) => kind === 'included')).toMatchObject({ noop: false })
   })
 
-  test('what passes the spending of an hour gets no nonce, and what is in flight is not raised beyond it', async () => {
+  test('a call beyond the hourly spending gets no nonce, and raises stay within it', async () => {
     const [one, other] = [request('within the hour'), request('too much')]
     const agent = await fresh({ maxSpendingPerHourWei: String((first.cost * 3n) / 2n) }, [one.intent.to, other.intent.to])
     const pending = await signedAndSent(agent, one)

@@ -20,7 +20,7 @@ const never = new AbortController().signal
 describe('The slots of a key', () => {
   fakeTime()
 
-  test('no more steps act at a time than there are slots, of both forms together', async () => {
+  test('queued and local steps together never exceed the slots', async () => {
     const slots = new StepSlots(2)
     const [near, queued, late] = [step(), step(), step()]
     void slots.runLocal('a', near.run)
@@ -65,7 +65,7 @@ describe('The slots of a key', () => {
     expect(await next).toBe(true)
   })
 
-  test('a slot whose step does not come is free again after ten seconds, and after five of them none is promised for a while', async () => {
+  test('an unused promise ends after ten seconds; after five of them none is made for a while', async () => {
     const slots = new StepSlots(1)
     for (const id of ['a', 'b', 'c', 'd', 'e']) {
       expect(await slots.promise(id)).toBe(true)

@@ -3,7 +3,7 @@ import { StuckDetector } from '../../lanes/transaction/stuck-detector.ts'
 
 const calm = { lowest: false, pricedOut: false }
 
-test('only the lowest is raised, so many blocks after it became the lowest or was last tried', () => {
+test('only the lowest nonce is raised, some blocks after it became the lowest or was last tried', () => {
   const detector = new StuckDetector(3, true)
   detector.attempted(10)
   expect(detector.check({ height: 20, ...calm })).toBeUndefined()

@@ -83,7 +83,7 @@ async function portage(role: Role, config: string, ...args: string[]) {
   return { role, child, port, ask, waitsFor }
 }
 
-test('each role serves health, readiness by name and metrics on a port of its own, before and after what it depends on is there', async () => {
+test('each role serves health, readiness and metrics before and after its dependencies are there', async () => {
   const at = { temporal: await freePort(), node: await freePort() }
   const config = await configFile(at)
   const all = await Promise.all(roles.filter((role) => role !== 'all').map((role) => portage(role, config)))
@@ -112,7 +112,7 @@ test('each role serves health, readiness by name and metrics on a port of its ow
       return wanted.every((part) => text.includes(part))
     }
     await until(isThere, { timeoutMs: 60_000, what: `${wanted.join(', ')} in the metrics of ${role}` })
-    // A process that has Workers sees which queues they poll: the same figures for five minutes would be those of queues that are not polled.
+    // A process with Workers knows which queues they poll.
     let now = 0
     const look = createPollLook(new Set(['ledger', 'chain:test']), () => (now += 20_000))
     const unpolled = Array.from({ length: 15 }, () => look(text))

@@ -18,7 +18,7 @@ describe('The cache of bundled workflow code', () => {
     directory = join(temporaryFolder(), 'made/by/itself')
   })
 
-  test('is read first, and holds the code that was made', async () => {
+  test('the cache is read first and holds the bundled code', async () => {
     expect(await cachedCode({ directory, key: 'a' }, make)).toBe('code\nof two lines')
     expect(await cachedCode({ directory, key: 'a' }, () => make('other'))).toBe('code\nof two lines')
     expect(made).toBe(1)
@@ -60,7 +60,7 @@ describe('The cache of bundled workflow code', () => {
     expect(await readdir(directory)).toEqual(['a.js'])
   })
 
-  test('holds only the newest files', async () => {
+  test('the cache holds only the newest files', async () => {
     for (let index = 0; index < 12; index++) await cachedCode({ directory, key: `key-${index}` }, make)
     const left = await readdir(directory)
     expect(left).toHaveLength(8)

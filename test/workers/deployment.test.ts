@@ -9,7 +9,10 @@ const deployment = { deploymentName: 'portage', buildId: 'v2', endWhenDrained: t
 const statuses = ['unknown', 'inactive', 'current', 'ramping', 'draining', 'drained'] as const
 type Status = (typeof statuses)[number]
 
-/** What a process says and does while the server answers these, one after the other; resolves when it has ended, or has seen the last one twice. */
+/**
+ * Log lines and calls of a process while the server gives these answers. Resolves when it has ended, or has seen the
+ * last answer twice.
+ */
 async function watch(
   answers: readonly Status[],
   { endWhenDrained = true, atStart = 'unknown' }: { endWhenDrained?: boolean; atStart?: Status } = {},
@@ -39,7 +42,7 @@ async function watch(
   return { ended, said: lines.map(({ message }) => message) }
 }
 
-test('a version that becomes drained while its process runs ends the process; each change is said once', async () => {
+test('a version that becomes drained ends its process; each change is logged once', async () => {
   const { ended, said } = await watch(['unknown', 'inactive', 'inactive', 'current', 'draining', 'draining', 'drained'])
   expect(ended).toBe(1)
   expect(said).toEqual([
@@ -50,12 +53,12 @@ test('a version that becomes drained while its process runs ends the process; ea
   ])
 })
 
-test('what happened between two looks does not matter', async () => {
+test('changes between two checks do not matter', async () => {
   expect((await watch(['unknown', 'drained'])).ended).toBe(1)
   expect((await watch(['drained'])).ended).toBe(1)
 })
 
-test('a process that starts with a drained version stays, to be promoted again; and ends when it is drained again', async () => {
+test('a process that starts with a drained version stays until it is drained again', async () => {
   expect((await watch(['drained'], { atStart: 'drained' })).ended).toBe(0)
   expect((await watch(['drained', 'current', 'drained'], { atStart: 'drained' })).ended).toBe(1)
 })
@@ -64,7 +67,7 @@ test('endWhenDrained: false keeps the process', async () => {
   expect((await watch(['current', 'drained'], { endWhenDrained: false })).ended).toBe(0)
 })
 
-test('without worker.deployment Workers have no version; with it they have the name and the build id of the config', () => {
+test('Workers have the version of worker.deployment, or none without it', () => {
   expect(deploymentOf({ worker: {} as never })).toBeUndefined()
   expect(versionOptions(undefined, 'PINNED')).toEqual({})
   const worker = { deployment: { name: 'portage', buildId: 'v2', endWhenDrained: true } } as never

@@ -44,7 +44,7 @@ test('the limits of a config at each level, and the changes of operators on top 
   expect(resolve(about)).toMatchObject({ maxFeePerGas: '10' })
 })
 
-test('gas has a limit where nobody sets one: per delivery, and ten times that where gas has the data fee in it', () => {
+test('gas is limited by default: per delivery, and ten times that if gas includes the data fee', () => {
   const chains = { alpha: chain, arbitrum: { ...chain, networkId: 6, wormholeChainId: 23, feeModel: 'arbitrum' } }
   const resolve = createFeePolicyResolver(configSchema.parse({ chains, transfers: { maxGas: 200_000 }, bridges: {} }), () => noSettings)
   const gasOf = (name: string, deliveries?: number) => resolve({ chain: name, deliveries }).gasLimit

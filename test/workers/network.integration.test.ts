@@ -39,7 +39,7 @@ describe('the network of a process that serves one end of a native bridge', () =
     return network
   }
 
-  test('reads the source of the transfers that it delivers, and delivers nothing there', async () => {
+  test('a process reads the source of its transfers and delivers nothing there', async () => {
     const { chains, served, bridges } = await connect(['target'])
     expect([[...chains.keys()], served]).toEqual([['target', 'source'], ['target']])
     const bridge = bridges.get('native-bridge')!
@@ -64,7 +64,7 @@ describe('the network of a process that serves one end of a native bridge', () =
     expect(codeOf(() => demandSources({ config, network: alone }, 'target'))).toBe('CONFIG_INVALID')
   })
 
-  test('of both ends: both directions', async () => {
+  test('a process of both ends delivers in both directions', async () => {
     const { served, bridges } = await connect()
     expect(served).toEqual(['source', 'target'])
     expect(bridges.get('native-bridge')!.sources.map(({ config: { stream } }) => stream)).toEqual([

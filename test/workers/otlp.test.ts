@@ -25,7 +25,7 @@ test('without an endpoint, or where OpenTelemetry is switched off, nothing is tr
   expect(await inTrace('submit', {}, async () => traceFields())).toEqual({})
 })
 
-test('what is called in a trace is part of it; what is called in none is not recorded; errors carry no secret', async () => {
+test('calls in a trace are part of it, others are not recorded, errors carry no secret', async () => {
   const tracing = createTracing(options())
   useTracing(tracing)
   await inSpan('rpc eth_call', {}, async () => undefined)
@@ -46,7 +46,7 @@ test('what is called in a trace is part of it; what is called in none is not rec
   expect(receiver.bodies.join()).not.toMatch(/hunter2|0123456789abcdef0123456789abcdef/)
 })
 
-test('of a ratio of 0 no trace is recorded, and a collector that is away stops nothing', async () => {
+test('with a ratio of 0 no trace is recorded; a missing collector stops nothing', async () => {
   const before = receiver.spans.length
   const tracing = createTracing({ ...options(), ratio: 0 })
   useTracing(tracing)
@@ -59,7 +59,7 @@ test('of a ratio of 0 no trace is recorded, and a collector that is away stops n
   await away.close()
 })
 
-test('what traces need is loaded by nobody who sends none', async () => {
+test('a process without traces loads nothing of OpenTelemetry', async () => {
   const folder = fileURLToPath(new URL('../../workers/telemetry', import.meta.url))
   const files = (await readdir(folder)).filter((name) => name !== 'otlp.ts')
   const sources = await Promise.all(files.map(async (name) => readFile(join(folder, name), 'utf8')))

@@ -34,7 +34,7 @@ test('a queue whose polls begin again and again is polled', () => {
   expect(found).toEqual([])
 })
 
-test('a queue is not polled whose polls hang, or that has no poll for workflows that nobody has in memory; those of others are not looked at', () => {
+test('a queue is not polled if its polls hang or it has none for new workflows', () => {
   const { found } = minutes(5, (minute) => [
     begun(workflows, 'ledger', minute),
     active('workflow_task', 'ledger', 0),
@@ -50,7 +50,7 @@ test('a queue is not polled whose polls hang, or that has no poll for workflows 
   expect(found[0]?.forMs).toBeGreaterThanOrEqual(240_000)
 })
 
-test('a Worker whose slots are all taken has nothing to poll for: a lane whose transactions wait for a dead chain', () => {
+test('a Worker without free slots counts as polled: a lane may wait for a dead chain', () => {
   const shown = (slots: number) => () => [
     begun(activities, 'lane:a', 7),
     free('ActivityWorker', 'lane:a', slots),
@@ -60,7 +60,7 @@ test('a Worker whose slots are all taken has nothing to poll for: a lane whose t
   expect(minutes(10, shown(1)).found.map(({ taskQueue }) => taskQueue)).toEqual(['lane:a'])
 })
 
-test('nothing is known of a process that was stopped meanwhile, nor where there are no metrics', () => {
+test('nothing is reported after a suspension of the process or without metrics', () => {
   const shown = [begun(workflows, 'ledger', 7)]
   const { look, pass } = minutes(2, () => shown)
   pass(3_600_000)
@@ -68,7 +68,7 @@ test('nothing is known of a process that was stopped meanwhile, nor where there 
   expect(minutes(10, () => []).found).toEqual([])
 })
 
-test('a process that does not poll is told to end after five minutes, and is ended only once its steps have had all the time that the config gives them', async () => {
+test('a process that does not poll ends after five minutes and the time of its steps', async () => {
   vi.useFakeTimers()
   const exit = vi.spyOn(process, 'exit').mockImplementation((() => {}) as unknown as typeof process.exit)
   const failure = { abort: vi.fn() }

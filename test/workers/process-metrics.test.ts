@@ -50,7 +50,7 @@ const agent = {
   view: { synced: true, next: 12, latest: 9, finalized: 5, window: 16, inFlight: 3, external: 0 },
 } as unknown as LaneAgent
 
-test('calls by node and method, the age of the head, reorganisations, raises and the nonce gap are read from those who know them', async () => {
+test('calls, head age, reorganisations, raises and the nonce gap come from chains and lanes', async () => {
   const { chain, tell } = chainAt(head(10))
   const metrics = processMetrics({ chains: new Map([['test', chain]]) }, [agent], () => noSettings, createMetrics())
   expect(await metrics.render()).not.toContain('portage_reorgs_total{')

@@ -29,7 +29,7 @@ function failing(codes: readonly ErrorCode[]) {
 }
 
 describe('a start that waits', () => {
-  test('goes on as soon as the dependency is there; the same error is logged once, another one at once', async () => {
+  test('a start goes on with the dependency; the same error is logged once, another one at once', async () => {
     const { retry, lines } = setting()
     const attempt = failing([
       'TEMPORAL_UNAVAILABLE',
@@ -82,7 +82,7 @@ describe('a start that waits', () => {
     },
   )
 
-  test('ends when it is stopped, in a pause as in a try that hangs, and tries nothing more', async () => {
+  test('a waiting start ends at once when it is stopped', async () => {
     const paused = setting()
     const attempt = vi.fn(() => Promise.reject(new RelayerError('NODE_UNAVAILABLE')))
     const inPause = paused.retry('nodes', attempt).catch((error: unknown) => error)

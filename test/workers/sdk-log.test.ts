@@ -39,7 +39,7 @@ test('other lines of the SDK keep their level; those of a healthy start are not 
   expect(sdkLine({ level: 'WARN', message: 'gRPC call query_workflow retried 5 times', meta: retried })).toMatchObject({ level: 'debug' })
 })
 
-test("a line of a transfer keeps its level and its ids, and the SDK's own are left out; other lines of workflows are the SDK's", () => {
+test("a line of a transfer keeps its level and ids, without the SDK's own fields", () => {
   const ofSdk = { namespace: 'default', taskQueue: 'chain:bsc', workflowId: 'a', workflowType: 'transfer', sdkComponent: 'workflow' }
   const meta = { ...ofSdk, runId: 'r', transfer: 'a', code: 'LANE_NONE' }
   const fields = { transfer: 'a', code: 'LANE_NONE', run_id: 'r' }
@@ -48,7 +48,7 @@ test("a line of a transfer keeps its level and its ids, and the SDK's own are le
   expect(sdkLine({ level: 'INFO', message: 'x', meta: { ...ofSdk, runId: 'r' } })).toMatchObject({ level: 'debug', fields: ofSdk })
 })
 
-test('what the SDK says of each task is neither kept nor sorted; what is shown stays', () => {
+test("the SDK's lines of each task are dropped; shown lines stay", () => {
   const kept: string[] = []
   const collector = new DefaultLogger('TRACE', ({ message }) => kept.push(message))
   dropDetails(collector)

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { ownSeries, withSdkMetrics } from '../../workers/telemetry/sdk-metrics.ts'
 
-test('of the metrics of the SDK only the series of our workflows and steps are shown, however many others somebody makes', () => {
+test("the SDK's metrics show only series of Portage's workflows and steps", () => {
   const ours = [
     '# HELP temporal_workflow_completed_total x workflow_type="no label"',
     '# TYPE temporal_workflow_completed_total counter',
@@ -20,7 +20,7 @@ test('of the metrics of the SDK only the series of our workflows and steps are s
   expect(ownSeries([...ours, ...forged, ...tricks, ''].join('\n'))).toBe([...ours, ''].join('\n'))
 })
 
-test('where no port can be had for the metrics of the SDK, its runtime is installed without them; another port is tried where one is taken', async () => {
+test("the SDK's runtime is installed on another port if one is taken, or without metrics", async () => {
   const away = () => Promise.reject(new Error('bind EADDRNOTAVAIL 127.9.9.9'))
   expect(await withSdkMetrics((metrics) => ({ metrics }), away)).toEqual({ metrics: undefined })
 
@@ -33,7 +33,7 @@ test('where no port can be had for the metrics of the SDK, its runtime is instal
   expect(await withSdkMetrics(taken as Parameters<typeof withSdkMetrics<string>>[0], choose)).toBe('127.0.0.1:2')
 })
 
-test('what the runtime of the SDK refuses without its metrics, too, is thrown', async () => {
+test("an error of the SDK's runtime without metrics is thrown", async () => {
   const refuse = () => {
     throw new Error('installed before')
   }

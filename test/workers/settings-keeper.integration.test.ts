@@ -74,7 +74,7 @@ describe('Settings that are kept outside Temporal', () => {
     return { watch, stop, change }
   }
 
-  test('are offered to a Temporal that was wiped before the process does anything', async () => {
+  test('settings are restored to a wiped Temporal before the process does anything', async () => {
     const first = await start('a')
     const { after } = await first.change(halt('bsc'), { kind: 'deny', what: 'recipient', value: `0x${'ab'.repeat(20)}` })
     await until(async () => (await kept('a')).settings?.version === after.version, { timeoutMs, what: 'the file' })
@@ -91,7 +91,7 @@ describe('Settings that are kept outside Temporal', () => {
     expect(await readSettings(client())).toMatchObject({ halts: after.halts, denied: after.denied })
   })
 
-  test('are offered again when Temporal is wiped under a process, which goes on by them', async () => {
+  test('settings are restored when Temporal is wiped under a process, and stay in force', async () => {
     const { watch, change } = await start('b')
     const { after } = await change(halt('bsc'))
     await until(async () => (await kept('b')).settings?.version === after.version, { timeoutMs, what: 'the file' })
@@ -102,7 +102,7 @@ describe('Settings that are kept outside Temporal', () => {
     expect(watch.current().halts).toHaveLength(1)
   })
 
-  test('of two processes with different files: the first is in force, and the newer one adds what restricts', async () => {
+  test('of two files the first is in force, and the newer one adds restrictions', async () => {
     const old = await start('c')
     await old.change(halt('ethereum'))
     await until(async () => (await kept('c')).settings?.version === 1, { timeoutMs, what: 'the older file' })
@@ -122,7 +122,7 @@ describe('Settings that are kept outside Temporal', () => {
     expect(new Set((await readSettings(client())).halts.map(({ scope }) => scope.chain))).toEqual(new Set(['bsc', 'ethereum']))
   })
 
-  test('begin anew where the operator removed the file, or keeps none', async () => {
+  test('settings begin anew if the operator removed the file, or keeps none', async () => {
     const first = await start('e')
     await first.change(halt('bsc'))
     await until(async () => (await kept('e')).settings?.version === 1, { timeoutMs, what: 'the file' })

@@ -19,7 +19,7 @@ const lanes = [mine, other].map((account) => ({ address: account.address, window
 const selector = (signature: string) => id(signature).slice(0, 10)
 const complete = ['completeTransfer(bytes)', 'completeTransferAndUnwrapETH(bytes)'].map(selector)
 
-describe('what the key of a lane may sign', () => {
+describe("The policy of a lane's key", () => {
   const chain = createEvmChain({
     name: 'here',
     networkId: 1,
@@ -48,7 +48,7 @@ describe('what the key of a lane may sign', () => {
       bridges: endpoints,
     })
 
-  test('by default: the calls of its bridges, coins to the other lanes', () => {
+  test('by default a key signs calls of its bridges and coins to the other lanes', () => {
     expect(policyOf()).toMatchObject({
       calls: { [bridge]: complete, [redeemer]: [selector('redeem(bytes)')] },
       coinPayees: [other.address],
@@ -57,7 +57,7 @@ describe('what the key of a lane may sign', () => {
     })
   })
 
-  test('with a treasury and a list of its own: those', () => {
+  test('with a treasury and an own list a key signs only those', () => {
     const allow = { [redeemer]: ['0x12345678'] }
     const operatorCalls = { [token]: ['0x87654321'] }
     expect(policyOf({ allow, operatorCalls }, { treasury: { address: treasury, tokens: [token] } })).toMatchObject({
@@ -69,7 +69,7 @@ describe('what the key of a lane may sign', () => {
     })
   })
 
-  test('what no bridge can prove is signed for nobody, and a delivery cannot be listed as a call that needs no proof', async () => {
+  test("an unproved delivery is not signed, and a delivery cannot be an operator's call", async () => {
     const policy = policyOf({ allow: { [redeemer]: ['0x12345678'] } })
     await expect(policy.proveCall({ to: redeemer, data: '0x12345678', value: '0' })).rejects.toMatchObject({ code: 'CALL_UNJUSTIFIED' })
     await expect(policy.proveCall({ to: bridge, data: complete[0]!, value: '0' })).rejects.toMatchObject({ code: 'CALL_UNJUSTIFIED' })
@@ -77,7 +77,7 @@ describe('what the key of a lane may sign', () => {
       expect(codeOf(() => policyOf({ operatorCalls: { [bridge]: ['0x12345678', start] } }))).toBe('CONFIG_INVALID')
   })
 
-  test('limits: those of the chain, or of the lane; a refusal names the field that decides', () => {
+  test('limits come from the chain or the lane, and a refusal names the field', () => {
     const limits = { maxTipPerGasWei: '5', maxPaymentWei: '7' }
     const policy = policyOf({ signing: limits })
     expect(policy.limits).toEqual({ ...signing, ...limits, maxGasPerTransaction: '16777216' })
@@ -94,7 +94,7 @@ describe('a signing service that is not there when a process starts', () => {
   const noop = { networkId: '1', nonce: 0, to: mine.address, data: '0x', value: '0', gasLimit: '21000', maxFee: '2', tip: '1' }
   const logger = createLogger({ level: 'silent' })
 
-  test('is asked again with every signature', async () => {
+  test('an offline signing service is asked again with every signature', async () => {
     const port = await freePort()
     const spec = { kind: 'remote' as const, url: `http://127.0.0.1:${port}`, timeoutMs: 10_000 }
     const signer = await openSigner(mine.address, () => createSigner(spec, mine.address, policy), logger)
@@ -108,7 +108,7 @@ describe('a signing service that is not there when a process starts', () => {
     }
   })
 
-  test('a key that it does not have ends the start', async () => {
+  test('a missing key in the signing service ends the start', async () => {
     const service = await startWeb3Signer([other])
     try {
       const spec = { kind: 'remote' as const, url: service.url, timeoutMs: 10_000 }

@@ -95,7 +95,7 @@ describe('a process whose dependencies are not there yet', () => {
     return child.ended
   }
 
-  test('waits for Temporal, then for nodes, reports both, and goes on; also when Temporal goes away and comes back', async () => {
+  test('a process waits for Temporal, then for nodes, reports both, and survives an outage', async () => {
     const at = { temporal: await freePort(), node: await freePort() }
     const process = await portage('all', at)
     await process.waitsFor('Temporal server cannot be reached')
@@ -109,7 +109,7 @@ describe('a process whose dependencies are not there yet', () => {
     await process.isReady()
     const waits = async () => (await process.lines()).filter(({ message }) => message.startsWith('waiting for'))
     const isKnown = async () => (await waits()).some(({ code }) => code === 'NODE_UNAVAILABLE')
-    await until(isKnown, { timeoutMs: 60_000, what: 'the log to tell of both' })
+    await until(isKnown, { timeoutMs: 60_000, what: 'both in the log' })
     expect((await waits()).map(({ level, message, code }) => [level, message, code])).toEqual([
       ['warn', 'waiting for Temporal; trying until it is there', 'TEMPORAL_UNAVAILABLE'],
       ['warn', 'waiting for nodes; trying until it is there', 'NODE_UNAVAILABLE'],
@@ -146,7 +146,7 @@ describe('a process whose dependencies are not there yet', () => {
     expect(await ended(process)).toBe('ended with code 0')
   })
 
-  test('ends in order when it is stopped while it waits', async () => {
+  test('a waiting process ends cleanly when it is stopped', async () => {
     const at = { temporal: await freePort(), node: await freePort() }
     const withoutTemporal = await portage('api', at)
     await withoutTemporal.waitsFor('Temporal server cannot be reached')
@@ -159,13 +159,13 @@ describe('a process whose dependencies are not there yet', () => {
     expect(await ended(withoutNode)).toBe('ended with code 0')
   })
 
-  test('names a namespace that is missing, and the command that creates it, and goes on once it exists', async () => {
+  test('a process names a missing namespace and its command, and goes on once it exists', async () => {
     const at = { temporal: await freePort(), node: await freePort(), namespace: 'elsewhere' }
     const [temporal] = await Promise.all([temporalAt(at.temporal), anvilAt(at.node)])
     const process = await portage('all', at)
     const { text } = await process.waitsFor('does not have the namespace')
     expect(text).toContain('portage setup temporal')
-    // Which one, the log says: whoever asks the API now has shown no token.
+    // The log names it: requests to the API have shown no token.
     expect(text).not.toContain('elsewhere')
     const isNamed = async () => JSON.stringify(await process.lines()).includes('namespace=elsewhere')
     await until(isNamed, { timeoutMs: 60_000, what: 'the log to name the namespace' })
@@ -173,7 +173,7 @@ describe('a process whose dependencies are not there yet', () => {
     await process.isReady()
   })
 
-  test('ends with the reason of a start that failed', async () => {
+  test('a failed start ends with its reason', async () => {
     const at = { temporal: await freePort(), node: await freePort() }
     await Promise.all([temporalAt(at.temporal), anvilAt(at.node)])
     // The Worker of the queue `ledger` was created before the key is found to be missing.

@@ -5,7 +5,7 @@ import type { LaneAgent } from '../../lanes/agent.ts'
 import { silentLogger } from '../../observability/logger.ts'
 import { supervise } from '../../workers/process/supervise.ts'
 
-/** The parts of a process, which write down what happens to them; its Workers end when they are told to, a turn of the event loop later. */
+/** The parts of a process, which record their events. Workers end one turn of the event loop after a stop. */
 function parts(endWith?: Error) {
   const said: string[] = []
   const worker = (name: string, error?: Error) => {
@@ -35,7 +35,7 @@ function parts(endWith?: Error) {
   return { said, running, lane, failure }
 }
 
-test('a process that stops takes no nonce from the first moment on; services end before the ledger that they may ask, the agents after it', async () => {
+test('a stopping process takes no nonce; services end before the ledger, agents after it', async () => {
   const { said, running } = parts()
   await running.stop()
   expect(said.slice(0, 3)).toEqual(['stopping', 'lane: shut down', 'agent: no more nonces'])
@@ -44,7 +44,7 @@ test('a process that stops takes no nonce from the first moment on; services end
   expect(said.indexOf('service: stopped')).toBeLessThan(said.indexOf('ledger: shut down'))
 })
 
-test('steps that do not end in time are left behind, which is no failure of the process', async () => {
+test('unfinished steps are left behind without a failure of the process', async () => {
   const { running } = parts(new GracefulShutdownPeriodExpiredError('too long'))
   await expect(running.stop()).resolves.toBeUndefined()
   await expect(running.stopped).resolves.toBeUndefined()
@@ -57,7 +57,7 @@ test('a Worker that fails by itself stops the process, and is its failure', asyn
   expect(said.at(-1)).toBe('closed')
 })
 
-test('a process that is of no use any more ends in order, and with that error', async () => {
+test('a useless process ends cleanly with its error', async () => {
   const { running, failure, said } = parts()
   failure.abort(new RelayerError('QUEUE_UNPOLLED', { facts: { taskQueue: 'ledger' } }))
   await expect(running.stopped).rejects.toMatchObject({ code: 'QUEUE_UNPOLLED' })
