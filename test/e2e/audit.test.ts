@@ -125,7 +125,7 @@ describe('The audit of what was delivered', () => {
     }
     await until(found, { timeoutMs: 90_000, everyMs: 500, what: 'the audit to find both undone' })
     expect(undone.toSorted()).toEqual(sent.map(({ id }) => id).toSorted())
-    // Whoever was told of the deliveries is told of this by these records: one for each, written before the transfer was started again.
+    // Receivers that got the deliveries get these records: one for each, written before the transfer was started again.
     const recorded = async () => (await stage.client.workflow.count(`WorkflowType = 'reversal'`)).count === sent.length
     await until(recorded, { timeoutMs: 60_000, what: 'a record of each reversal' })
     const logged = async () => (await readFile(portage.logFile, 'utf8')).includes('a delivered effect is gone')
@@ -133,7 +133,8 @@ describe('The audit of what was delivered', () => {
     const metrics = await (await fetch(`${portage.apiUrl}/metrics`)).text()
     expect(metrics).toContain('portage_effects_undone_total{chain="bsc"} 2')
 
-    // The lane finds out by itself that nonces which were final are open again, gives them their time to come back, then fills them.
+    // The lane notices that nonces which were final are open again, waits for their transactions to come back, then
+    // fills them.
     const open = async () => {
       const { entries, observed } = await stage.lane('bsc')
       return observed?.finalized === nonceBefore && entries[nonceBefore]?.fill === 'inherited'

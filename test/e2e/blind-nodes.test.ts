@@ -24,13 +24,13 @@ beforeAll(async () => {
 })
 afterAll(() => stage?.close())
 
-/** What the process says of itself at `GET /ready`. */
+/** The process's own answer at `GET /ready`. */
 const readiness = async () => {
   const response = await fetch(`${portage.apiUrl}/ready`)
   return { status: response.status, body: (await response.json()) as { checks: { name: string; ok: boolean }[] } }
 }
 
-test('a process that starts while no node of a chain answers works on the others, and on that one once it is there', async () => {
+test('a process that starts without any node of a chain serves the other chains, and that one later', async () => {
   const isReady = async () => {
     const { status, body } = await readiness()
     return status === 200 && body.checks.filter(({ ok }) => !ok).length === 1 && body
@@ -42,7 +42,7 @@ test('a process that starts while no node of a chain answers works on the others
   const [there, back] = await Promise.all([stage.send('ethereum', [coin]), stage.send('bsc', [coin])])
   sent.push(...there, ...back, ...(await sendNatives(stage, 'ethereum', 2)), ...(await sendNatives(stage, 'bsc', 2)))
   await stage.outcomes(back)
-  // What cannot be read there keeps a transfer in the submitter, or waiting in its workflow.
+  // A failing read there keeps a transfer in the submitter, or waiting in its workflow.
   const state = await stage.status((there[0] as Sent).id).then(
     (one) => one.state,
     () => 'not started',
@@ -50,7 +50,7 @@ test('a process that starts while no node of a chain answers works on the others
   expect(state).not.toBe('delivered')
 
   for (const rule of away) rule.end()
-  // What is tried again waits longer each time that it fails, up to half a minute for a node and for a message.
+  // Each failed retry doubles the wait, up to half a minute for a node and for a message.
   await stage.outcomes(there, 120_000)
   await expectAllProved(stage, sent)
   await until(async () => (await readiness()).body.checks.every(({ ok }) => ok), {
@@ -59,7 +59,10 @@ test('a process that starts while no node of a chain answers works on the others
   })
 }, 300_000)
 
-/** The only node of the source hides logs of final blocks, so that the scan passes them by. The contract's own table does not lie. */
+/**
+ * The only node of the source hides logs of final blocks, so the scan misses them. The contract's own table does not
+ * lie.
+ */
 describe('a node hides logs of the source', () => {
   beforeAll(() => away.forEach((rule) => rule.end()))
   afterEach(() => stage.devnet.nodes.ethereum.forEach((node) => node.clear()))
@@ -71,7 +74,7 @@ describe('a node hides logs of the source', () => {
   const hidden = async () => (await lines()).length
   /** The log comes to its file after the process has gone on. */
   const loggedAfter = (before: number) =>
-    until(async () => (await hidden()) > before, { timeoutMs: 60_000, what: 'the log to tell that a node hides logs' })
+    until(async () => (await hidden()) > before, { timeoutMs: 60_000, what: 'the log to report that a node hides logs' })
 
   test('one of three: it is found, the log says so, and it is delivered while the node still hides it', async () => {
     const before = await hidden()
@@ -106,7 +109,7 @@ describe('a node hides logs of the source', () => {
     await expectAllProved(stage, sent)
     // Once of this one: lines of the test before may come late.
     const ofLast = async () => (await lines()).filter((line) => line.includes(`"lowest":"${last!.nonce}"`))
-    await until(async () => (await ofLast()).length > 0, { timeoutMs: 60_000, what: 'the log to tell that a node hides it' })
+    await until(async () => (await ofLast()).length > 0, { timeoutMs: 60_000, what: 'the log to report that a node hides it' })
     expect(await ofLast()).toHaveLength(1)
   })
 })

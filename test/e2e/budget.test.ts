@@ -20,7 +20,7 @@ const budget = {
 }
 
 /** ethereum is final two blocks behind its head, bsc 70: further than `broadcast` follows. */
-describe('What a transfer costs', () => {
+describe('The cost of a transfer', () => {
   let stage: Stage
   let portage: PortageProcess
 

@@ -28,7 +28,10 @@ describe('Transfers that do not wait for ever', () => {
   const ledger = (index: number) => stage.client.workflow.getHandle(ledgerId(stage.devnet, 'bsc', index))
   const transfer = ({ id }: Sent) => stage.client.workflow.getHandle(id)
 
-  /** `portage transfer submit`, as a person would; resolves with the transfer. The options are asked for when its message is signed. */
+  /**
+   * Runs `portage transfer submit` as a person would. Resolves with the transfer. The options are read once its message
+   * is signed.
+   */
   async function submit(options: () => readonly string[] = () => []): Promise<Sent> {
     const [sent] = (await stage.send('ethereum', [coin])) as [Sent]
     const vaa = Buffer.from(await stage.vaa(sent)).toString('base64')
@@ -45,7 +48,10 @@ describe('Transfers that do not wait for ever', () => {
     return index >= 0 ? { index, call: pools[index]![0]! } : undefined
   }
   const carrier = () => until(carried, { timeoutMs: 60_000, what: 'the call to be in the pool' })
-  /** One whose call comes to the pool before its deadline. On a machine that stands that may pass first: then the next one has twice the time, and `late` is to be retried. */
+  /**
+   * A transfer whose call reaches the pool before its deadline. On a busy machine the deadline may pass first: then the
+   * next one has twice the time, and `late` is to be retried.
+   */
   async function submitInTime(late: Sent[]) {
     for (let withinMs = 20_000; ; withinMs *= 2) {
       const sent = await submit(() => ['--deadline', new Date(Date.now() + withinMs).toISOString()])
@@ -80,7 +86,7 @@ describe('Transfers that do not wait for ever', () => {
     await expectDelivered(stage)
   })
 
-  test('past the deadline with its call stuck in the pool: the lane mines a no-op instead, and it is parked; retried, it is delivered', async () => {
+  test('a transfer past its deadline with a stuck call is parked after a no-op, and a retry delivers it', async () => {
     await stopMining(anvil())
     const late: Sent[] = []
     const { sent, index, call } = await submitInTime(late)
@@ -95,7 +101,7 @@ describe('Transfers that do not wait for ever', () => {
     await expectDelivered(stage)
   })
 
-  test('its lane is forbidden while its call is stuck: the nonce is left to the lane, the other one takes it, it is delivered once', async () => {
+  test('a transfer leaves a stuck nonce on a forbidden lane, moves to the other lane and is delivered once', async () => {
     const stuck = await stuckInPool(anvil())
     const sent = await submit()
     const { index, call } = await carrier()
@@ -118,7 +124,7 @@ describe('Transfers that do not wait for ever', () => {
     await expectDelivered(stage)
   })
 
-  test('its process dies with its call in the pool, and the other lane takes it: cancelled, it does not end before that call is mined, which delivers', async () => {
+  test('a cancelled transfer whose process died does not end before its call is mined, which delivers it', async () => {
     const stuck = await stuckInPool(anvil())
     const sent = await submit()
     const { index, call } = await carrier()
@@ -130,7 +136,7 @@ describe('Transfers that do not wait for ever', () => {
       until(async () => (await look()) || stuck.passBlock().then(() => false), { timeoutMs: 90_000, everyMs: 500, what })
     await becomes('the other lane to take it', async () => (await pooled(anvil(), other)).length > 0)
     await transfer(sent).signal(cancelSignal, { order: { by: 'a test', reason: 'a change of mind' } })
-    // The other lane's no-op is mined: nothing but the nonce that was left stands in the way.
+    // The other lane's no-op is mined: only the abandoned nonce blocks it.
     await becomes('it to wait for the nonce that it left', async () => (await stage.status(sent.id)).code === 'NONCE_NOT_FINAL')
     expect(await stage.status(sent.id)).toMatchObject({ state: 'waiting', reason: expect.stringContaining(`nonce ${call.nonce} of `) })
     expect((await stage.status(sent.id)).reason).toContain(dead)

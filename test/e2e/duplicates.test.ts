@@ -63,7 +63,7 @@ describe('Duplicates, and workers that are away', () => {
     expect(lanes.map(({ transactions }) => transactions).toSorted((a, b) => a - b)).toEqual([1, 3])
   })
 
-  test("VAAs that arrive while the chain's worker or the key's is away; a transfer terminated meanwhile is started again by submitting", async () => {
+  test('VAAs that arrive without a worker are delivered once, and a terminated transfer is submitted again', async () => {
     await stage.end(chain)
     const [early, terminated] = (await stage.send('bsc', [coin, coin])) as [Sent, Sent]
     await allStarted([early, terminated])

@@ -104,11 +104,11 @@ describe('Fee limits', () => {
   }
   const granted = async () => (await stage.lane('bsc')).counts.granted
 
-  test('above the ceiling a transfer waits without a nonce; when the base fee has fallen it goes on by itself', async () => {
+  test('a transfer above the fee ceiling waits without a nonce and continues when the base fee has fallen', async () => {
     const ceiling = 50n * 10n ** 9n
     await limit({ baseFeeCeiling: String(ceiling) })
     const before = await granted()
-    // Each empty block takes an eighth off: above the ceiling is where the chain stands still until the transfer was seen to wait.
+    // Each empty block lowers the base fee by an eighth. The chain stalls above the ceiling until the transfer waits.
     await stopMining(anvil())
     await mineDear(anvil(), ceiling * 4n)
     const height = Number(await anvil().rpc<string>('eth_blockNumber'))
@@ -126,7 +126,7 @@ describe('Fee limits', () => {
     await expectDelivered(stage)
   })
 
-  test('more gas than is allowed parks a transfer; allowed and tried again, it is delivered within the other limits', async () => {
+  test('a transfer with more gas than allowed is parked; once allowed and retried, it is delivered', async () => {
     await limit({ gasLimit: '30000' })
     const before = await granted()
     const [sent] = (await stage.send('ethereum', [coin])) as [Sent]

@@ -10,7 +10,7 @@ import { type ChainKey, type Sent, type Stage, startStage } from '../helpers/e2e
 const coin = { kind: 'coin', amount: 10n ** 17n } as const
 
 /** Halts and the deny-list, by the command line, while everything runs. */
-describe('What operators change while everything runs', () => {
+describe('Settings that operators change at run time', () => {
   let stage: Stage
   let portage: PortageProcess
   /** Another process of the fleet, which gets no order by itself. */
@@ -147,7 +147,7 @@ describe('What operators change while everything runs', () => {
     await expectDelivered(stage)
   })
 
-  test('what is signed already is mined: the lane has to use its nonce', async () => {
+  test('a signed transaction is mined although the lane is halted: the lane has to use its nonce', async () => {
     await stopMining(anvil())
     const sent = await send()
     await inPool(anvil(), laneAddress(), 1)
@@ -192,7 +192,7 @@ describe('What operators change while everything runs', () => {
     type Listed = { asOf: string; nodes: { name: string; state: string; source: string; asOf?: string }[] }
     const nodes = async () => {
       const { asOf, nodes: all } = (await cli('node', 'list', '--chain', 'bsc')) as Listed
-      // What is said of a node that was asked has its time, and that is no later than the list's.
+      // The answers of nodes have a time limit, which is no later than the list's.
       for (const one of all) if (one.asOf !== undefined) expect(Date.parse(asOf) - Date.parse(one.asOf)).toBeGreaterThanOrEqual(0)
       expect(all.every((one) => one.asOf !== undefined || one.state === 'disabled')).toBe(true)
       return all

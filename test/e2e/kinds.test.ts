@@ -61,7 +61,7 @@ describe('Every kind of transfer, both ways', () => {
     const lanes = stage.devnet.lanes.map(({ address }) => address)
     expect(Object.keys(result.deliveredBy).toSorted()).toEqual(lanes.toSorted())
     expect(Object.values(result.feesEarned)).toEqual([2n, 2n, 2n, 2n].map((count) => count * devnetTokenFeeWei))
-    // What the workflow says about its transaction is what the chain says.
+    // The workflow and the chain agree about the transaction.
     for (const [index, end] of ends.entries()) {
       const finding = result.findings.find(
         ({ transfer }) => transfer.sequence === sent[index]?.sequence && transfer.source === sent[index]?.source,
@@ -169,7 +169,7 @@ describe('Every kind of transfer, both ways', () => {
         },
         { timeoutMs: 120_000, everyMs: 100, what: `${stream} to be proved below ${next}` },
       )
-    /** Guardians see these messages; the spy does not tell those of `mute`. */
+    /** Guardians see these messages; the spy does not send those of `mute`. */
     const observe = (messages: readonly Message[], mute: readonly Message[] = []) => {
       stage.devnet.guardian.treat((one) => (mute.includes(one) ? 'mute' : 'sign'))
       for (const one of messages) stage.devnet.guardian.observe(one)
@@ -184,7 +184,7 @@ describe('Every kind of transfer, both ways', () => {
       ;[solana, sui] = [one!, other!]
     })
 
-    test('from Solana: what the spy tells, and what it left out, is delivered once; what goes elsewhere is passed over', async () => {
+    test('from Solana: messages that the spy sends or omits are delivered once, others are skipped', async () => {
       await until(() => stage.devnet.guardian.spy.subscribers === 1, { timeoutMs: 60_000, what: 'the subscription' })
       const messages = [0n, 1n, 2n, 3n, 4n].map((above) => solana.message(BigInt(first) + above, above % 3n === 0n ? 30 : undefined))
       const [, , muted, mutedElsewhere] = messages
@@ -207,7 +207,7 @@ describe('Every kind of transfer, both ways', () => {
       expect(streams.filter(({ unproved }) => unproved?.length === 3).map(({ stream }) => stream)).toEqual([solana.stream])
     })
 
-    test('from Sui: a message that the spy never told, with none above it, is found by an audit', async () => {
+    test('from Sui: an audit finds a message that the spy never sent and that is the highest', async () => {
       const [heard, muted] = [sui.message(7n), sui.message(8n)]
       observe([heard, muted], [muted])
       const [before] = await stage.identify([sui.sent(heard)])

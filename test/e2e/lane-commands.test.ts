@@ -72,8 +72,9 @@ describe('Orders to a lane', () => {
     const endOf = (intentId = '') => ends.find(({ id }) => id === workflowOf(intentId))
     const transactionOf = async (intentId?: string) =>
       anvil.rpc<{ nonce: string; maxFeePerGas: string }>('eth_getTransactionByHash', [endOf(intentId)?.delivery?.txHash])
-    // The raised call delivered at its nonce; the other transfer needed another nonce, in a later round. By the chain's word: a transfer that looks only once its
-    // nonce is final, and forgotten by the ledger, finds itself delivered in another round, which has no nonce.
+    // The raised call delivered at its nonce; the other transfer needed another nonce, in a later round. Judged by the
+    // chain: a transfer that the ledger has forgotten, and that checks only after its nonce is final, is delivered in
+    // another round without a nonce.
     expect(await transactionOf(toRaise)).toMatchObject({ nonce: toQuantity(next), maxFeePerGas: toQuantity(90_000_000_000) })
     expect(Number((await transactionOf(toCancel)).nonce)).toBeGreaterThan(next + 1)
     expect(endOf(toCancel)?.rounds).toBeGreaterThan(roundOf(toCancel ?? ''))
@@ -124,7 +125,7 @@ describe('Orders to a lane', () => {
     expect(await stage.outcomes([one?.id ?? ''], 90_000)).toMatchObject([{ state: 'delivered' }])
   })
 
-  test('what makes no sense is refused with its reason: a nonce in a block, a reset of a chain that was not replaced', async () => {
+  test('impossible lane orders are refused with a reason: a mined nonce, a reset of a live chain', async () => {
     const orders = [
       ['fill', '0'],
       ['cancel-nonce', '0'],
@@ -150,7 +151,7 @@ describe('Orders to a lane', () => {
     await stage.end(portage)
     await stage.temporal('workflow', 'terminate', '--workflow-id', ledgerId(stage.devnet, 'bsc'), '--reason', 'a test')
     const pool = await stuckInPool(anvil)
-    // Blocks enough for an inherited nonce to be old, and for the base fee to be next to nothing: the no-op has to outbid 500 wei.
+    // Enough blocks for an inherited nonce to be old, and for a base fee near zero: the no-op has to outbid 500 wei.
     await mine(anvil, 200)
     const nonce = await nonceOf(anvil, address)
     const fees = { type: 2, maxFeePerGas: 500n, maxPriorityFeePerGas: 5n }

@@ -60,7 +60,8 @@ describe('Transfers of a lane that cannot deliver go to the other one', () => {
     const { anvil } = stage.devnet.chains.bsc
     const early = await drained(anvil, lanes()[0]!, async () => {
       const sent: Sent[] = []
-      // A lane looks at its balance when it has work, and the lane that has just been resumed may not get any of the first transfers.
+      // A lane reads its balance when it has work, and the lane that has just been resumed may not get any of the first
+      // transfers.
       const known = async () => {
         sent.push(...(await sendCoins(stage, count)))
         return (await ledger(0).query(laneStatusQuery)).observed?.balance === '0'
@@ -73,7 +74,7 @@ describe('Transfers of a lane that cannot deliver go to the other one', () => {
     expect(ends.map(({ state, rounds }) => [state, rounds <= 2])).toEqual(early.map(() => ['delivered', true]))
   })
 
-  test('one whose only process was killed, once it has not polled and its ledger has not heard from it for a while', async () => {
+  test('a lane whose only process was killed gets no transfers once the process has not polled for a while', async () => {
     await stage.end(second, 'SIGKILL')
     // Twice as many: none for the dead lane would be a chance of one in 17 million.
     const ends = await stage.outcomes(await sendCoins(stage, 2 * count), 170_000)

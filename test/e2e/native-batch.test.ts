@@ -12,8 +12,8 @@ import { type ChainKey, type Stage, ledgerId, startStage } from '../helpers/e2e.
 const bridge = 'native-bridge'
 
 /**
- * A fleet without intake, so that the test says when transfers come: through REST, all at once. Towards bsc they share calls, towards ethereum each
- * has its own.
+ * A fleet without intake, so that the test chooses when transfers come: through REST, all at once. Towards bsc they
+ * share calls, towards ethereum each has its own.
  */
 describe('Completions in batches', { timeout: 300_000 }, () => {
   let stage: Stage
@@ -103,7 +103,8 @@ describe('Completions in batches', { timeout: 300_000 }, () => {
     const batches = batchesOf(batched)
     const transactions = await nonces('bsc')
     expect([await nonces('ethereum'), batchesOf(single).size]).toEqual([60, 0])
-    // In a block's time, here that of a block, two leave alone and the others together: on a slow machine they come to the lane over more of them.
+    // Within one block's time two leave alone and the others together. On a slow machine they reach the lane over
+    // several blocks.
     const heights = batched.map(({ delivery }) => delivery?.blockHeight ?? Number.NaN)
     const blocks = Math.max(...heights) - Math.min(...heights) + 1
     expect(transactions).toBeLessThanOrEqual(Math.min(40, Math.max(20, 4 * blocks)))

@@ -19,14 +19,20 @@ import { type Stage, ledgerId, startStage } from '../helpers/e2e.ts'
 const cap = 10n ** 17n / 4n
 const relayerRole = keccakText('RELAYER_ROLE')
 const daySeconds = 86_400
-/** Reads of a gate that is kept, all in one call; another where one of them comes later. The streams' and the lanes' are no eth_call. */
+/**
+ * Reads of a watched gate, all in one call. If one of them comes later, the call is another. Reads by streams and lanes
+ * are no eth_call.
+ */
 const mostCallsPerBlock = 2.5
 /** Below that the gate was not even read at every second block. */
 const leastCallsPerBlock = 0.5
 const blocksCounted = 8
 
-/** The limits and outages of the bridge itself: no transfer polls, nothing reverts, and no operator is needed when they end. */
-describe('What a native bridge does not let in now', { timeout: 400_000 }, () => {
+/**
+ * The limits and outages of the bridge itself: no transfer polls, nothing reverts, and no operator is needed when they
+ * end.
+ */
+describe('Transfers that a native bridge does not let in now', { timeout: 400_000 }, () => {
   let stage: Stage
   let portage: PortageProcess
   const sent: SentNativeTransfer[] = []
@@ -70,7 +76,7 @@ describe('What a native bridge does not let in now', { timeout: 400_000 }, () =>
   const gauge = async (line: string) =>
     Number(new RegExp(`^${line.replaceAll(/[{}|]/g, '\\$&')} (\\d+)$`, 'm').exec(await metrics())?.[1] ?? 0)
   const waiting = (code: string) => gauge(`portage_gate_waiting{route="native-bridge:ethereum:bsc",code="${code}"}`)
-  /** So many wait at the gate, by the gate watcher's count. */
+  /** Transfers that wait at the gate, by the gate watcher's count. */
   const untilWaiting = (code: string, count: number) =>
     until(async () => (await waiting(code)) === count, { timeoutMs: 60_000, everyMs: 100, what: `${count} to be counted: ${code}` })
   /** The process has seen what is in the latest block now: a gate is read once per block. */
@@ -112,8 +118,8 @@ describe('What a native bridge does not let in now', { timeout: 400_000 }, () =>
     return (after.calls - before.calls) / (after.height - before.height)
   }
   /**
-   * The same over a window in which the gate was read, and nothing else of note. A machine that is busy skips looks, or makes those of earlier blocks up:
-   * such windows say nothing, and the next is counted. A read per waiting transfer is in every one of them.
+   * The same over a window with reads of the gate and little else. A busy machine skips polls, or makes up for earlier
+   * ones: such windows do not count, and the next is tried. A read per waiting transfer would show in each of them.
    */
   const callsPerBlock = (waiters: number) =>
     until(
@@ -142,7 +148,7 @@ describe('What a native bridge does not let in now', { timeout: 400_000 }, () =>
 
   const held: SentNativeTransfer[] = []
 
-  test('every counter whose growth is an alert is there before anything was counted: a first value of 1 is no growth', async () => {
+  test('every counter with an alert on its growth exists before it counts: a first 1 is no growth', async () => {
     const rules = await readFile(fileURLToPath(new URL('../../deploy/prometheus/alerts.yml', import.meta.url)), 'utf8')
     const counters = [...new Set([...rules.matchAll(/increase\((\w+_total)\[/g)].map(([, name = '']) => name))]
     expect(counters.length).toBeGreaterThan(3)
@@ -194,7 +200,8 @@ describe('What a native bridge does not let in now', { timeout: 400_000 }, () =>
     const tenth = cap / 10n
     const many = await send(...Array.from({ length: 14 }, () => tenth))
     const state = async () => (await Promise.all(ids(many).map((id) => stage.status(id).catch(() => undefined)))).map((one) => one?.state)
-    // Ten tenths are not below the cap. One of the nine may wait for a block in which another counts twice: under way, and used.
+    // Ten tenths are not below the cap. One of the nine may wait for a block in which another counts twice: as pending,
+    // and as used.
     const settled = async () => {
       const states = await state()
       const count = (wanted: string) => states.filter((one) => one === wanted).length
@@ -241,10 +248,10 @@ describe('What a native bridge does not let in now', { timeout: 400_000 }, () =>
     await expectSound()
   })
 
-  test('a key without the role: its lane is paused with the reason, the other delivers; with the role it goes on by itself', async () => {
+  test('a key without the role pauses its lane while the other delivers, and the role resumes it', async () => {
     const [first, second] = keys() as [string, string]
     await admin('revokeRole', [relayerRole, first])
-    // Each chooses its lane by a hash: of so many, one is for the first.
+    // Each chooses its lane by a hash: of this many, one is for the first.
     const many = await send(...Array.from({ length: 20 }, () => 13n))
     for (const { delivery } of await outcomes(many)) expect(delivery?.by).toBe(second)
     const paused = await until(async () => (await lane(0)).paused, { timeoutMs: 60_000, everyMs: 200, what: 'the lane to be paused' })
@@ -252,7 +259,7 @@ describe('What a native bridge does not let in now', { timeout: 400_000 }, () =>
     expect(paused.reason).toContain(`grant RELAYER_ROLE of ${end().bridge} to ${first}`)
     const isUnauthorized = async () =>
       new RegExp(`^portage_lane_unauthorized\\{lane="[^"]*${first}",bridge="native-bridge"\\} 1$`, 'm').test(await metrics())
-    await until(isUnauthorized, { timeoutMs: 60_000, everyMs: 100, what: 'the metric to tell of the lane' })
+    await until(isUnauthorized, { timeoutMs: 60_000, everyMs: 100, what: 'the metric to report the lane' })
 
     // The other one, too: all transfers wait for the role.
     await admin('revokeRole', [relayerRole, second])

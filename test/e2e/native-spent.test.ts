@@ -30,7 +30,7 @@ afterAll(async () => {
 })
 
 /** In the contract that was deployed, anybody may spend the budget of the day. */
-test('a budget that a stranger spends while a transfer waits for its nonce: nothing is signed, nothing reverts, and it is delivered at midnight', async () => {
+test('a budget spent by a stranger keeps a transfer unsigned, and it is delivered at midnight', async () => {
   const { users, ends } = stage.devnet.native!
   const { address } = stage.devnet.lanes.find(({ chain }) => chain === 'bsc')!
   const sent: SentNativeTransfer[] = []

@@ -18,8 +18,9 @@ const withMinimum =
   })
 
 /**
- * Everything is killed at once with nonces in the pool, Temporal's database is lost, wholly or since a copy was made, and users go on sending. Then
- * everything starts again: nothing is lost, nothing has its effect twice, and the streams prove it. No transfer is submitted by hand.
+ * Everything is killed at once with nonces in the pool, Temporal's database is lost, wholly or since a copy was made,
+ * and users keep sending. Then everything starts again: nothing is lost, nothing has its effect twice, and the streams
+ * prove it. Nobody submits a transfer.
  */
 describe('Temporal forgets', { timeout: 400_000 }, () => {
   let stage: Stage
@@ -72,7 +73,7 @@ describe('Temporal forgets', { timeout: 400_000 }, () => {
     await expectAllProved(stage, sent)
   })
 
-  test('what came after a copy: nonces that were mined since, and nonces in the pool', async () => {
+  test('the loss of all data since a copy: nonces that were mined since, and nonces in the pool', async () => {
     const { temporal } = stage.devnet
     await stopMining(bsc())
     await send(2)
@@ -88,7 +89,7 @@ describe('Temporal forgets', { timeout: 400_000 }, () => {
     await expectAllProved(stage, sent)
   })
 
-  test('all of it, and policy refuses what a pool still has: nothing is declined before that is mined, which delivers it', async () => {
+  test('the loss of all data: policy declines no transfer before its pooled call is mined', async () => {
     await stopMining(bsc())
     const refused = await sendNatives(stage, 'ethereum', 2)
     await inPool(bsc(), lane(), 2)
@@ -103,7 +104,7 @@ describe('Temporal forgets', { timeout: 400_000 }, () => {
     await untilDelivered(stage, [...sent, ...refused])
   })
 
-  test('what came after a copy: a payment that waited in it, and was signed since, is not made again', async () => {
+  test('the loss of all data since a copy: a waiting payment that was signed since is not made again', async () => {
     const { temporal } = stage.devnet
     const treasury = freshAddress()
     const configure: PortageOptions['configure'] = (config) => {

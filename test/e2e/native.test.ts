@@ -128,7 +128,7 @@ describe('The native bridge both ways', { timeout: 300_000 }, () => {
     expect(people.out).toContain('transfer_completed')
   })
 
-  test('who reaches Temporal has nothing signed that the source did not record, and no fee beyond the limits; honest transfers go on', async () => {
+  test('an attacker at Temporal gets nothing signed without a record at the source', async () => {
     const attack = await hostileClient(stage)
     const honest = send('ethereum', 20n, 21n, 22n)
     const lane = () => attack.ledger.query(laneStatusQuery)
@@ -170,7 +170,7 @@ describe('The native bridge both ways', { timeout: 300_000 }, () => {
     await Promise.all(more.map(submit))
     for (const outcome of await stage.outcomes(more.map(idFor)))
       expect(outcome).toMatchObject({ state: 'delivered', delivery: { ours: true } })
-    // What he forged is mined as a no-op of the lane at an honest price.
+    // The forged transaction is mined as a no-op of the lane at an honest price.
     await until(async () => ((await lane()).observed?.latest ?? 0) > nonce, { timeoutMs: 90_000, what: 'the forged nonce to be used' })
     expect(await attack.spendAtMost()).toEqual([])
     expect(await attack.stolen()).toBe(0n)
@@ -202,7 +202,8 @@ describe('The native bridge both ways', { timeout: 300_000 }, () => {
       args: [{ transfer: smuggled }],
     })
     expect(await stage.reaches(handle.workflowId, 'rejected')).toMatchObject({ code: 'NATIVE_TABLE_MISMATCH' })
-    // A route is halted for what the streams read of the chains, never for what a transfer says: he would stop it for everybody.
+    // A route is halted for the streams' findings on the chains, never for the contents of a transfer: an attacker
+    // could stop it for everybody.
     const settings = (await (await fetch(`${api.apiUrl}/v1/settings`, { headers: api.admin })).json()) as { halts: object[] }
     expect(settings.halts).toEqual([])
     const { transfers, delivered, foreignCompletions } = await stage.devnet.check([], sent)

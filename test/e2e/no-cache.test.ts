@@ -12,8 +12,8 @@ import { startOtlpReceiver } from '../helpers/otlp-receiver.ts'
 import type { PortageProcess } from '../../lab/devnet/portage-process.ts'
 
 /**
- * Every workflow task replays its history from the first event: what is not deterministic fails here. PORTAGE_E2E_NO_CACHE=1 runs every
- * file that uses the stage so.
+ * Every workflow task replays its history from the first event, so non-deterministic code fails here.
+ * PORTAGE_E2E_NO_CACHE=1 runs every file that uses the stage so.
  */
 describe('Without a workflow cache', { timeout: 300_000 }, () => {
   let stage: Stage
@@ -66,7 +66,7 @@ describe('Without a workflow cache', { timeout: 300_000 }, () => {
     await expectNotDelivered(stage, [cancelled])
   })
 
-  test('each delivered transfer has one trace, from its submission to the node that took its transaction, and its log lines say which', async () => {
+  test('each delivered transfer has one trace from its submission to the node, named by its log lines', async () => {
     await expectTraced(receiver, portage, stage.sent.slice(0, 10))
     const sent = receiver.bodies.join().toLowerCase()
     for (const { privateKey } of stage.devnet.lanes) expect(sent).not.toContain(privateKey.slice(2).toLowerCase())

@@ -21,7 +21,10 @@ import { type Stage, startStage } from '../helpers/e2e.ts'
 const coin = { kind: 'coin', amount: 10n ** 17n } as const
 const ether = 10n ** 18n
 
-/** What an operator does with the keys of lanes, by the command line, with the default signing policy in force. On bsc, which has two lanes. */
+/**
+ * Operator transactions with the keys of lanes, by the command line, under the default signing policy. On bsc, which
+ * has two lanes.
+ */
 describe('Operator transactions', () => {
   let stage: Stage
   let portage: PortageProcess

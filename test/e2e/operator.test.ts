@@ -13,7 +13,7 @@ import { untilWithdrawn } from '../helpers/e2e-withdrawn.ts'
 const coin = { kind: 'coin', amount: 10n ** 17n } as const
 const cancel = JSON.stringify({ by: 'night-shift', reason: 'wrong recipient' })
 
-/** What an operator does with nothing but the `temporal` CLI. Transfers go to bsc. */
+/** Acts of an operator with nothing but the `temporal` CLI. Transfers go to bsc. */
 describe('Operation with the plain temporal CLI', { timeout: 300_000 }, () => {
   let stage: Stage
   let portage: PortageProcess
@@ -86,7 +86,7 @@ describe('Operation with the plain temporal CLI', { timeout: 300_000 }, () => {
     expect(await answer.json()).toMatchObject({ id: sent.id })
   })
 
-  test('status by query; those that wait, found by search attribute, are retried all at once by a batch signal', async () => {
+  test('a batch signal retries all waiting transfers of a search, and a query shows their status', async () => {
     const token = await sendUnattested(stage, 'ethereum', 3)
     const waiting = await stage.identify(token.transfers)
     for (const { id } of waiting) await stage.reaches(id, 'waiting')
@@ -142,7 +142,7 @@ describe('Operation with the plain temporal CLI', { timeout: 300_000 }, () => {
     await expectNotDelivered(stage, [sent])
   })
 
-  test('what waits for a lane, since the only one is paused, shows why and goes on by itself once it is resumed', async () => {
+  test('a transfer that waits for the only lane, which is paused, shows why and continues after the resume', async () => {
     const [sent] = (await stage.send('ethereum', [coin])) as [Sent]
     const { reason } = await stage.reaches(sent.id, 'waiting')
     expect(reason).toContain('paused: a test')
@@ -200,7 +200,7 @@ describe('Operation with the plain temporal CLI', { timeout: 300_000 }, () => {
     await expectDelivered(stage, delivered())
   })
 
-  test('terminated while it holds a nonce: the nonce is used all the same, and submitting again shows its state', async () => {
+  test('a transfer terminated with a nonce leaves the nonce used, and submitting it again shows its state', async () => {
     await stopMining(anvil())
     const sent = (await stage.send('ethereum', [coin, coin])) as [Sent, Sent]
     const [first] = await inPool(anvil(), lane, 2)
@@ -230,7 +230,7 @@ describe('Operation with the plain temporal CLI', { timeout: 300_000 }, () => {
     expect((await stage.lane('bsc')).counts.granted).toBe(pool.at(-1)!.nonce + 1 + later.length)
   })
 
-  test('cancelled when the ledger that knew its nonce is gone: what is in the pool decides, not the new ledger', async () => {
+  test('after the loss of the ledger that knew a nonce, the pool decides about a cancel', async () => {
     await stopMining(anvil())
     const [sent] = (await stage.send('ethereum', [coin])) as [Sent]
     await inPool(anvil(), lane, 1)

@@ -7,7 +7,10 @@ import { expectDelivered } from '../helpers/e2e-judge.ts'
 import { type Sent, type Stage, startStage } from '../helpers/e2e.ts'
 
 const coin = { kind: 'coin', amount: 10n ** 17n } as const
-/** Seconds per block after a reorganisation: what is undone has to be sent again before the lane has waited its number of blocks. */
+/**
+ * Seconds per block after a reorganisation: removed transactions must be sent again before the lane has waited its
+ * number of blocks.
+ */
 const slowly = 1
 
 /** Finality is 16 blocks behind the head, so that there is time for a reorganisation. Transfers go to bsc. */
@@ -95,7 +98,7 @@ describe('Someone else delivers, and blocks that go away', { timeout: 300_000 },
     await until(() => stage.devnet.guardian.spy.subscribers > 0, { timeoutMs: 60_000, what: 'Portage to listen to the spy again' })
   })
 
-  test('in a block that is reorganised out with ours in it: ours are sent again at their nonces and deliver, once', async () => {
+  test('transactions of a removed block are sent again at their nonces and deliver once', async () => {
     const { anvil } = target()
     await stopMining(anvil)
     // The first loses to the outsider, the second delivers: both are undone.
@@ -124,7 +127,7 @@ describe('Someone else delivers, and blocks that go away', { timeout: 300_000 },
     await expectDelivered(stage)
   })
 
-  test('killed between inclusion and finality, then a reorganisation: the next process sends the same bytes again, and they deliver', async () => {
+  test('after a kill before finality and a reorganisation the same bytes are sent again and deliver', async () => {
     portage ??= await stage.portage()
     const used = await nonceOf(target().anvil, lane)
     await stopMining(target().anvil)

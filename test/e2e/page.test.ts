@@ -17,7 +17,7 @@ if (chromium === undefined)
   process.stderr.write('NOT RUN: test/e2e/page.test.ts (it needs Chromium: apt-get install chromium, or CHROMIUM names one)\n')
 
 const coin = { kind: 'coin', amount: 10n ** 17n } as const
-/** What an attacker may have written into a reason. */
+/** Text that an attacker may have written into a reason. */
 const hostile = '<img src=x onerror=alert(1)><b>rotate</b>'
 const narrow = { viewport: { width: 375, height: 800 } }
 /** That of bsc. The other chain has none. */
@@ -25,7 +25,10 @@ const explorer = 'https://explorer.example/bsc'
 /** As long as a machine with eight other suites may need for what a person sees at once, ms. */
 const patience = { timeout: 30_000 }
 
-/** The page at / in a browser, as an operator has it: one network for all. Transfers go to bsc, whose lane is paused at first. */
+/**
+ * The page at / in a browser, as an operator has it: one network for all. Transfers go to bsc, whose lane is paused at
+ * first.
+ */
 describe.skipIf(chromium === undefined)('The page', { timeout: 240_000 }, () => {
   let stage: Stage
   let portage: PortageProcess
@@ -51,7 +54,7 @@ describe.skipIf(chromium === undefined)('The page', { timeout: 240_000 }, () => 
   }
   const part = (page: Page, name: string) => page.getByRole('region', { name, exact: true })
   const ledger = () => stage.client.workflow.getHandle(ledgerId(stage.devnet, 'bsc'))
-  /** Handed in by a person, with a deadline of so many minutes. */
+  /** Submitted by a person, with a deadline in minutes. */
   async function handIn(deadline?: number): Promise<Sent> {
     const [sent] = (await stage.send('ethereum', [coin])) as [Sent]
     const response = await fetch(`${portage.apiUrl}/v1/transfers`, {
@@ -69,7 +72,7 @@ describe.skipIf(chromium === undefined)('The page', { timeout: 240_000 }, () => 
   afterEach(async () => {
     const faults = opened.flatMap((one) => one.faults)
     for (const one of opened.splice(0)) await one.close()
-    // Also of a test that has passed: what its page did wrong beside it.
+    // Also after a passed test: errors of its page in the background.
     if (faults.length > 0) throw new Error(faults.join('\n'))
   })
   afterAll(async () => {
@@ -113,7 +116,7 @@ describe.skipIf(chromium === undefined)('The page', { timeout: 240_000 }, () => 
         .waitFor()
   })
 
-  test('tells of a lane that is paused, with the command that ends it, and shows text of others as text', async () => {
+  test('the page shows a paused lane with the command that resumes it, and shows foreign text as text', async () => {
     const page = await open({ token: await token('read') })
     await ledger().signal(pauseSignal, { order: { by: 'night-shift', reason: hostile } })
     parked = await handIn(0.001)
@@ -131,7 +134,7 @@ describe.skipIf(chromium === undefined)('The page', { timeout: 240_000 }, () => 
     expect(await page.locator('img, b:text-is("rotate")').count()).toBe(0)
   })
 
-  test('lists what is parked with its reason; a token that may not order is told what is missing', async () => {
+  test('the page lists parked transfers with reasons, and says what an insufficient token lacks', async () => {
     const page = await open({ token: await token('read') })
     const row = part(page, 'Parked transfers').getByRole('row', { name: /ethereum → bsc/ })
     await row.getByText('DEADLINE_PASSED').waitFor()
@@ -184,7 +187,7 @@ describe.skipIf(chromium === undefined)('The page', { timeout: 240_000 }, () => 
       await transfer.getByText(text, { exact: false }).first().waitFor()
     const signed = transfer.getByRole('table', { name: 'Transactions that were signed for it' })
     await signed.getByText('mined').waitFor()
-    // What it cost, in a unit that can be read: only the list of all processes' transactions has it.
+    // The cost in a readable unit: only the list of all processes' transactions has it.
     expect(await signed.getByTitle(/^[1-9][0-9]* wei$/).textContent()).toMatch(/^[0-9\u202f]+(\.[0-9]+)? (gwei|BNB)$/)
     expect(await transfer.getByRole('listitem').count()).toBeGreaterThanOrEqual(timeline.length)
     // The config names the explorer of its chain, and this Temporal has no Web UI.
@@ -204,7 +207,7 @@ describe.skipIf(chromium === undefined)('The page', { timeout: 240_000 }, () => 
     await transfer.getByText('TRANSFER_NOT_FOUND').waitFor()
   })
 
-  test('makes no link of what is no https, whoever says that it is an explorer', async () => {
+  test('the page makes no link of a URL without https, whatever explorer is configured', async () => {
     const page = await open({ token: await token('read') }, `${portage.apiUrl}/#/transfer/${encodeURIComponent(parked.id)}`)
     const { delivery } = await stage.status(parked.id)
     for (const [index, address] of ['javascript:alert(1)//', 'data:,x', 'http://explorer.example', 'https://a:b@x.example'].entries()) {
@@ -294,7 +297,7 @@ describe.skipIf(chromium === undefined)('The page', { timeout: 240_000 }, () => 
       const lanes = part(page, 'Lanes')
       await lanes.getByText('TEMPORAL_UNAVAILABLE').waitFor()
       await lanes.getByText(errorCatalogue.TEMPORAL_UNAVAILABLE.remedy).waitFor()
-      // It is the server that is told of, and not the connection to it.
+      // The server is reported, not the connection to it.
       expect(await page.getByRole('alert').count()).toBe(0)
       // Each of the two chains, whose nodes are dead, has its row after it.
       const causes = ['TEMPORAL_UNAVAILABLE', 'CHAIN_UNREACHABLE', 'CHAIN_UNREACHABLE'].map((code) => ({ code }))
@@ -305,7 +308,7 @@ describe.skipIf(chromium === undefined)('The page', { timeout: 240_000 }, () => 
   })
 
   test.each(['light', 'dark'] as const)(
-    'in its %s colours is as accessible as axe can tell, wide and narrow, and scrolls to no side',
+    'the page in its %s colours passes axe, wide and narrow, and never scrolls sideways',
     async (colorScheme) => {
       const page = await open({ token: await token('read'), colorScheme, ...narrow })
       await part(page, 'Lanes').getByRole('row').nth(1).waitFor()

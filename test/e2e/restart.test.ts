@@ -7,7 +7,7 @@ import { startStageWithoutAudit } from '../helpers/e2e-audit.ts'
 
 const coin = { kind: 'coin', amount: 10n ** 17n } as const
 
-/** What an operator does to workflows by mistake, or by a batch job. Transfers go to bsc. */
+/** Acts on workflows by mistake, or by a batch job. Transfers go to bsc. */
 describe('Terminated or reset in Temporal', { timeout: 300_000 }, () => {
   let stage: Stage
   let portage: PortageProcess
@@ -51,7 +51,7 @@ describe('Terminated or reset in Temporal', { timeout: 300_000 }, () => {
     expect(lanes.find(({ address }) => address === lane)?.transactions).toBe(stage.sent.length)
   })
 
-  test('a transfer that its lane turned away, terminated and submitted again: the tombstone costs it a round, and it is delivered', async () => {
+  test('a refused transfer, terminated and submitted again, loses a round and is delivered', async () => {
     const signal = (...args: string[]) =>
       stage.temporal('workflow', 'signal', '--workflow-id', ledgerId(stage.devnet, 'bsc'), ...['--name', ...args])
     await signal('pause', '--input', '{"reason":"a test"}')
@@ -64,7 +64,7 @@ describe('Terminated or reset in Temporal', { timeout: 300_000 }, () => {
     await expectDelivered(stage)
   })
 
-  test('a ledger reset to its first task while nonces are in flight, after a pause by signal: they are mined, what comes after is gapless', async () => {
+  test('a ledger reset to its first task with pending nonces: they are mined, and later nonces have no gap', async () => {
     await stopMining(anvil())
     const pending = await stage.send('ethereum', [coin, coin, coin])
     await inPool(anvil(), lane, 3)

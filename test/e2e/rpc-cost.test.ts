@@ -7,15 +7,19 @@ import { cheapLot } from '../helpers/e2e-budget.ts'
 import { untilListed } from '../helpers/e2e-runs.ts'
 import { type Stage, startStage } from '../helpers/e2e.ts'
 
-/** An estimate, which is the simulation too, and a send; reads of contracts leave a hundred in one call, receipts of a block in one, unless it has few. Measured: 2.5. */
+/**
+ * An estimate, which is also the simulation, and a send. A hundred share one call for reads of contracts, and receipts
+ * of a block share one unless it has few. Measured: 2.5.
+ */
 const mostPerTransfer = 3.5
 /** The head with the tag of the final block, three reads of one lane, the market. Measured: 4.4 to 5.5. */
 const mostPerBlock = 7
 /** The same of both chains; the source's lane has no work. Measured: 7.2 to 8. */
 const mostPerBlockOfAll = 11
 /**
- * All in all, with a hundred in flight: everything that both chains are asked, what comes once per block included, by the number of transfers. So many blocks, and fewer, come
- * while a machine with nothing else to do delivers a hundred; a busy one takes longer, and each block more costs what a block costs.
+ * In all, with a hundred in flight: every request to both chains, including those once per block, by the number of
+ * transfers. A free machine delivers a hundred within this number of blocks. A busy one takes longer, and each further
+ * block adds its cost.
  */
 const mostAllInAll = { wormhole: 4, native: 5 }
 const usualBlocks = 12
@@ -56,12 +60,15 @@ async function reading(): Promise<Reading> {
   return { at: Date.now(), calls, height: Number(/^portage_head_height\{chain="bsc"\} (\d+)/m.exec(text)?.[1]) }
 }
 
-/** What the chains were asked while so many transfers were delivered. `perTransfer` and `perBlock`: of the target; `all…`: of both chains. */
+/**
+ * Requests to the chains during a number of deliveries. `perTransfer` and `perBlock`: of the target; `all…`: of both
+ * chains.
+ */
 async function costOf(transfers: number, deliver: () => Promise<unknown>) {
   const before = await reading()
   await deliver()
   const after = await reading()
-  // The head is asked for so often in a block's time, whether there is a block or not: a node that is busy is late with its own.
+  // Polls of the head in a block's time, whether there is a block or not: a busy node is late with its own.
   const blocks = Math.max(after.height - before.height, (after.at - before.at) / blockMs)
   const spent = [...after.calls].map(
     ([key, calls]) => [...key.split(' '), calls - (before.calls.get(key) ?? 0)] as [string, string, number],
@@ -81,7 +88,7 @@ async function costOf(transfers: number, deliver: () => Promise<unknown>) {
 
 type Figures = Awaited<ReturnType<typeof costOf>>
 
-/** Delivers so many at once, so many times. */
+/** Delivers this many at once, this many times. */
 function cost(count: number, rounds = 1) {
   return costOf(count * rounds, async () => {
     for (let round = 0; round < rounds; round++) {
@@ -100,12 +107,12 @@ async function nativeCost(count: number) {
   })
 }
 
-/** What so many transfers in flight at once may cost. */
+/** The most that this many transfers in flight at once may cost. */
 const mostOf = (perTransfer: number, { transfers, blocks }: { transfers: number; blocks: number }) =>
   perTransfer * transfers + mostPerBlockOfAll * Math.max(0, blocks - usualBlocks)
 
-test('a Wormhole transfer costs four RPC calls at most, all in all, with a hundred in flight; per transfer and per block as many as with ten', async () => {
-  // What never changes is read once: guardian sets, emitters, the wrapped coin.
+test('a Wormhole transfer costs four RPC calls at most with a hundred in flight, and as many as with ten', async () => {
+  // Constant data is read once: guardian sets, emitters, the wrapped coin.
   await cost(1)
   const isWithin = ({ perTransfer, perBlock, allPerBlock }: Figures) =>
     perTransfer <= mostPerTransfer && perBlock <= mostPerBlock && allPerBlock <= mostPerBlockOfAll

@@ -146,7 +146,9 @@ describe('Keys, passwords and what is secret in URLs', { timeout: 600_000 }, () 
       tell(`the admin port: ${path}`, await (await fetch(portage.adminUrl + path)).text())
   }
 
-  /** Histories, memos, search attributes and the failures of activities that are being tried again: as they are in Temporal, and decrypted. */
+  /**
+   * Histories, memos, search attributes and the failures of retried activities: as they are in Temporal, and decrypted.
+   */
   async function readTemporal(): Promise<number> {
     let read = 0
     for await (const { workflowId, runId } of stage.client.workflow.list()) {
@@ -194,7 +196,7 @@ describe('Keys, passwords and what is secret in URLs', { timeout: 600_000 }, () 
     await cli('doctor')
 
     for (const node of Object.values(nodes)) node.failing = false
-    // What waits for the signer goes on in a process that encrypts with another key.
+    // Transfers that wait for the signer continue in a process that encrypts with another key.
     await stage.end(portage)
     tell('the log of the first process', await readFile(portage.logFile, 'utf8'))
     portage = await start('two', 'one')
@@ -307,7 +309,7 @@ function strings(value: unknown): string[] {
   return typeof value === 'object' && value !== null ? Object.values(value).flatMap(strings) : []
 }
 
-/** What a text is in base64, as payloads are shown raw; itself if it is none. */
+/** Decodes a base64 text, as raw payloads are shown; other texts stay. */
 function decoded(text: string): string {
   return /^[A-Za-z0-9+/]+={0,2}$/.test(text) && text.length % 4 === 0 ? Buffer.from(text, 'base64').toString() : text
 }

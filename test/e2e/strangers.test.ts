@@ -16,12 +16,18 @@ import { type Sent, type Stage, startStage } from '../helpers/e2e.ts'
 
 const coin = { kind: 'coin', amount: 10n ** 16n } as const
 const home = { kind: 'coin-home', amount: 10n ** 16n } as const
-/** Of each bridge so many as its stream has room for: `limits.open` of the state of any stream, and `maxOpen` of this emitter. */
+/**
+ * Transfers of each bridge up to its stream's limit: `limits.open` of the state of any stream, and `maxOpen` of this
+ * emitter.
+ */
 const [dust, newcomers] = [limits.open, 40]
-/** Accepts coins where gas has no price, as in a simulation, and in no block: GASPRICE PUSH1 5 JUMPI STOP JUMPDEST PUSH1 0 DUP1 REVERT. */
+/**
+ * Accepts coins if gas has no price, as in a simulation, and in no block: GASPRICE PUSH1 5 JUMPI STOP JUMPDEST PUSH1 0
+ * DUP1 REVERT.
+ */
 const trapCode = '0x3a600557005b600080fd'
 
-/** Whoever sends transfers that cannot be delivered costs little, and stops nobody else. */
+/** A sender of transfers that cannot be delivered causes little cost and stops nobody else. */
 describe('Transfers of strangers that nobody can deliver', { timeout: 300_000 }, () => {
   let stage: Stage
   let portage: PortageProcess

@@ -8,7 +8,7 @@ import { settingsReach } from '../helpers/e2e-settings.ts'
 
 const [there, back] = ['native-bridge:ethereum:bsc', 'native-bridge:bsc:ethereum']
 
-/** What operators see of a stream that works, and an audit by hand of one without an agent. */
+/** The operator's view of a working stream, and an audit by hand of one without an agent. */
 describe('A native bridge', { timeout: 300_000 }, () => {
   let stage: Stage
   let portage: PortageProcess
@@ -84,6 +84,6 @@ describe('A native bridge', { timeout: 300_000 }, () => {
     expect((await stage.client.workflow.getHandle(id).describe()).status.name).toBe('RUNNING')
     // By an API that records nothing in a stream.
     const isOpen = async () => (await metric(api, `portage_stream_open{stream="${there}"}`)) === '1'
-    await until(isOpen, { timeoutMs: 60_000, everyMs: 500, what: 'the metric to tell it' })
+    await until(isOpen, { timeoutMs: 60_000, everyMs: 500, what: 'the metric to report it' })
   })
 })

@@ -17,7 +17,10 @@ const contract = `0x${'cc'.repeat(20)}`
 /** Blocks up to here are scanned; the chain has some more. */
 const scanned = 20
 
-/** Every command about streams, on a real server with a real stream and its source's node: once right, for people and for scripts, and once wrong. */
+/**
+ * Every command about streams, on a real server with a real stream and its source's node: a correct call, for people
+ * and for scripts, and a wrong one.
+ */
 describe('portage stream', () => {
   const folder = temporaryFolder()
   let stage: StreamStage
@@ -226,7 +229,7 @@ describe('portage stream', () => {
     expect((await cli('resume', stream, '--reason', 'a test')).code).toBe(0)
   })
 
-  test('a checkpoint is written outside Temporal, and shown beside what it would be now', async () => {
+  test('a checkpoint is written outside Temporal and shown with its present value', async () => {
     const before = (await cli('checkpoint', 'show', stream, '--json')).json()
     expect(before).toMatchObject({
       now: { version: 1, stream, completedNumber: '2', cursor: { height: scanned, hash: await hashOf(scanned) } },

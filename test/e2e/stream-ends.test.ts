@@ -31,7 +31,7 @@ describe('how transfers of a stream end, or wait, without a delivery', { timeout
       { timeoutMs: 120_000, everyMs: 200, what },
     )
 
-  test('a cancelled one is an exception with who and why, one above the cap is parked in sight, the rest is delivered', async () => {
+  test('a stream ends with a cancelled transfer as an exception, one parked above the cap, others delivered', async () => {
     const portage = await stage.portage()
     const by = { by: 'ops', reason: 'a test' }
     await until(() => changeSettings(stage.client, known, { ...by, orders: [{ kind: 'halt', scope }] }), {

@@ -16,14 +16,17 @@ const caseOf = (name: string): StuckCase => {
   return found
 }
 
-/** Faults on real parts, several at once as in a bad night: one `portage stuck --json` names each, with the next command, and says that it is over once it is. */
+/**
+ * Faults on real parts, several at once as in a bad night. One `portage stuck --json` names each, with the next
+ * command, and shows when it is over.
+ */
 describe('portage stuck', { timeout: 600_000 }, () => {
   let stage: Stage
   let portage: PortageProcess
   let scene: StuckScene
 
   const cli = (...argv: string[]) => runCli([...argv, '--config', portage.configPath])
-  /** What the command has answered since `asked` was emptied. */
+  /** Answers of the command since `asked` was emptied. */
   const asked: Report[] = []
   async function stuck(): Promise<Report> {
     const { json, code } = await cli('stuck', '--json')
@@ -76,7 +79,7 @@ describe('portage stuck', { timeout: 600_000 }, () => {
       async cli(...argv) {
         const { code, err } = await cli(...argv)
         if (code !== 0 || err !== '') throw new Error(`portage ${argv.join(' ')} ended with ${code}: ${err}`)
-        // What is sent before the process knows an order is delivered past it.
+        // Transfers sent before the process knows an order are delivered in spite of it.
         await settingsReach(stage, portage)
       },
       kill: () => Promise.reject(new Error('there is one process for everything')),
@@ -90,7 +93,8 @@ describe('portage stuck', { timeout: 600_000 }, () => {
     await expect
       .poll(() => cli('stuck'), { timeout: 90_000, interval: 200 })
       .toMatchObject({ code: 0, out: expect.stringMatching(/^Nothing is stuck \(read /) })
-    // The process itself knows whether its subscription to the spy stands: what is published later, by the clock of the chain too, is expected from it.
+    // Only the process knows whether its spy subscription is open. It expects messages that are published later, also
+    // by the clock of the chain.
     await answer('nothing to be stuck by GET /v1/stuck', ({ causes }) => causes.length === 0, stuckByApi)
     const { anvil } = stage.devnet.chains.bsc
     const latestAt = async () =>
@@ -100,7 +104,8 @@ describe('portage stuck', { timeout: 600_000 }, () => {
   })
 
   test('names all that is wrong at once, by the command and by GET /v1/stuck, and nothing once it is mended', async () => {
-    // The spy tells nothing of the stream of bsc before or meanwhile: one message would end its silence. What is sent from there comes later.
+    // The spy sends nothing of bsc's stream until then: one message would end its silence. Transfers from there come
+    // later.
     const { report, mend } = await madeAtOnce(
       ...['lane-paused', 'lane-draining', 'lane-window-zero', 'lane-funds', 'halted', 'node-wrong-network'],
       ...['node-down', 'node-lags', 'bridge-paused', 'bug', 'spy-silent', 'gap-held'],
@@ -138,7 +143,7 @@ describe('portage stuck', { timeout: 600_000 }, () => {
     await named('CHAIN_UNREACHABLE', ({ where }) => where.id === 'bsc')
     asked.length = 0
     await stage.devnet.users.ethereum.send([{ kind: 'coin', amount: ether }])
-    // A gap is told from an age of 3 s on.
+    // A gap is reported from an age of 3 s on.
     const isOld = ({ oldest }: Report['causes'][number]) => oldest !== undefined && Date.now() - Date.parse(oldest) > 10_000
     const waiting = await named('CHAIN_UNREACHABLE', isOld)
     expect(waiting.next[0]).toBe('portage node list --chain bsc')

@@ -32,7 +32,9 @@ const launcher = fileURLToPath(new URL('../../bin/portage.js', import.meta.url))
 /** Two looks of a process at its files (workers/process/temporal-credentials.ts), and what a busy machine adds. */
 const rereadMs = 60_000
 
-/** A Temporal server as in production: it asks for a client certificate, and for a JWT with a permission in the namespace. */
+/**
+ * A Temporal server as in production: it requires a client certificate, and a JWT with a permission in the namespace.
+ */
 describe.skipIf(!runs)('Temporal with mTLS and authorization', { timeout: 300_000 }, () => {
   const dir = temporaryFolder()
   let server: SecuredTemporal
@@ -53,7 +55,7 @@ describe.skipIf(!runs)('Temporal with mTLS and authorization', { timeout: 300_00
     expired: issuer.issue([`${namespace}:write`], { endsInSeconds: -60 }),
     forged: createTokenIssuer().issue([`${namespace}:write`]),
   }
-  /** What commands printed, and the logs of processes. */
+  /** Outputs of commands, and logs of processes. */
   const said: string[] = []
   const logs: string[] = []
 
@@ -214,7 +216,7 @@ describe.skipIf(!runs)('Temporal with mTLS and authorization', { timeout: 300_00
     })
   })
 
-  test("a worker with another namespace's key, or with one that may only read, gets no work: it waits, and says why", async () => {
+  test('a worker with a foreign key or with read access only gets no work, waits and reports why', async () => {
     const refused = async (name: string, token: string) => {
       const config = join(dir, `${name}.yaml`)
       const logFile = join(dir, `${name}.log`)

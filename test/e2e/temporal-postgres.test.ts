@@ -30,8 +30,9 @@ const coins = (count: number) =>
   Array.from({ length: count }, (_, index) => ({ kind: 'coin' as const, amount: 10n ** 17n + BigInt(index) * 10n ** 12n }))
 
 /**
- * Temporal as a fleet has it: the server of production on PostgreSQL, which waits for the disk, with four history shards, TLS and authorization by token. One
- * process has the key of one lane and all that needs none, a second one the key of the other lane, each with a token of its own.
+ * Temporal as a fleet has it: the server of production on PostgreSQL, which syncs to disk, with four history shards,
+ * TLS and authorization by token. One process has the key of one lane and everything that needs none, a second one the
+ * key of the other lane. Each has its own token.
  */
 describe.skipIf(why !== undefined)('Temporal on PostgreSQL', { timeout: 600_000 }, () => {
   const dir = temporaryFolder()
@@ -55,7 +56,7 @@ describe.skipIf(why !== undefined)('Temporal on PostgreSQL', { timeout: 600_000 
     ca = await createTestCa(join(dir, 'ca'), 'ca')
     server = await startTemporalOnPostgres({
       parts: parts as Exclude<typeof parts, { why: string }>,
-      // Beside it: PostgreSQL runs as another user, who may not look into ours.
+      // Next to it: PostgreSQL runs as another user, who may not enter our folder.
       dir: `${dir}-temporal`,
       synchronousCommit: true,
       // By default the server looks every three minutes whether a version is drained.
@@ -74,8 +75,8 @@ describe.skipIf(why !== undefined)('Temporal on PostgreSQL', { timeout: 600_000 
     })
     // Only its address is used: the devnet's own server stays out.
     const temporal = { ...server.temporal, namespace: 'default' } as unknown as TemporalServer
-    // Only one process dies here. A database that waits for the disk, shards that are loaded anew and versions that hand over make tasks of a busy machine longer than those
-    // of a dev server: what takes longer than its time-out is begun again, and never ends.
+    // Only one process dies here. A database that syncs to disk, reloaded shards and changing versions make tasks on a
+    // busy machine longer than with a dev server. A task beyond its time-out starts again, and never ends.
     const worker = { ...quickTakeover, workflowTaskSeconds: 20, heartbeatSeconds: 15 }
     devnet = await startDevnet({ temporal, blockTimeSeconds: 0.25, worker })
   })
@@ -143,7 +144,10 @@ describe.skipIf(why !== undefined)('Temporal on PostgreSQL', { timeout: 600_000 
       }
       return failed
     })
-  /** What ethereum's lane has spent so far, by the chain and by its ledger, once no nonce of it is under way; and what a stranger on that chain has. */
+  /**
+   * The spending of ethereum's lane so far, by the chain and by its ledger, once no nonce is pending; and a stranger's
+   * balance on that chain.
+   */
   async function spent() {
     const { anvil } = devnet.chains.ethereum
     const { address } = laneOf('ethereum')
@@ -170,7 +174,7 @@ describe.skipIf(why !== undefined)('Temporal on PostgreSQL', { timeout: 600_000 
     revertedTransactions: 0,
   })
 
-  test('portage setup temporal makes namespace and search attributes once, and says what it did; it needs the role admin', async () => {
+  test('portage setup temporal makes namespace and search attributes once and needs the role admin', async () => {
     const refused = await cli(['setup', 'temporal'], tokens.relayer)
     expect([refused.code, refused.json()]).toMatchObject([1, { error: { code: 'TEMPORAL_PERMISSION' } }])
     const names = ['TransferState', 'Bridge', 'SourceChain', 'TargetChain', 'Lane', 'TxHash', 'PortageCode']
@@ -204,13 +208,13 @@ describe.skipIf(why !== undefined)('Temporal on PostgreSQL', { timeout: 600_000 
     await until(some, { timeoutMs: 60_000, everyMs: 50, what: 'some of the second lot to be delivered' })
     await server.postgres.crash()
     await Promise.all([send('ethereum', 3), send('bsc', 3)])
-    // What is under way, and what comes now, finds no database for a while.
+    // Pending and new transfers find no database for a while.
     await delay(outageMs)
     await server.postgres.restart()
-    // No-ops may be among the transactions: a nonce whose grant was answered only when the step that had asked for it was over goes back unsigned, and below one
-    // that is in use the lane fills it.
+    // No-ops may be among the transactions: a nonce that was granted after its step had ended goes back unsigned, and
+    // the lane fills it if a higher one is in use.
     expect(await allDelivered()).toMatchObject(clean())
-    // Its own visibility store says the same, once finality has been told.
+    // Its own visibility store agrees once finality has been reported.
     const listed = async () => {
       const { out } = await cli(['transfer', 'list', '--state', 'delivered', '--limit', '1000'], tokens.relayer)
       return (JSON.parse(out) as { transfers?: object[] }).transfers?.length === sent.length
@@ -218,11 +222,12 @@ describe.skipIf(why !== undefined)('Temporal on PostgreSQL', { timeout: 600_000 
     await until(listed, { timeoutMs: 60_000, everyMs: 500, what: 'the list to have all of them' })
   })
 
-  test("the server tells namespaces and roles apart, and not lanes: who is let in orders, and the key's process refuses", async () => {
+  test("the server separates namespaces and roles; the key's process refuses foreign orders for a lane", async () => {
     // The role worker alone is let do nothing: workers need write.
     const worker = await cli(['lane', 'list'], tokens.worker)
     expect([worker.code, worker.json()]).toMatchObject([1, { error: { code: 'TEMPORAL_PERMISSION' } }])
-    // With the token of the process of the other lane, as with that of the API, an order for this lane is accepted, and nothing of it is signed.
+    // With the token of the process of the other lane, or of the API, an order for this lane is accepted, and nothing
+    // is signed for it.
     const { address, chain } = laneOf('ethereum')
     const victim = laneId('evm', devnet.chains[chain as 'ethereum'].anvil.chainId, address)
     const outsider = devnet.outsiders.ethereum.address
@@ -235,7 +240,7 @@ describe.skipIf(why !== undefined)('Temporal on PostgreSQL', { timeout: 600_000 
     expect(await allDelivered()).toMatchObject(clean())
   })
 
-  test('versions: the first takes over from workers without one, the second under load, and the first again; nothing is lost, no task fails', async () => {
+  test('worker versions take over from unversioned workers and from each other without a failed task', async () => {
     /** One process with everything, as a version. */
     const startVersion = async (buildId: string) => {
       const env = { TEMPORAL_API_KEY: tokens.relayer }

@@ -22,7 +22,7 @@ describe('Temporal goes away', { timeout: 400_000 }, () => {
   test('killed in the middle of 20 transfers, with more coming while it is away: all are delivered once', async () => {
     const { temporal, chains, lanes } = stage.devnet
     const back = await stage.send('bsc', coins(8))
-    // Of those to bsc as many as there are slots are in its pool, and the others wait, however long it takes to kill the server.
+    // Transfers to bsc fill its pool up to its slots, and the others wait, however long it takes to kill the server.
     await stopMining(chains.bsc.anvil)
     const there = await stage.send('ethereum', coins(8))
     await inPool(chains.bsc.anvil, lanes.find(({ chain }) => chain === 'bsc')?.address ?? '', window)

@@ -17,7 +17,10 @@ import { settingsReach } from '../helpers/e2e-settings.ts'
 const coin = { kind: 'coin', amount: 10n ** 16n } as const
 const guardians = devnetGuardians(1)
 
-/** The guardians of a message are replaced while it waits, and their set expires: from then on only a copy with newer signatures can be delivered. */
+/**
+ * The guardians of a message are replaced while it waits, and their set expires: from then on only a copy with newer
+ * signatures can be delivered.
+ */
 describe('A VAA whose guardian set has expired', { timeout: 300_000 }, () => {
   let stage: Stage
   let portage: PortageProcess
@@ -80,7 +83,7 @@ describe('A VAA whose guardian set has expired', { timeout: 300_000 }, () => {
     await stage.reaches(second.id, 'delivered')
   })
 
-  test('and by one that a server of the network has: the audit finds it where no later message shows that it is missing', async () => {
+  test('a copy at a server of the network replaces it: the audit finds it if no later message shows the gap', async () => {
     const third = sent[2] as Sent
     expect((await stage.status(third.id)).state).toBe('parked')
     stage.devnet.guardian.renew(1)

@@ -17,13 +17,16 @@ const coin = { kind: 'coin', amount: 10n ** 16n } as const
 const coins = (count: number) => Array.from({ length: count }, () => coin)
 const guardians = devnetGuardians(4)
 
-/** The spy sends only the message after so many: without it only the next audit would show that any is missing. */
+/** The spy skips this many messages before it sends one: without that one only the next audit would show a gap. */
 function muteAllBut(count: number): () => Treatment {
   let seen = 0
   return () => (seen++ < count ? 'mute' : 'sign')
 }
 
-/** What a spy forgets, Portage finds: by the core contract's count, and by the servers of the network; long before its next audit. */
+/**
+ * Portage finds messages that a spy loses, by the core contract's count and by the servers of the network, long before
+ * its next audit.
+ */
 describe('Wormhole messages that the spy does not send', { timeout: 300_000 }, () => {
   let stage: Stage
   let portage: PortageProcess
@@ -78,7 +81,7 @@ describe('Wormhole messages that the spy does not send', { timeout: 300_000 }, (
     const sent = await send(coins(3))
     await signed(sent)
     portage = await stage.portage({ configure })
-    // While it starts: some come before the subscription stands, some after.
+    // While it starts: some come before the subscription is open, some after.
     const more = await send(coins(3))
     await isProved([...sent, ...more])
     const outcomes = await stage.outcomes(await signed([...sent, ...more]))
@@ -146,7 +149,7 @@ describe('Wormhole messages that the spy does not send', { timeout: 300_000 }, (
     expect(await runsOfAll(sent)).toEqual(sent.map(() => 1))
   })
 
-  test('what the Governor holds is called so, and delivered when it lets go', async () => {
+  test('a message that the Governor holds is reported as held, and delivered when it is released', async () => {
     const { guardian } = stage.devnet
     let seen = 0
     guardian.treat(() => (++seen <= 2 ? 'hold' : 'sign'))
@@ -167,7 +170,7 @@ describe('Wormhole messages that the spy does not send', { timeout: 300_000 }, (
     await isFound(sent)
   })
 
-  test('what no guardian observes is called so, grows old, and can be skipped', async () => {
+  test('a message that no guardian observes is reported as such, grows old, and can be skipped', async () => {
     const { guardian } = stage.devnet
     guardian.treat(() => 'miss')
     const [lost] = await stage.devnet.users.ethereum.send([coin])
@@ -185,13 +188,13 @@ describe('Wormhole messages that the spy does not send', { timeout: 300_000 }, (
     }
     await until(isCounted, { timeoutMs: 60_000, everyMs: 200, what: 'the metrics to count one gap that grows old' })
     const below = String(BigInt(number) - 1n)
-    await until(async () => (await view()).completedNumber === below, { timeoutMs: 60_000, what: 'the watermark to stand below it' })
+    await until(async () => (await view()).completedNumber === below, { timeoutMs: 60_000, what: 'the watermark to stay below it' })
     await applyToStream(stage.client, stream, { requests: [{ kind: 'skip', number, by: 'test', reason: 'nobody saw it' }] })
     await isProved(sent)
     expect((await state()).exceptions).toMatchObject([{ number, outcome: 'skipped', by: 'test' }])
   })
 
-  test('what is sent again, or signed by others of the same guardians, starts nothing', async () => {
+  test('a repeated message, or one signed by others of the same guardians, starts nothing', async () => {
     const { guardian, chains } = stage.devnet
     const sent = await stage.send('ethereum', coins(2))
     all.push(...sent)

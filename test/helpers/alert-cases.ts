@@ -8,7 +8,7 @@ interface Case {
   /** The last minute in which it does not fire yet. */
   readonly quietAt?: string
   readonly labels: Readonly<Record<string, string>>
-  /** What `{{ $value }}` shows. */
+  /** The rendering of `{{ $value }}`. */
   readonly value?: string
 }
 
@@ -19,7 +19,7 @@ const streamAlarm = (kind: string, at = '31m'): Case => ({
   ...{ at, labels: { stream } },
 })
 
-/** What makes each alert fire: a minute or two of health, then the trouble. */
+/** The condition of each alert: a minute or two of health, then the trouble. */
 export const cases: Readonly<Record<string, Case>> = {
   PortageEffectUndone: { series: { 'portage_effects_undone_total{chain="a"}': '0 0 1x20' }, at: '5m', labels: { chain: 'a' } },
   PortageLaneChainReplaced: { series: { [`portage_lane_state{lane="${lane}",state="replaced"}`]: '0 0 1x20' }, at: '5m', labels: { lane } },
@@ -160,7 +160,7 @@ export const cases: Readonly<Record<string, Case>> = {
   },
 }
 
-/** What else makes some of them fire. */
+/** Further conditions of some of them. */
 export const moreCases: Readonly<Record<string, Case>> = {
   // Nothing of this stream was ever resolved, so that it has no watermark.
   PortageStreamWatermarkStalled: {
@@ -177,7 +177,7 @@ export const moreCases: Readonly<Record<string, Case>> = {
   },
 }
 
-/** A fleet that is well: heights grow, gauges of trouble are 0, counters of trouble stand. */
+/** A healthy fleet: heights grow, gauges of trouble are 0, counters of trouble do not grow. */
 export const healthy: Series = {
   'portage_node_up{chain="a",node="1",use="all"}': '1x120',
   'portage_chain_quorum{chain="a"}': '1x120',

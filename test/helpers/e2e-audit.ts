@@ -3,8 +3,8 @@ import type { UserTransfer } from '../../lab/devnet/wormhole/users.ts'
 import { type Stage, startStage } from './e2e.ts'
 
 /**
- * A stage with one process, which has delivered this transfer to bsc. No audit strikes meanwhile: it would start again what a test terminates, before
- * the test submits it.
+ * A stage with one process, which has delivered this transfer to bsc. No audit runs in between: it would start a
+ * terminated transfer before the test submits it again.
  */
 export async function startStageWithoutAudit(
   first: UserTransfer,

@@ -9,7 +9,10 @@ export interface InBatches {
   readonly members: readonly (readonly string[])[]
 }
 
-/** Resolves when so many calls of bsc's first lane are in the pool, those that share a transaction counted one by one, and some of them do. */
+/**
+ * Resolves when `count` calls of bsc's first lane are in the pool, with those that share a transaction counted one by
+ * one, and some share one.
+ */
 export function untilInBatches(stage: Stage, calls: number): Promise<InBatches> {
   const lane = stage.devnet.lanes.find(({ chain }) => chain === 'bsc')?.address.toLowerCase() ?? ''
   const look = async () => {

@@ -1,7 +1,7 @@
 import { expect } from 'vitest'
 import type { Sent, Stage } from './e2e.ts'
 
-/** What a transfer may cost the Temporal server, by the server's own count. */
+/** The cost of a transfer for the Temporal server, by the server's own count. */
 export interface Budget {
   readonly stateTransitions: number
   readonly historyEvents: number
@@ -29,8 +29,8 @@ export function expectWithin({ stateTransitions, historyEvents }: Cost, most: Bu
 }
 
 /**
- * What the first lot of transfers costs that is within `most`; if no lot is, what the last one costs. On a machine that stands a step is begun too late or looks once
- * more, which costs more and says nothing: then another lot is looked at.
+ * The cost of the first lot of transfers that is within `most`; if none is, of the last. On a busy machine a step
+ * starts too late or polls once more, which costs more and says nothing: then another lot is measured.
  */
 export async function cheapLot<T>(lot: () => Promise<T>, isWithin: (lot: T) => boolean, lots = 3): Promise<T> {
   const costs = await lot()

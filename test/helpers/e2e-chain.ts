@@ -15,7 +15,7 @@ export async function stopMining({ url, rpc }: Anvil): Promise<void> {
   await rpc('evm_setIntervalMining', [0])
 }
 
-/** Blocks come again, one every so many seconds: as often as at the start unless said otherwise. */
+/** Mines blocks again at this interval in seconds, by default that of the start. */
 export async function startMining(anvil: Anvil, seconds = anvil.blockTimeSeconds): Promise<void> {
   await stopMining(anvil)
   // A running anvil takes whole seconds only.
@@ -62,8 +62,8 @@ export async function nonceOf({ rpc }: Anvil, address: string): Promise<number> 
 }
 
 /**
- * Mines blocks with this base fee until the account's next nonce is `nonce`: what was sent for less must be raised or replaced first. anvil
- * drops from its pool what a block is too dear for.
+ * Mines blocks with this base fee until the account's next nonce is `nonce`: cheaper transactions must be raised or
+ * replaced first. anvil drops transactions from its pool that cannot pay for a block.
  */
 export function mineDearUntil(anvil: Anvil, baseFeeWei: bigint, address: string, nonce: number): Promise<unknown> {
   const look = async () => {
@@ -86,7 +86,7 @@ export interface Pooled {
   readonly to: string
 }
 
-/** What the pool holds of an account, by nonce. */
+/** The pool's transactions of an account, by nonce. */
 export async function pooled({ rpc }: Anvil, address: string): Promise<Pooled[]> {
   interface Raw {
     hash: string
@@ -119,7 +119,9 @@ export function inPool(anvil: Anvil, address: string, count: number): Promise<Po
 
 const abi = ['function completeTransfer(bytes vaa)', 'function completeTransferAndUnwrapETH(bytes vaa)']
 
-/** Someone redeems a VAA with ethers alone; resolves when a node has the transaction, with its hash. Throws what the node says. */
+/**
+ * Redeems a VAA with ethers alone. Resolves when a node has the transaction, with its hash. Throws the node's error.
+ */
 export async function redeemSoon(
   chain: WormholeChain,
   account: DevnetAccount,

@@ -11,7 +11,10 @@ const bridgeAbi = artifact('BridgeImplementation').abi
 /** The guardians' own number of a message is not looked at. */
 const message = { vaaNonce: 0, consistencyLevel: 1 } as const
 
-/** A chain that is not in the devnet: its token bridge, as the mainnet's, with a token of its own that has a wrapper on the target. */
+/**
+ * A chain outside the devnet: its token bridge, as the mainnet's, with a token of its own that has a wrapper on the
+ * target.
+ */
 export interface ForeignChain {
   readonly emitter: string
   readonly stream: string
@@ -22,8 +25,8 @@ export interface ForeignChain {
 }
 
 /**
- * Makes the target's token bridge know the token bridges of these Wormhole chains, and a token that is native on each: by messages that the one guardian of
- * the devnet signs, in one block.
+ * Registers the token bridges of these Wormhole chains at the target's token bridge, and a token that is native on
+ * each: by messages that the devnet's one guardian signs, in one block.
  */
 export async function registerForeign(stage: Stage, target: ChainKey, ids: readonly number[]): Promise<ForeignChain[]> {
   const { chains, outsiders } = stage.devnet

@@ -75,7 +75,10 @@ export async function hostileClient({ devnet, client }: Stage) {
       const requests = asks.map((ask) => ({ ...ask, id: `forged-${++forgeries}` }))
       return (await ledger.executeUpdate(applyUpdate, { args: [{ requests }] })).answers
     },
-    /** The ledger is ended, and begun anew with a state of his own: one more nonce, which is to be filled, with this attempt. Returns the nonce. */
+    /**
+     * Ends the ledger and starts it with a forged state: one more nonce, which is to be filled, with this attempt.
+     * Returns the nonce.
+     */
     async forgeLane(recorded: Attempt): Promise<number> {
       const state = await ledger.query(laneStatusQuery)
       const { config, next } = state

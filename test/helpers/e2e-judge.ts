@@ -4,9 +4,9 @@ import { until } from '../../lab/devnet/until.ts'
 import type { Sent, Stage } from './e2e.ts'
 
 /**
- * The independent checker's word: every one of these transfers has exactly one TransferRedeemed and the right balance, and no lane has a
- * hole or a transaction left in the pool. Waits for the pool, since a no-op of the lane may still be on its way, and a reorganisation between two of the
- * checker's reads looks like a hole.
+ * The independent checker's verdict: each of these transfers has exactly one TransferRedeemed and the right balance,
+ * and no lane has a gap or a transaction left in the pool. Waits for the pool, since a no-op of the lane may be
+ * pending, and a reorganisation between two of the checker's reads looks like a gap.
  */
 export async function expectDelivered(stage: Stage, transfers: readonly Sent[] = stage.sent): Promise<CheckResult> {
   const result = await drained(stage, transfers)

@@ -12,15 +12,15 @@ export function sendNatives({ devnet }: Stage, source: ChainKey, count: number):
   return devnet.native.users[source].send(Array.from({ length: count }, (_, index) => ({ amount: 1000n + BigInt(index) })))
 }
 
-/** Resolves when the judge finds so many of them delivered. */
+/** Resolves when the judge finds `count` of them delivered. */
 export function untilDelivered({ devnet }: Stage, sent: readonly AnySent[], count = sent.length, timeoutMs = 120_000): Promise<unknown> {
   const look = async () => (await devnet.check(...byBridge(sent))).delivered >= count
   return until(look, { timeoutMs, everyMs: 500, what: `${count} of ${sent.length} to be delivered` })
 }
 
 /**
- * All of these, which are all that users have sent, arrive once; the streams prove it; the lanes' nonces have no hole, their pools are empty, and
- * no transaction was wasted.
+ * All of these transfers, which are all that users have sent, arrive once. The streams prove it, the lanes' nonces have
+ * no gap, their pools are empty, and no transaction was wasted.
  */
 export async function expectAllProved(stage: Stage, sent: readonly AnySent[]): Promise<CheckResult> {
   await untilDelivered(stage, sent)

@@ -2,7 +2,7 @@ import { until } from '../../lab/devnet/until.ts'
 import type { TransferState } from '../../domain/transfer/transfer.ts'
 import type { Sent, Stage } from './e2e.ts'
 
-/** How many runs a workflow that was started had, by the server's list: that lags behind what began, so it is waited for. */
+/** The number of runs of a started workflow, by the server's list. Waits for the list, which lags behind. */
 export function runsOf({ client }: Pick<Stage, 'client'>, id: string): Promise<number> {
   const look = async () => {
     const { count } = await client.workflow.count(`WorkflowId = '${id}'`)
@@ -12,8 +12,9 @@ export function runsOf({ client }: Pick<Stage, 'client'>, id: string): Promise<n
 }
 
 /**
- * Resolves when the server lists all of these transfers in this state. By visibility, not by queries: a query that comes while a workflow
- * runs its local activity costs that workflow a task. By id, not by count: a stream that looks back also finds transfers of the devnet's set-up.
+ * Resolves when the server lists all of these transfers in this state. By visibility, not by queries: a query during a
+ * local activity costs the workflow a task. By id, not by count: a stream that looks back also finds transfers of the
+ * devnet's set-up.
  */
 export async function untilListed({ client }: Pick<Stage, 'client'>, sent: readonly Sent[], state: TransferState): Promise<void> {
   const missing = async () => {

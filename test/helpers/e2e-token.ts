@@ -9,7 +9,9 @@ const bridgeAbi = artifact('BridgeImplementation').abi
 const tokenAbi = artifact('TokenImplementation').abi
 const amount = 10n ** 18n
 
-/** Transfers of a token that the target chain has no wrapper for: they wait (WRAPPER_MISSING) until somebody attests it. */
+/**
+ * Transfers of a token without a wrapper on the target chain: they wait (WRAPPER_MISSING) until somebody attests it.
+ */
 export interface UnattestedToken {
   /** Without their assets, which nobody knows before the wrapper is there. */
   readonly transfers: readonly SentTransfer[]

@@ -8,8 +8,8 @@ import type { ReceivedSpan, startOtlpReceiver } from './otlp-receiver.ts'
 type Receiver = Awaited<ReturnType<typeof startOtlpReceiver>>
 
 /**
- * Each of these delivered transfers has one trace: from its submission through its workflow, a step of it, and the call that sent its transaction; and log lines of the
- * process have its id.
+ * Each of these delivered transfers has one trace: its submission, its workflow, a step of it, and the call that sent
+ * its transaction. Log lines of the process have its id.
  */
 export async function expectTraced(receiver: Receiver, portage: PortageProcess, transfers: readonly Sent[]): Promise<void> {
   const run = (id: string) =>
@@ -45,7 +45,7 @@ export async function expectTraced(receiver: Receiver, portage: PortageProcess, 
     const isLogged = async () => (await sentLines()).some((line) => line.includes(`"trace_id":"${traceId}"`))
     await until(isLogged, { timeoutMs: 60_000, what: `the log line of ${id}` })
   }
-  // What is no part of a submission is no trace.
+  // Only submissions have traces.
   const roots = receiver.spans.filter((span) => span.parentSpanId === '').map(({ name }) => name)
   expect([...new Set(roots)]).toEqual(['submit'])
   expect(receiver.spans[0]!.resource).toMatchObject({ 'service.name': 'portage', 'portage.role': 'all' })

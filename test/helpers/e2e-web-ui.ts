@@ -7,7 +7,7 @@ export async function currentDetails({ workflow }: Client, id: string): Promise<
   return metadata.currentDetails ?? ''
 }
 
-/** What the Web UI shows beside the steps of a workflow, in their order. */
+/** Parts of the Web UI's page other than the steps of a workflow, in display sequence. */
 export async function activitySummaries({ workflow }: Client, id: string): Promise<string[]> {
   const { events } = await workflow.getHandle(id).fetchHistory()
   return (events ?? []).flatMap(({ userMetadata }) =>

@@ -22,7 +22,7 @@ import { runTemporalCli, type CliAnswer } from './e2e-cli.ts'
 
 export type ChainKey = 'ethereum' | 'bsc'
 
-/** A process that was told to end has so long, ms: ten times what it takes on a machine with nothing else to do. */
+/** Time for a process to end, ms: ten times the need of an idle machine. */
 const stopMs = 60_000
 
 /** A user's transfer, with the id of its workflow. */
@@ -44,13 +44,19 @@ export interface Stage {
   killAll(): Promise<void>
   /** Users' transfers; resolves when the guardian has signed them all. */
   send(source: ChainKey, transfers: readonly UserTransfer[]): Promise<Sent[]>
-  /** The same transfers with the ids of their workflows; resolves when the guardian has signed them. They do not count as `sent`. */
+  /**
+   * The same transfers with their workflow ids. Resolves when the guardian has signed them. They do not count as
+   * `sent`.
+   */
   identify(transfers: readonly SentTransfer[]): Promise<Sent[]>
   /** The signed VAA. */
   vaa(sent: Sent): Promise<Uint8Array>
   /** `POST /v1/transfers` of a process with the role `api`. */
   submit(portage: PortageProcess, vaa: Uint8Array): Promise<{ status: number; body: Record<string, unknown> }>
-  /** A transfer's status: the result of a closed workflow, the query of a running one. Throws if it failed or was terminated. */
+  /**
+   * A transfer's status: the result of a closed workflow, the query of a running one. Throws if it failed or was
+   * terminated.
+   */
   status(id: string): Promise<TransferStatus>
   /** Resolves when the transfer has reached one of these states. */
   reaches(id: string, states: TransferState | readonly TransferState[], timeoutMs?: number): Promise<TransferStatus>
@@ -65,13 +71,14 @@ export interface Stage {
 }
 
 /**
- * Starts a devnet for a test file. With PORTAGE_E2E_NO_CACHE=1 (or `noCache`) workers keep no workflow in memory, so that every task is a
- * replay, which finds what is not deterministic. With PORTAGE_E2E_BROADCAST=queue all broadcasts go through the queues of the lanes.
+ * Starts a devnet for a test file. With PORTAGE_E2E_NO_CACHE=1 (or `noCache`) workers keep no workflow in memory: every
+ * task is a replay, which finds non-deterministic code. With PORTAGE_E2E_BROADCAST=queue all broadcasts go through the
+ * queues of the lanes.
  */
 export async function startStage(
   options: DevnetOptions & {
     readonly noCache?: boolean
-    /** What the stage itself reads payloads with. */ readonly encryption?: PayloadEncryption
+    /** The keys with which the stage itself reads payloads. */ readonly encryption?: PayloadEncryption
   } = {},
 ): Promise<Stage> {
   const { noCache = process.env['PORTAGE_E2E_NO_CACHE'] === '1', encryption, ...devnetOptions } = options
@@ -116,7 +123,7 @@ export async function startStage(
     })
   }
 
-  /** The server tells the result when there is one: looks at many transfers, ten a second at each, would keep the machine busy. */
+  /** The server pushes a result: polling many transfers, ten times a second each, would keep the machine busy. */
   async function outcome(id: string, timeoutMs = 90_000): Promise<TransferStatus> {
     const result = () => client.workflow.getHandle(id).result() as Promise<TransferStatus>
     const told = until(result, { timeoutMs, everyMs: 100, what: `the result of ${id}` }).catch(() => undefined)

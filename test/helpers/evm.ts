@@ -36,7 +36,7 @@ export function payment(signer: Signer, nonce: number, changes: Partial<Unsigned
   return { ...base, nonce, maxFee: '5000000000', tip: '1000000000', ...changes }
 }
 
-/** Resolves when a watch stands as wanted. */
+/** Resolves when the state of a watch is as wanted. */
 export function inclusion(watch: Watch, wanted: (inclusion: Inclusion) => boolean): Promise<Inclusion> {
   if (wanted(watch.inclusion)) return Promise.resolve(watch.inclusion)
   return new Promise((resolve) => watch.onChange((now) => wanted(now) && resolve(now)))

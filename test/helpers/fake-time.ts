@@ -5,8 +5,9 @@ const cutMs = 60
 const really = setTimeout
 
 /**
- * Fake timers for the tests of the suite that calls it: minutes of waiting pass at once. Files share their process: what another file left trying every few
- * milliseconds would set its next try in the faked time, and be driven through all of it. So it loses that try before.
+ * Fake timers for the tests of the calling suite: minutes of waiting pass at once. Test files share a process, so a
+ * loop of another file that retries every few milliseconds would run through the whole faked time. It gets time to set
+ * its next try on the real clock first.
  * @param now ms; absent: the time of the machine
  */
 export function fakeTime(now?: number): void {

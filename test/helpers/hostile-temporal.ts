@@ -15,7 +15,10 @@ const scheduleActivityTask: unknown = 1
 /** temporal.api.enums.v1.CommandType.COMMAND_TYPE_COMPLETE_WORKFLOW_EXECUTION */
 const completeWorkflow: unknown = 4
 
-/** A run of a type of Portage's, as somebody who reaches Temporal makes one: started with what he likes, and ended by himself with what he likes. Returns its run id. */
+/**
+ * Makes a run of a Portage type as an attacker with Temporal access would: with his own input, and ended by him with
+ * his own result. Returns its run id.
+ */
 export async function forgeRun(
   client: Client,
   run: { readonly type: string; readonly id: string; readonly queue: string; readonly input: unknown; readonly result: unknown },
@@ -46,8 +49,9 @@ export interface ActivityEnd {
 }
 
 /**
- * What somebody who can reach Temporal, and nothing else, can have done: any activity on any queue, with any input. He starts a workflow of a type that nobody knows, on
- * the very queue of the activity, where he answers its tasks himself, by the server's own API.
+ * Runs any activity on any queue with any input, as an attacker with nothing but Temporal access can. He starts a
+ * workflow of an unknown type on the queue of the activity, where he answers its tasks himself, by the server's own
+ * API.
  */
 export async function runActivity(client: Client, taskQueue: string, activity: string, input: unknown): Promise<ActivityEnd> {
   const { workflowService, options } = client

@@ -19,14 +19,14 @@ export function costing(wei: bigint, nonce: number): UnsignedTransaction {
 
 interface Key {
   readonly signer: Signer
-  /** What the key was asked to sign. */
+  /** Transactions that the key was asked to sign. */
   readonly signed: UnsignedTransaction[]
 }
 
 interface KeyOptions {
   readonly spendingFolder?: string
   readonly clock?: () => number
-  /** What the chain charges for data, wei. */
+  /** Data fee of the chain, wei. */
   readonly dataFee?: () => bigint
 }
 

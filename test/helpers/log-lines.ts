@@ -4,7 +4,10 @@ import { parseDocument } from 'yaml'
 /** A line of a process's log. */
 export type LogLine = Readonly<Record<string, unknown>> & { readonly level: string; readonly message: string }
 
-/** The lines of a log file that are whole. Throws Error for one that is no JSON or has a name twice: JSON.parse would keep the last of the two. */
+/**
+ * The complete lines of a log file. Throws Error for a line that is no JSON or repeats a name: JSON.parse would keep
+ * the last of the two.
+ */
 export async function logLines(file: string): Promise<LogLine[]> {
   const texts = (await readFile(file, 'utf8')).split('\n').slice(0, -1)
   return texts.map((text) => {

@@ -1,6 +1,6 @@
 import { metricDefinitions, type Metrics } from '../../observability/metrics.ts'
 
-/** The value of one series as it is scraped now; 0 if there is none. Labels in the order in which the product gives them. */
+/** The present value of one scraped series; 0 if there is none. Labels in the product's sequence. */
 export async function metricValue(
   metrics: Pick<Metrics, 'render'>,
   name: keyof typeof metricDefinitions,

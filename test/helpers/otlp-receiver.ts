@@ -25,7 +25,7 @@ interface Body {
 
 const plain = (attributes: readonly Attribute[]) => Object.fromEntries(attributes.map(({ key, value }) => [key, Object.values(value)[0]]))
 
-/** A collector that takes OTLP over HTTP as JSON (https://opentelemetry.io/docs/specs/otlp/#otlphttp), and keeps what it was sent. */
+/** A collector of OTLP over HTTP as JSON (https://opentelemetry.io/docs/specs/otlp/#otlphttp) that keeps all spans. */
 export async function startOtlpReceiver() {
   const spans: ReceivedSpan[] = []
   const bodies: string[] = []

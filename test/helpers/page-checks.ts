@@ -4,7 +4,7 @@ import type { Page } from 'playwright-core'
 
 const rules = JSON.stringify(['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'])
 
-/** What axe-core finds against WCAG 2.2 A and AA in the page as it is now, with the elements. */
+/** Findings of axe-core against WCAG 2.2 A and AA in the present page, with the elements. */
 export async function inaccessible(page: Page): Promise<string[]> {
   // By the debugger: the page's own policy runs no script but its own.
   await page.evaluate(await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8'))
@@ -38,7 +38,9 @@ export async function replaceLinks(page: Page, namespace: string, changed: Reado
   return () => page.unrouteAll({ behavior: 'wait' })
 }
 
-/** Chooses a code of parked transfers that none of those has which the page lists: it is loaded anew, and their codes are hidden from it meanwhile. */
+/**
+ * Chooses a code that no listed parked transfer has. The list is loaded anew, and until then their codes are hidden.
+ */
 export async function chooseHiddenCode(page: Page, code: string): Promise<void> {
   await page.route(
     ({ pathname, search }) => pathname === '/v1/transfers' && search === '?state=parked&limit=100',

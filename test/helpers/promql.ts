@@ -10,7 +10,7 @@ export interface Asked {
 }
 
 export interface Query {
-  /** What Prometheus's grammar does not accept, with its place. */
+  /** Syntax errors by Prometheus's grammar, with their places. */
   readonly faults: readonly string[]
   readonly asked: readonly Asked[]
   /** Labels of all `by` and `without`. */

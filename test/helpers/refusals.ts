@@ -1,6 +1,6 @@
 import { RelayerError } from '../../domain/catalogue/errors.ts'
 
-/** The code that a call is refused with, `none` if it is not. Anything else that is thrown is thrown on: a refusal has a code. */
+/** The code with which a call is refused, `none` if it is not. Errors without a code are thrown on. */
 export function codeOf(call: () => unknown): string {
   try {
     call()

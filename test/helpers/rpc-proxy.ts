@@ -13,9 +13,12 @@ export interface RpcProxy {
   readonly requests: string[][]
   /** Changes a result before it is passed on; undefined leaves it. */
   alter: ((method: string, result: unknown, params: readonly unknown[]) => unknown) | undefined
-  /** A method that this node says it does not serve, or what it answers with an error. A request of which all is refused goes no further. */
+  /**
+   * A method that this node does not serve, or its error for a call. A request whose calls are all refused goes no
+   * further.
+   */
   refuse: string | ((method: string, params: readonly unknown[]) => { code: number; message: string } | undefined) | undefined
-  /** What it says with a status: Retry-After. */
+  /** The Retry-After header of answers with a status. */
   retryAfter: string | undefined
   /** How long after the node its answers come, ms. */
   delayMs: number

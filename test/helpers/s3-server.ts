@@ -9,8 +9,8 @@ export const s3Credentials = {
 } as const
 
 /**
- * Stands in for a bucket of S3: PUT and GET of one bucket by path, on condition (ETag) too, with errors as S3 words them. Every signature (AWS Signature Version 4) and every hash of a
- * body is checked, by code of its own. No more of S3 is here.
+ * Stands in for a bucket of S3: PUT and GET of one bucket by path, also conditional (ETag), with S3's errors. Its own
+ * code checks every signature (AWS Signature Version 4) and every hash of a body. It has no more of S3.
  */
 export async function startS3(bucket: string, region: string) {
   const objects = new Map<string, string>()

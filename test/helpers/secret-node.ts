@@ -13,7 +13,7 @@ export interface SecretNode {
   failing: boolean
 }
 
-/** @param target the node behind; @param name goes into every secret, so that a leak tells where it came from */
+/** @param target the node behind @param name part of every secret, so that a leak shows its source */
 export async function startSecretNode(target: string, name: string): Promise<SecretNode> {
   const secrets = [`secret-user-${name}`, `secret-password-${name}`, `secret-path-${name}`, `secret-query-${name}`]
   const [user, password, path, query] = secrets

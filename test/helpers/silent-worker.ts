@@ -1,6 +1,9 @@
 import type { Client } from '@temporalio/client'
 
-/** A process that takes every workflow task of a queue and answers none, as one does that can't let go of a run which does not fit. Stop it. */
+/**
+ * A process that takes every workflow task of a queue and answers none, as one does that cannot let go of a run that
+ * does not replay. Stop it.
+ */
 export function takeAndNeverAnswer(client: Client, queue: string): { stop(): Promise<void> } {
   let taking = true
   const { workflowService, options } = client

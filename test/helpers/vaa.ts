@@ -30,7 +30,7 @@ export interface TransferFields {
   readonly to: string
   readonly toChain: number
   readonly fee: bigint
-  /** What follows the 133 bytes: the contract's own part of a payload 3. */
+  /** The bytes after the first 133: the contract's own part of a payload 3. */
   readonly rest: string
 }
 
