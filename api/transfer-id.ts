@@ -1,4 +1,4 @@
-import { sourceIdsOf } from '../config/transfer-sources.ts'
+import { sourceIdsOf } from '../config/chains.ts'
 import { placesOfTransaction } from '../intake/streams/source-transactions.ts'
 import { resolveTransfer } from '../temporal/client/transfers/resolve-transfer.ts'
 import type { ApiDeps } from './deps.ts'

@@ -4,7 +4,7 @@ import { assertLevel, assertNotRevoked, assertScope } from '../operations/access
 import { createKeyRing } from '../operations/access/key-ring.ts'
 import { orderNamed, orderOf } from '../operations/orders/orders.ts'
 import { verifyToken } from '../operations/access/tokens.ts'
-import { accessSource } from '../config/access.ts'
+import { accessSource } from '../config/data-folder.ts'
 import type { Config } from '../config/schema/schema.ts'
 import type { OrderSubject, Principal } from '../domain/access.ts'
 import { RelayerError } from '../domain/catalogue/errors.ts'

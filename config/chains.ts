@@ -4,7 +4,7 @@ import { laneId, type LaneId } from '../domain/lane/lane-id.ts'
 import type { KnownNames } from '../domain/settings/known-names.ts'
 import type { NodeUse } from '../domain/settings/settings.ts'
 import type { ChainName } from '../domain/transfer/transfer.ts'
-import type { ChainConfig, Config } from './schema/schema.ts'
+import type { ChainConfig, Config, LaneSettings } from './schema/schema.ts'
 
 /** Throws INPUT_INVALID for a name that the config does not have. */
 export function chainOf(config: Pick<Config, 'chains'>, name: ChainName): ChainConfig {
@@ -85,4 +85,18 @@ export function nodeVariables(
   env: Readonly<Record<string, string | undefined>>,
 ): Record<string, string | undefined> {
   return Object.fromEntries(urlVariables.map((variable) => [variable, env[variable]]))
+}
+
+/** The signing limits of a chain's keys, overridden by those of the lane. Numbers as decimal strings. */
+export function signingLimits({ signing: ofChain }: Pick<ChainConfig, 'signing'>, { signing: ofLane }: Pick<LaneSettings, 'signing'> = {}) {
+  const limits = { ...ofChain, ...ofLane }
+  return { ...limits, maxGasPerTransaction: String(limits.maxGasPerTransaction) }
+}
+
+/** All names that transfer ids may have for a source chain (its name, Wormhole number, network id), given any of them. */
+export function sourceIdsOf({ chains }: Pick<Config, 'chains'>, given: string): readonly string[] {
+  return Object.entries(chains).flatMap(([name, { networkId, wormholeChainId }]) => {
+    const ids = [name, String(networkId), ...(wormholeChainId === undefined ? [] : [String(wormholeChainId)])]
+    return ids.includes(given) ? ids : []
+  })
 }

@@ -26,3 +26,8 @@ export function checkpointPlaceOf({ dataFolder, streams: { checkpoints } }: Pick
   if (checkpoints === undefined) return { kind: 'directory', path: join(dataFolder, 'checkpoints') } as const
   return checkpoints.kind === 'none' ? undefined : checkpoints
 }
+
+/** Where the keys of access tokens are. */
+export function accessSource({ dataFolder, access }: Pick<Config, 'dataFolder' | 'access'>) {
+  return { dataFolder, publicKeys: access.publicKeys }
+}

@@ -2,9 +2,8 @@ import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { type ClientConfigProfile, loadClientConfigProfile } from '@temporalio/envconfig'
 import { z } from 'zod'
-import type { CredentialSource, TemporalAccess, TlsSettings } from '../domain/temporal-access.ts'
+import type { CredentialSource, PayloadEncryption, PayloadKeySource, TemporalAccess, TlsSettings } from '../domain/temporal-access.ts'
 import { fileSource, textSource, variableSource } from './credential-sources.ts'
-import { payloadEncryption } from './payload-encryption.ts'
 import { invalid } from './load/problems.ts'
 import type { Config } from './schema/schema.ts'
 import { hostAndPort } from './load/values.ts'
@@ -59,7 +58,18 @@ export function resolveTemporal(config: TemporalConfig, env: NodeJS.ProcessEnv):
   }
 }
 
-/** An API key asks for TLS, as in every SDK of Temporal. */
+/** The encryption keys that a config names, unread. Throws CONFIG_INVALID for a variable that is not set. */
+function payloadEncryption({ encryption }: TemporalConfig, env: NodeJS.ProcessEnv): PayloadEncryption | undefined {
+  if (!encryption) return undefined
+  const { keys, required } = encryption
+  const sources = keys.map(({ id, keyFile, keyVariable = '' }, index): PayloadKeySource => {
+    const path = `temporal.encryption.keys[${index}].keyVariable`
+    return { id, source: keyFile === undefined ? variableSource(path, keyVariable, env) : fileSource(keyFile, 'the config file') }
+  })
+  return { keys: sources, required }
+}
+
+/** An API key implies TLS, as in every SDK of Temporal. */
 function tlsOf({ tls, tlsDisabled, serverName, ca, certificate, key, apiKey }: Layer): TlsSettings | undefined {
   if (tlsDisabled?.value === true || !(tls ?? apiKey)) return undefined
   return { serverName: serverName?.value, ca, certificate, key }

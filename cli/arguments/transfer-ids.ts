@@ -1,6 +1,6 @@
 import { createBridges } from '../../bridges/registry.ts'
 import { type ConfiguredChain, createConfiguredChain } from '../../chains/registry.ts'
-import { sourceIdsOf } from '../../config/transfer-sources.ts'
+import { sourceIdsOf } from '../../config/chains.ts'
 import type { Config } from '../../config/schema/schema.ts'
 import { messageBytes } from '../../intake/submit/message-bytes.ts'
 import { placesOfTransaction } from '../../intake/streams/source-transactions.ts'

@@ -1,6 +1,6 @@
 import { keyFile } from '../../operations/access/key-ring.ts'
 import { type AccessKey, readKeys } from '../../operations/access/keys.ts'
-import { accessSource } from '../../config/access.ts'
+import { accessSource } from '../../config/data-folder.ts'
 import type { Config } from '../../config/schema/schema.ts'
 import { longestTokenMs } from '../../domain/access.ts'
 import { RelayerError } from '../../domain/catalogue/errors.ts'

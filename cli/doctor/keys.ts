@@ -1,7 +1,7 @@
 import { chainFamilies } from '../../chains/registry.ts'
 import type { SigningPolicy } from '../../chains/signing-port.ts'
 import type { ChainConfig, LaneSettings } from '../../config/schema/schema.ts'
-import { signingLimits } from '../../config/signing-limits.ts'
+import { signingLimits } from '../../config/chains.ts'
 import { laneId } from '../../domain/lane/lane-id.ts'
 import { type Finding, warn } from './check.ts'
 

@@ -2,15 +2,15 @@ import type { z } from 'zod'
 import { RelayerError } from '../../domain/catalogue/errors.ts'
 import { type Field, fieldAt } from '../schema/fields.ts'
 
-/** One thing that is wrong with a config: where, what, and what to do. No value of the config is quoted: it may be a secret. */
+/** A mistake in a config. It quotes no value, which may be a secret. */
 export interface Problem {
-  /** `chains.ethereum.nodes[0].url`; empty for the file itself. */
+  /** Such as `chains.ethereum.nodes[0].url`. Empty for the file itself. */
   readonly path: string
   readonly problem: string
   readonly remedy: string
 }
 
-/** CONFIG_INVALID with every problem. `source` names the config. */
+/** CONFIG_INVALID with all problems. `source` names the config. */
 export function invalid(source: string, problems: readonly Problem[], cause?: unknown): RelayerError {
   const lines = problems.map(({ path, problem, remedy }) => `\n  - ${path ? `${path} ` : ''}${problem}. ${remedy}`)
   return new RelayerError('CONFIG_INVALID', { detail: `${source}:${lines.join('')}\n`, facts: { problems: problems.length }, cause })
@@ -20,7 +20,7 @@ export function pathText(path: readonly PropertyKey[]): string {
   return path.map((part, index) => (typeof part === 'number' ? `[${part}]` : `${index === 0 ? '' : '.'}${String(part)}`)).join('')
 }
 
-/** What zod found, in plain words. */
+/** The problems of a zod issue. Without a special text its own message. */
 export function toProblems(issue: z.core.$ZodIssue, raw: unknown): Problem[] {
   const path = pathText(issue.path)
   const value = valueAt(raw, issue.path)
@@ -28,12 +28,7 @@ export function toProblems(issue: z.core.$ZodIssue, raw: unknown): Problem[] {
   const meaning = description ? ` ${description}` : ''
   switch (issue.code) {
     case 'unrecognized_keys':
-      return issue.keys.map((key) => {
-        const known = knownKeys(issue.path, raw)
-        const close = known.find((name) => distance(name.toLowerCase(), key.toLowerCase()) <= 2)
-        const remedy = close ? `Did you mean ${close}?` : `Remove it; known here: ${known.join(', ')}.`
-        return { path: pathText([...issue.path, key]), problem: 'is not a field of the config', remedy }
-      })
+      return issue.keys.map((key) => unknownKey(issue.path, key, raw))
     case 'invalid_type': {
       if (value === undefined) return [{ path, problem: 'is missing', remedy: `Add it.${meaning}` }]
       const problem = `must be ${article(issue.expected)}, not ${kindOf(value)}`
@@ -42,26 +37,45 @@ export function toProblems(issue: z.core.$ZodIssue, raw: unknown): Problem[] {
     case 'invalid_key':
       return [{ path, problem: `has a name that ${issue.issues[0]?.message ?? 'is not allowed'}`, remedy: 'Rename it.' }]
     case 'invalid_value':
-      return [{ path, problem: 'has an unknown value', remedy: `Use ${issue.values.map(String).join(' or ')}.` }]
-    case 'invalid_union': {
-      const options = (issue as { options?: readonly unknown[] }).options ?? []
-      const problem = value === undefined ? 'is missing' : 'has an unknown value'
-      return [{ path, problem, remedy: `Use ${options.map(String).join(' or ')}.` }]
-    }
+      return [unknownValue(path, 'set', issue.values)]
+    case 'invalid_union':
+      return [unknownValue(path, value, (issue as { options?: readonly unknown[] }).options ?? [])]
     case 'too_small':
-    case 'too_big': {
-      const [least, most] = issue.inclusive === false ? ['above', 'below'] : ['at least', 'at most']
-      const bound = issue.code === 'too_small' ? `${least} ${issue.minimum}` : `${most} ${issue.maximum}`
-      const one = (issue.code === 'too_small' ? issue.minimum : issue.maximum) === 1
-      const unit = issue.origin === 'string' ? ` character${one ? '' : 's'}` : issue.origin === 'array' ? ` entr${one ? 'y' : 'ies'}` : ''
-      return [{ path, problem: `must ${unit ? 'have' : 'be'} ${bound}${unit}`, remedy: `Change it.${meaning}` }]
-    }
-    case 'invalid_format':
-      if (issue.format === 'url') return [{ path, problem: 'must be an http or https URL', remedy: `Correct the URL.${meaning}` }]
-      break
+      return [outOfBounds(path, issue, issue.minimum, ['above', 'at least'], meaning)]
+    case 'too_big':
+      return [outOfBounds(path, issue, issue.maximum, ['below', 'at most'], meaning)]
     default:
+      if (issue.code === 'invalid_format' && issue.format === 'url')
+        return [{ path, problem: 'must be an http or https URL', remedy: `Correct the URL.${meaning}` }]
+      return [{ path, problem: issue.message, remedy: `Correct it.${meaning}` }]
   }
-  return [{ path, problem: issue.message, remedy: `Correct it.${meaning}` }]
+}
+
+function unknownKey(path: readonly PropertyKey[], key: string, raw: unknown): Problem {
+  const known = knownKeys(path, raw)
+  const close = known.find((name) => distance(name.toLowerCase(), key.toLowerCase()) <= 2)
+  const remedy = close ? `Did you mean ${close}?` : `Remove it; known here: ${known.join(', ')}.`
+  return { path: pathText([...path, key]), problem: 'is not a field of the config', remedy }
+}
+
+function unknownValue(path: string, value: unknown, allowed: readonly unknown[]): Problem {
+  const problem = value === undefined ? 'is missing' : 'has an unknown value'
+  return { path, problem, remedy: `Use ${allowed.map(String).join(' or ')}.` }
+}
+
+type BoundIssue = Extract<z.core.$ZodIssue, { code: 'too_small' | 'too_big' }>
+
+function outOfBounds(
+  path: string,
+  { inclusive, origin }: BoundIssue,
+  bound: number | bigint,
+  [exclusively, inclusively]: readonly [string, string],
+  meaning: string,
+): Problem {
+  const isOne = bound === 1
+  const unit = origin === 'string' ? ` character${isOne ? '' : 's'}` : origin === 'array' ? ` entr${isOne ? 'y' : 'ies'}` : ''
+  const limit = `${inclusive === false ? exclusively : inclusively} ${bound}${unit}`
+  return { path, problem: `must ${unit ? 'have' : 'be'} ${limit}`, remedy: `Change it.${meaning}` }
 }
 
 const asNumber = 'Write it as a number, without quotes.'
@@ -69,7 +83,7 @@ const typeRemedies: Readonly<Record<string, string>> = { string: 'Put the value 
 
 function knownKeys(path: readonly PropertyKey[], raw: unknown): string[] {
   const field = fieldAt(path)
-  // A union of maps is told apart by `kind`.
+  // `kind` selects the member of a union.
   const { kind } = (valueAt(raw, path) ?? {}) as { kind?: unknown }
   const option = field?.oneOf?.find(({ properties }) => (properties?.['kind'] as Field | undefined)?.const === kind)
   const { properties = {}, propertyNames } = option ?? field ?? {}

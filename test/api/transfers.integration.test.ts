@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { until } from '../../lab/devnet/until.ts'
-import { sourceIdsOf } from '../../config/transfer-sources.ts'
+import { sourceIdsOf } from '../../config/chains.ts'
 import { bearer } from '../../lab/devnet/access.ts'
 import { claimKey } from '../../temporal/client/calls/idempotency-key.ts'
 import { resolveTransfer } from '../../temporal/client/transfers/resolve-transfer.ts'

@@ -232,8 +232,8 @@ extra: 1
         - extra is not a field of the config. Remove it; known here: dataFolder, temporal, worker, chains, fees, transfers, audit, streams, bridges, access, api, admin, codecServer, telemetry, archive, notifications.
         - chains.three.networkId is 5, as of chains.two. One network is one chain: merge the two, with the nodes and lanes of both.
         - chains.two.wormholeChainId is 2, as of chains.one. Every Wormhole chain id belongs to one chain: correct one of them.
-        - chains.one.lanes[1].signer does not say where the password of the keystore is. Give either passwordFile or passwordVariable.
         - chains.one.lanes[2].address is the address of lanes[1] too. A key is one lane: remove one of them.
+        - chains.one.lanes[1].signer does not say where the password of the keystore is. Give either passwordFile or passwordVariable.
         - chains.Ethereum.wormholeChainId is missing, and bridges.wormhole-token-bridge needs it. Add Wormhole's number of the chain, or remove the chain, or bridges.wormhole-token-bridge.
         - chains.Ethereum.contracts is missing, and bridges.wormhole-token-bridge needs it. Add core and tokenBridge: the Wormhole contracts of the chain.
         - chains.one.contracts is missing, and bridges.wormhole-token-bridge needs it. Add core and tokenBridge: the Wormhole contracts of the chain.

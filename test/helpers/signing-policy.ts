@@ -1,7 +1,7 @@
 import { noopsOnly } from '../../cli/doctor/keys.ts'
 import type { SigningLimits, SigningPolicy } from '../../chains/signing-port.ts'
 import { signingLimitsSchema } from '../../config/schema/lane-schema.ts'
-import { signingLimits } from '../../config/signing-limits.ts'
+import { signingLimits } from '../../config/chains.ts'
 import { laneId } from '../../domain/lane/lane-id.ts'
 
 /** The limits of a config that says nothing. */

@@ -1,4 +1,4 @@
-import { accessSource } from '../../config/access.ts'
+import { accessSource } from '../../config/data-folder.ts'
 import type { Config } from '../../config/schema/schema.ts'
 import type { LocalLane } from '../../activities/deps.ts'
 import { RelayerError } from '../../domain/catalogue/errors.ts'
