@@ -6,7 +6,7 @@ import type { NodeUse } from '../domain/settings/settings.ts'
 import type { ChainName } from '../domain/transfer/transfer.ts'
 import type { ChainConfig, Config, LaneSettings } from './schema/schema.ts'
 
-/** Throws INPUT_INVALID for a name that the config does not have. */
+/** Throws INPUT_INVALID for an unknown name. */
 export function chainOf(config: Pick<Config, 'chains'>, name: ChainName): ChainConfig {
   const chain = Object.hasOwn(config.chains, name) ? config.chains[name] : undefined
   if (!chain) {
@@ -15,26 +15,24 @@ export function chainOf(config: Pick<Config, 'chains'>, name: ChainName): ChainC
   return chain
 }
 
-/** The chain that is named, or all of the config. Throws INPUT_INVALID. */
+/** The named chain, or all of the config. Throws INPUT_INVALID. */
 export function auditedChains(config: Pick<Config, 'chains'>, name: ChainName | undefined): ChainName[] {
   if (name === undefined) return Object.keys(config.chains)
   chainOf(config, name)
   return [name]
 }
 
-/** The id of a chain's lane. */
 export function idOf(chain: ChainConfig, address: string): LaneId {
   return laneId(chain.family, chain.networkId, address)
 }
 
-/** All lanes of a config, with the name of their chain. */
+/** All lanes of a config, each with the name of its chain. */
 export function lanesOf(config: Pick<Config, 'chains'>) {
   return Object.entries(config.chains).flatMap(([chain, settings]) =>
     settings.lanes.map((lane) => ({ id: idOf(settings, lane.address), chain, lane })),
   )
 }
 
-/** The chain of each lane of a config. */
 export function chainsOfLanes(config: Pick<Config, 'chains'>): ReadonlyMap<LaneId, ChainName> {
   return new Map(lanesOf(config).map(({ id, chain }) => [id, chain]))
 }
@@ -58,7 +56,7 @@ export function namesOf({ bridges, chains }: Pick<Config, 'bridges' | 'chains'>)
   }
 }
 
-/** The fee limits of a config, as rules: of everything, of chains, of contracts and functions, of lanes. */
+/** The config's fee limits as rules: global, per chain, per contract and function, per lane. */
 export function configRules(config: Config): FeeRule[] {
   const rules: FeeRule[] = config.fees ? [{ scope: { kind: 'global' }, policy: config.fees }] : []
   for (const [chain, settings] of Object.entries(config.chains)) {
@@ -77,8 +75,8 @@ export function configRules(config: Config): FeeRule[] {
 }
 
 /**
- * The variables that the URL of a node may name which an operator adds while the workers run: those that the config lists. Any other would be sent with
- * the request to whatever host the URL names.
+ * Variables that the URL of a node added at runtime may use: only those the config lists, since the value is sent to
+ * whatever host the URL names.
  */
 export function nodeVariables(
   { urlVariables }: Pick<ChainConfig, 'urlVariables'>,
@@ -93,7 +91,7 @@ export function signingLimits({ signing: ofChain }: Pick<ChainConfig, 'signing'>
   return { ...limits, maxGasPerTransaction: String(limits.maxGasPerTransaction) }
 }
 
-/** All names that transfer ids may have for a source chain (its name, Wormhole number, network id), given any of them. */
+/** All ids of a source chain in transfer ids (name, Wormhole chain id, network id), given any of them. */
 export function sourceIdsOf({ chains }: Pick<Config, 'chains'>, given: string): readonly string[] {
   return Object.entries(chains).flatMap(([name, { networkId, wormholeChainId }]) => {
     const ids = [name, String(networkId), ...(wormholeChainId === undefined ? [] : [String(wormholeChainId)])]

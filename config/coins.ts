@@ -1,7 +1,7 @@
 import type { LaneId } from '../domain/lane/lane-id.ts'
 import type { Config } from './schema/schema.ts'
 
-/** The coins of EVM networks by the ids of the networks, as viem and ethereum-lists/chains have them. All have 18 decimals. */
+/** Network id → coin, as in viem and ethereum-lists/chains. All have 18 decimals. */
 const known: ReadonlyMap<string, string> = new Map(
   Object.entries({
     ETH: [
@@ -47,18 +47,17 @@ const known: ReadonlyMap<string, string> = new Map(
   }).flatMap(([coin, networks]) => networks.map((id) => [String(id), coin] as const)),
 )
 
-/** The symbol of a network's coin: as the config names it, else that of a network that is known; undefined: neither has it. */
+/** The symbol of a network's coin, from the config or the table. Undefined if neither has it. */
 export function coinOf({ chains }: Pick<Config, 'chains'>, networkId: string | number): string | undefined {
   const named = Object.values(chains).find((chain) => String(chain.networkId) === String(networkId))?.coin
   return named ?? known.get(String(networkId))
 }
 
-/** The symbol of the coin that a lane pays with. */
 export function coinOfLane(config: Pick<Config, 'chains'>, lane: LaneId): string | undefined {
   return coinOf(config, /^[a-z]+-([0-9]+):/.exec(lane)?.[1] ?? '')
 }
 
-/** That of the chain of this name; undefined also where the config has no such chain. */
+/** Undefined also for an unknown chain. */
 export function coinOfChain(config: Pick<Config, 'chains'>, name: string): string | undefined {
   const chain = Object.hasOwn(config.chains, name) ? config.chains[name] : undefined
   return chain && coinOf(config, chain.networkId)

@@ -2,17 +2,19 @@ import { readFileSync } from 'node:fs'
 import type { CredentialSource } from '../domain/temporal-access.ts'
 import { invalid } from './load/problems.ts'
 
-/** A secret in a file, which is read at each use. */
+/** A secret in a file. The file is read at each use. */
 export function fileSource(file: string, from: string): CredentialSource {
   return { from, file, read: () => readFileSync(file, 'utf8') }
 }
 
-/** A secret that was given as it is. */
 export function textSource(value: string, from: string): CredentialSource {
   return { from, read: () => value }
 }
 
-/** A secret in an environment variable that the field `path` names. Throws CONFIG_INVALID, which names `source`, if it is not set. */
+/**
+ * A secret in an environment variable that the field `path` names. Throws CONFIG_INVALID, with `source`, if it is not
+ * set.
+ */
 export function variableSource(path: string, variable: string, env: NodeJS.ProcessEnv, source = 'Temporal'): CredentialSource {
   const value = env[variable]
   if (value) return textSource(value, `the variable ${variable}`)

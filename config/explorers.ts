@@ -1,4 +1,4 @@
-/** The block explorers of networks by their id, as Wormhole's SDK has them (constants/explorer); a test holds the two against each other. */
+/** Network id → block explorer, from Wormhole's SDK (constants/explorer). A test compares the two. */
 const known: Readonly<Record<string, string>> = {
   '1': 'https://etherscan.io/',
   '56': 'https://bscscan.com/',
@@ -23,7 +23,9 @@ const known: Readonly<Record<string, string>> = {
   '98867': 'https://testnet-explorer.plume.org/',
 }
 
-/** Base URL of a chain's block explorer, to which `tx/<hash>` and `address/<address>` are added; undefined: none is known. */
+/**
+ * Base URL of a chain's block explorer, which `tx/<hash>` or `address/<address>` completes. Undefined: none is known.
+ */
 export function explorerOf({
   networkId,
   explorer,

@@ -6,8 +6,8 @@ import { lanesOf } from './chains.ts'
 import type { Config } from './schema/schema.ts'
 
 /**
- * The lane that a person names: by its id, or by the address of a configured lane (of the chain `chain`, if several have it), in full or as lists shorten them.
- * Throws LANE_NOT_FOUND.
+ * The lane of a name: a lane id, or a configured lane's address in full or shortened as in lists. `chain` selects one
+ * of several chains. Throws LANE_NOT_FOUND.
  */
 export function resolveLane(config: Pick<Config, 'chains'>, name: string, chain?: string): LaneId {
   if (/^[a-z]+-[0-9]+:0x[0-9a-f]{40}$/i.test(name)) return name.toLowerCase()
@@ -19,7 +19,7 @@ export function resolveLane(config: Pick<Config, 'chains'>, name: string, chain?
   )
 }
 
-/** The only one of those that a name stands for. Throws LANE_NOT_FOUND: there is none, or there are several. */
+/** The lane that a name matches. Throws LANE_NOT_FOUND for no match or several. */
 export function theOnlyLane(lanes: readonly LaneId[], about: { readonly lane: string; readonly chain: string | undefined }): LaneId {
   const [one, ...more] = new Set(lanes)
   if (one !== undefined && more.length === 0) return one
@@ -27,7 +27,7 @@ export function theOnlyLane(lanes: readonly LaneId[], about: { readonly lane: st
   throw new RelayerError('LANE_NOT_FOUND', { detail, facts: about })
 }
 
-/** What an order about a lane is about: the lane, and its chain if the config has it. */
+/** The subject of an order about a lane: the lane, and its chain if the config has it. */
 export function aboutLane(config: Pick<Config, 'chains'>, lane: LaneId): OrderSubject {
   const chain = lanesOf(config).find(({ id }) => id === lane)?.chain
   return { lane, chains: chain === undefined ? undefined : [chain] }

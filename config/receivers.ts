@@ -2,12 +2,12 @@ import type { Receiver } from '../domain/notification/receiver.ts'
 import { fileSource, variableSource } from './credential-sources.ts'
 import type { Config } from './schema/schema.ts'
 
-/** Who wants to be told of what: for processes that only raise notifications, and need no secret. */
+/** The filters of all receivers, without secrets: for processes that only raise notifications. */
 export function receiverFilters({ notifications }: Pick<Config, 'notifications'>): readonly Pick<Receiver, 'name' | 'filter'>[] {
   return notifications.map(({ name, url: _, secrets: __, ...filter }) => ({ name, filter }))
 }
 
-/** The receivers of a config by their names, with their secrets unread. Throws CONFIG_INVALID for a variable that is not set. */
+/** The receivers by name. Their secrets are read later. Throws CONFIG_INVALID for a variable that is not set. */
 export function receiversOf({ notifications }: Pick<Config, 'notifications'>, env: NodeJS.ProcessEnv): ReadonlyMap<string, Receiver> {
   return new Map(
     notifications.map(({ name, url, secrets, ...filter }, index) => {

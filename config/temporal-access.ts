@@ -10,17 +10,17 @@ import { hostAndPort } from './load/values.ts'
 
 type TemporalConfig = Config['temporal']
 
-/** One value and the setting that it came from. */
+/** A value and its origin. */
 type Setting<Value> = Value & { readonly from: string }
 type Text = Setting<{ readonly value: string }>
 
-/** What one place says. Later places replace it value by value. */
+/** The values of one origin. Later origins replace them value by value. */
 interface Layer {
   readonly address?: Text
   readonly namespace?: Text
-  /** It speaks of TLS at all. */
+  /** Present if this origin mentions TLS. */
   readonly tls?: Setting<object>
-  /** Absent: it says neither. */
+  /** Absent if this origin sets neither true nor false. */
   readonly tlsDisabled?: Setting<{ readonly value: boolean }>
   readonly serverName?: Text
   readonly ca?: CredentialSource
@@ -30,14 +30,14 @@ interface Layer {
   readonly headers?: Setting<{ readonly values: Readonly<Record<string, string>> }>
 }
 
-/** The Temporal server of a config, and for each setting that is set, without its value if that is a secret, where it came from. */
+/** The Temporal server of a config, and the origin of each setting. Secret values are left out. */
 export interface ResolvedTemporal extends TemporalAccess {
   readonly settings: readonly { readonly name: string; readonly value?: string; readonly from: string }[]
 }
 
 /**
- * The config's Temporal server, in which a profile of temporal.toml replaces what the config says, and the variables TEMPORAL_* what both say. Reads
- * temporal.toml, and no credentials. Throws CONFIG_INVALID.
+ * The Temporal server: values of the config, replaced by a profile of temporal.toml, replaced by the variables
+ * TEMPORAL_*. Reads temporal.toml but no credentials. Throws CONFIG_INVALID.
  */
 export function resolveTemporal(config: TemporalConfig, env: NodeJS.ProcessEnv): ResolvedTemporal {
   const fromConfig = configLayer(config, env)
@@ -137,7 +137,7 @@ const variables: Readonly<Record<keyof Layer, string>> = {
 }
 
 function variableLayer(env: Record<string, string>): Layer {
-  // The SDK takes every other text for false, and `yes` would switch TLS off.
+  // The SDK reads any other text as false, so `yes` would disable TLS.
   if (!['1', 'true', '0', 'false', undefined].includes(env['TEMPORAL_TLS'])) {
     throw problem('TEMPORAL_TLS', 'is neither true nor false', 'Set it to true or false.')
   }
@@ -150,7 +150,7 @@ function variableLayer(env: Record<string, string>): Layer {
   return layerOf(profile, (name, isFile) => variables[name] + (isFile === undefined ? '' : isFile ? '_PATH' : '_DATA'))
 }
 
-/** Variables that are set to nothing are not set, as a container's empty defaults mean it. */
+/** Empty variables count as unset, which suits a container's empty defaults. */
 function set(env: NodeJS.ProcessEnv): Record<string, string> {
   return Object.fromEntries(Object.entries(env).flatMap(([name, value]) => (value ? [[name, value]] : [])))
 }
@@ -169,7 +169,7 @@ const profileSchema = z.object({
   grpcMeta: z.record(z.string(), z.string()).optional(),
 })
 
-/** Throws CONFIG_INVALID, which quotes no line of a file: it may hold a secret. */
+/** Throws CONFIG_INVALID without quoting the file, which may hold a secret. */
 function load(where: string, read: () => ClientConfigProfile): z.output<typeof profileSchema> {
   let profile: ClientConfigProfile
   try {
@@ -184,7 +184,7 @@ function load(where: string, read: () => ClientConfigProfile): z.output<typeof p
   throw problem(where, `has a wrong value in ${fields}`, 'Correct it; temporal.useEnvironment: false does without it.')
 }
 
-/** @param from the name of the setting; `isFile` for those that may name a file or hold the text itself */
+/** @param from the origin of a setting; `isFile` for settings that name a file or hold the text itself */
 function layerOf(profile: z.output<typeof profileSchema>, from: (name: keyof Layer, isFile?: boolean) => string): Layer {
   const { address, namespace, apiKey, tls, grpcMeta } = profile
   const asText = (name: keyof Layer, value: string | undefined) => (value === undefined ? undefined : { value, from: from(name) })
@@ -207,7 +207,7 @@ function layerOf(profile: z.output<typeof profileSchema>, from: (name: keyof Lay
   })
 }
 
-/** Without the names that have no value, so that they replace nothing. */
+/** Drops names without a value, so that they replace nothing. */
 function defined(layer: { readonly [Name in keyof Layer]: Layer[Name] | undefined }): Layer {
   return Object.fromEntries(Object.entries(layer).filter(([, value]) => value !== undefined)) as Layer
 }

@@ -92,7 +92,7 @@ export const metricDefinitions = {
       'Batches that ended in this process, by state: done, reverted (another relayer delivered one of the transfers first), unsent (no nonce was granted, or it was given back), spent (the nonce was used by a no-op or by an external transaction).',
   }),
   ...define('counter', ['chain', 'kind'], {
-    portage_set_aside_total:
+    portage_quarantines_total:
       'Times that deliveries which were simulated well and reverted set something aside (QUARANTINED), by target chain and kind: a recipient; a token whose losses of an hour are above its budget; a batch, whose transfers go alone. Who it was: the log.',
   }),
   ...define('counter', ['chain', 'method', 'node'], { portage_rpc_calls_total: 'JSON-RPC calls by chain, method and node.' }),

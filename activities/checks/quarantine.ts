@@ -70,7 +70,7 @@ const messages: Readonly<Record<Quarantine['kind'], string>> = {
 export function createLossReports({ logger, metrics }: { readonly logger: Logger; readonly metrics: Metrics }) {
   return {
     quarantined(transfer: Transfer, txHash: string, { kind, until, reason }: Quarantine): void {
-      metrics.portage_set_aside_total.inc({ chain: transfer.targetChain, kind })
+      metrics.portage_quarantines_total.inc({ chain: transfer.targetChain, kind })
       const facts = { transfer: transferId(transfer), txHash, reason, until: new Date(until).toISOString() }
       logger.warn(messages[kind], { code: 'QUARANTINED', ...facts })
     },

@@ -3,8 +3,8 @@ import { pathText, type Problem } from './problems.ts'
 const reference = /\$\{([A-Za-z_][A-Za-z0-9_]*)\}|\$\{[^}]*\}?/g
 
 /**
- * Replaces `${NAME}` in every text of a tree by the environment variable of that name. Variables that are absent or empty, and references
- * that are malformed, are problems of the field's path. The replaced value is never quoted in a problem.
+ * Replaces `${NAME}` in every text of a tree by the environment variable. Absent or empty variables and malformed
+ * references are problems of the field's path. Problems never quote the value.
  */
 export function interpolate(tree: unknown, env: NodeJS.ProcessEnv): { readonly tree: unknown; readonly problems: Problem[] } {
   const problems: Problem[] = []
@@ -12,7 +12,7 @@ export function interpolate(tree: unknown, env: NodeJS.ProcessEnv): { readonly t
     if (typeof node === 'string') return replace(node, path)
     if (Array.isArray(node)) return node.map((item, index) => walk(item, [...path, index]))
     if (typeof node !== 'object' || node === null) return node
-    // zod drops such a field without a word.
+    // zod silently drops such a field.
     if (Object.hasOwn(node, '__proto__'))
       problems.push({ path: pathText([...path, '__proto__']), problem: 'is no name for a field', remedy: 'Rename it.' })
     return Object.fromEntries(Object.entries(node).map(([key, value]) => [key, walk(value, [...path, key])]))

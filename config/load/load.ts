@@ -7,9 +7,8 @@ import { type Config, configSchema } from '../schema/schema.ts'
 import { readYaml } from './yaml.ts'
 
 /**
- * The config of a YAML file, with defaults and with `${VAR}` replaced from the environment. Paths of the data folder, keystores, password files,
- * Temporal's credentials, checkpoints and secrets of receivers become absolute, relative to the file's folder. Throws CONFIG_INVALID that lists every problem with its field
- * and what to do.
+ * The config of a YAML file, with defaults and `${VAR}` replaced from the environment. Paths become absolute, relative
+ * to the file's folder. Throws CONFIG_INVALID with all problems, each with its field and remedy.
  */
 export async function loadConfig(path: string, env: NodeJS.ProcessEnv): Promise<Config> {
   const text = await readFile(path, 'utf8').catch((cause: NodeJS.ErrnoException) => {

@@ -4,35 +4,35 @@ export const address = z
   .string()
   .regex(/^0x[0-9a-fA-F]{40}$/, 'must be an address: 0x and 40 hex digits')
   .transform((value) => value.toLowerCase())
-/** A number of 256 bits at most. */
+/** A number of at most 256 bits. */
 export const decimal = z
   .string()
   .regex(/^[0-9]{1,78}$/, 'must be a decimal number in quotes')
   .refine((value) => !/^[0-9]{1,78}$/.test(value) || BigInt(value) < 2n ** 256n, 'must be below 2^256')
-/** Wei above 0, as text: numbers of JSON and YAML lose digits. At most a thousand billion coins of 18 decimals. */
+/** Positive wei as text, because JSON and YAML numbers lose digits. At most a thousand billion coins of 18 decimals. */
 export const wei = z.string().regex(/^[1-9][0-9]{0,29}$/, 'must be a decimal number of wei in quotes, above 0')
-/** A number of a stream. */
+/** A number of a stream (u64). */
 export const sequence = z
   .string()
   .regex(/^(0|[1-9][0-9]{0,19})$/, 'must be a decimal number in quotes, without leading zeros')
   .refine((value) => !/^[0-9]{1,20}$/.test(value) || BigInt(value) < 2n ** 64n, 'must be below 2^64')
 export const gasUnits = z.string().regex(/^[0-9]{1,20}$/, 'must be a whole number of gas units in quotes')
-/** zod adds the greatest number that JavaScript counts exactly. */
+/** zod adds Number.MAX_SAFE_INTEGER as the maximum. */
 export const whole = (least: number) => z.number().int().min(least)
 export const milliseconds = (least: number, most: number) => whole(least).max(most)
 export const name = z
   .string()
   .regex(/^[a-z][a-z0-9-]{0,30}$/, 'must be lower case letters, digits and dashes')
-  // Lookups by it would find what every object has.
+  // Every JavaScript object has this property.
   .refine((value) => value !== 'constructor', 'is a word of JavaScript')
-/** Sources that the config does not have are called `wormhole-<number>`. */
+/** `wormhole-<number>` is reserved for sources outside the config. */
 export const chainName = name.refine((value) => !/^wormhole-[0-9]+$/.test(value), 'means a chain that is not in the config')
 /** A chain of the config, or such a source. */
 export const sourceName = name.refine(
   (value) => !/^wormhole-0|^wormhole-[0-9]{6,}$/.test(value),
   'must be wormhole-<number> with a number of Wormhole',
 )
-/** How the data of a call begins: a selector, and the first arguments. */
+/** The beginning of a call's data: a selector and any number of arguments. */
 export const callStart = z
   .string()
   .regex(
@@ -46,12 +46,11 @@ export const hostAndPort = z
   .string()
   .regex(/^(\[[0-9a-fA-F:.]+\]|[A-Za-z0-9._-]+):[0-9]{1,5}$/, 'must be host:port')
   .refine((value) => isPort(value.slice(value.lastIndexOf(':') + 1)), 'must have a port from 1 to 65535')
-/** The name of an environment variable. */
 export const variable = z.string().regex(/^[A-Za-z_][A-Za-z0-9_]{0,254}$/, 'must be the name of an environment variable')
 
 const isPort = (text: string) => Number(text) >= 1 && Number(text) <= 65_535
 export const url = z.url({ protocol: /^https?$/ })
-/** What a person's browser is sent to: https, or http on this machine. */
+/** A link for a person's browser: https, or http on loopback. */
 export const linkUrl = url.refine(isLink, 'must be https, or http on loopback, without a name or password in it')
 
 function isLink(text: string): boolean {

@@ -1,7 +1,7 @@
 import { type ErrorCode, parseDocument } from 'yaml'
 import { invalid, type Problem } from './problems.ts'
 
-/** What the YAML library finds, in words of our own: its messages quote the file, which may hold secrets. */
+/** Texts for the YAML library's errors. Its own messages quote the file, which may hold secrets. */
 const words: Readonly<Partial<Record<ErrorCode, string>>> = {
   BAD_ALIAS: 'an alias (*name) is not the name of an anchor (&name)',
   BAD_DQ_ESCAPE: 'a text in double quotes has an unknown escape',
@@ -17,15 +17,15 @@ const words: Readonly<Partial<Record<ErrorCode, string>>> = {
   UNEXPECTED_TOKEN: 'something is where it does not belong',
 }
 
-/** Deeper than any config; what reads it recurses. */
+/** Deeper than any config. Recursive readers need a limit. */
 const deepest = 50
 
-/** The tree of a YAML text: maps, lists and values, without aliases. Throws CONFIG_INVALID, which quotes nothing of the text. */
+/** The tree of a YAML text, without aliases. Throws CONFIG_INVALID, which quotes no text. */
 export function readYaml(text: string, source: string): unknown {
   try {
-    // Without YAML's hexadecimal numbers an address needs no quotes: as a number it would lose its digits.
+    // Without YAML's hexadecimal numbers, an address needs no quotes and keeps its digits.
     const document = parseDocument(text, {
-      // Its warnings, which go to stderr, quote the text.
+      // The library prints warnings to stderr, and they quote the text.
       logLevel: 'error',
       customTags: (tags) => tags.filter((tag) => typeof tag === 'string' || tag.tag !== 'tag:yaml.org,2002:int' || tag.format !== 'HEX'),
     })
@@ -35,13 +35,13 @@ export function readYaml(text: string, source: string): unknown {
     if (depthOf(tree) <= deepest) return tree
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'CONFIG_INVALID') throw error
-    // What the library throws beside: an alias without anchor, too many of them, lists in lists without end.
+    // Other errors of the library: an alias without an anchor, too many aliases, endless nesting.
   }
   const problem = 'the YAML is nested too deep, or has aliases (*name) that lead nowhere, into themselves, or to too much'
   throw invalid(source, [{ path: '', problem, remedy: 'Write it without them.' }])
 }
 
-/** Levels of maps and lists, as far as they count. */
+/** Levels of maps and lists, counted up to `deepest`. */
 function depthOf(node: unknown, level = 0): number {
   if (typeof node !== 'object' || node === null || level > deepest) return level
   return Object.values(node).reduce<number>((most, child) => Math.max(most, depthOf(child, level + 1)), level)

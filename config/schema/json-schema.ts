@@ -1,17 +1,20 @@
 import { configFields, type Field } from './fields.ts'
 
-/** What a text may be instead of a value: a reference to an environment variable, with other text around it or none. */
+/** A reference to an environment variable, alone or inside a text. */
 const reference: Field = { type: 'string', pattern: '\\$\\{[A-Za-z_][A-Za-z0-9_]*\\}' }
 
 /**
- * The JSON Schema of the config file, as editors use it: fields with their descriptions, values and defaults. Every text may also be `${NAME}`. It says
- * less than `portage config check`, which also compares fields with each other.
+ * The JSON Schema of the config file for editors. Every text may also be `${NAME}`. `portage config check` checks more:
+ * it also compares fields with each other.
  */
 export function configJsonSchema(): Field {
   return { title: 'The config of Portage', ...(withReferences(configFields()) as Field) }
 }
 
-/** The same schema, in which each text that has rules may be a reference as well. Names of map entries are never replaced, and keep their rules. */
+/**
+ * The schema with references allowed wherever a text has rules. Names of map entries are never replaced and keep their
+ * rules.
+ */
 function withReferences(node: unknown): unknown {
   if (Array.isArray(node)) return node.map(withReferences)
   if (typeof node !== 'object' || node === null) return node
@@ -27,5 +30,5 @@ function withReferences(node: unknown): unknown {
   }
 }
 
-/** What a reference would not fulfil. The kind of a union (`const`) is never one. */
+/** Rules that a reference would break. `const`, the kind of a union, is never a reference. */
 const ruled = ['pattern', 'format', 'enum', 'allOf', 'maxLength'] as const

@@ -1,66 +1,63 @@
 import { z } from 'zod'
 import { address, callStart, decimal, gasUnits, milliseconds, selector, url, variable, wei, whole } from '../load/values.ts'
 
-/** Limits of what may be spent (domain/fees/policy.ts). The most specific rule that sets a field decides it. */
+/** Fee limits (domain/fees/policy.ts). The most specific rule that sets a field decides it. */
 export const feePolicySchema = z.strictObject({
-  maxFeePerGas: decimal.optional().describe('Most that a unit of gas may cost, wei.'),
-  maxTip: decimal.optional().describe("Most of that for the block's builder, wei."),
-  maxFeePerTransaction: decimal.optional().describe('Most that a whole transaction may cost, the data fee of an L2 included, wei.'),
-  baseFeeCeiling: decimal.optional().describe('Above this base fee, wei, nothing new is sent: transfers wait, and hold no nonce.'),
-  gasFactor: z.number().min(1).max(5).optional().describe('The gas limit is the estimate times this. Where nothing is set: 1.2.'),
-  gasLimit: gasUnits.optional().describe('Most gas units of a transaction; a call that needs more is not sent.'),
+  maxFeePerGas: decimal.optional().describe('Highest price per unit of gas, wei.'),
+  maxTip: decimal.optional().describe("Highest part of that for the block's builder, wei."),
+  maxFeePerTransaction: decimal.optional().describe('Highest cost of a transaction, including the data fee of an L2, wei.'),
+  baseFeeCeiling: decimal.optional().describe('Above this base fee, wei, nothing new is sent: transfers wait without a nonce.'),
+  gasFactor: z.number().min(1).max(5).optional().describe('The gas limit is the estimate times this. Default: 1.2.'),
+  gasLimit: gasUnits.optional().describe('Highest gas limit of a transaction. A call that needs more is not sent.'),
 })
 
-/** Where a lane's key is. `environment` is for development: keys in environment variables leak easily. */
+/** Where a lane's key is. Keys in environment variables leak easily, so `environment` is for development only. */
 export const signerSchema = z.discriminatedUnion('kind', [
   z.strictObject({
     kind: z.literal('keystore').describe('An encrypted Ethereum keystore file (version 3).'),
-    file: z.string().min(1).describe('Path of the file; relative to the config file.'),
-    passwordFile: z.string().min(1).optional().describe('A file whose first line is the password; relative to the config file.'),
-    passwordVariable: variable.optional().describe('The environment variable that holds the password.'),
+    file: z.string().min(1).describe('Path of the file, relative to the config file.'),
+    passwordFile: z.string().min(1).optional().describe('A file whose first line is the password, relative to the config file.'),
+    passwordVariable: variable.optional().describe('Environment variable with the password.'),
   }),
   z.strictObject({
     kind: z.literal('environment').describe('A private key in an environment variable: development only.'),
-    variable: variable.describe('The name of the environment variable.'),
+    variable: variable.describe('Name of the environment variable.'),
   }),
   z.strictObject({
-    kind: z.literal('remote').describe("A remote signer over HTTP, of the shape of web3signer's eth1 API."),
-    url: url.describe('Its base URL. Credentials in it never appear in logs.'),
+    kind: z.literal('remote').describe("A remote signer over HTTP with web3signer's eth1 API."),
+    url: url.describe('Base URL. Its credentials never appear in logs.'),
     identifier: z
       .string()
       .optional()
-      .describe("The key's identifier there (web3signer: its public key); absent: found by the lane's address."),
+      .describe("The key's identifier there (web3signer: its public key). Absent: found by the lane's address."),
     timeoutMs: milliseconds(100, 600_000).default(5000).describe('Longest wait for a signature.'),
   }),
   z.strictObject({
-    kind: z
-      .literal('aws-kms')
-      .describe('A secp256k1 key in AWS KMS (ECC_SECG_P256K1, SIGN_VERIFY). Credentials come the way of the AWS SDK.'),
+    kind: z.literal('aws-kms').describe('A secp256k1 key in AWS KMS (ECC_SECG_P256K1, SIGN_VERIFY). The AWS SDK finds the credentials.'),
     keyId: z.string().min(1).describe('Key id, ARN or alias.'),
-    region: z.string().optional().describe('AWS region; absent: from the environment.'),
-    endpoint: url.optional().describe('Another endpoint than AWS, for tests.'),
+    region: z.string().optional().describe('AWS region. Absent: from the environment.'),
+    endpoint: url.optional().describe('Endpoint other than AWS, for tests.'),
   }),
 ])
 
 const limits = {
   maxGasPerTransaction: whole(21_000).max(1_000_000_000).describe('Highest gas limit of a transaction.'),
-  maxTipPerGasWei: wei.describe('Highest tip per unit of gas; on a chain without base fee, the highest gas price.'),
-  maxDataFeePerTransactionWei: wei.describe(
-    'Most that a chain may charge for the data of one transaction beside its gas (feeModel: op-stack).',
-  ),
-  maxCostPerTransactionWei: wei.describe('Most that one transaction may cost: gas limit × fee per gas, and the data fee of an L2.'),
-  maxSpendingPerHourWei: wei.describe(
-    'Most that the transactions of a key may cost in an hour, each nonce counted once, by its dearest attempt.',
-  ),
-  maxSpendingPerDayWei: wei.describe('The same in a day.'),
-  maxPaymentWei: wei.optional().describe('Most coins of one payment to the treasury or to another lane; absent: no limit.'),
+  maxTipPerGasWei: wei.describe('Highest tip per unit of gas. Without a base fee: highest gas price.'),
+  maxDataFeePerTransactionWei: wei.describe('Highest fee for the data of one transaction, in addition to its gas (feeModel: op-stack).'),
+  maxCostPerTransactionWei: wei.describe('Highest cost of one transaction: gas limit × fee per gas + data fee of an L2.'),
+  maxSpendingPerHourWei: wei.describe("Highest cost of a key's transactions in an hour. Each nonce counts once, by its dearest attempt."),
+  maxSpendingPerDayWei: wei.describe('The same per day.'),
+  maxPaymentWei: wei.optional().describe('Highest payment of coins to the treasury or to another lane. Absent: no limit.'),
 }
 
-/** The most that a key signs for: held by its signer, past every other layer. The defaults bound what a stranger can waste, for a coin of some worth. */
+/**
+ * The signer's own limits, which no other layer can exceed. The defaults bound what a stranger can waste, for a coin of
+ * some value.
+ */
 export const signingLimitsSchema = z
   .strictObject({
     ...limits,
-    // Ethereum's own limit of a transaction (EIP-7825).
+    // Ethereum's own limit per transaction (EIP-7825).
     maxGasPerTransaction: limits.maxGasPerTransaction.default(16_777_216),
     maxTipPerGasWei: limits.maxTipPerGasWei.default('10000000000000'),
     maxDataFeePerTransactionWei: limits.maxDataFeePerTransactionWei.default('100000000000000000'),
@@ -70,10 +67,10 @@ export const signingLimitsSchema = z
   })
   .prefault({})
   .describe(
-    'The most that a key of this chain signs for, whoever asks. Only the config changes it: no command and no setting does. docs/operate/signers.md',
+    'Limits of every signature by a key of this chain. Only the config changes them: no command or setting does. docs/operate/signers.md',
   )
 
-const laneLimitsSchema = z.strictObject(limits).partial().describe("Limits of this key, instead of the chain's `signing`.")
+const laneLimitsSchema = z.strictObject(limits).partial().describe("Limits of this key. They replace those of the chain's `signing`.")
 
 function coins(count: number): string {
   return String(BigInt(count) * 10n ** 18n)
@@ -82,29 +79,29 @@ function coins(count: number): string {
 const contractCalls = z.record(address, z.array(selector).min(1))
 
 export const laneSchema = z.strictObject({
-  address: address.describe('The address of the key. Every worker of the chain knows it; only lane workers need the signer.'),
-  signer: signerSchema.optional().describe('Where the key is; absent on workers that do not serve this lane.'),
+  address: address.describe('Address of the key. All workers of the chain need it; only lane workers need the signer.'),
+  signer: signerSchema.optional().describe('Where the key is. Absent on workers that do not serve this lane.'),
   allow: contractCalls
     .optional()
     .describe(
-      "Contract → selectors of the deliveries that the key signs; absent: all of the config's bridges. Each is signed only with a proof by its bridge. Always allowed besides: no-ops, coins to the treasury and to other lanes of the chain, listed tokens to the treasury.",
+      "Contract → selectors of the deliveries that the key signs, each only with its bridge's proof. Absent: all calls of the config's bridges. Always allowed: no-ops, coins to the treasury and to lanes of the chain, listed tokens to the treasury.",
     ),
   operatorCalls: z
     .record(address, z.array(callStart).min(1))
     .optional()
     .describe(
-      'Contract → how the data of other calls begins that operators may have made (portage lane send --data): a selector, and the first arguments that it must have, as many words of 32 bytes as you like. Nothing proves them: whoever reaches Temporal can have them called with any arguments after these.',
+      'Contract → prefixes of the data of calls that operators may order (portage lane send --data): a selector and any number of leading arguments of 32 bytes. No proof protects them: anyone with access to Temporal can order such a call with any further arguments.',
     ),
   signing: laneLimitsSchema.optional(),
   minimumBalance: decimal
     .optional()
-    .describe('Below this balance, wei, the lane takes no new work until it is funded. Absent: it must only pay for what is in flight.'),
-  fees: feePolicySchema.optional().describe('Limits of this lane.'),
+    .describe('Below this balance, wei, the lane accepts no new work until it is funded. Absent: it must only cover what is in flight.'),
+  fees: feePolicySchema.optional().describe('Fee limits of this lane.'),
   broadcast: z
     .enum(['auto', 'queue'])
     .default('auto')
     .describe(
-      "Where broadcasts of this lane run. `auto`: in the process that admitted the transfer, if that holds the key and finality is at most 10 s away, and else through the lane's queue. `queue`: always through the lane's queue. docs/ARCHITECTURE.md",
+      "Where broadcasts of this lane run. `auto`: in the process that admitted the transfer, if it has the key and finality takes at most 10 s, else through the lane's queue. `queue`: always through the lane's queue. docs/ARCHITECTURE.md",
     ),
   window: whole(1)
     .max(128)

@@ -2,7 +2,9 @@ import { z } from 'zod'
 import { notificationTypes } from '../../domain/notification/notification.ts'
 import { name, variable } from '../load/values.ts'
 
-/** https, since what is told and when is nobody else's; http only within this machine. Without a user: the signature says who we are. */
+/**
+ * https, because notifications are confidential; http only on loopback. No user: the signature identifies the sender.
+ */
 function isReceiverUrl(text: string): boolean {
   if (!URL.canParse(text)) return false
   const { protocol, hostname, username, password, hash } = new URL(text)
@@ -11,7 +13,7 @@ function isReceiverUrl(text: string): boolean {
   return protocol === 'https:' || (protocol === 'http:' && isLoopback)
 }
 
-/** Where clouds keep the credentials of a machine: 169.254.0.0/16, fe80::/10, and a name for them. */
+/** Addresses where clouds keep a machine's credentials: 169.254.0.0/16, fe80::/10, and a host name. */
 function isLinkLocal(text: string): boolean {
   const { hostname } = new URL(text)
   return hostname.startsWith('169.254.') || /^\[(fe[89ab]|::ffff:a9fe:)/i.test(hostname) || hostname === 'metadata.google.internal'
@@ -19,8 +21,8 @@ function isLinkLocal(text: string): boolean {
 
 const secretSchema = z
   .strictObject({
-    secretFile: z.string().min(1).optional().describe('A file whose only text is the secret; read again at each notification.'),
-    secretVariable: variable.optional().describe('The environment variable that holds the secret.'),
+    secretFile: z.string().min(1).optional().describe('A file with only the secret. Read at each notification.'),
+    secretVariable: variable.optional().describe('Environment variable with the secret.'),
   })
   .refine(
     ({ secretFile, secretVariable }) => (secretFile === undefined) !== (secretVariable === undefined),
@@ -28,40 +30,40 @@ const secretSchema = z
   )
 
 const receiverSchema = z.strictObject({
-  name: name.describe('Its name, of your choice: its queue, metrics and commands have it.'),
+  name: name.describe('A name of your choice, used in queues, metrics and commands.'),
   url: z
     .string()
     .refine(isReceiverUrl, 'must be an https URL, or http on loopback (127.0.0.1, localhost), without a user and a fragment')
     .refine((text) => !isReceiverUrl(text) || !isLinkLocal(text), 'must not be a link-local address, where clouds keep credentials')
-    .describe('Where it is told. Path and query may be a secret: they are shown nowhere.'),
+    .describe('URL of the webhook. Path and query may be secret and are never shown.'),
   secrets: z
     .array(secretSchema)
     .min(1)
     .max(5)
     .describe(
-      'What signs: whsec_ and 24 to 64 random bytes in base64. Each of them signs each notification, so that a receiver can change from one to the next.',
+      'Signing secrets: whsec_ and 24 to 64 random bytes in base64. Each signs every notification, so a receiver can rotate secrets.',
     ),
   events: z
     .array(z.enum(notificationTypes))
     .min(1)
-    .describe('What it is told of. With transfer.delivered it is told of transfer.reversed, too: docs/operate/notifications.md.'),
+    .describe('Events that are sent. transfer.delivered includes transfer.reversed: docs/operate/notifications.md.'),
   chains: z
     .array(z.string().regex(/^[a-z][a-z0-9-]{0,30}$/, 'must be the name of a chain'))
     .min(1)
     .max(100)
     .optional()
-    .describe('Only of what comes from these chains, goes to them or is about them. Absent: all.'),
-  bridges: z.array(name).min(1).max(20).optional().describe('Only of transfers of these bridges, and what is about them. Absent: all.'),
+    .describe('Only events of transfers from or to these chains, and of the chains themselves. Absent: all.'),
+  bridges: z.array(name).min(1).max(20).optional().describe('Only events of these bridges and their transfers. Absent: all.'),
   lanes: z
     .array(z.string().regex(/^[a-z]+-[0-9]+:0x[0-9a-f]{40}$/, 'must be a lane id in lower case: evm-1:0x…'))
     .min(1)
     .max(100)
     .optional()
-    .describe('Only of these lanes, and of transfers that they have sent. Absent: all.'),
+    .describe('Only events of these lanes and of transfers they have sent. Absent: all.'),
 })
 
 export const notificationsSchema = z
   .array(receiverSchema)
   .max(20)
   .default([])
-  .describe('Receivers of signed webhooks (Standard Webhooks): who is told of what. docs/operate/notifications.md')
+  .describe('Receivers of signed webhooks (Standard Webhooks). docs/operate/notifications.md')

@@ -9,41 +9,41 @@ export const adminSchema = z
     host: listenHost
       .default('127.0.0.1')
       .describe(
-        'The address that the admin port listens on. It asks for no token: on another address than loopback let only probes and scrapers reach it.',
+        'Address that the admin port listens on. It needs no token: on any address but loopback, let only probes and scrapers reach it.',
       ),
     hosts: z
       .array(hostName)
       .max(100)
       .default([])
       .describe(
-        'Names that it is asked by, beside addresses and localhost: of the service that Prometheus scrapes. A request for any other is refused.',
+        'Host names of the admin port, in addition to IP addresses and localhost, such as the service that Prometheus scrapes. Requests for other names are refused.',
       ),
     port: whole(0)
       .max(65_535)
       .default(0)
       .describe(
-        '0 takes any free port, which the log names, so that several processes share a config. `portage run --admin-port` goes before it.',
+        '0 takes any free port and logs it, so that several processes can share a config. `portage run --admin-port` overrides it.',
       ),
   })
   .prefault({})
-  .describe('Health, readiness and metrics of a process, whatever its role: GET /healthz, /readyz, /metrics.')
+  .describe('Health, readiness and metrics of every process: GET /healthz, /readyz, /metrics.')
 
 export const codecServerSchema = z
   .strictObject({
     host: listenHost
       .default('127.0.0.1')
-      .describe('The address that it listens on. It speaks plain HTTP: on another address than loopback put a proxy with TLS before it.'),
+      .describe('Address that the server listens on. It is plain HTTP: use a proxy with TLS for any address but loopback.'),
     hosts: z
       .array(hostName)
       .max(100)
       .default([])
-      .describe('Names that it is asked by, beside addresses and localhost. A request for any other is refused.'),
-    port: whole(0).max(65_535).default(8098).describe('0 takes any free port. `portage codec-server --port` goes before it.'),
+      .describe('Host names of the server, in addition to IP addresses and localhost. Requests for other names are refused.'),
+    port: whole(0).max(65_535).default(8098).describe('0 takes any free port. `portage codec-server --port` overrides it.'),
     origins: z
       .array(z.string().regex(/^https?:\/\/[a-z0-9.-]+(:[0-9]{1,5})?$/, 'must be scheme, host and port of a page, without a path'))
       .max(20)
       .default([])
-      .describe('Temporal Web UIs whose pages may ask it in a browser: http://127.0.0.1:8233. Others are refused.'),
+      .describe('Temporal Web UIs whose pages may use the server: http://127.0.0.1:8233. Others are refused.'),
   })
   .prefault({})
   .describe("`portage codec-server`: decrypts payloads for Temporal's Web UI and command line. docs/operate/temporal/encryption.md")

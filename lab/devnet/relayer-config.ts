@@ -118,7 +118,7 @@ export function relayerConfig(input: RelayerConfigInput): ConfigInput {
     },
     ...(transferAuditMinutes !== undefined && { audit: { everyMinutes: transferAuditMinutes } }),
     // A devnet's recipient does not wait a minute after a revert that a test or a fault brought about.
-    transfers: { setAsideSeconds: 1 },
+    transfers: { quarantineSeconds: 1 },
     streams: {
       ...(auditMinutes !== undefined && { auditMinutes }),
       ...(checkpoints !== undefined && { checkpoints: { kind: 'directory' as const, path: checkpoints } }),

@@ -46,7 +46,7 @@ export const slowNodeCases: readonly StuckCase[] = [
     },
   },
   {
-    ...{ name: 'finality-stalled', fault: 'no block becomes final for longer than finality.standsAfterMinutes', code: 'FINALITY_STALLED' },
+    ...{ name: 'finality-stalled', fault: 'no block becomes final for longer than finality.stalledAfterMinutes', code: 'FINALITY_STALLED' },
     make: async (scene) => {
       const blocks = Math.ceil((2 * finalityStalledMinutes * 60) / scene.devnet.chains.bsc.anvil.blockTimeSeconds)
       return { where: 'bsc', mend: fault(scene, 'bsc', { fault: { kind: 'finality-behind', blocks } }, 0, 1, 2) }
@@ -54,5 +54,5 @@ export const slowNodeCases: readonly StuckCase[] = [
   },
 ]
 
-/** `chains.bsc.finality.standsAfterMinutes` of the network. */
+/** `chains.bsc.finality.stalledAfterMinutes` of the network. */
 export const finalityStalledMinutes = 0.3

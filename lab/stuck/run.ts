@@ -85,7 +85,7 @@ export function tell({ name, code, fault, command, api, gone }: CaseResult): str
 function configured(config: ConfigInput): ConfigInput {
   const { ethereum, bsc } = config.chains
   if (!ethereum || !bsc) throw new Error('a chain is missing')
-  const finality = { kind: 'tag', standsAfterMinutes: finalityStalledMinutes } as const
+  const finality = { kind: 'tag', stalledAfterMinutes: finalityStalledMinutes } as const
   return { ...config, chains: { ethereum, bsc: { ...bsc, finality } } }
 }
 

@@ -60,8 +60,8 @@ async function probeChain(
 }
 
 function finalityLimit(finality: ChainConfig['finality']): Pick<ChainFacts, 'finalityStalledMs'> {
-  if (finality.kind !== 'tag' || finality.standsAfterMinutes === undefined) return {}
-  return { finalityStalledMs: finality.standsAfterMinutes * 60_000 }
+  if (finality.kind !== 'tag' || finality.stalledAfterMinutes === undefined) return {}
+  return { finalityStalledMs: finality.stalledAfterMinutes * 60_000 }
 }
 
 interface NodeToAsk extends Omit<NodeFacts, 'head'> {

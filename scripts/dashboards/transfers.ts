@@ -68,7 +68,7 @@ export const transfers: Dashboard = {
         {
           ...{ title: 'Set aside', unit: 'short' },
           description: 'Deliveries that were simulated well and reverted: their recipient, token or batch waits.',
-          series: [[increase('chain, kind', 'portage_set_aside_total'), '{{ chain }}: {{ kind }}']],
+          series: [[increase('chain, kind', 'portage_quarantines_total'), '{{ chain }}: {{ kind }}']],
         },
         {
           ...{ title: 'Started again', unit: 'short' },

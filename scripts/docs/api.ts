@@ -1,6 +1,6 @@
 import { createApi } from '../../api/server.ts'
 import type { ApiDeps } from '../../api/deps.ts'
-import { accessSource } from '../../config/access.ts'
+import { accessSource } from '../../config/data-folder.ts'
 import { configSchema } from '../../config/schema/schema.ts'
 import { contentsPlace } from './contents.ts'
 import { grouped, markdownTable } from './markdown.ts'

@@ -96,7 +96,7 @@ function setting({
     enqueued,
     retries,
     lines,
-    metrics: async () => (await metrics.render()).split('\n').filter((line) => line.startsWith('portage_set_aside_total{')),
+    metrics: async () => (await metrics.render()).split('\n').filter((line) => line.startsWith('portage_quarantines_total{')),
     prepare: (number: number, retriedAt?: number) =>
       prepare({ transfer: nativeTransfer(number), avoid: [], ...(retriedAt !== undefined && { retriedAt }) }),
     broadcast(number: number, retriedAt?: number): Promise<BroadcastResult> {
@@ -135,14 +135,14 @@ describe('A delivery that was simulated well and reverted in a block, final or n
       until: expect.any(String),
       remedy: errorCatalogue.QUARANTINED.remedy,
     })
-    expect(await metrics()).toEqual(['portage_set_aside_total{chain="bsc",kind="recipient"} 1'])
+    expect(await metrics()).toEqual(['portage_quarantines_total{chain="bsc",kind="recipient"} 1'])
   })
 
   test('losses quarantine their token once they exceed the budget, which is logged once', async () => {
     const { broadcast, metrics, prepare, lines } = setting({ parties: ({ sequence }) => ({ recipient: sequence, token: 'weth' }) })
     for (let number = 1; number <= 51; number++) await broadcast(number)
     expect(await prepare(100)).toMatchObject({ kind: 'waiting', code: 'QUARANTINED', reason: expect.stringContaining('weth') })
-    expect(await metrics()).toContain('portage_set_aside_total{chain="bsc",kind="token"} 1')
+    expect(await metrics()).toContain('portage_quarantines_total{chain="bsc",kind="token"} 1')
     expect(lines.filter(({ message }) => message === 'a token is quarantined')).toHaveLength(1)
   })
 
@@ -208,8 +208,8 @@ describe('A batch that was simulated well and reverted', () => {
       'a recipient is quarantined',
     ])
     expect(await metrics()).toEqual([
-      'portage_set_aside_total{chain="bsc",kind="batch"} 1',
-      'portage_set_aside_total{chain="bsc",kind="recipient"} 1',
+      'portage_quarantines_total{chain="bsc",kind="batch"} 1',
+      'portage_quarantines_total{chain="bsc",kind="recipient"} 1',
     ])
   })
 

@@ -110,10 +110,10 @@ describe('a good config', () => {
         "dataFolder": "portage-data",
         "notifications": [],
         "streams": {
-          "asideAfterMinutes": 10,
           "auditMinutes": 5,
           "lookBackDays": 7,
           "rangeBlocks": 2000,
+          "uncountedAfterMinutes": 10,
         },
         "telemetry": {
           "traceRatio": 1,
@@ -128,7 +128,7 @@ describe('a good config', () => {
           "maxGas": 3000000,
           "maxLossPerTokenPerHourWei": "50000000000000000",
           "priority": 3,
-          "setAsideSeconds": 60,
+          "quarantineSeconds": 60,
         },
         "worker": {
           "fillAfterSeconds": 60,
@@ -210,22 +210,22 @@ extra: 1
         - temporal.adress is not a field of the config. Did you mean address?
         - chains.Ethereum has a name that must be lower case letters, digits and dashes. Rename it.
         - chains.one.family has an unknown value. Use evm.
-        - chains.one.networkId must be a number, not a text. Write it as a number, without quotes. EIP-155 chain id; checked against every node.
-        - chains.one.nodes[0].url must be an http or https URL. Correct the URL. JSON-RPC over HTTP. Keys in it never appear in logs.
+        - chains.one.networkId must be a number, not a text. Write it as a number, without quotes. EIP-155 chain id. Every node is checked for it.
+        - chains.one.nodes[0].url must be an http or https URL. Correct the URL. JSON-RPC over HTTP. Its secrets never appear in logs.
         - chains.one.finality.blocks must be at least 1. Change it.
-        - chains.one.blockTimeMs is missing. Add it. Expected time between blocks; also how often the head is asked for (at least every 4 s).
-        - chains.one.lanes[0].address must be an address: 0x and 40 hex digits. Correct it. The address of the key. Every worker of the chain knows it; only lane workers need the signer.
+        - chains.one.blockTimeMs is missing. Add it. Expected time between blocks. It also sets how often the head is polled (at least every 4 s).
+        - chains.one.lanes[0].address must be an address: 0x and 40 hex digits. Correct it. Address of the key. All workers of the chain need it; only lane workers need the signer.
         - chains.one.lanes[0].signer.kind has an unknown value. Use keystore or environment or remote or aws-kms.
-        - chains.one.lanes[1].signer.file is missing. Add it. Path of the file; relative to the config file.
+        - chains.one.lanes[1].signer.file is missing. Add it. Path of the file, relative to the config file.
         - chains.one.lanes[1].signer.fil is not a field of the config. Did you mean file?
         - chains.one.lanes[2].window must be at most 128. Change it. Most nonces in flight. Public pools: 16 (go-ethereum AccountSlots), up to 64; devnets and sequencers 64-128.
-        - chains.two.nodes must have at least 1 entry. Change it. The nodes of the chain, at least one that reads.
-        - chains.two.blockTimeMs must be at least 50. Change it. Expected time between blocks; also how often the head is asked for (at least every 4 s).
-        - chains.two.contracts.tokenBridge must be a text, not a number. Put the value in quotes. The Wormhole token bridge contract.
-        - chains.three.wormholeChainId must be at most 65535. Change it. Wormhole's number of the chain (2 is Ethereum). Wormhole's bridge needs it.
+        - chains.two.nodes must have at least 1 entry. Change it. Nodes of the chain. At least one must read.
+        - chains.two.blockTimeMs must be at least 50. Change it. Expected time between blocks. It also sets how often the head is polled (at least every 4 s).
+        - chains.two.contracts.tokenBridge must be a text, not a number. Put the value in quotes. Wormhole token bridge contract.
+        - chains.three.wormholeChainId must be at most 65535. Change it. Wormhole chain id (2 is Ethereum). Wormhole's bridge needs it.
         - chains.three.finality.kind has an unknown value. Use tag or depth or instant.
-        - chains.three.contracts must be a map of fields, not empty. Correct it. The Wormhole contracts of this chain. Wormhole's bridge needs them.
-        - bridges.wormhole-token-bridge.guardianApis must be a list, not a text. Correct it. Guardian REST APIs that signed VAAs are fetched from.
+        - chains.three.contracts must be a map of fields, not empty. Correct it. Wormhole contracts of this chain. Wormhole's bridge needs them.
+        - bridges.wormhole-token-bridge.guardianApis must be a list, not a text. Correct it. Guardian REST APIs to fetch signed VAAs from.
         - bridges.wormhole-token-bridge.minimumFees.four.2/11 has a name that must be <wormhole chain id>/<64 hex digits of the token>. Rename it.
         - bridges.wormhole-token-bridge.minimumFees.two.2/0000000000000000000000000000000000000000000000000000000000000000 must be a text, not a number. Put the value in quotes.
         - bridges.wormhole-token-bridge.calls.five.0xc0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0 must be a function that takes the signed VAA: name(bytes). Correct it.

@@ -52,8 +52,8 @@ describe('Transfers of strangers that nobody can deliver', { timeout: 300_000 },
     portage = await stage.portage({
       configure: (config) => ({
         ...config,
-        transfers: { setAsideSeconds: 600 },
-        streams: { ...config.streams, asideAfterMinutes: 0.02 },
+        transfers: { quarantineSeconds: 600 },
+        streams: { ...config.streams, uncountedAfterMinutes: 0.02 },
         bridges: {
           ...config.bridges,
           'wormhole-token-bridge': { ...config.bridges['wormhole-token-bridge'], streams: { ethereum: { maxOpen: newcomers } } },
@@ -85,7 +85,7 @@ describe('Transfers of strangers that nobody can deliver', { timeout: 300_000 },
     honest.push(plain!)
     expect((await stage.devnet.check(honest)).revertedTransactions).toBe(1)
     const metrics = await (await fetch(`${portage.apiUrl}/metrics`)).text()
-    expect(metrics).toContain('portage_set_aside_total{chain="bsc",kind="recipient"} 1\n')
+    expect(metrics).toContain('portage_quarantines_total{chain="bsc",kind="recipient"} 1\n')
     const lines = (await readFile(portage.logFile, 'utf8')).split('\n').filter((line) => line.includes('a recipient is quarantined'))
     expect(lines).toHaveLength(1)
     expect(lines[0]).toContain(first.id)

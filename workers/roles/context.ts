@@ -44,7 +44,7 @@ export interface ProcessContext extends ProcessParts {
 
 export function createContext(parts: ProcessParts): ProcessContext {
   const { config, client, network, settings, metrics } = parts
-  const { priority, deadlineMinutes, setAsideSeconds, maxLossPerTokenPerHourWei } = config.transfers
+  const { priority, deadlineMinutes, quarantineSeconds, maxLossPerTokenPerHourWei } = config.transfers
   const defaults = { priority, withinMs: deadlineMinutes === undefined ? undefined : deadlineMinutes * 60_000 }
   const stepTimes = withEarnings(createStepTimes(metrics), network.bridges, metrics)
   return {
@@ -54,7 +54,7 @@ export function createContext(parts: ProcessParts): ProcessContext {
     submitter: tracedSubmitter(createSubmitter({ bridges: network.bridges, client, settings, defaults, stepTimes })),
     haltRoute: createRouteHalts(parts),
     fees: createFeePolicyResolver(config, settings),
-    losses: new Losses({ firstWaitMs: setAsideSeconds * 1_000, tokenBudget: BigInt(maxLossPerTokenPerHourWei) }),
+    losses: new Losses({ firstWaitMs: quarantineSeconds * 1_000, tokenBudget: BigInt(maxLossPerTokenPerHourWei) }),
     lossReports: createLossReports(parts),
   }
 }

@@ -64,10 +64,10 @@ function reportSpy(metrics: Metrics, { bridge, health }: SpyIntake): void {
 }
 
 function commonOptions({ config, client, submitter, logger }: ProcessContext) {
-  const { rangeBlocks, auditMinutes, lookBackDays, asideAfterMinutes } = config.streams
+  const { rangeBlocks, auditMinutes, lookBackDays, uncountedAfterMinutes } = config.streams
   const place = checkpointPlaceOf(config)
   const store = place && createCheckpointStore(place, streamNames(config))
-  const times = { asideAfterMs: asideAfterMinutes * 60_000, auditMs: auditMinutes * 60_000, lookBackMs: lookBackDays * 86_400_000 }
+  const times = { asideAfterMs: uncountedAfterMinutes * 60_000, auditMs: auditMinutes * 60_000, lookBackMs: lookBackDays * 86_400_000 }
   return { client, submitter, logger, rangeBlocks, ...times, checkpoints: store }
 }
 

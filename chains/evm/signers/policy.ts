@@ -47,7 +47,7 @@ export function withPolicy(signer: Signer, policy: SigningPolicy, clock: () => n
     refuseBeyond(transaction, exceeded('maxSpendingPerDayWei', spending.spent('day', nowMs) + added, limits))
   }
 
-  /** Checks all but spending. Returns the most that the transaction can cost besides its coins, wei. */
+  /** Checks all but spending. Returns the highest cost of the transaction without its coins, wei. */
   async function allow(transaction: Proposed): Promise<bigint> {
     const { to, data, value } = transaction
     const judged = judge(transaction, signer.address, policy)
