@@ -35,6 +35,6 @@ export function createNotify(deps: NotifyDeps): NotifierSteps['notify'] {
       clearInterval(beat)
     }
     context.cancellationSignal.throwIfAborted()
-    return { kind: 'told', state: { ...round.state, recordedAt: Date.now() } }
+    return { kind: 'notified', state: { ...round.state, recordedAt: Date.now() } }
   }
 }

@@ -33,10 +33,10 @@ export async function batch(input: BatchInput): Promise<BatchStatus> {
   setHandler(batchOverSignal, (reported) => void (end ??= reported))
   setHandler(rolledBackSignal, () => void (rolledBack = true))
   show(input, held, end)
-  for (let looks = input.looks ?? 0; ; looks++) {
+  for (let checks = input.checks ?? 0; ; checks++) {
     const { continueAsNewSuggested, memo } = workflowInfo()
-    if (continueAsNewSuggested) await makeContinueAsNewFunc<typeof batch>({ memo })({ ...input, looks, cleared, held })
-    const waitMs = backoffMs(looks, firstWaitMs, longestWaitMs)
+    if (continueAsNewSuggested) await makeContinueAsNewFunc<typeof batch>({ memo })({ ...input, checks, cleared, held })
+    const waitMs = backoffMs(checks, firstWaitMs, longestWaitMs)
     const summary = summaryText(`the process of ${lane} drives it; looks itself in ${durationText(waitMs)}`)
     await condition(() => end !== undefined || rolledBack, waitMs, { summary })
     if (!end) {

@@ -1,4 +1,4 @@
-import { malformedUpdate, runIsFull } from '../temporal/contracts/update-refusals.ts'
+import { malformedUpdate, runIsFull } from '../temporal/contracts/names.ts'
 import type { UpdateDefinition } from '@temporalio/common'
 import { ApplicationFailure, allHandlersFinished, condition, setHandler, sleep, workflowInfo } from '@temporalio/workflow'
 

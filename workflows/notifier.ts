@@ -45,7 +45,7 @@ export async function notifier(input: NotifierInput): Promise<void> {
       steps += 1
       const result = await notify({ receiver, state })
       unknown = result.kind === 'unknown' ? unknown + 1 : 0
-      if (result.kind === 'told') state = result.state
+      if (result.kind === 'notified') state = result.state
       else await condition(isOrdered, lookMs)
     }
   }

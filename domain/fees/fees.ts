@@ -15,6 +15,9 @@ export interface FeeQuote extends Fees {
   readonly cap?: string
 }
 
+/** Most gas that a no-op is signed with. No chain asks for more to move nothing. */
+export const mostNoopGas = 5_000_000n
+
 /** Nodes ask at least 10 % more on both fields for a replacement (go-ethereum PriceBump); 20 % leaves room for their rounding. */
 const bumpPercent = 20n
 

@@ -97,7 +97,7 @@ export interface Remembered extends Observed {
   /** Height at which `finalized` was told first. */
   readonly finalizedAt: number
   /** Height since which the ledger was told without a long gap: a nonce that no process claimed in a gap was not idle. */
-  readonly heardSince?: number
+  readonly reportedSince?: number
 }
 
 /** `operator`: ended by an operator. `unauthorized`: the key may deliver nothing; Portage ends the pause by itself when it may. */

@@ -11,7 +11,7 @@ export interface NotifierCursor {
   /** What the list had shown at a look (`since`, by the clock of the process): once that is long ago, `from` moves up to it, since the list shows some runs late. */
   readonly settling: { readonly since: number; readonly seen: number }
   /** Runs that were told and that closed at `from` or later, the newest: after a crash the others are told again, under the same ids. */
-  readonly told: readonly (readonly [run: string, closedAt: number])[]
+  readonly notified: readonly (readonly [run: string, closedAt: number])[]
 }
 
 /** A notification that the receiver did not take. */
@@ -73,12 +73,12 @@ export interface NotifierState {
 }
 
 /** The most of each list. `holding`: a thousand parked transfers and all else take 100 KB. */
-export const notifierLimits = { told: 1_000, holding: 1_500, pending: 200, unsent: 100, recent: 100, tests: 5 } as const
+export const notifierLimits = { notified: 1_000, holding: 1_500, pending: 200, unsent: 100, recent: 100, tests: 5 } as const
 
 /** @param from what closed before is not told, ms since the epoch by Temporal's clock */
 export function newNotifier(from: number): NotifierState {
   return {
-    cursor: { from, seen: from, settling: { since: 0, seen: from }, told: [] },
+    cursor: { from, seen: from, settling: { since: 0, seen: from }, notified: [] },
     holding: {},
     pending: [],
     unsent: [],
@@ -98,7 +98,7 @@ export function oldestUnsent({ pending, unsent }: Pick<NotifierState, 'pending' 
 const silentMs = 5 * 60_000
 
 /** Since when the receiver is told nothing, or nothing that it takes, ms since the epoch; undefined: it is told as things happen. */
-export function standsSince({ disabled, failure, recordedAt, cursor, orders = [] }: NotifierState, now: number): number | undefined {
+export function silentSince({ disabled, failure, recordedAt, cursor, orders = [] }: NotifierState, now: number): number | undefined {
   if (disabled || failure) return disabled?.at ?? failure?.since
   // After a long rest an order has begun it again.
   const last = Math.max(recordedAt ?? cursor.from, orders.at(-1)?.at ?? 0)
@@ -136,6 +136,6 @@ export function withConditions(
     .filter(({ key }) => !Object.hasOwn(holding, key))
     .slice(0, Math.max(0, room))
   for (const { key } of fresh) holding[key] = at
-  const told = fresh.map((condition) => toNotification(condition, at))
-  return { ...state, holding, pending: [...state.pending, ...told], recent: [...state.recent, ...told].slice(-notifierLimits.recent) }
+  const begun = fresh.map((condition) => toNotification(condition, at))
+  return { ...state, holding, pending: [...state.pending, ...begun], recent: [...state.recent, ...begun].slice(-notifierLimits.recent) }
 }

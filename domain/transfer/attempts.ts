@@ -55,15 +55,15 @@ export function recordAttempts(
   for (const { kind, hash, maxFee, tip, fate } of tried) {
     const before = byHash.get(hash)
     const paid = landed?.txHash === hash ? { gasPaid: landed.gasPaid } : {}
-    const told = { ...(before ?? { lane, nonce, round, kind, hash, maxFee, tip, at }), fate: fateAfter(before?.fate, fate), ...paid }
-    byHash.set(hash, told)
+    const merged = { ...(before ?? { lane, nonce, round, kind, hash, maxFee, tip, at }), fate: fateAfter(before?.fate, fate), ...paid }
+    byHash.set(hash, merged)
   }
   return [...byHash.values()].slice(-transactionsKept)
 }
 
-function fateAfter(before: TransactionFate | undefined, told: SignedAttempt['fate']): TransactionFate {
-  if (told === 'mined') return 'mined'
-  if (told === 'outbid') return 'replaced'
+function fateAfter(before: TransactionFate | undefined, reported: SignedAttempt['fate']): TransactionFate {
+  if (reported === 'mined') return 'mined'
+  if (reported === 'outbid') return 'replaced'
   return before === 'mined' || before === 'reorged' ? 'reorged' : 'pending'
 }
 

@@ -9,8 +9,8 @@ import {
   isMember,
   queryBatch,
   startBatch,
-  tellBatchCleared,
-  tellBatchOver,
+  signalBatchCleared,
+  signalBatchOver,
 } from '../../temporal/client/transfers/batches.ts'
 import { batchIntentId, batchPrefix } from '../../temporal/contracts/names.ts'
 import type { LaneAgent } from '../agent.ts'
@@ -111,7 +111,7 @@ export class BatchTracker {
   async #clear({ id, members }: Batch, alsoUnfit?: () => Promise<readonly string[]>): Promise<readonly string[]> {
     const { agent, client } = this.#deps
     const unfit = [...new Set([...(await agent.notFree(members)), ...((await alsoUnfit?.()) ?? [])])]
-    if (unfit.length === 0) await tellBatchCleared(client, id)
+    if (unfit.length === 0) await signalBatchCleared(client, id)
     return unfit
   }
 
@@ -167,7 +167,7 @@ export class BatchTracker {
     const { client, logger, agent } = this.#deps
     const { ended } = agent.batchCounts
     ended.set(end.state, (ended.get(end.state) ?? 0) + 1)
-    await tellBatchOver(client, id, end).catch((error: unknown) => {
+    await signalBatchOver(client, id, end).catch((error: unknown) => {
       logger.debug('a batch could not be notified that it is over', {
         batch: id,
         reason: error instanceof Error ? error.message : String(error),

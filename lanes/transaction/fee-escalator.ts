@@ -1,4 +1,4 @@
-import { mostNoopGas } from '../../domain/fees/noop-gas.ts'
+import { mostNoopGas } from '../../domain/fees/fees.ts'
 import { selectorOf, type FeePolicy } from '../../domain/fees/policy.ts'
 import { nextOffer, type Fees, type Raising } from '../../domain/fees/fees.ts'
 import type { Intent } from '../../domain/intent.ts'

@@ -1,4 +1,4 @@
-import { oldestUnsent, standsSince } from '../../domain/notification/notifier.ts'
+import { oldestUnsent, silentSince } from '../../domain/notification/notifier.ts'
 import type { Facts, ReceiverFacts } from './facts.ts'
 import type { Finding } from './finding.ts'
 import { errorOf, valueOf } from './read.ts'
@@ -57,7 +57,7 @@ function explainUnserved(
   const state = valueOf(notifier)
   if (!state) return { what: `The notifier of ${receiver} has not begun: no process has it in its config.` }
   // A receiver that fails is left alone until its next try.
-  const since = state.failure ? undefined : standsSince(state, at)
+  const since = state.failure ? undefined : silentSince(state, at)
   if (since === undefined) return undefined
   if (!step) return { since, what: `No process that notifies receivers has ${receiver} in its config.` }
   const { tries, failure = 'no answer' } = step

@@ -4,7 +4,7 @@ import { type TemporalClient, within } from '../../temporal/client/connection/cl
 import { countNotified } from '../../temporal/client/settings/notified-transfers.ts'
 import { readNotifier } from '../../temporal/client/settings/notifiers.ts'
 import { describePendingWork } from '../../temporal/client/visibility/pending-work.ts'
-import { type NotifierState, standsSince, waitingCount } from '../../domain/notification/notifier.ts'
+import { type NotifierState, silentSince, waitingCount } from '../../domain/notification/notifier.ts'
 import { notifierWorkflowId } from '../../temporal/contracts/notifier.ts'
 import type { ReceiverFacts } from './facts.ts'
 import { limits, read } from './read.ts'
@@ -21,7 +21,7 @@ export function readReceivers(client: TemporalClient, receivers: Receivers, queu
   return mapLimited(receivers, atOnce, async ({ name: receiver, ...filter }): Promise<ReceiverFacts> => {
     const notifier = await read(limits.temporalMs + 500, () => readNotifier(client, receiver))
     const state = 'value' in notifier ? notifier.value : undefined
-    const isHeld = state !== undefined && standsSince(state, Date.now()) !== undefined
+    const isHeld = state !== undefined && silentSince(state, Date.now()) !== undefined
     const [waiting, step] = isHeld
       ? await Promise.all([countWaiting(client, filter, state), stepOf(client, receiver)])
       : [state && waitingCount(state, 0), undefined]

@@ -20,14 +20,14 @@ export class NotifiedRuns {
   }
 
   /** Adds the runs of the notifier's state, and forgets those that closed before the next read begins. */
-  follow({ told, from }: NotifierCursor): void {
-    for (const [run, closedAt] of told) if (!this.has(run)) this.add(run, closedAt)
+  follow({ notified, from }: NotifierCursor): void {
+    for (const [run, closedAt] of notified) if (!this.has(run)) this.add(run, closedAt)
     for (const [run, closedAt] of [...this.#closedAt.entries()]) if (closedAt < from) this.#closedAt.delete(run)
   }
 
   /** The newest runs, for the state. */
-  carried(): NotifierCursor['told'] {
-    return [...this.#closedAt.entries()].slice(0, notifierLimits.told).toReversed()
+  carried(): NotifierCursor['notified'] {
+    return [...this.#closedAt.entries()].slice(0, notifierLimits.notified).toReversed()
   }
 }
 

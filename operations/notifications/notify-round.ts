@@ -196,7 +196,7 @@ export class NotifyRound {
       ? cursorAfter(cursor, seen, Date.now(), this.#deps.times.settleMs)
       : { ...cursor, seen: Math.max(cursor.seen, seen) }
     this.#notified.follow(next)
-    this.state = { ...this.state, cursor: { ...next, told: this.#notified.carried() } }
+    this.state = { ...this.state, cursor: { ...next, notified: this.#notified.carried() } }
   }
 
   /** The latest end that was listed; undefined: not every run could be sent or kept. @param onlyNew leaves out runs that were notified before */

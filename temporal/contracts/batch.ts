@@ -10,7 +10,7 @@ export interface BatchInput {
   /** Intents of the transfers, in the order of the call. */
   members: string[]
   /** Carried from run to run. */
-  looks?: number
+  checks?: number
   cleared?: boolean
   held?: Held
 }

@@ -58,3 +58,8 @@ export const searchAttributes = {
   /** Why a transfer waits, is parked or was refused: a code of docs/reference/errors.md. None while it goes on. */
   PortageCode: defineSearchAttributeKey('PortageCode', 'KEYWORD'),
 } as const
+
+/** Failure type of an update that a workflow refuses as malformed. A repetition is refused too. */
+export const malformedUpdate = 'REQUEST_MALFORMED'
+/** Failure type of an update for a run that is ending. The next run takes it. */
+export const runIsFull = 'RUN_IS_FULL'

@@ -18,7 +18,7 @@ export interface NotifyInput {
 }
 
 /** unknown: the process that took the step has no such receiver in its config. */
-export type NotifyResult = { kind: 'unknown' } | { kind: 'told'; state: NotifierState }
+export type NotifyResult = { kind: 'unknown' } | { kind: 'notified'; state: NotifierState }
 
 export interface NotifierSteps {
   /** Reads what there is to tell, and tells it, for some minutes: until an order, a new condition or a failure has to be recorded. On `notificationQueue`. */

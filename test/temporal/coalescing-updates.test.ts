@@ -3,7 +3,7 @@ import { ApplicationFailure } from '@temporalio/common'
 import { describe, expect, test } from 'vitest'
 import { until } from '../../lab/devnet/until.ts'
 import { CoalescingUpdates } from '../../temporal/client/calls/coalescing-updates.ts'
-import { malformedUpdate, runIsFull } from '../../temporal/contracts/update-refusals.ts'
+import { malformedUpdate, runIsFull } from '../../temporal/contracts/names.ts'
 import { recordingLogger } from '../helpers/recording-logger.ts'
 
 interface Sent {

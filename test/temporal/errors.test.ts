@@ -14,7 +14,7 @@ import {
   isUnavailable,
   updateRefusal,
 } from '../../temporal/client/connection/errors.ts'
-import { malformedUpdate, runIsFull } from '../../temporal/contracts/update-refusals.ts'
+import { malformedUpdate, runIsFull } from '../../temporal/contracts/names.ts'
 
 /** As the client throws it: the gRPC error is the cause. */
 function grpc(code: number, details = 'a detail'): ServiceError {

@@ -2,7 +2,7 @@ import type { Worker } from '@temporalio/worker'
 import { createNotifierSteps } from '../../activities/index.ts'
 import { lanesOf } from '../../config/chains.ts'
 import { receiversOf } from '../../config/receivers.ts'
-import { type NotifierState, oldestUnsent, standsSince, waitingCount } from '../../domain/notification/notifier.ts'
+import { type NotifierState, oldestUnsent, silentSince, waitingCount } from '../../domain/notification/notifier.ts'
 import type { Receiver } from '../../domain/notification/receiver.ts'
 import { createConditionReader } from '../../operations/notifications/condition-reader.ts'
 import { type NotifyTimes, notifyTimes } from '../../operations/notifications/notify-round.ts'
@@ -114,7 +114,7 @@ function keepNotifiers(
         if (state) {
           showState(metrics, receiver, state)
           // One more query of the visibility store, only for a stalled receiver.
-          const closed = standsSince(state, Date.now()) === undefined ? 0 : await countNotified(client, filter, state.cursor.seen + 1)
+          const closed = silentSince(state, Date.now()) === undefined ? 0 : await countNotified(client, filter, state.cursor.seen + 1)
           metrics.portage_notifications_waiting.set({ receiver }, waitingCount(state, closed))
         }
         failing.delete(receiver)

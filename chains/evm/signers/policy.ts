@@ -1,5 +1,5 @@
 import { type Facts, RelayerError } from '../../../domain/catalogue/errors.ts'
-import { mostNoopGas } from '../../../domain/fees/noop-gas.ts'
+import { mostNoopGas } from '../../../domain/fees/fees.ts'
 import type { Proposed, Signer, SigningLimits, SigningPolicy } from '../../signing-port.ts'
 import { rememberProofs } from './proofs.ts'
 import type { SpendingCounter } from './spending-counter.ts'

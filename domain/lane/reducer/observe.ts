@@ -36,7 +36,7 @@ export function observe(state: LaneState, observation: Observation, now: number)
   const handedOut = seen.pending === undefined ? state.next : Math.max(state.next, seen.latest, seen.pending)
   const next = synced ? Math.max(handedOut, seen.latest) : handedOut
   const before = known?.latest ?? seen.latest
-  const since = Math.max(seen.since, observed.heardSince ?? 0)
+  const since = Math.max(seen.since, observed.reportedSince ?? 0)
   const { state: open, fell } = openFallen(state, seen.latest)
   const hasFallen = ({ nonce }: Entry) => nonce >= seen.latest && (nonce < before || (nonce >= fell[0] && nonce < fell[1]))
   const entries = settled(
@@ -63,7 +63,7 @@ export function observe(state: LaneState, observation: Observation, now: number)
 function remembered(known: Remembered | undefined, seen: Observation, fillAfterBlocks: number, now: number): Remembered {
   const { latest, finalized, height, hash, balance, final = known?.final } = seen
   const gap = known ? height - known.height : 0
-  const heardSince = gap > Math.max(1, Math.floor(fillAfterBlocks / 2)) ? height : known?.heardSince
+  const reportedSince = gap > Math.max(1, Math.floor(fillAfterBlocks / 2)) ? height : known?.reportedSince
   const newest = known?.final && final && known.final.height > final.height ? known.final : final
   return {
     latest,
@@ -74,7 +74,7 @@ function remembered(known: Remembered | undefined, seen: Observation, fillAfterB
     ...(newest && { final: newest }),
     at: now,
     leadAt: now,
-    ...(heardSince !== undefined && { heardSince }),
+    ...(reportedSince !== undefined && { reportedSince }),
     finalizedAt: known?.finalized === finalized ? known.finalizedAt : height,
   }
 }
@@ -84,7 +84,7 @@ function lowered(state: LaneState, observed: Remembered, height: number): LaneSt
   const entries = Object.entries(state.entries).map(([nonce, entry]): [string, Entry] => {
     return [nonce, { ...entry, sinceBlock: Math.min(entry.sinceBlock, height), claimedBlock: Math.min(entry.claimedBlock, height) }]
   })
-  return { ...state, entries: Object.fromEntries(entries), observed: { ...observed, height, heardSince: height, finalizedAt: height } }
+  return { ...state, entries: Object.fromEntries(entries), observed: { ...observed, height, reportedSince: height, finalizedAt: height } }
 }
 
 /** Nonces that are handed out, in no block, and of no owner are inherited: from an earlier ledger, an external transaction, or a block that was rolled back. */

@@ -101,9 +101,9 @@ function atUnmined(state: LaneState, nonce: number, change: (entry: Entry) => St
 }
 
 /** The config's window is taken when the config changed it; else the window that an operator set stays. */
-function configure(state: LaneState, told: LaneConfig): LaneState {
-  const window = state.configured.window === told.window ? state.config.window : told.window
-  return reviewFunds({ ...state, configured: told, config: { ...told, lane: state.config.lane, window } })
+function configure(state: LaneState, given: LaneConfig): LaneState {
+  const window = state.configured.window === given.window ? state.config.window : given.window
+  return reviewFunds({ ...state, configured: given, config: { ...given, lane: state.config.lane, window } })
 }
 
 /** Believed only of the block that the ledger knows as final: a process with an old view must not halt a lane that was reset. */

@@ -9,7 +9,7 @@ import {
 import { ApplicationFailure, NamespaceNotFoundError, WorkflowNotFoundError } from '@temporalio/common'
 import { type ErrorCode, type Facts, RelayerError } from '../../../domain/catalogue/errors.ts'
 import { redactText } from '../../../observability/redact.ts'
-import { malformedUpdate, runIsFull } from '../../contracts/update-refusals.ts'
+import { malformedUpdate, runIsFull } from '../../contracts/names.ts'
 
 /** The server answers, no worker does. gRPC: CANCELLED and DEADLINE_EXCEEDED (our deadline), FAILED_PRECONDITION (no worker polls the queue). */
 const withoutWorkerCodes = [1, 4, 9]

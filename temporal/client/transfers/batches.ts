@@ -42,12 +42,12 @@ export function queryBatch(client: TemporalClient, id: string): Promise<BatchSta
 }
 
 /** Signals that every member was free: it may be signed from now on. Throws what the Temporal client throws. */
-export function tellBatchCleared(client: TemporalClient, id: string): Promise<void> {
+export function signalBatchCleared(client: TemporalClient, id: string): Promise<void> {
   return client.workflow.getHandle(id).signal(batchClearedSignal)
 }
 
 /** Tells a batch what became of its nonce. Throws what the Temporal client throws. */
-export function tellBatchOver(client: TemporalClient, id: string, end: BatchEnd): Promise<void> {
+export function signalBatchOver(client: TemporalClient, id: string, end: BatchEnd): Promise<void> {
   return client.workflow.getHandle(id).signal(batchOverSignal, end)
 }
 

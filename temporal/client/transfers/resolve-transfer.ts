@@ -1,8 +1,8 @@
+import { LRUCache } from 'lru-cache'
 import { RelayerError } from '../../../domain/catalogue/errors.ts'
 import { type TemporalClient, within } from '../connection/client.ts'
 import { ifGone, rethrowAs } from '../connection/errors.ts'
 import { listPage } from '../visibility/memos.ts'
-import { recentIds } from './recent-ids.ts'
 import { quoted, transfersWith } from './transfer-queries.ts'
 
 /** Where a message comes from: what the id of its transfer begins with. */
@@ -29,6 +29,13 @@ export interface KnownPlaces {
 /** Longer than any id. */
 const longestText = 1_000
 const timeoutMs = 10_000
+/** Most transfers that a scan reads, the newest. */
+const mostScanned = 10_000
+const pageSize = 1_000
+/** How long scans share the pages that they read, ms. Asking for ids that do not exist causes at most one reading in this time. */
+const sharedMs = 2_000
+/** Most lists in memory, one per query. */
+const mostLists = 4
 /** Candidates that an error names. */
 const mostNamed = 10
 /** Shorter parts of a digest would match anything. */
@@ -144,6 +151,39 @@ async function scan(
     if (found.length > mostNamed) break
   }
   return found
+}
+
+interface Page {
+  readonly ids: readonly string[]
+  readonly next: Uint8Array | undefined
+}
+
+/** By client and query: the pages that were read, in sequence. */
+const listsOf = new WeakMap<TemporalClient, LRUCache<string, Promise<Page>[]>>()
+
+/** The ids of the newest transfers with these conditions, page by page. An id that was started again comes once per run. Throws TEMPORAL_UNAVAILABLE. */
+async function* recentIds(client: TemporalClient, conditions: readonly string[]): AsyncGenerator<readonly string[]> {
+  const query = transfersWith({}, `ExecutionStatus != 'ContinuedAsNew'`, ...conditions)
+  const lists = listsOf.get(client) ?? new LRUCache({ max: mostLists, ttl: sharedMs })
+  listsOf.set(client, lists)
+  const pages = lists.get(query) ?? []
+  if (!lists.has(query)) lists.set(query, pages)
+  let token: Uint8Array | undefined
+  for (let index = 0; index < mostScanned / pageSize; index++) {
+    const page = await (pages[index] ??= readPage(client, query, token)).catch((error: unknown) => {
+      // The next caller reads again.
+      lists.delete(query)
+      return rethrowAs({})(error)
+    })
+    yield page.ids
+    token = page.next
+    if (!token) return
+  }
+}
+
+async function readPage(client: TemporalClient, query: string, token: Uint8Array | undefined): Promise<Page> {
+  const { runs, next } = await within(client, timeoutMs, () => listPage(client, { query, pageSize, token }))
+  return { ids: runs.map(({ workflowId }) => workflowId), next }
 }
 
 async function isTransfer(client: TemporalClient, id: string): Promise<boolean> {

@@ -7,7 +7,7 @@ import {
   notifierLimits,
   type NotifierState,
   oldestUnsent,
-  standsSince,
+  silentSince,
   waitingCount,
   withConditions,
 } from '../../../domain/notification/notifier.ts'
@@ -208,8 +208,8 @@ describe('The cursor', () => {
   test('carries the newest runs, and forgets those below', () => {
     const told = new NotifiedRuns()
     for (let index = 0; index < 3_000; index++) told.add(`run-${index}`, index)
-    expect(told.carried()).toHaveLength(notifierLimits.told)
-    told.follow({ ...start.cursor, from: 2_990, told: [] })
+    expect(told.carried()).toHaveLength(notifierLimits.notified)
+    told.follow({ ...start.cursor, from: 2_990, notified: [] })
     expect([told.has('run-2989'), told.has('run-2990'), told.carried().length]).toEqual([false, true, 10])
   })
 })
@@ -265,12 +265,12 @@ describe('What waits for a receiver', () => {
   })
 
   test('it stands while it is disabled, is left alone, or no step has recorded anything for five minutes; an order begins it again', () => {
-    expect(standsSince(recorded, 20_000)).toBeUndefined()
-    expect(standsSince({ ...recorded, disabled: { why: 'gone', at: 7 } }, 20_000)).toBe(7)
-    expect(standsSince({ ...recorded, failure: { since: 8, tries: 1, nextAt: 9, why: '' } }, 20_000)).toBe(8)
-    expect(standsSince(recorded, 10_000 + 300_001)).toBe(10_000)
+    expect(silentSince(recorded, 20_000)).toBeUndefined()
+    expect(silentSince({ ...recorded, disabled: { why: 'gone', at: 7 } }, 20_000)).toBe(7)
+    expect(silentSince({ ...recorded, failure: { since: 8, tries: 1, nextAt: 9, why: '' } }, 20_000)).toBe(8)
+    expect(silentSince(recorded, 10_000 + 300_001)).toBe(10_000)
     const enabled = obeyNotifierOrder(recorded, { kind: 'enable', order }, 300_000)
-    expect(standsSince(enabled, 10_000 + 300_001)).toBeUndefined()
+    expect(silentSince(enabled, 10_000 + 300_001)).toBeUndefined()
   })
 
   test('what is kept counts once, though Temporal lists it too', () => {
