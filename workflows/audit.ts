@@ -29,7 +29,7 @@ function details(report: AuditReport): string {
   return paragraphs(
     found(undoneCount, 'undone, started again', undone),
     found(reopenedCount, 'closed without an outcome, started again', reopened),
-    found(idleCount, 'stood still, started over', idle),
+    found(idleCount, 'stalled, started over', idle),
     `${report.intact} of ${report.checked} effects are there; ${report.underway} on their way again, ${report.unsure} unsure`,
   )
 }

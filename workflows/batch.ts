@@ -37,7 +37,7 @@ export async function batch(input: BatchInput): Promise<BatchStatus> {
     const { continueAsNewSuggested, memo } = workflowInfo()
     if (continueAsNewSuggested) await makeContinueAsNewFunc<typeof batch>({ memo })({ ...input, checks, cleared, held })
     const waitMs = backoffMs(checks, firstWaitMs, longestWaitMs)
-    const summary = summaryText(`the process of ${lane} drives it; looks itself in ${durationText(waitMs)}`)
+    const summary = summaryText(`the process of ${lane} drives it; checks itself in ${durationText(waitMs)}`)
     await condition(() => end !== undefined || rolledBack, waitMs, { summary })
     if (!end) {
       rolledBack = false

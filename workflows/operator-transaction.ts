@@ -25,7 +25,7 @@ type SignedRecord = SignedHash & { intentId: string; nonce: number }
 const firstWaitMs = 2_000
 const longestWaitMs = 60_000
 /** After so many looks it goes on in a new run. */
-const looksPerRun = 200
+const checksPerRun = 200
 
 /**
  * One intent of an operator (a payment, a sweep to the treasury, a top-up), sent through the ledger of a lane until it is final. Unlike a delivery,
@@ -62,8 +62,8 @@ async function sendUntilFinal(
   onReady(cancel)
   setHandler(operatorTransactionSignedSignal, (signed) => recordSigned(progress, signed))
   show(status)
-  for (let looks = 0; ; looks++) {
-    if (looks >= looksPerRun || workflowInfo().continueAsNewSuggested)
+  for (let checks = 0; ; checks++) {
+    if (checks >= checksPerRun || workflowInfo().continueAsNewSuggested)
       await continueAsNew<typeof operatorTransaction>({ ...input, progress })
     const { cancelledBy, sentBefore } = progress
     const result = await send(input, progress)
@@ -197,7 +197,7 @@ function cancelledText({ cancelledBy }: OperatorTransactionProgress, what: strin
 }
 
 function waitText({ state, detail }: OperatorTransactionStatus, waitMs: number): string {
-  return summaryText(`${state}: ${detail}; looks again in ${durationText(waitMs)}`)
+  return summaryText(`${state}: ${detail}; checks again in ${durationText(waitMs)}`)
 }
 
 /** What the Web UI shows of it. */

@@ -1,6 +1,6 @@
 import type { FeePolicy } from './policy.ts'
 
-/** What a transaction pays at most, per unit of gas: wei as decimal strings. Legacy gas price: both fields equal. */
+/** Most that a transaction pays per unit of gas, wei, decimal. With a legacy gas price both fields are equal. */
 export interface Fees {
   /** EIP-1559 maxFeePerGas, wei. */
   readonly maxFee: string
@@ -8,10 +8,13 @@ export interface Fees {
   readonly tip: string
 }
 
-/** The market as the chain tells it. `baseFee` in wei; absent on legacy chains. */
+/** The market's fees. `baseFee` in wei; absent on legacy chains. */
 export interface FeeQuote extends Fees {
   readonly baseFee?: string
-  /** Most that a unit of gas may cost where no policy sets `maxFeePerGas`, wei: follows from what is usual on this chain. Absent: no such cap. */
+  /**
+   * Default cap per unit of gas where no policy sets `maxFeePerGas`, wei, derived from the chain's usual fees. Absent:
+   * no cap.
+   */
   readonly cap?: string
 }
 
@@ -21,19 +24,22 @@ export const mostNoopGas = 5_000_000n
 /** Nodes ask at least 10 % more on both fields for a replacement (go-ethereum PriceBump); 20 % leaves room for their rounding. */
 const bumpPercent = 20n
 
-/** What a call costs beside its fee: gas units and wei, decimal. `dataFee`: of an L2, beside the gas; absent: 0. */
+/** What a call costs besides its fee, decimal: gas units, and in wei the `dataFee` of an L2. Absent `dataFee`: 0. */
 export interface CallCost {
   readonly gasLimit: string
   readonly dataFee?: string | undefined
 }
 
-/** `wait`: fees may fall, and nothing holds a nonce meanwhile. `impossible`: the policy never lets this call be sent. */
+/** `wait`: fees may fall; no nonce is held until then. `impossible`: the policy never lets this call be sent. */
 export type Offer =
   | ({ readonly kind: 'offer' } & Fees)
   | { readonly kind: 'wait'; readonly code: 'FEE_CEILING' | 'FEE_LIMIT'; readonly reason: string }
   | { readonly kind: 'impossible'; readonly code: 'GAS_LIMIT'; readonly reason: string }
 
-/** The market's fees, lowered to the caps of the policy, if the next block can take the call at that. A legacy gas price counts as base fee for the ceiling. */
+/**
+ * The market's fees, lowered to the caps of the policy, if the next block can take the call at that price. The ceiling
+ * applies to a legacy gas price as if it were the base fee.
+ */
 export function firstOffer(market: FeeQuote, policy: FeePolicy, cost: CallCost): Offer {
   const { gasLimit, baseFeeCeiling } = policy
   if (gasLimit !== undefined && BigInt(cost.gasLimit) > BigInt(gasLimit)) {
@@ -57,27 +63,29 @@ export function firstOffer(market: FeeQuote, policy: FeePolicy, cost: CallCost):
   return { kind: 'offer', maxFee: String(least(BigInt(market.maxFee), cap)), tip: String(tip) }
 }
 
-/** What a further attempt must be like. */
+/** Constraints of a further attempt. */
 export interface Raising extends CallCost {
   readonly kind: 'call' | 'noop'
   readonly policy: FeePolicy
-  /** An operator, or the lane, needs it now: only the policy's caps hold, not the limit of raises. */
+  /** An operator or the lane needs it now. Only the policy's caps apply, not the limit of raises. */
   readonly urgent?: boolean | undefined
-  /** An operator's own fees: at least these, without the policy's caps. An absent field is left to the market. */
+  /** An operator's own fees: at least these, without the policy's caps. The market decides an absent field. */
   readonly atLeast?: Partial<Fees> | undefined
-  /** The nodes refuse our dearest attempt as too cheap a replacement: a pool holds a dearer transaction that we do not know. */
+  /**
+   * The nodes refuse our dearest attempt as too cheap: a pool holds a dearer transaction that Portage does not know.
+   */
   readonly outpriced?: boolean | undefined
-  /** Of the account, wei, decimal: what it cannot pay is not offered. Used only when `outpriced`. */
+  /** Balance of the account, wei, decimal. Caps the offer if `outpriced`. */
   readonly balance?: string | undefined
-  /** What the call moves, wei, decimal. */
+  /** Value of the call, wei, decimal. */
   readonly value?: string | undefined
 }
 
 /**
- * Fees of the next attempt for a nonce: at least 20 % above every earlier one on both fields, or the market if that is more. Undefined: the last
- * attempt is as dear as it may be, and is sent again. A no-op starts at the caps of its policy but may pass them as far as it must to outbid the
- * earlier attempts: it costs 21,000 gas, and a gap in the lane blocks every nonce above.
- * @param offered all attempts for the nonce that a pool may hold, the first before the last
+ * Fees of the next attempt for a nonce: at least 20 % above every earlier one on both fields, or the market if that is
+ * more. Undefined: the last attempt is at the limit, and is sent again. A no-op starts at the caps of its policy, but
+ * may exceed them to outbid the earlier attempts: it costs 21,000 gas, and a gap blocks every nonce above.
+ * @param offered all attempts for the nonce that a pool may hold, the first one first
  */
 export function nextOffer(offered: readonly Fees[], market: FeeQuote, raising: Raising): Fees | undefined {
   const { kind, policy, urgent, atLeast } = raising
@@ -95,9 +103,9 @@ export function nextOffer(offered: readonly Fees[], market: FeeQuote, raising: R
 }
 
 /**
- * Against a transaction from outside Portage at our nonce: 20 % more, and twice the tip, since against one with a legacy gas price (both its fields
- * are that price) the tip falls short. A no-op goes on as far as the balance pays for it. A call without a cap ends where its tip alone is at the
- * limit: a dearer transaction would be in a block by itself, and one that is in no block has no higher price than the base fee.
+ * Fees against a transaction from outside Portage at our nonce: 20 % more, and twice the tip, since a legacy gas price
+ * counts as both fields. A no-op goes on as far as the balance pays. A call without a cap ends where its tip alone
+ * reaches the limit: a dearer transaction would be in a block already.
  */
 function beyondLimit(
   fees: Fees,
@@ -119,10 +127,16 @@ export function bumpFees(previous: readonly Fees[], market: Fees): Fees {
   return { maxFee: String(maxFee < tip ? tip : maxFee), tip: String(tip) }
 }
 
-/** Raises end at so many times the market or the first offer, whichever is more (Optimism's txmgr, FeeLimitMultiplier: 5). */
+/**
+ * Raises end at this multiple of the market or of the first offer, whichever is more (Optimism's txmgr,
+ * FeeLimitMultiplier: 5).
+ */
 const limitFactor = 5n
 
-/** Whether the attempts for a nonce, in order, are as dear as raises may make them: one that is stuck for another reason must not double its fee for ever. */
+/**
+ * Whether the attempts for a nonce have reached the limit of raises. Without it a nonce that is stuck for another
+ * reason would double its fee for ever.
+ */
 export function feeLimitReached(offered: readonly Fees[], market: Fees): boolean {
   const [first] = offered
   if (!first) return false
@@ -130,28 +144,30 @@ export function feeLimitReached(offered: readonly Fees[], market: Fees): boolean
   return highest(offered.map(({ maxFee }) => maxFee)) >= limit && highest(offered.map(({ tip }) => tip)) >= BigInt(market.tip)
 }
 
-/** True if no block of this base fee (wei, decimal) can take any of these. */
+/** Whether no block with this base fee (wei, decimal) can take any of these. */
 export function pricedOut(offered: readonly Fees[], baseFee: string | undefined): boolean {
   return baseFee !== undefined && offered.every(({ maxFee }) => BigInt(maxFee) < BigInt(baseFee))
 }
 
-/** The most that an attempt can cost, wei: gas limit × maxFee, the chain's charge for its data, and the value. */
+/** Highest cost of an attempt, wei: gas limit × maxFee, the chain's charge for its data, and the value. */
 export function worstCost(attempt: Fees & CallCost & { readonly value?: string }): bigint {
   return BigInt(attempt.gasLimit) * BigInt(attempt.maxFee) + BigInt(attempt.dataFee ?? '0') + BigInt(attempt.value ?? '0')
 }
 
-/** What a call costs if it is mined at the market of now, wei: its whole gas limit at base fee and tip, and the chain's charge for its data. */
+/**
+ * Cost of a call at the present market, wei: its gas limit at base fee and tip, and the chain's charge for its data.
+ */
 export function costNow({ gasLimit, dataFee }: CallCost, { baseFee, tip, maxFee }: FeeQuote): bigint {
   const perGas = baseFee === undefined ? BigInt(maxFee) : BigInt(baseFee) + BigInt(tip)
   return BigInt(gasLimit) * perGas + BigInt(dataFee ?? '0')
 }
 
-/** What a mined transaction has paid, wei, decimal. */
+/** Price of a mined transaction, wei, decimal. */
 export function gasPaid({ gasUsed, effectiveGasPrice }: { readonly gasUsed: string; readonly effectiveGasPrice: string }): string {
   return String(BigInt(gasUsed) * BigInt(effectiveGasPrice))
 }
 
-/** More than any fee of at most 78 digits. */
+/** Above any fee of at most 78 digits. */
 const uncapped = 10n ** 78n
 
 /** The cap that holds where the policy sets none. */

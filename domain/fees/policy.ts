@@ -1,14 +1,14 @@
 import type { ChainName } from '../transfer/transfer.ts'
 
-/** What may be spent on a transaction. Every field is optional; each is decided by itself, by the most specific rule that sets it. */
+/** Limits for what a transaction may cost. Each field comes from the most specific rule that sets it. */
 export interface FeePolicy {
   /** Most that a unit of gas may cost, wei, decimal (EIP-1559 maxFeePerGas, or the legacy gas price). */
   readonly maxFeePerGas?: string | undefined
-  /** Most of that for the block's builder, wei, decimal (maxPriorityFeePerGas). */
+  /** Most of that for the block builder, wei, decimal (maxPriorityFeePerGas). */
   readonly maxTip?: string | undefined
-  /** Most that a whole transaction may cost, data fee of an L2 included, value not, wei, decimal. */
+  /** Most that a whole transaction may cost, wei, decimal: with the data fee of an L2, without the value. */
   readonly maxFeePerTransaction?: string | undefined
-  /** Above this base fee (wei, decimal) nothing new is sent: transfers wait, and hold no nonce. */
+  /** No new call is sent above this base fee (wei, decimal). Transfers wait without a nonce. */
   readonly baseFeeCeiling?: string | undefined
   /** The gas limit is the estimate times this. */
   readonly gasFactor?: number | undefined
@@ -16,7 +16,10 @@ export interface FeePolicy {
   readonly gasLimit?: string | undefined
 }
 
-/** Where a rule applies, from the most specific to the least: a transfer, a lane (its id), a function of a contract, a contract, a chain, everything. */
+/**
+ * Where a rule applies, from the most specific to the least: a transfer, a lane, a function of a contract, a contract,
+ * a chain, everything.
+ */
 export type FeeScope =
   | { readonly kind: 'transfer'; readonly id: string }
   | { readonly kind: 'lane'; readonly lane: string }
@@ -29,39 +32,42 @@ export interface FeeRule {
   readonly policy: FeePolicy
 }
 
-/** The facts about a transaction that rules match, as far as they are known: its owner, its lane, its call. Hex in any case. */
+/** The known facts of a transaction that rules match. Hex in any case. */
 export interface FeeSubject {
   readonly chain: ChainName
   /** Workflow id. */
   readonly transfer?: string | undefined
   readonly lane?: string | undefined
   readonly contract?: string | undefined
-  /** The first four bytes of the call's data, 0x. */
+  /** First four bytes of the call data, 0x. */
   readonly selector?: string | undefined
   /** How many transfers the call delivers; absent: one. */
   readonly deliveries?: number | undefined
 }
 
-/** The policy for a transaction, by the rules as they are now: those of the config, and the changes of operators. */
+/** Resolves the present policy for a transaction, from the config and the changes of operators. */
 export type FeePolicyResolver = (about: FeeSubject) => FeePolicy
 
-/** Every field by the most specific scope that sets it; of two rules of the same scope the later one wins, so that live rules go behind those of the config. */
+/**
+ * Takes each field from the most specific scope that sets it. Of two rules with one scope the later wins, so live rules
+ * come after those of the config.
+ */
 export function resolveFees(rules: readonly FeeRule[], about: FeeSubject): FeePolicy {
   const matching = rules.flatMap(({ scope, policy }) => {
     const rank = specificity(scope, about)
     return rank === undefined ? [] : [{ rank, policy }]
   })
-  // Stable: rules of one scope stay in their order.
+  // The sort is stable.
   const least = matching.sort((a, b) => a.rank - b.rank).map(({ policy }) => set(policy))
   return Object.assign({}, ...least) as FeePolicy
 }
 
-/** The first four bytes of a call's data; undefined for a plain payment. */
+/** First four bytes of the call data. Undefined for a plain payment. */
 export function selectorOf(data: string): string | undefined {
   return data.length >= 10 ? data.slice(0, 10).toLowerCase() : undefined
 }
 
-/** 0 (everything) … 5 (one transfer); undefined: the rule is about something else. */
+/** From 0 (everything) to 5 (one transfer). Undefined: the rule does not match. */
 function specificity(scope: FeeScope, about: FeeSubject): number | undefined {
   switch (scope.kind) {
     case 'global':

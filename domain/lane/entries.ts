@@ -3,15 +3,20 @@ import { roundOf, workflowOf } from './intent-id.ts'
 import type { Entry, LaneCounts, LaneState } from './lane.ts'
 import type { LaneAnswer, Refusal } from './messages.ts'
 
-/** Most nonces kept until they are final: more than 15 minutes of finality at 20 per second. Beyond it the lane waits for finality. */
+/**
+ * Most nonces in the ledger: more than 15 minutes of finality at 20 per second. Above it the lane waits for finality.
+ */
 const mostKept = 20_000
-/** Most bytes of packed entries, of the 2 MiB that the server takes for a whole state: what lies above is for raises, a deep reorganisation, and the rest of it. */
+/**
+ * Most bytes of packed entries, of 2 MiB that the server takes for a whole state. The rest is room for raises and a
+ * deep reorganisation.
+ */
 const mostBytes = 1_572_864
 
-/** About what an entry that is in no page takes, bytes. */
+/** Approximate size of an entry outside a page, bytes. */
 const looseBytes = 600
 
-/** How many nonces wait for finality or for their block, and how many there may be. Fewer where they are large: ids that are no transfers', many attempts. */
+/** How many nonces the ledger keeps, and its limit. The limit falls when entries are large: long ids, many attempts. */
 export function kept({ entries, pages = [] }: Pick<LaneState, 'entries' | 'pages'>): { readonly kept: number; readonly keptLimit: number } {
   const loose = Object.keys(entries).length
   const many = pages.reduce((sum, { from, to }) => sum + to - from, loose)
@@ -19,24 +24,24 @@ export function kept({ entries, pages = [] }: Pick<LaneState, 'entries' | 'pages
   return { kept: many, keptLimit: bytes > mostBytes ? Math.floor((many * mostBytes) / bytes) : mostKept }
 }
 
-/** The account's nonce and the next one are so far apart only after a node told nonsense. */
+/** The account's nonce and the next one differ by this much only after a false answer of a node. */
 const farApart = 1_000
 
-/** The ledger after one request, and the answer. */
+/** State and answer after one request. */
 export interface Step {
   readonly state: LaneState
   readonly answer: LaneAnswer
 }
 
-/** Unmined nonces that were handed out: what the window counts. */
+/** Unmined nonces that were handed out. The window counts these. */
 export function inFlight(state: LaneState): number {
   return Math.max(0, state.next - (state.observed?.latest ?? state.next))
 }
 
-/** In order of nonce. Looks at the window only: where finality is far, thousands of mined entries may lie below it. */
+/** Unmined entries by ascending nonce. Reads only the window, since thousands of mined entries may lie below it. */
 export function unmined(state: LaneState): Entry[] {
   const latest = state.observed?.latest ?? 0
-  // The keys of entries come in order, too.
+  // JavaScript keeps number-like keys sorted.
   if (state.next - latest > farApart) return Object.values(state.entries).filter(({ nonce }) => nonce >= latest)
   const result: Entry[] = []
   for (let nonce = latest; nonce < state.next; nonce++) {
@@ -50,12 +55,12 @@ export function isMined(state: LaneState, { nonce }: Entry): boolean {
   return nonce < (state.observed?.latest ?? 0)
 }
 
-/** Given back unsigned, and no no-op recorded for it since. */
+/** Returned unsigned, without a no-op since. */
 export function reusable(entry: Entry): boolean {
   return entry.fill === 'released' && entry.attempts.length === 0
 }
 
-/** Cost of the dearest of its attempts, wei: any of them may be the one that is mined. */
+/** Cost of the dearest attempt, wei. Any of them may be mined. */
 export function entryCost(entry: Entry): bigint {
   const value = BigInt(entry.owner?.value ?? entry.value ?? '0')
   return entry.attempts.map((one) => worstCost(one) + (one.kind === 'call' ? value : 0n)).reduce((a, b) => (a > b ? a : b), 0n)
@@ -65,14 +70,15 @@ export function ofIntent(state: LaneState, intentId: string): Entry | undefined 
   return Object.values(state.entries).find((entry) => entry.owner?.intentId === intentId)
 }
 
-/** The intent whose call may be mined with this nonce: its owner, or the one that abandoned it. */
+/** The intent whose call may be mined with this nonce: the owner, or the intent that abandoned it. */
 export function intentOf({ owner, abandonedBy }: Entry): string | undefined {
   return owner?.intentId ?? abandonedBy
 }
 
 /**
- * The nonce that the same workflow holds for the same call in a later round. A request for an earlier round comes from a workflow that began anew, or
- * from a zombie: neither may have a second nonce. A restarted workflow reaches the later round by itself, since each round before it is refused.
+ * The nonce that the same workflow holds for the same call in a later round. A request for an earlier round comes from
+ * a restarted workflow or a zombie, and must not get a second nonce. A restarted workflow reaches the later round,
+ * since each earlier one is refused.
  */
 export function laterRound(state: LaneState, intentId: string, callHash: string): Entry | undefined {
   const [workflow, round] = [workflowOf(intentId), roundOf(intentId)]

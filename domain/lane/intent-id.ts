@@ -1,15 +1,18 @@
-/** An intent's id is `{workflow id}/{round}`. A new round is made only when the nonce of the last one was used up without the effect. */
+/**
+ * An intent's id is `{workflow id}/{round}`. A new round begins only when the last one's nonce was used up without the
+ * effect.
+ */
 export function intentIdOf(workflowId: string, round: number): string {
   return `${workflowId}/${round}`
 }
 
-/** The workflow that an intent belongs to. */
+/** The workflow of an intent. */
 export function workflowOf(intentId: string): string {
   const end = intentId.lastIndexOf('/')
   return end < 0 ? intentId : intentId.slice(0, end)
 }
 
-/** 0 where the id names no round. */
+/** 0 if the id has no round. */
 export function roundOf(intentId: string): number {
   return Number(/[/]([0-9]+)$/.exec(intentId)?.[1] ?? 0)
 }

@@ -2,27 +2,27 @@ import type { Fees } from '../fees/fees.ts'
 import type { GivenOrder } from '../order.ts'
 import type { LaneId } from './lane-id.ts'
 
-/** What a lane is told at its start and may be told again at any time. */
+/** Settings of a lane, which a process may send again at any time. */
 export interface LaneConfig {
   readonly lane: LaneId
   /** Most nonces in flight (granted, not in a block). */
   readonly window: number
-  /** The lowest unmined nonce that no process has driven for so many blocks is filled with a no-op. */
+  /** The lowest unmined nonce is filled with a no-op after this many blocks without a process that drives it. */
   readonly fillAfterBlocks: number
-  /** Below this balance nothing is granted, wei, decimal. Absent: only what is in flight must be payable. */
+  /** No nonce is granted below this balance, wei, decimal. Absent: the balance must only pay for what is in flight. */
   readonly minimumBalance?: string
 }
 
-/** One transaction signed, or about to be, for a nonce. Recorded before its bytes exist, so that they can always be made again. */
+/** A transaction for a nonce. Recorded before it is signed, so that any process can make the same bytes again. */
 export interface Attempt extends Fees {
   readonly kind: 'call' | 'noop'
   /** Gas units, decimal. */
   readonly gasLimit: string
-  /** What the chain charges beside the gas for the data of the call (L2s), wei, decimal, estimated; absent: 0. Counts in the worst cost. */
+  /** The chain's charge for the call data (L2s), estimated, wei, decimal. Part of the worst cost. Absent: 0. */
   readonly dataFee?: string
 }
 
-/** The intent that a nonce belongs to. Absent on an entry: the nonce is the lane's own. */
+/** The intent of a nonce. An entry without an owner belongs to the lane. */
 export interface Owner {
   /** See intent-id.ts. */
   readonly intentId: string
@@ -31,52 +31,52 @@ export interface Owner {
   readonly value?: string
 }
 
-/** Why the lane wants a nonce mined without its call. */
+/** Why the lane fills a nonce with a no-op. */
 export type FillReason = 'cancelled' | 'abandoned' | 'orphaned' | 'released' | 'inherited' | 'operator' | 'refused'
 
-/** A nonce that was handed out and is not final yet. */
+/** A nonce that was handed out and is not final. */
 export interface Entry {
   readonly nonce: number
   readonly owner?: Owner
-  /** The request that was answered with this grant. Another request for the same intent means that its bytes may have been sent. */
+  /** The request that got this grant. A request with another id means that the bytes may have been sent. */
   readonly grantedTo: string
   readonly maybeSent: boolean
-  /** What an abandoned call may still move, wei, decimal; the owner's value as long as there is an owner. */
+  /** Value that an abandoned call may still move, wei, decimal. */
   readonly value?: string
-  /** Of an abandoned call. */
+  /** Hash of an abandoned call. */
   readonly callHash?: string
-  /** The intent that abandoned it, whose call may still be mined. */
+  /** The intent that abandoned the nonce. Its call may still be mined. */
   readonly abandonedBy?: string
-  /** Height at which the nonce was given or fell out of its block. */
+  /** Height at which the nonce was granted or fell out of its block. */
   readonly sinceBlock: number
-  /** Height at which a process last said that it drives the nonce. */
+  /** Height at which a process last claimed the nonce. */
   readonly claimedBlock: number
   readonly fill?: FillReason
-  /** An operator wants one more attempt than `after`, of at least these fees. */
+  /** An operator's order for one more attempt. */
   readonly raise?: Raise
   readonly attempts: readonly Attempt[]
 }
 
-/** Fees that an operator asks for; an absent field is left to the market. `after`: how many attempts there were. */
+/** Fees that an operator asks for. The market decides an absent field. `after`: number of attempts before the order. */
 export interface Raise extends Partial<Fees> {
   readonly after: number
 }
 
-/** An operator wants what is signed and in no block to be sent again, the same bytes. Each process obeys it once. */
+/** An operator's order to send signed bytes again. Each process obeys it once. */
 export interface Republish {
   /** When it was ordered, ms by the ledger's clock. */
   readonly at: number
-  /** Absent: all nonces. */
+  /** Absent: all nonces in no block. */
   readonly nonce?: number
 }
 
-/** A block that is final: its hash shows whether the chain was replaced. */
+/** A final block. Its hash shows whether the chain was replaced. */
 export interface FinalBlock {
   readonly height: number
   readonly hash: string
 }
 
-/** The account as the chain last showed it. */
+/** The account, as observed on the chain. */
 export interface Observed {
   readonly latest: number
   readonly finalized: number
@@ -84,23 +84,29 @@ export interface Observed {
   readonly hash: string
   /** wei, decimal. */
   readonly balance: string
-  /** The highest final block that was told with its hash. */
+  /** The highest final block whose hash was reported. */
   readonly final?: FinalBlock
 }
 
-/** The newest observation as the ledger keeps it. */
+/** The newest observation in the ledger. */
 export interface Remembered extends Observed {
-  /** When it was told, ms since the epoch by the ledger's clock. */
+  /** When it was reported, ms since the epoch by the ledger's clock. */
   readonly at: number
-  /** When this height or a higher one was last told, ms by the ledger's clock: a process that tells less is behind, for a while. */
+  /**
+   * When this height or a higher one was last reported, ms by the ledger's clock. Processes that report less are
+   * behind.
+   */
   readonly leadAt: number
-  /** Height at which `finalized` was told first. */
+  /** Height at which `finalized` was first reported. */
   readonly finalizedAt: number
-  /** Height since which the ledger was told without a long gap: a nonce that no process claimed in a gap was not idle. */
+  /** Start of the reports without a long gap, as a height. A nonce that nobody claimed during a gap was not idle. */
   readonly reportedSince?: number
 }
 
-/** `operator`: ended by an operator. `unauthorized`: the key may deliver nothing; Portage ends the pause by itself when it may. */
+/**
+ * `operator`: an operator ends it. `unauthorized`: the key lacks a role, and Portage ends the pause itself when the key
+ * gets it.
+ */
 export type PauseKind = 'operator' | 'unauthorized'
 
 export interface Pause {
@@ -113,31 +119,32 @@ export interface Pause {
 export type PauseReason = Omit<Pause, 'by'>
 
 /**
- * Entries in a form that loses nothing, of about 70 bytes for one that is in a block and waits for finality, where JSON takes 320: 15 minutes of finality at
- * 20 transactions per second fit into what the server carries. All of an entry is needed: after a deep reorganisation the owner is told, and signs the
- * recorded attempts again (gas limit and fees of each), for the same call (its hash).
+ * Entries in a lossless packed form: about 70 bytes for one that waits for finality, instead of 320 as JSON. 15 minutes
+ * of finality at 20 transactions per second fit into what the server takes. All fields are needed: after a deep
+ * reorganisation the owner is notified, and the same attempts are signed again.
  */
 export interface PackedEntries {
   readonly words: readonly string[]
   /**
-   * Entries end with `;`, their fields with `,`: the nonce unless it follows the one before; the start of the intent's id unless it is as before; its number;
-   * its digest, the hash of its call, and its round unless 1; the request that it was granted to; the attempts; and what is not as in an entry that is in a block.
+   * Entries end with `;`, fields with `,`. Fields: the nonce unless it follows the previous one; the start of the
+   * intent id unless it is the same; its number; its digest, call hash, and round unless 1; the request that got the
+   * grant; the attempts; other values that differ from those of an entry in a block.
    */
   readonly text: string
 }
 
 /** Many entries, packed. */
 export interface Page extends PackedEntries {
-  /** Its lowest nonce that is not final; one above its highest. */
+  /** Its lowest nonce that is not final, and one above its highest nonce. */
   readonly from: number
   readonly to: number
   /** All of its nonces were in blocks when it was packed. */
   readonly inBlock: boolean
-  /** Bytes of UTF-8 as JSON. */
+  /** Size as JSON in UTF-8. */
   readonly bytes: number
 }
 
-/** Why a lane takes no new work until an operator activates it: it drains, or its key must not be used any more. */
+/** The lane takes no new work until an operator activates it: it drains, or its key must not be used. */
 export interface Closing {
   readonly mode: 'draining' | 'forbidden'
   readonly reason: string
@@ -145,21 +152,21 @@ export interface Closing {
   readonly by: string
 }
 
-/** The account cannot pay. `cost`: of the cheapest grant that was refused for it, value not counted, wei, decimal. */
+/** The account cannot pay. `cost` of the cheapest grant that was refused for it, without the value, wei, decimal. */
 export interface Broke {
   readonly detail: string
   readonly cost: string
 }
 
-/** The nonce ledger: plain JSON, under 64 KiB where finality is near. Where there are many entries, most are in pages. */
+/** The nonce ledger: plain JSON, under 64 KiB with near finality. Large ledgers keep most entries in pages. */
 export interface LaneState {
-  /** As configured, but for what operators set since. */
+  /** The config, with what operators changed. */
   readonly config: LaneConfig
-  /** The config as a process last told it. */
+  /** The config as a process last sent it. */
   readonly configured: LaneConfig
-  /** False until the account was read; nothing is granted before. */
+  /** False until the account was read. Nothing is granted before. */
   readonly synced: boolean
-  /** The next nonce to hand out. Never lowered below a nonce that may have been broadcast. */
+  /** The next nonce. It never falls below a nonce that may have been broadcast. */
   readonly next: number
   readonly observed?: Remembered
   /** By nonce, decimal. */
@@ -167,31 +174,32 @@ export interface LaneState {
   readonly paused?: Pause
   readonly closing?: Closing
   readonly broke?: Broke
-  /** The chain does not have this block, which was final: nothing is granted or sent until an operator resets the lane. */
+  /** A final block that the chain no longer has. Nothing is granted or sent until an operator resets the lane. */
   readonly replaced?: FinalBlock
-  /** The newest order of its kind. Absent: none yet. */
+  /** The newest `republish` order. */
   readonly republish?: Republish
-  /** Counts resets. What a process knows of an earlier era is void. */
+  /** Counts resets. Knowledge of an earlier era is void. */
   readonly era: number
-  /** Intents that were withdrawn, as hashes of their ids: a late request for one is refused. The newest 1,024. */
+  /** Hashes of withdrawn intents, the newest 1,024. A late request for one is refused. */
   readonly tombstones: readonly string[]
   readonly counts: LaneCounts
-  /** Entries beside `entries`, packed, in order of nonce (pages.ts). Absent: none. */
+  /** Packed entries, sorted by nonce (pages.ts). Absent: none. */
   readonly pages?: readonly Page[]
-  /** What was ordered of it, the newest 32. Absent: nothing yet. */
+  /** The newest 32 orders. Absent: none. */
   readonly orders?: readonly GivenOrder[]
-  /** Nonces of the account that others gave, the newest 32 ranges. Absent: none yet. */
+  /** Nonces of the account that this ledger did not grant, the newest 32 ranges. Absent: none. */
   readonly forgotten?: readonly ForgottenNonces[]
 }
 
 /**
- * Nonces that this ledger did not give (or that went back to it unsigned) and heard of later as used: from the chain, or from a process that knows a newer ledger. `from` to one below `to`. A ledger
- * before this one may have given them (Temporal was wiped or restored), or somebody who used the key elsewhere.
+ * Nonces from `from` to one below `to` that were used without a grant of this ledger, as the chain or a process with a
+ * newer ledger reports. An earlier ledger may have granted them (Temporal was wiped or restored), or the key was used
+ * elsewhere.
  */
 export interface ForgottenNonces {
   readonly from: number
   readonly to: number
-  /** When it heard of them, ms since the epoch by the ledger's clock. */
+  /** When the ledger learned of them, ms since the epoch by its clock. */
   readonly at: number
 }
 
@@ -200,9 +208,9 @@ export interface LaneCounts {
   readonly attempts: number
   readonly filled: number
   readonly released: number
-  /** Nonces of the account that a transaction from outside Portage used. */
+  /** Nonces that a transaction from outside Portage used. */
   readonly external: number
-  /** Owned entries that fell out of their block while the reporting process did not drive them. */
+  /** Owned nonces that fell out of their block while the reporting process did not drive them. */
   readonly rolledBack: number
 }
 

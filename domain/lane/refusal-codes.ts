@@ -1,7 +1,7 @@
 import type { ErrorCode } from '../catalogue/errors.ts'
 import type { LaneStatus, Refusal } from './messages.ts'
 
-/** The error code of each reason for which a lane gives no nonce now. `withdrawn` and `conflict` do not pass with time, and have none. */
+/** Error code of each reason why a lane grants nothing now. `withdrawn` and `conflict` are permanent and have none. */
 export const refusalCodes = {
   paused: 'LANE_PAUSED',
   unsynced: 'LANE_UNSYNCED',

@@ -247,7 +247,7 @@ describe("Temporal's own commands", () => {
     await on.reaches(handle, ({ state }) => state === 'waiting', 'the transfer to wait')
     const timers = await summaries(on.temporal.client, handle.workflowId, 'timer')
     expect(timers).toEqual([
-      `deadline ${new Date(deadline).toISOString()}: what is not delivered by then is parked`,
+      `deadline ${new Date(deadline).toISOString()}: the transfer is parked if it is not delivered by then`,
       expect.stringMatching(/^LANE_NONE: reverted: \(claim\)\(https\[:\]\/\/evil\.test\) - ··delivered·· x+…$/),
     ])
     const details = await currentDetails(on.temporal.client, handle.workflowId)
@@ -272,7 +272,7 @@ describe("Temporal's own commands", () => {
     expect(lines[0]).toContain('**waiting** both lanes are paused')
     const timers = await summaries(on.temporal.client, handle.workflowId, 'timer')
     expect(new Set(timers.map((text) => text.replace(/\d+ .$/, 'n s')))).toEqual(
-      new Set(['LANE_NONE: both lanes are paused; looks again in n s']),
+      new Set(['LANE_NONE: both lanes are paused; tries again in n s']),
     )
     await handle.terminate()
   })

@@ -1,12 +1,12 @@
 import { reusable, unmined } from '../entries.ts'
 import type { Entry, ForgottenNonces, LaneState } from '../lane.ts'
 
-/** Ranges that are kept. */
+/** Most ranges in the ledger. */
 const mostForgotten = 32
 
 /**
- * `after`, which has heard of nonces that this ledger has not given, remembers them: those above the next one of `before`, and those below it that went back to
- * this ledger unsigned, and that others have used since.
+ * Records in `after` the nonces that were used without a grant of this ledger: those above `before.next`, and those
+ * that came back unsigned and were used since.
  * @param at ms since the epoch by the ledger's clock
  */
 export function rememberForgotten(before: LaneState, after: LaneState, at: number): LaneState {
@@ -19,12 +19,12 @@ export function rememberForgotten(before: LaneState, after: LaneState, at: numbe
   return { ...after, forgotten: ranges.slice(-mostForgotten) }
 }
 
-/** In a block, or taken for one that may have been given again (`withoutReusable`). */
+/** In a block, or inherited since another ledger may have granted it (`withoutReusable`). */
 function isUsed({ observed, entries }: LaneState, { nonce }: Entry): boolean {
   return nonce < (observed?.latest ?? 0) || entries[nonce]?.fill === 'inherited'
 }
 
-/** A key that is used elsewhere again and again makes one range, which counts as heard of now. */
+/** Joins adjacent ranges, so that a key in use elsewhere makes one range. The range counts as new. */
 function withRange(known: readonly ForgottenNonces[], { from, to, at }: ForgottenNonces): ForgottenNonces[] {
   const last = known.at(-1)
   return last?.to === from ? [...known.slice(0, -1), { from: last.from, to, at }] : [...known, { from, to, at }]

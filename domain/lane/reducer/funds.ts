@@ -1,7 +1,7 @@
 import type { Broke, LaneState } from '../lane.ts'
 import { entryCost, unmined, without } from '../entries.ts'
 
-/** Below the minimum that the config asks for; undefined if not, or if the balance is not known. */
+/** Why the balance is below the configured minimum. Undefined if it is not, or is not known. */
 function tooLow({ config, observed }: LaneState): string | undefined {
   const { minimumBalance } = config
   if (!minimumBalance || !observed || BigInt(observed.balance) >= BigInt(minimumBalance)) return undefined
@@ -9,8 +9,9 @@ function tooLow({ config, observed }: LaneState): string | undefined {
 }
 
 /**
- * Can the account pay for one more, beside everything in flight? `detail`: why not. The lane has no funds only when the balance does not cover the gas of this
- * grant alone: one that must wait for others, or whose call moves more than there is, says nothing about the lane. @param cost gas at the worst, wei
+ * Whether the account can pay for one more grant besides all in flight. `detail`: why not. The lane counts as without
+ * funds only if the balance does not cover the gas of this grant alone.
+ * @param cost gas at the worst, wei
  */
 export function funded(
   state: LaneState,
@@ -24,7 +25,10 @@ export function funded(
   return { state: low || cost > balance ? { ...state, broke: { detail, cost: cheapest(state.broke, cost) } } : state, detail }
 }
 
-/** Broke: the balance is below the minimum, or does not cover the lowest nonce in flight, or the cheapest refused grant. Ends by itself when there are funds. */
+/**
+ * Marks the lane as broke if the balance is below the minimum, or pays neither for the lowest nonce in flight nor for
+ * the cheapest refused grant. Removes the mark when there are funds.
+ */
 export function reviewFunds(state: LaneState): LaneState {
   if (!state.observed) return state
   const balance = BigInt(state.observed.balance)
@@ -38,7 +42,7 @@ export function reviewFunds(state: LaneState): LaneState {
 }
 
 function cheapest(broke: Broke | undefined, cost: bigint): string {
-  // '0': broke for another reason than a grant, so that none was refused yet.
+  // '0': broke for another reason than a refused grant.
   const known = BigInt(broke?.cost ?? '0')
   return String(known > 0n && known < cost ? known : cost)
 }

@@ -10,7 +10,7 @@ import { isWithdrawn } from './withdraw.ts'
 type GrantRequest = Extract<LaneRequest, { kind: 'grant' }>
 type FindRequest = Extract<LaneRequest, { kind: 'find' }>
 
-/** The nonce that the intent holds, or a new one. @param fromEarlierRun nothing new is given, see `distrusted` */
+/** Answers with the nonce of the intent, or grants one. @param fromEarlierRun grants nothing new, see `distrusted` */
 export function grant(state: LaneState, request: GrantRequest, fromEarlierRun: boolean): Step {
   const { owner, attempt } = request
   const existing = held(state, { ...owner, id: request.id })
@@ -36,7 +36,7 @@ export function grant(state: LaneState, request: GrantRequest, fromEarlierRun: b
   return { state: count(put({ ...state, next }, entry), 'granted'), answer: { kind: 'granted', entry } }
 }
 
-/** The nonce that the intent holds; refused if there is none. */
+/** Answers with the nonce of the intent, or refuses. */
 export function find(state: LaneState, request: FindRequest): Step {
   const existing = held(state, request)
   if (existing) return existing
@@ -45,13 +45,13 @@ export function find(state: LaneState, request: FindRequest): Step {
   return refuse(state, 'none', 'the intent has no nonce')
 }
 
-/** The answer for an intent that holds a nonce, was withdrawn, or went on to a later round; undefined: for any other. */
+/** The answer for an intent that holds a nonce, was withdrawn, or is in a later round. Undefined for any other. */
 function held(state: LaneState, { id, intentId, callHash }: Omit<FindRequest, 'kind'>): Step | undefined {
   const known = state.replaced ? undefined : ofIntent(state, intentId)
   if (known) {
     if (callHash === undefined) return { state, answer: { kind: 'granted', entry: known } }
     if (known.owner?.callHash !== callHash) return refuse(state, 'conflict', `nonce ${known.nonce} is for another call`)
-    // Another try than the one that was answered first: the first may have signed and sent.
+    // A second try: the first may have signed and sent.
     const entry = known.grantedTo === id || known.maybeSent ? known : { ...known, maybeSent: true }
     return { state: put(state, entry), answer: { kind: 'granted', entry } }
   }
@@ -62,7 +62,7 @@ function held(state: LaneState, { id, intentId, callHash }: Omit<FindRequest, 'k
   return { state, answer: { kind: 'refused', why: 'withdrawn', detail, later: later.owner.intentId } }
 }
 
-/** Every reason but funds. */
+/** All reasons but funds. */
 function refusalOf(
   state: LaneState,
   open: readonly Entry[],
@@ -70,7 +70,7 @@ function refusalOf(
   operatorTransaction: boolean,
 ): { why: Refusal; detail: string } | undefined {
   const closed = closedFor(state, operatorTransaction)
-  // A lane without funds still grants what can be paid.
+  // A lane without funds still grants what it can pay.
   if (closed && closed.why !== 'funds') return closed
   if (!state.synced || !state.observed) return { why: 'unsynced', detail: 'the account has not been read yet' }
   const inherited = open.find((entry) => !entry.owner && entry.fill === 'inherited')
@@ -82,7 +82,7 @@ function refusalOf(
   return many >= keptLimit ? { why: 'window', detail: `${many} nonces wait for finality, and the lane keeps no more` } : undefined
 }
 
-/** The try that was granted gives its nonce back: it has signed nothing. */
+/** Takes back a nonce for which nothing was signed. */
 export function release(state: LaneState, intentId: string, grantedTo: string): Step {
   const entry = ofIntent(state, intentId)
   if (!entry) return { state, answer: { kind: 'free' } }
@@ -92,7 +92,7 @@ export function release(state: LaneState, intentId: string, grantedTo: string): 
   return { state: lowered(put(count(state, 'released'), empty)), answer: { kind: 'free' } }
 }
 
-/** Released nonces at the top count as never handed out, in whatever order they came back. Never below what a block holds. */
+/** Lowers `next` while the top nonce is released. Never below a nonce in a block. */
 function lowered(state: LaneState): LaneState {
   const top = state.entries[state.next - 1]
   if (!top || !reusable(top) || top.nonce < (state.observed?.latest ?? 0)) return state

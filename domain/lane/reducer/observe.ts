@@ -5,33 +5,33 @@ import { openFallen, withoutFinal } from '../storage/pages.ts'
 import type { Observation, RolledBack } from '../messages.ts'
 import { reviewFunds } from './funds.ts'
 
-/** Most nonces that are looked after at once: a node that tells nonsense of the account must not make the ledger too large to work. */
+/** Most nonces that get an entry at once, so that a false answer of a node cannot blow up the ledger. */
 const coveredLimit = 1_000
-/** For so long, ms, a lower height than the ledger knows is that of a process whose node lags; longer than any process is silent. */
+/** For this time, ms, a lower height counts as that of a lagging node. Longer than any process is silent. */
 const leadMs = 60_000
 
 /**
- * The chain's word: ends entries at finality, finds nonces that no process drives, raises `next` after external use, and never lowers it. Once synced,
- * every nonce in [latest, next) has an entry (the lowest 1,000), so that none can block the others.
+ * Applies an observation: drops final entries, finds nonces that no process drives, and raises `next` after external
+ * use. Once synced, every nonce in [latest, next) has an entry (the lowest 1,000), so that none can block the others.
  */
 export function observe(state: LaneState, observation: Observation, now: number): { state: LaneState; rolledBack: RolledBack[] } {
   const known = state.observed
-  // Another chain says nothing about the nonces of this ledger.
+  // The observation is of another chain.
   if (state.replaced) return { state, rolledBack: [] }
-  // A process behind the others (its node lags) may still say which nonces it drives, nothing more.
+  // A process with a lagging node may still report which nonces it drives.
   if (known && observation.height < known.height) {
     const entries = claimed(state.entries, observation, known.latest)
-    // Attempts may have been added since the balance was told.
+    // Attempts may have been added since the balance was reported.
     if (now - known.leadAt <= leadMs) return { state: reviewFunds({ ...state, observed: { ...known, at: now }, entries }), rolledBack: [] }
-    // No process has told of that height, or of a higher one, for so long: a node told nonsense, or the chain has gone back.
+    // Nobody reported that height or a higher one for long: a node was wrong, or the chain has gone back.
     return observe(lowered(state, known, observation.height), observation, now)
   }
-  // What is final stays so: a node that says less is behind. What more than half of them say later is the chain's word.
+  // A lower finality means a lagging node, unless most nodes say so.
   const finalized = observation.undone ? observation.finalized : Math.max(observation.finalized, known?.finalized ?? 0)
   const seen = { ...observation, finalized, latest: Math.max(observation.latest, finalized) }
   const { fillAfterBlocks } = state.config
   const observed = remembered(known, seen, fillAfterBlocks, now)
-  // A trusted look at the account: what the pool holds counts as handed out, also if a ledger that was set back has forgotten it.
+  // A trusted count with the pool: its transactions count as handed out, even if the ledger was reset and forgot them.
   const synced = state.synced || seen.pending !== undefined
   const handedOut = seen.pending === undefined ? state.next : Math.max(state.next, seen.latest, seen.pending)
   const next = synced ? Math.max(handedOut, seen.latest) : handedOut
@@ -57,8 +57,9 @@ export function observe(state: LaneState, observation: Observation, now: number)
 }
 
 /**
- * Processes report many times within `fillAfterBlocks`. A gap of half of that is an outage that they had in common (Temporal was down, say): the
- * first that comes back must not fill the nonces of those that could not claim them either, so all get their time again.
+ * Processes report many times within `fillAfterBlocks`. A gap of half of that is a common outage, for example of
+ * Temporal. The first process that returns must not fill the nonces that others could not claim, so all get their time
+ * again.
  */
 function remembered(known: Remembered | undefined, seen: Observation, fillAfterBlocks: number, now: number): Remembered {
   const { latest, finalized, height, hash, balance, final = known?.final } = seen
@@ -79,7 +80,7 @@ function remembered(known: Remembered | undefined, seen: Observation, fillAfterB
   }
 }
 
-/** Blocks above this height do not exist: everything that was counted by them begins here. */
+/** No block above this height exists. All counts by height restart here. */
 function lowered(state: LaneState, observed: Remembered, height: number): LaneState {
   const entries = Object.entries(state.entries).map(([nonce, entry]): [string, Entry] => {
     return [nonce, { ...entry, sinceBlock: Math.min(entry.sinceBlock, height), claimedBlock: Math.min(entry.claimedBlock, height) }]
@@ -87,7 +88,10 @@ function lowered(state: LaneState, observed: Remembered, height: number): LaneSt
   return { ...state, entries: Object.fromEntries(entries), observed: { ...observed, height, reportedSince: height, finalizedAt: height } }
 }
 
-/** Nonces that are handed out, in no block, and of no owner are inherited: from an earlier ledger, an external transaction, or a block that was rolled back. */
+/**
+ * Gives unmined nonces without an entry to the lane as inherited: from an earlier ledger, an external transaction, or a
+ * block that was rolled back.
+ */
 export function covered(entries: LaneState['entries'], next: number, { latest, height }: Observed): Record<string, Entry> {
   const result: Record<string, Entry> = { ...entries }
   for (let nonce = latest; nonce < Math.min(next, latest + coveredLimit); nonce++) {
@@ -106,7 +110,7 @@ function claimed(entries: LaneState['entries'], seen: Observation, latest: numbe
   return result
 }
 
-/** No process drives a nonce that is in a block. When the block is rolled back its owner gets the full time again before the lane fills it. */
+/** Restarts the time of nonces that fell out of their block, so that the lane does not fill them at once. */
 function restarted(entries: Record<string, Entry>, hasFallen: (entry: Entry) => boolean, seen: Observation): Record<string, Entry> {
   const result: Record<string, Entry> = { ...entries }
   for (const entry of Object.values(entries)) {
@@ -115,7 +119,7 @@ function restarted(entries: Record<string, Entry>, hasFallen: (entry: Entry) => 
   return result
 }
 
-/** Without the final ones; the lowest is an orphan if no process has claimed it for `fillAfterBlocks`. */
+/** Drops final entries. The lowest unmined one is an orphan if no process claimed it for `fillAfterBlocks`. */
 function orphaned(entries: Record<string, Entry>, seen: Observation, fillAfterBlocks: number): Record<string, Entry> {
   const result: Record<string, Entry> = {}
   for (const entry of Object.values(entries)) {
@@ -127,7 +131,10 @@ function orphaned(entries: Record<string, Entry>, seen: Observation, fillAfterBl
   return result
 }
 
-/** In a block: heights count for it only once it falls out (`restarted`). All entries that wait for finality are alike in that, and take little room (pack.ts). */
+/**
+ * Clears the heights of entries in blocks. They matter only after a rollback (`restarted`), and equal entries pack well
+ * (pack.ts).
+ */
 function settled(entries: Record<string, Entry>, { latest }: Observed): Record<string, Entry> {
   for (const entry of Object.values(entries)) {
     const { nonce, sinceBlock, claimedBlock } = entry
@@ -136,7 +143,7 @@ function settled(entries: Record<string, Entry>, { latest }: Observed): Record<s
   return entries
 }
 
-/** Owners whose nonce was in a block before and is not now, unless the reporting process drives it and knows. */
+/** Owners whose nonce fell out of its block, except those that the reporting process drives. */
 function rolledBackOf(entries: Record<string, Entry>, hasFallen: (entry: Entry) => boolean, seen: Observation): RolledBack[] {
   const claims = new Set(seen.claims)
   return Object.values(entries)

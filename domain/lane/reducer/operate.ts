@@ -7,10 +7,10 @@ import { fill } from './withdraw.ts'
 
 type Fill = Extract<LaneRequest, { kind: 'fill' }>
 
-/** Applies an order, and keeps who gave it, and why, if it is obeyed. Each is idempotent. @param now ms since the epoch by the ledger's clock */
+/** Applies an order and records it. Orders are idempotent. @param now ms since the epoch by the ledger's clock */
 export function obey(state: LaneState, order: LaneOrder | Fill, now: number): Step {
   const step = order.kind === 'fill' ? fillUnowned(state, order.nonce) : operate(state, order, now)
-  // What processes tell of their config and their chain is no order of anybody.
+  // Reports of processes are no orders.
   if (order.kind === 'configure' || order.kind === 'replaced' || step.answer.kind !== 'done' || step.state === state) return step
   return { ...step, state: { ...step.state, orders: withOrder(step.state.orders, recordOf(order, now)) } }
 }
@@ -38,7 +38,7 @@ function operate(state: LaneState, order: LaneOrder, now: number): Step {
     case 'pause':
       return done(pause(state, order.pause, orderOf(order).by))
     case 'resume':
-      // A process that knows an older state must not end what an operator has ordered since.
+      // A process with an old view must not end a newer order.
       return done(order.only !== undefined && state.paused?.kind !== order.only ? state : without(state, 'paused'))
     case 'drain':
     case 'forbid': {
@@ -48,7 +48,7 @@ function operate(state: LaneState, order: LaneOrder, now: number): Step {
     case 'activate':
       return done(without(state, 'paused', 'closing'))
     case 'setWindow':
-      // Operators type it into a signal: `"8"`, null or -1 would open the window for good or shut it.
+      // People type signals: `"8"`, null or -1 would open the window for good or shut it.
       if (!Number.isSafeInteger(order.window) || order.window < 0) return refuse(state, 'conflict', 'the window is a whole number')
       return done({ ...state, config: { ...state.config, window: order.window } })
     case 'resync':
@@ -75,17 +75,17 @@ function operate(state: LaneState, order: LaneOrder, now: number): Step {
   }
 }
 
-/** Portage's own pause does not take the place of an operator's, which would then end by itself. */
+/** Portage's own pause must not replace an operator's, since Portage ends its own. */
 function pause(state: LaneState, { kind, reason }: PauseReason, by: string): LaneState {
   return kind !== 'operator' && state.paused?.kind === 'operator' ? state : { ...state, paused: { kind, reason, by } }
 }
 
-/** An operator's fill of a nonce without an owner, at once. */
+/** Fills a nonce without an owner at once, for an operator. */
 function fillUnowned(state: LaneState, nonce: number): Step {
   return atUnmined(state, nonce, (entry) => {
     const { owner } = entry
     if (owner) return refuse(state, 'conflict', `nonce ${nonce} belongs to ${owner.intentId}; cancel-nonce takes it away from its owner`)
-    // It stays inherited: until it is mined, no intent may be told that its call can't be.
+    // An inherited nonce stays inherited until it is mined: an intent of an earlier ledger may still own it.
     if (entry.fill === 'inherited') return done(put(state, { ...entry, sinceBlock: entry.sinceBlock - state.config.fillAfterBlocks }))
     return done(put(state, { ...entry, fill: 'operator', maybeSent: true }))
   })
@@ -100,19 +100,22 @@ function atUnmined(state: LaneState, nonce: number, change: (entry: Entry) => St
   return refuse(state, 'none', detail)
 }
 
-/** The config's window is taken when the config changed it; else the window that an operator set stays. */
+/** Takes the config's window if the config changed it, and keeps an operator's window otherwise. */
 function configure(state: LaneState, given: LaneConfig): LaneState {
   const window = state.configured.window === given.window ? state.config.window : given.window
   return reviewFunds({ ...state, configured: given, config: { ...given, lane: state.config.lane, window } })
 }
 
-/** Believed only of the block that the ledger knows as final: a process with an old view must not halt a lane that was reset. */
+/**
+ * Accepted only for the ledger's own final block, so that a process with an old view cannot halt a lane after its
+ * reset.
+ */
 function replaced(state: LaneState, { height, hash }: { height: number; hash: string }): LaneState {
   const known = state.observed?.final
   return known?.height === height && known.hash === hash ? { ...state, replaced: { height, hash } } : state
 }
 
-/** Pause, closing, orders, tombstones and counts stay; nonces and observations go. */
+/** Keeps pause, closing, orders, tombstones and counts. Drops nonces and observations. */
 function reset(state: LaneState): Step {
   const { final } = state.observed ?? {}
   if (!state.replaced && final) {

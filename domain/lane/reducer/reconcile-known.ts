@@ -6,9 +6,9 @@ import { rememberForgotten } from './forgotten.ts'
 import { inBlock } from '../storage/pack.ts'
 
 /**
- * The ledger may be an earlier one than the processes know (reset, restored): it has given fewer nonces than a process was told, and would give the later
- * ones a second time. They count as handed out; a process that drives one goes on, else it is filled. Once the chain shows less than was final, what is
- * known is of another chain.
+ * Repairs a ledger that was reset or restored, and so has granted fewer nonces than a process knows. It would grant
+ * them again. They count as handed out: a process that drives one goes on, and the others are filled. Ignored once the
+ * chain shows less than was final, which means another chain.
  * @param now ms since the epoch by the ledger's clock
  * @param fromEarlierRun the request was meant for the run before a reset, see `distrusted`
  */
@@ -17,7 +17,7 @@ export function reconcileKnown(state: LaneState, { known, observe }: ApplyReques
   if (!known || state.replaced || known.era !== state.era) return state
   if (latest === undefined || latest < known.finalized || known.granted < state.counts.granted) return state
   const more = known.granted > state.counts.granted
-  // Applied a second time in their order: as many were given and fewer are out, so some went back after the earlier word.
+  // A replay with as many grants but fewer nonces out: some were returned after the process's last answer.
   if (!more && !(fromEarlierRun && !state.synced && known.next < state.next)) return state
   const next = more ? Math.max(state.next, known.next) : Math.max(known.next, aboveEntries(state))
   const { synced, observed, counts } = state
@@ -32,17 +32,18 @@ export function reconcileKnown(state: LaneState, { known, observe }: ApplyReques
 }
 
 /**
- * A reset applies the requests of the run before it a second time, but not in their order: another nonce would be given than was answered. So they are
- * given nothing new: what the processes know and a look at the account say which nonces are out. A nonce that may have been given is not given again.
+ * Stops grants after a reset. A reset applies the requests of the earlier run again in another sequence, so a request
+ * could get another nonce than it was answered. The reports of the processes and a read of the account show which
+ * nonces are out.
  */
 export function distrusted(state: LaneState): LaneState {
   return { ...state, synced: false, entries: withoutReusable(state) }
 }
 
-/** Nonces that were given back may have been given again since: they become inherited ones. */
+/** Returned nonces may have been granted again by a lost run, so they become inherited. */
 function withoutReusable({ entries, observed }: LaneState): LaneState['entries'] {
   const { latest = 0, height = 0 } = observed ?? {}
-  // Heights count for what is in no block only: it may be packed before the next observation.
+  // Entries in blocks have no heights, since they may be packed before the next observation.
   const since = ({ nonce }: Entry) => (nonce < latest ? inBlock : { sinceBlock: height })
   const inherited = Object.values(entries)
     .filter(reusable)

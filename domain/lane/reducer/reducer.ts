@@ -10,7 +10,8 @@ import { fillOrders, raiseOrders, view } from '../view.ts'
 import { fill, withdraw } from './withdraw.ts'
 
 /**
- * One step of the nonce ledger: the observation first, then the requests in order. Pure. `rolledBack` lists the owners to tell.
+ * One step of the nonce ledger: the observation, then the requests in sequence. Pure. `rolledBack` lists the owners to
+ * notify.
  * @param now ms since the epoch by the ledger's clock
  * @param fromEarlierRun see `distrusted`
  */
@@ -57,14 +58,14 @@ function attempt(state: LaneState, request: Extract<LaneRequest, { kind: 'attemp
   const entry = state.entries[request.nonce]
   if (!entry) return refuse(state, 'none', `nonce ${request.nonce} is not in the ledger`)
   const isNoop = request.attempt.kind === 'noop'
-  // A nonce that the lane wants empty takes no more calls: we must not outbid our own no-op. One that the lane does not want empty takes no
-  // no-op: the process that offers it obeys an old order, and the nonce was given to an intent since.
+  // A nonce to be filled takes no more calls, since Portage must not outbid its own no-op. Any other nonce takes no
+  // no-op: a process that offers one obeys an old order.
   if (request.index !== entry.attempts.length || (entry.fill !== undefined) !== isNoop) {
     return { state, answer: { kind: 'attempts', attempts: entry.attempts } }
   }
   const attempts: Attempt[] = [...entry.attempts, request.attempt]
   const { raise, ...rest } = entry
-  // An attempt that was on its way when the operator ordered a raise does not count as that raise.
+  // An attempt that was on its way before the order does not count as the raise.
   const owed = raise && !meets(raise, request.attempt) ? { raise: { ...raise, after: attempts.length } } : {}
   const changed = count(put(state, { ...rest, ...owed, attempts, maybeSent: true }), 'attempts')
   const isFirstNoop = isNoop && !entry.attempts.some((one) => one.kind === 'noop')

@@ -1,13 +1,16 @@
 import { anyText, byKind, type Check, decimal, fields, flag, listOf, oneOf, optional, text, whole } from '../../field-checks.ts'
 import type { ApplyRequest, LaneRequest } from '../messages.ts'
 
-/** No pool keeps so many of one account (go-ethereum: 16 for sure, 64 queued; reth: 16): a node that says so is wrong. */
+/**
+ * More pending transactions than any pool keeps for one account (go-ethereum: 16 guaranteed, 64 queued; reth: 16). A
+ * node that reports more is wrong.
+ */
 const mostPending = 1_000
 
 const block = fields({ height: whole, hash: text() })
 const attempt = fields({ kind: oneOf('call', 'noop'), gasLimit: decimal, maxFee: decimal, tip: decimal, dataFee: optional(decimal) })
 const intent = fields({ intentId: text() })
-// A name may be missing (`Named`); one that is there is a text.
+// The author may be missing (`Named`).
 const named = { order: optional(fields({ by: text(), reason: text() })) }
 const reason = fields({ ...named, reason: text() })
 const none = fields(named)
@@ -54,7 +57,10 @@ const update = fields({
   run: optional(anyText),
 })
 
-/** Refuses, unrecorded, what the reducer could not work with: a ledger that throws while it applies it would be stuck. Throws Error that names the field. */
+/**
+ * Refuses a request that the reducer cannot apply, before it is recorded: a ledger that throws on it would be stuck.
+ * Throws Error that names the field.
+ */
 export function assertApplyRequest(request: ApplyRequest): void {
   update(request, '')
   const { pending = 0, latest = 0 } = request.observe ?? {}

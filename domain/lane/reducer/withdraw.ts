@@ -2,10 +2,15 @@ import { fnv1a } from '../../hash.ts'
 import type { Entry, LaneState } from '../lane.ts'
 import { isMined, ofIntent, put, unmined, type Step } from '../entries.ts'
 
-/** Withdrawn intents that are remembered: a lane that closes turns away hundreds at once. A zombie asks within its activity's time-outs. */
+/**
+ * Most tombstones. A lane that closes turns away hundreds at once. A zombie asks within the time-outs of its activity.
+ */
 const tombstoneLimit = 1_024
 
-/** A lane that holds a nonce and was told nothing for so long, ms, has no process: a live one reports every block, or every few seconds. */
+/**
+ * A lane that holds a nonce and had no report for this time, ms, has no process. A live process reports every block or
+ * every few seconds.
+ */
 export const withoutWorkerMs = 30_000
 
 /** @param now ms since the epoch */
@@ -16,15 +21,15 @@ export function withdraw(state: LaneState, intentId: string, how: 'leave' | 'can
     return { state: bury(state, intentId), answer: unknown === undefined ? { kind: 'free' } : { kind: 'held', nonce: unknown } }
   }
   const held = { kind: 'held', nonce: entry.nonce } as const
-  // The tombstone outlives the entry: a zombie that asks after the no-op is final gets nothing either.
+  // The tombstone outlives the entry, so a zombie that asks after the no-op is final gets nothing.
   if (how === 'cancel') return { state: fill(bury(state, intentId), entry.nonce, 'cancelled'), answer: held }
   const mayLeave = state.closing?.mode === 'forbidden' || now - (state.observed?.at ?? 0) > withoutWorkerMs
-  // Transactions of a replaced chain can't be mined on the new one before the lane is reset.
+  // Transactions of a replaced chain cannot be mined before the lane is reset.
   const free = state.replaced !== undefined || (how === 'abandon' && !isMined(state, entry) && mayLeave)
   return free ? { state: put(bury(state, intentId), orphan(entry)), answer: { kind: 'free' } } : { state, answer: held }
 }
 
-/** The lane wants this nonce mined with a no-op. */
+/** Marks a nonce to be filled with a no-op. */
 export function fill(state: LaneState, nonce: number, reason: NonNullable<Entry['fill']>): LaneState {
   const entry = state.entries[nonce]
   if (!entry || entry.fill) return state
@@ -35,7 +40,7 @@ export function isWithdrawn({ tombstones }: LaneState, intentId: string): boolea
   return tombstones.includes(tombstone(intentId))
 }
 
-/** Without an owner. The value of its call still counts, since the call may win against the no-op. */
+/** An entry without its owner. Its call may still win against the no-op, so its value still counts. */
 function orphan({ owner, ...rest }: Entry): Entry {
   return {
     ...rest,
@@ -46,7 +51,7 @@ function orphan({ owner, ...rest }: Entry): Entry {
   }
 }
 
-/** The lowest nonce that an earlier ledger may have given to anyone, and that may still be mined. */
+/** The lowest nonce that an earlier ledger may have granted to anyone, and that may still be mined. */
 function inheritedNonce(state: LaneState): number | undefined {
   if (!state.synced) return state.next
   return unmined(state).find((entry) => !entry.owner && entry.fill === 'inherited')?.nonce
@@ -57,7 +62,10 @@ function bury(state: LaneState, intentId: string): LaneState {
   return { ...state, tombstones: [...state.tombstones.filter((other) => other !== one), one].slice(-tombstoneLimit) }
 }
 
-/** 64 bits of the id (FNV-1a), base 36: a thousand whole ids would fill the state. Of two with one hash, the second is refused and asks in another round. */
+/**
+ * 64 bits of the id (FNV-1a), base 36, since whole ids would fill the state. On a collision the second intent is
+ * refused and tries another round.
+ */
 export function tombstone(intentId: string): string {
   return `${fnv1a(intentId).toString(36)}-${fnv1a(intentId, 0x2f0b4c47).toString(36)}`
 }

@@ -1,7 +1,7 @@
 import type { Attempt, Entry, PackedEntries } from '../lane.ts'
 import { UnfinishedDictionary, type Dictionary, hexOf, lookUp, packedHex, packedLength } from './packed-text.ts'
 
-/** `{start}:{number}:{16 hex digits}/{round}`: the ids of transfers and operator transactions. */
+/** `{start}:{number}:{16 hex digits}/{round}`: ids of transfers and operator transactions. */
 const usualId = /^(.*):([^:/]*):([0-9a-f]{16})\/(0|[1-9][0-9]{0,9})$/
 const usualHash = /^0x[0-9a-f]{64}$/
 /** CoalescingUpdates.nextId */
@@ -10,28 +10,28 @@ const [digestDigits, hashDigits] = [16, 64]
 const hashLength = packedLength(hashDigits)
 const digestLength = packedLength(digestDigits)
 
-/** What an entry has beside the other parts. */
+/** The fields of an entry besides the other parts. */
 type Rest = Partial<Omit<Entry, 'nonce' | 'owner' | 'attempts'>> & { readonly ownerValue?: string }
 
-/** An entry cut into what is written. */
+/** An entry, split into the parts that are written. */
 interface Parts {
   readonly nonce: number
   readonly attempts: readonly Attempt[]
-  /** Of a usual id; else the whole id is `start`. Absent: no owner. */
+  /** From a usual id. Otherwise the whole id is `start`. Absent: no owner. */
   readonly start?: string
   readonly number?: string
   readonly digest?: string
   readonly round?: string
   readonly hash?: string
   readonly maybeSent: boolean
-  /** Of a usual request: its process, and which of its requests it was. */
+  /** From a usual request id: its process, and its number. */
   readonly process?: string
   readonly request?: string
-  /** JSON; empty: nothing. */
+  /** JSON. Empty: nothing. */
   readonly rest: string
 }
 
-/** Heights that an entry does not need while it is in a block. */
+/** Heights that an entry in a block does not need. */
 export const inBlock = { sinceBlock: 0, claimedBlock: 0 }
 
 function partsOf({ nonce, owner, attempts, maybeSent, grantedTo, ...others }: Entry): Parts {
@@ -76,7 +76,7 @@ function count(counter: UnfinishedDictionary, { attempts, start, number, hash, p
     for (const value of [gasLimit, maxFee, tip, dataFee]) if (value !== undefined) counter.number(value)
 }
 
-/** `.` before the start of an id that is not usual; `-`: no owner. */
+/** `.` precedes the start of an unusual id. `-` means no owner. */
 function line(parts: Parts, before: Parts | undefined, to: Dictionary): string {
   const { nonce, attempts, start, number, digest, round, hash, rest } = parts
   const isNext = before !== undefined && nonce === before.nonce + 1
@@ -94,19 +94,22 @@ function line(parts: Parts, before: Parts | undefined, to: Dictionary): string {
   return fields.at(-1) === '' ? fields.slice(0, -1).join(',') : fields.join(',')
 }
 
-/** `*` before the request of one that may have been sent, also by others; the process only where it is not that of the entry before. */
+/**
+ * `*` precedes the request of an entry that may have been sent. The process is left out if it is that of the previous
+ * entry.
+ */
 function requestText({ maybeSent, process, request }: Parts, before: Parts | undefined, to: Dictionary): string {
   const sent = maybeSent ? '*' : ''
   if (process === undefined || request === undefined) return sent
   return `${sent}${process === before?.process ? '' : `${to.reference(process)}.`}${to.number(request)}`
 }
 
-/** `~` before one that is no keccak hash. */
+/** `~` precedes a hash that is no keccak hash. */
 function hashText(hash: string, to: Dictionary): string {
   return usualHash.test(hash) ? packedHex(hash.slice(2)) : `~${to.reference(hash)}`
 }
 
-/** `!` before a no-op. */
+/** `!` precedes a no-op. */
 function attemptText({ kind, gasLimit, maxFee, tip, dataFee }: Attempt, to: Dictionary): string {
   const numbers = [gasLimit, maxFee, tip, ...(dataFee === undefined ? [] : [dataFee])]
   return `${kind === 'noop' ? '!' : ''}${numbers.map((value) => to.number(value)).join('.')}`
@@ -141,7 +144,7 @@ export function unpackEntries({ words, text }: PackedEntries): Entry[] {
 interface OwnerText {
   readonly words: readonly string[]
   readonly from: string
-  /** Of the usual ids, as written last. */
+  /** Start of the last usual id. */
   readonly start: string
   readonly number: string
   readonly hashes: string
@@ -165,7 +168,7 @@ function attemptOf(words: readonly string[], text: string): Attempt {
   return { kind: isNoop ? 'noop' : 'call', gasLimit, maxFee, tip, ...(dataFee !== undefined && { dataFee }) }
 }
 
-/** Whether an intent may own one of the entries; false: surely not. */
+/** Whether an intent may own one of the entries. False is certain. */
 export function mayOwn({ words, text }: PackedEntries, intentId: string): boolean {
   const [, start, , digest] = usualId.exec(intentId) ?? []
   if (start === undefined || digest === undefined) return words.includes(intentId)

@@ -1,27 +1,30 @@
-/** Strings that occur often, by how often, behind references of one to four capital letters. Numbers and ids that occur once are written where they stand. */
+/**
+ * Frequent strings, the most frequent first, behind references of one to four capital letters. Numbers and ids that
+ * occur once are written inline.
+ */
 export interface Dictionary {
   readonly words: readonly string[]
-  /** Reference of a string that was counted. */
+  /** Reference of a counted string. */
   reference(word: string): string
-  /** A decimal number in few characters, or a reference; any other string: a reference. */
+  /** A decimal number in few characters, or a reference. For any other string a reference. */
   number(text: string): string
 }
 
 const letters = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ'
 const canonicalDecimal = /^(0|[1-9][0-9]*)$/
 
-/** Counts what the dictionary of a text is to hold: first `word` and `number` for all, then `dictionary`. */
+/** Counts strings for a dictionary: first `word` and `number` for all, then `dictionary`. */
 export class UnfinishedDictionary {
   readonly #counts = new Map<string, number>()
-  /** Whether the string is a decimal that occurs once: it needs no place in the dictionary. */
+  /** Whether the string is a decimal that occurs once, which needs no place in the dictionary. */
   readonly #isInline = (word: string): boolean => canonicalDecimal.test(word) && this.#counts.get(word) === 1
 
-  /** One more occurrence of a string that only the dictionary can hold. */
+  /** Counts a string that only the dictionary can hold. */
   word(word: string): void {
     this.#add(word, 2)
   }
 
-  /** One more occurrence of what mostly is a decimal number. */
+  /** Counts a string that usually is a decimal number. */
   number(text: string): void {
     this.#add(text, 1)
   }
@@ -39,7 +42,7 @@ export class UnfinishedDictionary {
   }
 }
 
-/** The string behind what `Dictionary.number` or `reference` has written. */
+/** The string that `Dictionary.number` or `reference` has written. */
 export function lookUp(words: readonly string[], token: string): string {
   if (!/^[A-Z]/.test(token)) return String(digits36(token))
   let index = 0
@@ -64,7 +67,7 @@ function digits36(token: string): bigint {
 const base64 = `${letters}abcdefghijklmnopqrstuvwxyz0123456789-_`
 const values: ReadonlyMap<string, number> = new Map(base64.split('').map((character, value) => [character, value]))
 
-/** Hex digits in two thirds of their number of characters; the length is given to `hexOf` again. */
+/** Two characters for three hex digits. `hexOf` needs the length to reverse it. */
 export function packedHex(hex: string): string {
   let text = ''
   for (let at = 0; at < hex.length; at += 3) {
@@ -75,12 +78,12 @@ export function packedHex(hex: string): string {
   return text
 }
 
-/** Characters that `packedHex` makes of so many hex digits. */
+/** Length of what `packedHex` makes of this many hex digits. */
 export function packedLength(digits: number): number {
   return Math.floor(digits / 3) * 2 + (digits % 3)
 }
 
-/** The hex digits, `length` of them. */
+/** The hex digits, `length` in number. */
 export function hexOf(text: string, length: number): string {
   let hex = ''
   for (let at = 0; hex.length < length; at += 2) {

@@ -4,25 +4,25 @@ import { reusable } from '../entries.ts'
 import { mayOwn, packEntries, unpackEntries } from './pack.ts'
 
 /**
- * Where finality is far, thousands of entries are in blocks and wait: nothing happens to them, and they are packed in pages. A page is opened, which makes
- * entries of it again, for a request about one of them, and when its block is rolled back. All else in the reducer sees entries only.
+ * With far finality thousands of entries wait in blocks. They are packed in pages. A page is opened, back into entries,
+ * for a request about one of them, and when its block is rolled back. The rest of the reducer sees entries only.
  */
 export interface PageSizes {
   readonly page: number
-  /** Entries in blocks, the newest, that stay as they are. */
+  /** The newest entries in blocks that stay unpacked. */
   readonly loose: number
 }
 
 const sizes: PageSizes = { page: 250, loose: 250 }
-/** So many entries are carried as they are, for people to read. */
+/** This many entries are carried unpacked, for people to read. */
 const readable = 128
 /**
- * Pages of unmined entries are opened so far above the account's nonce, and later ones as it moves. With those that are in no page at most 1,750 owners are told
- * at once, of the 2,000 signals that the server lets a run have under way (limit.numPendingSignals.error).
+ * Opens pages of unmined nonces up to this far above the account's nonce. With the unpacked ones at most 1,750 owners
+ * are notified at once, of 2,000 pending signals that the server allows a run (limit.numPendingSignals.error).
  */
 const openAhead = 1_000
 
-/** After each step: entries in blocks go into pages once they fill one. */
+/** Packs entries in blocks once they fill a page. Called after each step. */
 export function paged(state: LaneState, { page, loose }: PageSizes = sizes): LaneState {
   const latest = state.observed?.latest ?? 0
   const settled = Object.values(state.entries).filter((entry) => entry.nonce < latest && !reusable(entry))
@@ -31,7 +31,7 @@ export function paged(state: LaneState, { page, loose }: PageSizes = sizes): Lan
   return withPages(state, settled.slice(0, full * page), page, latest)
 }
 
-/** For the next run, and for a query: all entries are packed where there are many. @param above more than this */
+/** Packs all entries if there are more than `above`, for the next run and for queries. */
 export function carried(state: LaneState, above = readable): LaneState {
   const loose = Object.values(state.entries)
   if (loose.length <= above) return state
@@ -50,7 +50,9 @@ function withPages(state: LaneState, packed: readonly Entry[], page: number, lat
   return { ...state, entries, pages: [...(state.pages ?? []), ...pages].sort((a, b) => a.from - b.from) }
 }
 
-/** Entries whose nonces follow each other, at most so many together: a page has every nonce from its first to its last. */
+/**
+ * Groups entries with consecutive nonces, at most `most` per group. A page has every nonce from its first to its last.
+ */
 function runsOf(entries: readonly Entry[], most: number): Entry[][] {
   const runs: Entry[][] = []
   for (const entry of entries) {
@@ -68,18 +70,18 @@ function pageOf(entries: readonly Entry[], latest: number): Page {
   return { from: first, to: last + 1, inBlock: last < latest, bytes, ...packed }
 }
 
-/** The state without pages, as the reducer would have it had it never packed any. */
+/** The state with every page opened. */
 export function unpaged(state: LaneState): LaneState {
   return opened(state, () => true)
 }
 
-/** Opens the pages of unmined nonces: those that a run begins with. */
+/** Opens the pages of unmined nonces. */
 export function openUnmined(state: LaneState): LaneState {
   const latest = state.observed?.latest
   return latest === undefined || !state.pages ? state : opened(state, (page) => reaches(page, latest))
 }
 
-/** Opens the pages whose nonces are in no block any more. `fell`: the nonces of those, from one to below the other. */
+/** Opens the pages whose nonces are in no block any more. `fell`: the range of those nonces. */
 export function openFallen(state: LaneState, latest: number): { state: LaneState; fell: readonly [from: number, below: number] } {
   const fallen = (state.pages ?? []).filter((page) => page.inBlock && reaches(page, latest))
   const open = opened(state, (page) => reaches(page, latest))
@@ -89,7 +91,7 @@ export function openFallen(state: LaneState, latest: number): { state: LaneState
 
 const reaches = ({ from, to }: Page, latest: number) => to > latest && from < latest + openAhead
 
-/** Opens the page that the request is about, if one is. */
+/** Opens the page that a request is about. */
 export function openFor(state: LaneState, request: LaneRequest): LaneState {
   if (!state.pages) return state
   const nonce = 'nonce' in request ? request.nonce : undefined
@@ -103,7 +105,7 @@ function openIntent(state: LaneState, intentId: string): LaneState {
   return found ? opened(state, (page) => page === found) : state
 }
 
-/** Pages without what is final. */
+/** Drops final entries from the pages. */
 export function withoutFinal(state: LaneState, finalized: number): LaneState {
   if (!state.pages || state.pages.every(({ from }) => from >= finalized)) return state
   const pages = state.pages.filter(({ to }) => to > finalized).map((page) => ({ ...page, from: Math.max(page.from, finalized) }))
