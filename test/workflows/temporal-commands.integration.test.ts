@@ -232,7 +232,7 @@ describe("Temporal's own commands", () => {
     expect(queries.length).toBeGreaterThan(12)
     for (const { query } of queries) await type(`temporal workflow count --query "${query}"`)
     const byCode = queries.find(({ what }) => what === 'parked for one reason')!.query
-    const lane = queries.find(({ what }) => what === 'waits for a lane')!.query
+    const lane = queries.find(({ what }) => what === 'transfers that wait for a lane')!.query
     const [one, two] = [await parked('DELIVERY_IMPOSSIBLE'), await waits()]
     await until(async () => (await count(byCode)) === 1 && (await count(lane)) === 1, { ...waiting, what: 'each to be found' })
     await Promise.all([one.terminate(), two.terminate()])
