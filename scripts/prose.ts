@@ -1,13 +1,14 @@
 /**
  * Lists prose that the project's style bans: `npx tsx scripts/prose.ts [folders or files…]`, by default in the whole
- * repository. Reads comments, messages, test names and Markdown. The style in CONTRIBUTING.md asks for more than
- * patterns can find.
+ * repository. Reads comments, messages, test names and Markdown. `--wrap` first wraps comments that are too wide. The
+ * style in CONTRIBUTING.md asks for more than patterns can find.
  */
 import { execFileSync } from 'node:child_process'
-import { readFileSync, statSync } from 'node:fs'
+import { readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { textsOf, type Text } from './prose/texts.ts'
+import { wrapComments } from './prose/wrap.ts'
 
 export interface Finding {
   readonly file: string
@@ -39,11 +40,14 @@ const skipped = /^(test\/fixtures\/|.*\/fixtures\/|node_modules\/)/
 
 /** Findings in the files that git tracks, or would track, below `folders`. */
 export function proseFindings(root: string, folders: readonly string[] = []): Finding[] {
+  return filesIn(root, folders).flatMap((file) => fileFindings(file, readFileSync(join(root, file), 'utf8')))
+}
+
+function filesIn(root: string, folders: readonly string[]): string[] {
   const listed = execFileSync('git', ['ls-files', '-co', '--exclude-standard', '--', ...folders], { cwd: root, encoding: 'utf8' })
-  const files = listed
+  return listed
     .split('\n')
     .filter((file) => file !== '' && !skipped.test(file) && statSync(join(root, file), { throwIfNoEntry: false })?.isFile())
-  return files.flatMap((file) => fileFindings(file, readFileSync(join(root, file), 'utf8')))
 }
 
 /** Findings in one file, by line. `file` is relative to the repository. */
@@ -111,8 +115,20 @@ function folderOf(file: string): string {
   return parts.slice(0, /^(test|lab|docs)$/.test(parts[0] ?? '') ? 2 : 1).join('/') || '(root)'
 }
 
-function main(folders: readonly string[]): void {
-  const findings = proseFindings(fileURLToPath(new URL('..', import.meta.url)), folders)
+/** Wraps the wide comments of all sources below `folders`. */
+function wrapAll(root: string, folders: readonly string[]): void {
+  for (const file of filesIn(root, folders).filter((one) => /\.(ts|tsx|mts|js|mjs|cjs)$/.test(one))) {
+    const content = readFileSync(join(root, file), 'utf8')
+    const wrapped = wrapComments(file, content, maxColumns)
+    if (wrapped !== content) writeFileSync(join(root, file), wrapped)
+  }
+}
+
+function main(args: readonly string[]): void {
+  const root = fileURLToPath(new URL('..', import.meta.url))
+  const folders = args.filter((arg) => arg !== '--wrap')
+  if (args.includes('--wrap')) wrapAll(root, folders)
+  const findings = proseFindings(root, folders)
   for (const { file, line, rule, text } of findings) console.log(`${file}:${line}: ${rule}: ${text}`)
   const counts = new Map<string, Map<string, number>>()
   for (const { file, rule } of findings) {

@@ -1,6 +1,7 @@
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 import { fileFindings, proseFindings } from '../../scripts/prose.ts'
+import { wrapComments } from '../../scripts/prose/wrap.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 
@@ -57,4 +58,16 @@ test('the checker reads Markdown paragraphs, list items and cells, but neither c
     `[a](http://told.example/${wide})`,
   ]
   expect(rulesIn('a.md', content.join('\n'))).toEqual(['1 starts with What or Who', '4 told', '4 over 120 columns', '9 beside'])
+})
+
+test('wrapping keeps the words, the paragraphs and the tags of a comment', () => {
+  const [words, tag] = ['word '.repeat(40).trim(), `@param a ${'word '.repeat(30).trim()}`]
+  const content = `/** ${words} */\nconst a = 1\nfunction f() {\n  // ${words}\n  // end\n  /**\n   * One.\n   *\n   * ${words}\n   * ${tag}\n   */\n}\n`
+  const wrapped = wrapComments('a.ts', content, 120)
+  expect(Math.max(...wrapped.split('\n').map(({ length }) => length))).toBeLessThanOrEqual(120)
+  const plain = (text: string) => text.replaceAll(/\/\*\*|\*\/|\/\/|\*/g, '').split(/\s+/)
+  expect(plain(wrapped)).toEqual(plain(content))
+  expect(wrapped).toContain('   * One.\n   *\n   * word')
+  expect(wrapped).toContain('\n   * @param a word')
+  expect(wrapComments('a.ts', wrapped, 120)).toBe(wrapped)
 })
