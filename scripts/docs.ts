@@ -1,6 +1,7 @@
 /**
- * Writes every file that is generated from code: the reference pages of docs, the dashboards of deploy/grafana, the JSON Schema of the config, the tables of
- * Wormhole's chains and token bridges, and the parts of other pages between the `generated` marks. `--check` writes nothing and exits with 1 if a file is stale.
+ * Writes every file that is generated from code: the reference pages of docs, the dashboards of deploy/grafana, the
+ * JSON Schema of the config, the tables of Wormhole's chains and token bridges, and the parts of other pages between
+ * the `generated` marks. `--check` writes nothing and exits with 1 if a file is stale.
  */
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -43,7 +43,10 @@ const recorders: readonly (readonly [readonly FixtureName[], (keep: Keep) => Pro
   [['operator-transaction-refused'], recordRefused],
 ]
 
-/** Removes worker identities, names of sticky queues and stack traces, which name this machine. A replay uses none of them. */
+/**
+ * Removes worker identities, names of sticky queues and stack traces, which name this machine. A replay uses none of
+ * them.
+ */
 function anonymous(text: string): string {
   const clean = (key: string, value: unknown) => {
     if (key === 'stackTrace') return ''

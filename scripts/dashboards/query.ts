@@ -15,7 +15,10 @@ const window = '$__rate_interval'
 
 /** Expressions for one dashboard: each selector has the dashboard's filters, where its metric has their labels. */
 export function queries(...filters: readonly Filter[]) {
-  /** @param part of a histogram: bucket, count or sum @param matchers such as `state="parked"`. Throws Error for a metric or a label that there is not. */
+  /**
+   * @param part of a histogram: bucket, count or sum @param matchers such as `state="parked"`. Throws Error for a
+   * metric or a label that there is not.
+   */
   function select(
     name: string,
     { part, matchers = [] }: { readonly part?: 'bucket' | 'count' | 'sum'; readonly matchers?: readonly string[] } = {},
@@ -52,7 +55,10 @@ export function queries(...filters: readonly Filter[]) {
     /** Of a histogram. @param share 0.95: 95 % took no longer */
     quantile: (share: number, labels: string, name: string, ...matchers: string[]) =>
       `histogram_quantile(${share}, sum${by(['le', labels].filter((one) => one !== '').join(', '))} (rate(${select(name, { part: 'bucket', matchers })}[${window}])))`,
-    /** Of a histogram: the share of observations within a bucket's bound. @param bound whole: `300`, which Prometheus 3 keeps as `300.0` */
+    /**
+     * Of a histogram: the share of observations within a bucket's bound. @param bound whole: `300`, which Prometheus 3
+     * keeps as `300.0`
+     */
     within: (bound: string, labels: string, name: string) =>
       `sum${by(labels)} (rate(${select(name, { part: 'bucket', matchers: [`le=~"${bound}(\\\\.0)?"`] })}[${window}])) / sum${by(labels)} (rate(${select(name, { part: 'count' })}[${window}]))`,
   }

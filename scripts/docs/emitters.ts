@@ -2,7 +2,10 @@ import { createHash } from 'node:crypto'
 import { chainToPlatform, contracts, toChainId } from '@wormhole-foundation/sdk-base'
 import { decodeBase58, getBytes, toBeHex, zeroPadValue } from 'ethers'
 
-/** What Wormhole's own SDK says of the token bridges of a network: chain by chain, the contract in that chain's own form. */
+/**
+ * What Wormhole's own SDK says of the token bridges of a network: chain by chain, the contract in that chain's own
+ * form.
+ */
 type Chain = Parameters<typeof chainToPlatform>[0]
 
 const networks = { mainnet: 'Mainnet', testnet: 'Testnet' } as const
@@ -28,7 +31,10 @@ export function describeEmitters(): string {
   ].join('\n')
 }
 
-/** On Sui the emitter is an object of the token bridge, which its contract's address does not tell (wormhole-foundation/wormhole, sdk/mainnet_consts.go and testnet_consts.go). */
+/**
+ * On Sui the emitter is an object of the token bridge, which its contract's address does not tell
+ * (wormhole-foundation/wormhole, sdk/mainnet_consts.go and testnet_consts.go).
+ */
 const suiEmitters = {
   Mainnet: 'ccceeb29348f71bdd22ffef43a2a19c1f5b5e17c5cca5411529120182672ade5',
   Testnet: '40440411a170b4842ae7dee4f4a7b7a58bc0a98566e998850a7bb87bf5dc05b9',
@@ -37,7 +43,10 @@ const suiEmitters = {
 /** On Aptos the core contract numbers its emitters, and the token bridge is the first. */
 const aptosEmitter = '1'.padStart(64, '0')
 
-/** How a chain names the token bridge as an emitter: 64 lower-case hex digits. Throws Error for a platform that has no rule here. */
+/**
+ * How a chain names the token bridge as an emitter: 64 lower-case hex digits. Throws Error for a platform that has no
+ * rule here.
+ */
 function emitterOf(network: 'Mainnet' | 'Testnet', chain: Chain, contract: string): string {
   const platform = chainToPlatform(chain)
   if (platform === 'Evm') return hex(getBytes(contract))
@@ -58,7 +67,10 @@ function hash(algorithm: string, ...parts: readonly Uint8Array[]): Buffer {
   return createHash(algorithm).update(Buffer.concat(parts)).digest()
 }
 
-/** An address of a Solana program: the first hash, by a bump from 255 down, that is no point of the curve (Pubkey::find_program_address). */
+/**
+ * An address of a Solana program: the first hash, by a bump from 255 down, that is no point of the curve
+ * (Pubkey::find_program_address).
+ */
 function programAddress(program: Uint8Array, seed: string): Uint8Array {
   for (let bump = 255; bump >= 0; bump--) {
     const address = hash('sha256', Buffer.from(seed), Uint8Array.of(bump), program, Buffer.from('ProgramDerivedAddress'))
@@ -88,7 +100,10 @@ function isOnCurve(bytes: Uint8Array): boolean {
 
 const bech32Digits = 'qpzry9x8gf2tvdw0s3jn54khce6mua7l'
 
-/** The bytes of an address (BIP 173), without its prefix and its checksum of six digits, which the SDK's own table need not prove. */
+/**
+ * The bytes of an address (BIP 173), without its prefix and its checksum of six digits, which the SDK's own table need
+ * not prove.
+ */
 function bech32(address: string): Uint8Array {
   const digits = Array.from(address.slice(address.lastIndexOf('1') + 1, -6), (digit) => bech32Digits.indexOf(digit))
   const bits = digits.map((digit) => digit.toString(2).padStart(5, '0')).join('')

@@ -78,7 +78,8 @@ export async function openApi(
   logger: Logger = silentLogger(),
   options: Partial<Pick<ApiDeps, 'events' | 'auditStream'>> = {},
 ): Promise<OpenApi> {
-  // Without the retries of this client, which processes have not either: a retry after the connection was closed would be an unhandled error.
+  // Without the retries of this client, which processes have not either: a retry after the connection was closed would
+  // be an unhandled error.
   const connection = Connection.lazy({ address: config.temporal.address, interceptors: [] })
   const client = new Client({ connection })
   const chains = new Map(

@@ -18,8 +18,8 @@ import { apiGuide, curlBlocks, curlPages, shell } from '../helpers/documented-cu
 import { shellBlocks, textOf } from '../helpers/documents.ts'
 
 /**
- * On a whole devnet the API and the command line submit transfers, show, cancel and retry them. At first only the role `api` runs, so that transfers are
- * seen that no worker serves; then all other roles start.
+ * On a whole devnet the API and the command line submit transfers, show, cancel and retry them. At first only the role
+ * `api` runs, so that transfers are seen that no worker serves; then all other roles start.
  */
 describe('API and command line on a devnet', () => {
   let devnet: Devnet
@@ -76,7 +76,8 @@ describe('API and command line on a devnet', () => {
     expect(checks.filter(({ status }) => status === 'fail')).toEqual([])
     expect([result.code, healthy]).toEqual([0, true])
     expect(checks.find(({ name }) => name === 'core contract')?.detail).toMatch(/guardian set 0 of 1$/)
-    // DEVNET keys come from the environment, its Temporal is open to everybody, and nobody has a token that is listed: the doctor warns of all three.
+    // DEVNET keys come from the environment, its Temporal is open to everybody, and nobody has a token that is listed:
+    // the doctor warns of all three.
     expect(checks.filter(({ status }) => status === 'warn').map(({ name }) => name.slice(0, 6))).toEqual([
       'access',
       'key of',
@@ -212,7 +213,8 @@ describe('API and command line on a devnet', () => {
         metrics.matchAll(/^portage_transfers\{state="(.*)"\} (\d+)$/gm),
         ([, state = '', count]) => [state, Number(count)] as const,
       )
-    // Counted every 30 seconds, and not longer than two: the server may list late, or be too slow for all counts at once.
+    // Counted every 30 seconds, and not longer than two: the server may list late, or be too slow for all counts at
+    // once.
     const isCounted = async () => {
       const { delivered, undone } = Object.fromEntries(countsIn(await scrape()))
       return delivered === 2 && undone !== undefined

@@ -21,7 +21,10 @@ const transferOf = (sequence: number, to: 'bsc' | 'ethereum' = 'bsc') => ({
     : { sourceChain: 'bsc', sourceId: '4', targetChain: 'ethereum' }),
 })
 
-/** Transfers that no worker serves: all that is asked is answered by the server, and what is ordered is in its histories. */
+/**
+ * Transfers that no worker serves: all that is asked is answered by the server, and what is ordered is in its
+ * histories.
+ */
 describe('transfers over HTTP', () => {
   let ledgers: Ledgers
   let setting: OpenApi
@@ -153,7 +156,8 @@ describe('transfers over HTTP', () => {
       expect(whole.body).toMatchObject({ id: ids[0] })
       // Whether any is refused depends on how many come while the first are looked for: test/api/read-gate.test.ts.
       expect(answers.filter((one) => one !== '404 TRANSFER_NOT_FOUND' && one !== '503 API_BUSY')).toEqual([])
-      // Pages of the newest transfers: all who were let in have read the same one, unless two seconds have passed meanwhile.
+      // Pages of the newest transfers: all who were let in have read the same one, unless two seconds have passed
+      // meanwhile.
       const pages = list.mock.calls.filter(([{ pageSize }]) => pageSize === 1_000).length
       const searched = answers.filter((one) => one.startsWith('404')).length
       expect(searched).toBeGreaterThanOrEqual(18)

@@ -255,7 +255,10 @@ describe('the token bridge on a real chain', () => {
   })
 })
 
-/** A contract that passes its calls on to the token bridge: the least that can redeem a payload 3, whose redeemer must be its recipient. */
+/**
+ * A contract that passes its calls on to the token bridge: the least that can redeem a payload 3, whose redeemer must
+ * be its recipient.
+ */
 async function deployForwarder({ ethereum }: TokenBridgeNetwork): Promise<string> {
   const address = freshAddress()
   // calldatacopy(0, 0, size); call(gas, bridge, 0, 0, size, 0, 0) or revert.

@@ -33,7 +33,8 @@ describe('Which call of the token bridge a VAA justifies', () => {
   ])('%s', (_, intent) => expect(proveCall({ ...intent, value: '0' })).resolves.toBeUndefined())
 
   const twoArguments = new Interface(['function redeem(bytes vaa, uint256 more)']).encodeFunctionData('redeem', [withCall, 1])
-  // The offset of the bytes points one word further: another encoding of the same VAA, behind which anything could stand.
+  // The offset of the bytes points one word further: another encoding of the same VAA, behind which anything could
+  // stand.
   const usual = tokenBridgeAbi.encodeFunctionData('completeTransfer', [plain])
   const shifted = `${usual.slice(0, 10)}${'40'.padStart(64, '0')}${'00'.repeat(32)}${usual.slice(74)}`
   test.each([

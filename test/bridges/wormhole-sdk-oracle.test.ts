@@ -9,8 +9,8 @@ import { digestOf, readMessage } from '../../bridges/wormhole-token-bridge/messa
 import { parseVaa, toHex } from '../../domain/vaa.ts'
 import { bytesOf, mainnetVaas } from '../helpers/vaa.ts'
 
-// Wormhole's own SDK as the judge of our reading. It cannot be the reader itself: it refuses VAAs of chains that were retired (3, Terra),
-// and the domain imports nothing.
+// Wormhole's own SDK as the judge of our reading. It cannot be the reader itself: it refuses VAAs of chains that were
+// retired (3, Terra), and the domain imports nothing.
 const u64 = fc.bigInt({ min: 0n, max: 2n ** 64n - 1n })
 const u256 = fc.bigInt({ min: 0n, max: 2n ** 256n - 1n })
 const address = fc.uint8Array({ minLength: 32, maxLength: 32 })

@@ -37,7 +37,8 @@ describe('verifySignatures', () => {
     const vector = mainnetVaas[0]!
     const others = [...mainnetGuardians].filter(([index]) => index !== vector.guardianSetIndex)
     const codes = others.map(([index, keys]) => verdictOn(bytesOf(vector), { index, keys, expirationTime: 0, current: true }))
-    // Sets 2 and 3 differ from set 1 in a guardian of which this VAA has no signature: for the contract, too, only the index tells them apart.
+    // Sets 2 and 3 differ from set 1 in a guardian of which this VAA has no signature: for the contract, too, only the
+    // index tells them apart.
     expect(codes.filter((code) => code !== 'none').length).toBeGreaterThanOrEqual(4)
     expect(new Set(codes.filter((code) => code !== 'none'))).toEqual(new Set(['VAA_GUARDIAN_INDEX', 'VAA_SIGNATURE_INVALID']))
   })

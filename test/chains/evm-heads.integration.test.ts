@@ -34,7 +34,10 @@ describe('head tracker', () => {
     return { height: Number(block.number), hash: block.hash }
   }
 
-  /** Mines blocks of which the first has a payment: blocks that replace them are surely others (anvil makes equal empty blocks twice). */
+  /**
+   * Mines blocks of which the first has a payment: blocks that replace them are surely others (anvil makes equal empty
+   * blocks twice).
+   */
   async function minePaid(chain: EvmChain, blocks: number): Promise<void> {
     const signer = await devnetSigner(32)
     const nonce = Number(await anvil.rpc<string>('eth_getTransactionCount', [signer.address, 'latest']))

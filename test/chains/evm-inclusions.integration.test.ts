@@ -88,7 +88,8 @@ describe('inclusions', () => {
     node.requests.length = 0
     const seen = new Promise((resolve) => chain.watch([`0x${'ab'.repeat(32)}`, hash]).onChange(resolve))
     expect(await seen).toMatchObject({ kind: 'included', receipt: { hash, block: { height: before + 1 } } })
-    // One for the unknown hash, with the next poll, and one for the block's; and no third one with the polls after that.
+    // One for the unknown hash, with the next poll, and one for the block's; and no third one with the polls after
+    // that.
     await expect.poll(() => receiptCalls().length).toBeGreaterThanOrEqual(2)
     const polls = node.requests.length
     await expect.poll(() => node.requests.length).toBeGreaterThan(polls + 1)

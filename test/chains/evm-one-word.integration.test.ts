@@ -13,7 +13,10 @@ const gwei = 10n ** 9n
 const intent = { to: address, data: '0x', value: '1' }
 const dear = `0x${(5_000n * gwei).toString(16)}`
 
-/** Reads that one node answers: where its answer would stop deliveries, or would be remembered, it is asked of the others. */
+/**
+ * Reads that one node answers: where its answer would stop deliveries, or would be remembered, it is asked of the
+ * others.
+ */
 describe('one node of three lies, and is asked first', () => {
   const { anvil, connect, connectBehind } = evmSetting(60)
 

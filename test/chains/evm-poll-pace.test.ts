@@ -1,7 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import { createPollPace } from '../../chains/evm/heads/poll-pace.ts'
 
-/** Polls a chain whose blocks come at these times, ms, until the last came; returns how many polls each block took, and how late it was seen at most and on average. */
+/**
+ * Polls a chain whose blocks come at these times, ms, until the last came; returns how many polls each block took, and
+ * how late it was seen at most and on average.
+ */
 function run(blockTimeMs: number, blocks: readonly number[], skip = 20) {
   let now = 0
   const pace = createPollPace(blockTimeMs, () => now)

@@ -11,7 +11,10 @@ import { evmSetting } from './setting.ts'
 
 const to = devnetAccount(1).address
 
-/** One node alone waits for the next block, or for four block times: long enough that here it is always the block, and a poll every two seconds. */
+/**
+ * One node alone waits for the next block, or for four block times: long enough that here it is always the block, and a
+ * poll every two seconds.
+ */
 const patient = { blockTimeMs: 4_000 }
 
 describe('verdicts of more than half of the nodes', () => {

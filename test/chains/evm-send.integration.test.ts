@@ -83,7 +83,9 @@ describe('what anvil answers to a send', () => {
 
     beforeAll(async () => (other = await startRpcProxy(anvil.url)))
 
-    /** Sends through two nodes, of which the proxied one, first or last, refuses with this text and passes nothing on. */
+    /**
+     * Sends through two nodes, of which the proxied one, first or last, refuses with this text and passes nothing on.
+     */
     async function sendBeside(message: string, account: number, place: 'first' | 'last'): Promise<SendOutcome> {
       const urls = place === 'first' ? [other.url, anvil.url] : [anvil.url, other.url]
       const both = testChain(urls)

@@ -15,7 +15,9 @@ const raw = (branch: string, height: number) => ({
   transactions: [],
 })
 
-/** Nodes on branches of their own, each with its finalized height. What we keep, of the branch `a`, ends below `head`. */
+/**
+ * Nodes on branches of their own, each with its finalized height. What we keep, of the branch `a`, ends below `head`.
+ */
 function setting(nodes: readonly { branch: string; final: number }[], head = 60) {
   const kept = createBlockCache()
   const rises: number[] = []

@@ -11,7 +11,10 @@ import { temporaryFolder } from '../helpers/folders.ts'
 type Shell = (typeof completedShells)[number]
 type Line = readonly string[]
 
-/** A call that blocks this process is ended by nothing else: a shell whose prompt never comes would hold up the whole run. */
+/**
+ * A call that blocks this process is ended by nothing else: a shell whose prompt never comes would hold up the whole
+ * run.
+ */
 const ended = { timeout: 120_000, killSignal: 'SIGKILL' } as const
 
 const scriptFor = async (shell: Shell) => (await runCli(['completion', shell])).out

@@ -53,7 +53,8 @@ async function compiled(program: string): Promise<string> {
   return (await run(process.execPath, ['-e', `${load}; const { main } = loadMain('test'); ${program}`])).stdout
 }
 
-// As load.cjs reads them. A short id, `0x5290…9ee7`, was not known for one: esbuild leaves what stands in a regular expression as it is.
+// As load.cjs reads them. A short id, `0x5290…9ee7`, was not known for one: esbuild leaves what stands in a regular
+// expression as it is.
 test('every compiled file is ASCII', async () => {
   const at = (await compiledFolder()) ?? ''
   const { packages } = createRequire(import.meta.url)(join(at, 'root.cjs')) as { packages: string }

@@ -99,7 +99,10 @@ describe('config check', () => {
   })
 })
 
-/** Keystores are slow to open by design, and connections that are never made run into their time-outs: much later on a busy machine. */
+/**
+ * Keystores are slow to open by design, and connections that are never made run into their time-outs: much later on a
+ * busy machine.
+ */
 const slow = { timeout: 120_000 }
 
 describe('keystore', slow, () => {

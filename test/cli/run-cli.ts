@@ -19,7 +19,10 @@ export interface CliSetting {
   readonly cwd?: string
   /** Called with every text on stderr. */
   readonly onError?: (text: string) => void
-  /** With a token of the level admin and the name night-shift, if the command line names a good config and `env` has no token. Default: true. */
+  /**
+   * With a token of the level admin and the name night-shift, if the command line names a good config and `env` has no
+   * token. Default: true.
+   */
   readonly asAdministrator?: boolean
 }
 

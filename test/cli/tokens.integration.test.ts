@@ -247,11 +247,17 @@ test('the first start shows the first token on a terminal, and never in the log;
   expect(await start(false)).toBe('')
 })
 
-/** These run until they are stopped, wait for a chain, or write where the test runs: others run them (test/e2e, test/workers, test/cli). */
+/**
+ * These run until they are stopped, wait for a chain, or write where the test runs: others run them (test/e2e,
+ * test/workers, test/cli).
+ */
 const elsewhere =
   /^(run|codec-server|doctor|init|transfer watch|audit run|lane (top-up|sweep|send)|keystore|archive run --every|completion)\b/
 
-/** What a ledger worker, a Temporal and one lane answer: these succeed. All others may say why they do not, by a code of the catalogue. */
+/**
+ * What a ledger worker, a Temporal and one lane answer: these succeed. All others may say why they do not, by a code of
+ * the catalogue.
+ */
 const succeeds =
   /^(settings|halt|unhalt|deny|fees|setup temporal|config|token (create|list|keys|rotate-key)|transfer list|stream list|lane (show|pause|resume|drain|forbid|set-window|batches|transactions)|audit show)\b/
 

@@ -16,7 +16,9 @@ import { type Ledgers, startLedgers } from '../lanes/setting.ts'
 import { runCli } from './run-cli.ts'
 import { temporaryFolder } from '../helpers/folders.ts'
 
-/** Transfers on a real Temporal whose chains have no worker: what is shown and ordered is what the server itself knows. */
+/**
+ * Transfers on a real Temporal whose chains have no worker: what is shown and ordered is what the server itself knows.
+ */
 const folder = temporaryFolder()
 let file = ''
 let ledgers: Ledgers

@@ -9,7 +9,10 @@ export interface ScannedSourceHarness {
   readonly bridge: Bridge
   /** Users' transfers, in blocks that are not final yet. */
   start(count: number): Promise<void>
-  /** What is in the latest block of the source, or of the target, is final from here on. Resolves with the height of that block. */
+  /**
+   * What is in the latest block of the source, or of the target, is final from here on. Resolves with the height of
+   * that block.
+   */
   finalise(end: 'source' | 'target'): Promise<number>
   /** Delivers these, in a block of the target that is not final yet. */
   deliver(transfers: readonly Transfer[]): Promise<void>

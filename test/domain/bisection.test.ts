@@ -81,7 +81,8 @@ describe('bisection of batches', () => {
       fc.property(fc.integer({ min: 1, max: 40 }), fc.integer({ min: 1, max: 400 }), (room, count) => {
         const { completed, isolated, sizes } = run(bisection(), upTo(count), new Set(), room)
         expect([ascending(completed), isolated]).toEqual([upTo(count), []])
-        // The way down from 20 to the size that fits, once; then at worst every third try is too large, followed by its two halves.
+        // The way down from 20 to the size that fits, once; then at worst every third try is too large, followed by its
+        // two halves.
         expect(sizes.filter((size) => size > room).length).toBeLessThanOrEqual(Math.ceil(sizes.length / 3) + 20)
       }),
     )

@@ -9,7 +9,10 @@ export const quarterHour = 15 * 60 * 20
 const hash = (text: string) => createHash('sha256').update(text).digest('hex')
 const digits = (text: string, length: number) => Number.parseInt(hash(text).slice(0, length), 16)
 
-/** The entry of a transfer that is in a block: ids, hashes, gas and fees as they are on chains; `perBlock` transfers have the fees of their block. */
+/**
+ * The entry of a transfer that is in a block: ids, hashes, gas and fees as they are on chains; `perBlock` transfers
+ * have the fees of their block.
+ */
 export function keptEntry(index: number, { attempts = 1, perBlock = 20 } = {}): Entry {
   const block = Math.floor(index / perBlock)
   const fee = 30_000_000_000 + digits(`fee ${block}`, 7)

@@ -16,7 +16,10 @@ interface ModelBlock {
   readonly txs: readonly ModelTx[]
 }
 
-/** One account on a chain with a pool that keeps go-ethereum's rules for it: nonces in order, replacements 10 % dearer in both fields. */
+/**
+ * One account on a chain with a pool that keeps go-ethereum's rules for it: nonces in order, replacements 10 % dearer
+ * in both fields.
+ */
 export class ModelChain {
   balance = 0n
   /** Transactions before there was a lane. */
@@ -79,7 +82,10 @@ export class ModelChain {
     this.#blocks.push({ hash: `b${++this.#hashes}`, txs })
   }
 
-  /** Replaces up to `depth` blocks that are not final by as many empty ones; what was in them returns to the pool, or is forgotten. */
+  /**
+   * Replaces up to `depth` blocks that are not final by as many empty ones; what was in them returns to the pool, or is
+   * forgotten.
+   */
   reorg(depth: number, forget: boolean): void {
     const gone = this.#blocks.splice(this.#blocks.length - Math.min(depth, this.#finalDepth, this.height))
     for (const tx of gone.flatMap((block) => block.txs)) {

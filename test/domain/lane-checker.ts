@@ -23,8 +23,8 @@ interface Past {
 const believedMs = 60_000
 
 /**
- * A ledger that is checked at every step: its state is frozen, goes through JSON, requests one by one give the same as together, and every
- * answer is held against the checker's own books.
+ * A ledger that is checked at every step: its state is frozen, goes through JSON, requests one by one give the same as
+ * together, and every answer is held against the checker's own books.
  */
 export class CheckedLane {
   state: LaneState
@@ -64,7 +64,10 @@ export class CheckedLane {
     this.#past = []
   }
 
-  /** The workflow was reset: what was asked since is applied once more, signals first or last; or, if they are excluded, nothing of it. */
+  /**
+   * The workflow was reset: what was asked since is applied once more, signals first or last; or, if they are excluded,
+   * nothing of it.
+   */
   reset(steps: number, applied: 'all' | 'late signals' | 'nothing'): void {
     const since = this.#past.slice(-steps)
     const [first] = since
@@ -128,7 +131,10 @@ export class CheckedLane {
     return { response, rolledBack }
   }
 
-  /** A process is about to sign attempt `index` of a nonce that the ledger of `epoch` gave for `intentId` (undefined: a no-op). */
+  /**
+   * A process is about to sign attempt `index` of a nonce that the ledger of `epoch` gave for `intentId` (undefined: a
+   * no-op).
+   */
   signing(epoch: number, nonce: number, index: number, attempt: Attempt, intentId: string | undefined): void {
     if (epoch !== this.epoch) return
     const entry = this.state.entries[nonce]
@@ -234,7 +240,8 @@ export class CheckedLane {
     }
     if (request.kind === 'withdraw') {
       const nonce = held.get(request.intentId)
-      // A ledger that has not read the account, or has found another's transactions in the pool, can't promise that nothing is mined.
+      // A ledger that has not read the account, or has found another's transactions in the pool, can't promise that
+      // nothing is mined.
       const unsure = request.how === 'cancel' && (!after.synced || hasInherited(after))
       const stale = this.now - (before.observed?.at ?? 0) > withoutWorkerMs
       const unminedYet = nonce !== undefined && nonce >= (before.observed?.latest ?? 0)

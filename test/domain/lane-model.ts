@@ -32,7 +32,10 @@ interface PendingTransaction {
   /** Highest that was ever signed here: what the ledger forgot still has to be outbid. */
   outbid: readonly Attempt[]
   signed: number
-  /** The ledger knows less of the nonce than we: it was wiped. What was signed is still sent, but nothing of it is claimed or raised. */
+  /**
+   * The ledger knows less of the nonce than we: it was wiped. What was signed is still sent, but nothing of it is
+   * claimed or raised.
+   */
   forgotten: boolean
 }
 
@@ -52,7 +55,10 @@ interface Process {
   asked: { request: LaneRequest; heard: string; waiting: boolean }[]
 }
 
-/** A chain, a ledger and some processes with the key. Each method is one thing that can happen; numbers choose among what is there. */
+/**
+ * A chain, a ledger and some processes with the key. Each method is one thing that can happen; numbers choose among
+ * what is there.
+ */
 export class Network {
   chain: ModelChain
   readonly lane: CheckedLane
@@ -151,7 +157,10 @@ export class Network {
     this.lane.apply({ requests: [request] }, signal)
   }
 
-  /** A devnet that was reset: all processes find out, and drop what they drove. They report it to a ledger that knows a final block. */
+  /**
+   * A devnet that was reset: all processes find out, and drop what they drove. They report it to a ledger that knows a
+   * final block.
+   */
   replaceChain(): void {
     const { final } = this.lane.state.observed ?? {}
     this.chain = new ModelChain(this.#options.first, this.#options.finalDepth)
@@ -191,8 +200,8 @@ export class Network {
   }
 
   /**
-   * From here on nothing goes wrong: money is there, blocks come, processes look, tell, obey and raise what is stuck. Ends when the ledger
-   * owes nothing; throws when it does not get there.
+   * From here on nothing goes wrong: money is there, blocks come, processes look, tell, obey and raise what is stuck.
+   * Ends when the ledger owes nothing; throws when it does not get there.
    */
   settle(): void {
     this.chain.balance = 10n ** 18n
@@ -210,7 +219,8 @@ export class Network {
       }
       this.chain.mine(3, 50n)
       const { synced, next, observed, entries } = this.lane.state
-      // Both must say so: after a reorganisation deeper than finality the ledger learns only a block later that its nonces are gone.
+      // Both must say so: after a reorganisation deeper than finality the ledger learns only a block later that its
+      // nonces are gone.
       const done = observed?.finalized === next && this.chain.head().finalized === next
       if (synced && done && Object.keys(entries).length === 0) return
     }
@@ -284,7 +294,10 @@ export class Network {
     return this.lane.apply({ requests, run: heard, ...(observe && { observe: seen }), ...(known && { known }) }).response
   }
 
-  /** As lanes/account/account-checks.ts finds it out; that more than half of the nodes agree is that the chain says so, too. */
+  /**
+   * As lanes/account/account-checks.ts finds it out; that more than half of the nodes agree is that the chain says so,
+   * too.
+   */
   #isUndone({ finalized, final }: Head): boolean {
     const { observed } = this.lane.state
     const { finalized: agreed } = this.chain.head()

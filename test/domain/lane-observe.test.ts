@@ -209,7 +209,8 @@ describe('sync', () => {
     expect(Object.values(lane.state.entries).map((entry) => entry.fill)).toEqual([undefined, undefined])
   })
 
-  // Regression: externally used nonces that a reorg gave back had no entry: they were not filled, and the lane was blocked.
+  // Regression: externally used nonces that a reorg gave back had no entry: they were not filled, and the lane was
+  // blocked.
   test('what was used before or without the ledger and falls out of its block is filled too', () => {
     const lane = new Bench()
     lane.observe({ latest: 7, height: 101 })

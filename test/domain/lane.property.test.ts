@@ -2,7 +2,10 @@ import { ownerOf, Network, type NetworkOptions } from './lane-model.ts'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 
-/** Things that can happen, and how often beside the others. The numbers choose which process, which intent, which transaction, how much. */
+/**
+ * Things that can happen, and how often beside the others. The numbers choose which process, which intent, which
+ * transaction, how much.
+ */
 const events: Record<string, [weight: number, (network: Network, a: number, b: number, c: number) => unknown]> = {
   ask: [10, (network, a, b, c) => network.ask(a, b % 6, ['20', '100', '300'][c % 3] ?? '100', c % 4 !== 0)],
   find: [4, (network, a, b, c) => network.ask(a, b % 6, '100', c % 4 !== 0, 'find')],
@@ -82,7 +85,8 @@ const histories = fc.array(event, { maxLength: 80, size: 'max' })
 
 /** What broke a rule once. */
 const found: [NetworkOptions, Event[]][] = [
-  // All are silent for longer than a height is believed; then a process tells of a lower one, and with it of a block that went away.
+  // All are silent for longer than a height is believed; then a process tells of a lower one, and with it of a block
+  // that went away.
   [
     { window: 1, fillAfterBlocks: 1, finalDepth: 1, first: 0, minimumBalance: 0 },
     [
@@ -95,7 +99,8 @@ const found: [NetworkOptions, Event[]][] = [
       ['observe', 2, 0, 0],
     ],
   ],
-  // A nonce that was given back, in a block meanwhile, is inherited after a reset, and packed before the next observation.
+  // A nonce that was given back, in a block meanwhile, is inherited after a reset, and packed before the next
+  // observation.
   [
     { window: 1, fillAfterBlocks: 1, finalDepth: 1, first: 0, minimumBalance: 0 },
     [

@@ -5,7 +5,10 @@ import { apply } from '../../domain/lane/reducer/reducer.ts'
 import { freeze, json } from './lane-books.ts'
 import assert from 'node:assert/strict'
 
-/** The same ledger as a plain one, which packs all that it can: it answers the same, and is the same once it is unpacked. */
+/**
+ * The same ledger as a plain one, which packs all that it can: it answers the same, and is the same once it is
+ * unpacked.
+ */
 export class PagedLane {
   /** Pages that it had, summed over all steps. */
   pages = 0

@@ -9,8 +9,8 @@ import { parkOrRelease } from './stream-requests.ts'
 import assert from 'node:assert/strict'
 
 /**
- * A source that forks, hides logs and has a table; a target; transfers; two agents that hold old states; and the stream, held against the
- * truth after every step. Each method is one thing that can happen.
+ * A source that forks, hides logs and has a table; a target; transfers; two agents that hold old states; and the
+ * stream, held against the truth after every step. Each method is one thing that can happen.
  */
 export class StreamModel {
   blocks: SourceBlock[] = [{ hash: 'genesis', numbers: [] }]
@@ -55,7 +55,10 @@ export class StreamModel {
     while (this.blocks.length < length) this.mine(this.blocks.length % 2 === 0 ? transfers : 0)
   }
 
-  /** Whether the stream knows of numbers above its cursor: no block hash binds them, so that no fork of them would show (docs/concepts/streams.md). */
+  /**
+   * Whether the stream knows of numbers above its cursor: no block hash binds them, so that no fork of them would show
+   * (docs/concepts/streams.md).
+   */
   #isUnbound(): boolean {
     const { cursor, next, exceptions } = this.stream
     // A fork that is to be found takes them with it.
@@ -147,7 +150,10 @@ export class StreamModel {
     if (answer?.kind === 'full') this.#some(a, read.numbers)
   }
 
-  /** The count and the table at a final block, then what it shows of gaps and of open numbers, started again as far as there is room. */
+  /**
+   * The count and the table at a final block, then what it shows of gaps and of open numbers, started again as far as
+   * there is room.
+   */
   audit(a: number, back: number, crash: boolean): void {
     const height = Math.max(0, this.final - back)
     const table = this.all(height)
@@ -205,7 +211,10 @@ export class StreamModel {
     this.tell(0, { kind: 'skip', number: String(number), by: 'ops', reason: 'test' })
   }
 
-  /** A watermark from elsewhere: what is true of the source's final blocks, whether the stream knows of it yet or not, and `above` it nothing. */
+  /**
+   * A watermark from elsewhere: what is true of the source's final blocks, whether the stream knows of it yet or not,
+   * and `above` it nothing.
+   */
   trust(above: number): void {
     const all = this.all(this.final)
     const open = all.findIndex(([, id]) => !this.proved.has(id) && !this.ended.has(id))
@@ -321,7 +330,9 @@ export class StreamModel {
     return { kind: 'closed', number: String(number), outcome: 'rejected', reason: 'not a message' }
   }
 
-  /** What is under way, copies, checkpoints: from before a fork of what was final they would be about other transfers. */
+  /**
+   * What is under way, copies, checkpoints: from before a fork of what was final they would be about other transfers.
+   */
   #forget(): void {
     this.#sent = []
     this.#copies = []

@@ -27,7 +27,10 @@ export function completed(from: number, to = from): StreamRequest {
   return { kind: 'completed', numbers: [[String(from), String(to)]], from: 1, to: 1 }
 }
 
-/** One of the numbers that are started is parked, or waits for long, or, if it did, runs again. Undefined: none is started. */
+/**
+ * One of the numbers that are started is parked, or waits for long, or, if it did, runs again. Undefined: none is
+ * started.
+ */
 export function parkOrRelease(state: StreamState, which: number): StreamRequest | undefined {
   const outside = intervalsOutside(state).flatMap((intervals) => takeNumbers(intervals, 0n, 1_000))
   const all = [...state.open, ...outside.map((number) => ({ number: String(number), why: true }))]

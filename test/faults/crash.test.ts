@@ -15,7 +15,10 @@ const window = 5
 
 type Form = 'auto' | 'queue'
 
-/** Where the process dies, the how-maniest time it comes there, how transfers were broadcast, and what that leaves behind. */
+/**
+ * Where the process dies, the how-maniest time it comes there, how transfers were broadcast, and what that leaves
+ * behind.
+ */
 const deaths: readonly (readonly [Failpoint, number, Form, string])[] = [
   // First: the ledgers are new, so that none continues as new before there are transfers.
   ['lane-continue-as-new', 1, 'auto', 'the ledger in the middle of continue-as-new'],

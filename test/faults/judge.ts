@@ -23,8 +23,9 @@ export async function inFlight(stage: Stage, sent: readonly Sent[]): Promise<num
 }
 
 /**
- * Each transfer ended as delivered by our lane; the independent checker finds each redeemed once, every nonce used, and as many transactions
- * of the lane as transfers: no call twice, no no-op. Nothing is left running, in the pool or in the ledger.
+ * Each transfer ended as delivered by our lane; the independent checker finds each redeemed once, every nonce used, and
+ * as many transactions of the lane as transfers: no call twice, no no-op. Nothing is left running, in the pool or in
+ * the ledger.
  */
 export async function allDeliveredOnce(stage: Stage, sent: readonly Sent[] = stage.sent, timeoutMs = 150_000): Promise<void> {
   const ends = await stage.outcomes(sent, timeoutMs)

@@ -95,7 +95,8 @@ describe('nodes that do wrong', { timeout: 400_000 }, () => {
       expect(wastedTransactions).toBe(0)
       return (active?.strikes ?? 0) > 0
     }
-    // A node that has just been found to lag (the test before) is asked last for a while: its fault befalls nobody until it leads again.
+    // A node that has just been found to lag (the test before) is asked last for a while: its fault befalls nobody
+    // until it leads again.
     await until(struck, { timeoutMs: 180_000, what: 'the fault to have struck' })
   })
 

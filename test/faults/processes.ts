@@ -32,7 +32,9 @@ export function sendCoins(stage: Stage, count: number): Promise<Sent[]> {
   )
 }
 
-/** Waits until the failpoint has killed the process. Throws if it has not fired, or if the process ended in another way. */
+/**
+ * Waits until the failpoint has killed the process. Throws if it has not fired, or if the process ended in another way.
+ */
 export async function died(stage: Stage, doomed: PortageProcess): Promise<void> {
   await until(() => doomed.ended !== undefined, { timeoutMs: 120_000, what: 'the failpoint to kill its process' })
   if (doomed.ended !== 'ended by SIGKILL') throw new Error(`The process ${doomed.ended}, not by its failpoint: ${doomed.tail()}`)
@@ -53,7 +55,10 @@ export async function stateOf({ pid }: PortageProcess): Promise<string> {
   return stdout.trim()
 }
 
-/** Submits all messages to a process again, as after an outage: those that a dead process had not taken start now, the rest is known. */
+/**
+ * Submits all messages to a process again, as after an outage: those that a dead process had not taken start now, the
+ * rest is known.
+ */
 export async function resubmit(stage: Stage, portage: PortageProcess, sent: readonly Sent[]): Promise<void> {
   await Promise.all(
     sent.map(async (one) => {

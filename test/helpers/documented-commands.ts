@@ -49,7 +49,10 @@ export function documentedCommands(): DocumentedCommand[] {
   )
 }
 
-/** The command lines in the `sh` blocks of a document: also within `$(…)`, after variables, and as `node bin/portage.js`. A line that ends with `\` goes on. */
+/**
+ * The command lines in the `sh` blocks of a document: also within `$(…)`, after variables, and as `node
+ * bin/portage.js`. A line that ends with `\` goes on.
+ */
 export function commandLines(text: string): string[] {
   const blocks = shellBlocks(text).map((body) => body.replaceAll(/\\\n\s*/g, ''))
   return blocks
@@ -64,7 +67,9 @@ export function commandLines(text: string): string[] {
 const reading =
   /^(audit show|config (check|schema)|doctor(?! --send-test)|fees show|lane (list|show|transactions|batches)|node list|notifications list|settings|stream list|stuck|token (keys|list)|transfer (list|show))\b/
 
-/** The documented command lines that change nothing, each once, but for those with a `<word>` that has no value here. */
+/**
+ * The documented command lines that change nothing, each once, but for those with a `<word>` that has no value here.
+ */
 export function readingCommands(values: Values): (readonly string[])[] {
   const lines = documentedCommands().flatMap(({ line }) => {
     const typed = line.replace(/\s#.*$/, '')
@@ -78,7 +83,10 @@ export function readingCommands(values: Values): (readonly string[])[] {
 
 const placeholder = /"?<([a-z][a-z ]*)>"?/g
 
-/** The words of a command line up to a pipe, a redirection, a comment or the end of `$(…)`, with a value in the place of each `<word>`. Throws Error for one without a value. */
+/**
+ * The words of a command line up to a pipe, a redirection, a comment or the end of `$(…)`, with a value in the place of
+ * each `<word>`. Throws Error for one without a value.
+ */
 export function argvOf(line: string, values: Values = samples): string[] {
   const filled = line.replaceAll(placeholder, (_, name: string) => {
     if (values[name] === undefined) throw new Error(`${line}: <${name}> has no sample in test/helpers/documented-commands.ts`)
@@ -99,7 +107,10 @@ function withoutRuns(tree: Commands): Commands {
   return Object.fromEntries(Object.entries(tree).map(([name, spec]) => [name, inert(spec)]))
 }
 
-/** Parses a command line by the real command tree, and runs nothing. Throws CommanderError as a wrong command line does; resolves with the text of a help that it asks for. */
+/**
+ * Parses a command line by the real command tree, and runs nothing. Throws CommanderError as a wrong command line does;
+ * resolves with the text of a help that it asks for.
+ */
 export async function parseCommand(argv: readonly string[]): Promise<void> {
   const program = createProgram(
     { ...process, stdout: { write: () => true }, stderr: { write: () => true } },

@@ -10,7 +10,10 @@ export const curlPages = [
   ...['docs/start/devnet.md', 'docs/start/devnet.md'],
 ]
 
-/** The `sh` blocks of README.md and docs/ that call curl, except those of the guide to the API, which has a test of its own. */
+/**
+ * The `sh` blocks of README.md and docs/ that call curl, except those of the guide to the API, which has a test of its
+ * own.
+ */
 export function curlBlocks(): { readonly document: string; readonly block: string }[] {
   const documents = ['README.md', ...docsPages.filter((page) => page !== apiGuide)]
   return documents.flatMap((document) =>

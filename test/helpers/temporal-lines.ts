@@ -2,7 +2,9 @@ import { docsPages, shellBlocks, textOf } from './documents.ts'
 
 const commandsPage = 'docs/operate/temporal/commands.md'
 
-/** Heading of docs/operate/temporal/commands.md → the command lines below it. Sections without commands are left out. */
+/**
+ * Heading of docs/operate/temporal/commands.md → the command lines below it. Sections without commands are left out.
+ */
 export const page: ReadonlyMap<string, readonly string[]> = new Map(
   textOf(commandsPage)
     .split(/^## /m)
@@ -15,8 +17,8 @@ export const page: ReadonlyMap<string, readonly string[]> = new Map(
 )
 
 /**
- * Whole lines for `temporal` in the other documents, in blocks and in sentences. Left out are tables that only name commands, and lines that need a codec
- * server (test/e2e/secrets.test.ts runs those).
+ * Whole lines for `temporal` in the other documents, in blocks and in sentences. Left out are tables that only name
+ * commands, and lines that need a codec server (test/e2e/secrets.test.ts runs those).
  */
 export const elsewhere = ['README.md', ...docsPages]
   .filter((name) => name !== commandsPage && name !== 'docs/start/coming-from.md')

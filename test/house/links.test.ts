@@ -27,7 +27,9 @@ function anchorsOf(page: string): ReadonlySet<string> {
 
 const withoutCode = (text: string) => text.replaceAll(/^```[\s\S]*?^```/gm, '').replaceAll(/`[^`\n]*`/g, '')
 
-/** The links of a document that lead nowhere: to a file that is missing, or to a heading that its page does not have. */
+/**
+ * The links of a document that lead nowhere: to a file that is missing, or to a heading that its page does not have.
+ */
 function brokenLinks(path: string, text: string): string[] {
   const links = [
     ...[...withoutCode(text).matchAll(/\]\(([^)\s]+)\)/g)].map(([, link = '']) => link),
@@ -42,7 +44,9 @@ function brokenLinks(path: string, text: string): string[] {
   })
 }
 
-/** The pages of docs that a text names by path, with a heading after it: `docs/x.md#anchor` or `docs/x.md, "Heading"`. */
+/**
+ * The pages of docs that a text names by path, with a heading after it: `docs/x.md#anchor` or `docs/x.md, "Heading"`.
+ */
 function brokenMentions(text: string): string[] {
   const mentions = text.matchAll(/(?<![\w./-])(docs\/[\w/-]+\.(?:md|svg|png|json))(?:#([\w-]+)|,? \(?\\*"([A-Z][^"\\\n]*)\\*")?/g)
   return [...mentions].flatMap(([mention, page = '', anchor, heading]) => {

@@ -17,8 +17,8 @@ export function patchesOf({ events }: RecordedHistory): string[] {
 }
 
 /**
- * The patch ids without evidence. A patch needs a history that has its marker, and one of the same name in an earlier release that does not: the
- * two come to the same place, one before and one after the change.
+ * The patch ids without evidence. A patch needs a history that has its marker, and one of the same name in an earlier
+ * release that does not: the two come to the same place, one before and one after the change.
  */
 export function patchesWithoutHistories(ids: readonly string[], histories: readonly ReleasedHistory[]): string[] {
   const releases = [...new Set(histories.map(({ release }) => release))]

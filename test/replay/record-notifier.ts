@@ -10,7 +10,10 @@ import { runTemporalCli } from '../helpers/e2e-cli.ts'
 import { receiverAt, startNotificationSetting } from '../operations/notifications/setting.ts'
 import type { Keep } from './record.ts'
 
-/** A notifier whose receiver fails, is told, is disabled and enabled again, up to its continue-as-new; and the record of a reversal. */
+/**
+ * A notifier whose receiver fails, is told, is disabled and enabled again, up to its continue-as-new; and the record of
+ * a reversal.
+ */
 export async function recordNotifier(keep: Keep): Promise<void> {
   const on = await startNotificationSetting()
   let status = 503

@@ -6,7 +6,10 @@ import { runTemporalCli } from '../helpers/e2e-cli.ts'
 import { startLedgers } from '../lanes/setting.ts'
 import type { Keep } from './record.ts'
 
-/** Two runs of a stream, the first begun with a checkpoint, both up to their continue-as-new: scans, gaps, completions, a fork, signals, a refusal. */
+/**
+ * Two runs of a stream, the first begun with a checkpoint, both up to their continue-as-new: scans, gaps, completions,
+ * a fork, signals, a refusal.
+ */
 export async function recordStreams(keep: Keep): Promise<void> {
   const ledgers = await startLedgers()
   const { client } = ledgers.temporal

@@ -22,7 +22,10 @@ function grpc(code: number, details = 'a detail'): ServiceError {
   return new ServiceError('Failed to do something', { cause })
 }
 
-/** As a native connection throws it where no method of the SDK is between: its own error, of the same name as the client's. */
+/**
+ * As a native connection throws it where no method of the SDK is between: its own error, of the same name as the
+ * client's.
+ */
 function native(code: number, details = 'a detail'): Error {
   class NativeServiceError extends Error {}
   SymbolBasedInstanceOfError('ServiceError')(NativeServiceError)

@@ -87,11 +87,15 @@ export interface Scripted {
   readonly traced: { readonly headers: Headers[]; readonly runs: TracedRun[] }
   /** The log lines of a transfer, as the process writes them. */
   logged(handle: WorkflowHandle): Record<string, unknown>[]
-  /** @param headers of the start @param workflowTaskTimeout a step at hand that takes longer than most of it outlasts its task; absent: the server's 10 s */
+  /**
+   * @param headers of the start @param workflowTaskTimeout a step at hand that takes longer than most of it outlasts
+   * its task; absent: the server's 10 s
+   */
   start(options?: Omit<TransferInput, 'transfer'>, headers?: Headers, workflowTaskTimeout?: '1s'): Promise<WorkflowHandle>
   /**
-   * Starts one with a deadline that comes after what it has to be asked before (`asked` says so), and before its first wait of ten seconds is over. On a machine that
-   * stands the deadline may pass first: then the next one has twice the time.
+   * Starts one with a deadline that comes after what it has to be asked before (`asked` says so), and before its first
+   * wait of ten seconds is over. On a machine that stands the deadline may pass first: then the next one has twice the
+   * time.
    */
   startWithDeadline(asked: (steps: Scripted['asked']) => boolean): Promise<{ handle: WorkflowHandle; deadline: number }>
   /** Tells it to try now. One that has ended by then needs no word. */
@@ -107,7 +111,10 @@ export interface Scripted {
   nextRun(handle: WorkflowHandle): Promise<void>
 }
 
-/** For the suite that calls it: a real server, the real workflow, and workers with such steps. @param tracing as in a process that sends traces */
+/**
+ * For the suite that calls it: a real server, the real workflow, and workers with such steps. @param tracing as in a
+ * process that sends traces
+ */
 export function scriptedTransfers(tracing = false): Scripted {
   let server: TemporalServer
   let temporal: Temporal

@@ -14,7 +14,9 @@ import { currentDetails, summaries } from '../helpers/e2e-web-ui.ts'
 import { elsewhere, page, queries } from '../helpers/temporal-lines.ts'
 import { landed, lanes, scriptedTransfers, sound, waiting } from './scripted.ts'
 
-/** The acts of an operator who has nothing but the `temporal` command line, on a real server with the real workflows. */
+/**
+ * The acts of an operator who has nothing but the `temporal` command line, on a real server with the real workflows.
+ */
 describe("Temporal's own commands", () => {
   const on = scriptedTransfers()
   const done = new Set<string>()

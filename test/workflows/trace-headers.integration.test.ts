@@ -67,7 +67,10 @@ describe('The trace of a transfer', () => {
     run_id: expect.any(String),
     time: expect.any(String),
   }
-  /** In the order in which they were written. A task that a machine did too slowly is done again, with its lines: each once. */
+  /**
+   * In the order in which they were written. A task that a machine did too slowly is done again, with its lines: each
+   * once.
+   */
   const said = (handle: Parameters<typeof on.logged>[0]) => {
     const told = on.logged(handle)
     return told.filter(({ message, code }, index) => index === told.findIndex((one) => one['message'] === message && one['code'] === code))

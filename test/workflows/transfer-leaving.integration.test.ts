@@ -16,7 +16,10 @@ describe('A transfer', () => {
   describe('past its deadline', () => {
     const admitted = (asked: Scripted['asked']) => asked.admit.length > 0
     const broadcast = (asked: Scripted['asked']) => asked.broadcast.length > 0
-    /** Holds nonce 7 until its lane was asked for a no-op and the transfer was told to look. Only then is there an answer, so that the word cannot come after it. */
+    /**
+     * Holds nonce 7 until its lane was asked for a no-op and the transfer was told to look. Only then is there an
+     * answer, so that the word cannot come after it.
+     */
     async function startHolding(answer: Script['broadcast']) {
       let started = (_: WorkflowHandle): void => {}
       let told: Promise<void> | undefined

@@ -16,8 +16,8 @@ import { toRow } from '../../temporal/client/transfers/transfer-list.ts'
 import { landed, lanes, waiting, ready, scriptedTransfers, sound, transfer } from './scripted.ts'
 
 /**
- * The transfer workflow on a real server, with scripted steps: on real chains each of these cases would take hours of a stalled chain. Transfers over
- * real chains are in test/e2e.
+ * The transfer workflow on a real server, with scripted steps: on real chains each of these cases would take hours of a
+ * stalled chain. Transfers over real chains are in test/e2e.
  */
 describe('The transfer workflow', () => {
   const on = scriptedTransfers()

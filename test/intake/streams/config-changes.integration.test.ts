@@ -54,7 +54,9 @@ describe('a config that changes while its stream runs', () => {
   })
 })
 
-/** A token bridge on the chain with Wormhole's number 2. No server has its messages, and no transfer is really started. */
+/**
+ * A token bridge on the chain with Wormhole's number 2. No server has its messages, and no transfer is really started.
+ */
 describe('a source that gets a node, loses it, and is renamed', () => {
   const emitter = 'c5'.repeat(32)
   const nameOf = (chain: string) => `wormhole-token-bridge:${chain}:${emitter}`

@@ -14,7 +14,10 @@ export interface ListedRun {
   readonly result?: unknown
 }
 
-/** A client whose server has these runs and lists them in this order; it counts lists, and the inputs that it is asked for, by id. It connects to none. */
+/**
+ * A client whose server has these runs and lists them in this order; it counts lists, and the inputs that it is asked
+ * for, by id. It connects to none.
+ */
 export function listingClient(runs: readonly ListedRun[]) {
   const client = new Client({ connection: Connection.lazy() })
   const read: string[] = []

@@ -35,7 +35,10 @@ export interface Line {
   readonly fields: Record<string, unknown> | undefined
 }
 
-/** Two anvils with a native bridge, a Temporal with a worker for streams, and no worker for transfers: they stay as they were started. */
+/**
+ * Two anvils with a native bridge, a Temporal with a worker for streams, and no worker for transfers: they stay as they
+ * were started.
+ */
 export interface ScannedSetting {
   readonly network: NativeBridgeNetwork
   readonly ledgers: Ledgers
@@ -45,7 +48,10 @@ export interface ScannedSetting {
   head(): HeadEvent
   /** Whether blocks come by themselves, three a second. */
   mining(wanted: boolean): void
-  /** What the agents of signed sources are given here: all is signed, no server has anything, and what is submitted counts as started. */
+  /**
+   * What the agents of signed sources are given here: all is signed, no server has anything, and what is submitted
+   * counts as started.
+   */
   signed(): Omit<SignedAgentOptions, 'source' | 'chain' | 'auditMs'>
   /** A stream of its own that begins with the next number and block. */
   stream(options?: StreamOptions): Promise<OneStream>

@@ -15,7 +15,10 @@ import { listingClient } from './listing-client.ts'
 
 const emitter = `${'00'.repeat(12)}${'33'.repeat(20)}`
 const bridge = 'wormhole-token-bridge'
-/** What the guardians signed says so by its time here; 8 was signed by a set that has expired, and 9 by one that nobody knows. */
+/**
+ * What the guardians signed says so by its time here; 8 was signed by a set that has expired, and 9 by one that nobody
+ * knows.
+ */
 const signed = 7
 const verdicts: Readonly<Record<number, Verdict>> = {
   [signed]: { kind: 'valid' },
@@ -60,7 +63,10 @@ function clientWith(runs: readonly Run[]) {
   )
 }
 
-/** An emitter of which 1 is missing or open, or resolved, while these runs are in Temporal. Its servers have what the guardians signed. */
+/**
+ * An emitter of which 1 is missing or open, or resolved, while these runs are in Temporal. Its servers have what the
+ * guardians signed.
+ */
 async function auditWith(runs: readonly Run[], how: 'gap' | 'open' | 'resolved', { delivered = false, rounds = 1 } = {}) {
   const { client, read } = clientWith(runs)
   const [requests, fetched, submitted]: [StreamRequest[], string[], string[]] = [[], [], []]

@@ -43,7 +43,10 @@ test('only messages that a server had count: not those that are absent, delivere
   expect(unheardOf(outcomes)).toEqual([])
 })
 
-/** A stream's own reducer behind a client, in which 3 and 4 were told by servers alone at 5,000, and one subscription after another. */
+/**
+ * A stream's own reducer behind a client, in which 3 and 4 were told by servers alone at 5,000, and one subscription
+ * after another.
+ */
 function silentStream(maxOpen = 10) {
   let state = initialStream({ stream: 'test', origin: '1/0xaa', first: '3', maxOpen: 10 })
   let clock = 1_000

@@ -14,7 +14,9 @@ const minuteMs = 60 * secondMs
 
 fakeTime(Date.parse('2026-11-21T12:00:00Z'))
 
-/** A reporter of a stream with these numbers open, and a visibility store that shows a transfer so long after it ended. */
+/**
+ * A reporter of a stream with these numbers open, and a visibility store that shows a transfer so long after it ended.
+ */
 function reporter(lagMs: number, ...numbers: string[]) {
   const closedAt = new Map<string, number>()
   const recorded: string[] = []
@@ -91,7 +93,10 @@ test('the first look finds what ended in the hour before, while the agent was aw
 })
 
 describe('a look at any number of numbers outside the window', () => {
-  /** All of 1 … `many` were parked, and moved outside the window; a visibility store lists those of `parked`, the newest (here the highest) first, and counts what it lists. */
+  /**
+   * All of 1 … `many` were parked, and moved outside the window; a visibility store lists those of `parked`, the newest
+   * (here the highest) first, and counts what it lists.
+   */
   function outsideStage(many: bigint, parked: readonly bigint[], code = 'DELIVERY_IMPOSSIBLE') {
     const config = { stream: 's', origin: '1/0xaa', first: '0', maxOpen: 10 }
     let state: StreamState = { ...initialStream(config), next: String(many + 1n), outside: [{ code, packed: `1x${many - 1n}` }] }

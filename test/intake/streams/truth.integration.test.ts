@@ -18,7 +18,10 @@ describe('what a stream is held against', () => {
 
   const errors = ({ lines }: OneStream) => lines.filter(({ level }) => level === 'error').map(({ message }) => message)
 
-  /** A transfer, a snapshot of the source above it, and two more transfers, all of them scanned. From the snapshot on blocks come only by hand. */
+  /**
+   * A transfer, a snapshot of the source above it, and two more transfers, all of them scanned. From the snapshot on
+   * blocks come only by hand.
+   */
   async function initiateAroundSnapshot(stream: OneStream) {
     const { source } = setting.network
     const [kept] = await stream.initiate(6n)

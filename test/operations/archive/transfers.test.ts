@@ -15,7 +15,9 @@ const oldest = now - 72 * hour
 const ago = (hours: number) => Date.parse('2026-11-22T12:00:00Z') - hours * hour
 const iso = (at: number) => new Date(at).toISOString()
 
-/** A client whose server has these closed runs, by the hours since their end; of what they were for nothing can be read. */
+/**
+ * A client whose server has these closed runs, by the hours since their end; of what they were for nothing can be read.
+ */
 function clientWith(hours: readonly number[]) {
   const client = createTemporalClient(Connection.lazy(), 'default', { codec: createEncryptionCodec(undefined) })
   const runs = hours.map((at) => ({

@@ -47,7 +47,10 @@ const ofReceiver = (changes: Partial<NotifierState>): Partial<Facts> => ({
   ],
 })
 
-/** What shows each cause. The type asks for every code of the catalogue: one without facts that make it does not compile. */
+/**
+ * What shows each cause. The type asks for every code of the catalogue: one without facts that make it does not
+ * compile.
+ */
 const shown: Readonly<Record<CauseCode, Partial<Facts>>> = {
   TEMPORAL_UNAVAILABLE: { temporal: away, settings: away, ledger: ofQueue(away), chainWorkers: new Map(), lanes: [] },
   LEDGER_WITHOUT_WORKER: { ledger: ofQueue(unpolled) },
@@ -137,7 +140,10 @@ const besides: Partial<Record<CauseCode, readonly CauseCode[]>> = {
   STREAM_FULL: ['GAP_NOT_QUERIED'],
 }
 
-/** Causes that no scenario of lab/stuck makes on real parts: only the facts above show them. The list may only become shorter. */
+/**
+ * Causes that no scenario of lab/stuck makes on real parts: only the facts above show them. The list may only become
+ * shorter.
+ */
 const neverMade: readonly CauseCode[] = [
   ...(['LANE_CHAIN_REPLACED', 'FEE_LIMIT_REACHED', 'NONCE_STUCK', 'LANE_UNREACHABLE', 'LANE_UNSYNCED'] as const),
   ...(['LANE_NONE', 'LANE_FULL', 'SIGNING_REFUSED', 'CALL_UNJUSTIFIED', 'SIGNER_OFFLINE'] as const),

@@ -8,7 +8,9 @@ export const at = Date.parse('2026-11-22T12:00:00Z')
 export const lane = 'evm-1397:0x52908400098527886e0f7030069857d2e4169ee7'
 const address = '0x52908400098527886e0f7030069857d2e4169ee7'
 
-/** What `explain` reads of a config: one chain with one lane, a native route to it, and a token bridge without a node. */
+/**
+ * What `explain` reads of a config: one chain with one lane, a native route to it, and a token bridge without a node.
+ */
 export const config = {
   chains: {
     bsc: {

@@ -13,7 +13,8 @@ const attributes = { TransferState: 'delivered', Bridge: 'wormhole-token-bridge'
 const idOf = (sequence: string) => `wormhole-token-bridge:2:${'ee'.repeat(32)}:${sequence}:${'ab'.repeat(8)}`
 
 /**
- * Deliveries and reversals as somebody who reaches Temporal makes them up; those of the form of Portage's runs are three. Returns the ids of the two that are not.
+ * Deliveries and reversals as somebody who reaches Temporal makes them up; those of the form of Portage's runs are
+ * three. Returns the ids of the two that are not.
  * @param delivered a transfer @param parked another, which is not delivered
  */
 async function forgeRuns(client: Client, delivered: string, parked: string): Promise<readonly string[]> {
@@ -25,7 +26,8 @@ async function forgeRuns(client: Client, delivered: string, parked: string): Pro
   await forge(junk[1], 'chain:forged-2', 'bsc')
   const message = { bridge: 'wormhole-token-bridge', sourceChain: 'ethereum', digest: `0x${'cd'.repeat(32)}`, sequence: '1' }
   await forge(idOf('2'), 'chain:forged-3', 'forged-3', { transfer: message })
-  // Of a run that never was, and of one that never delivered. They end by themselves, in the process that serves the ledgers.
+  // Of a run that never was, and of one that never delivered. They end by themselves, in the process that serves the
+  // ledgers.
   const reverse = (transfer: string, run: string) =>
     client.workflow.execute('reversal', {
       ...{ workflowId: reversalId({ transfer, run }), taskQueue: ledgerQueue, args: [{ transfer, run }] },

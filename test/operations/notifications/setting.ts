@@ -40,7 +40,10 @@ export interface NotificationSetting {
   readonly metrics: Metrics
   /** All log lines. */
   readonly logged: string[]
-  /** Starts a transfer with this sequence; `parks` says how it ends. Resolves with its id, when it is delivered or parked. */
+  /**
+   * Starts a transfer with this sequence; `parks` says how it ends. Resolves with its id, when it is delivered or
+   * parked.
+   */
   transfer(sequence: string, options?: { readonly sourceChain?: string; readonly parks?: true }): Promise<string>
   /** Tells receivers until the function that it returns is called. */
   serve(receivers: readonly Receiver[], times?: Partial<NotifyTimes>): Promise<() => Promise<void>>

@@ -2,7 +2,9 @@ import { sleep } from '@temporalio/workflow'
 import type { TransferInput } from '../../../temporal/contracts/transfer.ts'
 import { transfer as compatible } from '../../../workflows/transfer/transfer.ts'
 
-/** The workflow with one command more, before all others: such a change without a patch breaks every transfer that runs. */
+/**
+ * The workflow with one command more, before all others: such a change without a patch breaks every transfer that runs.
+ */
 export async function transfer(input: TransferInput) {
   await sleep(1)
   return compatible(input)

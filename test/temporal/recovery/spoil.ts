@@ -9,8 +9,8 @@ import type { Temporal } from '../../../workers/process/temporal.ts'
 let bundled: ReturnType<typeof bundleWorkflowCode> | undefined
 
 /**
- * Puts a command into the histories of running workflows that no build of ours makes. No other worker may serve their queue meanwhile. Afterwards no task of
- * them is pending: nothing fails before another event comes.
+ * Puts a command into the histories of running workflows that no build of ours makes. No other worker may serve their
+ * queue meanwhile. Afterwards no task of them is pending: nothing fails before another event comes.
  */
 export async function spoil({ client, connection }: Temporal, workflowIds: readonly string[], taskQueue = ledgerQueue): Promise<void> {
   const workflowsPath = fileURLToPath(new URL('./spoiled/index.ts', import.meta.url))

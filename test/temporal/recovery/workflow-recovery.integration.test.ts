@@ -27,7 +27,10 @@ import { metricValue } from '../../helpers/metrics.ts'
 
 const waitLimit = { timeoutMs: 120_000 }
 
-/** Histories of running workflows that no build replays: their workflow task would fail for ever. And tasks that no process answers. */
+/**
+ * Histories of running workflows that no build replays: their workflow task would fail for ever. And tasks that no
+ * process answers.
+ */
 describe('A stuck workflow is reset', () => {
   const metrics = createMetrics()
   let setting: LaneSetting
