@@ -4,7 +4,7 @@ import type { Chain } from '../chains/port.ts'
 import { RelayerError } from '../domain/catalogue/errors.ts'
 import type { FeePolicyResolver } from '../domain/fees/policy.ts'
 import type { Settings } from '../domain/settings/settings.ts'
-import type { Losses } from './checks/losses.ts'
+import type { Losses, LossReports } from './checks/losses.ts'
 import type { ChainName, Transfer } from '../domain/transfer/transfer.ts'
 import type { LaneId } from '../domain/lane/lane-id.ts'
 import type { HaltRoute } from '../intake/submit/halt-route.ts'
@@ -13,7 +13,6 @@ import type { OpenLaneWatcher } from '../lanes/ledger/open-lane-watcher.ts'
 import type { StepSlots } from '../lanes/step-slots.ts'
 import type { StepTimes } from '../observability/step-times.ts'
 import type { LaneSteps } from '../temporal/contracts/transfer-steps.ts'
-import type { LossReports } from './checks/quarantine.ts'
 
 /** A lane whose key this process holds, for the workflows of its chain that this process runs. */
 export interface LocalLane {

@@ -14,8 +14,7 @@ import type { NonceRequest, Refused } from '../../lanes/ledger/nonce-requests.ts
 import type { BroadcastResult } from '../../temporal/contracts/transfer-steps.ts'
 import { isDelivered } from '../checks/effect.ts'
 import { priceCall, type Priced } from '../checks/price-call.ts'
-import { goesAlone } from '../checks/quarantine.ts'
-import { restrictionOf } from '../checks/restrictions.ts'
+import { goesAlone, restrictionOf } from '../checks/restrictions.ts'
 import type { StepDeps } from '../deps.ts'
 
 /** A transfer that may share a call. */

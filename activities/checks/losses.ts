@@ -1,3 +1,8 @@
+import type { Transfer } from '../../domain/transfer/transfer.ts'
+import type { Logger } from '../../observability/logger.ts'
+import type { Metrics } from '../../observability/metrics.ts'
+import { problemOf } from '../../observability/severity.ts'
+import { transferId } from '../../temporal/contracts/names.ts'
 import { LRUCache } from 'lru-cache'
 
 /** Most recipients, tokens and transactions in memory. */
@@ -199,4 +204,26 @@ function lastHour(costs: HourlyCosts | undefined, now: number): (readonly [numbe
 
 function countsUntil(minute: number): number {
   return (minute + 1) * minuteMs + hourMs
+}
+
+export type LossReports = ReturnType<typeof createLossReports>
+
+const messages: Readonly<Record<Quarantine['kind'], string>> = {
+  recipient: 'a recipient is quarantined',
+  token: 'a token is quarantined',
+  batch: 'transfers have calls of their own for a while, since a batch with them reverted',
+}
+
+export function createLossReports({ logger, metrics }: { readonly logger: Logger; readonly metrics: Metrics }) {
+  return {
+    quarantined(transfer: Transfer, txHash: string, { kind, until, reason }: Quarantine): void {
+      metrics.portage_quarantines_total.inc({ chain: transfer.targetChain, kind })
+      const facts = { transfer: transferId(transfer), txHash, reason, until: new Date(until).toISOString() }
+      logger.warn(messages[kind], { code: 'QUARANTINED', ...facts })
+    },
+    /** Reads failed. The loss is counted if it is found again. */
+    uncounted(transfer: Transfer, txHash: string, error: unknown): void {
+      logger.warn('a loss is not counted yet, since reads failed', { transfer: transferId(transfer), txHash, ...problemOf(error) })
+    },
+  }
 }

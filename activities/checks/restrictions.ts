@@ -1,15 +1,18 @@
 import { type Reserve, withReservation } from '../../bridges/gates/with-reservation.ts'
+import type { Receipt } from '../../chains/port.ts'
+import { gasPaid } from '../../domain/fees/fees.ts'
 import { laneAddress, type LaneId } from '../../domain/lane/lane-id.ts'
 import { denyRuleOf, haltOf } from '../../domain/settings/settings.ts'
 import type { Transfer } from '../../domain/transfer/transfer.ts'
 import type { Admission, BroadcastResult, Passed, Stopped } from '../../temporal/contracts/transfer-steps.ts'
 import { endpointOf, type StepDeps } from '../deps.ts'
-import { quarantineOf } from './quarantine.ts'
+import { agreed } from './effect.ts'
 
 /** First wait while halted, ms. The workflow doubles it up to a minute. */
 const haltedMs = 5_000
 
 type Deps = Pick<StepDeps, 'settings' | 'bridges' | 'losses'>
+type LossDeps = Pick<StepDeps, 'bridges' | 'losses'>
 type Waiting = Extract<Stopped, { kind: 'waiting' }>
 type Refusal = Extract<Stopped, { kind: 'rejected' | 'declined' }>
 type NoSlot = Extract<BroadcastResult, { kind: 'no-slot' }>
@@ -52,4 +55,53 @@ export function deniedBy(deps: Deps, transfer: Transfer): Refusal | undefined {
     code: kind === 'token' ? 'TOKEN_DENIED' : 'RECIPIENT_DENIED',
     reason: `${kind} ${value} was denied by ${by}: ${reason}`,
   }
+}
+
+/** A token or recipient whose deliveries cost gas for nothing waits. Undefined: the transfer may be sent. */
+export function quarantineOf(deps: LossDeps, transfer: Transfer, retriedAt: number | undefined): Waiting | undefined {
+  if (!deps.losses) return undefined
+  const now = Date.now()
+  const wait = deps.losses.waitOf(partiesOf(deps, transfer), now, retriedAt)
+  if (!wait) return undefined
+  const reason = `${wait.reason}; tried again at ${new Date(wait.until).toISOString()}`
+  return { kind: 'waiting', code: 'QUARANTINED', reason, retryInMs: wait.until - now }
+}
+
+/** Must this transfer have a call of its own? Batches with its recipient or token reverted lately. */
+export function goesAlone(deps: LossDeps, transfer: Transfer): boolean {
+  return deps.losses?.goesAlone(partiesOf(deps, transfer), Date.now()) ?? false
+}
+
+/**
+ * Counts a call that reverted in a block, final or not, if most nodes deny the effect and the bridge's gate is open: a
+ * pause or a spent budget is nobody's fault. Ignores texts of reverts, since strangers write them. Never throws.
+ * @param shared the call carried other transfers too: any of them may have made it revert
+ */
+export async function recordLoss(
+  deps: Pick<StepDeps, 'bridges' | 'losses' | 'lossReports'>,
+  transfer: Transfer,
+  receipt: Receipt,
+  shared: boolean,
+): Promise<void> {
+  if (!deps.losses || receipt.status !== 'reverted') return
+  try {
+    const endpoint = endpointOf(deps, transfer)
+    const delivered = await agreed(endpoint, transfer, 'agreed-latest')
+    if (delivered && shared) deps.losses.explainBatch(receipt.hash)
+    if (delivered !== false) return
+    const ask = (reserve: Reserve) => reserve(receipt.from)
+    const gate = await withReservation(endpoint, transfer, ask, () => false)
+    if (gate.kind !== 'open') return
+    const loss = { txHash: receipt.hash, paid: BigInt(gasPaid(receipt)), now: Date.now() }
+    const parties = partiesOf(deps, transfer)
+    const found = shared ? deps.losses.addBatch(parties, loss) : deps.losses.add(parties, loss)
+    for (const quarantine of found) deps.lossReports?.quarantined(transfer, receipt.hash, quarantine)
+  } catch (error) {
+    // A node is away. The loss is counted once the call is final.
+    deps.lossReports?.uncounted(transfer, receipt.hash, error)
+  }
+}
+
+function partiesOf(deps: LossDeps, transfer: Transfer) {
+  return { chain: transfer.targetChain, bridge: transfer.bridge, ...endpointOf(deps, transfer).parties(transfer) }
 }

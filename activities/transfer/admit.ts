@@ -3,7 +3,7 @@ import type { Transfer } from '../../domain/transfer/transfer.ts'
 import { settled, showsEffect } from '../checks/effect.ts'
 import { admissionStep, deniedBy } from '../checks/restrictions.ts'
 import { chainOf, endpointOf, type StepDeps } from '../deps.ts'
-import { promiseSlot } from './broadcast-locally.ts'
+import { promiseSlot } from './broadcast.ts'
 import { prepareUnless } from './prepare.ts'
 import type { Refuse } from './refuse.ts'
 

@@ -2,7 +2,7 @@ import { untilHead } from '../../chains/heads.ts'
 import type { Receipt } from '../../chains/port.ts'
 import type { Confirmation, ConfirmInput, KeylessSteps, Landed } from '../../temporal/contracts/transfer-steps.ts'
 import { finalDelivery, isAbsent, isDenied, isFinal, isOurs } from '../checks/effect.ts'
-import { recordLoss } from '../checks/quarantine.ts'
+import { recordLoss } from '../checks/restrictions.ts'
 import { chainOf, endpointOf, type StepDeps } from '../deps.ts'
 
 /**

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Endpoint } from '../../bridges/port.ts'
 import type { Chain } from '../../chains/port.ts'
-import { createBroadcastLocally, promiseSlot } from '../../activities/transfer/broadcast-locally.ts'
+import { createBroadcastLocally, promiseSlot } from '../../activities/transfer/broadcast.ts'
 import { laneId } from '../../domain/lane/lane-id.ts'
 import { StepSlots } from '../../lanes/step-slots.ts'
 import type { BroadcastInput, BroadcastResult, Ready } from '../../temporal/contracts/transfer-steps.ts'
