@@ -92,14 +92,14 @@ type Answer =
   | { readonly error: Refusal }
 
 /** A refusal as the API answers it: RFC 9457 with a code, a remedy and facts. */
-interface Problem extends Omit<Refusal, 'message'> {
+interface Problem extends Omit<Refusal, 'said'> {
   readonly title: string
   readonly detail: string
 }
 
 function refusalOf({ title, detail, ...rest }: Problem): Refusal {
   const { code, remedy, facts: about } = rest
-  return { code, message: detail === title ? title : `${title} ${detail}`, remedy, facts: about }
+  return { code, said: detail === title ? title : `${title} ${detail}`, remedy, facts: about }
 }
 
 async function post(url: URL, token: string, body: object): Promise<Answer> {
