@@ -13,10 +13,12 @@ import { readSettings } from '../temporal/client/settings/settings.ts'
 import type { CliContext, GlobalOptions } from './context.ts'
 import { invalid } from './arguments/options.ts'
 
-/** Whose order it is and why, if the token is for what it is about. Throws ACCESS_SCOPE. */
+/** The name and the reason of an order, if the token covers its subject. Throws ACCESS_SCOPE. */
 export type Allow = (about: OrderSubject) => { readonly by: string; readonly reason: string }
 
-/** The token of --token-file, else of PORTAGE_TOKEN: an argument would show in the list of processes. Undefined: there is none. Throws INPUT_INVALID. */
+/**
+ * The token of --token-file, else of PORTAGE_TOKEN. A list of processes would show an argument. Throws INPUT_INVALID.
+ */
 export async function givenToken({ env, cwd }: CliContext, { tokenFile: file }: GlobalOptions): Promise<string | undefined> {
   if (file === undefined) return env['PORTAGE_TOKEN']?.trim() || undefined
   const text = await readFile(resolve(cwd(), file), 'utf8').catch((cause: unknown) => {
@@ -25,7 +27,7 @@ export async function givenToken({ env, cwd }: CliContext, { tokenFile: file }: 
   return text.trim()
 }
 
-/** Who gives the order of this command. Throws ACCESS_TOKEN_*, ACCESS_KEYS, ACCESS_LEVEL. */
+/** The principal of this command. Throws ACCESS_TOKEN_*, ACCESS_KEYS, ACCESS_LEVEL. */
 export async function authenticate(context: CliContext, globals: GlobalOptions, config: Config, command: string): Promise<Principal> {
   const order = orderNamed(command)
   if (!order) throw new Error(`operations/orders has no order ${command}`)
@@ -40,8 +42,9 @@ export async function authenticate(context: CliContext, globals: GlobalOptions, 
 }
 
 /**
- * Throws ACCESS_TOKEN_REVOKED, TEMPORAL_UNAVAILABLE. Where no worker can say which tokens are revoked, the order goes on with a warning: who can reach Temporal from here could send it
- * without this command, and a lane must be stoppable while its ledger is away.
+ * Throws ACCESS_TOKEN_REVOKED, TEMPORAL_UNAVAILABLE. Without a worker that serves the list of tokens the order goes on
+ * with a warning: a user who reaches Temporal could send it without this command, and a lane must be stoppable while
+ * its ledger does not run.
  */
 export async function assertStillGood({ stderr }: CliContext, client: TemporalClient, principal: Principal): Promise<void> {
   try {

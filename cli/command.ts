@@ -19,20 +19,18 @@ export interface Outcome {
   readonly failed?: boolean
 }
 
-/** One run of a command: its options, the process, and the config. */
 export type Call<Options = object> = ReturnType<typeof createCall<Options>>
 
-/** What one run of a command ends with. `refusal`: an error that the API has answered. Nothing: everything is printed already. */
+/** `refusal`: an error that the API has answered. Nothing: everything is printed already. */
 type Result = Outcome | { readonly refusal: Refusal } | void
 
-/** The declaration of a command, or of a group of commands. */
 export interface CommandSpec {
   readonly description: string
   /** Adds the arguments and options. */
   readonly options?: (command: Command) => Command
-  /** Shown in the help before the examples, in lines that fit. A line that begins with a space stays one. */
+  /** Shown in the help before the examples. Lines are wrapped; a line that begins with a space is not. */
   readonly notes?: string
-  /** Whole command lines, shown at the end of the help; those that are too wide in several lines. */
+  /** Whole command lines. */
   readonly examples?: readonly string[]
   readonly commands?: Commands
   /** Absent: a group, which only has commands. */
@@ -42,7 +40,7 @@ export interface CommandSpec {
 /** Commands by their names, in the order of the help. */
 export type Commands = Readonly<Record<string, CommandSpec>>
 
-/** Adds commands to the program or to their group, whose settings they take over: their help, what they run, and how its outcome is printed. */
+/** Adds commands, with their help, to the program or to their group, whose settings they inherit. */
 export function addCommands(
   parent: Command,
   commands: Commands,
@@ -72,14 +70,14 @@ function createCall<Options>(context: CliContext, command: Command, path: string
   const globals = command.optsWithGlobals<GlobalOptions>()
   /** The file of --config, else of PORTAGE_CONFIG, else portage.yaml in the working directory. */
   const configFile = resolve(context.cwd(), globals.config ?? context.env['PORTAGE_CONFIG'] ?? 'portage.yaml')
-  /** The config, in which the address and the namespace of Temporal are those that count. Throws CONFIG_INVALID. */
+  /** The config, with the address and namespace of Temporal that the environment decides. Throws CONFIG_INVALID. */
   const config = async (): Promise<Config> => {
     const loaded = await loadConfig(configFile, context.env)
     const { address, namespace } = resolveTemporal(loaded.temporal, context.env)
-    // Access tokens are for one namespace: not for that of the file where a variable names another.
+    // Access tokens are for one namespace: that of the variable, where one overrides the file.
     return { ...loaded, temporal: { ...loaded.temporal, address, namespace } }
   }
-  /** The Temporal server of a config and of the environment. Throws CONFIG_INVALID. */
+  /** Throws CONFIG_INVALID. */
   const temporalOf = (loaded: Config): ResolvedTemporal => ({
     ...resolveTemporal(loaded.temporal, context.env),
     streamNames: streamNames(loaded),
@@ -91,14 +89,14 @@ function createCall<Options>(context: CliContext, command: Command, path: string
     configFile,
     config,
     temporalOf,
-    /** Runs `use` with a Temporal client of the config. Throws CONFIG_INVALID, and what `withTemporalClient` throws. */
+    /** Runs `use` with a Temporal client of the config. Throws CONFIG_INVALID, and as `withTemporalClient`. */
     async withTemporal<Answer>(this: void, use: (temporal: TemporalClient, config: Config) => Promise<Answer>): Promise<Answer> {
       const loaded = await config()
       return withTemporalClient(temporalOf(loaded), (client) => use(client, loaded))
     },
     /**
-     * Runs `use` for who gives the order, with a Temporal client of the config. `allow` says whose order it is, if the token is for what it is about. Throws
-     * ACCESS_* before anything is asked of Temporal where the token itself is not good, and as withTemporal.
+     * The same for the principal of an order. Throws ACCESS_*, before any call to Temporal if the token itself is not
+     * valid.
      */
     async withOrder<Answer>(this: void, use: (temporal: TemporalClient, config: Config, allow: Allow) => Promise<Answer>): Promise<Answer> {
       const loaded = await config()
@@ -108,7 +106,6 @@ function createCall<Options>(context: CliContext, command: Command, path: string
         return use(client, loaded, allowing(principal, path, options))
       })
     },
-    /** The whole command line. */
     program(this: void): Command {
       let top = command
       while (top.parent) top = top.parent

@@ -1,4 +1,4 @@
-/** The parts of the process that a command uses; `process` itself is one. */
+/** The parts of the process that commands use. `process` is one. */
 export interface CliContext {
   readonly env: NodeJS.ProcessEnv
   readonly stdin: NodeJS.ReadableStream & { readonly isTTY?: boolean }
@@ -9,7 +9,6 @@ export interface CliContext {
   off(event: 'SIGINT' | 'SIGTERM', listener: () => void): unknown
 }
 
-/** The options that every command has. */
 export interface GlobalOptions {
   readonly config?: string
   readonly json?: true
@@ -18,12 +17,12 @@ export interface GlobalOptions {
   readonly tokenFile?: string
 }
 
-/** 0: done. 1: it failed, or the answer is no. 2: the command line is wrong. */
+/** failure: the command failed, or the answer is no. usage: the command line is wrong. */
 export const exitCodes = { ok: 0, failure: 1, usage: 2 } as const
 
 export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes]
 
-/** Runs `use` with a signal that is aborted at the first SIGINT or SIGTERM; a second one ends the process. */
+/** Runs `use` with a signal that aborts at the first SIGINT or SIGTERM. A second one ends the process. */
 export async function withInterrupt<Result>(context: CliContext, use: (interrupted: AbortSignal) => Promise<Result>): Promise<Result> {
   const stop = new AbortController()
   const release = (): void => {

@@ -9,7 +9,7 @@ interface HelpEnd {
   readonly examples?: readonly string[]
 }
 
-/** What follows the options in the help of a command: its notes and its examples. */
+/** The end of a command's help: its notes and its examples. */
 export function helpEnd({ notes, examples = [] }: HelpEnd): string {
   const heading = examples.length === 1 ? 'Example' : 'Examples'
   const parts = [
@@ -19,7 +19,7 @@ export function helpEnd({ notes, examples = [] }: HelpEnd): string {
   return parts.map((part) => `\n${part}`).join('\n')
 }
 
-/** Lines of prose are joined and broken anew; one that begins with a space is a command or a row of a table. */
+/** Joins lines of prose and wraps them again. A line that begins with a space is a command or a row of a table. */
 function notesText(notes: string): string {
   const parts = notes.split('\n').reduce<string[]>((before, line) => {
     const last = before.at(-1)
@@ -29,7 +29,7 @@ function notesText(notes: string): string {
   return parts.flatMap((part) => (part.startsWith(' ') ? commandText(part) : wrap(part, helpWidth))).join('\n')
 }
 
-/** A command line, broken before its options as a shell takes it where it is too wide. */
+/** Breaks a command line that is too wide before its options. */
 function commandText(line: string): string {
   const [first = '', ...words] = line.split(/ (?=--)/)
   const more = `\n${indent.repeat(3)}`

@@ -28,7 +28,6 @@ import { orderCommand } from './orders.ts'
 import { printError } from './output/print.ts'
 import { Program } from './program.ts'
 
-/** The whole command tree, in the order of the help. */
 export const commands: Commands = {
   run: runCommand,
   stuck: stuckCommand,
@@ -56,7 +55,7 @@ export const commands: Commands = {
   completion: completionCommand,
 }
 
-/** Runs one command line (without `node` and the script). Never throws; the answer is the exit code. */
+/** Runs one command line (without `node` and the script). Never throws; resolves with the exit code. */
 export async function main(argv: readonly string[], context: CliContext): Promise<ExitCode> {
   let code: ExitCode = exitCodes.ok
   const program = createProgram(context, (result) => {
@@ -66,10 +65,10 @@ export async function main(argv: readonly string[], context: CliContext): Promis
     await program.parseAsync(argv, { from: 'user' })
     return code
   } catch (error) {
-    // Commander has printed its text already. Help and version are no failure; everything else is a wrong command line.
+    // Commander has printed its text. Help and version have exit code 0; every other error is a wrong command line.
     if (error instanceof CommanderError) {
       if (error.exitCode === 0) return exitCodes.ok
-      // The line could not be parsed, so that --json is looked for in the raw arguments.
+      // The options were not parsed, so --json is searched in the raw arguments.
       if (argv.includes('--json'))
         printError(context, { json: true }, new RelayerError('INPUT_INVALID', { detail: error.message.replace(/^error: /, '') }))
       return exitCodes.usage
@@ -80,8 +79,8 @@ export async function main(argv: readonly string[], context: CliContext): Promis
 }
 
 /**
- * The whole command line. Throws CommanderError instead of ending the process.
- * @param tree another one than that of the product: a test parses documented lines without running them
+ * Throws CommanderError instead of ending the process.
+ * @param tree a test parses documented lines with another tree, which runs nothing
  */
 export function createProgram(context: CliContext, ended: (code: ExitCode) => void, tree: Commands = commands): Command {
   const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as { version: string }
@@ -92,7 +91,7 @@ export function createProgram(context: CliContext, ended: (code: ExitCode) => vo
     .option('--config <file>', 'config file (default: $PORTAGE_CONFIG, else portage.yaml)')
     .option('--json', 'one JSON object on stdout, for scripts')
     .option('--wide', 'whole ids, a row on a line, however wide (default: fitted to the terminal, or to 80 columns)')
-    .option('--token-file <file>', 'file with the access token of who gives orders (default: $PORTAGE_TOKEN)')
+    .option('--token-file <file>', 'file with the access token for orders (default: $PORTAGE_TOKEN)')
     .option('--verbose', 'with an error, print its stack and causes')
     .configureHelp({ showGlobalOptions: true, minWidthToWrap: 24, subcommandTerm })
     .configureOutput({
@@ -108,7 +107,7 @@ export function createProgram(context: CliContext, ended: (code: ExitCode) => vo
   return program
 }
 
-/** A command with its arguments in the list of its group. That it has options is true of nearly all. */
+/** A command with its arguments in the list of its group. Options are left out: nearly every command has some. */
 function subcommandTerm(command: Command): string {
   const named = command.registeredArguments.map((one) => (one.required ? `<${one.name()}>` : `[${one.name()}]`))
   return [command.name(), ...named].join(' ')
@@ -125,7 +124,7 @@ Examples:
   portage init                          write a config for chains of your choice
   portage config check                  is portage.yaml right?
   portage setup temporal                make Temporal's namespace and attributes
-  portage doctor                        does everything answer that it needs?
+  portage doctor                        do all dependencies answer?
   portage run --role all                the whole relayer in one process
-  portage stuck                         what stands, why, and what to do
-  portage transfer list --state parked  what waits for an operator`
+  portage stuck                         what is stuck, why, and what to do
+  portage transfer list --state parked  transfers that wait for an operator`

@@ -13,7 +13,6 @@ import type { Call, Commands, CommandSpec, Outcome } from './command.ts'
 import { facts } from './output/output.ts'
 import { sweepToken } from './sweep-token.ts'
 
-/** Options of an order's command, by the names that commander gives them. */
 export type OrderOptions = Reasoned & { readonly chain?: string; readonly wait?: true } & Readonly<Record<string, unknown>>
 
 /** `--wait` of an order: its help, and the outcome once the order has had its effect. */
@@ -22,7 +21,6 @@ export interface Wait {
   readonly until: (call: Call<OrderOptions>, client: TemporalClient, result: OrderResult) => Promise<Outcome>
 }
 
-/** The command of an order, as its specification says. */
 export function orderCommand(name: OrderName, wait?: Wait): CommandSpec {
   const spec = orderOf(name)
   return {
@@ -40,7 +38,7 @@ export function orderCommand(name: OrderName, wait?: Wait): CommandSpec {
   }
 }
 
-/** Gives an order that is read from the command line, or from a file. Throws INPUT_INVALID, ACCESS_*, TEMPORAL_UNAVAILABLE, and as the order. */
+/** Throws INPUT_INVALID, ACCESS_*, TEMPORAL_UNAVAILABLE, and as the order. */
 export async function giveOrder(
   call: Call<OrderOptions>,
   name: OrderName,
@@ -63,7 +61,7 @@ export async function giveOrder(
   })
 }
 
-/** The commands of all orders whose names begin with these words, without the words. */
+/** The commands of all orders whose names begin with these words. */
 export function orderCommands(group: string, waits: Partial<Record<OrderName, Wait>> = {}): Commands {
   const names = (Object.keys(orders) as OrderName[]).filter((name) => orderOf(name).run && /^[^ ]+$/.test(rest(name)))
   return Object.fromEntries(names.map((name) => [rest(name), orderCommand(name, waits[name])]))
@@ -73,7 +71,6 @@ export function orderCommands(group: string, waits: Partial<Record<OrderName, Wa
   }
 }
 
-/** The texts of an order, also of one whose command has steps of its own. */
 export function orderText(name: OrderName): Pick<CommandSpec, 'description' | 'notes' | 'examples'> {
   const { summary, details, notes, examples } = orderOf(name)
   return { description: [`${summary}.`, details].filter(Boolean).join(' '), ...(notes !== undefined && { notes }), examples }

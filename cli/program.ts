@@ -1,11 +1,11 @@
 import { Command, type ParseOptionsResult } from 'commander'
 
-/** What begins with one `-` and is longer than an option of one letter, of which there are only -h and -V. */
+/** A word with a single leading dash, other than the options -h and -V. */
 const dashed = /^-[^-].+/
 
 /**
- * A command whose arguments may begin with `-`: names of keys are random, and Portage has no options that begin with a single `-` but -h and -V. A word that
- * begins with `--` is an option in any case; what follows a `--` of its own is none.
+ * Accepts arguments that begin with a single dash: ids of keys are random. Words with two dashes are options, unless
+ * they follow a `--` of their own.
  */
 export class Program extends Command {
   override createCommand(name?: string): Program {

@@ -7,7 +7,9 @@ import { invalid } from './arguments/options.ts'
 
 const erc20 = new Interface(['function transfer(address, uint256)', 'function balanceOf(address)'])
 
-/** A call that sends the whole balance of an ERC-20 token. Throws INPUT_INVALID if the balance is 0, or no token answers. */
+/**
+ * A call that sends the whole balance of an ERC-20 token. Throws INPUT_INVALID if the balance is 0 or no token answers.
+ */
 export function sweepToken(
   config: Config,
   name: ChainName,

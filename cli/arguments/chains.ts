@@ -3,7 +3,10 @@ import { chainOf } from '../../config/chains.ts'
 import type { Config } from '../../config/schema/schema.ts'
 import type { ChainName } from '../../domain/transfer/transfer.ts'
 
-/** Runs `use` with a connected chain of the config. Throws INPUT_INVALID (no such chain), NODE_UNAVAILABLE, CHAIN_ID_MISMATCH. */
+/**
+ * Runs `use` with a connected chain of the config. Throws INPUT_INVALID (unknown chain), NODE_UNAVAILABLE,
+ * CHAIN_ID_MISMATCH.
+ */
 export async function withChain<Result>(
   config: Config,
   name: ChainName,

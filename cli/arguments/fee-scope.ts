@@ -2,7 +2,7 @@ import { InvalidArgumentError } from 'commander'
 import { exactAmountText, gweiText } from '../../domain/text/amounts.ts'
 import type { FeePolicy, FeeScope } from '../../domain/fees/policy.ts'
 
-/** The opposite of feeScopeText. Throws InvalidArgumentError (a wrong command line). */
+/** The opposite of feeScopeText. Throws InvalidArgumentError. */
 export function parseFeeScope(text: string): FeeScope {
   const [, kind, rest = ''] = /^(\w+)(?::(.+))?$/.exec(text) ?? []
   if (kind === 'global' && rest === '') return { kind }
@@ -18,7 +18,7 @@ export function parseFeeScope(text: string): FeeScope {
   throw new InvalidArgumentError('It must be global, chain:<name>, call:<chain>/<contract>[/<selector>], lane:<id> or transfer:<id>.')
 }
 
-/** A limit as `fees set` takes it: a price per gas in gwei, the cost of a transaction in ether, other numbers unchanged. Undefined: `-`. */
+/** A limit as `fees set` takes it: prices in gwei, costs in ether, other numbers unchanged. */
 export function limitText(field: keyof FeePolicy, value: string | number | undefined): string {
   if (value === undefined) return '-'
   if (field === 'gasFactor' || field === 'gasLimit') return String(value)

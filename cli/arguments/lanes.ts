@@ -5,7 +5,6 @@ import { findLane } from '../../operations/orders/subjects.ts'
 import type { TemporalClient } from '../../temporal/client/connection/client.ts'
 import type { Call } from '../command.ts'
 
-/** The options of every command about one lane. */
 export type LaneOptions = { readonly chain?: string }
 
 export function laneArgument(command: Command): Command {
@@ -14,7 +13,7 @@ export function laneArgument(command: Command): Command {
     .option('--chain <name>', 'the chain, where several have this address')
 }
 
-/** Runs `use` with the lane that the command is about. Throws LANE_NOT_FOUND, and what `use` throws. */
+/** Throws LANE_NOT_FOUND, and what `use` throws. */
 export function withLane<Result>(
   { withTemporal, options }: Call<LaneOptions>,
   name: string,

@@ -9,14 +9,13 @@ import { parseFeeScope } from './fee-scope.ts'
 /** The reason of an order. Its author is in the access token. */
 export type Reasoned = Pick<Order, 'reason'>
 
-/** Adds `--reason`. */
 export function withReason(command: Command, reason: NonNullable<OrderSpec['reason']> = 'required'): Command {
   const option = new Option('--reason <text>', 'why; kept in the history')
   if (typeof reason === 'object') option.default(reason.usual)
   return command.addOption(reason === 'required' ? option.makeOptionMandatory() : option)
 }
 
-/** A parser for commander, which also lower-cases the text. A text that does not match is a wrong command line, with `rule` as the message. */
+/** A parser that also lower-cases the text. `rule` is the message for a text that does not match. */
 function matching(pattern: RegExp, rule: string): (text: string) => string {
   return (text) => {
     if (pattern.test(text)) return text.toLowerCase()
@@ -24,7 +23,7 @@ function matching(pattern: RegExp, rule: string): (text: string) => string {
   }
 }
 
-/** A parser for commander: a number within bounds, whole unless `pattern` allows another. */
+/** A parser of numbers within bounds; whole numbers unless `pattern` allows others. */
 export function numberWithin(from: number, to: number, rule = `It must be from ${from} to ${to}.`, pattern = /^[0-9]{1,15}$/) {
   return (text: string): number => {
     const number = pattern.test(text) ? Number(text) : NaN
@@ -35,7 +34,7 @@ export function numberWithin(from: number, to: number, rule = `It must be from $
 
 const timePattern = /^(\d{4}-\d\d-\d\d)(T([01]\d|2[0-3]):[0-5]\d(:[0-5]\d(\.\d{1,3})?)?Z)?$/i
 
-/** A parser for commander: a day, unchanged. */
+/** A day of the calendar, unchanged. */
 export function utcDay(text: string): string {
   if (/^\d{4}-\d\d-\d\d$/.test(text) && isOfCalendar(text)) return text
   throw new InvalidArgumentError('It must be a day of the calendar: 2026-11-22.')
@@ -57,7 +56,6 @@ export const parse = {
   number: numberWithin(0, 999_999_999_999_999, 'It must be a whole number.'),
   /** Most rows of closed workflows. */
   closed: numberWithin(0, 999, 'It must be a whole number below 1000.'),
-  /** Hours, with a fraction or without. */
   hours: numberWithin(Number.MIN_VALUE, 8_760, 'It must be a number of hours above 0, at most 8760.', fraction),
   gasFactor: numberWithin(1, 5, 'It must be a number from 1 to 5.', fraction),
   priority: numberWithin(1, 5, 'It is a number from 1 to 5.'),
@@ -112,7 +110,6 @@ export const parse = {
   },
 }
 
-/** An error of a value that the command line itself does not show. */
 export function invalid(detail: string, facts: Facts = {}, cause?: unknown): RelayerError {
   return new RelayerError('INPUT_INVALID', { detail, facts, cause })
 }

@@ -6,7 +6,6 @@ import { withChain } from './chains.ts'
 /** Longest wait of a list for a node, ms. Without an answer the lag is unknown. */
 const headTimeoutMs = 3_000
 
-/** The argument of every command about one stream. */
 export function streamArgument(command: Command): Command {
   return command.argument('<stream>', 'stream id (native-bridge:ethereum:bsc), in full or as portage stream list shortens it')
 }

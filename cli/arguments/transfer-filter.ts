@@ -7,7 +7,6 @@ import type { TransferFilter } from '../../temporal/client/transfers/transfer-li
 import { withChain } from './chains.ts'
 import { addField, valuesOf } from './fields.ts'
 
-/** The options by which transfers are selected, by the names that commander gives them. */
 export type FilterOptions = Readonly<Record<string, unknown>>
 
 export function withFilter(command: Command): Command {
@@ -15,13 +14,13 @@ export function withFilter(command: Command): Command {
   return command
 }
 
-/** The selection in the options of a command; undefined: nothing narrows it. */
+/** Undefined: no option narrows the selection. */
 export function selectionOf(options: FilterOptions): TransferSelection | undefined {
   const given = valuesOf(filterFields, options) as TransferSelection
   return isNarrowed(given) ? given : undefined
 }
 
-/** As `toFilter` of all orders, with the nodes of the config. */
+/** `toFilter` with the nodes of the config. */
 export function filterOf(client: TemporalClient, config: Config, given: TransferSelection = {}): Promise<TransferFilter> {
   const mined = async (name: string, address: string, nonce: number) => {
     chainOf(config, name)

@@ -8,35 +8,33 @@ import type { TemporalClient } from '../../temporal/client/connection/client.ts'
 import { resolveTransfer } from '../../temporal/client/transfers/resolve-transfer.ts'
 import { transferId } from '../../temporal/contracts/names.ts'
 
-/** For the help of a command. */
 export const transferForms =
   'id, the end of it as lists show it, transaction hash on either chain, digest, signed VAA, chain/emitter/sequence, source:target:nonce or chain/nonce'
 
-/** Longest wait for a node, ms. */
 const nodeTimeoutMs = 5_000
 
 /**
- * The id of the transfer that a person names in any form. Throws TRANSFER_NOT_FOUND, TRANSFER_AMBIGUOUS, TEMPORAL_UNAVAILABLE; of the bytes of a message that no
- * bridge of the config takes what `decode` throws.
+ * The id of a transfer that is named in any form. Throws TRANSFER_NOT_FOUND, TRANSFER_AMBIGUOUS, TEMPORAL_UNAVAILABLE;
+ * for a message that no bridge of the config decodes as `decode`.
  */
 export async function findTransfer(client: TemporalClient, config: Config, given: string): Promise<string> {
   const signed = await idInMessage(config, given)
   return resolveTransfer(client, signed ?? given, {
     sourceIds: (chain) => sourceIdsOf(config, chain),
-    // Nodes are asked only when nothing else is known of the hash.
+    // Only reached when Temporal knows nothing of the hash.
     placesOf: (hash) =>
       withChains(config, async (chains) => {
-        // One that does not answer has no say.
+        // Nodes that do not answer are skipped.
         await Promise.allSettled([...chains.values()].map((chain) => chain.connect()))
         return placesOfTransaction(createBridges(config, chains), chains, hash)
       }),
   })
 }
 
-/** Bytes of the shortest VAA: its head, one signature, the head of its body. Ids and hashes are shorter, also in hex. */
+/** Bytes of the shortest VAA: head, one signature, head of the body. Ids and hashes are shorter, also in hex. */
 const leastBytes = 6 + 66 + 51
 
-/** The id of the transfer that a signed message describes, base64 or hex; undefined: it is none. */
+/** The id of the transfer in a signed message, base64 or hex. Undefined: the text is no message. */
 async function idInMessage(config: Config, given: string): Promise<string | undefined> {
   const bytes = bytesOf(given)
   if (!bytes || bytes.length < leastBytes) return undefined
@@ -62,7 +60,7 @@ function bytesOf(text: string): Uint8Array | undefined {
   }
 }
 
-/** Runs `use` with the chains of the config, which are connected to no node yet. */
+/** Runs `use` with the chains of the config, none of them connected. */
 async function withChains<Result>(config: Config, use: (chains: ReadonlyMap<string, ConfiguredChain>) => Promise<Result>): Promise<Result> {
   const chains = new Map(
     Object.entries(config.chains).map(([name, chain]) => [name, createConfiguredChain(name, chain, { timeoutMs: nodeTimeoutMs })]),

@@ -16,7 +16,6 @@ import { facts } from '../output/output.ts'
 import { print, printError } from '../output/print.ts'
 
 interface RunOptions {
-  /** ms since the epoch. */
   readonly since?: number
   readonly every?: number
 }
@@ -25,30 +24,30 @@ const hourMs = 3_600_000
 const minuteMs = 60_000
 
 export const archiveCommand: CommandSpec = {
-  description: 'Keep what Temporal forgets: the results of closed transfers, and who ordered what (archive of the config).',
+  description: 'Keep records longer than Temporal: the results of closed transfers, and all orders (archive of the config).',
   commands: {
     run: {
-      description: 'Write what has closed, and what was ordered, since the last pass. The same pass again writes nothing.',
+      description: 'Write the transfers that closed and the orders that were given since the last pass. Repeating a pass writes nothing.',
       options: (command) =>
         command
           .option(
             '--since <time>',
-            'look from this time on, in UTC (default: an hour before the end of the last pass; the first time all that Temporal has)',
+            'start at this time, in UTC (default: an hour before the end of the last pass; at first the oldest record of Temporal)',
             parse.pastTime,
           )
           .option(
             '--every <minutes>',
-            'go on until SIGTERM or Ctrl-C: a pass every so many minutes; with --json one object per line on stdout for each pass',
+            'repeat until SIGTERM or Ctrl-C, at this interval; with --json one line on stdout for each pass',
             numberWithin(1, 1_440),
           ),
-      notes: `For cron, or a CronJob: one pass, exit code 1 if it failed or if orders may be missing. Nothing waits for it: transfers are delivered and
-closed without it, and a pass that failed is made good by the next. Orders that lanes and streams keep need a worker of the ledger. Two
-passes at a time do the work twice, and lose nothing. One with a --since after the end of what is archived does not move that end: the next pass begins there.`,
+      notes: `For cron, or a CronJob: one pass, exit code 1 if it failed or if orders may be missing. No delivery waits for it, and the next pass
+makes up for a failed one. Orders of lanes and streams are read from workers of the role ledger. Two passes at a time do the work twice and
+lose nothing. A --since after the end of the archive does not move that end: the next pass begins there.`,
       examples: ['portage archive run', 'portage archive run --every 10', 'portage archive run --since 2026-11-20 --json'],
       run: (call: Call<RunOptions>) => call.withTemporal((client, config) => run(call, client, config)),
     },
     show: {
-      description: 'How far the archive goes, and how much of the retention has passed since. Ends with 1 once half of it has.',
+      description: 'The end of the archive, and the share of the retention that has passed since. Ends with 1 once half of it has.',
       examples: ['portage archive show --json'],
       run: ({ withTemporal }: Call) =>
         withTemporal(async (client, config) => {
@@ -59,10 +58,10 @@ passes at a time do the work twice, and lose nothing. One with a --since after t
         }),
     },
     verify: {
-      description: 'Check that no line of the log of orders of a day was changed, added or taken out.',
+      description: 'Check that no line of the log of orders of a day was changed, added or removed.',
       options: (command) => command.argument('<day>', 'in UTC: 2026-11-22', utcDay),
       notes:
-        'The head that it shows is the hash of the last line: compare it with the one that archive run showed, kept elsewhere, to see that no line was cut off at the end.',
+        'The head is the hash of the last line. Compare it with a copy of the head that archive run printed: it differs if lines at the end were removed.',
       examples: ['portage archive verify 2026-11-22 --json'],
       run: async ({ config }: Call, which: string) => {
         const found = await verifyDay(storeOf(await config()), which)
@@ -72,9 +71,9 @@ passes at a time do the work twice, and lose nothing. One with a --since after t
   },
 }
 
-/** Throws INPUT_INVALID where the config has no archive. */
+/** Throws INPUT_INVALID if the config has no archive. */
 function storeOf({ archive }: Config): ArchiveStore {
-  if (!archive) throw invalid('archive is not in the config: it says where the archive is.')
+  if (!archive) throw invalid('archive is not in the config: it names the place.')
   return createArchiveStore(archive)
 }
 
@@ -89,7 +88,7 @@ async function run({ context, globals, options: { since, every } }: Call<RunOpti
         if (globals.json) print(context, globals, done)
         else context.stderr.write(`${render(done.text, layoutOf(context, globals))}\n`)
       } catch (error) {
-        // It is made again; what it did is kept.
+        // The next pass repeats it; its work so far is kept.
         printError(context, globals, error)
       }
       await delay(every * minuteMs, undefined, { signal: interrupted }).catch(() => {})
@@ -110,7 +109,7 @@ async function pass(client: TemporalClient, store: ArchiveStore, since: number |
   const transfers = await archiveTransfers(client, store, { since, ordersThrough, oldest, now })
   const from = Date.parse(transfers.from)
   const kept = await readKeptOrders(client, from)
-  // Of what closed between the last export and a later `since` nobody has asked.
+  // No pass has read the orders that closed between the last export and a later `since`.
   const through = from > Math.max(oldest, ordersThrough) ? undefined : now
   return { transfers, orders: await exportOrders(store, [...kept, ...transfers.orders], through) }
 }
@@ -120,14 +119,14 @@ function outcome({ transfers: { orders: _, ...transfers }, orders }: Pass) {
   const { maybeIncomplete: missing, skipped } = orders
   const text = facts({
     archived: through,
-    ...(leftOut && { 'left out': `what closed before ${from}: the next pass without --since looks there` }),
+    ...(leftOut && { 'left out': `transfers that closed before ${from}: the next pass without --since reads them` }),
     transfers: `${found} closed, ${added} new`,
     orders: `${orders.found} kept, ${orders.added} new`,
     ...(unreadable > 0 && {
       unreadable: `${unreadable} without an outcome: their lines say why (docs/operate/archive.md, "When a pass reports a problem")`,
     }),
     ...(missing.length > 0 && { 'orders may be missing of': missing.join(', ') }),
-    ...(skipped.length > 0 && { 'orders that are none skipped of': skipped.join(', ') }),
+    ...(skipped.length > 0 && { 'malformed orders skipped of': skipped.join(', ') }),
   })
   return { json: { transfers, orders }, text, failed: unreadable > 0 || missing.length > 0 || skipped.length > 0 }
 }

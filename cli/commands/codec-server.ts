@@ -12,9 +12,9 @@ import { withInterrupt } from '../context.ts'
 import { invalid } from '../arguments/options.ts'
 import { problemOf } from '../../observability/severity.ts'
 
-/** Between two reads of the list of tokens, ms: a token that was revoked is refused so soon. */
+/** Polling interval of the list of tokens, ms: the longest until a revoked token is refused. */
 const everyMs = 10_000
-/** The same before it was read, ms. */
+/** The interval before the first read has succeeded, ms. */
 const firstEveryMs = 1_000
 
 export const codecServerCommand: CommandSpec = {
@@ -22,11 +22,11 @@ export const codecServerCommand: CommandSpec = {
     "Decrypt payloads for Temporal's Web UI and command line, until SIGINT or SIGTERM. Logs go to stderr, as JSON lines unless --pretty.",
   options: (command) =>
     command
-      .option('--port <port>', 'instead of codecServer.port of the config; 0: any free one, which the log names', portOf)
+      .option('--port <port>', 'instead of codecServer.port of the config; 0: any free port; the log names it', portOf)
       .addOption(new Option('--log-level <level>', 'least level that is logged').choices(logLevels).default('info'))
       .option('--pretty', 'readable log lines'),
   notes: `Needs the keys of temporal.encryption and of access tokens, and no key of a lane. Every request needs an access token of any level. It speaks plain HTTP:
-on another address than loopback put a proxy with TLS before it. docs/operate/temporal/encryption.md says how the Web UI is set up.`,
+on an address other than loopback put a proxy with TLS in front. docs/operate/temporal/encryption.md has the set-up of the Web UI.`,
   examples: [
     'portage codec-server --pretty',
     'temporal workflow show -w <id> --codec-endpoint http://127.0.0.1:8098 --codec-auth "Bearer $PORTAGE_TOKEN"',
@@ -35,7 +35,7 @@ on another address than loopback put a proxy with TLS before it. docs/operate/te
     const loaded = await config()
     const logger = createLogger({ level: options.logLevel, pretty: options.pretty ?? false })
     const codec = createEncryptionCodec(temporalOf(loaded).encryption)
-    if (!codec.encrypts) throw invalid('temporal.encryption is not in the config: it has the keys of what is decrypted.')
+    if (!codec.encrypts) throw invalid('temporal.encryption is not in the config: it names the keys.')
     await withInterrupt(context, async (stopping) => {
       const tokens = keepTokens(() => withTemporal((client) => readSettings(client)).then((settings) => settings.tokens), {
         logger,
@@ -51,7 +51,10 @@ on another address than loopback put a proxy with TLS before it. docs/operate/te
   },
 }
 
-/** Reads the list of tokens until it is stopped, each time with a connection of its own, which has the credentials of that moment. Keeps the last one while Temporal is away. */
+/**
+ * Reads the list of tokens until it is stopped. Each read uses a new connection, so that rotated credentials are used.
+ * Keeps the last list while Temporal is unreachable.
+ */
 function keepTokens(
   read: () => Promise<readonly IssuedToken[]>,
   { logger, stopping }: { readonly logger: Logger; readonly stopping: AbortSignal },

@@ -26,7 +26,7 @@ export const configCommand: CommandSpec = {
       },
     },
     schema: {
-      description: 'Print the JSON Schema of the config file, by which editors complete and check it.',
+      description: 'Print the JSON Schema of the config file. Editors complete and check the file with it.',
       notes: `An editor with the YAML language server uses it if the first line of the config is
   # yaml-language-server: $schema=portage.schema.json`,
       examples: ['portage config schema > portage.schema.json'],

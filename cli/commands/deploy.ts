@@ -8,22 +8,22 @@ import { orderText } from '../orders.ts'
 import { invalid, type Reasoned, withReason } from '../arguments/options.ts'
 import { list, type Text } from '../output/output.ts'
 
-/** Between two looks of `deploy drained --wait`, ms. */
-const lookEveryMs = 2_000
+/** Polling interval of `deploy drained --wait`, ms. */
+const pollMs = 2_000
 
 interface Promote extends Reasoned {
   readonly ramp?: number
   readonly ignoreMissingQueues?: true
 }
 
-/** Orders a version; its order is about everything that runs. */
+/** An order about all processes. */
 const everything = {} as const
 
 export const deployCommand: CommandSpec = {
-  description: 'Versions of the workers of a fleet (worker.deployment in the config): which gets new work, which still has some.',
+  description: 'Versions of the workers of a fleet (worker.deployment in the config), and the work of each.',
   commands: {
     status: {
-      description: 'Each version, and what it gets.',
+      description: 'Each version, and its share of new work.',
       examples: ['portage deploy status --json'],
       run: async ({ withTemporal }: Call) => {
         const status = await withTemporal((client, config) => describeDeployment(client, nameOf(config)))
@@ -34,7 +34,7 @@ export const deployCommand: CommandSpec = {
       ...orderText('deploy promote'),
       options: (command) =>
         withReason(command.argument('[build-id]', 'the version; absent: that of the config'))
-          .addOption(new Option('--ramp <percent>', 'only so much of what is new, 0 to 100').argParser(percent))
+          .addOption(new Option('--ramp <percent>', 'only this share of new work, 0 to 100').argParser(percent))
           .option('--ignore-missing-queues', 'even if no worker of this version serves a queue that the current one serves'),
       run: async (call: Call<Promote>, given?: string) =>
         call.withOrder(async (client, config, allow) => {
@@ -48,10 +48,11 @@ export const deployCommand: CommandSpec = {
         }),
     },
     drained: {
-      description: 'Is a version drained: has it no open transfer? Then its workers can be stopped; by default they end by themselves.',
+      description:
+        'Whether a version is drained: it has no open transfer. Then its workers can be stopped; by default they end by themselves.',
       options: (command) =>
-        command.argument('[build-id]', 'the version; absent: that of the config').option('--wait', 'until it is, or Ctrl-C'),
-      notes: `The exit code is 0 if it is drained, else 1. The server looks every few minutes. What holds a version up:
+        command.argument('[build-id]', 'the version; absent: that of the config').option('--wait', 'until it is drained, or Ctrl-C'),
+      notes: `The exit code is 0 if it is drained, else 1. The server checks every few minutes. This lists the open transfers of a version:
   temporal workflow list --query 'ExecutionStatus = "Running" AND
       TemporalWorkerDeploymentVersion = "<name>:<build-id>"'`,
       examples: ['portage deploy drained 2.4.0 --wait'],
@@ -59,11 +60,11 @@ export const deployCommand: CommandSpec = {
         withInterrupt(context, (stopping) =>
           withTemporal(async (client, config) => {
             const [name, buildId] = [nameOf(config), given ?? buildIdOf(config)]
-            const look = async () => (await describeDeployment(client, name)).versions.find((one) => one.buildId === buildId)?.status
-            let status = await look()
+            const read = async () => (await describeDeployment(client, name)).versions.find((one) => one.buildId === buildId)?.status
+            let status = await read()
             while (options.wait && status !== 'drained' && !stopping.aborted) {
-              await delay(lookEveryMs, undefined, { signal: stopping }).catch(() => {})
-              status = await look()
+              await delay(pollMs, undefined, { signal: stopping }).catch(() => {})
+              status = await read()
             }
             const drained = status === 'drained'
             return { json: { buildId, drained, status: status ?? 'unknown' }, text: `${buildId}: ${status ?? 'unknown'}`, failed: !drained }
@@ -78,7 +79,7 @@ function statusText({ deploymentName, current, ramping, versions }: DeploymentSt
   const share = ramping ? `, ${ramping.percent} % to ${ramping.buildId}` : ''
   return [
     `deployment ${deploymentName}: new work goes to ${current ?? 'workers without a version'}${share}`,
-    list('no worker of it has polled yet', ['version', 'status', 'since'], rows),
+    list('none of its workers has polled yet', ['version', 'status', 'since'], rows),
   ]
 }
 

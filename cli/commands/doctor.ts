@@ -25,17 +25,16 @@ const checkers = [
 ]
 
 export const doctorCommand: CommandSpec = {
-  description: 'Ask everything that Portage needs whether it is there and is what the config says. Changes nothing.',
-  notes: `Looks at: the Temporal server, by which settings and how openly it is reached, its namespace, our
+  description: 'Check every dependency of Portage against the config. Changes nothing.',
+  notes: `Checks: the Temporal server, the settings and security of the connection, its namespace, the
 permission there and its search attributes; each node's network, head and finality; the Wormhole
 contracts and the guardian set; the token bridges of sources without a node; the native bridges'
 contracts, pause, budget and roles; the lanes' balances and keys, each of which signs a no-op that
-is thrown away; the fees for which there is delivery; the guardian spy; the guardian APIs; how many nonces wait for finality; whether the
-streams run by what the config says; the keys of access tokens and whether anybody has a token; how
-far the archive is behind, if there is one; of each receiver of notifications whether its host can
-be reached, the form of its secrets, and whether it takes what it is told; who else may write the
-config and the data folder, or read keys. With --send-test it sends each receiver a signed
-notification.test from here; without it, nothing is sent. The exit code is 1 if anything failed.`,
+is not sent; the fees for which tokens are delivered; the guardian spy; the guardian APIs; how many nonces wait for finality; whether the
+streams run with the values of the config; the keys of access tokens and whether a valid token exists;
+the delay of the archive, if there is one; whether the host of each receiver of notifications can be reached, the form
+of its secrets, and whether it accepts notifications; the permissions of the config, the data folder and key files.
+With --send-test it sends each receiver a signed notification.test from here; without it, nothing is sent. The exit code is 1 if anything failed.`,
   options: (command) => command.option('--send-test', 'send each receiver of notifications a signed notification.test from this machine'),
   examples: ['portage doctor --json', 'portage doctor --send-test'],
   run: async (call: Call<{ readonly sendTest?: true }>) => {
@@ -46,7 +45,7 @@ notification.test from here; without it, nothing is sent. The exit code is 1 if 
     const checks = (await Promise.all([...checkers.map((check) => check(config, temporal)), receivers, files])).flat()
     const count = (status: Check['status']) => checks.filter((one) => one.status === status).length
     const failed = count('fail') > 0
-    const summary = `${count('ok')} ok, ${count('warn')} to look at, ${count('fail')} failed`
+    const summary = `${count('ok')} ok, ${count('warn')} warnings, ${count('fail')} failed`
     return { json: { healthy: !failed, checks }, text: `${checksText(checks)}\n${summary}`, failed }
   },
 }

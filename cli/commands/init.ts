@@ -19,13 +19,13 @@ export const initCommand: CommandSpec = {
   description: 'Write a config, with comments, for chains with a Wormhole token bridge: addresses, ids and finality are filled in.',
   options: (command) =>
     command
-      .addOption(new Option('--network <name>', 'which networks (default: mainnet)').choices(networks))
+      .addOption(new Option('--network <name>', 'the networks (default: mainnet)').choices(networks))
       .option('--chain <name>', 'deliver on this chain: its name or its Wormhole chain id (may be repeated)', collect)
       .option('--out <file>', 'the file to write', 'portage.yaml')
       .option('--force', 'overwrite the file if it exists'),
-  notes: `Asks on the terminal where no --chain is given. Addresses and ids are of the tables of the Wormhole SDK, finality of
-docs/operate/chains.md. What is left to fill in is marked FILL IN and printed: the URLs of nodes, as variables of the
-environment; the key of each chain; for what fee which token is delivered.`,
+  notes: `Asks on the terminal where no --chain is given. Addresses and ids come from the tables of the Wormhole SDK, finality from
+docs/operate/chains.md. FILL IN marks the rest, which is printed, too: the URLs of nodes, as environment variables;
+the key of each chain; the fee of each token that is delivered.`,
   examples: ['portage init', 'portage init --network mainnet --chain ethereum --chain bsc --out portage.yaml'],
   run: async (call: Call<InitOptions>): Promise<Outcome> => {
     const { network, chains } = await choose(call)
@@ -42,19 +42,19 @@ environment; the key of each chain; for what fee which token is delivered.`,
       ...chains.flatMap((chain) => {
         const successor = successorOf(chain)
         const ids = `EIP-155 chain id ${chain.networkId}`
-        return successor === undefined ? [] : [`! ${chain.name} (${ids}) was shut down in 2024: --chain ${successor} has taken its place.`]
+        return successor === undefined ? [] : [`! ${chain.name} (${ids}) was shut down in 2024: --chain ${successor} has replaced it.`]
       }),
       'Set these variables:',
       facts(Object.fromEntries(Object.entries(variables).map(([name, meaning]) => [`  ${name}`, meaning]))),
-      'Then, in this order. Fill in (FILL IN in the file) the address of each key, and the fees for which you deliver which tokens:',
-      // To be copied: none is broken into lines.
+      'Then, in this order. Fill in (FILL IN in the file) the address of each key, and the fee of each token that you deliver:',
+      // Never wrapped, so that the lines can be copied.
       verbatim(next.map((line) => `  ${line}`).join('\n')),
     ]
     return { json: { file, network, chains: chains.map(({ name }) => name), variables, next }, text }
   },
 }
 
-/** By the options; else by the answers of the person at the terminal. */
+/** From the options, else from answers at the terminal. */
 async function choose({ context, options, misuse }: Call<InitOptions>): Promise<Choice> {
   const names = options.chain ?? []
   if (names.length > 0) {
@@ -66,7 +66,7 @@ async function choose({ context, options, misuse }: Call<InitOptions>): Promise<
   return (await ask(context, options.network)) ?? misuse('no answer')
 }
 
-/** Throws INPUT_INVALID for a file that is there already, or that cannot be written. */
+/** Throws INPUT_INVALID for a file that exists or cannot be written. */
 async function write(file: string, text: string, { out, force }: InitOptions): Promise<void> {
   try {
     await writeFile(file, text, { flag: force ? 'w' : 'wx' })

@@ -20,7 +20,7 @@ export const runCommand: CommandSpec = {
   description: 'Run a worker until SIGINT or SIGTERM. Logs go to stderr, as JSON lines unless --pretty.',
   options: (command) =>
     command
-      .addOption(new Option('--role <role>', 'what this process does').choices(roles).makeOptionMandatory())
+      .addOption(new Option('--role <role>', 'the work of this process').choices(roles).makeOptionMandatory())
       .option('--chain <name>', 'serve only this chain (may be repeated)', collect)
       .option('--lane <lane>', 'serve only this lane, by id or address (may be repeated)', collect)
       .option(
@@ -33,7 +33,7 @@ export const runCommand: CommandSpec = {
   notes: `Roles:
   all      everything below in one process
   chain    transfer workflows and the steps of a chain that need no key
-  lane     what needs the keys of this process
+  lane     steps that need the keys of this process
   ledger   nonce ledgers, streams, batches, operator transactions, settings
   intake   listens to the guardian spy and feeds the streams
   api      the REST API`,
@@ -52,7 +52,7 @@ export const runCommand: CommandSpec = {
     const logger = createLogger({ level: options.logLevel, pretty: options.pretty ?? false, joined: true })
     const unlisted = unlistedToken(loaded.dataFolder)
     const first = options.role === 'all' || options.role === 'api' ? await prepareAccess(loaded, unlisted, { context, logger }) : undefined
-    // The native parts of a worker load slowly: only the command that needs them pays.
+    // The native parts of a worker load slowly, so only this command loads them.
     const [{ runRole }, { restApi }] = await Promise.all([import('../../workers/process/runtime.ts'), import('../../api/server.ts')])
     await withInterrupt(context, async (stopping) => {
       stopping.addEventListener('abort', () => logger.info('stopping: work in hand is finished or handed back'))
@@ -67,7 +67,7 @@ export const runCommand: CommandSpec = {
       })
       const stop = () => void running.stop().catch((error: unknown) => logger.error('stopping failed', { ...problemOf(error) }))
       stopping.addEventListener('abort', stop)
-      // A signal that came while the worker started: stop it now.
+      // A signal that arrived while the worker started stops it now.
       if (stopping.aborted) stop()
       await running.stopped
       await listed
@@ -75,12 +75,13 @@ export const runCommand: CommandSpec = {
   },
 }
 
-/** How long the first token is good: long enough to make those of people with it. */
+/** The first token is valid long enough to create the tokens of people with it. */
 const firstTokenMs = 24 * 3_600_000
 
 /**
- * Makes the keys of access tokens if there are none, unless the config says that they are elsewhere. Then the first token is shown once, on a terminal and nowhere
- * else: a log would keep it. Returns what it says, or what that of an earlier start says which is not listed yet.
+ * Makes the keys of access tokens, unless they exist or the config names keys of another machine. Then shows the first
+ * token once, and only on a terminal: a log would keep it. Returns the first token as long as it is not listed, also
+ * that of an earlier start.
  */
 async function prepareAccess(
   config: Config,
@@ -101,7 +102,10 @@ async function prepareAccess(
   return principal
 }
 
-/** Puts the first token on the list of tokens, by which it can be revoked, as soon as a worker serves the settings. Never throws: a start does not fail for it. */
+/**
+ * Puts the first token on the list of tokens, by which it can be revoked, as soon as a worker serves the settings.
+ * Never throws: a start does not fail for it.
+ */
 async function listToken(
   token: Principal,
   unlisted: UnlistedToken,
@@ -112,7 +116,6 @@ async function listToken(
     const { retryUntilAvailable } = await import('../../workers/process/retry-until-available.ts')
     const add = () => withTemporal((client, config) => changeSettings(client, namesOf(config), order))
     await retryUntilAvailable('the list of access tokens', add, { logger, stopping })
-    // Listed twice is listed once.
     await unlisted.forget().catch(() => {})
   } catch (error) {
     const { message } = toRelayerError(error)
@@ -132,7 +135,7 @@ function portOf(text: string): number {
   throw new InvalidArgumentError('It must be a whole number from 0 to 65535.')
 }
 
-/** A lane by its id or by its address: the runtime wants the address. */
+/** A lane by its id or by its address. The runtime needs the address. */
 function toAddress(lane: string): string {
   return lane.includes(':') ? laneAddress(lane) : lane
 }

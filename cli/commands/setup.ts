@@ -3,14 +3,13 @@ import { type NamespaceSetup, setUpNamespace } from '../../temporal/client/conne
 import type { Call, CommandSpec } from '../command.ts'
 
 export const setupCommand: CommandSpec = {
-  description: 'Make what Portage needs on servers that it uses.',
+  description: 'Set up the servers that Portage uses.',
   commands: {
     temporal: {
-      description: 'Make the Temporal namespace and its search attributes where they are missing. Changes nothing that is there.',
-      options: (command) =>
-        command.option('--retention <hours>', 'how long closed workflows are kept in a namespace that is made now', wholeHours, 72),
+      description: 'Create the Temporal namespace and its search attributes where they are missing. Changes nothing that exists.',
+      options: (command) => command.option('--retention <hours>', 'retention of closed workflows in a new namespace', wholeHours, 72),
       notes: `Reaches the server by the same settings as portage run: the config, temporal.toml and TEMPORAL_*. Needs the role admin in the namespace
-(in a token: <namespace>:admin), which portage run does not need. Temporal Cloud makes neither by this call: its UI and tcld do. The exit
+(in a token: <namespace>:admin), which portage run does not need. On Temporal Cloud create both in its UI or with tcld. The exit
 code is 1 if something is missing afterwards.`,
       examples: ['portage setup temporal', 'TEMPORAL_API_KEY=… portage setup temporal --retention 168 --json'],
       run: async ({ config, temporalOf, options: { retention } }: Call<{ retention: number }>) => {
@@ -32,7 +31,7 @@ function remedyOf({ wrongType, refused }: NamespaceSetup['searchAttributes'], na
     return `${wrongType.join(', ')}: of another type than Keyword. Remove them (temporal operator search-attribute remove --namespace ${namespace}), or use another namespace.`
   }
   if (refused.length > 0) {
-    return `${refused.join(', ')}: the server does not let us make them. Run this with ${namespace}:admin; on Temporal Cloud make them in its UI or with tcld, of the type Keyword.`
+    return `${refused.join(', ')}: the server does not allow their creation. Run this with ${namespace}:admin; on Temporal Cloud create them in its UI or with tcld, of the type Keyword.`
   }
   return undefined
 }

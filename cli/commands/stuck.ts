@@ -5,15 +5,15 @@ import type { CommandSpec } from '../command.ts'
 import { stuckText } from '../output/stuck-text.ts'
 
 export const stuckCommand: CommandSpec = {
-  description: 'What is stuck, why, and what to do: one row for each cause, the most harmful first.',
-  notes: `Asks Temporal, every node, the guardian spy and the ledgers just now, each with a time limit, and shows nothing of an old reading. Changes nothing.
-docs/runbooks/README.md has what to do for each cause. The exit code is 0 where nothing stands, and 1 where something does; that transfers were declined by
-the deny-list is told, and is nothing that stands.`,
+  description: 'Causes of stuck transfers and their remedies: one row for each cause, the most harmful first.',
+  notes: `Reads Temporal, every node, the guardian spy and the ledgers now, each with a time limit. Changes nothing.
+docs/runbooks/README.md has the steps for each cause. The exit code is 0 if nothing is stuck, else 1. Transfers that the deny-list
+declined are shown and do not count as stuck.`,
   examples: ['portage stuck', 'portage stuck --json'],
   run: async ({ config: load, temporalOf, context }) => {
     const config = await load()
     const options = { config, environment: context.env }
-    // A Temporal that is away is a cause, and the others are shown beside it.
+    // An unreachable Temporal is one cause. The others are shown, too.
     const report = await withTemporalClient(temporalOf(config), (client) => collectCauses(client, options)).catch((error: unknown) => {
       if (error instanceof RelayerError && !notTemporal.has(error.code)) return collectCauses(error, options)
       throw error

@@ -1,29 +1,26 @@
 import type { Argument, Command, Option } from 'commander'
 
-/** What can be typed after a command, as shells complete it. */
+/** The completions after a command. */
 export interface CompletionCommand {
-  /** Names from the program's first command on: `transfer list`; empty: the program. */
+  /** Names from the first command of the program on: `transfer list`; empty: the program. */
   readonly path: string
   readonly commands: readonly CompletionWord[]
   readonly options: readonly CompletionOption[]
-  /** What the arguments may be, where that is known. */
   readonly choices: readonly string[]
-  /** An argument is a file. */
   readonly takesFile: boolean
 }
 
-/** What can be typed, and what it is. */
 export interface CompletionWord {
   readonly name: string
   readonly description: string
 }
 
 interface CompletionOption extends CompletionWord {
-  /** Absent: it takes no value. */
+  /** Absent: the option takes no value. */
   readonly value?: { readonly choices: readonly string[]; readonly isFile: boolean }
 }
 
-/** The program and all its commands. The options of the program are those of each command, too. */
+/** The program and all its commands. The options of the program are repeated for each command. */
 export function completionTree(program: Command): CompletionCommand[] {
   const everywhere = [...program.options.map(toOption), { name: '--help', description: 'display help for command' }]
   const walk = (command: Command, path: readonly string[]): CompletionCommand[] => [

@@ -1,6 +1,9 @@
 import type { CompletionCommand, CompletionWord } from './tree.ts'
 
-/** A script for zsh and its compsys: to be sourced, or the file `_portage` of a folder of `$fpath`. As that for bash, it starts no process, and evaluates nothing of what is typed. */
+/**
+ * A script for zsh and its compsys: source it, or save it as `_portage` in a folder of `$fpath`. Like that for bash, it
+ * starts no process and evaluates no typed text.
+ */
 export function zshScript(tree: readonly CompletionCommand[]): string {
   return `#compdef portage
 # Completion of portage for zsh: source <(portage completion zsh)
@@ -67,7 +70,7 @@ ${values.join('\n')}
 }`
 }
 
-/** As `_describe` takes them: no name has a colon. */
+/** For `_describe`. No name has a colon. */
 function described(words: readonly CompletionWord[]): string {
   return listed(words.map(({ name, description }) => `${name}:${description}`))
 }

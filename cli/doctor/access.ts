@@ -13,7 +13,10 @@ import { type Check, type Finding, look, warn } from './check.ts'
 const area = 'access'
 const dayMs = 24 * 3_600_000
 
-/** Checks the key file of access tokens, and whether anybody has a token. No check of the list if Temporal does not answer: checkTemporal reports that. */
+/**
+ * Checks the key file of access tokens, and whether a valid token exists. Without Temporal only the file: checkTemporal
+ * reports that.
+ */
 export async function checkAccess(config: Config, temporal: TemporalAccess): Promise<Check[]> {
   const keys = look(area, 'key file', () => checkKeyFile(config, Date.now()))
   const tokens = withTemporalClient(temporal, async (client) => [
@@ -30,7 +33,7 @@ export async function checkAccess(config: Config, temporal: TemporalAccess): Pro
   return [await keys, ...(await tokens)]
 }
 
-/** Throws ACCESS_KEYS for a file that cannot be used: unreadable, malformed, of another user, or others may read it. */
+/** Throws ACCESS_KEYS for a file that is unreadable, malformed, of another user or readable by others. */
 async function checkKeyFile(config: Config, now: number): Promise<Finding> {
   const file = keyFile(accessSource(config))
   const keys = await readKeys(file)
@@ -38,18 +41,18 @@ async function checkKeyFile(config: Config, now: number): Promise<Finding> {
   if (keys) return keysFinding(file, keys, now)
   if (configured > 0) return `none here; tokens are verified with ${configured} public keys of the config`
   return warn(
-    `${file} is not there: no token can be made or verified on this machine`,
-    'The first start of portage run --role api or all makes it, and so does portage token create. On other machines list its public keys (portage token keys) in access.publicKeys.',
+    `${file} does not exist: no token can be created or verified on this machine`,
+    'The first start of portage run --role api or all creates it, and so does portage token create. On other machines list its public keys (portage token keys) in access.publicKeys.',
   )
 }
 
 function keysFinding(file: string, keys: readonly AccessKey[], now: number): Finding {
   const made = ({ createdAt }: AccessKey) => Date.parse(createdAt)
   const signing = keys.findLast(({ d }) => d !== undefined)
-  if (!signing) return warn(`${file} has no key that signs: no token can be made here`, 'portage token rotate-key')
+  if (!signing) return warn(`${file} has no signing key: no token can be created here`, 'portage token rotate-key')
   const days = Math.max(0, Math.floor((now - made(signing)) / dayMs))
-  const detail = `${file}: the key that signs is ${days} days old; ${keys.length - 1} older keys verify`
-  // A key signs until the next one is made, and its last token ends at most so much later.
+  const detail = `${file}: the signing key is ${days} days old; ${keys.length - 1} older keys verify`
+  // A key signs until the next one is made. Its last token ends at most `longestTokenMs` later.
   const done = keys.filter((key, index) => key !== signing && now - made(keys[index + 1] ?? signing) > longestTokenMs)
   const [first] = done
   if (first) return warn(`${detail}, ${done.length} of them tokens that have all ended`, `portage token remove-key ${first.kid}`)
@@ -61,9 +64,9 @@ function tokensFinding(tokens: readonly IssuedToken[], now: number): Finding {
   const listed = tokens.filter(({ expiresAt }) => expiresAt !== undefined)
   const good = listed.filter(({ expiresAt = 0, revoked }) => !revoked && expiresAt > now)
   const remedy = 'portage token create --name <name> --level admin, on the machine with the key file.'
-  if (tokens.length === 0) return warn('none is listed: nobody can give an order or read through the API', remedy)
+  if (tokens.length === 0) return warn('no token is listed: nobody can give an order or read through the API', remedy)
   const revoked = tokens.filter((one) => one.revoked).length
-  if (good.length === 0) return warn(`none of those that are listed is good (${revoked} revoked): nobody can give an order`, remedy)
+  if (good.length === 0) return warn(`no listed token is valid (${revoked} revoked): nobody can give an order`, remedy)
   const soonest = Math.min(...good.map(({ expiresAt = 0 }) => expiresAt))
-  return `${good.length} are good, ${revoked} revoked; the next ends ${new Date(soonest).toISOString()}`
+  return `${good.length} are valid, ${revoked} revoked; the next ends ${new Date(soonest).toISOString()}`
 }

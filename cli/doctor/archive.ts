@@ -7,7 +7,10 @@ import { withTemporalClient } from '../../temporal/client/connection/connect.ts'
 import { retentionHours } from '../../temporal/client/transfers/closed-runs.ts'
 import { type Check, fail, type Finding, look, warn } from './check.ts'
 
-/** Checks that what Temporal forgets is archived in time; nothing where the config has no archive, and where Temporal does not answer, which checkTemporal reports. */
+/**
+ * Checks that the archive keeps up with Temporal's retention. Nothing without an archive in the config, and without
+ * Temporal, which checkTemporal reports.
+ */
 export async function checkArchive({ archive }: Config, temporal: TemporalAccess): Promise<Check[]> {
   if (!archive) return []
   return withTemporalClient(temporal, async (client) => [
@@ -19,9 +22,9 @@ export async function checkArchive({ archive }: Config, temporal: TemporalAccess
 }
 
 function findingOf({ through, behindHours, retentionHours: retention, state }: Freshness): Finding {
-  const said = through === undefined ? 'nothing is archived yet' : `has what closed before ${through}, ${behindHours} h ago`
+  const said = through === undefined ? 'nothing is archived yet' : `has all transfers that closed before ${through}, ${behindHours} h ago`
   const text = `${said}; Temporal keeps closed workflows ${retention} h`
   if (state === 'fresh') return text
   const remedy = 'portage archive run, by cron or a CronJob; or a longer retention'
-  return state === 'late' ? warn(text, remedy) : fail(`${text}: what closes now, or has, may be lost`, remedy)
+  return state === 'late' ? warn(text, remedy) : fail(`${text}: records of closed transfers may be lost`, remedy)
 }

@@ -9,13 +9,13 @@ import { invalid } from '../arguments/options.ts'
 import { type Check, checkTimeoutMs, fail, type Finding, look, warn } from './check.ts'
 import { checkKey, operatorCallsFinding } from './keys.ts'
 
-/** Checks every node by itself, then the contracts and the lanes through the first healthy node. */
+/** Checks every node, then the contracts and the lanes through the first healthy node. */
 export async function checkChains({ chains }: Config): Promise<Check[]> {
   const found = await Promise.all(Object.entries(chains).map(([name, chain]) => checkChain(name, chain, coinOfChain({ chains }, name))))
   return found.flat()
 }
 
-/** @param coin the symbol of its coin, where it is known */
+/** @param coin symbol, where it is known */
 async function checkChain(name: string, chain: ChainConfig, coin: string | undefined): Promise<Check[]> {
   const area = `chain ${name}`
   const readers = chain.nodes.map((node, index) => {
@@ -58,7 +58,6 @@ async function checkChain(name: string, chain: ChainConfig, coin: string | undef
   }
 }
 
-/** The only node of a reader. */
 function statusOf(reader: Reader): NodeStatus {
   return reader.nodes()[0]!
 }
@@ -68,12 +67,12 @@ function reads(reader: Reader): boolean {
   return use === 'all' || use === 'read'
 }
 
-/** A node that only takes transactions is asked only for its network. */
+/** A node that only receives transactions is asked only for its network. */
 async function checkSender(reader: Reader): Promise<Finding> {
   await reader.connect().catch((error: unknown) => {
     if (statusOf(reader).state !== 'up') throw error
   })
-  return `network ${reader.networkId}, takes transactions`
+  return `network ${reader.networkId}, receives transactions`
 }
 
 async function checkNode(reader: Reader, { finality, networkId }: ChainConfig): Promise<Finding> {
@@ -97,7 +96,7 @@ const functions = new Interface([
 
 type Contracts = NonNullable<ChainConfig['contracts']>
 
-/** Checks that the core contract answers, has the configured Wormhole chain id, and that its guardian set can be read. */
+/** Checks that the core contract answers, has the configured Wormhole chain id and a readable guardian set. */
 async function checkCore(reader: Reader, { core }: Contracts, wormholeChainId: number): Promise<Finding> {
   const chainId = Number(await read(reader, core, 'chainId'))
   if (chainId !== wormholeChainId) return wrongChainId(core, chainId, wormholeChainId)
@@ -117,7 +116,7 @@ async function checkTokenBridge(reader: Reader, { core, tokenBridge }: Contracts
 }
 
 function wrongChainId(contract: string, actual: number, expected: number): Finding {
-  return fail(`${contract} is of Wormhole chain ${actual}, not ${expected}`, 'Correct wormholeChainId or the contract address.')
+  return fail(`${contract} belongs to Wormhole chain ${actual}, not ${expected}`, 'Correct wormholeChainId or the contract address.')
 }
 
 async function read(reader: Reader, contract: string, name: string, args: readonly unknown[] = []): Promise<unknown> {

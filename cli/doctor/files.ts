@@ -4,13 +4,14 @@ import type { TemporalAccess } from '../../domain/temporal-access.ts'
 import { type Check, type Finding, look, warn } from './check.ts'
 
 const area = 'files'
-/** Bits of a file's mode: write by group or others, and anything by them. */
+/** Mode bits: write by group or others, and any access by them. */
 const othersWrite = 0o022
 const othersAny = 0o077
 
 /**
- * Checks who else may change what Portage believes (the config, its data folder), and who else may read its secrets. No checks of what is not there: who
- * needs it says so. On Windows modes say nothing, and nothing is checked.
+ * Checks the permissions of the config and its data folder, which decide what Portage does, and of files with secrets.
+ * Files that do not exist are not checked: their users report them. On Windows modes mean nothing and nothing is
+ * checked.
  */
 export async function checkFiles(configFile: string, config: Config, temporal: TemporalAccess): Promise<Check[]> {
   if (process.platform === 'win32') return []
@@ -41,6 +42,6 @@ async function check(what: string, path: string, forbidden: number): Promise<Che
 function modeFinding(mode: number, forbidden: number): Finding {
   const text = `mode ${mode.toString(8)}`
   if ((mode & forbidden) === 0) return text
-  const who = forbidden === othersWrite ? 'other users may write it, and so decide what Portage does' : 'other users may use what is in it'
+  const who = forbidden === othersWrite ? 'other users can write it and so decide what Portage does' : 'other users can use its contents'
   return warn(`${text}: ${who}`, `chmod ${forbidden === othersWrite ? 'go-w' : 'go-rwx'}`)
 }

@@ -6,21 +6,22 @@ import { laneId } from '../../domain/lane/lane-id.ts'
 import { type Finding, warn } from './check.ts'
 
 /**
- * Opens the key of a lane and has it sign a no-op, which is thrown away: a key that is there may still refuse to sign (a locked key, a grant of
- * kms:GetPublicKey without kms:Sign, a remote signer's own rules). Throws what opening and signing throw.
+ * Opens the key of a lane and signs a no-op that is not sent: an existing key may refuse to sign (a locked key,
+ * kms:GetPublicKey without kms:Sign, rules of a remote signer). Throws what opening and signing throw.
  */
 export async function checkKey(chain: Pick<ChainConfig, 'family' | 'networkId' | 'signing'>, lane: LaneSettings): Promise<Finding> {
   const { address, signer: spec } = lane
   if (!spec) return 'not on this machine'
   const policy = { ...noopsOnly, limits: signingLimits(chain), lane: laneId(chain.family, chain.networkId, address) }
   const signer = await chainFamilies[chain.family].createSigner(spec, address, policy)
-  // Nonce 0 at 1 wei per gas: an account in use is past that nonce, and no node accepts that fee. The signed bytes never leave this function.
+  // Nonce 0 at 1 wei per gas: an account in use is past that nonce, and no node accepts that fee. The signed bytes
+  // never leave this function.
   const noop = { to: signer.address, data: '0x', value: '0', gasLimit: '21000' }
   await signer.sign({ ...noop, networkId: String(chain.networkId), nonce: 0, maxFee: '1', tip: '0' })
   return keyFindings[spec.kind]
 }
 
-/** The parts of a signing policy that allow only no-ops. */
+/** A signing policy that allows only no-ops. */
 export const noopsOnly: Omit<SigningPolicy, 'limits' | 'lane'> = {
   calls: {},
   operatorCalls: {},
@@ -35,7 +36,7 @@ export const noopsOnly: Omit<SigningPolicy, 'limits' | 'lane'> = {
 /** `0x` and the 8 digits of a selector. */
 const selectorLength = 10
 
-/** What the lane signs for operators without a proof; undefined: nothing. */
+/** Calls that the lane signs for operators without a proof. Undefined: none. */
 export function operatorCallsFinding({ operatorCalls = {} }: Pick<LaneSettings, 'operatorCalls'>): Finding | undefined {
   const calls = Object.entries(operatorCalls).flatMap(([contract, starts]) => starts.map((start) => ({ contract, start })))
   const open = calls.filter(({ start }) => start.length === selectorLength)
@@ -43,16 +44,15 @@ export function operatorCallsFinding({ operatorCalls = {} }: Pick<LaneSettings, 
   if (open.length === 0) return `${calls.length}, each with its first arguments`
   const named = open.map(({ contract, start }) => `${start} of ${contract}`).join(', ')
   return warn(
-    `with any arguments: ${named}; nothing proves them, and whoever reaches Temporal can have them signed`,
-    'List the first arguments after the selector, as far as they are always the same (docs/operate/signers.md), or remove what is not used.',
+    `with any arguments: ${named}; nothing proves them, and any user who reaches Temporal can have them signed`,
+    'List the first arguments after the selector, as far as they never change (docs/operate/signers.md), or remove unused calls.',
   )
 }
 
-/** What the check says when the signer of a kind opened and signed. */
 const keyFindings: Record<NonNullable<LaneSettings['signer']>['kind'], Finding> = {
-  keystore: 'the keystore opens, is of this address, and signs',
+  keystore: 'the keystore opens, belongs to this address, and signs',
   remote: 'the remote signer answers, has the key of this address, and signs',
-  'aws-kms': 'AWS KMS answers, its key is of this address, and signs',
+  'aws-kms': 'AWS KMS answers, its key belongs to this address, and signs',
   environment: warn(
     'the key is in an environment variable; it signs',
     'For anything of value: portage keystore import, a remote signer or AWS KMS.',

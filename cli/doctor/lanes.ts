@@ -9,10 +9,12 @@ import { withTemporalClient } from '../../temporal/client/connection/connect.ts'
 import { readLane } from '../../temporal/client/lanes/lanes.ts'
 import { type Check, type Finding, look, warn } from './check.ts'
 
-/** From this part of the most nonces that a lane keeps, an operator should know. */
+/** The share of the limit from which the doctor warns. */
 const nearLimit = 0.8
 
-/** Checks how many nonces the ledgers of the lanes keep until they are final. No checks if Temporal does not answer: checkTemporal reports that. */
+/**
+ * Checks how many nonces the ledgers keep until they are final. No checks without Temporal: checkTemporal reports that.
+ */
 export async function checkLanes(config: Config, temporal: TemporalAccess): Promise<Check[]> {
   const lanes = lanesOf(config).map(({ id }) => id)
   return withTemporalClient(temporal, (client) =>
@@ -27,11 +29,14 @@ async function checkLane(client: TemporalClient, lane: LaneId): Promise<Finding>
   })
   // No failure: the doctor is often run before the workers are started.
   if (state instanceof RelayerError) {
-    return state.code === 'LANE_NOT_FOUND' ? 'has not begun' : warn('is there, and does not answer', state.remedy)
+    return state.code === 'LANE_NOT_FOUND' ? 'has not begun' : warn('exists, and does not answer', state.remedy)
   }
   const { kept: now, keptLimit } = kept(state)
   const detail = `keeps ${now} nonces until they are final, at most ${keptLimit}`
   return now < keptLimit * nearLimit
     ? detail
-    : warn(detail, 'Look whether finality moves (portage node list); if it is only far, give the chain more lanes: then each keeps fewer.')
+    : warn(
+        detail,
+        'Check whether finality advances (portage node list). If it is only slow, give the chain more lanes: then each keeps fewer.',
+      )
 }

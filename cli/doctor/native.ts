@@ -8,7 +8,10 @@ import { type Check, checkTimeoutMs, fail, type Finding, look, warn } from './ch
 
 type Route = NativeBridgeConfig['routes'][number]
 
-/** Checks each direction of the native bridge: both contracts, pause and budget of the target, and the role of our lanes. */
+/**
+ * Checks each direction of the native bridge: both contracts, pause and budget of the target, and the role of the
+ * lanes.
+ */
 export async function checkNativeRoutes(config: Config): Promise<Check[]> {
   const routes = config.bridges['native-bridge']?.routes ?? []
   const names = new Set(routes.flatMap(({ source, target }) => [source, target]))
@@ -33,22 +36,20 @@ export async function checkNativeRoutes(config: Config): Promise<Check[]> {
   }
 }
 
-/** Checks that the source contract has code and a table of transfers. */
 async function checkSource(reader: Reader, { sourceContract }: Route): Promise<Finding> {
   if (!(await reader.hasCode(sourceContract))) return noCode(sourceContract, 'sourceContract')
   const highest = await highestNonce(reader, sourceContract, { at: 'latest' })
   return `${sourceContract}, ${highest} transfer${highest === 1n ? '' : 's'} so far`
 }
 
-/** Checks that the target contract has code, is not paused, and has a budget. */
 async function checkTarget(reader: Reader, { targetContract }: Route): Promise<Finding> {
   if (!(await reader.hasCode(targetContract))) return noCode(targetContract, 'targetContract')
   const { paused, used, cap } = await createInboundLimits(reader, targetContract).read(targetContract)
-  const detail = `${targetContract}, ${used} of ${cap} let in today`
-  if (paused) return warn(`${detail}; it is paused`, 'Nothing: transfers wait until its owner resumes it.')
+  const detail = `${targetContract}, ${used} of ${cap} accepted today`
+  if (paused) return warn(`${detail}; it is paused`, 'None needed: transfers wait until its owner resumes it.')
   const fund = 'The owner of the bridge must fund its insurance fund, or correct its risk denominator.'
-  if (cap <= 1n) return fail(`${detail}: nothing is let in`, fund)
-  return used + 1n >= cap ? warn(`${detail}: it is spent`, 'Nothing: it renews at midnight UTC.') : detail
+  if (cap <= 1n) return fail(`${detail}: nothing is accepted`, fund)
+  return used + 1n >= cap ? warn(`${detail}: it is spent`, 'None needed: it renews at midnight UTC.') : detail
 }
 
 async function checkRole(reader: Reader, { targetContract }: Route, address: string): Promise<Finding> {

@@ -15,22 +15,23 @@ type Configured = Config['notifications'][number]
 
 export interface ReceiverChecks {
   readonly env: NodeJS.ProcessEnv
-  /** Sends each a signed notification.test. Without it nothing is sent: a connection is opened, and closed. */
+  /** Sends each receiver a signed notification.test. Otherwise a connection is only opened and closed. */
   readonly sendTest: boolean
 }
 
 /**
- * Checks each receiver of notifications from this machine: its URL, its secrets, and what its notifier says of it, where Temporal answers (checkTemporal reports it
- * if not). Secrets that are not here are no failure: only processes of the role ledger need them.
+ * Checks each receiver of notifications from this machine: its URL, its secrets, and the report of its notifier, where
+ * Temporal answers (checkTemporal reports it if not). Missing secrets are no failure: only processes of the role ledger
+ * need them.
  */
 export async function checkReceivers(config: Config, temporal: TemporalAccess, { env, sendTest }: ReceiverChecks): Promise<Check[]> {
   const { notifications } = config
   if (notifications.length === 0) return []
-  const told = withTemporalClient(temporal, async (client) =>
-    (await listReceivers(client, notifications)).map((report) => checkOf(report.name, 'told', toldFinding(report))),
+  const progress = withTemporalClient(temporal, async (client) =>
+    (await listReceivers(client, notifications)).map((report) => checkOf(report.name, 'progress', progressFinding(report))),
   ).catch(() => [])
   const here = await Promise.all(notifications.map((one) => checkHere(one, env, sendTest)))
-  return [...here.flat(), ...(await told)]
+  return [...here.flat(), ...(await progress)]
 }
 
 async function checkHere(configured: Configured, env: NodeJS.ProcessEnv, sendTest: boolean): Promise<Check[]> {
@@ -56,18 +57,18 @@ function checkOf(receiver: string, name: string, finding: Finding): Check {
   return typeof finding === 'string' ? { area, name, status: 'ok', detail: finding } : { area, name, ...finding }
 }
 
-/** Opens a connection, for https with the certificate checked, and asks nothing. */
+/** Opens a connection and checks the certificate for https. Sends no request. */
 async function reach({ protocol, hostname, port, host }: URL): Promise<Finding> {
   const isTls = protocol === 'https:'
   const to = { host: hostname.replace(/^\[|\]$/g, ''), port: Number(port || (isTls ? 443 : 80)) }
-  // A name goes to the server with the handshake; an address must not.
+  // The handshake carries a name, and must not carry an address.
   const socket: Socket = isTls ? connectTls({ ...to, ...(/^[\d.]+$|:/.test(to.host) ? {} : { servername: to.host }) }) : connectPlain(to)
   try {
     await new Promise<void>((resolve, reject) => {
       socket.once(isTls ? 'secureConnect' : 'connect', resolve).once('error', reject)
       socket.setTimeout(checkTimeoutMs / 2, () => reject(Object.assign(new Error('no answer'), { code: 'ETIMEDOUT' })))
     })
-    return `${protocol}//${host} can be reached${isTls ? ', its certificate is good' : ''}`
+    return `${protocol}//${host} can be reached${isTls ? ', its certificate is valid' : ''}`
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code ?? 'no connection'
     return fail(`${protocol}//${host} cannot be reached from here: ${code}`, reachRemedy(code))
@@ -77,10 +78,10 @@ async function reach({ protocol, hostname, port, host }: URL): Promise<Finding> 
 }
 
 function reachRemedy(code: string): string {
-  if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return 'Correct the host in its url, or mend the DNS of this machine.'
+  if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return 'Correct the host in its url, or repair the DNS of this machine.'
   if (/CERT|SIGNATURE|ISSUER|CHAIN|ALTNAME|SSL/.test(code))
     return 'Give the receiver a certificate for that name which a public CA has signed, or name its CA in NODE_EXTRA_CA_CERTS.'
-  return 'Start the receiver, correct the host and port in its url, or let this machine reach it (firewall, network policy, proxy).'
+  return 'Start the receiver, correct the host and port in its url, or allow this machine to reach it (firewall, network policy, proxy).'
 }
 
 type Secret = Configured['secrets'][number]
@@ -91,7 +92,7 @@ function secretName({ secretFile, secretVariable }: Secret, index: number): stri
 
 const makeSecret = 'echo "whsec_$(openssl rand -base64 32)"'
 
-/** Only its form: which secret the receiver knows is shown by a test. */
+/** Checks only the form. A test shows whether the receiver has the same secret. */
 function secretFinding(configured: Configured, secret: Secret, env: NodeJS.ProcessEnv): Finding {
   const { secretVariable, secretFile = '' } = secret
   if (secretVariable !== undefined && !env[secretVariable])
@@ -104,37 +105,36 @@ function secretFinding(configured: Configured, secret: Secret, env: NodeJS.Proce
     const { code } = error as NodeJS.ErrnoException
     if (code === 'ENOENT')
       return warn('is not on this machine', `Where a process of the role ledger runs: (umask 077; ${makeSecret} > ${secretFile})`)
-    return fail(`cannot be read: ${code ?? 'unknown'}`, 'Name a file that the user of the process may read.')
+    return fail(`cannot be read: ${code ?? 'unknown'}`, 'Name a file that the user of the process can read.')
   }
   try {
     checkedSecret(text)
     return 'has the form of a secret'
   } catch (error) {
-    return fail(error instanceof Error ? error.message : 'is none', `Put one in its place, here and at the receiver: ${makeSecret}`)
+    return fail(error instanceof Error ? error.message : 'is not a secret', `Replace it, here and at the receiver: ${makeSecret}`)
   }
 }
 
-/** As its notifier recorded it. */
-function toldFinding({ name, state, problem, disabled, unsent = 0, oldestUnsentAt, failingSince }: ReceiverReport): Finding {
+function progressFinding({ name, state, problem, disabled, unsent = 0, oldestUnsentAt, failingSince }: ReceiverReport): Finding {
   const waits = unsent === 0 ? '' : `; ${unsent} wait, the oldest of ${oldestUnsentAt ?? 'unknown'}`
   const enable = `portage notifications enable ${name} --reason <text>`
   switch (state) {
     case 'active':
       return unsent === 0
-        ? 'is told what happens'
-        : warn(`does not take all of it${waits}`, `Look at the log of the receiver; then portage notifications test ${name}`)
+        ? 'receives all events'
+        : warn(`does not accept all notifications${waits}`, `Read the log of the receiver; then portage notifications test ${name}`)
     case 'failing':
       return warn(
         `has not answered since ${failingSince ?? 'unknown'}: ${problem ?? 'unknown'}${waits}`,
-        `Mend the receiver; then portage notifications test ${name}, which has the rest sent at once.`,
+        `Repair the receiver; then portage notifications test ${name}, which sends the rest at once.`,
       )
     case 'disabled':
       return disabled?.why === 'gone'
         ? fail(
-            `has answered 410: it wants no more, and is told nothing${waits}`,
-            `Correct its url, then ${enable}; or take it out of the config.`,
+            `has answered 410: it wants no more and receives nothing${waits}`,
+            `Correct its url, then ${enable}; or remove it from the config.`,
           )
-        : warn(`is disabled by an operator, and is told nothing${waits}`, enable)
+        : warn(`is disabled by an operator and receives nothing${waits}`, enable)
     case 'waiting':
       return warn('its notifier has not begun', 'portage run --role ledger, with this config')
     case 'unknown':
@@ -142,22 +142,22 @@ function toldFinding({ name, state, problem, disabled, unsent = 0, oldestUnsentA
   }
 }
 
-/** Less than a check may take; Portage waits 15 s. */
+/** Less than a check may take. Portage waits 15 s. */
 const testTimeoutMs = checkTimeoutMs - 1_000
 
 async function testFinding(receiver: Receiver): Promise<Finding> {
   const data = { by: 'portage doctor', reason: 'a test from this machine' }
   const id = `test_${randomUUID()}`
   const answer = await sendNotification(receiver, { id, type: 'notification.test', at: Date.now(), data }, { timeoutMs: testTimeoutMs })
-  return answer.kind === 'taken' ? `has taken ${id}` : fail(`did not take ${id}: ${answer.why}`, testRemedy(answer))
+  return answer.kind === 'taken' ? `has accepted ${id}` : fail(`did not accept ${id}: ${answer.why}`, testRemedy(answer))
 }
 
 function testRemedy(answer: Exclude<SendAnswer, { kind: 'taken' }>): string {
-  if (answer.kind === 'gone') return 'Correct its url, or take it out of the config.'
+  if (answer.kind === 'gone') return 'Correct its url, or remove it from the config.'
   if (answer.kind === 'failed')
-    return 'See whether the receiver runs, in its own log; start it, or mend what is between it and this machine.'
-  if (answer.why.includes('redirect')) return 'Set its url to where the redirect leads.'
+    return 'Check in its log whether the receiver runs. Start it, or repair the connection between it and this machine.'
+  if (answer.why.includes('redirect')) return 'Set its url to the target of the redirect.'
   if (/\b40[13]\b/.test(answer.why))
-    return 'Give the receiver the secret that signs here, and set the clocks: a signature is good for five minutes.'
-  return 'Correct the path in its url, or mend the receiver: its own log has the id.'
+    return 'Give the receiver the secret that signs here, and set the clocks: a signature is valid for five minutes.'
+  return 'Correct the path in its url, or repair the receiver: its log has the id.'
 }

@@ -1,19 +1,18 @@
 import type { ErrorCode, RelayerError } from '../../domain/catalogue/errors.ts'
 
 /**
- * What the doctor advises instead of the catalogue, where that names the doctor itself: an act outside of it. A test holds that no other code of the catalogue
- * leads back here.
+ * Remedies in place of those of the catalogue that name the doctor itself. A test holds that no other code of the
+ * catalogue leads back here.
  */
 const here: Partial<Record<ErrorCode, string>> = {
   NODE_UNAVAILABLE:
-    'See whether the node runs, and whether its url in the config is right (host, port, path, key): from this machine it must answer eth_chainId, a POST of JSON. Until then name another node in `nodes` of the chain, or portage node add.',
+    'Check that the node runs and that its url in the config is right (host, port, path, key): it must answer eth_chainId, a POST of JSON, from this machine. Until then name another node in `nodes` of the chain, or portage node add.',
   NODES_DISAGREE:
-    'Compare the nodes above with a block explorer: portage node disable the one that is behind or wrong, and take dead ones out of the config.',
+    'Compare the nodes above with a block explorer: portage node disable the one that is behind or wrong, and remove dead ones from the config.',
   SIGNER_OFFLINE:
-    'See whether the remote signer or AWS KMS answers from this machine, in its own log too, and whether it lets this process use the key (credentials, policy).',
+    'Check that the remote signer or AWS KMS answers from this machine, and that it allows this process to use the key (credentials, policy). Its log may say more.',
 }
 
-/** The remedy of an error that a check met. */
 export function remedyOf({ code, remedy }: Pick<RelayerError, 'code' | 'remedy'>): string {
   return here[code] ?? remedy
 }

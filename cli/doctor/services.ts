@@ -4,7 +4,6 @@ import { RelayerError } from '../../domain/catalogue/errors.ts'
 import { redactUrl } from '../../observability/redact.ts'
 import { type Check, checkTimeoutMs, fail, type Finding, look, warn } from './check.ts'
 
-/** Checks the fees, the guardian spy, the guardian REST APIs and the Wormholescan APIs of Wormhole's bridge. */
 export async function checkServices({ bridges, chains }: Config): Promise<Check[]> {
   const wormhole = bridges['wormhole-token-bridge']
   if (!wormhole) return []
@@ -18,7 +17,7 @@ export async function checkServices({ bridges, chains }: Config): Promise<Check[
   ])
 }
 
-/** With neither, every transfer there is declined (FEE_NOT_CONFIGURED). */
+/** Without both, every transfer there is declined (FEE_NOT_CONFIGURED). */
 function feesFinding(
   chain: string,
   { minimumFees, freeRoutes }: Pick<NonNullable<Config['bridges']['wormhole-token-bridge']>, 'minimumFees' | 'freeRoutes'>,
@@ -26,11 +25,11 @@ function feesFinding(
   const tokens = Object.keys(minimumFees[chain] ?? {}).length
   const isFree = freeRoutes.some(({ target }) => target === chain)
   if (tokens > 0 || isFree) return `of ${tokens} tokens${isFree ? '; routes to it are free' : ''}`
-  const remedy = `Name tokens in minimumFees.${chain} of the bridge, or the chain in its freeRoutes; leave it so if nothing is to go there.`
-  return warn('no token has one, and no route there is free: nothing is delivered to it', remedy)
+  const remedy = `Name tokens in minimumFees.${chain} of the bridge, or the chain in its freeRoutes; no action if nothing is to be delivered there.`
+  return warn('no token has a fee, and no route there is free: nothing is delivered there', remedy)
 }
 
-/** Only opens a connection: a subscription would use up a place at the spy. */
+/** Only opens a connection: a subscription would occupy a place at the spy. */
 async function reachSpy(address: string): Promise<string> {
   const client = new Client(address, credentials.createInsecure())
   try {
@@ -45,7 +44,7 @@ async function reachSpy(address: string): Promise<string> {
   }
 }
 
-/** Asks for a message that cannot exist: any answer below 500 shows that the API works. */
+/** Requests a message that cannot exist: any answer below 500 shows that the API works. */
 async function reachApi(url: string, route: string, field: string): Promise<Finding> {
   const base = url.replace(/\/+$/, '')
   const remedy = `Check the URL in ${field}, and that it can be reached from here.`

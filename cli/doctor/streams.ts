@@ -14,32 +14,34 @@ import { createConfiguredChain } from '../../chains/registry.ts'
 import { maxOpenText } from '../output/stream-text.ts'
 import { type Check, type Finding, look, warn } from './check.ts'
 
-/** Checks that each stream of the config runs with the values of the config. No checks if Temporal does not answer: checkTemporal reports that. */
+/**
+ * Checks that each stream of the config runs with the values of the config. No checks without Temporal: checkTemporal
+ * reports that.
+ */
 export async function checkStreams(config: Config, temporal: TemporalAccess): Promise<Check[]> {
-  // Never connected: a source is only asked for its config.
+  // Never connected: only the config of a source is read.
   const chains = new Map(Object.entries(config.chains).map(([name, chain]) => [name, createConfiguredChain(name, chain)]))
   const sources = [...createBridges(config, chains).values()].flatMap((bridge) => bridge.sources)
   return withTemporalClient(temporal, async (client) => {
     const own = await Promise.all(sources.map((source) => look('streams', source.config.stream, () => checkStream(client, source))))
     const all = [...own, ...(await checkWithoutSource(client, sources))]
-    // Sources without a node are many, and most of them have nothing for us: only what needs attention has a line of its own.
+    // There are many sources without a node, and most have no message. Only those that need attention get a line.
     const quiet = new Set(sources.flatMap((source) => (source.kind === 'signed' && source.withoutNode ? [source.config.stream] : [])))
     const isQuiet = ({ name, status }: Check) => quiet.has(name) && status === 'ok'
     const some = all.filter(isQuiet).length
-    const detail = `of ${some} of them the streams run, or begin when a message is heard`
+    const detail = `of ${some} of them the streams run, or begin with the first message`
     const summary: Check[] = some === 0 ? [] : [{ area: 'streams', name: 'sources without a node', status: 'ok', detail }]
     return [...all.filter((check) => !isQuiet(check)), ...summary]
   }).catch(() => [])
 }
 
-/** Streams that run and that the config has no source for. */
 async function checkWithoutSource(client: TemporalClient, sources: readonly Source[]): Promise<Check[]> {
   const own = new Set(sources.map(({ config }) => config.stream))
   const others = (await listStreamNames(client)).filter((stream) => !own.has(stream))
   return others.toSorted().map((stream) => {
     const [, end = ''] = commandsOf('STREAM_WITHOUT_SOURCE', { stream })
-    const remedy = `If its source is meant, put it back into the config. If not: ${end}`
-    const detail = 'runs, and the config has no source that is this stream: no process feeds it'
+    const remedy = `If the source is wanted, add it to the config again. If not: ${end}`
+    const detail = 'runs, and the config has no source for it: no process feeds it'
     return { area: 'streams', name: printable(stream), status: 'warn', detail, remedy } as const
   })
 }
@@ -51,7 +53,7 @@ async function checkStream(client: TemporalClient, source: Source): Promise<Find
     throw error
   })
   // No failure: the doctor is often run before the workers are started.
-  if (state instanceof RelayerError) return warn('is there, and does not answer', state.remedy)
+  if (state instanceof RelayerError) return warn('exists, and does not answer', state.remedy)
   if (!state) return `has not begun; at most ${config.maxOpen} transfers under way`
   const detail = `runs; ${maxOpenText(viewStream(state).maxOpen)}`
   const [late] = ignoredChanges(state, source)

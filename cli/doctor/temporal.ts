@@ -13,26 +13,29 @@ import { type Check, checkTimeoutMs, fail, type Finding, look, warn } from './ch
 const area = 'temporal'
 const names = Object.values(searchAttributes).map(({ name }) => name)
 
-/** Checks that the server answers, the namespace exists, and it has our search attributes. Each is checked only if the one before is well. */
+/**
+ * Checks that the server answers, the namespace exists and it has the search attributes. Each only if the one before
+ * passed.
+ */
 export async function checkTemporal(_: Config, temporal: ResolvedTemporal): Promise<Check[]> {
   const reached = await look(area, 'access', () => Promise.resolve(checkAccess(temporal)))
   const payloads = await look(area, 'payloads', () => Promise.resolve(checkPayloads(temporal)))
   return [reached, payloads, ...(await checkServer(temporal))]
 }
 
-/** With which keys payloads are encrypted, and whether those can be used here. Throws ENCRYPTION_KEY. */
+/** The keys that encrypt payloads, and whether they can be used here. Throws ENCRYPTION_KEY. */
 function checkPayloads(temporal: ResolvedTemporal): Finding {
   const { encryption } = temporal
   if (encryption) {
     const [first, ...others] = readPayloadKeys(encryption).map(({ id }) => id)
     const reads = others.length > 0 ? `, read also with ${others.join(', ')}` : ''
-    return `encrypted with the key ${first}${reads}; what is not encrypted is ${encryption.required ? 'refused' : 'read, too'}`
+    return `encrypted with the key ${first}${reads}; unencrypted payloads are ${encryption.required ? 'refused' : 'read, too'}`
   }
   const open = payloadExposure(temporal)
   return open ? warn(open.what, open.remedy) : 'not encrypted; Temporal is on this machine'
 }
 
-/** By which settings the server is reached, and what is open about that. */
+/** The settings of the connection, and its weaknesses. */
 function checkAccess(temporal: ResolvedTemporal): Finding {
   const settings = temporal.settings.map((setting) => `${setting.name} ${settingText(setting)}`).join(', ')
   const open = connectionExposure(temporal)
@@ -66,17 +69,17 @@ async function checkNamespace(server: ServerInfo, namespace: string): Promise<Fi
 async function checkPermission(temporal: TemporalAccess): Promise<Finding> {
   try {
     await probeTemporal(temporal, { writes: true, timeoutMs: checkTimeoutMs / 2 })
-    return 'may read and write'
+    return 'can read and write'
   } catch (error) {
     if (!(error instanceof RelayerError) || error.code !== 'TEMPORAL_PERMISSION') throw error
-    return warn('may read, and not write: neither orders nor workers are possible with this API key or certificate', error.remedy)
+    return warn('can read, and not write: neither orders nor workers are possible with this API key or certificate', error.remedy)
   }
 }
 
 async function checkAttributes(server: ServerInfo): Promise<Finding> {
   const missing = await server.missingSearchAttributes()
-  // Temporal Cloud shows them in its own API and UI only.
-  if (!missing) return warn('the server does not tell them', `They must be there, of the type Keyword: ${names.join(', ')}.`)
+  // Temporal Cloud shows them only in its own API and UI.
+  if (!missing) return warn('the server does not list them', `They must exist, of the type Keyword: ${names.join(', ')}.`)
   if (missing.length === 0) return names.join(', ')
   return fail(`missing: ${missing.join(', ')}`, 'portage setup temporal')
 }

@@ -7,7 +7,9 @@ export interface Choice {
   readonly chains: readonly KnownChain[]
 }
 
-/** The chain that a person means: by its name, with or without dashes, or by its Wormhole chain id. Or a sentence that says why there is none. */
+/**
+ * The chain with this name, with or without dashes, or with this Wormhole chain id. A string says why there is none.
+ */
 function chainNamed(network: Network, text: string): KnownChain | string {
   const plain = (name: string) => name.toLowerCase().replaceAll(/[-_ ]/g, '')
   const known = knownChains(network)
@@ -16,13 +18,16 @@ function chainNamed(network: Network, text: string): KnownChain | string {
   return found ?? `no EVM chain of ${network} with a token bridge is called ${JSON.stringify(text.slice(0, 40))}; there are: ${names}`
 }
 
-/** Chains by what a person typed, each once; or the first sentence that says what is wrong. */
+/** Each chain once, or the first sentence that says why there is none. */
 export function chainsNamed(network: Network, names: readonly string[]): readonly KnownChain[] | string {
   const chains = names.map((name) => chainNamed(network, name))
   return chains.find((one) => typeof one === 'string') ?? [...new Set(chains as KnownChain[])]
 }
 
-/** Asks on the terminal which chains, and of which network unless that is known; again after an answer that cannot be. Undefined: the terminal was closed. */
+/**
+ * Asks on the terminal for chains, and for the network unless it is given. Repeats a question after an invalid answer.
+ * Undefined: the terminal was closed.
+ */
 export async function ask({ stdin, stderr }: CliContext, given: Network | undefined): Promise<Choice | undefined> {
   const terminal = createInterface({ input: stdin, terminal: false })
   const lines = terminal[Symbol.asyncIterator]()

@@ -1,12 +1,12 @@
 import { adviceOf, type ChainAdvice } from './finality.ts'
 import type { KnownChain, Network } from './networks.ts'
 
-/** Variable of the environment → what it holds. */
+/** Environment variable → its meaning. */
 export type Variables = Readonly<Record<string, string>>
 
 const passwordVariable = 'PORTAGE_KEYSTORE_PASSWORD'
 
-/** From sdk/mainnet_consts.go of wormhole-foundation/wormhole, and the API of Wormholescan that the SDK's config names. */
+/** Sources: sdk/mainnet_consts.go of wormhole-foundation/wormhole; the API of Wormholescan in the config of the SDK. */
 const apis = {
   mainnet: {
     guardians: [
@@ -20,23 +20,22 @@ const apis = {
   testnet: { guardians: [], wormholescan: 'https://api.testnet.wormholescan.io' },
 } as const satisfies Record<Network, { guardians: readonly string[]; wormholescan: string }>
 
-/** What has to be set before a config of `configText` can be used. */
+/** Variables to set before a config of `configText` can be used. */
 export function variablesOf(chains: readonly KnownChain[]): Variables {
   const urls = chains.map((chain) => [urlVariable(chain), `URL of a JSON-RPC node of ${chain.name} (EIP-155 chain id ${chain.networkId})`])
   return { ...Object.fromEntries(urls), [passwordVariable]: 'the password of the key files' } as Variables
 }
 
-/** The key file of each chain's lane, relative to the config. */
 export function keystoreOf({ name }: KnownChain): string {
   return `keystore/${name}-1.json`
 }
 
-/** A config for these chains of a network, with comments. What must be filled in: the variables, and the address of each lane. */
+/** A config with comments. Two things are to be filled in: the variables, and the address of each lane. */
 export function configText(network: Network, chains: readonly KnownChain[]): string {
   return [
     '# yaml-language-server: $schema=portage.schema.json',
     `# Made by \`portage init\` for ${network}, from the tables of the Wormhole SDK. \${NAME} is the environment variable of that name.`,
-    '# FILL IN marks what is yours to say. Then: portage config check, portage doctor. All fields: docs/reference/config.md; portage config schema',
+    '# FILL IN marks values that you decide. Then: portage config check, portage doctor. All fields: docs/reference/config.md; portage config schema',
     '# > portage.schema.json helps editors.',
     '',
     ...general,
@@ -49,13 +48,13 @@ export function configText(network: Network, chains: readonly KnownChain[]): str
 }
 
 const general = [
-  '# What has to outlive Temporal: keep it on another disk than Temporal, and in a backup. Made at first use.',
+  '# Data that must outlive Temporal: keep it on another disk than Temporal, and in a backup. Created at first use.',
   'dataFolder: portage-data',
   '',
-  '# Who reaches Temporal can stop deliveries: docs/operate/temporal/server.md, "Who may reach Temporal". TEMPORAL_* variables go before this file.',
+  '# A user who reaches Temporal can stop deliveries: docs/operate/temporal/server.md, "Who may reach Temporal". TEMPORAL_* variables override this file.',
   'temporal:',
   '  address: 127.0.0.1:7233',
-  '  namespace: default # portage setup temporal makes it, with its search attributes',
+  '  namespace: default # portage setup temporal creates it, with its search attributes',
   '',
 ]
 
@@ -65,7 +64,7 @@ const ports = [
   '  host: 127.0.0.1',
   '  port: 8099',
   '',
-  '# /healthz, /readyz and /metrics of each process; 0: any free port, which the log names.',
+  '# /healthz, /readyz and /metrics of each process; 0: any free port; the log names it.',
   'admin:',
   '  host: 127.0.0.1',
   '  port: 0',
@@ -91,13 +90,13 @@ function chainLines(chain: KnownChain, { finality, feeModel, blockTimeMs, source
     '    contracts:',
     `      core: '${core}'`,
     `      tokenBridge: '${tokenBridge}'`,
-    '    # The most that the key signs for, whoever asks, in wei. Only this file changes it: docs/operate/signers.md.',
+    '    # The most that the key signs for, in wei. Only this file changes it: docs/operate/signers.md.',
     '    signing:',
     "      maxCostPerTransactionWei: '300000000000000000' # 0.3 coins",
     "      maxSpendingPerHourWei: '3000000000000000000'",
     "      maxSpendingPerDayWei: '20000000000000000000'",
     '    lanes:',
-    `      # FILL IN the address that this prints: portage keystore new --out ${keystoreOf(chain)}. It pays the gas: send it coins.`,
+    `      # FILL IN the address that this command prints: portage keystore new --out ${keystoreOf(chain)}. It pays the gas: send it coins.`,
     "      - address: '0x…'",
     '        signer:',
     '          kind: keystore',
@@ -113,23 +112,23 @@ function bridgeLines(network: Network, chains: readonly KnownChain[]): string[] 
   return [
     'bridges:',
     '  wormhole-token-bridge:',
-    '    # A guardian spy of this network, which you run beside Portage: docs/operate/spy.md, "The guardian spy".',
+    '    # A guardian spy of this network, which you run next to Portage: docs/operate/spy.md, "The guardian spy".',
     '    spy:',
     '      address: 127.0.0.1:7073',
-    '    # Signed messages that the spy missed are fetched here.',
+    '    # Signed messages that the spy missed are fetched from these.',
     ...(guardians.length > 0 ? ['    guardianApis:', ...guardians.map((url) => `      - ${url}`)] : []),
     '    wormholescanApis:',
     `      - ${wormholescan}`,
     '    # Transfers from every chain that Wormhole connects, also from those without a node here, such as Solana and Sui: docs/concepts/wormhole-streams.md, "Sources',
     '    # without a node". Remove it to deliver only between the chains above.',
     `    everySource: ${network}`,
-    '    # FILL IN for what fee you deliver which token: nothing is delivered that is not named here or on a free route. Target chain → origin',
+    '    # FILL IN the least fee for each token that you deliver. Other tokens are delivered on free routes only. Target chain → origin',
     "    # token (<wormhole chain id>/<64 hex digits>) → least fee, in the token's units as the message carries them (at most 8 decimals).",
     '    minimumFees: {}',
     '    # minimumFees:',
     `    #   ${first?.name}:`,
     "    #     2/000000000000000000000000c02aaa39b223fe8d0a0e5c4f27ead9083c756cc2: '200000' # 0.002 WETH of Ethereum",
-    '    # Deliver for nothing: anybody can then make your lanes pay for gas.',
+    '    # Free deliveries: anybody can then make your lanes pay for gas.',
     '    # freeRoutes:',
     `    #   - target: ${first?.name}`,
     '',

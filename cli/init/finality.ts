@@ -1,10 +1,10 @@
 import type { KnownChain } from './networks.ts'
 
-/** What a config says of a chain beside its contracts and nodes, and why. */
+/** Finality, fee model and block time of a chain, and their source. */
 export interface ChainAdvice {
   readonly finality: { readonly kind: 'tag' } | { readonly kind: 'depth'; readonly blocks: number } | { readonly kind: 'instant' }
   readonly feeModel?: 'op-stack' | 'arbitrum'
-  /** Where the Wormhole SDK's figure is not the chain's own. */
+  /** Set where the figure of the Wormhole SDK is not that of the chain. */
   readonly blockTimeMs?: number
   readonly source: string
 }
@@ -17,7 +17,10 @@ const polygon: ChainAdvice = { finality: { kind: 'depth', blocks: 500 }, source:
 const bsc: ChainAdvice = { finality: { kind: 'depth', blocks: 50 }, source: "chainlink's older defaults: 50" }
 const avalanche: ChainAdvice = { finality: { kind: 'instant' }, source: 'Snowman accepts a block once' }
 
-/** EIP-155 chain id → advice, as in docs/operate/chains.md ("Finality"); test networks as their main network. */
+/**
+ * EIP-155 chain id → advice, as in docs/operate/chains.md ("Finality"). A test network has the advice of its main
+ * network.
+ */
 const advised: Readonly<Record<number, ChainAdvice>> = {
   ...{ 1: ethereum, 11155111: ethereum, 17000: ethereum },
   ...{ 42161: arbitrum, 421614: arbitrum },
@@ -27,7 +30,7 @@ const advised: Readonly<Record<number, ChainAdvice>> = {
   ...{ 43114: avalanche, 43113: avalanche },
 }
 
-/** How a chain's finality is configured: by docs/operate/chains.md, else by the node's tag, which is never too early. */
+/** From docs/operate/chains.md. Other chains get the tag of the node, which is never too early. */
 export function adviceOf({ networkId, finalityBlocks }: KnownChain): ChainAdvice {
   const known = advised[networkId]
   if (known) return known

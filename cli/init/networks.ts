@@ -5,24 +5,22 @@ import { wormholeTable } from './wormhole-table.ts'
 export const networks = ['mainnet', 'testnet'] as const
 export type Network = (typeof networks)[number]
 
-/** An EVM chain with a token bridge, as the tables of the Wormhole SDK know it. */
+/** An EVM chain with a token bridge, from the tables of the Wormhole SDK. */
 export interface KnownChain {
   /** Lower case: `ethereum`, `arbitrum-sepolia`. */
   readonly name: string
-  /** Wormhole's number of it. */
   readonly wormholeChainId: number
-  /** The EIP-155 chain id. */
   readonly networkId: number
   readonly core: string
   readonly tokenBridge: string
-  /** After how many blocks guardians sign what asks for finality; 0: at once. Undefined: the SDK does not say. */
+  /** Blocks after which guardians sign messages that ask for finality; 0: at once. Undefined: the SDK does not say. */
   readonly finalityBlocks?: number
   readonly blockTimeMs?: number
 }
 
 /**
- * Test networks that the tables still have, by their EIP-155 chain ids, and what has taken their place: Goerli and what was built on it, and Mumbai, ended in the
- * first half of 2024.
+ * Test networks that are still in the tables, by EIP-155 chain id, and their successors. Goerli, its rollups and Mumbai
+ * ended in the first half of 2024.
  */
 const ended: ReadonlyMap<number, string> = new Map([
   [5, 'sepolia'],
@@ -32,7 +30,7 @@ const ended: ReadonlyMap<number, string> = new Map([
   [421_613, 'arbitrum-sepolia'],
 ])
 
-/** The name of the chain that has taken its place; undefined: it goes on, as far as is known. */
+/** The name of the successor. Undefined: the chain is not known to have ended. */
 export function successorOf({ networkId }: Pick<KnownChain, 'networkId'>): string | undefined {
   return ended.get(networkId)
 }
@@ -48,7 +46,7 @@ export function knownChains(network: Network): readonly KnownChain[] {
 
 function toChain(row: string, emitters: ReadonlyMap<number, string>): KnownChain {
   const [name = '', wormholeChainId, networkId, core = '', blocks = '-', blockTime = '-'] = row.split(' ')
-  // A contract is an emitter by its address, filled up with zeros to 32 bytes.
+  // The emitter of a contract is its address, padded with zeros to 32 bytes.
   const tokenBridge = getAddress(`0x${emitters.get(Number(wormholeChainId))?.slice(24) ?? ''}`)
   return {
     ...{ name, wormholeChainId: Number(wormholeChainId), networkId: Number(networkId), core, tokenBridge },

@@ -3,17 +3,17 @@ import { harmless } from '../../domain/text/printable.ts'
 import type { CliContext, GlobalOptions } from '../context.ts'
 import type { Cell, Facts, Heading, Part, Table, Text } from './output.ts'
 
-/** How much room a text has. Without a width everything is shown whole, a row on a line. */
+/** Without a width, texts are shown whole, one row per line. */
 export interface Layout {
   /** Columns. */
   readonly width?: number
 }
 
-/** Of a terminal that does not say how wide it is, and of what is no terminal. */
+/** Columns of output that is no terminal, or of a terminal without a width. */
 const usualWidth = 80
-/** A narrower terminal breaks lines by itself. */
+/** Narrower terminals wrap lines by themselves. */
 const leastWidth = 40
-/** Narrowest column of text whose words are broken into lines. */
+/** Narrowest column of wrapped text. */
 const leastColumn = 10
 const gap = 2
 
@@ -23,7 +23,7 @@ export function layoutOf({ stdout }: Pick<CliContext, 'stdout'>, { wide }: Pick<
   return { width: Math.max(leastWidth, (stdout.isTTY && stdout.columns) || usualWidth) }
 }
 
-/** A text as lines for a terminal. What strangers wrote in it cannot steer the terminal. */
+/** Lines for a terminal. Texts of strangers cannot steer it. */
 export function render(text: Text, layout: Layout): string {
   const parts = Array.isArray(text) ? (text as readonly Part[]) : [text as Part]
   return parts.map((part) => renderPart(part, layout)).join('\n\n')
@@ -51,7 +51,10 @@ function renderFacts({ values }: Facts, layout: Layout): string {
   return rows.map(([name, value]) => hanging(name, value, column, layout)).join('\n')
 }
 
-/** A name and its value, whose further lines begin below its first. A value without spaces that has no room beside its name begins on a line of its own. */
+/**
+ * Further lines of a value begin below its first. A value without spaces that does not fit next to its name begins on a
+ * line of its own.
+ */
 function hanging(name: string, value: string, column: number, { width }: Layout): string {
   const first = name.padEnd(column)
   if (width === undefined || column + stringWidth(value) <= width) return `${first}${value}`.trimEnd()
@@ -61,7 +64,10 @@ function hanging(name: string, value: string, column: number, { width }: Layout)
   return [`${first}${lines[0] ?? ''}`, ...lines.slice(1).map((line) => `${' '.repeat(column)}${line}`)].join('\n')
 }
 
-/** Columns two spaces apart; where they do not fit, texts take several lines, and where that does not help either, each row is a list of facts. */
+/**
+ * Columns are two spaces apart. Where they do not fit, cells are wrapped; where that is not enough, each row becomes a
+ * list of facts.
+ */
 function renderTable({ headings, rows }: Table, layout: Layout): string {
   const { width } = layout
   const shown = headings.flatMap((heading, index) =>
@@ -80,12 +86,11 @@ function nameOf(heading: Heading = '', { width }: Layout): string {
   return width !== undefined && 'short' in heading ? heading.short : heading.name
 }
 
-/** Names without a value are left out. */
 function named(names: readonly string[], cells: readonly string[]): Record<string, string> {
   return Object.fromEntries(names.flatMap((name, column) => (cells[column] === '-' ? [] : [[name, cells[column] ?? '']])))
 }
 
-/** Widths that fit, taken from the widest columns of words first; undefined: there are none. */
+/** Widths that fit, taken from the widest columns of words first. Undefined: none fit. */
 function narrowed(
   names: readonly string[],
   lines: readonly (readonly string[])[],
@@ -121,13 +126,13 @@ function padded(text: string, width: number): string {
   return text + ' '.repeat(Math.max(0, width - stringWidth(text)))
 }
 
-/** In one line: what a stranger wrote must not look like another row. */
+/** In one line, so that a stranger's text cannot look like another row. */
 function cellText(cell: Cell, { width }: Layout): string {
   const text = typeof cell === 'object' ? (width === undefined ? cell.full : cell.short) : String(cell ?? '-')
   return harmless(text.replaceAll(/\s+/g, ' '))
 }
 
-/** Lines of words; a word that is wider than a line is broken. */
+/** Wraps text. A word that is wider than a line is broken. */
 export function wrap(text: string, width: number): string[] {
   const lines: string[] = []
   let line = ''
@@ -156,7 +161,7 @@ function pieces(word: string, width: number): string[] {
   return [...found, piece]
 }
 
-/** A line of prose, broken between words; further lines are indented by two more. A word that is too wide stays whole. */
+/** Wraps prose with further lines indented by two more. A word that is too wide stays whole. */
 function wrapProse(line: string, { width }: Layout): string[] {
   if (width === undefined || stringWidth(line) <= width) return [line]
   const indent = /^ */.exec(line)?.[0] ?? ''

@@ -1,17 +1,17 @@
 import { createLogUpdate } from 'log-update'
 import type { CliContext } from '../context.ts'
 
-/** A text that is shown in place of what was shown before. */
+/** A text that replaces the one shown before. */
 export interface LiveText {
   show(text: string): void
-  /** Leaves what is shown last. */
+  /** Leaves the last text on the screen. */
   end(): void
 }
 
-/** Lines of a terminal that does not say how many it has. */
+/** Lines of a terminal of unknown height. */
 const usualRows = 24
 
-/** On a terminal; undefined elsewhere, where nothing can be taken back. */
+/** Undefined unless the stream is a TTY: other outputs cannot be redrawn. */
 export function createLiveText(stream: CliContext['stdout']): LiveText | undefined {
   if (!stream.isTTY) return undefined
   const update = createLogUpdate(stream as NodeJS.WriteStream, { showCursor: true })
@@ -21,7 +21,7 @@ export function createLiveText(stream: CliContext['stdout']): LiveText | undefin
   }
 }
 
-/** What does not fit into the terminal is counted: a line that has scrolled away could not be taken back. */
+/** Cuts lines that do not fit: a line that has scrolled away cannot be replaced. */
 function fitted(text: string, most: number): string {
   const lines = text.split('\n')
   if (lines.length <= most) return text

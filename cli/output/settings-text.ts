@@ -6,7 +6,6 @@ import { type Part, section, table, type Text } from './output.ts'
 
 const since = (at: number) => new Date(at).toISOString()
 
-/** What is halted, denied and changed. */
 export function settingsText({ version, halts, denied, fees, nodes }: Settings): Text {
   const parts: Part[] = [
     section(halts, ['halted', 'by', 'since', 'reason'], ({ scope, by, at, reason }) => [haltScopeText(scope), by, since(at), reason]),
@@ -17,7 +16,6 @@ export function settingsText({ version, halts, denied, fees, nodes }: Settings):
   return [`version ${version}`, ...(parts.length > 0 ? parts : ['Nothing is halted, denied or changed.'])]
 }
 
-/** The changes, newest first. */
 export function auditText(audit: readonly SettingsChange[]): Text {
   if (audit.length === 0) return 'Nothing was ever changed.'
   const rows = audit.toReversed().map(({ version, at, by, order: one, reason }) => [version, since(at), by, orderText(one), reason])

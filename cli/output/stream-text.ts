@@ -7,10 +7,10 @@ import type { OpenNumber, StreamState, StreamView } from '../../domain/stream/st
 import { shortStream } from '../../domain/text/short-id.ts'
 import { type Cell, facts, type Heading, list, ordersSection, type Part, section, type Shortened, type Text, timeText } from './output.ts'
 
-/** Older than this a head is no longer the present one, ms. */
+/** Older heads are shown with their age, ms. */
 const oldHeadMs = 30_000
 
-/** Where no stream has a note, there is more room for the others. */
+/** Without notes the other columns get their width. */
 const listHeadings = (hasNotes: boolean): readonly Heading[] => [
   ...['stream', 'cursor', 'lag', 'open', 'parked', 'gaps'],
   { name: 'completed_nonce_height', short: 'watermark' },
@@ -18,11 +18,10 @@ const listHeadings = (hasNotes: boolean): readonly Heading[] => [
   hasNotes ? 'notes' : { name: 'notes', wide: true },
 ]
 
-/** One line per stream. */
 export function listText(rows: readonly StreamRow[]): Part {
   const cells = rows.map(toCells)
   const hasNotes = cells.some((row) => row.at(-1) !== undefined)
-  return list('no streams: none has been told anything yet (portage run --role intake)', listHeadings(hasNotes), cells)
+  return list('no streams: none has received a report yet (portage run --role intake)', listHeadings(hasNotes), cells)
 }
 
 function toCells(row: StreamRow): Cell[] {
@@ -41,12 +40,11 @@ function toCells(row: StreamRow): Cell[] {
   ]
 }
 
-/** As `stream` commands take it in both forms. */
 function streamCell(stream: string): Shortened {
   return { full: stream, short: shortStream(stream) }
 }
 
-/** What an operator who looks at many streams should see. */
+/** Notes for an operator who looks at many streams. */
 function notesOf({ stream, alarms, paused, full, backfill, unproved }: StreamReport): string[] {
   return [
     ...(alarms.length > 0 ? [`ALARM ${alarms.join(', ')}`] : []),
@@ -61,7 +59,7 @@ function gapsText({ gaps }: StreamView): string {
   return parts.length === 0 ? '0' : parts.join(', ')
 }
 
-/** All that a stream knows. @param now ms since the epoch */
+/** @param now ms since the epoch */
 export function stateText(state: StreamState, report: StreamReport, now: number): Text {
   const { cursor, lag, next, open, parked, room, paused, full, backfill, targetHeight, alarms, counts } = report
   // A stream without a start block, such as that of a Wormhole emitter, reads no blocks.
@@ -88,12 +86,12 @@ export function stateText(state: StreamState, report: StreamReport, now: number)
     backfill: backfillText(backfill, state),
     ...counts,
   })
-  const heading = `not proved, since the config has no node of ${sourceTitle(sourceOf(report.stream))}:`
+  const heading = `not proved, because the config has no node of ${sourceTitle(sourceOf(report.stream))}:`
   const unproved = report.unproved && [heading, ...report.unproved.map((one) => `  ${one}`)].join('\n')
   return [head, ...(unproved ? [unproved] : []), ...details(state, now)]
 }
 
-/** A head that is old says so: its chain, or all of our nodes of it, stand. */
+/** An old head shows that the chain, or every node of it, has stalled. */
 function headText({ headAt }: StreamReport, now: number): string {
   const headAgeMs = headAt === undefined ? 0 : now - Date.parse(headAt)
   return headAgeMs > oldHeadMs ? ` of ${ageText(headAgeMs)} ago` : ''
@@ -153,7 +151,6 @@ function details(state: StreamState, now: number): Part[] {
   ].flatMap((part) => part || [])
 }
 
-/** Most ranges of numbers that are written out. */
 const shownRanges = 20
 
 function rangesText(ranges: IntervalSet): string {
@@ -161,7 +158,7 @@ function rangesText(ranges: IntervalSet): string {
   return ranges.slice(0, shownRanges).map(rangeText).join(', ') + (more > 0 ? ` and ${more} more ranges` : '')
 }
 
-/** Consecutive numbers as ranges: hundreds of single numbers could not be read. */
+/** Consecutive numbers as ranges, since there may be hundreds. */
 function ranges(open: readonly OpenNumber[]): [string, string][] {
   return open.reduce<[string, string][]>((found, { number }) => {
     const last = found.at(-1)

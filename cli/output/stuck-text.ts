@@ -4,12 +4,11 @@ import { shortTransfer } from '../../domain/text/short-id.ts'
 import type { CauseReport } from '../../operations/causes/collect.ts'
 import { type Part, type Shortened, table, type Text, verbatim } from './output.ts'
 
-/** A transfer's, whose end is the first 64 bits of its digest. */
+/** The id of a transfer ends with the first 64 bits of its digest. */
 const transferId = /^[\w-]+(:[\w-]+)+:[0-9a-f]{16}$/
-/** Columns of a terminal. */
 const width = 80
 
-/** One row for each cause, then of each what is wrong, some ids, and the commands. @param now ms since the epoch */
+/** One row for each cause, then the text, some ids and the commands of each. @param now ms since the epoch */
 export function stuckText({ asOf, causes }: CauseReport, now: number): Text {
   const read = `read ${asOf.slice(0, 19)}Z`
   if (causes.length === 0) return `Nothing is stuck (${read}).`
@@ -29,7 +28,10 @@ export function stuckText({ asOf, causes }: CauseReport, now: number): Text {
   ]
 }
 
-/** Ids and commands are there to be copied: none is broken into lines. Transfers have the short id that every command takes; --json has the whole one. */
+/**
+ * Ids and commands are never wrapped, so that they can be copied. Transfers have the short id that every command
+ * accepts; --json has the whole id.
+ */
 function detail({ code, what, where, examples, next }: Cause, index: number): Part {
   const short = (text: string) => examples.reduce((known, id) => known.replaceAll(id, shortId(id)), text)
   const lines = [
@@ -40,18 +42,18 @@ function detail({ code, what, where, examples, next }: Cause, index: number): Pa
   return verbatim(lines.join('\n'))
 }
 
-/** Ids that strangers made up, and numbers of streams, stay as they are. */
+/** Ids made up by strangers, and numbers of streams, are not shortened. */
 function shortId(id: string): string {
   return transferId.test(id) ? shortTransfer(id) : id
 }
 
-/** The end of a long id tells most. */
+/** The end of a long id identifies it best. */
 function placeCell({ kind, id }: Cause['where']): Shortened {
   const most = 24
   return { full: `${kind} ${id}`, short: `${kind} ${id.length > most ? `…${id.slice(1 - most)}` : id}` }
 }
 
-/** At words; a longer one stays whole, since it may be an id. */
+/** Breaks at words; a longer word stays whole, since it may be an id. */
 function wrapped(text: string): string[] {
   return text.split(' ').reduce<string[]>((lines, word) => {
     const last = lines.at(-1)

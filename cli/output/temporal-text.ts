@@ -1,6 +1,6 @@
 import type { ResolvedTemporal } from '../../config/temporal-access.ts'
 
-/** A line per setting of Temporal: its value, unless that is a secret, and where it came from. */
+/** Each setting of Temporal: its value, unless that is secret, and its source. */
 export function temporalText(settings: ResolvedTemporal['settings']): Record<string, string> {
   return Object.fromEntries(settings.map((setting) => [`temporal ${setting.name}`, settingText(setting)]))
 }

@@ -8,11 +8,10 @@ import { agoText } from '../../domain/text/age.ts'
 import { shortHexIn, shortTransfer } from '../../domain/text/short-id.ts'
 import { amountCell, facts, gasPriceCell, list, ordersSection, type Part, section, type Text, timeText } from './output.ts'
 
-/** One line per transfer. */
 export function rowsText(rows: readonly TransferRow[]): Part {
   const cells = rows.map(({ id, state, execution, sourceChain, targetChain, txHash, code, startedAt }) => [
     { full: timeText(startedAt), short: agoText(Date.now() - Date.parse(startedAt)) },
-    // An execution that closed without being done says so instead of its last state.
+    // An execution that failed or was terminated shows that instead of its last state.
     execution === 'RUNNING' || execution === 'COMPLETED' ? state : execution.toLowerCase(),
     `${sourceChain ?? '?'} → ${targetChain ?? '?'}`,
     code,
@@ -22,7 +21,6 @@ export function rowsText(rows: readonly TransferRow[]): Part {
   return list('no transfers', ['started', 'state', 'route', 'code', { name: 'transaction', wide: true }, 'id'], cells)
 }
 
-/** A transfer: its facts, its transactions, what was ordered of it, its timeline. */
 export function reportText(
   report: TransferReport,
   config: Pick<Config, 'chains'>,
@@ -30,7 +28,7 @@ export function reportText(
 ): Text {
   if ('partial' in report) {
     const { partial, ...row } = report
-    return [facts({ ...row }), `Only a part is known: ${partial}.`]
+    return [facts({ ...row }), `The report is incomplete: ${partial}.`]
   }
   const { id, state, mip61, execution, transfer, lane, nonce, txHash, delivery, batch, code, reason, rounds, timeline, orders } = report
   const head = facts({

@@ -39,7 +39,7 @@ test('without being asked to, nothing is sent: host and secret are looked at', a
 })
 
 test('with --send-test it takes a signed notification.test, once', async () => {
-  expect(await checks({ sendTest: true })).toMatchObject({ test: { status: 'ok', detail: expect.stringMatching(/^has taken test_/) } })
+  expect(await checks({ sendTest: true })).toMatchObject({ test: { status: 'ok', detail: expect.stringMatching(/^has accepted test_/) } })
   expect(receiver.received.map(({ type, data }) => [type, data['by']])).toEqual([['notification.test', 'portage doctor']])
 })
 
@@ -59,20 +59,20 @@ test('a secret of another form fails; one that is not here is no failure, and no
 
 test('a secret that cannot be read fails', async () => {
   const found = await checks({ secrets: [{ secretFile: dir }] })
-  expect(found).toMatchObject({ secret: { status: 'fail', detail: 'cannot be read: EISDIR', remedy: expect.stringContaining('may read') } })
+  expect(found).toMatchObject({ secret: { status: 'fail', detail: 'cannot be read: EISDIR', remedy: expect.stringContaining('can read') } })
 })
 
 test.each<[string, () => void, string, string]>([
   ['another secret', () => writeFileSync(secret(), testSecrets.second), 'HTTP 401', 'the secret that signs'],
-  ['410', () => void (receiver.answer = answering(410)), '410', 'take it out of the config'],
+  ['410', () => void (receiver.answer = answering(410)), '410', 'remove it from the config'],
   [
     'a redirect',
     () => void (receiver.answer = answering(302, { location: 'http://127.0.0.1:1/' })),
     'redirect',
-    'where the redirect leads',
+    'the target of the redirect',
   ],
   ['a wrong path', () => void (receiver.answer = answering(404)), 'HTTP 404', 'Correct the path'],
-  ['an error', () => void (receiver.answer = answering(503)), 'HTTP 503', 'in its own log'],
+  ['an error', () => void (receiver.answer = answering(503)), 'HTTP 503', 'in its log'],
 ])('a test that is answered by %s fails, with what to do', async (_, spoil, detail, remedy) => {
   spoil()
   expect(await checks({ sendTest: true })).toMatchObject({

@@ -27,7 +27,7 @@ test('portage doctor names the sources without a node whose token bridge a targe
 test('portage doctor warns of a source for which a target has registered another emitter than the config names', async () => {
   expect(await check({ ...known, 21: 'ff' })).toEqual({
     status: 'warn',
-    detail: '2 of 4 are registered; none for Base (wormhole-30); another emitter than ours for Sui (wormhole-21)',
+    detail: '2 of 4 are registered; none for Base (wormhole-30); another emitter than the config for Sui (wormhole-21)',
     remedy: 'Their transfers are refused here (EMITTER_UNKNOWN): correct everySource or emitters of bridges.wormhole-token-bridge.',
   })
 })

@@ -27,7 +27,6 @@ export const transactions: CommandSpec = {
 
 const payment = waitUntil('done', 'until it is final; without it, the id of its workflow is printed')
 
-/** `--wait` of the orders that start or end a payment. */
 export const paymentWaits = {
   'lane send': payment,
   'lane sweep': payment,
@@ -40,9 +39,9 @@ function waitUntil(wanted: 'done' | 'cancelled', help: string): Wait {
   const until: Wait['until'] = async ({ context }, client, { json, text }) => {
     const { id } = json as { readonly id: string }
     const { asked: _, ...about } = text as Record<string, Cell>
-    // On stderr, since it can take as long as the chain does: stdout is for the result.
+    // stdout is for the result, which may take as long as the chain does.
     const say = (line: string) => context.stderr.write(`${harmless(line)}\n`)
-    if (wanted === 'done') say(`${id} goes on by itself; this waits until it is final (Ctrl-C ends the waiting only)`)
+    if (wanted === 'done') say(`${id} goes on by itself; this command waits until it is final (Ctrl-C ends only the wait)`)
     const status = await followOperatorTransaction(client, id, say)
     const { state, detail, nonce, txHash: transaction } = status
     return { json: { id, ...status }, text: facts({ ...about, state, detail, nonce, transaction }), failed: state !== wanted }

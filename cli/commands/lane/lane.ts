@@ -54,8 +54,7 @@ export const laneCommand: CommandSpec = {
       },
     },
     show: {
-      description:
-        'The ledger of a lane: every nonce that is not final, whose it is and what was signed for it; and what was ordered of the lane.',
+      description: 'The ledger of a lane: every nonce that is not final, with its owner and its transactions; and the orders to the lane.',
       options: laneArgument,
       examples: ['portage lane show evm-1:0x52908400098527886e0f7030069857d2e4169ee7'],
       run: (call: Call<LaneOptions>, name: string) =>
@@ -67,8 +66,7 @@ export const laneCommand: CommandSpec = {
         }),
     },
     batches: {
-      description:
-        'Calls of the lane that deliver several transfers each: those that are under way. With --json, with the transfers in them.',
+      description: 'Open calls of the lane that deliver several transfers each. With --json, with their transfers.',
       options: (command) => laneArgument(command).option('--closed <number>', 'also this many that have ended', parse.closed, 0),
       examples: ['portage lane batches 0x52908400098527886e0f7030069857d2e4169ee7 --chain ethereum --closed 10'],
       run: (call: Call<LaneOptions & { closed: number }>, name: string) =>
@@ -99,17 +97,17 @@ const headings: readonly Heading[] = [
   'balance',
 ]
 
-/** Younger than this it was read for this answer, ms. */
+/** A balance younger than this was read for this answer, ms. */
 const nowMs = 30_000
 
-/** One that no node tells now has its age. */
+/** A balance that no node reports now is shown with its age. */
 function balanceCell(balance: string, coin: string | undefined, balanceAt = ''): Shortened {
   const ms = Date.now() - Date.parse(balanceAt)
   const age = ms <= nowMs ? '' : Number.isNaN(ms) ? ' (of unknown age)' : ` (${ageText(ms)} ago)`
   return { full: `${exactAmountText(balance, coin)}${age}`, short: `${amountText(balance, coin)}${age}` }
 }
 
-/** A lane of the config is found by its address. */
+/** The address identifies a lane of the config. */
 function laneCell(lane: LaneId, chain: string | undefined): Shortened {
   return { full: lane, short: chain === undefined ? shortLane(lane) : shortAddress(laneAddress(lane)) }
 }
@@ -148,7 +146,7 @@ function stateText(state: LaneState, hashes: ReadonlyMap<number, string>, coin: 
   return [head, ...ordersSection(state.orders), nonces]
 }
 
-/** What became of its nonces since the ledger began. */
+/** Counts since the ledger began. */
 function countsOf({ counts: { granted, attempts, filled, released, external, rolledBack } }: LaneState): Record<string, number> {
   return {
     'nonces granted': granted,
@@ -164,7 +162,7 @@ function hashCell(hash: string | undefined): Cell {
   return hash === undefined ? undefined : { full: hash, short: shortAddress(hash) }
 }
 
-/** Transfers and operator transactions are found by the end of their id. */
+/** The end of an id identifies transfers and operator transactions. */
 function intentCell(intentId: string | undefined): Cell {
   return intentId === undefined ? '(the lane)' : { full: intentId, short: lastPart(workflowOf(intentId)) }
 }

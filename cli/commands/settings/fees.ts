@@ -9,10 +9,10 @@ import { orderCommands } from '../../orders.ts'
 import { list } from '../../output/output.ts'
 
 export const feesCommand: CommandSpec = {
-  description: 'Limits of what may be spent, changed while everything runs. They win over those of the config for the same scope.',
+  description: 'Spending limits, changed at runtime. They override those of the config for the same scope.',
   commands: {
     show: {
-      description: 'All limits: those that were set while everything runs, which win for their scope, and those of the config.',
+      description: 'All limits: those that operators set, which win for their scope, and those of the config.',
       examples: ['portage fees show --json'],
       run: async ({ withTemporal }) => {
         const [{ version, fees }, configured] = await withTemporal(

@@ -9,7 +9,7 @@ import { orderCommands } from '../../orders.ts'
 import { table, timeText } from '../../output/output.ts'
 
 export const nodeCommand: CommandSpec = {
-  description: "The nodes of the chains: how they are, and changes of the config's list while everything runs.",
+  description: "The nodes of the chains: their state, and changes of the config's list at runtime.",
   commands: {
     list: {
       description: 'All nodes, configured and added, as this machine reaches them. Connects to each; changes nothing.',
@@ -33,10 +33,12 @@ export const nodeCommand: CommandSpec = {
   },
 }
 
-/** Longest wait for a node, ms. */
 const timeoutMs = 3_000
 
-/** Connects to every node of the config, or of one chain, with the changes of operators applied. Throws INPUT_INVALID for an unknown chain. */
+/**
+ * Connects to every node of the config, or of one chain, with the changes of operators. Throws INPUT_INVALID for an
+ * unknown chain.
+ */
 async function readNodes(config: Config, settings: Settings, env: NodeJS.ProcessEnv, only?: string) {
   const names = only === undefined ? Object.keys(config.chains) : [only]
   const found = await Promise.all(
@@ -48,7 +50,7 @@ async function readNodes(config: Config, settings: Settings, env: NodeJS.Process
       try {
         const changes = settings.nodes.filter((change) => change.chain === name)
         chain.adjustNodes(changes)
-        // A node that does not answer has that state in its row.
+        // The row shows the state of a node that does not answer.
         await chain.connect().catch(() => {})
         const added = new Set(changes.filter(({ url }) => url !== undefined).map((change) => change.name))
         return chain.nodes().map((node) => {

@@ -4,10 +4,10 @@ import { orderCommands } from '../../orders.ts'
 import { list, type Part, section, timeText } from '../../output/output.ts'
 
 export const notificationsCommand: CommandSpec = {
-  description: 'Receivers of signed webhooks: who is told of what, and what they did not take.',
+  description: 'Receivers of signed webhooks: their events, and notifications that they have not accepted.',
   commands: {
     list: {
-      description: 'The receivers of the config, and how far each was told.',
+      description: 'The receivers of the config, and the progress of each.',
       examples: ['portage notifications list'],
       run: ({ withTemporal }: Call) =>
         withTemporal(async (client, { notifications }) => {
@@ -29,7 +29,6 @@ function table(receivers: readonly ReceiverReport[]): Part {
   return list('no receivers: docs/operate/notifications.md', headings, rows)
 }
 
-/** Why a receiver is told nothing now. */
 function failing(receivers: readonly ReceiverReport[]): Part[] {
   const rows = receivers.filter(({ problem, disabled }) => problem ?? disabled)
   return section(rows, ['receiver', 'why', 'since', 'next try'], ({ name, problem, failingSince, nextTryAt, disabled }) => {

@@ -12,12 +12,12 @@ import { verbatim } from '../../output/output.ts'
 import { auditText, settingsText } from '../../output/settings-text.ts'
 
 export const settingsCommand: CommandSpec = {
-  description: 'What operators changed while everything runs: halts, deny-list, fees, nodes. Portage keeps them in Temporal.',
-  options: (command) => command.option('--audit', 'who changed what, when and why; the newest 200 changes'),
+  description: 'Changes of operators to the running processes: halts, deny-list, fees, nodes. Portage keeps them in Temporal.',
+  options: (command) => command.option('--audit', 'the newest 200 changes, with name, time and reason'),
   examples: ['portage settings', 'portage settings --audit --json'],
   commands: {
     export: {
-      description: 'Print the settings as orders (JSON) that portage settings import takes: what must outlive a wiped Temporal.',
+      description: 'Print the settings as orders (JSON) for portage settings import: they must outlive a wiped Temporal.',
       examples: ['portage settings export > settings.json'],
       run: async ({ withTemporal }) => {
         const settings = await withTemporal((client) => readSettings(client))
@@ -31,7 +31,7 @@ export const settingsCommand: CommandSpec = {
       run: async (call: Call<OrderOptions>, file: string) => {
         const given = await readOrders(call.context, file)
         if (given.length === 0) throw invalid('The file holds no orders.')
-        // The settings that were exported may hold revocations of unlisted tokens.
+        // Exported settings may hold revocations of unlisted tokens.
         return giveOrder(call, 'settings import', '', { orders: given }, undefined, { unlistedTokens: true })
       },
     },
@@ -43,7 +43,6 @@ export const settingsCommand: CommandSpec = {
   },
 }
 
-/** The orders that set these settings. */
 function toOrders({ halts, denied, fees, nodes, tokens }: Settings): SettingsOrder[] {
   return [
     ...halts.map(({ scope }): SettingsOrder => ({ kind: 'halt', scope })),
@@ -54,7 +53,7 @@ function toOrders({ halts, denied, fees, nodes, tokens }: Settings): SettingsOrd
   ]
 }
 
-/** A token that is revoked stays so in a new Temporal. */
+/** A revoked token stays revoked in a new Temporal. */
 function tokenOrders({ revoked, ...token }: IssuedToken): SettingsOrder[] {
   const { name, level, kid, issuedAt, expiresAt, jti } = token
   const isListed = name !== undefined && level !== undefined && kid !== undefined && issuedAt !== undefined && expiresAt !== undefined
@@ -64,7 +63,7 @@ function tokenOrders({ revoked, ...token }: IssuedToken): SettingsOrder[] {
   ]
 }
 
-/** Reads only the list: the orders themselves are checked when they are given. Throws INPUT_INVALID. */
+/** Reads only the list: the ledger checks the orders. Throws INPUT_INVALID. */
 async function readOrders({ stdin, cwd }: CliContext, file: string): Promise<SettingsOrder[]> {
   try {
     const json = file === '-' ? await text(stdin) : await readFile(resolve(cwd(), file), 'utf8')

@@ -20,7 +20,7 @@ import { invalid, type Reasoned, withReason } from '../../arguments/options.ts'
 import { orderText } from '../../orders.ts'
 import { facts, list, timeText, verbatim } from '../../output/output.ts'
 
-/** Who makes and revokes tokens without having one: whoever can read the key file can sign any token. */
+/** The author of orders without a token: a user who can read the key file can sign any token. */
 const keyHolder = 'key-file'
 
 interface CreateOptions {
@@ -34,14 +34,14 @@ interface CreateOptions {
 
 export const tokenCommand: CommandSpec = {
   description: 'Access tokens for the API and for orders on the command line. Their keys are in the data folder.',
-  notes: `create, rotate-key and remove-key work where the key file is. There they need no token: who can read that file can sign any. Levels: docs/operate/access.md.`,
+  notes: `create, rotate-key and remove-key work where the key file is. There they need no token: a user who can read that file can sign any. Levels: docs/operate/access.md.`,
   commands: {
     create: {
       ...orderText('token create'),
       options: (command) =>
         command
-          .requiredOption('--name <name>', 'who: a person, or a service')
-          .addOption(new Option('--level <level>', 'what it allows').choices(accessLevels).makeOptionMandatory())
+          .requiredOption('--name <name>', 'a person or a service')
+          .addOption(new Option('--level <level>', 'the level').choices(accessLevels).makeOptionMandatory())
           .option('--chain <name>', 'orders about this chain only (may be repeated)', collect)
           .option('--lane <lane>', 'orders about this lane only, by id or address (may be repeated)', collect)
           .option('--expires <duration>', 'minutes, hours or days, at most 366d: 30m, 12h, 90d', durationOf, durationOf('90d')),
@@ -65,7 +65,7 @@ export const tokenCommand: CommandSpec = {
         }),
     },
     list: {
-      description: 'The tokens that were made and have not expired, and those that are revoked. The tokens themselves are kept nowhere.',
+      description: 'Tokens that have not expired, and revoked ones. The tokens themselves are stored nowhere.',
       examples: ['portage token list --json'],
       run: ({ withTemporal }) =>
         withTemporal(async (client) => {
@@ -91,7 +91,7 @@ export const tokenCommand: CommandSpec = {
         }),
     },
     keys: {
-      description: 'The keys that tokens are verified with. The public key is what access.publicKeys takes on another machine.',
+      description: 'The keys that verify tokens. On another machine, list the public key in access.publicKeys.',
       examples: ['portage token keys --json'],
       run: async ({ config }) => {
         const loaded = await config()
@@ -126,7 +126,10 @@ export const tokenCommand: CommandSpec = {
   },
 }
 
-/** Runs `use` for the name of the given token, or, without one, for whoever can read the key file. Throws ACCESS_*, and what `use` throws. */
+/**
+ * Runs `use` with the name of the given token, or without a token if the key file can be read. Throws ACCESS_*, and
+ * what `use` throws.
+ */
 async function asAdministrator(
   call: Call,
   use: (client: TemporalClient, config: Config, by: string) => Promise<Outcome>,
@@ -143,7 +146,10 @@ async function asAdministrator(
   return withTemporal((client) => use(client, loaded, keyHolder))
 }
 
-/** What the token of a file says; - reads it from stdin. Throws INPUT_INVALID, ACCESS_KEYS, ACCESS_TOKEN_EXPIRED (it need not be revoked), ACCESS_TOKEN_INVALID. */
+/**
+ * The principal of the token in a file; - is stdin. Throws INPUT_INVALID, ACCESS_KEYS, ACCESS_TOKEN_EXPIRED (a
+ * revocation is not needed), ACCESS_TOKEN_INVALID.
+ */
 async function tokenIn({ stdin, cwd }: CliContext, config: Config, file: string): Promise<Principal> {
   const read = file === '-' ? text(stdin) : readFile(resolve(cwd(), file), 'utf8')
   const found = await read.catch((cause: unknown) => {
@@ -174,7 +180,7 @@ function scopeText({ chains = ['all chains'], lanes = [] }: Pick<IssuedToken, 'c
 
 const unitMs = { m: 60_000, h: 3_600_000, d: 86_400_000 } as const
 
-/** ms. Throws InvalidArgumentError (a wrong command line). */
+/** ms. Throws InvalidArgumentError. */
 function durationOf(text: string): number {
   const [, amount, unit] = /^([0-9]{1,6})([mhd])$/.exec(text) ?? []
   const ms = Number(amount) * unitMs[unit as keyof typeof unitMs]

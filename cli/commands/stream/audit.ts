@@ -7,7 +7,7 @@ import { orderCommand } from '../../orders.ts'
 import { type Cell, list, table, timeText } from '../../output/output.ts'
 
 export const auditCommand: CommandSpec = {
-  description: 'Audits: was what is delivered undone by a deep reorg? What closed undone? Both start again.',
+  description: 'Audits: find deliveries that a deep reorg undid, and transfers that closed without an outcome. Both are started again.',
   commands: {
     run: {
       ...orderCommand('audit run'),
@@ -23,7 +23,7 @@ export const auditCommand: CommandSpec = {
         }),
     },
     show: {
-      description: 'What the latest audits found.',
+      description: 'The results of the latest audits.',
       options: (command) =>
         command
           .option('--chain <name>', 'only this target chain')
@@ -59,6 +59,6 @@ function findings({ undone, reopened, idle }: AuditReport): string[] {
   return [
     ...undone.map((id) => `undone, delivered again: ${id}`),
     ...reopened.map((id) => `closed without an outcome, started again: ${id}`),
-    ...idle.map((id) => `waited for nothing or did not answer, reset: ${id}`),
+    ...idle.map((id) => `waited for nothing or did not answer; reset: ${id}`),
   ]
 }

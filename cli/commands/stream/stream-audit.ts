@@ -12,7 +12,7 @@ export const audit: CommandSpec = {
   ...orderText('stream audit'),
   options: streamArgument,
   run: async ({ context, withOrder }: Call, name: string) => {
-    // It does the work of an intake process; its parts load slowly, so that only this command pays.
+    // The parts of an intake process load slowly, so only this command loads them.
     const { auditNow } = await import('../../../workers/roles/stream-audit.ts')
     const logger = createLogger({ level: 'error', pretty: true, destination: { write: (text) => void context.stderr.write(text) } })
     const { stream, ...found } = await withOrder(async (client, config, allow) => {
@@ -26,7 +26,7 @@ export const audit: CommandSpec = {
     const text = facts({
       stream,
       'source counts up to':
-        upTo === undefined ? (withoutNode ? 'not known: the config has no node of it' : 'nothing yet, or not readable') : `${upTo}${at}`,
+        upTo === undefined ? (withoutNode ? 'unknown: the config has no node of it' : 'nothing yet, or not readable') : `${upTo}${at}`,
       'numbers in gaps': gaps,
       'found delivered': completed,
       'started, or started again': started,

@@ -11,9 +11,8 @@ import { facts } from '../../output/output.ts'
 
 const pollMs = 1_000
 
-/** `--wait` of `portage stream backfill`. */
 export const backfillWait: Wait = {
-  help: 'until these blocks are read, with the progress on stderr; Ctrl-C ends the waiting only',
+  help: 'until these blocks are read, with the progress on stderr; Ctrl-C ends only the wait',
   async until({ context, options }, client, { json }) {
     const [from, to] = [Number(options['from']), Number(options['to'])]
     const { view: ordered } = json as { readonly view: StreamReport }
@@ -29,7 +28,7 @@ export const backfillWait: Wait = {
   },
 }
 
-/** Until none of the blocks is left to read. Throws what a read of the stream throws. */
+/** Throws what a read of the stream throws. */
 async function untilRead(context: CliContext, client: TemporalClient, stream: string, from: number, to: number): Promise<StreamState> {
   for (let said: string | undefined; ; await pause(pollMs)) {
     const state = await readStream(client, stream)
@@ -43,7 +42,6 @@ async function untilRead(context: CliContext, client: TemporalClient, stream: st
   }
 }
 
-/** Blocks of the range that a backfill has yet to read. */
 function leftOf({ backfill: { left } }: StreamState, from: number, to: number): number {
   return left.reduce((sum, [low, high]) => sum + Math.max(0, Math.min(to, Number(high)) - Math.max(from, Number(low)) + 1), 0)
 }

@@ -13,16 +13,16 @@ import { streamArgument } from '../../arguments/streams.ts'
 const example = 'native-bridge:ethereum:bsc'
 
 export const checkpoint: CommandSpec = {
-  description: 'What is kept of a stream outside Temporal (streams.checkpoints), so that a wiped Temporal is made good quickly.',
+  description: 'Checkpoints of a stream outside Temporal (streams.checkpoints): after a wipe of Temporal the stream continues from one.',
   commands: {
     show: {
-      description: 'The checkpoint that is kept, beside the one that could be written now. Ends with 1 if there is neither.',
+      description: 'The kept checkpoint, and the one that could be written now. Ends with 1 if there is neither.',
       options: streamArgument,
       examples: [`portage stream checkpoint show ${example} --json`],
       run: async ({ config, withTemporal }, stream: string) => {
         const loaded = await config()
         const kept = checkpointPlaceOf(loaded) && (await checkpointStoreOf(loaded, streamNames(loaded)).read(stream))
-        // After a wipe there is no stream, and what is kept is what the reader wants to see.
+        // After a wipe there is no stream, and the reader wants to see the kept checkpoint.
         const now = await withTemporal((client) => readStream(client, stream)).then(checkpointOf, (error: unknown) => {
           if (kept && error instanceof RelayerError && (error.code === 'STREAM_NOT_FOUND' || error.retriable)) return undefined
           throw error

@@ -11,7 +11,7 @@ import { checkpoint } from './stream-checkpoint.ts'
 import { orderCommands } from '../../orders.ts'
 
 export const streamCommand: CommandSpec = {
-  description: 'Streams: the numbered sources of transfers, and the proof that none of their numbers is missed.',
+  description: 'Streams: the numbered sources of transfers, and the proof that no number is missed.',
   commands: {
     list: {
       description: 'One line per stream: cursor, blocks behind the finalized head, open and parked transfers, gaps, watermark, alarms.',
@@ -27,7 +27,8 @@ export const streamCommand: CommandSpec = {
         }),
     },
     show: {
-      description: 'All that a stream knows: gaps and their age, parked numbers, exceptions, what the watermark waits for, the backfill.',
+      description:
+        'The whole state of a stream: gaps and their age, parked numbers, exceptions, the number that holds the watermark, the backfill.',
       options: streamArgument,
       examples: ['portage stream show native-bridge:ethereum:bsc', 'portage stream show native-bridge:ethereum:bsc --json'],
       run: ({ withTemporal }, name: string) =>

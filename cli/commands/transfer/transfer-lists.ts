@@ -15,7 +15,6 @@ import { type FilterOptions, filterOf, selectionOf, withFilter } from '../../arg
 import { findTransfer, transferForms } from '../../arguments/transfer-ids.ts'
 import { reportText, rowsText } from '../../output/transfer-text.ts'
 
-/** What list and watch select by. */
 type ListOptions = FilterOptions & { readonly limit: number }
 
 export const list: CommandSpec = {
@@ -33,13 +32,13 @@ export const list: CommandSpec = {
   },
 }
 
-/** How often the server is asked. People read no faster, and a query costs a worker's time. */
+/** Polling interval, ms. People read no faster, and a query costs a worker's time. */
 const pollMs = 1_000
 
 export const watch: CommandSpec = {
   description: 'Follow one transfer to its end, or all that match until SIGINT.',
   options: (command) =>
-    withSelection(command).argument('[id]', `transfer: ${transferForms}; without one, the list is shown whenever it changes`),
+    withSelection(command).argument('[id]', `transfer: ${transferForms}; without one, the list is printed at each change`),
   notes: `With an id, the exit code is 0 if the transfer ends delivered, else 1; with --json, one object: the final status.
 Without one, --json prints one object per change.`,
   examples: ['portage transfer watch 6d1b4c0c5f0a3e21', 'portage transfer watch --state parked'],
@@ -57,7 +56,7 @@ async function select(client: TemporalClient, config: Config, options: ListOptio
   return listTransfers(client, { ...(await filterOf(client, config, selectionOf(options))), limit: options.limit })
 }
 
-/** Prints each new line of the timeline; the final status ends it. Ends early, with the status so far, at a signal. */
+/** Prints each new line of the timeline, then the final status. A signal ends it early with the status so far. */
 async function watchOne(
   client: TemporalClient,
   config: Config,
@@ -82,16 +81,16 @@ async function watchOne(
   }
 }
 
-/** Returns the time of the last line that is printed. */
+/** Returns the time of the last printed line. */
 function printNews({ context, globals }: Call<ListOptions>, report: TransferReport, after: number): number {
   if ('partial' in report || globals.json) return after
-  // By time, not by index: a long timeline drops lines from its middle.
+  // By time: a long timeline drops lines from its middle.
   const news = report.timeline.filter(({ at }) => at > after)
   for (const { at, state, note } of news) context.stdout.write(`${new Date(at).toISOString()}  ${state}  ${harmless(note)}\n`)
   return news.at(-1)?.at ?? after
 }
 
-/** In place on a terminal; elsewhere, and with --json, again at each change. */
+/** Redraws on a terminal. Elsewhere, and with --json, prints again at each change. */
 async function watchList(client: TemporalClient, config: Config, call: Call<ListOptions>, signal: AbortSignal): Promise<void> {
   const { context, globals, options } = call
   const live = globals.json ? undefined : createLiveText(context.stdout)

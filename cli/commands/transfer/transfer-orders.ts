@@ -26,18 +26,18 @@ import { rowsText } from '../../output/transfer-text.ts'
 
 type OrderOptions = Reasoned & FilterOptions & { readonly dryRun?: true; readonly yes?: true; readonly limit: number }
 
-/** Most transfers of one command: each is a call of the server. */
+/** Most transfers of one command. Each costs a call of the server. */
 const mostOrdered = 1_000
 
-/** What is ordered of one transfer, or of all that match. */
+/** An order to one transfer, or to all that match. */
 function transferOrder(kind: TransferOrder): CommandSpec {
   return {
     ...orderText(`transfer ${kind}`),
     options: (command) =>
       withReason(withFilter(command.argument('[id]', `transfer: ${transferForms}; without one, all that match the options`)))
-        .option('--limit <number>', 'most transfers that are ordered at once', numberWithin(1, mostOrdered), 100)
+        .option('--limit <number>', 'most transfers of this command', numberWithin(1, mostOrdered), 100)
         .option('--dry-run', 'show which they are, and order nothing')
-        .option('--yes', 'do not ask before more than one is ordered'),
+        .option('--yes', 'do not ask for a confirmation'),
     run: (call: Call<OrderOptions>, id: string | undefined) => {
       const selection = selectionOf(call.options)
       if ((id === undefined) === (selection === undefined)) call.misuse('give either a transfer, or options that select some')
@@ -73,7 +73,7 @@ async function orderOne({ kind, call, client, config, allow }: Setting, given: s
 
 async function orderMany({ kind, call, client, config, allow, selection }: Setting): Promise<Outcome> {
   const { options, context } = call
-  // A token with a scope has to name the target: it must not learn by orders what it may not order.
+  // A token with a scope has to name the target. Otherwise a dry run would reveal transfers of other chains.
   const order = allow(aboutTransfer(selection?.targetChain))
   const found = await selectTransfers(client, kind, await filterOf(client, config, selection), options.limit)
   const { transfers, more } = found
@@ -81,7 +81,7 @@ async function orderMany({ kind, call, client, config, allow, selection }: Setti
   if (options.dryRun || transfers.length === 0) {
     return {
       json: { dryRun: options.dryRun === true, matched: transfers.length, more, transfers },
-      text: [rowsText(transfers), `${transfers.length} would be told to ${kind}${rest}.`],
+      text: [rowsText(transfers), `${transfers.length} selected to ${kind}${rest}.`],
     }
   }
   if (transfers.length > 1 && !options.yes) await confirm(context, kind, found)
@@ -99,17 +99,17 @@ async function orderMany({ kind, call, client, config, allow, selection }: Setti
             ),
           ]
         : []),
-      `${results.length - failed.length} of ${transfers.length} told to ${kind}${rest}.`,
+      `${results.length - failed.length} of ${transfers.length} accepted the order to ${kind}${rest}.`,
     ],
     failed: failed.length > 0,
   }
 }
 
-/** Throws INPUT_INVALID where nobody says yes: also where nobody can be asked. */
+/** Throws INPUT_INVALID unless a person at the terminal confirms. */
 async function confirm({ stdin, stderr }: CliContext, kind: TransferOrder, { transfers, more }: Selection): Promise<void> {
   const count = `${more ? 'the first ' : ''}${transfers.length} transfers`
   if (!(stdin as { readonly isTTY?: boolean }).isTTY)
-    throw invalid(`${count} match: look at them with --dry-run, and give --yes to ${kind} them.`)
+    throw invalid(`${count} match: check them with --dry-run, then give --yes to ${kind} them.`)
   stderr.write(`${kind} ${count}? [y/N] `)
   const lines = createInterface({ input: stdin })
   const answer = await new Promise<string>((resolve) => {

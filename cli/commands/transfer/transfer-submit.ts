@@ -22,10 +22,10 @@ interface SubmitOptions {
   readonly api?: string
 }
 
-/** Longer than the API itself waits for guardian APIs, which may be slow. */
+/** Longer than the API waits for guardian APIs, ms. */
 const answerTimeoutMs = 60_000
 
-/** Through the REST API, so that only its process needs the chains to check signatures. */
+/** Through the REST API: only its process needs the chains to check signatures. */
 export const submit: CommandSpec = {
   ...orderText('transfer submit'),
   options: (command) =>
@@ -40,12 +40,8 @@ export const submit: CommandSpec = {
         nativePlace,
       )
       .option('--bridge <name>', 'bridge protocol (default: the first that is configured)')
-      .option(
-        '--priority <1-5>',
-        'who goes first where a lane has no room for all: 1 first, 5 last (default: from the config)',
-        parse.priority,
-      )
-      .option('--deadline <time>', 'a time (ISO 8601), or minutes from now: not delivered by then, it is parked', deadlineOf)
+      .option('--priority <1-5>', 'rank where a lane has no room for all: 1 first, 5 last (default: from the config)', parse.priority)
+      .option('--deadline <time>', 'a time (ISO 8601), or minutes from now: a transfer that is not delivered by then is parked', deadlineOf)
       .option('--reason <text>', 'why; a transfer that starts keeps it with the name of the token (default: handed in)')
       .option('--api <url>', 'URL of the API (default: from the config)', parse.url),
   run: async (call: Call<SubmitOptions>, vaa: string | undefined) => {
@@ -62,7 +58,7 @@ export const submit: CommandSpec = {
   },
 }
 
-/** A VAA, the place of one, or that of a native transfer. Ends the command unless it is told exactly one of them. */
+/** A VAA, the place of one, or the place of a native transfer. Ends the command unless exactly one is given. */
 async function messageOf({ context, options, misuse }: Call<SubmitOptions>, vaa: string | undefined): Promise<object> {
   const { chain, emitter, sequence, native, bridge = 'native-bridge' satisfies keyof Config['bridges'] } = options
   const place = [chain, emitter, sequence]
@@ -79,7 +75,7 @@ function nativePlace(text: string) {
   throw new InvalidArgumentError('It is <source>:<target>:<nonce>, like ethereum:avalanche:17.')
 }
 
-/** Minutes as a number, or a time as ISO 8601: the API adds minutes to its own clock. */
+/** Minutes as a number, or a time as ISO 8601. The API adds minutes to its own clock. */
 function deadlineOf(text: string): string | number {
   if (/^[0-9]+(\.[0-9]+)?$/.test(text) && Number(text) > 0) return Number(text)
   const [, day] = /^(\d{4}-\d\d-\d\d)T/.exec(text) ?? []
@@ -91,7 +87,7 @@ type Answer =
   | { readonly id: string; readonly status: string; readonly adopted?: true; readonly halted?: string }
   | { readonly error: Refusal }
 
-/** A refusal as the API answers it: RFC 9457 with a code, a remedy and facts. */
+/** A refusal of the API: RFC 9457 with a code, a remedy and facts. */
 interface Problem extends Omit<Refusal, 'said'> {
   readonly title: string
   readonly detail: string
@@ -107,7 +103,7 @@ async function post(url: URL, token: string, body: object): Promise<Answer> {
     const response = await fetch(url, {
       method: 'POST',
       headers: { 'content-type': 'application/json', authorization: `Bearer ${token}` },
-      // A redirect would take the token elsewhere.
+      // A redirect would receive the token.
       redirect: 'error',
       body: JSON.stringify(body),
       signal: AbortSignal.timeout(answerTimeoutMs),
@@ -115,7 +111,7 @@ async function post(url: URL, token: string, body: object): Promise<Answer> {
     const answer = (await response.json()) as Partial<{ id: string; status: string } & Problem>
     if (answer.code !== undefined) return { error: refusalOf(answer as Problem) }
     if (answer.id !== undefined) return answer as Answer
-    throw new RelayerError('API_UNAVAILABLE', { detail: 'Something else than Portage answered.', facts: { status: response.status } })
+    throw new RelayerError('API_UNAVAILABLE', { detail: 'The answer is not from Portage.', facts: { status: response.status } })
   } catch (cause) {
     if (cause instanceof RelayerError) throw cause
     throw new RelayerError('API_UNAVAILABLE', { facts: { url: redactUrl(url.href) }, cause })
@@ -124,7 +120,7 @@ async function post(url: URL, token: string, body: object): Promise<Answer> {
 
 function apiUrl({ api }: Config): string {
   if (api.port === 0) throw invalid('The config leaves the port of the API open: name its URL with --api.')
-  // An API that listens on every address also answers on loopback.
+  // An API that listens on every address answers on loopback, too.
   const host = api.host === '0.0.0.0' || api.host === '::' ? '127.0.0.1' : api.host
   return `http://${host.includes(':') ? `[${host}]` : host}:${api.port}`
 }

@@ -8,11 +8,11 @@ import { transferOrderCommands } from './transfer-orders.ts'
 import { submit } from './transfer-submit.ts'
 
 export const transferCommand: CommandSpec = {
-  description: 'Transfers: hand one in, look at them, retry, cancel, expedite.',
+  description: 'Transfers: submit, show, list, retry, cancel, expedite.',
   commands: {
     submit,
     show: {
-      description: 'Where a transfer is, what happened, and how it ended.',
+      description: 'The state of a transfer, its timeline and its outcome.',
       options: (command) => command.argument('<id>', transferForms),
       examples: [
         'portage transfer show 6d1b4c0c5f0a3e21',
