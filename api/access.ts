@@ -10,7 +10,7 @@ import { isUnread } from '../temporal/client/settings/settings-watch.ts'
 import type { Api, ApiDeps } from './deps.ts'
 import { errorSchema } from './errors.ts'
 
-/** What a route needs. open: nothing. read: any token. Else the level of the order. */
+/** open: no token. read: any token. Otherwise a token of the level of the order. */
 export type RouteAccess = 'open' | 'read' | OrderName
 
 declare module 'fastify' {
@@ -18,9 +18,9 @@ declare module 'fastify' {
     access?: RouteAccess
   }
   interface FastifyRequest {
-    /** Who asks. Undefined: the route is open. */
+    /** The owner of the token. Undefined: the route is open. */
     principal: Principal | undefined
-    /** The check of the request's token, which runs once. */
+    /** Memo of the check, which two hooks await. */
     identity: Promise<Principal> | undefined
   }
 }
@@ -30,8 +30,8 @@ function identify(request: FastifyRequest, check: TokenCheck): Promise<Principal
 }
 
 /**
- * Counts requests with a valid token by that token and all others by address: requests without a token cannot use up the limit of an operator behind the same
- * proxy.
+ * Counts requests with a valid token by that token and all others by address: requests without a token cannot use up
+ * the limit of an operator behind the same proxy.
  */
 export function limitByToken(check: TokenCheck): Pick<RateLimitPluginOptions, 'keyGenerator'> {
   return {
@@ -46,8 +46,8 @@ export function limitByToken(check: TokenCheck): Pick<RateLimitPluginOptions, 'k
 }
 
 /**
- * Every route that is added from now on has to say what it needs; one that does not is a mistake of ours, and the API does not start. The token is checked before the body is
- * read, and after the rate limit.
+ * Every route that is added later must name its access; otherwise the API does not start. The token is checked after
+ * the rate limit and before the body is read.
  */
 export function guardRoutes(app: Api, check: TokenCheck): void {
   app.decorateRequest('principal', undefined)
@@ -63,17 +63,15 @@ export function guardRoutes(app: Api, check: TokenCheck): void {
 
   app.addHook('onRoute', (route) => {
     const access = route.config?.access
-    if (access === undefined) throw new Error(`the route ${route.url} does not say what access it needs`)
+    if (access === undefined) throw new Error(`the route ${route.url} does not name its access`)
     if (access === 'open') return
     route.onRequest = [...[route.onRequest ?? []].flat(), guard]
-    // For the OpenAPI document.
     const level = access === 'read' ? 'read' : orderOf(access).level
     const description = [route.schema?.description, `Needs a token of level ${level}.`].filter(Boolean).join(' ')
     route.schema = { ...route.schema, description, security: [{ token: [] }], response: { ...refusals, ...responsesOf(route.schema) } }
   })
 }
 
-/** What tokens are checked by, as settings and keys are at the time. */
 export function tokenCheckOf({ access, config, settings }: Pick<ApiDeps, 'config' | 'access' | 'settings'>): TokenCheck {
   const tokens = () => {
     const now = settings()
@@ -82,7 +80,6 @@ export function tokenCheckOf({ access, config, settings }: Pick<ApiDeps, 'config
   return { ring: createKeyRing(access), audience: config.temporal.namespace, tokens }
 }
 
-/** What every route that needs a token may answer. */
 const refusals = { 400: errorSchema, 401: errorSchema, 403: errorSchema, 429: errorSchema, 503: errorSchema }
 
 function responsesOf(schema: FastifySchema | undefined): object {
@@ -90,7 +87,7 @@ function responsesOf(schema: FastifySchema | undefined): object {
   return typeof response === 'object' && response !== null ? response : {}
 }
 
-/** The name of who orders this, whose token has to be for it. Throws ACCESS_SCOPE. */
+/** The name of the token, if it covers the subject. Throws ACCESS_SCOPE. */
 export function orderedBy({ principal, routeOptions }: FastifyRequest, about: OrderSubject): string {
   const { access } = routeOptions.config
   if (!principal || access === undefined || access === 'open' || access === 'read') throw new RelayerError('ACCESS_TOKEN_MISSING')

@@ -5,35 +5,34 @@ import { type ErrorCode, RelayerError, toRelayerError } from '../domain/catalogu
 import { redactText } from '../observability/redact.ts'
 import { type FieldError, fieldErrors, fieldErrorsText } from './field-errors.ts'
 
-/** The media type of every refusal: RFC 9457. */
+/** The media type of every refusal (RFC 9457). */
 export const problemType = 'application/problem+json'
 
-/** A refusal: the members of RFC 9457, and beside them what the catalogue of errors says. */
+/** The members of RFC 9457, and the fields of the catalogue of errors. */
 export const problemSchema = z
   .object({
     type: z.string().describe('Names the kind of problem: `urn:portage:error:` and the code.'),
-    title: z.string().describe('What the code means.'),
+    title: z.string().describe('Meaning of the code.'),
     status: z.number().int(),
-    detail: z.string().describe('What happened here.'),
+    detail: z.string().describe('This occurrence.'),
     code: z.string().describe('A stable code: docs/reference/errors.md.'),
-    remedy: z.string().describe('What the reader can do.'),
-    facts: z.record(z.string(), z.union([z.string(), z.number(), z.boolean()])).describe('What it is about: a transfer, a chain, a lane…'),
+    remedy: z.string().describe('Next step of the reader.'),
+    facts: z.record(z.string(), z.union([z.string(), z.number(), z.boolean()])).describe('The subject: a transfer, a chain, a lane…'),
     errors: z
       .array(z.object({ path: z.string().describe('`body.reason`, `querystring.limit`…'), message: z.string() }))
       .optional()
       .describe('Every field of the request that is wrong.'),
   })
-  .describe('Why the request was refused, and what to do.')
+  .describe('The reason of a refusal, and its remedy.')
 
 export type Problem = z.output<typeof problemSchema>
 
-/** For the `response` of a route. */
 export const errorSchema = {
-  description: 'Why the request was refused, and what to do (RFC 9457).',
+  description: 'The reason of a refusal, and its remedy (RFC 9457).',
   content: { [problemType]: { schema: problemSchema } },
 }
 
-/** Codes with a status of their own. Every other retriable code is 503, and every other code is 422: the message was understood, and refused. */
+/** Other retriable codes are 503; all other codes are 422: the request was understood and refused. */
 const statusByCode: Partial<Record<ErrorCode, number>> = {
   INPUT_INVALID: 400,
   MESSAGE_ENCODING: 400,
@@ -55,12 +54,12 @@ const statusByCode: Partial<Record<ErrorCode, number>> = {
   INTERNAL: 500,
 }
 
-/** Seconds after which a retriable refusal is worth another try: about a block of most chains. */
+/** About a block of most chains. */
 const retryAfterSeconds = 10
 
 /**
- * The answer to a request that failed: status, code, text and remedy, without secrets. `retryAfter`: seconds, where another try may help. `challenge`: of
- * the header www-authenticate.
+ * The answer to a failed request, without secrets. `retryAfter`: seconds, where another try may help. `challenge`: the
+ * header www-authenticate.
  */
 export function toErrorAnswer(thrown: unknown) {
   const { error, errors } = fromFastify(thrown)
@@ -81,18 +80,17 @@ export function toErrorAnswer(thrown: unknown) {
   return {
     status,
     retryAfter: status === 503 || error.code === 'IDEMPOTENCY_KEY_BUSY' ? retryAfterSeconds : undefined,
-    // RFC 9110, section 15.5.2: a 401 names the scheme.
+    // A 401 names the scheme (RFC 9110, section 15.5.2).
     challenge: status === 401 ? 'Bearer realm="portage"' : undefined,
     body,
   }
 }
 
-/** The whole text of a refusal in one line, as the error itself has it. */
+/** In one line, like the message of the error. */
 export function textOf({ title, detail, remedy }: Problem): string {
   return [title, detail === title ? '' : detail, `→ ${remedy}`].filter(Boolean).join(' ')
 }
 
-/** Refusals of fastify and of the schemas as RelayerErrors. */
 function fromFastify(thrown: unknown): { readonly error: RelayerError; readonly errors?: readonly FieldError[] } {
   if (!(thrown instanceof Error) || thrown instanceof RelayerError) return { error: toRelayerError(thrown) }
   if (hasZodFastifySchemaValidationErrors(thrown)) {
@@ -101,7 +99,7 @@ function fromFastify(thrown: unknown): { readonly error: RelayerError; readonly 
   }
   const { statusCode, code: reason } = thrown as FastifyError
   if (statusCode === 429) return { error: new RelayerError('RATE_LIMITED') }
-  // Malformed JSON, a wrong content type, a body that is too long: fastify's message says which.
+  // Fastify's message names the fault: malformed JSON, a wrong content type, a body that is too long.
   if (statusCode !== undefined && statusCode >= 400 && statusCode < 500) {
     return { error: new RelayerError('INPUT_INVALID', { detail: thrown.message, facts: { reason } }) }
   }

@@ -1,11 +1,10 @@
-/** A field of a request that is wrong. */
 export interface FieldError {
-  /** `body.reason`, `body.orders.0.kind`; `body` alone: the whole of it. */
+  /** `body.reason`, `body.orders.0.kind`; `body` alone: all of the body. */
   readonly path: string
   readonly message: string
 }
 
-/** As fastify-type-provider-zod makes one of an issue of zod. */
+/** An issue of zod as fastify-type-provider-zod converts it. */
 interface Issue {
   readonly keyword?: string | undefined
   readonly instancePath: string
@@ -13,7 +12,7 @@ interface Issue {
   readonly params?: object | undefined
 }
 
-/** An issue as zod has it: those of the options of a union are not turned into the other form. */
+/** An issue of zod: those of the options of a union are not converted. */
 interface RawIssue {
   readonly code?: string
   readonly path: readonly PropertyKey[]
@@ -22,11 +21,11 @@ interface RawIssue {
   readonly keys?: readonly string[]
 }
 
-/** Fields that are named at most: a body of 256 KB can have a hundred thousand wrong ones. */
+/** A body of 256 KB can have a hundred thousand wrong fields. */
 const mostNamed = 50
 const longest = 200
 
-/** Every wrong field of a request, the first ones where there are many. @param context `body`, `querystring`, `params` or `headers` */
+/** The first wrong fields of a request. @param context `body`, `querystring`, `params` or `headers` */
 export function fieldErrors(context: string, issues: readonly Issue[]): FieldError[] {
   const found = issues.slice(0, mostNamed).flatMap(({ keyword, instancePath, message, params }) => {
     const path = instancePath.split('/').filter(Boolean)
@@ -42,7 +41,7 @@ export function fieldErrorsText(errors: readonly FieldError[]): string {
   return errors.map(({ path, message }) => `${path}: ${message}`).join('; ')
 }
 
-/** A field that is not known is named itself, and of a union the option that fits best is told: the one with the fewest fields that are wrong. */
+/** Names each unknown field. Of a union it reports the option with the fewest wrong fields. */
 function expanded(issue: RawIssue): { readonly path: readonly PropertyKey[]; readonly message: string }[] {
   const { code, path, message, errors = [], keys = [] } = issue
   if (code === 'unrecognized_keys' && keys.length > 0) return keys.map((key) => ({ path: [...path, key], message: 'is not known here' }))

@@ -4,12 +4,12 @@ import { RelayerError } from '../domain/catalogue/errors.ts'
 import { idleTimeoutMs, isOwnHost, lateCheckMs, maxRequestsOfConnection, requestTimeoutMs } from '../runtime/http/server-limits.ts'
 import { problemType, toErrorAnswer } from './errors.ts'
 
-/** Far more than the longest VAA, bytes. */
+/** Bytes; far more than the longest VAA. */
 const bodyLimit = 256 * 1024
 /** Transfer ids are longer than fastify's 100 characters. */
 const maxParamLength = 1_000
 
-/** The options of every server that listens for the API: limits of size and time, and our own error bodies below fastify's routes. */
+/** Limits of size and time, and problem details for errors below fastify's routes. */
 export const serverOptions = {
   bodyLimit,
   requestTimeout: requestTimeoutMs,
@@ -17,12 +17,11 @@ export const serverOptions = {
   maxRequestsPerSocket: maxRequestsOfConnection,
   routerOptions: { maxParamLength },
   http: { headersTimeout: requestTimeoutMs, connectionsCheckingInterval: lateCheckMs },
-  /** A path that cannot be decoded, or a part of one that is too long. */
+  /** A path that cannot be decoded, or a part of it that is too long. */
   frameworkErrors: (error: Error, _: FastifyRequest, reply: FastifyReply) => sendError(reply, error),
   clientErrorHandler,
 } as const
 
-/** Answers with the error's status and body. */
 export function sendError(reply: FastifyReply, error: unknown) {
   const { status, retryAfter, challenge, body } = toErrorAnswer(error)
   if (retryAfter !== undefined) void reply.header('retry-after', String(retryAfter))
@@ -34,7 +33,7 @@ interface Listener {
   listen(at: { readonly host: string; readonly port: number }): PromiseLike<unknown>
 }
 
-/** Begins to listen. Throws API_LISTEN: the port is taken, or the address is not one of this machine. */
+/** Throws API_LISTEN: the port is in use, or the address does not belong to this machine. */
 export async function listen(app: Listener, { host, port }: Parameters<Listener['listen']>[0]): Promise<void> {
   try {
     await app.listen({ host, port })
@@ -49,7 +48,7 @@ const rawStatus: Readonly<Record<string, readonly [status: number, phrase: strin
   HPE_HEADER_OVERFLOW: [431, 'Request Header Fields Too Large', 'The headers are too long.'],
 }
 
-/** What is no HTTP request reaches no route: it is answered on the socket, with the same body. */
+/** A malformed HTTP request reaches no route. It is answered on the socket, with problem details. */
 function clientErrorHandler(error: Error & { code?: string }, socket: Socket): void {
   if (error.code === 'ECONNRESET' || socket.destroyed || !socket.writable) return void socket.destroy()
   const [status, phrase, detail] = rawStatus[error.code ?? ''] ?? [400, 'Bad Request', 'This is not an HTTP request.']
@@ -64,8 +63,8 @@ function clientErrorHandler(error: Error & { code?: string }, socket: Socket): v
 }
 
 /**
- * Refuses a request for a host that is not ours. Throws ACCESS_HOST.
- * @param names of the config, beside addresses and localhost
+ * Throws ACCESS_HOST for a host that does not belong to this API.
+ * @param names of the config; addresses and localhost are always accepted
  */
 export function assertHost(host: string | undefined, names: readonly string[]): void {
   if (!isOwnHost(host, names)) throw new RelayerError('ACCESS_HOST', { facts: { host: host?.slice(0, 100) } })

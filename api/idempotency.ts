@@ -4,7 +4,7 @@ import { z } from 'zod'
 import { claimKey } from '../temporal/client/calls/idempotency-key.ts'
 import type { ApiDeps } from './deps.ts'
 
-/** The header of a request that may be repeated (draft-ietf-httpapi-idempotency-key-header). */
+/** The header of a repeatable request (draft-ietf-httpapi-idempotency-key-header). */
 export const idempotencyHeaders = z.object({
   'idempotency-key': z
     .string()
@@ -21,8 +21,9 @@ interface Answer<Body> {
 }
 
 /**
- * Works on a request once for each key: a repeated one gets the first answer, with the header idempotency-replayed. A request that was refused keeps no key: it may be
- * sent again. Throws IDEMPOTENCY_KEY_*, TEMPORAL_UNAVAILABLE, and what `work` throws.
+ * Runs `work` once for each key. A repeated request gets the first answer, with the header idempotency-replayed. A
+ * refused request releases its key, so that it can be sent again. Throws IDEMPOTENCY_KEY_*, TEMPORAL_UNAVAILABLE, and
+ * what `work` throws.
  */
 export async function once<Body>(
   { client, logger }: Pick<ApiDeps, 'client' | 'logger'>,
@@ -41,7 +42,7 @@ export async function once<Body>(
     void reply.header('idempotency-replayed', 'true')
     return { status: claim.status, body: claim.body as Body }
   }
-  // What was done stands, whether or not the answer can be kept: the same request again finds its transfers.
+  // The work stays done if its answer cannot be stored: the same request again finds its transfers.
   const keep = (answer: Parameters<typeof claim.answer>[0]) =>
     claim.answer(answer).catch((error: unknown) => {
       logger.warn('an answer could not be kept for its idempotency key', { ...problemOf(error) })

@@ -8,12 +8,12 @@ import { gzip } from 'node:zlib'
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify'
 
 const root = fileURLToPath(new URL('../', import.meta.url))
-/** A build takes a tenth of a second; on a machine that stands, more. */
+/** A build takes a tenth of a second, and longer on a busy machine. */
 const buildTimeoutMs = 60_000
-/** After a build that failed, so long until the next try, ms. */
+/** Pause after a failed build, ms. */
 const retryMs = 10_000
 
-/** Nothing from elsewhere, no inline script or style, in no frame. Links to Temporal's Web UI and to explorers tell them nothing of us. */
+/** No resource of another origin, no inline script or style, no frame. Linked sites receive no referrer. */
 const headers = {
   'content-security-policy': [
     ...["default-src 'none'", "script-src 'self'", "style-src 'self'", "connect-src 'self'", "img-src 'self' data:"],
@@ -26,7 +26,7 @@ const headers = {
   'cache-control': 'no-cache',
 } as const
 
-/** Each is asked for by its own path: no path of a request ever becomes a path of a file. */
+/** Fixed paths: no path of a request ever becomes the path of a file. */
 const served = [
   { path: '/', file: 'index.html', type: 'text/html; charset=utf-8' },
   { path: '/page/page.js', file: 'page.js', type: 'text/javascript; charset=utf-8' },
@@ -41,10 +41,10 @@ interface PageFile {
   readonly zipped: Buffer
 }
 
-/** Options of the routes of the page: open, since it holds nothing but code; what it shows, it asks `/v1` for, with a token. */
+/** Open, since the page holds only code. It reads its data from `/v1` with a token. */
 const open: Pick<RouteOptions, 'config' | 'schema'> = { config: { access: 'open' }, schema: { hide: true } }
 
-/** `GET /`: the page for people, and its files. */
+/** `GET /`: the page and its files. */
 export function pageRoutes(app: Pick<FastifyInstance, 'get'>): void {
   for (const { path, file } of served)
     app.get(path, open, async (request, reply) => {
@@ -70,7 +70,7 @@ function sendUnbuilt(reply: FastifyReply) {
 
 let loading: Promise<ReadonlyMap<string, PageFile>> | undefined
 
-/** The files of the page, read at the first request: a start pays nothing for them. */
+/** Loaded at the first request, so that a start pays nothing. */
 function pageFiles(): Promise<ReadonlyMap<string, PageFile>> {
   loading ??= load()
   const mine = loading
@@ -89,7 +89,10 @@ async function load(): Promise<ReadonlyMap<string, PageFile>> {
   return new Map(await Promise.all(files))
 }
 
-/** Beside the code of a release; else built from the sources, in a process of its own: the builder is no part of the compiled code. */
+/**
+ * A release has the built files next to its code. Otherwise a separate process builds them: the builder is no part of
+ * the compiled code.
+ */
 async function builtFolder(): Promise<string> {
   const released = join(root, 'dist/page')
   const isReleased = await access(released).then(

@@ -1,22 +1,22 @@
 import { RelayerError } from '../domain/catalogue/errors.ts'
 
-/** How many readings go on at a time, and how many wait for one of them to end. */
+/** How many reads run at a time, and how many wait. */
 export interface GateLimits {
   readonly atOnce: number
   readonly waiting: number
 }
 
-/** Runs a reading. Throws API_BUSY, and what the reading throws. */
+/** Runs a read. Throws API_BUSY, and what the read throws. */
 export type ReadGate = <Answer>(read: () => Promise<Answer>) => Promise<Answer>
 
-/** What is dear, and asked for with whatever a request says, goes through a gate: however many ask, a process reads so much at a time and no more. */
+/** Bounds expensive reads: however many requests come, a process runs `atOnce` of them. */
 export function createReadGate({ atOnce, waiting }: GateLimits): ReadGate {
   const queue: (() => void)[] = []
   let running = 0
   return async (read) => {
     if (running >= atOnce) {
       if (queue.length >= waiting) throw new RelayerError('API_BUSY', { facts: { atOnce, waiting } })
-      // Who leaves hands over the place: `running` stays.
+      // A finished read hands its place over: `running` stays.
       await new Promise<void>((go) => queue.push(go))
     } else running += 1
     try {
@@ -29,20 +29,20 @@ export function createReadGate({ atOnce, waiting }: GateLimits): ReadGate {
   }
 }
 
-/** For whom something is read: only to show it, or to act on it. */
+/** The purpose of a read: to show the result, or to act on it. */
 export type ReadFor = 'read' | 'order'
 
-/** A gate for those who only look, and one for orders: whoever may only look, and asks for whatever he likes, keeps no order out. */
+/** Separate gates, so that readers cannot block orders. */
 export function createReadGates(limits: GateLimits): Readonly<Record<ReadFor, ReadGate>> {
   return { read: createReadGate(limits), order: createReadGate(limits) }
 }
 
-/** Answers that are kept for who asks the same, the newest. */
+/** Most answers that are kept. */
 const mostKept = 20
 
 /**
- * Readings that are shared: who asks the same meanwhile, or within so long after the answer, gets that answer. Others go through the gate. Throws API_BUSY, and what
- * the reading throws, which is not kept.
+ * Shares reads: a request with the same key gets the running read, or its answer for `keepMs`. Others go through the
+ * gate. Throws API_BUSY, and what the read throws, which is not kept.
  */
 export function createSharedReads<Answer>(keepMs: number, gate: ReadGate): (key: string, read: () => Promise<Answer>) => Promise<Answer> {
   const kept = new Map<string, Promise<Answer>>()

@@ -34,10 +34,9 @@ import { linksRoute } from './routes/links.ts'
 import { spendingRoute } from './routes/spending.ts'
 import { createStartupServer } from './startup-server.ts'
 
-/** The API as a process starts it. */
 export const restApi = {
   createStartupServer,
-  /** Listens until it is stopped. Throws API_LISTEN if it cannot. */
+  /** Throws API_LISTEN. */
   async start(deps: ApiDeps): Promise<{ stop(): Promise<void> }> {
     const { host, port } = deps.config.api
     const api = await createApi(deps)
@@ -47,7 +46,7 @@ export const restApi = {
   },
 }
 
-/** The REST API, which does not listen yet. Closing it does not close its dependencies. */
+/** Not listening yet. Closing it does not close its dependencies. */
 export async function createApi(deps: ApiDeps): Promise<Api> {
   const app = Fastify({ ...serverOptions, forceCloseConnections: 'idle' }).withTypeProvider<ZodTypeProvider>()
   limitConnections(app.server)
@@ -69,7 +68,7 @@ export async function createApi(deps: ApiDeps): Promise<Api> {
       .send({ ...body, status: 404 })
   })
   app.addHook('onResponse', async (request, reply) => {
-    // The pattern of the route: its values would make a series each.
+    // The pattern of the route: each value would make a series.
     const route = `${request.method} ${request.routeOptions.url ?? 'unknown'}`
     deps.metrics.portage_api_requests_total.inc({ route, status: reply.statusCode })
     deps.metrics.portage_api_request_seconds.observe({ route }, reply.elapsedTime / 1000)
@@ -94,7 +93,7 @@ export async function createApi(deps: ApiDeps): Promise<Api> {
   return app
 }
 
-/** What works for people and programs: everything under /v1, health and metrics, and spy_relayer's route. */
+/** All routes under /v1, health and metrics, and spy_relayer's route. */
 function addRoutes(app: Api, deps: ApiDeps, check: TokenCheck): void {
   const causes = stuckRoute(app, deps)
   submitTransferRoute(app, deps)
@@ -117,7 +116,7 @@ function addRoutes(app: Api, deps: ApiDeps, check: TokenCheck): void {
   linksRoute(app, deps)
 }
 
-/** `GET /v1` lists the routes; `GET /v1/openapi.json` describes them. */
+/** `GET /v1` lists the routes. `GET /v1/openapi.json` describes them. */
 function indexRoute(app: Api): void {
   const config = { access: 'read' } as const
   app.get('/v1', { config, schema: { summary: 'The routes', response: { 200: z.object({ routes: z.array(z.string()) }) } } }, () => {

@@ -6,8 +6,9 @@ import { assertHost, listen, sendError, serverOptions } from './http.ts'
 import { pageRoutes } from './page.ts'
 
 /**
- * Answers in the place of the API while the process waits for what it cannot start without: `/health` is 200, `/ready` is 503 with the reason, `/` is the page, and everything else is
- * refused with the error that the start waits with. Nobody has shown a token: he gets the code and what it means, no address and no detail, which are in the log.
+ * Answers in place of the API until the process can start: `/health` is 200, `/ready` is 503 with the reason, `/` is
+ * the page. Every other request is refused with the error that blocks the start. Requests here have no checked token,
+ * so they get the code and its meaning; address and detail are in the log only.
  */
 export function createStartupServer({ hosts, ...at }: { readonly host: string; readonly port: number; readonly hosts: readonly string[] }) {
   let waiting: { readonly what: string; readonly error: RelayerError } | undefined
@@ -20,7 +21,7 @@ export function createStartupServer({ hosts, ...at }: { readonly host: string; r
     const problem = waiting?.error.message ?? 'starting'
     return reply.status(503).send({ ready: false, checks: [{ name: waiting?.what ?? 'start', ok: false, vital: true, problem }] })
   })
-  // Its requests are refused with the reason, which it shows.
+  // The page shows the reason of the refused requests.
   pageRoutes(app)
   app.setNotFoundHandler((_, reply) => {
     const { retryAfter = 1, body } = toErrorAnswer(waiting?.error)
@@ -32,13 +33,13 @@ export function createStartupServer({ hosts, ...at }: { readonly host: string; r
   })
 
   return {
-    /** Says what is waited for, and begins to listen the first time. Throws API_LISTEN if it cannot. */
+    /** Sets the reason, and begins to listen at the first call. Throws API_LISTEN. */
     async say(what: string, error: RelayerError): Promise<void> {
       const isFirst = !waiting
       waiting = { what, error: new RelayerError(error.code) }
       if (isFirst) await listen(app, at)
     },
-    /** Leaves the port to the API. May be called twice. */
+    /** Frees the port for the API. May be called twice. */
     close: async (): Promise<void> => app.close(),
   }
 }

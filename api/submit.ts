@@ -6,7 +6,7 @@ import type { SubmitOptions, SubmitResult } from '../intake/submit/submitter.ts'
 import { orderedBy } from './access.ts'
 import type { ApiDeps } from './deps.ts'
 
-/** The bridge of a request that names none: the first one. Throws INPUT_INVALID if there is none. */
+/** The first bridge, for a request that names none. Throws INPUT_INVALID without a bridge. */
 export function defaultBridge(bridges: Bridges): string {
   const [first] = bridges.keys()
   if (first === undefined) throw new RelayerError('INPUT_INVALID', { detail: 'No bridge is configured.' })
@@ -16,11 +16,14 @@ export function defaultBridge(bridges: Bridges): string {
 interface Submission extends Pick<SubmitOptions, 'priority' | 'deadline'> {
   readonly bridge: string
   readonly message: Uint8Array
-  /** Kept with the name of who hands it in; absent: `handed in`. */
+  /** Kept with the name of the token. Absent: `handed in`. */
   readonly reason?: string | undefined
 }
 
-/** Submits a message for whoever asks, whose name the transfer keeps, and counts it. Throws INPUT_INVALID for a bridge that is not configured, ACCESS_SCOPE, and as the submitter. */
+/**
+ * Submits a message with the name of the token, and counts it. Throws INPUT_INVALID (unknown bridge), ACCESS_SCOPE, and
+ * as the submitter.
+ */
 export async function submit(
   { submitter, network: { bridges }, metrics }: ApiDeps,
   request: FastifyRequest,

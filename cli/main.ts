@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { type Command, CommanderError } from 'commander'
+import { Command, CommanderError, type ParseOptionsResult } from 'commander'
 import { RelayerError } from '../domain/catalogue/errors.ts'
 import { addCommands, type Commands } from './command.ts'
 import { archiveCommand } from './commands/archive.ts'
@@ -26,7 +26,6 @@ import { type CliContext, type ExitCode, exitCodes, type GlobalOptions } from '.
 import { helpWidth } from './help.ts'
 import { orderCommand } from './orders.ts'
 import { printError } from './output/print.ts'
-import { Program } from './program.ts'
 
 export const commands: Commands = {
   run: runCommand,
@@ -75,6 +74,26 @@ export async function main(argv: readonly string[], context: CliContext): Promis
     }
     printError(context, program.opts<GlobalOptions>(), error)
     return exitCodes.failure
+  }
+}
+
+/** A word with a single leading dash, other than the options -h and -V. */
+const dashed = /^-[^-].+/
+
+/**
+ * Accepts arguments that begin with a single dash: ids of keys are random. Words with two dashes are options, unless
+ * they follow a `--` of their own.
+ */
+class Program extends Command {
+  override createCommand(name?: string): Program {
+    return new Program(name)
+  }
+
+  override parseOptions(argv: string[]): ParseOptionsResult {
+    const { operands, unknown } = super.parseOptions(argv)
+    const takesArguments = this.commands.length === 0 && this.registeredArguments.length > 0
+    const isArgument = (word: string) => !word.startsWith('-') || word === '-' || dashed.test(word)
+    return takesArguments && unknown.every(isArgument) ? { operands: [...operands, ...unknown], unknown: [] } : { operands, unknown }
   }
 }
 

@@ -1,4 +1,5 @@
 import type { Command } from 'commander'
+import { Interface } from 'ethers'
 import { type OrderName, orderOf, orders } from '../operations/orders/orders.ts'
 import type { OrderContext, OrderResult, OrderSpec } from '../operations/orders/spec.ts'
 import type { Config } from '../config/schema/schema.ts'
@@ -11,7 +12,8 @@ import { invalid, type Reasoned, withReason } from './arguments/options.ts'
 import { streamArgument } from './arguments/streams.ts'
 import type { Call, Commands, CommandSpec, Outcome } from './command.ts'
 import { facts } from './output/output.ts'
-import { sweepToken } from './sweep-token.ts'
+import type { Intent } from '../domain/intent.ts'
+import type { ChainName } from '../domain/transfer/transfer.ts'
 
 export type OrderOptions = Reasoned & { readonly chain?: string; readonly wait?: true } & Readonly<Record<string, unknown>>
 
@@ -91,4 +93,23 @@ const subjects: Readonly<Record<NonNullable<OrderSpec['subject']>, (command: Com
   stream: streamArgument,
   receiver: (command) => command.argument('<receiver>', 'its name in the config'),
   transaction: (command) => command.argument('<id>', 'its id, or the end of it; portage lane transactions shows them'),
+}
+
+const erc20 = new Interface(['function transfer(address, uint256)', 'function balanceOf(address)'])
+
+/**
+ * A call that sends the whole balance of an ERC-20 token. Throws INPUT_INVALID if the balance is 0 or no token answers.
+ */
+function sweepToken(
+  config: Config,
+  name: ChainName,
+  { from, to, token }: { readonly from: string; readonly to: string; readonly token: string },
+): Promise<Intent> {
+  return withChain(config, name, async (chain) => {
+    const answer = await chain.call(token, erc20.encodeFunctionData('balanceOf', [from]), 'latest')
+    if (!/^0x[0-9a-f]{64}$/i.test(answer)) throw invalid('no ERC-20 token answers', { token })
+    const balance = BigInt(answer)
+    if (balance === 0n) throw invalid('the lane has none of this token', { token })
+    return { to: token, data: erc20.encodeFunctionData('transfer', [to, balance]), value: '0' }
+  })
 }

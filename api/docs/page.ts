@@ -1,7 +1,6 @@
-import { escaped } from './html.ts'
-import { fieldsHtml, type JsonSchema, typeText } from './schema-text.ts'
+import { escaped, fieldsHtml, type JsonSchema, typeText } from './schema-text.ts'
 
-/** OpenAPI 3.1 as far as the page shows it. */
+/** The part of OpenAPI 3.1 that the page shows. */
 export interface OpenApiDocument {
   readonly info: { readonly title: string; readonly version: string }
   readonly paths?: Readonly<Record<string, Readonly<Record<string, OpenApiOperation>>>>
@@ -26,7 +25,7 @@ interface OpenApiOperation {
   readonly responses?: Readonly<Record<string, { readonly description?: string; readonly content?: Content }>>
 }
 
-/** The routes of the document as one page without scripts: what the browser shows is what the process serves. @param stylesheet its path */
+/** The routes of the document as one page without scripts. @param stylesheet its path */
 export function docsPage({ info, paths = {} }: OpenApiDocument, stylesheet: string): string {
   const groups = new Map<string, string[]>()
   for (const [path, methods] of Object.entries(paths)) {
@@ -69,7 +68,7 @@ function operationHtml(method: string, path: string, operation: OpenApiOperation
   const answers = Object.entries(responses).map(([status, { description: text, content = {} }]) => {
     const what = contentHtml(content)
     const said = text && text !== 'Default Response' ? ` ${escaped(text)}` : ''
-    // What every refusal looks like is said once, at the top.
+    // The head of the page describes the body of refusals.
     return Number(status) >= 400
       ? `<li><code>${escaped(status)}</code>${said}</li>`
       : `<li><code>${escaped(status)}</code>${said}${what}</li>`
@@ -92,3 +91,24 @@ function contentHtml(content: Content): string {
 function idOf(method: string, path: string): string {
   return `${method.toLowerCase()}${path.replaceAll(/[^a-z0-9]+/gi, '-')}`
 }
+
+/** Follows the light or dark scheme of the browser, and fits a telephone. */
+export const docsStyle = `
+:root { color-scheme: light dark; --text: #1b1f24; --soft: #57606a; --back: #ffffff; --line: #d0d7de; --accent: #0550ae; }
+@media (prefers-color-scheme: dark) { :root { --text: #e6edf3; --soft: #9aa4af; --back: #0d1117; --line: #30363d; --accent: #79b8ff; } }
+body { margin: 0 auto; max-width: 70rem; padding: 0 1rem 4rem; font: 16px/1.5 system-ui, sans-serif; color: var(--text); background: var(--back); }
+a { color: var(--accent); }
+nav a { margin-right: 0.8rem; }
+code { font: 0.9em ui-monospace, monospace; overflow-wrap: anywhere; }
+details { border-top: 1px solid var(--line); padding: 0.4rem 0; }
+summary { cursor: pointer; overflow-wrap: anywhere; }
+summary:focus-visible, a:focus-visible { outline: 2px solid var(--accent); outline-offset: 2px; }
+.method { display: inline-block; min-width: 3.5rem; font-weight: 700; color: var(--accent); }
+.type, .optional { color: var(--soft); }
+.optional { font-style: italic; }
+h3 { font-size: 1rem; margin: 0.8rem 0 0.2rem; }
+ul { padding-left: 1.2rem; }
+.scroll { overflow-x: auto; }
+table { border-collapse: collapse; }
+td, th { text-align: left; vertical-align: top; padding: 0.2rem 0.8rem 0.2rem 0; border-bottom: 1px solid var(--line); }
+`

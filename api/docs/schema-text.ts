@@ -1,6 +1,4 @@
-import { escaped } from './html.ts'
-
-/** JSON Schema as far as the document has it. */
+/** The part of JSON Schema that the document uses. */
 export interface JsonSchema {
   readonly type?: string | readonly string[]
   readonly description?: string
@@ -21,10 +19,10 @@ export interface JsonSchema {
   readonly pattern?: string
 }
 
-/** Deeper fields are named by their type alone. */
+/** Deeper fields are shown by their type alone. */
 const deepest = 5
 
-/** The type in a few words: `array of string`, `"a" or "b"`. Plain text. */
+/** The type in a few words, plain text: `array of string`, `"a" or "b"`. */
 export function typeText(schema: JsonSchema): string {
   const { type, items, const: only, anyOf, oneOf = anyOf } = schema
   if (only !== undefined) return JSON.stringify(only)
@@ -51,7 +49,7 @@ function limitsText({ format, minimum, maximum, maxLength, maxItems, default: us
     .join(', ')
 }
 
-/** The fields of a schema as nested HTML lists; empty for one without fields. */
+/** The fields of a schema as nested HTML lists. */
 export function fieldsHtml(schema: JsonSchema, depth = 0): string {
   const { properties, items, anyOf, oneOf = anyOf, required = [], additionalProperties } = schema
   if (depth > deepest) return ''
@@ -67,4 +65,11 @@ export function fieldsHtml(schema: JsonSchema, depth = 0): string {
     return `<li><code>${escaped(name)}</code> <span class="type">${escaped(typeText(field))}</span>${optional}${text}${fieldsHtml(field, depth + 1)}</li>`
   })
   return `<ul>${rows.join('')}</ul>`
+}
+
+const replaced: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' }
+
+/** For the content of an element or a quoted attribute. */
+export function escaped(text: string): string {
+  return text.replaceAll(/[&<>"']/g, (one) => replaced[one] ?? '')
 }

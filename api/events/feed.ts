@@ -1,38 +1,37 @@
 import { randomBytes } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 
-/** One event as listeners get it. */
 export interface FeedEvent {
-  /** Unique, and in order within one process. */
+  /** Unique, and ascending within one process. */
   readonly id: string
   readonly type: string
   readonly data: object
 }
 
-/** What happened since the look before. `ready` (`data.what`): what changes there from now on is told. */
-type Look = () => Promise<readonly Omit<FeedEvent, 'id'>[]>
+/** Returns the changes since the call before. `ready` (`data.what`): later changes of that kind are reported. */
+type Poll = () => Promise<readonly Omit<FeedEvent, 'id'>[]>
 
 export interface FeedOptions {
-  /** Between two looks, ms. */
+  /** Pause between two polls, ms. */
   readonly everyMs: number
-  /** Events that are kept for listeners that come back. */
+  /** Events kept for listeners that reconnect. */
   readonly most: number
-  /** So long the feed goes on looking without listeners, ms: who comes back within it misses nothing. */
+  /** The feed goes on for this time without listeners, ms, so that a reconnecting listener misses nothing. */
   readonly lingerMs: number
 }
 
 export const feedDefaults: FeedOptions = { everyMs: 2_000, most: 1_000, lingerMs: 60_000 }
 
 /**
- * One loop of looks for all listeners of a process; there is none while nobody listens. The newest events are kept, so that a listener that lost its connection
- * goes on where it stopped.
+ * One polling loop for all listeners of a process; none without listeners. It keeps the newest events, so that a
+ * listener that lost its connection continues where it stopped.
  */
 export class EventFeed {
-  readonly #look: Look
+  readonly #poll: Poll
   readonly #options: FeedOptions
   readonly #listeners = new Set<(event: FeedEvent) => void>()
   readonly #onClose = new Set<() => void>()
-  /** Ids of another process are none of these. */
+  /** Marks the ids of this process. */
   readonly #epoch = randomBytes(4).toString('hex')
   readonly #stop = new AbortController()
   #events: FeedEvent[] = []
@@ -41,12 +40,12 @@ export class EventFeed {
   #leftAt = 0
   readonly #ready = new Set<string>()
 
-  constructor(look: Look, options: FeedOptions = feedDefaults) {
-    this.#look = look
+  constructor(poll: Poll, options: FeedOptions = feedDefaults) {
+    this.#poll = poll
     this.#options = options
   }
 
-  /** Of what changes are told: who comes later has missed its `ready`. */
+  /** The kinds of changes that are reported. A later listener has missed their `ready`. */
   get ready(): readonly string[] {
     return [...this.#ready]
   }
@@ -55,13 +54,13 @@ export class EventFeed {
     return this.#listeners.size
   }
 
-  /** The events after this one, in order; undefined: it is not known here (any more), and some may be missing. */
+  /** The events after this one, in order. Undefined: the event is unknown, and some may be missing. */
   since(id: string): readonly FeedEvent[] | undefined {
     const index = this.#events.findIndex((one) => one.id === id)
     return index < 0 ? undefined : this.#events.slice(index + 1)
   }
 
-  /** Listens until the returned function is called. `closed`: the feed ends. */
+  /** Listens until the returned function is called. `closed` is called when the feed ends. */
   subscribe(listener: (event: FeedEvent) => void, closed: () => void): () => void {
     this.#listeners.add(listener)
     this.#onClose.add(closed)
@@ -73,7 +72,6 @@ export class EventFeed {
     }
   }
 
-  /** Ends all listeners. */
   async close(): Promise<void> {
     this.#stop.abort()
     for (const closed of [...this.#onClose]) closed()
@@ -83,12 +81,12 @@ export class EventFeed {
   async #run(): Promise<void> {
     const { signal } = this.#stop
     while (!signal.aborted && (this.#listeners.size > 0 || Date.now() - this.#leftAt < this.#options.lingerMs)) {
-      for (const event of await this.#look()) this.#tell(event)
+      for (const event of await this.#poll()) this.#emit(event)
       await delay(this.#options.everyMs, undefined, { signal, ref: false }).catch(() => {})
     }
   }
 
-  #tell({ type, data }: Omit<FeedEvent, 'id'>): void {
+  #emit({ type, data }: Omit<FeedEvent, 'id'>): void {
     const event = { id: `${this.#epoch}-${++this.#count}`, type, data }
     if (type === 'ready') this.#ready.add((data as { readonly what: string }).what)
     this.#events = [...this.#events, event].slice(-this.#options.most)

@@ -3,28 +3,26 @@ import { RelayerError } from '../../domain/catalogue/errors.ts'
 import type { EventFeed, FeedEvent } from './feed.ts'
 
 export interface ListenerOptions {
-  /** A listener whose token is no longer good is noticed at the next heartbeat at the latest, ms. Proxies close what is silent for a minute. */
+  /** At each heartbeat the token is checked again, ms. Proxies close a connection that is silent for a minute. */
   readonly heartbeatMs: number
-  /** So much is kept on either side of a connection for who reads slower than events come, bytes; who has more to read is cut off. */
+  /** Buffer on either side of a connection, bytes. A listener that reads more slowly is disconnected. */
   readonly mostBuffered: number
 }
 
 export const listenerDefaults: ListenerOptions = { heartbeatMs: 15_000, mostBuffered: 1_000_000 }
 
-/** The longest that a timer can wait, ms. */
+/** The longest timer of Node, ms. */
 const longestTimer = 2 ** 31 - 1
 
-/** Whose connection it is. */
 export interface Listening {
-  /** Of the last event that was received; absent: it begins now. */
+  /** The last event that the client received. Absent: it begins now. */
   readonly lastId?: string | undefined
-  /** When the token ends, ms since the epoch. */
+  /** ms since the epoch. */
   readonly expiresAt: number
-  /** Throws a RelayerError once the token is not good any more: expired, revoked, or of a key that was removed. */
+  /** Throws a RelayerError once the token is expired or revoked, or its key was removed. */
   readonly assertStillGood: () => Promise<void>
 }
 
-/** One connection to the events. */
 export class Listener {
   readonly body: PassThrough
   readonly #listening: Listening
@@ -38,10 +36,10 @@ export class Listener {
     this.#write('retry: 3000\n\n')
     const missed = lastId === undefined ? [] : feed.since(lastId)
     if (!missed) this.#write('event: reset\ndata: {}\n\n')
-    for (const event of missed ?? []) this.#tell(event)
+    for (const event of missed ?? []) this.#send(event)
     for (const what of feed.ready) this.#write(`event: ready\ndata: ${JSON.stringify({ what })}\n\n`)
     const leave = feed.subscribe(
-      (event) => this.#tell(event),
+      (event) => this.#send(event),
       () => this.#end('closing'),
     )
     const heartbeat = setInterval(() => void this.#check(), heartbeatMs).unref()
@@ -51,7 +49,7 @@ export class Listener {
       clearTimeout(expiry)
       leave()
     })
-    // The client has gone.
+    // The client may disconnect at any time.
     this.body.on('error', () => {})
   }
 
@@ -64,8 +62,8 @@ export class Listener {
     }
   }
 
-  #tell({ id, type, data }: FeedEvent): void {
-    // JSON has no line ends outside of its strings, and none in them.
+  #send({ id, type, data }: FeedEvent): void {
+    // JSON escapes line ends in strings.
     this.#write(`id: ${id}\nevent: ${type}\ndata: ${JSON.stringify(data)}\n\n`)
   }
 

@@ -3,39 +3,46 @@ import { type KeptOrders, orderSubjects, readKeptOrders } from '../../temporal/c
 import type { Api, ApiDeps } from '../deps.ts'
 import { createReadGate, createSharedReads } from '../read-gate.ts'
 
-/** Orders are looked for this far back unless the request says otherwise, days. */
+/** The default range, days. */
 const usualDays = 7
-/** One reading serves all that ask the same within this time, ms: it asks every lane and every stream, and perhaps every open transfer. */
+/**
+ * One read serves all requests for the same within this time, ms: it queries every lane and stream, and perhaps every
+ * open transfer.
+ */
 const keepMs = 3_000
 
 const orderSchema = z.object({
-  at: z.string().describe('When it was obeyed.'),
+  at: z.string().describe('Time of the order.'),
   subject: z.enum(orderSubjects),
   id: z.string().describe('Of the lane, the stream, the transfer or the transaction; of the settings `settings`.'),
   kind: z.string(),
-  by: z.string().describe('The name of the token; `portage`: by itself; `unnamed`: by a hand that went past the API and the command line.'),
+  by: z
+    .string()
+    .describe(
+      'The name of the token; `portage`: Portage itself; `unnamed`: a signal that came neither from the API nor from the command line.',
+    ),
   reason: z.string(),
   facts: z
     .record(z.string(), z.union([z.string(), z.number()]))
     .optional()
-    .describe('What it named: a nonce, a window, fees.'),
-  times: z.number().optional().describe('How often it came one after the other; absent: once.'),
+    .describe('Arguments: a nonce, a window, fees.'),
+  times: z.number().optional().describe('How many times it came in a row; absent: once.'),
 })
 
-/** Whoever reaches Temporal can have a run answer with anything: what is no order is left out. */
+/** A user who reaches Temporal can have a run answer with anything: malformed orders are left out. */
 const keptSchema = orderSchema.omit({ subject: true, id: true }).extend({ at: z.number().min(Date.UTC(2020)).lt(Date.UTC(2100)) })
 
 const schema = {
-  summary: 'What was ordered, by whom and why, newest first',
+  summary: 'Orders with name and reason, newest first',
   description:
-    'As lanes, streams, settings, receivers of notifications and operators’ transactions keep it now; those of transfers are asked one by one, only if `subject` names them. The whole log, also of what has ended, is in the archive.',
+    'The orders that lanes, streams, settings, receivers of notifications and operators’ transactions keep now. Transfers are queried one by one, and only if `subject` names them. The archive has the whole log, also of closed workflows.',
   querystring: z.strictObject({
     subject: z
       .union([z.enum(orderSubjects), z.array(z.enum(orderSubjects)).min(1)])
       .optional()
       .describe('Any of these; absent: all but transfers.'),
     by: z.string().min(1).max(100).optional(),
-    id: z.string().min(1).max(1_000).optional().describe('Of what was ordered about.'),
+    id: z.string().min(1).max(1_000).optional().describe('The id of the subject.'),
     since: z.iso.datetime({ offset: true }).optional().describe(`Absent: the last ${usualDays} days.`),
     limit: z.coerce.number().int().min(1).max(1_000).default(200),
   }),
@@ -44,12 +51,15 @@ const schema = {
       asOf: z.string(),
       orders: z.array(orderSchema),
       more: z.boolean().describe('There are more than `limit`.'),
-      incomplete: z.array(z.string()).describe('Of these, older orders may have been dropped, or no worker answered.'),
+      incomplete: z.array(z.string()).describe('Subjects whose older orders may have been dropped, or that did not answer.'),
     }),
   },
 }
 
-/** `GET /v1/audit`: the orders that are kept. One reading at a time in a process: eight others wait for it, and more are refused (API_BUSY). */
+/**
+ * `GET /v1/audit`: the kept orders. A process runs one read at a time; eight requests wait, more are refused
+ * (API_BUSY).
+ */
 export function auditRoute(app: Api, { client }: ApiDeps): void {
   const shared = createSharedReads<KeptOrders[]>(keepMs, createReadGate({ atOnce: 1, waiting: 8 }))
   const read = (subjects: readonly (typeof orderSubjects)[number][], since: number) =>

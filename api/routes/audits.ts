@@ -8,24 +8,27 @@ import { orderOf, orders } from '../../operations/orders/orders.ts'
 import { createReadGate, createSharedReads } from '../read-gate.ts'
 import { reasonSchema } from './orders.ts'
 
-/** The same answer for all who ask within that time, ms: of each audit its result is asked. */
+/** The same answer serves all requests within this time, ms: the result of each audit is queried. */
 const keepMs = 2_000
 
 const chain = z.string().min(1).max(100)
 const { fields } = orders['audit run']
 
 const startedSchema = z.object({ chain: z.string(), workflowId: z.string() })
-const reportSchema = z.looseObject({ checked: z.number(), undoneCount: z.number() }).describe('Its findings; lists hold the first 200 ids.')
+const reportSchema = z.looseObject({ checked: z.number(), undoneCount: z.number() }).describe('Its findings; lists have the first 200 ids.')
 const rowSchema = z.object({
   ...{ chain: z.string(), workflowId: z.string(), execution: z.string(), startedAt: z.string() },
-  report: reportSchema.optional().describe('Absent: it runs, or has failed.'),
+  report: reportSchema.optional().describe('Absent: it is running, or has failed.'),
 })
 
-/** `GET /v1/audits` and `POST /v1/audits`: was what is delivered undone by a deep reorg? What closed undone? Both start again. */
+/**
+ * `GET /v1/audits` and `POST /v1/audits`: find deliveries that a deep reorg undid, and transfers that closed without an
+ * outcome.
+ */
 export function auditsRoutes(app: Api, { client, config }: ApiDeps): void {
   const read = createSharedReads<AuditRow[]>(keepMs, createReadGate({ atOnce: 1, waiting: 8 }))
   const list = {
-    summary: 'What the latest audits of delivered transfers found',
+    summary: 'The results of the latest audits of delivered transfers',
     querystring: z.strictObject({
       chain: chain.optional().describe('Only this target chain.'),
       limit: z.coerce.number().int().min(1).max(20).default(5).describe('Most audits of a chain.'),

@@ -1,9 +1,8 @@
-import { docsPage, type OpenApiDocument } from '../docs/page.ts'
-import { docsStyle } from '../docs/style.ts'
+import { docsPage, docsStyle, type OpenApiDocument } from '../docs/page.ts'
 import type { Api } from '../deps.ts'
 
 const stylesheet = '/docs/style.css'
-/** Nothing but its own stylesheet: no scripts, no frames, no forms. */
+/** Only its own stylesheet: no scripts, frames or forms. */
 const policy = "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 const headers = {
   'content-security-policy': policy,
@@ -13,8 +12,8 @@ const headers = {
 } as const
 
 /**
- * `GET /docs`: the routes for people, made of the OpenAPI document. It is open, since a browser sends no token for a page, and it says what docs/ of the repository
- * says: nothing of this deployment.
+ * `GET /docs`: the routes for people, from the OpenAPI document. Open, since a browser sends no token for a page; it
+ * shows nothing of this deployment.
  */
 export function docsRoutes(app: Api): void {
   const options = { config: { access: 'open' }, schema: { hide: true } } as const

@@ -4,28 +4,28 @@ import { RelayerError } from '../../domain/catalogue/errors.ts'
 import type { Api, ApiDeps } from '../deps.ts'
 import { EventFeed, feedDefaults } from '../events/feed.ts'
 import { Listener, listenerDefaults } from '../events/listener.ts'
-import { createLooks } from '../events/looks.ts'
+import { createChanges } from '../events/changes.ts'
 
-/** Listeners of a process, and of one name. */
+/** Limits of a process, and of one token name. */
 const [mostListeners, mostOfName] = [64, 8]
 
 /**
- * `GET /v1/events`: changes of transfers and causes as server-sent events. `Last-Event-ID` goes on where a connection was lost; where that is not known any more, the
- * first event is `reset`. It ends with the token.
+ * `GET /v1/events`: changes of transfers and causes as server-sent events. `Last-Event-ID` continues a lost connection;
+ * if that id is unknown, the first event is `reset`. The stream ends with the token.
  * @param from.causes as `GET /v1/stuck` reads them
  */
 export function eventRoute(
   app: Api,
   deps: ApiDeps,
-  { check, causes }: { readonly check: TokenCheck; readonly causes: Parameters<typeof createLooks>[1] },
+  { check, causes }: { readonly check: TokenCheck; readonly causes: Parameters<typeof createChanges>[1] },
 ): void {
-  const feed = new EventFeed(createLooks(deps.client, causes), { ...feedDefaults, ...deps.events })
+  const feed = new EventFeed(createChanges(deps.client, causes), { ...feedDefaults, ...deps.events })
   const listenerOptions = { ...listenerDefaults, ...deps.events }
   const listening = new Map<string, number>()
   app.addHook('preClose', () => feed.close())
   const schema = {
     summary: 'Changes of transfers and causes as they happen (server-sent events)',
-    headers: z.object({ 'last-event-id': z.string().max(100).optional().describe('Of the last event that was received.') }),
+    headers: z.object({ 'last-event-id': z.string().max(100).optional().describe('The id of the last event that was received.') }),
     response: {
       200: {
         description: '`ready`, `transfer`, `cause`, `cause-ended`, `reset`, `cut`, `away`, `back`, `end`: docs/start/http-api.md.',
@@ -33,7 +33,7 @@ export function eventRoute(
       },
     },
   }
-  // Without HEAD: it would listen, and nobody would ever read or leave.
+  // Without HEAD: such a request would listen forever.
   app.get('/v1/events', { config: { access: 'read' }, schema, exposeHeadRoute: false }, (request, reply): void => {
     const { principal } = request
     if (!principal) throw new RelayerError('ACCESS_TOKEN_MISSING')
@@ -49,7 +49,7 @@ export function eventRoute(
       if (left > 0) listening.set(principal.name, left)
       else listening.delete(principal.name)
     })
-    // A stream is sent as it is: the type is that of the document.
+    // The type is that of the document; the stream is sent unchanged.
     void reply
       .headers({ 'content-type': 'text/event-stream; charset=utf-8', 'cache-control': 'no-store', 'x-accel-buffering': 'no' })
       .send(stream.body as unknown as string)

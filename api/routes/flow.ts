@@ -15,7 +15,7 @@ const flowSchema = z.object({
   stepMs: z.number(),
   open: z.number(),
   isOpenCut: z.boolean().describe('More are open than are listed; the counts are of the newest.'),
-  endedSince: z.string().optional().describe('What ended before this time was not listed. Absent: the window is complete.'),
+  endedSince: z.string().optional().describe('Transfers that ended earlier are not listed. Absent: the window is complete.'),
   delivered: z.number().describe('Deliveries in the window.'),
   ...times,
   routes: z.array(
@@ -30,7 +30,9 @@ const flowSchema = z.object({
   steps: z.array(z.object({ at: z.number().describe('ms since the epoch.'), delivered: z.number(), ...times })),
 })
 
-/** `GET /v1/flow?minutes=`: what goes between the chains, and how long it takes, from the lists of the server, without a worker. */
+/**
+ * `GET /v1/flow?minutes=`: traffic between the chains and its times, from the lists of the server, without a worker.
+ */
 export function flowRoute(app: Api, { client }: ApiDeps): void {
   const reader = createTrafficReader(client)
   const schema = {

@@ -10,27 +10,28 @@ const report = z.object({
 })
 
 /**
- * `GET /health`: the process is alive. `GET /ready`: Temporal answers, else 503; the chains are reported, but one that cannot be reached holds up only its own
- * transfers; so are the guardian spies of this process. Neither is rate limited; Temporal is asked once a second at most.
+ * `GET /health`: the process is alive. `GET /ready`: 503 unless Temporal answers. Chains and guardian spies are
+ * reported and do not decide, since an unreachable one holds up only its own transfers. Neither route is rate limited;
+ * Temporal is asked once a second at most.
  */
 export function healthRoutes(app: Api, { client, network, spies }: ApiDeps): void {
   const config = { rateLimit: false, access: 'open' } as const
-  const alive = { summary: 'Is the process alive?', response: { 200: z.object({ status: z.literal('ok') }) } }
+  const alive = { summary: 'Liveness of the process', response: { 200: z.object({ status: z.literal('ok') }) } }
   app.get('/health', { config, schema: alive }, () => ({ status: 'ok' as const }))
 
   const askTemporal = createTemporalCheck(client)
-  const works = { summary: 'Do its dependencies work?', response: { 200: report, 503: report } }
+  const works = { summary: 'Readiness: the state of its dependencies', response: { 200: report, 503: report } }
   app.get('/ready', { config, schema: works }, async (_, reply) => {
     const temporal = await askTemporal()
     const { ok: ready } = temporal
-    // One that is away holds up only its own transfers, all of them included: the API answers without any.
+    // An unreachable chain holds up only its own transfers: the API answers without any chain.
     const chains = checkChains(network.chains.values()).map((check) => ({ ...check, vital: false }))
     return reply.status(ready ? 200 : 503).send({ ready, checks: [temporal, ...chains, ...(spies?.() ?? []).map(spyCheck)] })
   })
 }
 
-/** Streams fetch what a spy does not tell, where guardian APIs are configured: it is not vital. */
+/** Not vital: streams fetch missed messages from guardian APIs. */
 function spyCheck({ address, connected, paused, problem, kept }: SpyHealth) {
-  const why = paused ? `not read: ${kept} of its messages wait` : connected ? undefined : (problem ?? 'not connected yet')
+  const why = paused ? `paused: ${kept} messages wait` : connected ? undefined : (problem ?? 'not connected yet')
   return { name: `spy ${address}`, ok: why === undefined, vital: false, problem: why === undefined ? undefined : redactText(why) }
 }

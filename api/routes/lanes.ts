@@ -10,7 +10,7 @@ import { errorSchema } from '../errors.ts'
 import { createReadGate, createSharedReads } from '../read-gate.ts'
 import { subjectParams } from './orders.ts'
 
-/** The answer is given again for so long, ms: each costs calls to Temporal and to every node, and many may look. */
+/** How long an answer is kept, ms: each read costs calls to Temporal and to every node. */
 const keepMs = 1_000
 
 const rowSchema = z.object({
@@ -19,29 +19,29 @@ const rowSchema = z.object({
   status: z
     .string()
     .describe('active, syncing, paused, draining, forbidden, broke, chain replaced, unserved, chain away, no ledger yet, no answer.'),
-  reason: z.string().optional().describe('Why it takes no work.'),
-  by: z.string().optional().describe('Who ordered that.'),
-  next: z.number().optional().describe('The next nonce that it gives out.'),
+  reason: z.string().optional().describe('Why the lane accepts no work.'),
+  by: z.string().optional().describe('The name of the token that ordered this status.'),
+  next: z.number().optional().describe('The next nonce to be granted.'),
   latest: z.number().optional().describe('Nonces that are in a block.'),
   finalized: z.number().optional(),
-  inFlight: z.number().optional().describe('Nonces that are given out and in no block.'),
+  inFlight: z.number().optional().describe('Granted nonces that are in no block.'),
   window: z.number().optional().describe('Most nonces in flight.'),
   balance: z.string().optional().describe('Wei, decimal.'),
-  balanceAt: z.string().optional().describe('When the balance was read: by a node just now, or, where none answers, by the ledger.'),
+  balanceAt: z.string().optional().describe('When the balance was read: now from a node, or earlier by the ledger if no node answers.'),
   observedAt: z.string().optional().describe('When the figures were read from the chain.'),
 })
 
-/** Loose, so that the fields that a newer ledger adds are shown, too. */
+/** Loose: fields that a newer ledger adds are shown, too. */
 const stateSchema = z
   .looseObject({ synced: z.boolean(), next: z.number(), era: z.number() })
   .describe('The nonce ledger: every nonce that is not final.')
 const workflowSchema = z.looseObject({ startedAt: z.string() })
 
 const closed = z.strictObject({
-  closed: z.coerce.number().int().min(0).max(200).default(0).describe('So many of those that have ended, too.'),
+  closed: z.coerce.number().int().min(0).max(200).default(0).describe('Also this many that have ended.'),
 })
 
-/** `GET /v1/lanes`, `GET /v1/lanes/{lane}`, and the batches and the operators' own transactions of a lane. */
+/** `GET /v1/lanes`, `GET /v1/lanes/{lane}`, and the batches and operator transactions of a lane. */
 export function laneRoutes(app: Api, { client, config }: ApiDeps): void {
   const access = { config: { access: 'read' } } as const
   const list = {
@@ -56,7 +56,7 @@ export function laneRoutes(app: Api, { client, config }: ApiDeps): void {
     ...(await readLane(client, resolveLane(config, request.params.lane))),
   }))
 
-  // Of each of up to 200 its result is asked.
+  // The results of up to 200 workflows are queried.
   const gate = createReadGate({ atOnce: 2, waiting: 8 })
   const readBatches = createSharedReads<Awaited<ReturnType<typeof listBatches>>>(keepMs, gate)
   const readTransactions = createSharedReads<Awaited<ReturnType<typeof listOperatorTransactions>>>(keepMs, gate)

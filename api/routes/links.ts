@@ -4,7 +4,7 @@ import { explorerOf } from '../../config/explorers.ts'
 import type { Api, ApiDeps } from '../deps.ts'
 
 const linksSchema = z.object({
-  namespace: z.string().describe('The Temporal namespace, which names the deployment.'),
+  namespace: z.string().describe('The Temporal namespace, which identifies the deployment.'),
   temporalWebUi: z.string().optional().describe("Base URL of Temporal's Web UI. Absent: the config names none."),
   chains: z.record(
     z.string(),
@@ -16,7 +16,7 @@ const linksSchema = z.object({
   ),
 })
 
-/** `GET /v1/links`: where a person finds more of what the API names: Temporal's Web UI and the block explorers, as the config has them; and what coins are called. */
+/** `GET /v1/links`: Temporal's Web UI and the block explorers of the config, and the symbols of coins. */
 export function linksRoute(app: Api, { config: { temporal, chains } }: ApiDeps): void {
   const links = {
     namespace: temporal.namespace,

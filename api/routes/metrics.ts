@@ -7,19 +7,22 @@ import { countTransfers, parkedTransfers } from '../../temporal/client/transfers
 import { keptRead } from '../../runtime/shared-read.ts'
 import { type Api, type ApiDeps, finalizedHeight } from '../deps.ts'
 
-/** Between two counts of transfers, ms: each takes eleven visibility queries, of which the server allows ten per second. */
+/**
+ * Pause between two counts of transfers, ms: a count takes eleven visibility queries, and the server allows ten per
+ * second.
+ */
 const countsMs = 30_000
-/** Between two reads of the streams, ms: one query per stream. */
+/** Pause between two reads of the streams, ms: one query per stream. */
 const streamsMs = 10_000
-/** A scraper waits 10 s by default, and the other figures must not be late for these, ms. */
+/** A scraper waits 10 s by default, and these figures must not delay the others, ms. */
 const timeoutMs = 2_000
-/** So many of those that are parked are asked for their code, each once, some of them at each look. */
+/** Most parked transfers whose codes are queried, each once. */
 const mostParked = 1_000
 
-/** How long a rendered text serves all requests, ms. Rendering takes milliseconds and a text has hundreds of kilobytes. */
+/** How long a rendered text serves all requests, ms. Rendering takes milliseconds, and the text is large. */
 const keptMs = 1_000
 
-/** `GET /metrics`: Prometheus text. What has to be asked for is in every rendering of these metrics, also in that of the admin port. */
+/** `GET /metrics`: Prometheus text. Refreshed figures are in every rendering, also in that of the admin port. */
 export function metricsRoute(app: Api, deps: ApiDeps): void {
   const { metrics } = deps
   metrics.onRefresh(createTransferCounts(deps))
@@ -31,7 +34,9 @@ export function metricsRoute(app: Api, deps: ApiDeps): void {
   )
 }
 
-/** Brings `portage_transfers` and `portage_transfers_parked` up to date. Never throws: without Temporal the last figures stay. */
+/**
+ * Refreshes `portage_transfers` and `portage_transfers_parked`. Never throws: without Temporal the last figures stay.
+ */
 function createTransferCounts({ client, metrics, logger }: ApiDeps): () => Promise<void> {
   const parkedCodes = createParkedCodes(client, 'all', logger)
   const shown = new Set<string>()
@@ -47,8 +52,8 @@ function createTransferCounts({ client, metrics, logger }: ApiDeps): () => Promi
 }
 
 /**
- * How many are parked with each code; `unknown`: those that have not been asked yet. A run that somebody forged in Temporal may name any code: only those of the
- * catalogue become a series.
+ * Parked transfers by code. `unknown`: not queried yet. A forged run in Temporal may name any code, so only codes of
+ * the catalogue become series.
  */
 export function countParked(codes: readonly string[], parked: number): ReadonlyMap<string, number> {
   const counts = new Map<string, number>()
@@ -58,7 +63,9 @@ export function countParked(codes: readonly string[], parked: number): ReadonlyM
   return counts
 }
 
-/** Brings `portage_stream_*` up to date in a process that feeds no stream itself. Never throws: without Temporal the last figures stay. */
+/**
+ * Refreshes `portage_stream_*` in a process that feeds no stream. Never throws: without Temporal the last figures stay.
+ */
 function createStreamMetrics({ client, metrics, network }: ApiDeps): () => Promise<void> {
   const heights = (chain: string) => finalizedHeight(network, chain)
   return atMostEvery(streamsMs, async () => {
@@ -68,7 +75,7 @@ function createStreamMetrics({ client, metrics, network }: ApiDeps): () => Promi
   })
 }
 
-/** Refreshes at most so often, and lets a scrape that comes sooner, or after the time-out, go on with the last figures. */
+/** Refreshes at this interval at most. A scrape that comes earlier, or exceeds the time-out, gets the last figures. */
 function atMostEvery(everyMs: number, refresh: () => Promise<void>): () => Promise<void> {
   let refreshedAt = -Infinity
   let refreshing: Promise<void> | undefined

@@ -8,22 +8,22 @@ const nodeSchema = z.object({
   use: z.enum(['all', 'read', 'send', 'private']),
   state: z
     .enum(['unknown', 'up', 'open', 'half-open', 'wrong-network', 'disabled'])
-    .describe('open: it failed too often, and is asked again later.'),
+    .describe('open: too many calls failed; it is tried again later.'),
   lag: z.number().optional().describe('Blocks behind the head of the majority.'),
   latencyMs: z.number().optional().describe('Of its latest answers, ms.'),
   failures: z.number(),
-  asOf: z.string().optional().describe('When its latest call ended, answered or not: its state is not newer. Absent: it was not called.'),
-  added: z.boolean().optional().describe('By an operator; it counts in no majority.'),
+  asOf: z.string().optional().describe('End of its latest call, answered or not: the state is not newer. Absent: it was not called.'),
+  added: z.boolean().optional().describe('An operator added it; it counts in no majority.'),
 })
 
 const chainSchema = z.object({
   chain: z.string(),
-  latest: z.number().optional().describe('Height of its head; absent: no block was read yet.'),
+  latest: z.number().optional().describe('Height of the head; absent: no block was read yet.'),
   latestAt: z.string().optional().describe('Time of that block.'),
   finalized: z.number().optional(),
 })
 
-/** `GET /v1/nodes`: the chains that the process of the API reads, and their nodes, as it sees them now. */
+/** `GET /v1/nodes`: the chains of this process and their nodes, from its own readings. */
 export function nodeRoutes(app: Api, { network }: ApiDeps): void {
   const schema = {
     summary: 'The chains that this process reads, and their nodes',

@@ -9,7 +9,7 @@ import { errorSchema } from '../errors.ts'
 import { idempotencyHeaders, once } from '../idempotency.ts'
 import { createReadGate, type ReadGate } from '../read-gate.ts'
 
-/** The subject of an order, or of a read, as a parameter of the path. */
+/** The subject of an order or of a read, as a parameter of the path. */
 export const subjectParams = {
   lane: z.object({ lane: z.string().min(1).max(200).describe('The id of a lane (`evm-1:0x…`), or the address of a configured one.') }),
   stream: z.object({
@@ -26,7 +26,7 @@ export const subjectParams = {
 export const reasonSchema = z.string().trim().min(1).max(500).describe('Why; kept with the name of the token.')
 const payingTwice = 'Without the header Idempotency-Key a request that is sent again pays again.'
 
-/** The POST routes of all orders that have no route of their own: `operations/orders` says what each takes, does and answers. */
+/** The POST routes of all orders that do not have a route of their own. */
 export function orderRoutes(app: Api, deps: ApiDeps): void {
   // Checkpoints are files, or objects of a remote store.
   const gates: Partial<Record<OrderName, ReadGate>> = { 'stream checkpoint write': createReadGate({ atOnce: 2, waiting: 8 }) }
@@ -58,14 +58,12 @@ function addRoute(app: Api, deps: ApiDeps, name: OrderName, spec: OrderSpec, gat
   })
 }
 
-/** The texts of an order for the OpenAPI document. */
 export function orderTexts(name: OrderName): { readonly summary: string; readonly description?: string } {
   const { summary, details, pays } = orderOf(name)
   const description = [details, pays && payingTwice].filter(Boolean).join(' ')
   return { summary, ...(description && { description }) }
 }
 
-/** The schemas of the fields of an order, as far as the API has them. */
 export function schemasOf(fields: Fields): Record<string, z.ZodType> {
   return Object.fromEntries(
     Object.entries(fields).flatMap(([name, { schema, help, onlyCommand }]) => (onlyCommand ? [] : [[name, schema.describe(help)]])),

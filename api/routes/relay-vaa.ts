@@ -5,7 +5,7 @@ import type { Api, ApiDeps } from '../deps.ts'
 import { errorSchema, textOf, toErrorAnswer } from '../errors.ts'
 import { defaultBridge, submit } from '../submit.ts'
 
-/** spy_relayer's body, or ours where the request does not reach the route. */
+/** The body of spy_relayer, or problem details if the request does not reach the route. */
 const failed = {
   description: 'Why the VAA was refused.',
   content: {
@@ -15,8 +15,8 @@ const failed = {
 }
 
 /**
- * `GET /relayvaa/{vaa}`: the route of spy_relayer, for its users. The answers are the same, but "Scheduled" means that the signatures were checked and the
- * transfer exists, and a refusal has a code. The VAA is raw base64, in which `/` may occur.
+ * `GET /relayvaa/{vaa}`: the route of spy_relayer, with its answers. "Scheduled" means that the signatures were checked
+ * and the transfer exists; a refusal has a code. The VAA is raw base64, which may contain `/`.
  */
 export function relayVaaRoute(app: Api, deps: ApiDeps): void {
   const schema = {
@@ -37,7 +37,7 @@ export function relayVaaRoute(app: Api, deps: ApiDeps): void {
     } catch (error) {
       const { status, retryAfter, body } = toErrorAnswer(error)
       if (retryAfter !== undefined) void reply.header('retry-after', String(retryAfter))
-      // spy_relayer's users expect 400. A retriable refusal stays a 503, so that a proxy may try again.
+      // Clients of spy_relayer expect 400. A retriable refusal stays a 503, so that a proxy may try again.
       return reply.status(status >= 500 ? 503 : 400).send({ message: 'Request failed', code: body.code, error: textOf(body) })
     }
   })

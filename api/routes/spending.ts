@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { Api, ApiDeps } from '../deps.ts'
 
 const schema = {
-  summary: 'What the keys of this process have signed for lately, and their limits',
+  summary: 'Recent spending of the keys of this process, and their limits',
   response: {
     200: z.object({
       asOf: z.string(),
@@ -13,7 +13,7 @@ const schema = {
             .array(
               z.object({
                 window: z.enum(['hour', 'day']),
-                spent: z.string().describe('Wei: each nonce once, by its dearest attempt.'),
+                spent: z.string().describe('Wei: each nonce once, by its most expensive attempt.'),
                 limit: z.string().describe('Wei, by the config.'),
               }),
             )
@@ -24,7 +24,7 @@ const schema = {
   },
 }
 
-/** `GET /v1/spending`: of the lanes whose keys this process holds; another process tells of its own in its metrics. */
+/** `GET /v1/spending`: the lanes whose keys this process holds. Other processes export theirs as metrics. */
 export function spendingRoute(app: Api, { spending }: ApiDeps): void {
   app.get('/v1/spending', { config: { access: 'read' }, schema }, () => ({
     asOf: new Date().toISOString(),

@@ -3,13 +3,16 @@ import { causeReportSchema } from '../../operations/causes/schema.ts'
 import { keptRead } from '../../runtime/shared-read.ts'
 import type { Api, ApiDeps } from '../deps.ts'
 
-/** The answer is given again for so long, ms: each costs calls to Temporal and to every node, and many may look. */
+/** How long an answer is kept, ms: each read costs calls to Temporal and to every node. */
 const keepMs = 2_000
 
-/** `GET /v1/stuck`: as `portage stuck --json`. Also while Temporal or the nodes are away, which are causes then. Returns what it asks, for others. */
+/**
+ * `GET /v1/stuck`: as `portage stuck --json`. Unreachable Temporal or nodes are causes themselves. Returns the reader
+ * for other routes.
+ */
 export function stuckRoute(app: Api, { config, client, spies }: ApiDeps): () => ReturnType<typeof collectCauses> {
   const collect = keptRead(() => collectCauses(client, { config, environment: process.env, spies }), { fromAnswer: keepMs })
-  const schema = { summary: 'What is stuck, why, and what to do', response: { 200: causeReportSchema } }
+  const schema = { summary: 'Causes of stuck transfers, and their remedies', response: { 200: causeReportSchema } }
   app.get('/v1/stuck', { config: { access: 'read' }, schema }, async () => {
     const { causes, ...report } = await collect()
     return { ...report, causes: causes.map((cause) => ({ ...cause, examples: [...cause.examples], next: [...cause.next] })) }

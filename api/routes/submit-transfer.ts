@@ -12,7 +12,7 @@ import { sequenceSchema } from '../../operations/orders/values.ts'
 import { defaultBridge, submit } from '../submit.ts'
 import { orderTexts, reasonSchema } from './orders.ts'
 
-/** Submissions of one request, and how many of them are worked on at a time: each may read a chain. */
+/** Most submissions of one request, and how many run at a time: each may read a chain. */
 const [mostInBulk, atOnce] = [100, 4]
 
 const emitterSchema = z
@@ -31,13 +31,11 @@ const how = {
     .min(1)
     .max(5)
     .optional()
-    .describe('Which transfer goes first where a lane has no room for all: 1 (first) … 5. Absent: as configured.'),
+    .describe('Rank where a lane has no room for all: 1 (first) … 5. Absent: as configured.'),
   deadline: z
     .union([z.iso.datetime({ offset: true }), z.number().positive().max(5_256_000)])
     .optional()
-    .describe(
-      'A time (ISO 8601), or minutes from now. A transfer that is not delivered by then is parked, and goes on when it is retried.',
-    ),
+    .describe('A time (ISO 8601), or minutes from now. A transfer that is not delivered by then is parked until it is retried.'),
   reason: reasonSchema.optional(),
 }
 
@@ -64,9 +62,9 @@ const acceptedSchema = z.object({
     .literal(true)
     .optional()
     .describe(
-      'Earlier guardians, who may no longer sign, had signed the copy of the transfer, which was parked or had no transaction yet; it goes on with this copy.',
+      'The earlier copy had signatures of guardians that may no longer sign. The transfer, which was parked or had no transaction yet, continues with this copy.',
     ),
-  halted: z.string().optional().describe('An operator has halted its route: the transfer waits, and goes on when the halt ends.'),
+  halted: z.string().optional().describe('An operator has halted its route: the transfer waits until the halt ends.'),
 })
 
 type Submitted = z.output<typeof acceptedSchema>
@@ -85,9 +83,10 @@ const bulkResultsSchema = z.object({
 })
 
 /**
- * `POST /v1/transfers?bridge=`: a signed VAA; the place of one, which is fetched from the guardian APIs; or the place of a transfer in the table of a native
- * bridge's source. 202: its transfer was started. 200: it exists already, and priority and deadline change nothing. The signatures, or the table, are checked
- * before an id is taken. `POST /v1/transfers/bulk`: many of them, of which one that is refused does not keep the others out.
+ * `POST /v1/transfers?bridge=`: a signed VAA; the place of one, which is fetched from the guardian APIs; or the place
+ * of a native transfer. 202: the transfer was started. 200: it exists already, and priority and deadline are ignored.
+ * Signatures or the table of the source are checked first. `POST /v1/transfers/bulk`: many; a refused one does not
+ * affect the others.
  */
 export function submitTransferRoute(app: Api, deps: ApiDeps): void {
   const config = { access: 'transfer submit' } as const
@@ -108,7 +107,7 @@ export function submitTransferRoute(app: Api, deps: ApiDeps): void {
   })
 
   const bulk = {
-    summary: 'Submit many; one that is refused does not keep the others out',
+    summary: 'Submit many; a refused one does not affect the others',
     headers: idempotencyHeaders,
     querystring,
     body: bulkSchema,
@@ -161,8 +160,8 @@ function messageOf(body: z.output<typeof bodySchema>, { config, network }: ApiDe
 type RecordedPlace = Extract<z.output<typeof bodySchema>, { nonce: string }>
 
 /**
- * The unsigned message of a transfer, as the source's contract has recorded it, at its finalized state. Throws INPUT_INVALID (a direction that this process
- * does not serve), NATIVE_NOT_FINAL, and what reads throw.
+ * The unsigned message of a transfer, as recorded by the source's contract at its finalized state. Throws INPUT_INVALID
+ * (a direction that this process does not serve), NATIVE_NOT_FINAL, and what reads throw.
  */
 async function recordedMessage(bridges: Bridges, { bridge, source, target, nonce }: RecordedPlace): Promise<Uint8Array> {
   const directions = (bridges.get(bridge)?.sources ?? []).filter((one) => one.kind === 'scanned')
@@ -177,7 +176,7 @@ async function recordedMessage(bridges: Bridges, { bridge, source, target, nonce
   return Buffer.from(transfer.message, 'base64')
 }
 
-/** The deadline in ms since the epoch. Throws INPUT_INVALID for one that has passed: its transfer would be parked at once. */
+/** ms since the epoch. Throws INPUT_INVALID for a past deadline: its transfer would be parked at once. */
 function deadlineOf(given: string | number | undefined): number | undefined {
   if (given === undefined) return undefined
   const deadline = typeof given === 'number' ? Date.now() + given * 60_000 : Date.parse(given)

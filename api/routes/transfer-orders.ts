@@ -13,20 +13,19 @@ import { describeTransfer } from '../../temporal/client/transfers/transfers.ts'
 import { orderedBy } from '../access.ts'
 import type { Api, ApiDeps } from '../deps.ts'
 import { errorSchema, problemSchema, toErrorAnswer } from '../errors.ts'
-import { filterOf, filterSchemas } from '../transfer-filter.ts'
-import { resolveGiven } from '../transfer-id.ts'
+import { filterOf, filterSchemas, resolveGiven } from '../transfer-selection.ts'
 import { orderOf } from '../../operations/orders/orders.ts'
 import { orderTexts, reasonSchema } from './orders.ts'
 import { rowSchema, transferParams } from './transfers.ts'
 
-/** Most transfers of one request: each is a call of the server, and who asks waits for all of them. */
+/** Most transfers of one request. Each costs a call of the server, and the client waits for all. */
 const mostOrdered = 500
-/** Most that are named by their ids. */
+/** Most ids in a request. */
 const mostNamed = 100
 
 const doneSchema = z.object({
   id: z.string(),
-  result: z.enum(['woken', 'started again', 'asked']).describe('asked: the transfer was told; its timeline shows what becomes of it.'),
+  result: z.enum(['woken', 'started again', 'asked']).describe('asked: the order was sent; the timeline of the transfer shows its effect.'),
 })
 
 const manySchema = z.strictObject({
@@ -36,20 +35,20 @@ const manySchema = z.strictObject({
     .strictObject(filterSchemas)
     .refine((given) => Object.values(given).some((value) => value !== undefined), 'must select by something')
     .optional()
-    .describe('Those that match. A token with a scope has to name `targetChain`.'),
-  dryRun: z.boolean().default(true).describe('true: says which and how many, and orders nothing.'),
+    .describe('All that match. A token with a scope has to name `targetChain`.'),
+  dryRun: z.boolean().default(true).describe('true: lists the selected transfers and orders nothing.'),
   limit: z.number().int().min(1).max(mostOrdered).default(100).describe('Most transfers that this request orders.'),
 })
 
 const resultsSchema = z.object({
   dryRun: z.boolean(),
-  matched: z.number().describe('How many `transfers` names: those to which the order does something.'),
-  more: z.boolean().describe('More match than `limit`: send the request again.'),
+  matched: z.number().describe('The number of transfers on which the order has an effect.'),
+  more: z.boolean().describe('More than `limit` match: send the request again.'),
   transfers: z.array(rowSchema),
   results: z
     .array(z.union([doneSchema, z.object({ id: z.string(), error: problemSchema })]))
     .optional()
-    .describe('What became of each; absent in a dry run.'),
+    .describe('The result of each; absent in a dry run.'),
 })
 
 /** `POST /v1/transfers/{id}/{retry|cancel|expedite}`, and `POST /v1/transfers/{retry|cancel|expedite}` for many. */
@@ -84,7 +83,7 @@ function manyRoute(app: Api, deps: ApiDeps, kind: TransferOrder): void {
     const { ids, filter, limit, dryRun, reason: why } = request.body
     if ((ids === undefined) === (filter === undefined))
       throw new RelayerError('INPUT_INVALID', { detail: 'body: give either `ids` or `filter`' })
-    // Before anything is asked of Temporal: a token with a scope must not learn by orders what it may not order.
+    // Checked before any read of Temporal: otherwise a dry run would reveal transfers outside the scope of the token.
     const by = filter ? orderedBy(request, aboutTransfer(filter.targetChain)) : (request.principal?.name ?? '')
     const found = filter
       ? await selectTransfers(deps.client, kind, await filterOf(deps, filter, 'order'), limit)

@@ -6,8 +6,7 @@ import { transactionsOf } from '../../temporal/client/transfers/transfer-transac
 import { readTransfer } from '../../temporal/client/transfers/transfers.ts'
 import type { Api, ApiDeps } from '../deps.ts'
 import { errorSchema } from '../errors.ts'
-import { filterOf, filterSchemas } from '../transfer-filter.ts'
-import { resolveGiven } from '../transfer-id.ts'
+import { filterOf, filterSchemas, resolveGiven } from '../transfer-selection.ts'
 
 const common = {
   id: z.string(),
@@ -16,10 +15,9 @@ const common = {
   execution: z.string().describe("The workflow's own status: RUNNING, COMPLETED, TERMINATED…"),
 }
 
-/** A transfer in a list. */
 export const rowSchema = z.object({
   ...common,
-  code: z.string().optional().describe('Why it waits, is parked, or was refused: docs/reference/errors.md.'),
+  code: z.string().optional().describe('Why it waits, is parked or was refused: docs/reference/errors.md.'),
   bridge: z.string().optional(),
   sourceChain: z.string().optional(),
   targetChain: z.string().optional(),
@@ -29,7 +27,6 @@ export const rowSchema = z.object({
   closedAt: z.string().optional(),
 })
 
-/** A transfer in a path. */
 export const transferParams = z.object({
   id: z
     .string()
@@ -51,34 +48,34 @@ const transactionSchema = z
     nonce: z.number(),
     round: z.number(),
     kind: z.enum(['call', 'noop']),
-    hash: z.string().optional().describe('Absent: it is recorded, and no process has told its hash yet.'),
+    hash: z.string().optional().describe('Absent: the attempt is recorded, and no process has reported its hash yet.'),
     maxFee: z.string().describe('Wei per gas.'),
     tip: z.string().describe('Wei per gas.'),
     fate: z
       .enum(['pending', 'mined', 'replaced', 'reorged', 'dropped'])
-      .describe('replaced: another one of ours used its nonce. dropped: given up, or its nonce was used from outside Portage.'),
-    gasPaid: z.string().optional().describe('What it cost, wei; of a batch the share of the transfer.'),
-    at: z.number().optional().describe('When it was first heard of, ms since the epoch.'),
+      .describe('replaced: another transaction of Portage used its nonce. dropped: abandoned, or its nonce was used from outside Portage.'),
+    gasPaid: z.string().optional().describe('Cost, wei; for a batch the share of the transfer.'),
+    at: z.number().optional().describe('When its hash was first reported, ms since the epoch.'),
   })
-  .describe('A transaction that was signed for the transfer, by whichever process.')
+  .describe('A transaction that any process signed for the transfer.')
 
-/** Loose, so that the fields that a newer workflow adds to its status are shown, too. */
+/** Loose: fields that a newer workflow adds are shown, too. */
 const reportSchema = z
   .looseObject({
     ...common,
-    partial: z.string().optional().describe('Why only a part of the status is given.'),
-    remedy: z.string().optional().describe('What the code asks of a person, while it waits or is parked.'),
+    partial: z.string().optional().describe('Why the report is incomplete.'),
+    remedy: z.string().optional().describe('The remedy of the code, while the transfer waits or is parked.'),
     transactions: z.array(transactionSchema).optional().describe('Every attempt of every process, in order.'),
   })
-  .describe('Where the transfer is, what happened, and how it ended.')
+  .describe('The state of the transfer, its timeline and its outcome.')
 
 /**
- * `GET /v1/transfers`: by a filter, newest first, from Temporal's visibility store, without a worker. `GET /v1/transfers/{id}`: by a query of the open workflow,
- * or from the result of the closed one.
+ * `GET /v1/transfers`: by a filter, newest first, from Temporal's visibility store, without a worker. `GET
+ * /v1/transfers/{id}`: a query of the open workflow, or the result of the closed one.
  */
 export function transferRoutes(app: Api, deps: ApiDeps): void {
   const list = {
-    summary: 'Transfers, those that are open first, newest first',
+    summary: 'Transfers: open ones first, then the newest',
     querystring: z.strictObject({
       ...filterSchemas,
       limit: z.coerce
@@ -99,7 +96,7 @@ export function transferRoutes(app: Api, deps: ApiDeps): void {
   })
 
   const show = {
-    summary: 'A transfer: where it is, each of its attempts, what happened, what was ordered',
+    summary: 'A transfer: its state, attempts, timeline and orders',
     params: transferParams,
     response: { 200: reportSchema, 404: errorSchema, 409: errorSchema },
   }

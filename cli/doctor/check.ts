@@ -1,7 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { RelayerError, toRelayerError } from '../../domain/catalogue/errors.ts'
+import { type ErrorCode, RelayerError, toRelayerError } from '../../domain/catalogue/errors.ts'
 import { redactText } from '../../observability/redact.ts'
-import { remedyOf } from './remedies.ts'
 
 /** `warn`: it works, but an operator should know. */
 export interface Check {
@@ -40,4 +39,21 @@ export async function look(area: string, name: string, at: () => Promise<Finding
     const detail = redactText(thrown instanceof RelayerError ? `${title} ${about === title ? '' : about}`.trim() : about)
     return { area, name, status: 'fail', detail, remedy: remedyOf(error) }
   }
+}
+
+/**
+ * Remedies in place of those of the catalogue that name the doctor itself. A test holds that no other code of the
+ * catalogue leads back here.
+ */
+const here: Partial<Record<ErrorCode, string>> = {
+  NODE_UNAVAILABLE:
+    'Check that the node runs and that its url in the config is right (host, port, path, key): it must answer eth_chainId, a POST of JSON, from this machine. Until then name another node in `nodes` of the chain, or portage node add.',
+  NODES_DISAGREE:
+    'Compare the nodes above with a block explorer: portage node disable the one that is behind or wrong, and remove dead ones from the config.',
+  SIGNER_OFFLINE:
+    'Check that the remote signer or AWS KMS answers from this machine, and that it allows this process to use the key (credentials, policy). Its log may say more.',
+}
+
+export function remedyOf({ code, remedy }: Pick<RelayerError, 'code' | 'remedy'>): string {
+  return here[code] ?? remedy
 }

@@ -2,18 +2,18 @@ import { type AccessLevel, covers, type OrderSubject, type Principal, reaches } 
 import { RelayerError } from '../../domain/catalogue/errors.ts'
 import type { IssuedToken } from '../../domain/settings/settings.ts'
 
-/** Throws ACCESS_TOKEN_REVOKED if the token is on the list as revoked. */
+/** Throws ACCESS_TOKEN_REVOKED. */
 export function assertNotRevoked({ jti }: Principal, tokens: readonly IssuedToken[] = []): void {
   const row = tokens.find((one) => one.jti === jti)
   if (row?.revoked) throw new RelayerError('ACCESS_TOKEN_REVOKED', { facts: { jti } })
 }
 
-/** Throws ACCESS_LEVEL if the token's level is too low for the order. */
+/** Throws ACCESS_LEVEL if the order needs a higher level. */
 export function assertLevel({ name, level }: Principal, operation: string, needed: AccessLevel): void {
   if (!reaches(level, needed)) throw new RelayerError('ACCESS_LEVEL', { facts: { operation, needed, level, name } })
 }
 
-/** Throws ACCESS_SCOPE if the token does not cover the subject of the order. */
+/** Throws ACCESS_SCOPE unless the token covers the subject of the order. */
 export function assertScope(principal: Principal, operation: string, about: OrderSubject): void {
   if (covers(principal, about)) return
   const { name, chains, lanes } = principal

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { z } from 'zod'
 import type { Principal } from '../../domain/access.ts'
 
-/** What a first token says, as `signToken` returns it. It is no token: nobody can order with it. */
+/** The claims of a first token. The file has no signature, so nobody can give an order with it. */
 const unlistedSchema = z.strictObject({
   name: z.string().min(1).max(64),
   level: z.literal('admin'),
@@ -13,13 +13,16 @@ const unlistedSchema = z.strictObject({
   expiresAt: z.int().positive(),
 })
 
-/** The first token of a deployment as long as it is not on the list of tokens: a process that stops before that leaves it to the next start. */
+/**
+ * The first token of a deployment until it is on the list of tokens. If the process stops earlier, the next start lists
+ * it.
+ */
 export interface UnlistedToken {
-  /** Undefined: there is none that is good still. What the file holds beside that is removed. */
+  /** Undefined: there is no valid one. Malformed contents are removed. */
   read(): Promise<Principal | undefined>
-  /** Throws what the file system throws. */
+  /** Throws errors of the file system. */
   keep(token: Principal): Promise<void>
-  /** It is listed. */
+  /** Called once the token is listed. */
   forget(): Promise<void>
 }
 

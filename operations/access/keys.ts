@@ -12,30 +12,32 @@ const keySchema = z.strictObject({
   crv: z.literal('Ed25519'),
   kid: z.string().regex(coordinate),
   x: z.string().regex(coordinate),
-  /** Only of the key that signs: an older one only verifies, so that its secret half is gone. */
+  /** Only the signing key has it. Older keys only verify, and their secret half is deleted. */
   d: z.string().regex(coordinate).optional(),
   createdAt: z.iso.datetime(),
 })
 const fileSchema = z.strictObject({ keys: z.array(keySchema).min(1).max(20) })
 
-/** A key of the key file. */
 export type AccessKey = z.output<typeof keySchema>
 
-/** A key that tokens are verified with. Its `kid` is its thumbprint (RFC 7638), so that it follows from the key itself. */
+/** A key that verifies tokens. Its `kid` is its thumbprint (RFC 7638), which is derived from the key itself. */
 export type PublicKey = Pick<AccessKey, 'kty' | 'crv' | 'kid' | 'x'>
 
-/** The keys of a file, oldest first. Undefined: there is no file. Throws ACCESS_KEYS: unreadable, malformed, not ours, or others than its owner may read it. */
+/**
+ * The keys of a file, oldest first. Undefined: there is no file. Throws ACCESS_KEYS: unreadable, malformed, of another
+ * user, or readable by others.
+ */
 export async function readKeys(file: string): Promise<AccessKey[] | undefined> {
   const refuse = (detail: string, cause?: unknown) => new RelayerError('ACCESS_KEYS', { detail, facts: { file }, cause })
   let text: string
   try {
     const { mode, uid } = await stat(file)
     const self = process.getuid?.()
-    // Its owner can put keys of his own there.
+    // The owner of the file could add keys.
     if (self !== undefined && uid !== 0 && uid !== self)
       throw refuse(`It belongs to another user (${uid}): chown it to the user that Portage runs as.`)
-    // Whoever reads it can make tokens of every name and level.
-    if (process.platform !== 'win32' && (mode & 0o077) !== 0) throw refuse('Others than its owner may read or write it: chmod 600.')
+    // A reader of the file can create tokens of every name and level.
+    if (process.platform !== 'win32' && (mode & 0o077) !== 0) throw refuse('Other users can read or write it: chmod 600.')
     text = await readFile(file, 'utf8')
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
@@ -45,14 +47,14 @@ export async function readKeys(file: string): Promise<AccessKey[] | undefined> {
     return fileSchema.parse(JSON.parse(text)).keys
   } catch {
     // The cause would quote the file.
-    throw refuse('It is not a file of keys that Portage wrote.')
+    throw refuse('It is not a key file of Portage.')
   }
 }
 
-/** Makes a key and the file in a folder that is there, unless the file is there. True: it was made now. Throws ACCESS_KEYS. */
+/** Creates the file with a key, unless it exists. The folder must exist. True: the file is new. Throws ACCESS_KEYS. */
 export async function makeKeys(file: string): Promise<boolean> {
   if (await readKeys(file)) return false
-  // Unlike a rename, a link does not replace what another process has made meanwhile.
+  // Unlike a rename, a link does not replace a file that another process has just created.
   const place = (written: string) =>
     link(written, file).then(
       () => true,
@@ -64,7 +66,7 @@ export async function makeKeys(file: string): Promise<boolean> {
   return store(file, [await newKey()], place)
 }
 
-/** Adds a key, which signs from now on; the older ones only verify. Returns its kid. Throws ACCESS_KEYS. */
+/** Adds a signing key; older keys only verify. Returns its kid. Throws ACCESS_KEYS. */
 export async function rotateKeys(file: string): Promise<string> {
   const key = await newKey()
   const older = (await existing(file)).map(({ d: _, ...known }) => known)
@@ -72,7 +74,7 @@ export async function rotateKeys(file: string): Promise<string> {
   return key.kid
 }
 
-/** Removes a key that only verifies: the tokens that it signed are good no more. Throws ACCESS_KEYS. */
+/** Removes a key that only verifies: its tokens become invalid. Throws ACCESS_KEYS. */
 export async function removeKey(file: string, kid: string): Promise<void> {
   const keys = await existing(file)
   const found = keys.find((key) => key.kid === kid)
@@ -84,14 +86,13 @@ export async function removeKey(file: string, kid: string): Promise<void> {
   )
 }
 
-/** The key that signs. Throws ACCESS_KEYS if there is none. */
+/** Throws ACCESS_KEYS if there is none. */
 export function signingKey(keys: readonly AccessKey[] = []): AccessKey {
   const key = keys.findLast(({ d }) => d !== undefined)
   if (!key) throw new RelayerError('ACCESS_KEYS', { detail: 'There is no key to sign with on this machine.' })
   return key
 }
 
-/** Public keys as the config has them (`access.publicKeys`). */
 export async function fromConfig(keys: readonly string[]): Promise<PublicKey[]> {
   return Promise.all(
     keys.map(async (x) => {
@@ -107,7 +108,7 @@ async function existing(file: string): Promise<AccessKey[]> {
   throw new RelayerError('ACCESS_KEYS', { detail: 'There is no key file on this machine.', facts: { file } })
 }
 
-/** A key whose `kid` is no option where it is typed: one in 64 begins with `-`. */
+/** A command line would take a `kid` that begins with `-` for an option; one in 64 does. */
 async function newKey(): Promise<AccessKey> {
   for (;;) {
     const key = await anyKey()
@@ -126,7 +127,7 @@ function replaceKeys(file: string, keys: readonly AccessKey[]): Promise<void> {
   return store(file, keys, (written) => rename(written, file))
 }
 
-/** Writes the keys beside the file, has `place` put them there, and leaves nothing else behind. */
+/** Writes the keys to a temporary file, has `place` move it, and removes it. */
 async function store<Result>(file: string, keys: readonly AccessKey[], place: (written: string) => Promise<Result>): Promise<Result> {
   const written = `${file}.${randomUUID()}`
   try {

@@ -7,13 +7,13 @@ import type { AccessKey, PublicKey } from './keys.ts'
 
 const algorithm = 'EdDSA'
 const issuer = 'portage'
-/** A token is short: a longer text is refused before it is looked at. */
+/** Longer texts are refused before they are parsed. */
 const longestToken = 4_096
 
-/** The names of Portage itself and of the key file's owner: no token carries them. */
+/** Names of Portage itself and of the owner of the key file: no token has them. */
 const reserved = new Set(['portage', 'key-file', 'unnamed'])
 
-/** A principal's name: what stands in histories and audits as `by`. */
+/** The name of a principal: the `by` in histories and audits. */
 export const principalName = z
   .string()
   .regex(/^[A-Za-z0-9][A-Za-z0-9._@-]{0,63}$/, 'must be a name: letters, digits and . _ @ -, at most 64')
@@ -29,13 +29,12 @@ const claimsSchema = z.object({
   lanes: z.array(z.string().min(1).max(100)).min(1).max(100).optional(),
 })
 
-/** The deployment that a token is for: its Temporal namespace. */
+/** The deployment of a token: its Temporal namespace. */
 export type Audience = string
 
-/** What a new token is to say. */
 export interface TokenRequest extends AccessScope, Pick<Principal, 'name' | 'level' | 'expiresAt'> {}
 
-/** Signs a token. Its text is shown to nobody but who asked for it. Throws INPUT_INVALID for a bad name. */
+/** The text of the token is returned once and stored nowhere. Throws INPUT_INVALID for an invalid name. */
 export async function signToken(key: AccessKey, audience: Audience, request: TokenRequest, now = Date.now()) {
   const name = principalName.safeParse(request.name)
   if (!name.success) throw new RelayerError('INPUT_INVALID', { detail: `name: ${name.error.issues[0]?.message ?? 'is not valid'}` })
@@ -58,8 +57,9 @@ export async function signToken(key: AccessKey, audience: Audience, request: Tok
 }
 
 /**
- * The principal of a token that one of these keys signed for this deployment and that has not expired. Nothing of the token is believed before its signature
- * was checked, and only with EdDSA, whatever its header says. One that is good for longer than `longestTokenMs` is invalid. Throws ACCESS_TOKEN_EXPIRED, ACCESS_TOKEN_INVALID.
+ * The principal of a token that one of these keys signed for this deployment and that has not expired. No claim is read
+ * before the signature is checked, and only EdDSA is accepted, whatever the header names. A lifetime above
+ * `longestTokenMs` is invalid. Throws ACCESS_TOKEN_EXPIRED, ACCESS_TOKEN_INVALID.
  */
 export async function verifyToken(keys: readonly PublicKey[], audience: Audience, token: string): Promise<Principal> {
   try {
@@ -81,7 +81,7 @@ export async function verifyToken(keys: readonly PublicKey[], audience: Audience
     return { name: sub, level, jti, kid: protectedHeader.kid ?? '', issuedAt: iat * 1000, expiresAt: exp * 1000, ...scope }
   } catch (error) {
     if (error instanceof errors.JWTExpired) throw new RelayerError('ACCESS_TOKEN_EXPIRED')
-    // Which check failed helps only who tries to make one. The error's own text may quote the token.
+    // The failed check would help an attacker, and the error's own text may quote the token.
     throw new RelayerError('ACCESS_TOKEN_INVALID')
   }
 }

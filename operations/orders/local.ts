@@ -9,7 +9,7 @@ export const localOrders = {
   'audit run': {
     level: 'write',
     route: '/v1/audits',
-    summary: 'Audit delivered transfers now, besides the schedule',
+    summary: 'Audit delivered transfers now, in addition to the schedule',
     details: 'Waits for the result. Ends with 1 if a delivery was undone.',
     notes: 'The server keeps closed workflows for its retention time: an audit sees no further back.',
     examples: ['portage audit run --chain ethereum --hours 48'],

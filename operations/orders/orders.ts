@@ -8,8 +8,9 @@ import { streamOrders } from './stream.ts'
 import { transferOrders } from './transfer.ts'
 
 /**
- * All orders of operators by the words of their commands; every other command reads. Levels: `write` is for orders to transfers, `sign` for those that make a key
- * sign, stop it, or drop a number of a stream, `admin` for orders about everything, and about tokens. docs/operate/access.md shows the table.
+ * All orders of operators by the words of their commands; every other command only reads. Levels: `write` for orders to
+ * transfers; `sign` for orders that make a key sign, stop it, or drop a number of a stream; `admin` for orders about
+ * everything, and about tokens. docs/operate/access.md shows the table.
  */
 export const orders = {
   ...transferOrders,
@@ -27,7 +28,7 @@ export function orderOf(name: OrderName): OrderSpec {
   return orders[name]
 }
 
-/** The words of a command as the name of an order; undefined for a command that only reads. */
+/** Undefined for a command that only reads. */
 export function orderNamed(command: string): OrderName | undefined {
   return Object.hasOwn(orders, command) ? (command as OrderName) : undefined
 }

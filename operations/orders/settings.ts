@@ -37,7 +37,7 @@ const otherOrders = [
   z.strictObject({ kind: z.literal('setNode'), change: nodeChangeSchema }),
   z.strictObject({ kind: z.literal('clearNode'), chain: name, name }),
 ] as const
-// Portage signs ids of this form alone: any other text would only fill the list of revoked tokens.
+// Portage creates ids of this form only. Other texts would only fill the list of revoked tokens.
 const orderSchema = z.discriminatedUnion('kind', [...otherOrders, revokeToken(z.uuid())])
 /** An order in the audit. `addToken` is no order of a request: tokens are made where their keys are. */
 export const auditedOrderSchema = z.union([...otherOrders, revokeToken(text), z.looseObject({ kind: z.literal('addToken') })])
@@ -116,7 +116,7 @@ const halt = {
   fields: haltFields,
   misuse: (given: Given<typeof haltFields>) => {
     const isNarrowed = Object.values(scopeOf(given)).some((part) => part !== undefined)
-    // Without --all a forgotten option would halt everything.
+    // Requires --all, so that a forgotten option does not halt everything.
     return isNarrowed === (given.all === true) ? 'give either --all, or one or more of --bridge, --chain, --source and --target' : undefined
   },
 }
@@ -150,7 +150,7 @@ const nodeFields = (whose: string) => ({
 const addFields = {
   ...nodeFields('of the new node'),
   url: field('<url>', values.text, 'JSON-RPC over HTTP; a secret in it must be a ${VARIABLE} of the workers, in single quotes'),
-  use: field('--use <use>', usually(oneOf(nodeUses), 'all'), 'what it is for'),
+  use: field('--use <use>', usually(oneOf(nodeUses), 'all'), 'its use'),
 }
 
 export const settingsCommands = {

@@ -9,7 +9,7 @@ import type { Heights } from '../../intake/streams/reports.ts'
 import type { TemporalClient } from '../../temporal/client/connection/client.ts'
 import type { Value } from './values.ts'
 
-/** An argument of an order: a field of the request's body, and an argument or option of the command. */
+/** A field of the request's body, and an argument or option of the command. */
 export interface Field<Type = unknown> extends Value<Type> {
   /** The notation of commander: `<nonce>` and `[nonce]` are arguments, `--max-fee <amount>` is an option. */
   readonly flag: string
@@ -20,10 +20,9 @@ export interface Field<Type = unknown> extends Value<Type> {
 
 export type Fields = Readonly<Record<string, Field>>
 
-/** The values of an order's fields. */
 export type Given<Of extends Fields> = { readonly [Name in keyof Of]: Of[Name] extends Field<infer Type> ? Type : never }
 
-/** The process that obeys an order, and the person who gives it. */
+/** The process that carries an order out, and the author of the order. */
 export interface OrderContext {
   readonly client: TemporalClient
   readonly config: Pick<Config, 'audit' | 'bridges' | 'chains' | 'dataFolder' | 'notifications' | 'streams'>
@@ -33,7 +32,6 @@ export interface OrderContext {
   readonly withChain: <Result>(name: ChainName, use: (chain: Chain) => Promise<Result>) => Promise<Result>
   /** Finalized heights, as far as they are known without a call. */
   readonly heights: Heights
-  /** Selects among lanes with the same address. */
   readonly chain?: string | undefined
   /** The key of a request that may be repeated: the same key starts no second transaction. */
   readonly key?: string | undefined
@@ -52,17 +50,16 @@ export interface OrderResult {
   readonly failed?: boolean
 }
 
-/** What help and API documentation say about an order. */
+/** The texts of an order in help and API documentation. */
 export interface OrderText {
   /** One sentence without its full stop. */
   readonly summary: string
-  /** More sentences. */
   readonly details?: string
   readonly notes?: string
   readonly examples: readonly string[]
 }
 
-/** An operator's order: the command and the route are made from it. */
+/** An operator's order. Its command and its route are generated from it. */
 export interface OrderSpec extends OrderText {
   readonly level: AccessLevel
   /** The path of its POST route. Absent: a command only, for the reason in `onlyCommand`. */
@@ -71,17 +68,17 @@ export interface OrderSpec extends OrderText {
   /** The first argument of the command, and the parameter of the path. */
   readonly subject?: 'lane' | 'stream' | 'receiver' | 'transaction'
   readonly fields: Fields
-  /** A text is the reason if none is given. Absent: the order takes none. */
+  /** `usual` is the reason if none is given. Absent: the order has no reason. */
   readonly reason?: 'required' | 'optional' | { readonly usual: string }
   /** The body of the answer; its status is 200, or 202 for an order that `pays`. */
   readonly answer?: z.ZodType
-  /** It starts a payment, which a repeated request must not start again. */
+  /** The order starts a payment, which a repeated request must not start again. */
   readonly pays?: true
-  /** What is wrong with fields that are each valid. */
+  /** Reports a conflict between valid fields. */
   readonly conflict?: (given: never) => { readonly path: string; readonly message: string } | undefined
-  /** What is wrong with the options of the command, which then ends with 2. */
+  /** Reports a wrong combination of options; the command then ends with 2. */
   readonly misuse?: (given: never) => string | undefined
-  /** Absent: command and route have steps of their own. */
+  /** Absent: the command and the route have steps of their own. */
   readonly run?: (context: OrderContext, subject: string, given: never) => Promise<OrderResult>
 }
 

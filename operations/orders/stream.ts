@@ -88,7 +88,7 @@ function streamOrder<Name extends string, Of extends Fields>(
 export const streamOrders = {
   ...streamOrder('backfill', {
     level: 'write',
-    summary: 'Read blocks of the source again, besides the live scan',
+    summary: 'Read blocks of the source again, in addition to the live scan',
     details: 'Transfers that are not resolved are started. A delivered one costs a batched read.',
     examples: [`portage stream backfill ${example} --from 18000000 --to 18050000 --reason "a node was wrong" --wait`],
     fields: {
@@ -204,7 +204,7 @@ Ends with 1 if a delivery was undone.`,
     },
     ask: ({ number: upTo, height }) => ({ kind: 'trust', number: upTo, ...(height !== undefined && { height }) }),
     done: (given) => ({ done: `trusted up to ${given.number}` }),
-    same: (given) => `what is trusted is ${given.number} or more already`,
+    same: (given) => `${given.number} or more is trusted already`,
   }),
   'stream checkpoint write': {
     level: 'write',

@@ -15,7 +15,7 @@ import { nameSchema, oneOf, optional, type Value, values } from './values.ts'
 
 const states = z.enum(transferStates)
 const chainName: Value<ChainName> = { kind: 'chainName', schema: nameSchema }
-/** ms. A request has the text. */
+/** ms. Requests have the text. */
 const age: Value<number> = {
   kind: 'age',
   schema: z
@@ -32,7 +32,7 @@ const lane: Value<string> = {
     .transform((id) => id.toLowerCase()),
 }
 
-/** The fields by which transfers are selected, in a query, in a body and on a command line. Each narrows the selection. */
+/** The fields of a selection of transfers, in a query, in a body and on a command line. Each narrows it. */
 export const filterFields = {
   state: field(
     '--state <state>',
@@ -85,7 +85,6 @@ export const filterFields = {
 
 export type TransferSelection = Partial<Given<typeof filterFields>>
 
-/** Whether a selection narrows anything. */
 export function isNarrowed(given: TransferSelection): boolean {
   return Object.keys(filterFields).some((name) => given[name as keyof TransferSelection] !== undefined)
 }
@@ -97,11 +96,15 @@ interface FilterSetting {
   readonly mined: (chain: ChainName, address: string, nonce: number) => Promise<string | undefined>
 }
 
-/** A selection as a query of Temporal. Throws INPUT_INVALID, LANE_NOT_FOUND, LANE_UNREACHABLE, NODE_UNAVAILABLE, TEMPORAL_UNAVAILABLE. */
+/**
+ * A selection as a filter of Temporal's lists. Throws INPUT_INVALID, LANE_NOT_FOUND, LANE_UNREACHABLE,
+ * NODE_UNAVAILABLE, TEMPORAL_UNAVAILABLE.
+ */
 export async function toFilter({ client, config, mined }: FilterSetting, given: TransferSelection): Promise<TransferFilter> {
   const { state, execution, undone, code, bridge, chain, sourceChain, targetChain, sender, nonce, txHash, blocked, olderThan } = given
   if (nonce !== undefined && given.lane === undefined) throw invalid('nonce: it is one of a lane: give the lane, too')
-  // A nonce is replaced by its transaction: the given hash would be ignored, and an order reach more transfers than it names.
+  // A nonce is looked up by its transaction: a given hash would be ignored, and an order reach more transfers than it
+  // names.
   if (nonce !== undefined && txHash !== undefined)
     throw invalid('give either a nonce or a transaction: a nonce is looked up by its transaction')
   if (undone && blocked !== undefined) throw invalid('give either undone or blocked: closed transfers are not blocked')

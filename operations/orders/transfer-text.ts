@@ -1,4 +1,4 @@
-/** The texts of the orders to transfers, which the page shows, too. This file imports nothing: it is a part of the page's code. */
+/** Texts of the orders to transfers for all interfaces. The page imports this file, so it imports nothing. */
 export const transferOrderTexts = {
   retry: {
     verb: 'Retry',
@@ -22,5 +22,4 @@ export const transferOrderTexts = {
 
 export type TransferOrderName = keyof typeof transferOrderTexts
 
-/** The level that a token needs for these orders. */
 export const transferOrderLevel = 'write'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { causeChanges } from '../../api/events/looks.ts'
+import { causeChanges } from '../../api/events/changes.ts'
 import type { Cause } from '../../domain/catalogue/cause.ts'
 
 const cause = (code: string, id: string, more: Partial<Cause> = {}): Cause => ({

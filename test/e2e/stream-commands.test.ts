@@ -187,7 +187,7 @@ describe('portage stream', () => {
     const raised = await cli('trust', stream, '--number', '2', '--height', '12', '--json', '--reason', 'a test')
     expect(raised.json()).toMatchObject({ done: true, view: { completed_nonce_height: '2' } })
     const again = await cli('trust', stream, '--number', '1', '--reason', 'a test')
-    expect([again.code, again.out]).toEqual([0, expect.stringMatching(/^unchanged +what is trusted is 1 or more already$/m)])
+    expect([again.code, again.out]).toEqual([0, expect.stringMatching(/^unchanged +1 or more is trusted already$/m)])
     const unnamed = await cli('trust', stream)
     expect([unnamed.code, unnamed.err]).toEqual([2, expect.stringContaining("required option '--number <number>' not specified")])
   })

@@ -8,7 +8,6 @@ import { Ago } from '../parts/age.tsx'
 import { Coins } from '../parts/coins.tsx'
 import { Out } from '../parts/link.tsx'
 import { State } from '../parts/mark.tsx'
-import { Meter } from '../parts/meter.tsx'
 import { Empty, Section } from '../parts/section.tsx'
 import { Table } from '../parts/table.tsx'
 
@@ -139,4 +138,11 @@ function Spent({ spending, coin }: OfCoin & { readonly spending: LaneSpending['l
       ))}
     </span>
   )
+}
+
+/** How much of something is used, as a bar beside the figures that say the same. */
+function Meter({ share, label }: { readonly share: number | undefined; readonly label: string }) {
+  if (share === undefined) return null
+  const level = share >= 0.9 ? 'high' : share >= 0.7 ? 'mid' : 'low'
+  return <progress class={`meter ${level}`} max={100} value={Math.round(share * 100)} aria-label={label} />
 }

@@ -283,7 +283,7 @@ describe('Receivers of notifications', () => {
     const before = books.received.length
     const { checks } = (await runCli(['--config', file, '--json', 'doctor', '--send-test'])).json() as { checks: Check[] }
     const here = checks.filter(({ area }) => area === `receiver ${name}`)
-    expect(here.map((one) => [one.name.split(' ')[0], one.status])).toEqual(['url', 'secret', 'test', 'told'].map((one) => [one, 'ok']))
+    expect(here.map((one) => [one.name.split(' ')[0], one.status])).toEqual(['url', 'secret', 'test', 'progress'].map((one) => [one, 'ok']))
     expect(books.received.length).toBe(before + 1)
     expect((await cli('disable', 'nobody', '--reason', 'x')).json()).toMatchObject({ error: { code: 'RECEIVER_NOT_FOUND' } })
     const api = await openApi({ ...on.config, temporal: { ...on.config.temporal, address: on.ledgers.server.address }, notifications })

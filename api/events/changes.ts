@@ -7,32 +7,32 @@ import { createTransferWatch } from '../../temporal/client/transfers/transfer-ch
 import type { FeedEvent } from './feed.ts'
 
 type News = Omit<FeedEvent, 'id'>
-type Look = () => Promise<readonly News[]>
+type Poll = () => Promise<readonly News[]>
 
-/** Between two looks at the causes, ms: each asks every node. */
+/** Pause between two reads of the causes, ms: each read calls every node. */
 const causesEveryMs = 5_000
 
 /**
- * Looks at what changes, for the feed: never throws. What cannot be read is told once, and once more when it can.
- * @param readCauses what `GET /v1/stuck` answers with
+ * Reads changes for the feed. Never throws: a failure is reported once, and once more when it is over.
+ * @param readCauses as `GET /v1/stuck`
  */
-export function createLooks(client: TemporalClient, readCauses: () => Promise<Pick<CauseReport, 'causes'>>): Look {
+export function createChanges(client: TemporalClient, readCauses: () => Promise<Pick<CauseReport, 'causes'>>): Poll {
   const transfers = createTransferWatch(client)
   let isReady = false
-  const lookAtTransfers = quietly('transfers', async () => {
+  const pollTransfers = quietly('transfers', async () => {
     const { changed, isCut } = await transfers.look()
     const begins = isReady ? [] : [{ type: 'ready', data: { what: 'transfers' } }]
     isReady = true
     const news = changed.map((row): News => ({ type: 'transfer', data: { ...row } }))
     return [...begins, ...news, ...(isCut ? [{ type: 'cut', data: { what: 'transfers' } }] : [])]
   })
-  // Nodes that do not answer must not hold up what Temporal tells.
-  const lookAtCauses = inBackground(quietly('causes', causeChanges(readCauses)), causesEveryMs)
-  return async () => [...(await lookAtTransfers()), ...(await lookAtCauses())]
+  // Nodes that do not answer must not delay events of transfers.
+  const pollCauses = inBackground(quietly('causes', causeChanges(readCauses)), causesEveryMs)
+  return async () => [...(await pollTransfers()), ...(await pollCauses())]
 }
 
-/** What began, changed or ended among the causes since the look before; the first one only remembers, and says so. */
-export function causeChanges(readCauses: () => Promise<Pick<CauseReport, 'causes'>>): Look {
+/** Causes that began, changed or ended since the call before. The first call only remembers, and returns `ready`. */
+export function causeChanges(readCauses: () => Promise<Pick<CauseReport, 'causes'>>): Poll {
   let known: ReadonlyMap<string, { readonly cause: Cause; readonly mark: string }> | undefined
   return async () => {
     const { causes } = await readCauses()
@@ -53,34 +53,34 @@ function keyOf({ code, where }: Cause): string {
   return `${code} ${where.kind} ${where.id}`
 }
 
-/** Not when it was read, nor the sentence, in which heights and ages go on. */
+/** Ignores the time of the read and the sentence, which contains heights and ages. */
 function markOf({ count, examples }: Cause): string {
   return `${count} ${examples.join(' ')}`
 }
 
-/** Gives what the look before this has found, and begins the next one when it is due. @param look never throws */
-function inBackground(look: Look, everyMs: number): Look {
+/** Returns the result of the read before, and begins the next one when it is due. @param poll never throws */
+function inBackground(poll: Poll, everyMs: number): Poll {
   const found: News[] = []
-  let isLooking = false
-  let lookedAt = -Infinity
+  let isReading = false
+  let readAt = -Infinity
   return async () => {
-    if (!isLooking && performance.now() - lookedAt >= everyMs) {
-      isLooking = true
-      lookedAt = performance.now()
-      void look().then((news) => {
+    if (!isReading && performance.now() - readAt >= everyMs) {
+      isReading = true
+      readAt = performance.now()
+      void poll().then((news) => {
         found.push(...news)
-        isLooking = false
+        isReading = false
       })
     }
     return found.splice(0)
   }
 }
 
-function quietly(what: string, look: Look): Look {
+function quietly(what: string, poll: Poll): Poll {
   let failed = false
   return async () => {
     try {
-      const news = await look()
+      const news = await poll()
       const isBack = failed
       failed = false
       return isBack ? [{ type: 'back', data: { what } }, ...news] : news
