@@ -63,7 +63,7 @@ describe('the doctor looks at the key file of access tokens', () => {
   ])('that holds %s, without quoting it', async (_, text) => {
     await writeFile(file, text, { mode: 0o600 })
     const found = await check()
-    expect(found).toMatchObject({ status: 'fail', detail: expect.stringContaining('not a file of keys') })
+    expect(found).toMatchObject({ status: 'fail', detail: expect.stringContaining('not a key file') })
     expect(JSON.stringify(found)).not.toContain('secret-of-somebody')
   })
 
