@@ -3,17 +3,17 @@ import { isOutcome, transferStates, transitions, type TransferState } from '../.
 
 /** The meaning of each state. A state without one does not compile. */
 const meanings: Record<TransferState, string> = {
-  admitting: 'The message is checked, the target chain is asked whether it has arrived, the call is simulated, a lane is chosen.',
-  waiting: 'Not now: a gate is closed (bridge paused, wrapper missing, no lane free …). It holds no nonce, and tries again by itself.',
-  broadcasting: 'The lane gives a nonce, signs, sends and follows the transaction.',
-  pending: 'Sent, not in a block. The lane goes on driving it; the transfer holds a nonce and no worker slot.',
-  included: 'The effect is in a block that is not final yet: by our transaction or by someone else’s.',
-  parked: 'Out of automatic tries. Still watched; waits for an operator (`portage transfer retry`, `cancel`).',
+  admitting: 'Portage checks the message, asks the target chain whether it has arrived, simulates the call and chooses a lane.',
+  waiting: 'A gate is closed (bridge paused, wrapper missing, no lane free …). The transfer holds no nonce, and retries by itself.',
+  broadcasting: 'The lane grants a nonce, signs, sends and follows the transaction.',
+  pending: 'Sent, not in a block. The lane keeps driving it; the transfer holds a nonce and no worker slot.',
+  included: 'The effect is in a block that is not final yet, by a transaction of Portage or of someone else.',
+  parked: 'Out of automatic tries. Still watched, and waiting for an operator (`portage transfer retry`, `cancel`).',
   delivered: 'The target chain’s finalized state shows the effect, and the result says who delivered.',
-  rejected: 'Not a valid message, for good.',
-  declined: 'Valid, but our policy says no (fee, asset, chain): `portage transfer retry` has it decided again when the policy has changed.',
+  rejected: 'Not a valid message, and never will be.',
+  declined: 'Valid, but refused by policy (fee, asset, chain). `portage transfer retry` decides again after the policy has changed.',
   cancelled:
-    'Ended by an order, whose name and reason its history shows (`unnamed` for a signal without a name), once every nonce that it ever held was final and the effect was not there.',
+    'Ended by an order. Every nonce that the transfer ever held is final, and the effect is not there. Its history has the name (`unnamed` for a signal without one) and the reason.',
 }
 
 /** The state diagram and the tables of the states, from `transitions` in domain/transfer/transfer.ts. */
