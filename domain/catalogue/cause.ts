@@ -4,7 +4,7 @@ import { shellWord } from '../text/printable.ts'
 /** Subjects of causes. `transfers`: a group of transfers that wait or are parked for the same reason. */
 export const causePlaces = ['chain', 'node', 'lane', 'stream', 'settings', 'worker', 'spy', 'receiver', 'temporal', 'transfers'] as const
 
-/** One fault or order that keeps something from going on: one row of `portage stuck`, whatever the number of transfers that it holds up. Times are ISO 8601. */
+/** One fault or order that holds up any number of transfers: one row of `portage stuck`. Times are ISO 8601. */
 export interface Cause {
   /** Of `catalogue`. */
   readonly code: string
@@ -46,7 +46,7 @@ export type CauseValues = Partial<
   >
 >
 
-/** The commands of a cause with these values. A name without a value, or with one that a shell would take for more than a word, stays in `<…>`. */
+/** The commands of a cause with these values. A name without a value that is safe in a shell stays in `<…>`. */
 export function commandsOf(code: CauseCode, values: CauseValues): readonly string[] {
   return causeCatalogue[code].next.map((command) =>
     command.replaceAll(/<([a-z ]+)>/g, (whole, name: string) => typed(name, values[name as keyof CauseValues]) ?? whole),

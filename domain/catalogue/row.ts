@@ -4,7 +4,7 @@ export interface Row {
   readonly title: string
   /** One or two sentences: what a person does about it. */
   readonly remedy: string
-  /** What follows from it, where the title does not say so. */
+  /** A consequence that the title does not name. */
   readonly meaning?: string
 }
 
@@ -16,11 +16,11 @@ export interface ErrorRow extends Row {
   readonly awaitNewSignatures?: true
   /** Only this one transfer waits: others of its route do not, and its stream gives its room to them. */
   readonly waitsForItself?: true
-  /** The contracts of a route contradict each other. The route is halted if Portage read that itself by a majority of nodes; bytes that anybody sent prove nothing. */
+  /** The contracts of a route contradict each other. If a majority of nodes shows it, the route is halted. */
   readonly haltRoute?: true
 }
 
-/** What a cause holds up, the most harmful first: `portage stuck` shows causes in this order. */
+/** Severities of causes, the most harmful first: `portage stuck` sorts by them. */
 export const severities = {
   everything: 'Nothing goes on',
   chain: 'A chain or a route waits',
@@ -37,7 +37,7 @@ export const severities = {
 export interface CauseRow extends Row {
   /** A `note` is shown without being a fault: `portage stuck` still exits with 0. */
   readonly severity: keyof typeof severities
-  /** What Portage does by itself. */
+  /** Portage's own reaction. */
   readonly does: string
   /** Commands, the one to type first at the beginning, with the names of `CauseValues` (cause.ts) in `<…>`. */
   readonly next: readonly string[]
@@ -78,7 +78,7 @@ export const commands = {
   doctor: 'portage doctor',
 } as const
 
-/** What Portage does about several causes. */
+/** Reactions to several causes. */
 export const does = {
   otherLanes: 'Transfers without a nonce go to other lanes of the chain that take work. If there is none, they wait.',
   keeps: 'Portage keeps what waits, and goes on within seconds after the repair.',

@@ -16,8 +16,8 @@ export interface Amount {
 const mostDigits = 77
 
 /**
- * Reads `5gwei`, `0.05 ETH`, `0.05 ether`, `0.05 native coins` or `1000000 wei`; a number without a unit is wei. Undefined for any other text, and for
- * fractions of a wei. Does not check that the coin exists.
+ * Reads `5gwei`, `0.05 ETH`, `0.05 ether`, `0.05 native coins` or `1000000 wei`; a number without a unit is wei.
+ * Undefined for any other text, and for fractions of a wei. Does not check that the coin exists.
  */
 export function parseAmount(text: string): Amount | undefined {
   const [, whole, fraction = '', unit = 'wei'] = /^([0-9]+)(?:\.([0-9]+))?\s*((?:native )?[a-z]{1,10})?$/i.exec(text.trim()) ?? []
@@ -39,7 +39,8 @@ const leastCoins = 10n ** 14n
 const mostSignificant = 6
 
 /**
- * An amount for people: `12 wei`, `3.2 gwei`, `0.05 ETH`. At most six significant digits, cut and not rounded, so that no amount looks larger than it is.
+ * An amount for people: `12 wei`, `3.2 gwei`, `0.05 ETH`. At most six significant digits, cut and not rounded, so that
+ * no amount looks larger than it is.
  * @param wei decimal
  * @param coin symbol; undefined: not known
  */

@@ -11,8 +11,8 @@ export function printable(text: string): string {
 }
 
 /**
- * A line that is safe on a terminal. Code points (`<U+1B>`) replace controls, characters that change the direction of text or have no width, and
- * halves of characters.
+ * A line that is safe on a terminal. Code points (`<U+1B>`) replace controls, characters that change the direction of
+ * text or have no width, and halves of characters.
  */
 export function harmless(line: string): string {
   return line.replaceAll(
@@ -22,8 +22,8 @@ export function harmless(line: string): string {
 }
 
 /**
- * A text that a person may copy within a command: one word without shell syntax, which no command takes for an option. Undefined for any other
- * text: a stranger with access to Temporal chooses the ids of runs.
+ * A text that a person may copy within a command: one word without shell syntax, which no command takes for an option.
+ * Undefined for any other text: a stranger with access to Temporal chooses the ids of runs.
  */
 export function shellWord(text: string): string | undefined {
   return /^[\w./:][\w./:-]*$/.test(text) ? text : undefined

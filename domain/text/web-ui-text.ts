@@ -2,12 +2,12 @@ import { ageText } from './age.ts'
 
 // Texts for Temporal's Web UI, which shows summaries as plain text or Markdown, and current details as Markdown.
 
-/** Most bytes of a summary. Temporal's API allows 400 by default (user_metadata.proto; server 1.29 does not enforce it), and encryption adds to them. */
+/** Most bytes of a summary. Temporal's API allows 400 by default (user_metadata.proto), and encryption adds some. */
 const mostSummaryBytes = 200
 /** Longest text of a stranger in details, characters. */
 const longestForeign = 500
 
-/** Replacements of Markdown's markup in summaries. Escapes would be visible: Temporal's command line shows summaries as they are. */
+/** Replacements of markup in summaries. Temporal's command line would show escapes. */
 const instead: Readonly<Record<string, string>> = {
   ...{ '[': '(', ']': ')', '{': '(', '}': ')', '<': '‹', '>': '›' },
   ...{ '`': "'", '*': '·', '\\': '/' },

@@ -20,7 +20,7 @@ export interface Check {
   readonly problem?: string | undefined
 }
 
-/** Checks whether Temporal answers, at most once a second. The problem is public, so it names neither address nor namespace. Never throws. */
+/** Asks Temporal at most once a second. The problem is public: it names no address or namespace. Never throws. */
 export function createTemporalCheck(client: TemporalClient): () => Promise<Check> {
   const check = async () => {
     const problem = await temporalProblem(client)
@@ -42,7 +42,7 @@ async function temporalProblem(client: TemporalClient): Promise<string | undefin
   }
 }
 
-/** The chains of a process. A chain without an answering node holds up only its own transfers; without any chain the process is not ready. */
+/** One check for each chain. One that is away holds up only its own transfers; all of them make the process unready. */
 export function checkChains(chains: Iterable<Pick<Chain, 'name' | 'heads' | 'nodes'>>): Check[] {
   const found = [...chains].map(({ name, heads, nodes }) => {
     const answers = votersOf(nodes()).some(({ state }) => state === 'up')

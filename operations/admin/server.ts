@@ -26,8 +26,9 @@ export interface AdminOptions {
 }
 
 /**
- * `GET /healthz`: 200 if the process is alive, 503 if a queue that it serves is not polled. `GET /readyz`: 200 if no vital check fails, else 503,
- * with every check. `GET /metrics`: Prometheus text. The server needs no token, so it takes no orders and shows no secrets. Throws ADMIN_LISTEN.
+ * `GET /healthz`: 200 if the process is alive, 503 if a queue that it serves is not polled. `GET /readyz`: 200 if no
+ * vital check fails, else 503, with every check. `GET /metrics`: Prometheus text. The server needs no token, so it
+ * takes no orders and shows no secrets. Throws ADMIN_LISTEN.
  */
 export async function openAdminServer({ host, port, hosts, problem, checks, metrics, logger }: AdminOptions): Promise<SmallServer> {
   const render = keptRead(metrics, { fromAnswer: keepMetricsMs })

@@ -5,8 +5,8 @@ import { RelayerError } from '../../domain/catalogue/errors.ts'
 import type { ArchiveStore, StoredText } from './store.ts'
 
 /**
- * An older lock was left behind by a crash, ms: a lock is held only while a text is read, compared and renamed. The clocks of machines that
- * share the folder must not differ by more.
+ * An older lock was left behind by a crash, ms: a lock is held only while a text is read, compared and renamed. The
+ * clocks of machines that share the folder must not differ by more.
  */
 const staleMs = 60_000
 
@@ -58,7 +58,7 @@ async function writeSynced(temporary: string, text: string): Promise<void> {
   }
 }
 
-/** Runs `use` while a lock file exists. Returns false at once if the lock is held. Removes a lock that a crash left behind. */
+/** Runs `use` under a lock file. Returns false at once if it is held. Removes one that a crash left behind. */
 async function locked(lock: string, use: (isMine: () => Promise<boolean>) => Promise<boolean>): Promise<boolean> {
   const mine = randomBytes(16).toString('hex')
   try {

@@ -2,9 +2,10 @@ import { z } from 'zod'
 import { orderOf } from '../../domain/order.ts'
 import { isOutcome, type Transfer, transferStates } from '../../domain/transfer/transfer.ts'
 
-// Anybody with access to Temporal can end a run with anything. Values of another shape count as absent, and nothing here throws.
+// Anybody with access to Temporal can end a run with anything. Values of another shape count as absent, and nothing
+// here throws.
 
-/** ms since the epoch. Limited to this century, so that a stranger's day makes no text of its own and the year has four digits. */
+/** ms since the epoch. Limited to this century, because strangers choose times and each day has a file. */
 export const timeSchema = z.number().min(Date.UTC(2020)).lt(Date.UTC(2100))
 
 export const orderSchema = z.object({

@@ -6,7 +6,7 @@ export interface Freshness {
   readonly through?: string
   readonly behindHours: number
   readonly retentionHours: number
-  /** `late`: half of the retention has passed. `losing`: nine tenths have passed, and closed transfers may soon be lost. */
+  /** `late`: half of the retention has passed. `losing`: nine tenths have, and closed transfers may soon be lost. */
   readonly state: 'fresh' | 'late' | 'losing'
 }
 

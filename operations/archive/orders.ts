@@ -24,7 +24,7 @@ export interface OrderRecord {
   readonly order?: object
 }
 
-/** A record with the SHA-256 of the previous line (for the first line: of the text `portage:<day>`), so that no line can be changed or removed unseen. */
+/** With the SHA-256 of the previous line (first line: of `portage:<day>`), so that no change or removal is unseen. */
 type Chained = OrderRecord & { readonly previous: string }
 
 /** The result of one export. */
@@ -32,17 +32,17 @@ export interface OrderExport {
   readonly found: number
   readonly added: number
   /**
-   * Subjects whose oldest kept order is younger than the last export, so that orders in between may be lost, and subjects that could not be
-   * read. Only the first ones are named, then their number.
+   * Subjects whose oldest kept order is younger than the last export, so that orders in between may be lost, and
+   * subjects that could not be read. Only the first ones are named, then their number.
    */
   readonly maybeIncomplete: readonly string[]
-  /** Subjects with orders that are not in the log: their time or shape is not Portage's, or the text of their day is full. */
+  /** Subjects with orders that are not in the log: they are malformed, or the text of their day is full. */
   readonly skipped: readonly string[]
   /** SHA-256 of the last line of each day that was written. Kept elsewhere, they prove that nothing was cut off. */
   readonly heads: Readonly<Record<string, string>>
 }
 
-/** Longest line of a subject that anybody with access to Temporal can write, characters: twice the longest transaction of a chain. */
+/** Longest line of a subject that strangers can start, characters: twice the longest transaction of a chain. */
 const longestOrder = 500_000
 /** A longer day, characters, takes only orders to settings, lanes and streams: V8 has no string of 2^29. */
 const fullDay = 100_000_000
@@ -51,9 +51,10 @@ const mostNamed = 20
 const progressName = 'orders/progress.json'
 
 /**
- * Appends orders that are not in the log yet to the text of their day (UTC). Repeating an export writes nothing. Throws ARCHIVE_UNAVAILABLE,
- * ARCHIVE_INVALID.
- * @param through when the orders were read, ms since the epoch; undefined: not every order since the last export was looked for
+ * Appends orders that are not in the log yet to the text of their day (UTC). Repeating an export writes nothing. Throws
+ * ARCHIVE_UNAVAILABLE, ARCHIVE_INVALID.
+ * @param through when the orders were read, ms since the epoch; undefined: not every order since the last export was
+ * looked for
  */
 export async function exportOrders(store: ArchiveStore, kept: readonly KeptOrders[], through: number | undefined): Promise<OrderExport> {
   const last = await lastExport(store)
@@ -149,8 +150,8 @@ function recordsOf({ subject, id, orders }: KeptOrders, skipped: Set<string>): O
 }
 
 /**
- * One order has one key. A repeated order has another number of times, and its own line. An operator's transaction is sent and cancelled once:
- * its time is not part of the key, because a later run may report another time.
+ * One order has one key. A repeated order has another number of times, and its own line. An operator's transaction is
+ * sent and cancelled once: its time is not part of the key, because a later run may report another time.
  */
 function keyOf({ at, subject, id, kind, by, reason, facts, times, order }: OrderRecord): string {
   return JSON.stringify([subject === 'operator transaction' ? '' : at, subject, id, kind, by, reason, facts, times, order])

@@ -3,7 +3,10 @@ import type { Delivery, Transfer } from '../../domain/transfer/transfer.ts'
 import type { ClosedRun, ClosedTransfer } from '../../temporal/client/transfers/closed-runs.ts'
 import { type EndedStatus, readStatus, readTransferInput } from './ended-schema.ts'
 
-/** One line of the archive of transfers: a closed run. Amounts are decimal strings with their unit in the field's name. Times are ISO 8601. */
+/**
+ * One line of the archive: a closed run. Amounts are decimal strings with the unit in the field's name. Times are ISO
+ * 8601.
+ */
 export interface TransferRecord {
   /** Version of this shape. An added field does not change it. */
   readonly version: 1
@@ -34,7 +37,7 @@ export interface TransferRecord {
     readonly maxPriorityFeePerGasWei: string
     readonly fate: string
   }[]
-  /** The newest 48 transactions that were signed for it, by every process, in every round and on every lane. Absent: none was signed. */
+  /** The newest 48 transactions that any process signed for it, in all rounds and lanes. Absent: none. */
   readonly transactions?: readonly {
     readonly lane: string
     readonly nonce: number
@@ -51,19 +54,19 @@ export interface TransferRecord {
   /** The newest 32 orders. */
   readonly orders?: readonly (Omit<GivenOrder, 'at'> & { readonly at: string })[]
   readonly timeline?: readonly { readonly at: string; readonly state: string; readonly note: string }[]
-  /** The error code with which its input or result could not be read, such as ENCRYPTION_KEY_UNKNOWN. A later pass reads it again. */
+  /** Why its input or result could not be read: a code such as ENCRYPTION_KEY_UNKNOWN. A later pass tries again. */
   readonly unreadable?: string
   /** Its result is not one of a transfer: somebody else than Portage wrote it. */
   readonly invalid?: true
   /** Entries of its lists with another shape, which are left out. */
   readonly dropped?: number
-  /** It was too long and lacks its lists. If that was not enough, or its slice is full, it also lacks its message and texts. */
+  /** It was too long and lacks its lists; if that was not enough, or its slice is full, also its texts. */
   readonly shortened?: true
 }
 
 /** Longest line, characters. A transfer with the longest message has some 300,000. */
 export const longestRecord = 400_000
-/** Slices longer than this, characters, get the shortest lines: V8 has no string of 2^29, and a text is read and written whole. */
+/** Longer slices, characters, get the shortest lines: a slice is one string, and V8 has none of 2^29. */
 const fullSlice = 100_000_000
 
 export function transferRecord(run: ClosedRun, ended: ClosedTransfer): TransferRecord {

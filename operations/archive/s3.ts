@@ -26,8 +26,9 @@ interface S3Request {
 }
 
 /**
- * A bucket of S3, or of a server with its protocol (MinIO, R2, Ceph…). Uses the signer and the chain of credentials of the AWS SDK
- * (environment, shared files, web identity, instance), which KMS needs anyway. The SDK's client for S3 would add three packages for two requests.
+ * A bucket of S3, or of a server with its protocol (MinIO, R2, Ceph…). Uses the signer and the chain of credentials of
+ * the AWS SDK (environment, shared files, web identity, instance), which KMS needs anyway. The SDK's client for S3
+ * would add three packages for two requests.
  */
 export function createS3Store(place: S3Place): ArchiveStore {
   let signing: ReturnType<typeof createSigner> | undefined

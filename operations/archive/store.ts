@@ -22,7 +22,8 @@ export interface ArchiveStore {
   /** Undefined: there is no such text. Throws ARCHIVE_UNAVAILABLE. */
   get(name: string): Promise<StoredText | undefined>
   /**
-   * Writes if the text is still the one that was read, so that two writers do not overwrite each other. Throws ARCHIVE_UNAVAILABLE.
+   * Writes if the text is still the one that was read, so that two writers do not overwrite each other. Throws
+   * ARCHIVE_UNAVAILABLE.
    * @param was the answer of `get`
    * @returns false: nothing was written, because another writer was faster
    */

@@ -28,7 +28,7 @@ export interface ArchiveProgress {
 export interface ArchivePass extends Partial<ArchiveProgress> {
   /** Where it began, ISO 8601. */
   readonly from: string
-  /** It began after the end of the archive, so `through` stays: the next pass begins there. Absent: nothing was left out. */
+  /** It began after the end of the archive, so `through` stays: the next pass begins there. */
   readonly leftOut?: true
   /** Closed runs that it found, and how many of them were not in the archive. */
   readonly found: number
@@ -56,9 +56,9 @@ export async function readProgress(store: ArchiveStore): Promise<ArchiveProgress
 }
 
 /**
- * Writes a line for each closed run of a transfer, into one text for each ten minutes. Lines that are there stay, missing ones are added.
- * Repeating a pass writes nothing; a failed pass is continued by the next. Throws ARCHIVE_UNAVAILABLE, ARCHIVE_INVALID, TEMPORAL_UNAVAILABLE
- * and the like.
+ * Writes a line for each closed run of a transfer, into one text for each ten minutes. Lines that are there stay,
+ * missing ones are added. Repeating a pass writes nothing; a failed pass is continued by the next. Throws
+ * ARCHIVE_UNAVAILABLE, ARCHIVE_INVALID, TEMPORAL_UNAVAILABLE and the like.
  */
 export async function archiveTransfers(
   client: TemporalClient,

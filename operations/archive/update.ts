@@ -8,8 +8,8 @@ const tries = 12
 const [firstPauseMs, longestPauseMs] = [20, 2_000] as const
 
 /**
- * Changes a text that another process may change at the same time: then it is read and changed again. Throws ARCHIVE_UNAVAILABLE, and what
- * `change` throws.
+ * Changes a text that another process may change at the same time: then it is read and changed again. Throws
+ * ARCHIVE_UNAVAILABLE, and what `change` throws.
  * @param change called at each try with the current text; undefined: nothing is to be written
  */
 export async function updateText(
@@ -46,7 +46,7 @@ export function parsedLine<Line extends object>(line: string, name: string): Lin
   throw new RelayerError('ARCHIVE_INVALID', { facts: { name }, cause })
 }
 
-/** How far an archive goes, from its progress file, ms since the epoch. Undefined: nothing is archived. Throws ARCHIVE_UNAVAILABLE, ARCHIVE_INVALID. */
+/** End of an archive, ms since the epoch; undefined: it is empty. Throws ARCHIVE_UNAVAILABLE, ARCHIVE_INVALID. */
 export async function readThrough(store: ArchiveStore, name: string): Promise<number | undefined> {
   return throughIn((await store.get(name))?.text, name)
 }

@@ -7,7 +7,7 @@ import { errorOf, headsOf, valueOf } from './read.ts'
 
 /** A chain has stalled if its head is older than this many block times, and than this, ms. */
 export const stalledAfter = { blocks: 20, leastMs: 30_000 } as const
-/** Finality has stalled if the newest final block is older, ms. The config may say otherwise: most chains take minutes, some half an hour. */
+/** Finality has stalled if the newest final block is older, ms, unless the config has another limit. */
 const usualFinalityStalledMs = 3_600_000
 
 /** The findings about chains and their nodes. */

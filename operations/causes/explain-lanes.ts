@@ -13,11 +13,11 @@ import type { ChainFacts, Facts, LaneFacts, TransferFacts } from './facts.ts'
 import type { Finding } from './finding.ts'
 import { errorOf, headsOf, valueOf } from './read.ts'
 
-/** A nonce that was given this many blocks ago and is not mined is stuck: the lane has raised its fee again and again. */
+/** A nonce is stuck if it was given more blocks ago and is not mined: by then its fee was raised several times. */
 const stuckBlocks = 30
 /**
- * The process of a lane was killed if its tasks wait this long, ms, and its ledger got no message for twice that and for two blocks. A busy
- * process reports the nonces of each block to the ledger.
+ * The process of a lane was killed if its tasks wait this long, ms, and its ledger got no message for twice that and
+ * for two blocks. A busy process reports the nonces of each block to the ledger.
  */
 const untakenMs = 4_000
 
@@ -104,7 +104,8 @@ function explainStuck(one: LaneFacts, of: Of, state: LaneState, chain: ChainFact
   const attempt = lowest?.attempts.at(-1)
   const head = headsOf(chain).toSorted((a, b) => b.height - a.height)[0]
   if (!lowest || !attempt || !head) return []
-  // Counted to the block that the ledger has read. The ledger of an idle lane lags, and a nonce that it gives then is of that block.
+  // Counted to the block that the ledger has read. The ledger of an idle lane lags, and a nonce that it gives then is
+  // of that block.
   const blocks = (state.observed?.height ?? 0) - lowest.sinceBlock
   const values = { ...of.values, nonce: String(lowest.nonce) }
   const holds = ({ lane, state: now }: TransferFacts) => lane === one.lane && (now === 'broadcasting' || now === 'pending')

@@ -35,7 +35,10 @@ const gapTexts: Readonly<Record<GapState, string>> = {
 /** Causes that stop the part of a stream that needs the chain. */
 const chainRows: readonly CauseCode[] = ['CHAIN_UNREACHABLE', 'CHAIN_WITHOUT_MAJORITY', 'CHAIN_STALLED', 'FINALITY_STALLED']
 
-/** The findings about streams, one row for each reason of each stream. @param configured the streams that the config has sources for */
+/**
+ * The findings about streams, one row for each reason of each.
+ * @param configured streams with a source in the config
+ */
 export function explainStreams(
   { at, streams, chains, ledger }: Pick<Facts, 'at' | 'streams' | 'chains' | 'ledger'>,
   configured: readonly Pick<StreamName, 'name'>[],

@@ -13,7 +13,8 @@ const usualMs: Partial<Record<TransferState, number>> = {
 }
 
 /**
- * Groups of transfers with one code and route that wait, are parked, or are in one state for too long, and that nothing else explains.
+ * Groups of transfers with one code and route that wait, are parked, or are in one state for too long, and that nothing
+ * else explains.
  * @param explained the transfer has a row already
  */
 export function explainTransfers(

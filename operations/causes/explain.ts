@@ -73,7 +73,7 @@ function explainWorkers({ temporal, ledger, chainWorkers, at }: Facts): Finding[
   return [...chains, { row: 'LEDGER_WITHOUT_WORKER', ...pollsOf(ledger, at), what, where: { kind: 'worker', id: 'ledger' }, holds: goesOn }]
 }
 
-/** Why a queue is not served. Temporal lists killed pollers for a while, so the answers of its workflows count first. */
+/** Why a queue is not served. Answers of workflows count first: Temporal lists killed pollers for a while. */
 function notServed({ queue, asked, answered }: ServedFacts): string | undefined {
   if (answered > 0) return undefined
   if (asked > 0) return `none of the ${asked} workflows that were asked answers`

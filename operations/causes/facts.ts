@@ -38,9 +38,9 @@ export interface ChainFacts {
   readonly chain: ChainName
   readonly blockTimeMs: number
   readonly nodes: readonly NodeFacts[]
-  /** Finality has stalled if the newest final block is older than the head by more than this. Absent: the usual limit. */
+  /** Finality has stalled if the newest final block lags the head by more. Default: the usual limit. */
   readonly finalityStalledMs?: number
-  /** Time of the highest final block. Absent: the config has finality by depth or at once, or the block was not read. */
+  /** Time of the highest final block. Absent: finality is by depth or instant, or the block was not read. */
   readonly finalAt?: number
   /** By address, wei, decimal. */
   readonly balances: ReadonlyMap<string, string>

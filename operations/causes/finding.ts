@@ -21,7 +21,7 @@ export interface Finding {
   readonly holds?: (transfer: TransferFacts) => boolean
   /** Numbers of streams, or received messages, that it also holds up. */
   readonly numbers?: Numbers
-  /** If one of these causes is there, this finding follows from it: it has no row, and its numbers are counted there. */
+  /** If one of these causes is there, this finding follows from it: it has no row, and is counted there. */
   readonly partOf?: { readonly rows: readonly CauseCode[]; readonly id: string }
 }
 

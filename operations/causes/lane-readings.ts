@@ -14,7 +14,7 @@ export interface LaneReading extends LaneReport {
   readonly balanceAt?: string
 }
 
-/** As `listLanes`, with the chains read at the same time: a lane is not shown as active if its chain does not answer. Throws TEMPORAL_UNAVAILABLE. */
+/** Lists lanes and reads their chains: no lane is shown as active if its chain is away. Throws TEMPORAL_UNAVAILABLE. */
 export async function listLanesNow(
   client: TemporalClient,
   config: Pick<Config, 'chains'>,

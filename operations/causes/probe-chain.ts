@@ -14,7 +14,7 @@ const mostLanes = 50
 /** How long the node changes of operators are waited for, ms. Then only the nodes of the config are asked. */
 const settingsMs = 1_500
 
-/** The chains of a config as their nodes show them now, with the node changes of operators. Never throws. @param settings as they are being read */
+/** Reads all chains from their nodes, with the node changes of operators. Never throws. @param settings being read */
 export async function probeChains(
   { config, environment }: { readonly config: Pick<Config, 'chains'>; readonly environment: Environment },
   settings: Promise<Read<Settings>>,
@@ -26,8 +26,8 @@ export async function probeChains(
 }
 
 /**
- * Asks each node of a chain alone, and the best of them for the balances of the lanes. At most four calls for each node, three for each lane,
- * and one. Never throws, and ends within `limits.chainMs`.
+ * Asks each node of a chain alone, and the best of them for the balances of the lanes. At most four calls for each
+ * node, three for each lane, and one. Never throws, and ends within `limits.chainMs`.
  */
 async function probeChain(
   name: ChainName,

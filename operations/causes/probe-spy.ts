@@ -6,7 +6,7 @@ import { redactText } from '../../observability/redact.ts'
 import type { SpyFacts } from './facts.ts'
 import { limits } from './read.ts'
 
-/** The guardian spies of the config, by the subscriptions of this process or, without one, by a connection from here. Never throws. */
+/** The state of each guardian spy, by this process's subscription or else by a connection. Never throws. */
 export function probeSpies(config: Pick<Config, 'chains' | 'bridges'>, own: (() => readonly SpyHealth[]) | undefined): Promise<SpyFacts[]> {
   const healths = own?.() ?? []
   return Promise.all(

@@ -37,7 +37,7 @@ function ledgerOf(client: TemporalClient, lane: LaneId): Promise<LaneState | und
   })
 }
 
-/** Makes one visibility query, and one call for each stream. Throws what the Temporal client throws if the streams cannot be listed. */
+/** Makes one visibility query, and one call for each stream. Throws as the client if the streams cannot be listed. */
 export async function readStreams(client: TemporalClient): Promise<StreamFacts[]> {
   const names = await within(client, limits.temporalMs, () => listStreamNames(client))
   const facts = await mapLimited(names.toSorted().slice(0, most.streams), most.atOnce, async (stream): Promise<StreamFacts[]> => {
@@ -53,7 +53,7 @@ export async function readStreams(client: TemporalClient): Promise<StreamFacts[]
   return facts.flat()
 }
 
-/** Workflows of the queue `ledger` whose tasks fail. Makes one visibility query, and one call for each of them. Throws what the Temporal client throws. */
+/** Workflows of the queue `ledger` whose tasks fail: one visibility query, one call for each. Throws as the client. */
 export async function readFailing(client: TemporalClient): Promise<FailingWorkflow[]> {
   const runs: RunId[] = []
   const types = `(${ledgerWorkflows.map((type) => `'${type}'`).join(', ')})`

@@ -14,7 +14,7 @@ const atOnce = 20
 
 type Receivers = Config['notifications']
 
-/** Makes one call for each receiver, and two more for each that is not notified now. Never throws. @param queue of the steps that notify them */
+/** Makes one call for each receiver, and two more for each that is not notified now. Never throws. */
 export function readReceivers(client: TemporalClient, receivers: Receivers, queue: () => Promise<ReceiverFacts['queue']>) {
   if (receivers.length === 0) return Promise.resolve([])
   const polled = queue()

@@ -44,7 +44,7 @@ export async function temporalProblem(client: TemporalClient): Promise<RelayerEr
   return error instanceof RelayerError && error.code !== 'INTERNAL' ? error : new RelayerError('TEMPORAL_UNAVAILABLE', { cause: error })
 }
 
-/** Reads everything at the same time. Never throws, and ends within twice `limits.temporalMs`. @param settings as they are being read */
+/** Reads everything at once, within twice `limits.temporalMs`. Never throws. @param settings being read */
 export async function readTemporal(
   client: TemporalClient,
   config: Pick<Config, 'chains' | 'notifications'>,

@@ -7,7 +7,7 @@ import { statusOf } from '../../temporal/client/streams/stream-transfers.ts'
 import type { FailingWorkflow, TransferFacts } from './facts.ts'
 import { limits } from './read.ts'
 
-/** Most transfers of each kind that are listed, that are asked, and that are asked at the same time; the time limit of each, ms. */
+/** Most transfers of each kind that are listed and asked, in all and at once; the time limit of each, ms. */
 const most = { listed: 1_000, asked: 40, atOnce: 20, askMs: 2_500 } as const
 /** A healthy step of a transfer takes less than this, ms: transfers that began later are left out. */
 const freshMs = 2_000
@@ -25,8 +25,9 @@ export interface TransfersRead {
 }
 
 /**
- * Reads three lists of the visibility store, one more if there are deny rules, and at most three counts. Makes two calls for each of the most
- * informative transfers: those without a code, those in a step for long, and some of each chain. Throws what the Temporal client throws.
+ * Reads three lists of the visibility store, one more if there are deny rules, and at most three counts. Makes two
+ * calls for each of the most informative transfers: those without a code, those in a step for long, and some of each
+ * chain. Throws what the Temporal client throws.
  */
 export async function readTransfers(client: TemporalClient, hasDenyRules: Promise<boolean>): Promise<TransfersRead> {
   const now = Date.now()
@@ -49,7 +50,7 @@ export async function readTransfers(client: TemporalClient, hasDenyRules: Promis
   }
 }
 
-/** The oldest of each group by target chain, state and code. Of a group with a code only one is asked, to see that its chain is served. */
+/** The oldest by target chain, state and code. One with a code is only asked to see that its chain is served. */
 function worthAsking(open: readonly OpenTransfer[]): OpenTransfer[] {
   const groups = new Map<string, OpenTransfer[]>()
   for (const transfer of open.toSorted((a, b) => a.startedAt - b.startedAt)) {

@@ -2,7 +2,7 @@ import { RelayerError, toRelayerError } from '../../domain/catalogue/errors.ts'
 import { within } from '../../runtime/wait.ts'
 import type { ChainFacts, NodeHead, Read } from './facts.ts'
 
-/** Longest waits, ms. Temporal, nodes and spies are read at the same time, so the longest of these bounds the whole answer. */
+/** Time limits, ms. Temporal, nodes and spies are read at the same time: the longest limit bounds the answer. */
 export const limits = { temporalMs: 5_000, nodeMs: 2_500, chainMs: 6_000, spyMs: 2_500 } as const
 
 /** Reads one source of facts. An error or a timeout is an answer, too. Never throws. */

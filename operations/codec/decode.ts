@@ -17,7 +17,7 @@ export interface Decoded {
   readonly unreadable: number
 }
 
-/** Decodes the payloads of a request. A payload that cannot be decoded is returned unchanged. Throws INPUT_INVALID, which quotes nothing. */
+/** Decodes payloads, and returns unreadable ones unchanged. Throws INPUT_INVALID, which quotes nothing. */
 export async function decodeRequest(codec: PayloadCodec, body: Buffer): Promise<Decoded> {
   const parsed = requestSchema.safeParse(parseJson(body))
   if (!parsed.success) throw new RelayerError('INPUT_INVALID', { detail: 'The body is not {"payloads": […]} of protobuf JSON.' })

@@ -29,9 +29,9 @@ export interface CodecServerOptions {
 }
 
 /**
- * `POST /decode` decrypts payloads for Temporal's Web UI and command line. It needs an access token of any level, in the Authorization header or in
- * the cookie that `GET /` gives a browser. There is no `/encode`, because only Portage writes payloads. Logs the name on the token and the number of
- * payloads. Throws CODEC_LISTEN.
+ * `POST /decode` decrypts payloads for Temporal's Web UI and command line. It needs an access token of any level, in
+ * the Authorization header or in the cookie that `GET /` gives a browser. There is no `/encode`, because only Portage
+ * writes payloads. Logs the name on the token and the number of payloads. Throws CODEC_LISTEN.
  */
 export async function openCodecServer(options: CodecServerOptions): Promise<SmallServer> {
   const { host, port, hosts, origins, logger } = options

@@ -19,7 +19,9 @@ export function signInPage(status = 200, problem = ''): Answer {
   return { status, type: 'text/html; charset=utf-8', body, headers }
 }
 
-/** Keeps the token in a cookie for pages of the same site, out of reach of scripts. Cookies ignore ports: the browser sends it to every server of this host. */
+/**
+ * Sets a cookie for the same site, out of reach of scripts. Cookies ignore ports: every server of this host gets it.
+ */
 export function signedIn(token: string, expiresAt: number, isSecure: boolean): Answer {
   const seconds = Math.max(0, Math.floor((expiresAt - Date.now()) / 1000))
   const set = `${cookie}=${token}; Path=/decode; Max-Age=${seconds}; HttpOnly; SameSite=Strict${isSecure ? '; Secure' : ''}`

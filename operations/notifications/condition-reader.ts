@@ -62,7 +62,10 @@ export function createConditionReader({ client, lanes, everyMs, gapAgeMs: ageMs 
   ]
 
   return {
-    /** The conditions that hold and that the filter wants. Never throws. @param holding keys of conditions that were notified: their reasons are not asked for */
+    /**
+     * The conditions that hold, by filter. Never throws.
+     * @param holding keys of conditions that were notified before
+     */
     async read(filter: NotificationFilter, holding: Readonly<Record<string, number>>): Promise<readonly ConditionSource[]> {
       const wants = (...types: readonly Condition['type'][]) => types.some((type) => wantsType(filter, type))
       const found = await Promise.all([

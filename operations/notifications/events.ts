@@ -5,7 +5,7 @@ import { printable } from '../../domain/text/printable.ts'
 import type { NotifiedTransfer } from '../../temporal/client/settings/notified-transfers.ts'
 import type { Proof } from './run-proofs.ts'
 
-/** A delivery or reversal that Temporal lists, with its proof. The id follows from the run: each try, process and replay has the same. */
+/** A listed delivery or reversal. The id follows from the run, so each try, process and replay has the same. */
 export function transferNotification({ kind, id, runId, closedAt: _, at, ...facts }: NotifiedTransfer, proof: Proof): Notification {
   const type = `transfer.${kind}` as const
   // A run of a Temporal that was restored may deliver in another transaction: that is another delivery.
@@ -18,7 +18,7 @@ export function transferData(id: string, facts: Readonly<Record<string, string |
   return { transfer: printable(id), ...Object.fromEntries(shown) }
 }
 
-/** A condition that begins. @param at when it was first seen, ms since the epoch: recorded before it is sent, so that the id stays the same */
+/** A condition that begins. @param at when it was first seen, ms since the epoch; recorded, so the id stays the same */
 export function conditionNotification({ key, type, data }: Condition, at: number): Notification {
   return { id: idOf(key, at), type, at, data }
 }

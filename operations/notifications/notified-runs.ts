@@ -5,8 +5,8 @@ import { type NotifierCursor, notifierLimits } from '../../domain/notification/n
 const mostKept = 50_000
 
 /**
- * The listed runs of which a receiver was already notified. Temporal lists some runs late, so each read goes back some minutes. A process
- * remembers more runs than the state of the notifier carries.
+ * The listed runs of which a receiver was already notified. Temporal lists some runs late, so each read goes back some
+ * minutes. A process remembers more runs than the state of the notifier carries.
  */
 export class NotifiedRuns {
   readonly #closedAt = new LRUCache<string, number>({ max: mostKept })
@@ -32,8 +32,10 @@ export class NotifiedRuns {
 }
 
 /**
- * The cursor after a complete read. Runs of a read are settled once enough time has passed for Temporal to list every run that closed before.
- * @param seen the latest end that was listed @param now by the clock of this process, which only measures the time between reads
+ * The cursor after a complete read. Runs of a read are settled once enough time has passed for Temporal to list every
+ * run that closed before.
+ * @param seen the latest end that was listed @param now by the clock of this process, which only measures the time
+ * between reads
  */
 export function cursorAfter(cursor: NotifierCursor, seen: number, now: number, settleMs: number): NotifierCursor {
   const latest = Math.max(cursor.seen, seen)

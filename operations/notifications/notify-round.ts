@@ -186,7 +186,7 @@ export class NotifyRound {
     return { receiver: this.#receiver.name, host: redactUrl(this.#receiver.url) }
   }
 
-  /** Notifies of transfers that closed, and moves the cursor once all of them are sent or kept. Those without room stay in Temporal. */
+  /** Notifies of closed transfers, and moves the cursor once all are sent or kept. The rest stays in Temporal. */
   async #readTransfers(isFull: boolean): Promise<void> {
     const { cursor } = this.state
     const from = isFull ? cursor.from : Math.max(cursor.from, cursor.seen - shortReadMs)
@@ -199,7 +199,7 @@ export class NotifyRound {
     this.state = { ...this.state, cursor: { ...next, notified: this.#notified.carried() } }
   }
 
-  /** The latest end that was listed; undefined: not every run could be sent or kept. @param onlyNew leaves out runs that were notified before */
+  /** The latest listed end; undefined: not all could be sent or kept. @param onlyNew skips runs notified before */
   async #notifyPeriod(period: Pick<NotifiedPeriod, 'from' | 'to'>, onlyNew: boolean): Promise<number | undefined> {
     let seen = 0
     let found: { run: string; row: NotifiedTransfer }[] = []

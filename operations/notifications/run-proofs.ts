@@ -7,12 +7,13 @@ import { proofDespite, proofOf } from '../../temporal/client/visibility/run-proo
 /** Runs that are read at the same time. */
 const atOnce = 4
 
-/** `encrypted`: a process with a key of `temporal.encryption` wrote the run. `temporal`: only Temporal's list says so. */
+/** `encrypted`: written by a process with a key of `temporal.encryption`. `temporal`: by Temporal's list alone. */
 export type Proof = 'encrypted' | 'temporal'
 
 /**
- * The proof of each listed run; undefined for a run that Portage did not write. A run that cannot be read has the proof `temporal`, so that it
- * does not hold up others. Throws what the Temporal client throws if the server is away or refuses Portage.
+ * The proof of each listed run; undefined for a run that Portage did not write. A run that cannot be read has the proof
+ * `temporal`, so that it does not hold up others. Throws what the Temporal client throws if the server is away or
+ * refuses Portage.
  * @param isSealed payloads that are not encrypted are refused
  */
 export function proofsOf(
@@ -28,8 +29,8 @@ export function proofsOf(
 }
 
 /**
- * A notification as it may be signed. The state that a notifier carries comes out of Temporal. If payloads need no encryption, anybody with
- * access to Temporal can write that state, so it must not claim the proof `encrypted`.
+ * A notification as it may be signed. The state that a notifier carries comes out of Temporal. If payloads need no
+ * encryption, anybody with access to Temporal can write that state, so it must not claim the proof `encrypted`.
  */
 export function withProvable(notification: Notification, isSealed: boolean): Notification {
   const { data } = notification

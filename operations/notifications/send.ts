@@ -12,8 +12,8 @@ const timeoutMs = 15_000
 const mostBytes = 16_384
 
 /**
- * The `webhook-id`. A notification that was raised by a signal gets an id that no other kind can have: otherwise anybody with access to Temporal
- * could use up the id of a future delivery, which the receiver would then leave out.
+ * The `webhook-id`. A notification that was raised by a signal gets an id that no other kind can have: otherwise
+ * anybody with access to Temporal could use up the id of a future delivery, which the receiver would then leave out.
  */
 export function wireId({ id, type }: Pick<Notification, 'id' | 'type'>): string {
   return type === 'lane.spending_high' ? idOf('raised', id) : id
@@ -26,7 +26,9 @@ export function bodyOf(notification: Notification): string {
   return JSON.stringify({ type, timestamp: new Date(at).toISOString(), id, sequence: sequenceOf(notification), data })
 }
 
-/** The headers of Standard Webhooks, with a signature for each secret. Throws what reading a secret throws, and Error for a malformed one. */
+/**
+ * The headers of Standard Webhooks, with a signature for each secret. Throws if a secret is unreadable or malformed.
+ */
 export function signedHeaders({ secrets }: Pick<Receiver, 'secrets'>, id: string, body: string, now: Date): Record<string, string> {
   const signatures = secrets.map((secret) => new Webhook(checkedSecret(secret.read())).sign(id, now, body))
   return {
