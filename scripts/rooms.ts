@@ -138,6 +138,7 @@ export const rooms: readonly Room[] = [
       'bridges/registry.ts',
       'intake',
       'lanes',
+      'operations/orders/scope-text.ts',
       'runtime',
       'observability',
     ],

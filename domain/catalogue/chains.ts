@@ -1,4 +1,4 @@
-import { cause, commands, does, fatal, retry, type Row } from './row.ts'
+import { cause, commands, does, fatal, retry, type Row, row } from './row.ts'
 
 const { nodes, reason } = commands
 const disable = `portage node disable <chain> <node> ${reason}`
@@ -73,14 +73,14 @@ export const chainRows = {
   NODE_REFUSED: retry('The node refused the request.', 'Read the message of the node.'),
   CHAIN_ID_MISMATCH: fatal('A node serves another network than configured.', 'Correct the node URL or the networkId of the chain.'),
   TRANSACTION_REFUSED: retry('The node refused the transaction.', 'Read the message of the node.'),
-  HEADERS_UNCHECKED: {
-    title: 'Most nodes show block headers whose hashes do not fit: headers are no longer checked.',
-    remedy: 'Nothing if the chain hashes its headers in its own way. Otherwise find out who is between this process and the nodes.',
-  },
-  SIGNATURES_SLOW: {
-    title: 'Signatures are checked in JavaScript, which is slow: there is no native build of secp256k1.',
-    remedy: 'Build secp256k1 for this platform: npm explore secp256k1 -- npm run install',
-  },
+  HEADERS_UNCHECKED: row(
+    'Most nodes show block headers whose hashes do not fit: headers are no longer checked.',
+    'Nothing if the chain hashes its headers in its own way. Otherwise find out who is between this process and the nodes.',
+  ),
+  SIGNATURES_SLOW: row(
+    'Signatures are checked in JavaScript, which is slow: there is no native build of secp256k1.',
+    'Build secp256k1 for this platform: npm explore secp256k1 -- npm run install',
+  ),
   EFFECT_UNDONE: retry(
     'The chain no longer shows what it showed as final.',
     'Nothing: the transfer is delivered again. Ask the operators of the chain, and consider a larger distance to finality.',

@@ -1,4 +1,4 @@
-import { cause, commands, does, fatal, retry, type Row } from './row.ts'
+import { cause, commands, does, fatal, retry, type Row, row } from './row.ts'
 
 const { activate, doctor, fees, listLanes, nodes, raiseFee, reason, show, showLane } = commands
 
@@ -81,28 +81,28 @@ export const laneRows = {
   },
   LANE_NONE: {
     ...retry('No lane of the target chain takes work.', 'Resume or activate a lane, or add a key for this chain.'),
-    ...cause('lane', does.rechecks, [listLanes, activate]),
+    ...cause('transfers', does.rechecks, [listLanes, activate]),
   },
   LANE_FULL: {
     ...retry(
       'The lane already has as many transactions in flight as its window allows.',
       'Wait for a block. If it lasts, add a key to the chain, or raise the window.',
     ),
-    ...cause('lane', 'Waiting calls are ranked by class and age, and get a nonce as soon as another one is mined.', [listLanes]),
+    ...cause('transfers', 'Waiting calls are ranked by class and age, and get a nonce as soon as another one is mined.', [listLanes]),
   },
   LANE_CONFLICT: fatal('The ledger holds another call for this intent.', 'Report this with the transfer id: this is a bug.'),
-  LANE_KEEPS_TOO_MANY: {
-    title: 'Nearly as many nonces as the lane can keep wait for finality. At the limit it gives no more.',
-    remedy: "Check the chain's finality (portage node list). If it is only slow, add a lane.",
-  },
+  LANE_KEEPS_TOO_MANY: row(
+    'Nearly as many nonces as the lane can keep wait for finality. At the limit it gives no more.',
+    "Check the chain's finality (portage node list). If it is only slow, add a lane.",
+  ),
   NONCE_NOT_FINAL: retry(
     'A nonce that the transfer held may still be mined with its call.',
     'Nothing: this ends once that nonce is final. If it is not mined, start the process with the key of that lane, which fills it with a no-op.',
   ),
-  KEY_USED_ELSEWHERE: {
-    title: 'The key of this lane is used outside Portage. The lane goes on above those nonces.',
-    remedy: 'Find out who else holds the key of this lane: docs/runbooks/KEY_USED_ELSEWHERE.md. Two programs must never share a key.',
-  },
+  KEY_USED_ELSEWHERE: row(
+    'The key of this lane is used outside Portage. The lane goes on above those nonces.',
+    'Find out who else holds the key of this lane: docs/runbooks/KEY_USED_ELSEWHERE.md. Two programs must never share a key.',
+  ),
   SIGNING_REFUSED: {
     ...fatal(
       'The signing policy of the lane does not allow this.',

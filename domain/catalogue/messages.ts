@@ -1,4 +1,4 @@
-import { cause, commands, fatal, retry, type Row } from './row.ts'
+import { cause, commands, fatal, retry, type Row, row } from './row.ts'
 
 /** Messages, before anything is decided about their transfers, and the guardian spies that deliver them. */
 export const messageRows = {
@@ -87,13 +87,12 @@ export const messageRows = {
       'Messages that the guardians have signed came only from their APIs, and late. The next message from the spy or a new subscription ends the cause.',
     ),
   },
-  SPY_BACKLOG: {
-    title: 'Too many messages wait: the spy is not read.',
-    remedy:
-      'Repair what keeps messages from being submitted: portage stuck. The spy is read again once there is room; messages missed until then are fetched from the guardians.',
-  },
-  MESSAGES_LEFT: {
-    title: 'The process stopped before these messages could be submitted.',
-    remedy: 'Nothing if their sources have streams, which fetch them. Otherwise portage transfer submit.',
-  },
+  SPY_BACKLOG: row(
+    'Too many messages wait: the spy is not read.',
+    'Repair what keeps messages from being submitted: portage stuck. The spy is read again once there is room; messages missed until then are fetched from the guardians.',
+  ),
+  MESSAGES_LEFT: row(
+    'The process stopped before these messages could be submitted.',
+    'Nothing if their sources have streams, which fetch them. Otherwise portage transfer submit.',
+  ),
 } satisfies Record<string, Row>

@@ -1,4 +1,4 @@
-import { cause, commands, retry, type Row } from './row.ts'
+import { cause, commands, retry, type Row, row } from './row.ts'
 
 const { reason } = commands
 const list = 'portage notifications list'
@@ -32,21 +32,20 @@ export const notificationRows = {
     ...cause('notifications', waits, [enable]),
   },
   NOTIFIER_UNREACHABLE: retry('The notifier of this receiver did not answer.', 'Check that a worker serves the queue ledger.'),
-  RECEIVER_REFUSES: {
-    title: 'A receiver refuses a notification, which is sent again.',
-    remedy: "Look for the id in the receiver's own log. 401 and 403: does it have the secret? 404 and 3xx: is its url right?",
-  },
-  NOTIFICATION_GIVEN_UP: {
-    title: 'A receiver refused a notification at every try. It is given up.',
-    remedy: 'Repair the receiver, then portage notifications replay.',
-  },
-  RECEIVER_SECRET_UNUSABLE: {
-    title: 'A secret of a receiver cannot be used. The receiver is not notified until it can.',
-    remedy: 'Put whsec_ and 24 to 64 random bytes in base64 there: echo "whsec_$(openssl rand -base64 32)".',
-  },
-  RUN_FOREIGN: {
-    title: 'A run that Portage did not write claims to be a delivery or a reversal. No receiver is notified of it.',
-    remedy:
-      'Somebody else writes to Temporal: find out who reaches it (SECURITY.md), look at the run, and terminate or delete it if it is not yours.',
-  },
+  RECEIVER_REFUSES: row(
+    'A receiver refuses a notification, which is sent again.',
+    "Look for the id in the receiver's own log. 401 and 403: does it have the secret? 404 and 3xx: is its url right?",
+  ),
+  NOTIFICATION_GIVEN_UP: row(
+    'A receiver refused a notification at every try. It is given up.',
+    'Repair the receiver, then portage notifications replay.',
+  ),
+  RECEIVER_SECRET_UNUSABLE: row(
+    'A secret of a receiver cannot be used. The receiver is not notified until it can.',
+    'Put whsec_ and 24 to 64 random bytes in base64 there: echo "whsec_$(openssl rand -base64 32)".',
+  ),
+  RUN_FOREIGN: row(
+    'A run that Portage did not write claims to be a delivery or a reversal. No receiver is notified of it.',
+    'Somebody else writes to Temporal: find out who reaches it (SECURITY.md), look at the run, and terminate or delete it if it is not yours.',
+  ),
 } satisfies Record<string, Row>

@@ -1,4 +1,4 @@
-import { cause, commands, fatal, retry, type Row } from './row.ts'
+import { cause, commands, fatal, retry, type Row, row } from './row.ts'
 
 /** Processes, config, API and access. */
 export const operationRows = {
@@ -31,10 +31,10 @@ export const operationRows = {
     'A file of the archive is not what Portage writes.',
     'Restore the file from a copy, or move it away: the next pass writes what Temporal still has.',
   ),
-  TRACES_LOST: {
-    title: 'Traces could not be sent, and are lost. Transfers go on.',
-    remedy: 'Start the OTLP collector, or correct OTEL_EXPORTER_OTLP_ENDPOINT.',
-  },
+  TRACES_LOST: row(
+    'Traces could not be sent, and are lost. Transfers go on.',
+    'Start the OTLP collector, or correct OTEL_EXPORTER_OTLP_ENDPOINT.',
+  ),
   // Ports and the API.
   API_LISTEN: fatal(
     'The API cannot listen at its address.',
@@ -105,9 +105,8 @@ export const operationRows = {
     'The keys of the access tokens cannot be used.',
     'Run this where the key file is (dataFolder of the config), or list the public keys in access.publicKeys.',
   ),
-  TOKEN_UNLISTED: {
-    title: 'The first access token is not on the list of tokens.',
-    remedy:
-      'The next start lists it. Until then revoke it with the token itself (portage token revoke --stolen) or by removing its key; portage token list.',
-  },
+  TOKEN_UNLISTED: row(
+    'The first access token is not on the list of tokens.',
+    'The next start lists it. Until then revoke it with the token itself (portage token revoke --stolen) or by removing its key; portage token list.',
+  ),
 } satisfies Record<string, Row>

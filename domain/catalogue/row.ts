@@ -43,6 +43,11 @@ export interface CauseRow extends Row {
   readonly next: readonly string[]
 }
 
+/** A code that only log lines or alerts have. */
+export function row(title: string, remedy: string): Row {
+  return { title, remedy }
+}
+
 /** A wrong `retry` costs an endless retry. */
 export function retry(title: string, remedy: string, facts: Pick<ErrorRow, 'waitsForItself'> = {}): ErrorRow {
   return { title, remedy, retriable: true, ...facts }

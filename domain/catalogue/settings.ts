@@ -1,4 +1,4 @@
-import { cause, commands, retry, type Row } from './row.ts'
+import { cause, commands, retry, type Row, row } from './row.ts'
 
 const { reason } = commands
 
@@ -25,20 +25,20 @@ export const settingsRows = {
     ]),
   },
   SETTINGS_UNREACHABLE: retry('The settings workflow did not answer.', 'Check that a worker serves the queue ledger.'),
-  SETTINGS_OLDER: {
-    title: 'The settings are older than before, or gone: Temporal was wiped or restored.',
-    remedy: 'portage settings: halts, denied parties and revoked tokens are ordered again from the checkpoint. Check everything else.',
-  },
-  SETTINGS_RESTORED: {
-    title: 'Temporal had no settings: those of the checkpoint are in force again.',
-    remedy: 'portage settings shows what is in force.',
-  },
-  SETTINGS_ORDERED_AGAIN: {
-    title: 'An order of the checkpoint was missing from the settings, and was given again.',
-    remedy: 'portage settings shows what is in force. End what should not be.',
-  },
-  SETTINGS_CHECKPOINT_UNUSABLE: {
-    title: 'The checkpoint of the settings cannot be used: halts from before a wipe are not known.',
-    remedy: 'portage halt and portage deny what must not run, then correct or remove the file, or the object.',
-  },
+  SETTINGS_OLDER: row(
+    'The settings are older than before, or gone: Temporal was wiped or restored.',
+    'portage settings: halts, denied parties and revoked tokens are ordered again from the checkpoint. Check everything else.',
+  ),
+  SETTINGS_RESTORED: row(
+    'Temporal had no settings: those of the checkpoint are in force again.',
+    'portage settings shows what is in force.',
+  ),
+  SETTINGS_ORDERED_AGAIN: row(
+    'An order of the checkpoint was missing from the settings, and was given again.',
+    'portage settings shows what is in force. End what should not be.',
+  ),
+  SETTINGS_CHECKPOINT_UNUSABLE: row(
+    'The checkpoint of the settings cannot be used: halts from before a wipe are not known.',
+    'portage halt and portage deny what must not run, then correct or remove the file, or the object.',
+  ),
 } satisfies Record<string, Row>

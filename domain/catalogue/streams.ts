@@ -1,4 +1,4 @@
-import { cause, commands, fatal, retry, type Row } from './row.ts'
+import { cause, commands, fatal, retry, type Row, row } from './row.ts'
 
 const { audit, doctor, nodes, reason, showStream } = commands
 
@@ -98,45 +98,44 @@ export const streamRows = {
     'The checkpoint of the stream could not be read or written.',
     'Check streams.checkpoints in the config: the folder and its rights, or the object store.',
   ),
-  CHECKPOINT_DENIED: {
-    title: 'The source denies the block of the checkpoint that a stream began with. The checkpoint is no longer trusted.',
-    remedy: 'Nothing: the blocks are read again. Find out who wrote the checkpoint, or whether the chain was replaced.',
-  },
-  LOGS_HIDDEN: {
-    title: 'The source has transfers that no log of its final blocks showed: a node hides logs.',
-    remedy:
-      'Compare the nodes (portage node list), and disable or replace the one that hides logs. Nothing is lost: the table of the source has the transfers.',
-  },
-  COMPLETIONS_UNKNOWN: {
-    title: 'The target completed numbers that the source does not have.',
-    remedy: 'portage stream audit <stream>; docs/runbooks/STREAM_COUNT.md.',
-  },
-  SOURCE_COUNT_FELL: {
-    title: 'The source counts fewer transfers than its logs have shown. Its blocks are read again.',
-    remedy: 'portage stream show <stream>, and compare the nodes of the source with a block explorer: a node lies or is on a fork.',
-  },
-  SOURCE_FORKED: {
-    title: 'The source was reorganised below finality, or its nodes contradict themselves. Blocks are read again.',
-    remedy: 'portage audit run --chain <chain> --hours 48, and ask what happened to the chain; docs/runbooks/STREAM_FORKED.md.',
-  },
-  STREAM_BEGAN_OTHERWISE: {
-    title: 'A key of the config acts only where a stream begins, and this stream runs already.',
-    remedy: 'Correct the key in the config, or leave it.',
-  },
-  NUMBERS_MISSING: {
-    title: 'Numbers of the stream are missing.',
-    remedy: 'portage stream show <stream> says why each is missing; docs/runbooks/GAP_UNOBSERVED.md.',
-  },
-  TRANSFERS_LOST: {
-    title: 'Open numbers had no workflow. They are started again.',
-    remedy: 'Nothing if Temporal was wiped or restored. Otherwise find out who ends transfers.',
-  },
-  AUDIT_CORRECTED: {
-    title: 'The audit of a stream found numbers listed as open that had ended.',
-    remedy: 'Nothing: the stream is correct now. If it repeats, find out who ends transfers: portage stream show <stream>.',
-  },
-  RUNS_FOREIGN: {
-    title: 'Workflow runs claim numbers of an emitter whose guardians never signed them. They are left out.',
-    remedy: 'Find out who reaches Temporal: Portage did not start these runs. portage transfer show <first>',
-  },
+  CHECKPOINT_DENIED: row(
+    'The source denies the block of the checkpoint that a stream began with. The checkpoint is no longer trusted.',
+    'Nothing: the blocks are read again. Find out who wrote the checkpoint, or whether the chain was replaced.',
+  ),
+  LOGS_HIDDEN: row(
+    'The source has transfers that no log of its final blocks showed: a node hides logs.',
+    'Compare the nodes (portage node list), and disable or replace the one that hides logs. Nothing is lost: the table of the source has the transfers.',
+  ),
+  COMPLETIONS_UNKNOWN: row(
+    'The target completed numbers that the source does not have.',
+    'portage stream audit <stream>; docs/runbooks/STREAM_COUNT.md.',
+  ),
+  SOURCE_COUNT_FELL: row(
+    'The source counts fewer transfers than its logs have shown. Its blocks are read again.',
+    'portage stream show <stream>, and compare the nodes of the source with a block explorer: a node lies or is on a fork.',
+  ),
+  SOURCE_FORKED: row(
+    'The source was reorganised below finality, or its nodes contradict themselves. Blocks are read again.',
+    'portage audit run --chain <chain> --hours 48, and ask what happened to the chain; docs/runbooks/STREAM_FORKED.md.',
+  ),
+  STREAM_BEGAN_OTHERWISE: row(
+    'A key of the config acts only where a stream begins, and this stream runs already.',
+    'Correct the key in the config, or leave it.',
+  ),
+  NUMBERS_MISSING: row(
+    'Numbers of the stream are missing.',
+    'portage stream show <stream> says why each is missing; docs/runbooks/GAP_UNOBSERVED.md.',
+  ),
+  TRANSFERS_LOST: row(
+    'Open numbers had no workflow. They are started again.',
+    'Nothing if Temporal was wiped or restored. Otherwise find out who ends transfers.',
+  ),
+  AUDIT_CORRECTED: row(
+    'The audit of a stream found numbers listed as open that had ended.',
+    'Nothing: the stream is correct now. If it repeats, find out who ends transfers: portage stream show <stream>.',
+  ),
+  RUNS_FOREIGN: row(
+    'Workflow runs claim numbers of an emitter whose guardians never signed them. They are left out.',
+    'Find out who reaches Temporal: Portage did not start these runs. portage transfer show <first>',
+  ),
 } satisfies Record<string, Row>

@@ -1,4 +1,4 @@
-import { cause, commands, does, fatal, retry, type Row } from './row.ts'
+import { cause, commands, does, fatal, retry, type Row, row } from './row.ts'
 
 const { doctor } = commands
 
@@ -65,46 +65,43 @@ export const temporalRows = {
     'The Temporal server does not permit this in the namespace.',
     'Give the API key or certificate access to the named namespace: write for workers and orders, read for queries. An expired API key is refused in the same way.',
   ),
-  TEMPORAL_OPEN: {
-    title: 'Temporal is reached without credentials, or an API key travels in plain text.',
-    remedy: 'Require client certificates or an API key at the Temporal server, and set temporal.tls in the config.',
-  },
-  TEMPORAL_SDK: {
-    title: "Temporal's SDK reports a problem.",
-    remedy: 'Nothing if it passes: the SDK retries by itself. Otherwise check Temporal and the load of this machine.',
-  },
-  API_KEY_ENDS: {
-    title: 'The API key of Temporal expires soon.',
-    remedy: 'Create a new one, and put it into the file of temporal.apiKeyFile, which is read again without a restart.',
-  },
-  VERSION_INACTIVE: {
-    title: 'This version of the workers gets no new work.',
-    remedy: 'portage deploy status, then portage deploy promote.',
-  },
+  TEMPORAL_OPEN: row(
+    'Temporal is reached without credentials, or an API key travels in plain text.',
+    'Require client certificates or an API key at the Temporal server, and set temporal.tls in the config.',
+  ),
+  TEMPORAL_SDK: row(
+    "Temporal's SDK reports a problem.",
+    'Nothing if it passes: the SDK retries by itself. Otherwise check Temporal and the load of this machine.',
+  ),
+  API_KEY_ENDS: row(
+    'The API key of Temporal expires soon.',
+    'Create a new one, and put it into the file of temporal.apiKeyFile, which is read again without a restart.',
+  ),
+  VERSION_INACTIVE: row('This version of the workers gets no new work.', 'portage deploy status, then portage deploy promote.'),
   QUEUE_UNPOLLED: fatal(
     'This process serves a task queue of Temporal, and no longer polls it.',
     'Nothing if a supervisor (systemd, Kubernetes) restarts it: the process ends by itself. Otherwise start it again. Keep its log: this is a bug.',
   ),
-  STEPS_LEFT: {
-    title: 'Steps did not end within the shutdown time, and are left to other processes.',
-    remedy: 'Nothing: the steps run again. If this comes with every stop, raise worker.shutdownForceSeconds.',
-  },
-  WORKFLOW_RESET: {
-    title: 'A workflow was reset to its first task, with its signals and updates.',
-    remedy: 'Find out whether Temporal was set back or a deployment does not replay: docs/runbooks/WORKFLOW_RESET.md.',
-  },
-  WORKFLOW_STUCK: {
-    title: 'The task of a workflow fails again and again, and a reset does not help.',
-    remedy: 'Read the reason. Roll the version back, or give the process its keys: docs/runbooks/WORKFLOW_FAILING.md.',
-  },
-  WORKFLOW_UNANSWERED: {
-    title: 'A workflow did not answer an update, which is sent again.',
-    remedy: 'Check that a worker serves the queue ledger and that Temporal answers: portage stuck.',
-  },
-  PROCESS_NOT_READY: {
-    title: 'A role has no process that is ready, or some of its processes wait.',
-    remedy: 'GET /readyz at the admin port of the process says what it waits for.',
-  },
+  STEPS_LEFT: row(
+    'Steps did not end within the shutdown time, and are left to other processes.',
+    'Nothing: the steps run again. If this comes with every stop, raise worker.shutdownForceSeconds.',
+  ),
+  WORKFLOW_RESET: row(
+    'A workflow was reset to its first task, with its signals and updates.',
+    'Find out whether Temporal was set back or a deployment does not replay: docs/runbooks/WORKFLOW_RESET.md.',
+  ),
+  WORKFLOW_STUCK: row(
+    'The task of a workflow fails again and again, and a reset does not help.',
+    'Read the reason. Roll the version back, or give the process its keys: docs/runbooks/WORKFLOW_FAILING.md.',
+  ),
+  WORKFLOW_UNANSWERED: row(
+    'A workflow did not answer an update, which is sent again.',
+    'Check that a worker serves the queue ledger and that Temporal answers: portage stuck.',
+  ),
+  PROCESS_NOT_READY: row(
+    'A role has no process that is ready, or some of its processes wait.',
+    'GET /readyz at the admin port of the process says what it waits for.',
+  ),
   // Payloads that Temporal keeps encrypted. All retriable: another process may have the key, and no transfer may end
   // for lack of one.
   ENCRYPTION_KEY: retry(
@@ -123,8 +120,8 @@ export const temporalRows = {
     'A payload in Temporal is not what was encrypted.',
     'Check that all processes have the same key under this id. Otherwise somebody who reaches Temporal has changed or moved it: docs/runbooks/WORKFLOW_FAILING.md.',
   ),
-  PAYLOADS_PLAIN: {
-    title: 'Payloads in Temporal are not encrypted.',
-    remedy: 'Set temporal.encryption in the config, with the same key in all processes.',
-  },
+  PAYLOADS_PLAIN: row(
+    'Payloads in Temporal are not encrypted.',
+    'Set temporal.encryption in the config, with the same key in all processes.',
+  ),
 } satisfies Record<string, Row>

@@ -1,4 +1,4 @@
-import { cause, commands, does, fatal, retry, type Row } from './row.ts'
+import { cause, commands, does, fatal, retry, type Row, row } from './row.ts'
 
 const { doctor, fees, listLanes, raiseFee, reason, show } = commands
 
@@ -123,12 +123,12 @@ export const transferRows = {
     remedy: 'Look up the code of the transfer in docs/reference/errors.md.',
     ...cause('unexplained', does.rechecks, [show]),
   },
-  TRANSFER_REOPENED: {
-    title: 'A transfer was closed without an outcome, and is started again.',
-    remedy: 'Find out who ends transfers without Portage. To stop one for good: portage transfer cancel.',
-  },
-  TRANSFER_RESET: {
-    title: 'A transfer made no progress, and is started again.',
-    remedy: 'Nothing if Temporal was set back or restored. Otherwise report it.',
-  },
+  TRANSFER_REOPENED: row(
+    'A transfer was closed without an outcome, and is started again.',
+    'Find out who ends transfers without Portage. To stop one for good: portage transfer cancel.',
+  ),
+  TRANSFER_RESET: row(
+    'A transfer made no progress, and is started again.',
+    'Nothing if Temporal was set back or restored. Otherwise report it.',
+  ),
 } satisfies Record<string, Row>

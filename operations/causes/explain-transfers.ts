@@ -1,8 +1,7 @@
-import type { CauseCode } from '../../domain/catalogue/catalogue.ts'
-import { errorCatalogue, isErrorCode } from '../../domain/catalogue/errors.ts'
+import { causeCatalogue, errorCatalogue, isCauseCode, isErrorCode } from '../../domain/catalogue/catalogue.ts'
 import type { TransferState } from '../../domain/transfer/transfer.ts'
 import type { Facts, TransferFacts } from './facts.ts'
-import { type Finding, rowOf } from './finding.ts'
+import type { Finding } from './finding.ts'
 
 /** The usual longest time in a state, ms. `included` waits for finality, which takes half an hour on some chains. */
 const usualMs: Partial<Record<TransferState, number>> = {
@@ -51,19 +50,13 @@ function groupBy(transfers: readonly TransferFacts[], key: (transfer: TransferFa
   return [...groups.values()]
 }
 
-/** Causes that only the codes of transfers show. */
-const own: ReadonlySet<string> = new Set<CauseCode>([
-  ...(['LANE_NONE', 'LANE_FULL', 'INTERNAL', 'GUARDIAN_SET_UNKNOWN', 'SIGNING_REFUSED', 'CALL_UNJUSTIFIED', 'SIGNER_OFFLINE'] as const),
-  ...(['BRIDGE_PAUSED', 'BRIDGE_ROLE_MISSING', 'BRIDGE_POOL_EMPTY', 'BRIDGE_BUDGET', 'BRIDGE_CAP', 'NATIVE_NOT_FINAL'] as const),
-  ...(['FEE_CEILING', 'FEE_LIMIT', 'FEE_BELOW_COST', 'WRAPPER_MISSING', 'QUARANTINED'] as const),
-])
-
 const words: Partial<Record<TransferState, string>> = { parked: 'Parked', waiting: 'Waiting' }
 
 function explainGroup(group: readonly TransferFacts[], at: number): Finding {
   const [first] = group as [TransferFacts]
   const { state, code, bridge, sourceChain, targetChain } = first
-  const row = rowOf(code !== undefined && own.has(code) ? code : undefined, state === 'parked' ? 'TRANSFERS_PARKED' : 'TRANSFERS_WAIT')
+  const isOwn = isCauseCode(code) && causeCatalogue[code].severity === 'transfers'
+  const row = isOwn ? code : state === 'parked' ? 'TRANSFERS_PARKED' : 'TRANSFERS_WAIT'
   const reason = group.find(({ failure }) => failure !== undefined)?.failure
   const title = isErrorCode(code) ? errorCatalogue[code].title : 'no process reported a reason'
   const place = state === 'waiting' ? `${bridge}:${sourceChain}:${targetChain}` : 'failing'

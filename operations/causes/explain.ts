@@ -2,6 +2,7 @@ import { configuredStreams } from '../../bridges/registry.ts'
 import type { Cause } from '../../domain/catalogue/cause.ts'
 import type { Config } from '../../config/schema/schema.ts'
 import { haltOf, type HaltScope } from '../../domain/settings/settings.ts'
+import { haltScopeText } from '../orders/scope-text.ts'
 import { explainChains } from './explain-chains.ts'
 import { explainLanes } from './explain-lanes.ts'
 import { explainReceivers } from './explain-receivers.ts'
@@ -90,7 +91,7 @@ function explainHalts({ settings }: Facts): Finding[] {
   return halts.map((halt): Finding => {
     const holds = (transfer: TransferFacts) =>
       goesOn(transfer) && mayWaitForHalt(transfer) && haltOf({ halts: [halt] }, transfer) !== undefined
-    const what = `${halt.by} has halted ${scopeText(halt.scope)}: ${halt.reason}`
+    const what = `Halted by ${halt.by} (${haltScopeText(halt.scope)}): ${halt.reason}`
     const values = { scope: scopeOptions(halt.scope) }
     return { row: 'HALTED', what, since: halt.at, asOf: settings.asOf, where: { kind: 'settings', id: values.scope }, values, holds }
   })
@@ -106,16 +107,6 @@ function scopeOptions({ bridge, chain, sourceChain, targetChain }: HaltScope): s
   const options = { bridge, chain, source: sourceChain, target: targetChain }
   const given = Object.entries(options).flatMap(([name, value]) => (value === undefined ? [] : [`--${name} ${value}`]))
   return given.join(' ') || '--all'
-}
-
-function scopeText({ bridge, chain, sourceChain, targetChain }: HaltScope): string {
-  const parts = [
-    bridge && `the bridge ${bridge}`,
-    chain && `the chain ${chain}`,
-    sourceChain && `transfers from ${sourceChain}`,
-    targetChain && `transfers to ${targetChain}`,
-  ]
-  return parts.filter(Boolean).join(', ') || 'everything'
 }
 
 function explainFailing({ failing, at }: Facts): Finding[] {

@@ -1,4 +1,4 @@
-import { type CauseCode, causeCatalogue, isCauseCode } from '../../domain/catalogue/catalogue.ts'
+import { type CauseCode, causeCatalogue } from '../../domain/catalogue/catalogue.ts'
 import { type Cause, type CauseValues, commandsOf } from '../../domain/catalogue/cause.ts'
 import { printable } from '../../domain/text/printable.ts'
 import type { TransferFacts } from './facts.ts'
@@ -89,11 +89,6 @@ export function ranked(findings: readonly Finding[], transfers: readonly Transfe
       a.cause.where.id.localeCompare(b.cause.where.id),
   )
   return sorted.map(({ cause }) => cause)
-}
-
-/** The cause of a code of a transfer, if it is one. */
-export function rowOf(code: string | undefined, other: CauseCode): CauseCode {
-  return code !== undefined && isCauseCode(code) ? code : other
 }
 
 /** A parked transfer goes on only by an order. */

@@ -7,7 +7,7 @@ const { max, min, rate, increase } = queries('chain')
 export const chains: Dashboard = {
   name: 'chains',
   title: 'chains and nodes',
-  description: 'Whether chains make blocks and nodes tell of them, and what we ask them.',
+  description: 'Blocks of the chains, and the state and load of their nodes.',
   filters: [['chain', 'portage_head_height']],
   rows: [
     {
@@ -15,12 +15,12 @@ export const chains: Dashboard = {
       panels: [
         {
           ...{ title: 'Age of the head', unit: 's' },
-          description: 'Of the freshest process. Of a chain that stands, or nodes that stand, it grows.',
+          description: 'By the freshest process. It grows while the chain or all of its nodes have stopped.',
           series: [[min('chain', 'portage_head_age_seconds'), '{{ chain }}']],
         },
         {
           ...{ title: 'Height', unit: 'none' },
-          description: 'Of the latest block, and of the latest final one.',
+          description: 'The latest block, and the latest final one.',
           series: [
             [max('chain', 'portage_head_height'), '{{ chain }}'],
             [max('chain', 'portage_finalized_height'), '{{ chain }}: final'],
@@ -33,12 +33,13 @@ export const chains: Dashboard = {
         },
         {
           ...{ title: 'Reorganisations', unit: 'short' },
-          description: 'Times that blocks were rolled back, as the process saw them that saw most.',
+          description: 'Times that blocks were rolled back, by the process that saw most of them.',
           series: [[`max by (chain) (${increase('chain, instance', 'portage_reorgs_total')})`, '{{ chain }}']],
         },
         {
           ...{ title: 'Deepest reorganisation', unit: 'short' },
-          description: 'Blocks that were rolled back at once, since the processes started. Near the depth of finality: raise it.',
+          description:
+            'Most blocks that were rolled back together since the processes started. If it is near the depth of finality, raise that.',
           series: [[max('chain', 'portage_reorg_depth_blocks'), '{{ chain }}']],
         },
         {
@@ -58,7 +59,7 @@ export const chains: Dashboard = {
         },
         {
           ...{ title: 'Blocks behind the best node', unit: 'short' },
-          description: 'Where it was compared.',
+          description: 'Only nodes that were compared.',
           series: [[max('chain, node', 'portage_node_lag_blocks'), '{{ chain }}: {{ node }}']],
         },
         {
@@ -78,7 +79,7 @@ export const chains: Dashboard = {
         },
         {
           ...{ title: 'Calls by node', unit: 'reqps' },
-          description: "To hold against what the node's provider allows.",
+          description: "Compare with the limit of the node's provider.",
           series: [[rate('chain, node', 'portage_rpc_calls_total'), '{{ chain }}: {{ node }}']],
         },
       ],

@@ -3,11 +3,11 @@ import { queries } from './query.ts'
 
 const { max, min, sum, rate, countRate, within, quantile } = queries()
 
-/** What to look at first. */
+/** The first dashboard to look at. */
 export const fleet: Dashboard = {
   name: 'fleet',
   title: 'fleet',
-  description: 'Whether the fleet is well, and what it delivers. The other dashboards say why not.',
+  description: 'The health of the fleet, and its deliveries. The other dashboards show causes.',
   filters: [],
   rows: [
     {
@@ -15,14 +15,14 @@ export const fleet: Dashboard = {
       panels: [
         {
           ...{ title: 'Alerts', unit: 'none' },
-          description: 'Of deploy/prometheus/alerts.yml, those that fire; docs/operate/monitor/alerts.md says what to do.',
+          description: 'Alerts of deploy/prometheus/alerts.yml that fire. Their runbooks: docs/runbooks/README.md.',
           series: [
             ['count by (alertname, severity) (ALERTS{alertstate="firing", alertname=~"Portage.+"})', '{{ alertname }} ({{ severity }})'],
           ],
         },
         {
           ...{ title: 'Processes that are ready', unit: 'none' },
-          description: 'By role. One that waits for Temporal or for its chains is alive and not ready.',
+          description: 'By role. A process that waits for Temporal or for its chains is alive and not ready.',
           series: [[sum('role', 'portage_process_ready'), '{{ role }}']],
         },
         {
@@ -36,43 +36,43 @@ export const fleet: Dashboard = {
       ],
     },
     {
-      title: 'What is promised (docs/operate/monitor/objectives.md)',
+      title: 'Objectives (docs/operate/monitor/objectives.md)',
       panels: [
         {
           ...{ title: 'Delivered in time', unit: 'percentunit', most: 1 },
           description:
-            'Share of the transfers that were delivered, and final, within 5 minutes of when they were seen. Promised: 99 % of a month.',
+            'Share of transfers that were delivered and final within 5 minutes after they were seen. Objective: 99 % of a month.',
           series: [[within('300', 'chain, bridge', 'portage_transfer_seconds'), '{{ bridge }} to {{ chain }}']],
         },
         {
           ...{ title: 'Streams that are fresh', unit: 'percentunit', most: 1 },
           description:
-            'Share of the last hour in which a stream had read every block that was final a minute before. Promised: 99.9 % of a month.',
+            'Share of the last hour in which a stream had read every block that was final a minute before. Objective: 99.9 % of a month.',
           series: [['min by (stream) (avg_over_time(portage:stream_fresh[1h]))', '{{ stream }}']],
         },
         {
-          ...{ title: 'Spent of what a key may spend', unit: 'percentunit', most: 1 },
-          description: 'By hour and day. From 80 % on an alert; at 100 % the signer refuses.',
+          ...{ title: 'Share of the spending limit', unit: 'percentunit', most: 1 },
+          description: 'By hour and day. An alert fires at 80 %; the signer refuses at 100 %.',
           series: [['max by (lane, window) (portage:lane_spent:ratio)', '{{ lane }} ({{ window }})']],
         },
       ],
     },
     {
-      title: 'What it does',
+      title: 'Work',
       panels: [
         {
           ...{ title: 'Delivered per second', unit: 'cps' },
-          description: 'Transfers that we delivered and that are final.',
+          description: 'Transfers that Portage delivered and that are final.',
           series: [[countRate('chain, bridge', 'portage_transfer_seconds'), '{{ bridge }} to {{ chain }}']],
         },
         {
           ...{ title: 'Seen to delivered, 95 %', unit: 's' },
-          description: 'So long at most took 95 of 100, the finality of the target included.',
+          description: '95 of 100 transfers took at most this long, with the finality of the target.',
           series: [[quantile(0.95, 'chain, bridge', 'portage_transfer_seconds'), '{{ bridge }} to {{ chain }}']],
         },
         {
           ...{ title: 'API: requests by status', unit: 'reqps' },
-          description: 'Of the REST API. 401 and 403: docs/operate/access.md. 503: Temporal, a node or a guardian API is away.',
+          description: 'The REST API. 401 and 403: docs/operate/access.md. 503: Temporal, a node or a guardian API is away.',
           series: [[rate('status', 'portage_api_requests_total'), '{{ status }}']],
         },
         {
@@ -93,7 +93,7 @@ export const fleet: Dashboard = {
         {
           ...{ title: 'Version of the settings', unit: 'none' },
           description:
-            'Least and greatest that a process uses. They are apart for seconds after a change; for longer, a process does not hear of changes.',
+            'Least and greatest that a process uses. They differ for seconds after a change. If they differ for longer, a process gets no changes.',
           series: [
             [min('', 'portage_settings_version'), 'least'],
             [max('', 'portage_settings_version'), 'greatest'],
@@ -105,23 +105,23 @@ export const fleet: Dashboard = {
       title: 'Notifications (docs/operate/notifications.md)',
       panels: [
         {
-          ...{ title: 'Taken per second', unit: 'cps' },
+          ...{ title: 'Sent per second', unit: 'cps' },
           description: 'By receiver and type.',
           series: [[rate('receiver, type', 'portage_notifications_sent_total'), '{{ receiver }} {{ type }}']],
         },
         {
           ...{ title: 'Tries that failed, per second', unit: 'cps' },
-          description: 'refused: it answers and does not take it. failed: it does not answer, or asks to wait. gone: it wants no more.',
+          description: 'refused: the receiver answered with an error. failed: it did not answer, or asked to wait. gone: it wants no more.',
           series: [[rate('receiver, kind', 'portage_notifications_failed_total'), '{{ receiver }} {{ kind }}']],
         },
         {
-          ...{ title: 'Waiting to be told', unit: 'short' },
-          description: 'What was not taken; of a receiver that is told nothing also what only Temporal has.',
+          ...{ title: 'Waiting', unit: 'short' },
+          description: 'Notifications that were not taken. For a receiver that is not notified, also those that only Temporal has.',
           series: [[max('receiver', 'portage_notifications_waiting'), '{{ receiver }}']],
         },
         {
-          ...{ title: 'Oldest that was not taken', unit: 's' },
-          description: 'Above a quarter of an hour an alert. A receiver that is disabled is told nothing.',
+          ...{ title: 'Oldest waiting notification', unit: 's' },
+          description: 'An alert fires after a quarter of an hour. A disabled receiver is not notified.',
           series: [
             [max('receiver', 'portage_notification_oldest_unsent_seconds'), '{{ receiver }}'],
             [max('receiver, why', 'portage_notification_receiver_disabled'), '{{ receiver }} disabled ({{ why }})'],

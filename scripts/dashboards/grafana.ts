@@ -1,18 +1,17 @@
 import type { Filter } from './query.ts'
 
-/** Units of Grafana, as far as we use them. */
+/** The units of Grafana that are used here. */
 type Unit = 'short' | 'none' | 's' | 'bytes' | 'percentunit' | 'cps' | 'reqps'
 
 export interface Panel {
   readonly title: string
-  /** What it tells, and what to make of it. */
   readonly description: string
   readonly unit: Unit
-  /** Expressions with what their series are called: `{{ label }}` is a label's value. */
+  /** Expressions and the names of their series. `{{ label }}` is the value of a label. */
   readonly series: readonly (readonly [expr: string, legend: string])[]
   /** One figure for each series instead of a graph. */
   readonly figure?: true
-  /** For on and off, and states: the scale ends here. */
+  /** End of the scale, for states. */
   readonly most?: number
 }
 
@@ -22,7 +21,7 @@ export interface Row {
 }
 
 export interface Dashboard {
-  /** Of the file and the address in Grafana; does not change. */
+  /** Names the file and the address in Grafana. It does not change. */
   readonly name: string
   readonly title: string
   readonly description: string

@@ -8,15 +8,15 @@ const coins = (expr: string) => `${expr} / 1e18`
 export const lanes: Dashboard = {
   name: 'lanes',
   title: 'lanes',
-  description: 'Keys: whether they work, what is on its way, what they have and spend.',
+  description: 'Keys: their states, nonces in flight, balances and spending.',
   filters: [['lane', 'portage_lane_state']],
   rows: [
     {
-      title: 'Do they work?',
+      title: 'State',
       panels: [
         {
           ...{ title: 'States', unit: 'none', most: 1 },
-          description: 'active is well. funds, paused, draining, forbidden and replaced take no transfers.',
+          description: 'active works. funds, paused, draining, forbidden and replaced take no transfers.',
           series: [[`${max('lane, state', 'portage_lane_state')} == 1`, '{{ lane }}: {{ state }}']],
         },
         {
@@ -32,11 +32,11 @@ export const lanes: Dashboard = {
       ],
     },
     {
-      title: 'On its way',
+      title: 'In flight',
       panels: [
         {
           ...{ title: 'In flight, of the window', unit: 'short' },
-          description: 'Nonces that are granted and not yet mined, beside the most that may be.',
+          description: 'Nonces that are granted and not yet mined, and the limit.',
           series: [
             [max('lane', 'portage_lane_in_flight'), '{{ lane }}'],
             [max('lane', 'portage_lane_window'), '{{ lane }}: window'],
@@ -44,7 +44,7 @@ export const lanes: Dashboard = {
         },
         {
           ...{ title: 'Wait for a nonce', unit: 'short' },
-          description: 'Calls of this key, over all processes. With a full window: more keys, or a larger window.',
+          description: 'Calls of this key, over all processes. If the window is full: more keys, or a larger window.',
           series: [[sum('lane', 'portage_lane_waiting'), '{{ lane }}']],
         },
         {
@@ -54,7 +54,7 @@ export const lanes: Dashboard = {
         },
         {
           ...{ title: 'Nonces kept until they are final', unit: 'short' },
-          description: 'At the limit the lane gives none.',
+          description: 'At the limit the lane gives no nonces.',
           series: [
             [max('lane', 'portage_lane_kept_entries'), '{{ lane }}'],
             [max('lane', 'portage_lane_kept_entries_limit'), '{{ lane }}: limit'],
@@ -67,22 +67,22 @@ export const lanes: Dashboard = {
       panels: [
         {
           ...{ title: 'Balance', unit: 'short' },
-          description: 'Coins, as the key’s process last read it.',
+          description: 'Coins, as last read by the process with the key.',
           series: [[coins(min('lane', 'portage_lane_balance_wei')), '{{ lane }}']],
         },
         {
           ...{ title: 'Spent', unit: 'short' },
-          description: 'Coins that were signed for within an hour and a day, by the dearest attempt of each nonce.',
+          description: 'Coins that were signed for within an hour and a day, by the most expensive attempt of each nonce.',
           series: [[coins(max('lane, window', 'portage_lane_spent_wei')), '{{ lane }} ({{ window }})']],
         },
         {
-          ...{ title: 'May spend', unit: 'short' },
-          description: 'Coins per hour and day, by the config.',
+          ...{ title: 'Spending limit', unit: 'short' },
+          description: 'Coins per hour and day, from the config.',
           series: [[coins(max('lane, window', 'portage_lane_spending_limit_wei')), '{{ lane }} ({{ window }})']],
         },
         {
           ...{ title: 'Raises', unit: 'short' },
-          description: 'Further attempts: call, the same with a higher fee; noop, in its place.',
+          description: 'Further attempts. call: the same call with a higher fee. noop: a no-op in its place.',
           series: [[increase('lane, kind', 'portage_lane_raises_total'), '{{ lane }}: {{ kind }}']],
         },
         {
@@ -105,12 +105,12 @@ export const lanes: Dashboard = {
         },
         {
           ...{ title: 'Members of a batch, mean', unit: 'short' },
-          description: 'One: batches bring nothing. The most that a route takes: transfers wait for room.',
+          description: 'At 1, batches save nothing. At the limit of a route, transfers wait for room.',
           series: [[`${rate('lane', 'portage_batch_members_total')} / ${rate('lane', 'portage_batches_total')}`, '{{ lane }}']],
         },
         {
-          ...{ title: 'How batches ended, and splits', unit: 'short' },
-          description: 'reverted: another relayer was first. A split is a simulation that reverted: nothing was sent.',
+          ...{ title: 'Outcomes of batches, and splits', unit: 'short' },
+          description: 'reverted: another relayer was first. A split follows a simulation that reverted: nothing was sent.',
           series: [
             [increase('lane, state', 'portage_batches_ended_total'), '{{ lane }}: {{ state }}'],
             [increase('lane', 'portage_batches_split_total'), '{{ lane }}: split'],

@@ -15,10 +15,7 @@ const window = '$__rate_interval'
 
 /** Expressions for one dashboard: each selector has the dashboard's filters, where its metric has their labels. */
 export function queries(...filters: readonly Filter[]) {
-  /**
-   * @param part of a histogram: bucket, count or sum @param matchers such as `state="parked"`. Throws Error for a
-   * metric or a label that there is not.
-   */
+  /** Throws Error for an unknown metric or label. @param part for histograms @param matchers such as `state="parked"` */
   function select(
     name: string,
     { part, matchers = [] }: { readonly part?: 'bucket' | 'count' | 'sum'; readonly matchers?: readonly string[] } = {},
@@ -36,29 +33,25 @@ export function queries(...filters: readonly Filter[]) {
   const by = (labels: string) => (labels === '' ? '' : ` by (${labels})`)
 
   return {
-    /** What every process that knows it says alike. */
+    /** For gauges that have the same value in every process. */
     max: (labels: string, name: string, ...matchers: string[]) => `max${by(labels)} (${select(name, { matchers })})`,
     min: (labels: string, name: string, ...matchers: string[]) => `min${by(labels)} (${select(name, { matchers })})`,
-    /** Of what each process has a part of its own. */
+    /** For gauges of which each process has its own part. */
     sum: (labels: string, name: string, ...matchers: string[]) => `sum${by(labels)} (${select(name, { matchers })})`,
-    /** Of a counter, per second. */
+    /** A counter per second. */
     rate: (labels: string, name: string, ...matchers: string[]) => `sum${by(labels)} (rate(${select(name, { matchers })}[${window}]))`,
-    /** Of a counter, so many in what the graph shows per point. */
+    /** The growth of a counter between two points of the graph. */
     increase: (labels: string, name: string, ...matchers: string[]) =>
       `sum${by(labels)} (increase(${select(name, { matchers })}[${window}]))`,
-    /** Of a histogram: observations per second. */
+    /** Observations of a histogram per second. */
     countRate: (labels: string, name: string, ...matchers: string[]) =>
       `sum${by(labels)} (rate(${select(name, { part: 'count', matchers })}[${window}]))`,
-    /** Of a histogram. */
     mean: (labels: string, name: string, ...matchers: string[]) =>
       `sum${by(labels)} (rate(${select(name, { part: 'sum', matchers })}[${window}])) / sum${by(labels)} (rate(${select(name, { part: 'count', matchers })}[${window}]))`,
-    /** Of a histogram. @param share 0.95: 95 % took no longer */
+    /** @param share 0.95: 95 % took no longer */
     quantile: (share: number, labels: string, name: string, ...matchers: string[]) =>
       `histogram_quantile(${share}, sum${by(['le', labels].filter((one) => one !== '').join(', '))} (rate(${select(name, { part: 'bucket', matchers })}[${window}])))`,
-    /**
-     * Of a histogram: the share of observations within a bucket's bound. @param bound whole: `300`, which Prometheus 3
-     * keeps as `300.0`
-     */
+    /** The share of observations within a bucket. @param bound `300`; Prometheus 3 keeps it as `300.0` */
     within: (bound: string, labels: string, name: string) =>
       `sum${by(labels)} (rate(${select(name, { part: 'bucket', matchers: [`le=~"${bound}(\\\\.0)?"`] })}[${window}])) / sum${by(labels)} (rate(${select(name, { part: 'count' })}[${window}]))`,
   }

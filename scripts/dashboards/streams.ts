@@ -7,7 +7,7 @@ const { max, min } = queries('stream')
 export const streams: Dashboard = {
   name: 'streams',
   title: 'streams',
-  description: 'Numbered sources: how far they are read, and whether anything is missed (docs/operate/streams.md).',
+  description: 'Numbered sources: progress, gaps and alarms (docs/operate/streams.md).',
   filters: [['stream', 'portage_stream_open']],
   rows: [
     {
@@ -15,17 +15,17 @@ export const streams: Dashboard = {
       panels: [
         {
           ...{ title: 'Alarms', unit: 'none', most: 1 },
-          description: '1 while a stream raises it; docs/operate/streams.md says what to do.',
+          description: '1 while a stream raises it: docs/operate/streams.md.',
           series: [[`${max('stream, kind', 'portage_stream_alarm')} == 1`, '{{ stream }}: {{ kind }}']],
         },
         {
           ...{ title: 'Numbers in gaps', unit: 'short' },
-          description: 'Known to exist, and not seen or to be started again.',
+          description: 'Known to exist, and not seen, or to be started again.',
           series: [[max('stream, state', 'portage_stream_gaps'), '{{ stream }}: {{ state }}']],
         },
         {
           ...{ title: 'Age of the oldest gap', unit: 's' },
-          description: 'From an hour on an alert.',
+          description: 'An alert fires after an hour.',
           series: [[max('stream', 'portage_stream_oldest_gap_seconds'), '{{ stream }}']],
         },
         {
@@ -40,7 +40,7 @@ export const streams: Dashboard = {
         },
         {
           ...{ title: 'Open, parked', unit: 'short' },
-          description: 'Started and not resolved, of these parked. A full stream starts nothing more.',
+          description: 'Started and not resolved, and those of them that are parked. A full stream starts nothing more.',
           series: [
             [max('stream', 'portage_stream_open'), '{{ stream }}'],
             [max('stream', 'portage_stream_parked'), '{{ stream }}: parked'],
@@ -49,7 +49,7 @@ export const streams: Dashboard = {
       ],
     },
     {
-      title: 'How far they are read',
+      title: 'Progress',
       panels: [
         {
           ...{ title: 'Cursor', unit: 'none' },
@@ -58,17 +58,17 @@ export const streams: Dashboard = {
         },
         {
           ...{ title: 'Blocks behind the final head', unit: 'short' },
-          description: 'As the freshest process sees it.',
+          description: 'By the freshest process.',
           series: [[min('stream', 'portage_stream_lag_blocks'), '{{ stream }}']],
         },
         {
-          ...{ title: 'Left of backfills', unit: 'short' },
+          ...{ title: 'Rest of backfills', unit: 'short' },
           description: 'Blocks that a backfill has yet to read.',
           series: [[max('stream', 'portage_stream_backfill_left_blocks'), '{{ stream }}']],
         },
         {
           ...{ title: 'Paused', unit: 'none', most: 1 },
-          description: '1 while an operator has paused it.',
+          description: '1 while it is paused by an operator.',
           series: [[max('stream', 'portage_stream_paused'), '{{ stream }}']],
         },
         {

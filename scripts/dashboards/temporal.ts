@@ -3,11 +3,10 @@ import { queries } from './query.ts'
 
 const { max, sum, rate, increase, quantile } = queries('task_queue')
 
-/** Temporal as our processes see it, and their workers. */
 export const temporal: Dashboard = {
   name: 'temporal',
   title: 'Temporal and workers',
-  description: "Temporal as Portage's processes see it, and their workers: metrics of its SDK, and workflows that stand still.",
+  description: "Temporal and the workers of Portage: metrics of Temporal's SDK, and stuck workflows.",
   filters: [['task_queue', 'temporal_worker_task_slots_available']],
   rows: [
     {
@@ -20,7 +19,7 @@ export const temporal: Dashboard = {
         },
         {
           ...{ title: 'Reset', unit: 'short' },
-          description: 'Because their history does not replay, or their tasks were not answered.',
+          description: 'Their history did not replay, or their tasks were not answered.',
           series: [[increase('type', 'portage_workflows_reset_total'), '{{ type }}']],
         },
         {
@@ -44,12 +43,12 @@ export const temporal: Dashboard = {
         },
         {
           ...{ title: 'Time of a task, 95 %', unit: 's' },
-          description: 'In the process. Above a second: its CPU is full.',
+          description: 'In the process. Above a second its CPU is full.',
           series: [[quantile(0.95, 'workflow_type', 'temporal_workflow_task_execution_latency_seconds'), '{{ workflow_type }}']],
         },
         {
           ...{ title: 'Time of a replay, 95 %', unit: 's' },
-          description: 'Of workflows that were not in memory.',
+          description: 'Workflows that were not in memory.',
           series: [[quantile(0.95, 'workflow_type', 'temporal_workflow_task_replay_latency_seconds'), '{{ workflow_type }}']],
         },
       ],
@@ -59,7 +58,7 @@ export const temporal: Dashboard = {
       panels: [
         {
           ...{ title: 'Workflow tasks wait, 95 %', unit: 's' },
-          description: 'In their queue. It grows where there are too few processes.',
+          description: 'In their queue. It grows if there are too few processes.',
           series: [[quantile(0.95, 'task_queue', 'temporal_workflow_task_schedule_to_start_latency_seconds'), '{{ task_queue }}']],
         },
         {
@@ -69,7 +68,7 @@ export const temporal: Dashboard = {
         },
         {
           ...{ title: 'Slots', unit: 'short' },
-          description: 'In use and free, of all processes. None free: steps wait.',
+          description: 'In use and free, over all processes. If none is free, steps wait.',
           series: [
             [sum('task_queue, worker_type', 'temporal_worker_task_slots_used'), '{{ task_queue }}, {{ worker_type }}: used'],
             [sum('task_queue, worker_type', 'temporal_worker_task_slots_available'), '{{ task_queue }}, {{ worker_type }}: free'],
@@ -77,7 +76,7 @@ export const temporal: Dashboard = {
         },
         {
           ...{ title: 'Pollers', unit: 'short' },
-          description: '0: nobody serves the queue.',
+          description: '0: no process serves the queue.',
           series: [[sum('task_queue, poller_type', 'temporal_num_pollers'), '{{ task_queue }}: {{ poller_type }}']],
         },
         {
@@ -90,7 +89,7 @@ export const temporal: Dashboard = {
         },
         {
           ...{ title: 'Steps that failed', unit: 'short' },
-          description: 'They are tried again; the transfer has the reason.',
+          description: 'They are retried; the transfer has the reason.',
           series: [
             [
               increase('activity_type, failure_reason', 'temporal_activity_execution_failed_total'),
@@ -100,7 +99,7 @@ export const temporal: Dashboard = {
         },
         {
           ...{ title: 'Workflows in memory', unit: 'short' },
-          description: 'Of all processes.',
+          description: 'Over all processes.',
           series: [[sum('task_queue', 'temporal_sticky_cache_size'), '{{ task_queue }}']],
         },
         {
@@ -119,7 +118,7 @@ export const temporal: Dashboard = {
       panels: [
         {
           ...{ title: 'Requests', unit: 'reqps' },
-          description: 'By operation; those that wait for work apart.',
+          description: 'By operation. Long ones wait for work.',
           series: [
             [rate('operation', 'temporal_request_total'), '{{ operation }}'],
             [rate('operation', 'temporal_long_request_total'), '{{ operation }} (long)'],
@@ -127,7 +126,7 @@ export const temporal: Dashboard = {
         },
         {
           ...{ title: 'Failures', unit: 'reqps' },
-          description: 'RESOURCE_EXHAUSTED: limits of the server. UNAVAILABLE: it is away.',
+          description: 'RESOURCE_EXHAUSTED: limits of the server. UNAVAILABLE: the server is away.',
           series: [
             [rate('operation, status_code', 'temporal_request_failure_total'), '{{ operation }}: {{ status_code }}'],
             [rate('operation, status_code', 'temporal_long_request_failure_total'), '{{ operation }}: {{ status_code }} (long)'],

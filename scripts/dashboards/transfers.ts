@@ -8,11 +8,11 @@ const coins = (expr: string) => `${expr} / 1e18`
 export const transfers: Dashboard = {
   name: 'transfers',
   title: 'transfers',
-  description: 'From the message to the effect: what came in, how far it is, how long each step takes, what waits and why.',
+  description: 'From the message to the effect: intake, states, duration of each step, and reasons for waiting.',
   filters: [['chain', 'portage_head_height']],
   rows: [
     {
-      title: 'What comes in',
+      title: 'Intake',
       panels: [
         {
           ...{ title: 'Messages', unit: 'cps' },
@@ -21,25 +21,26 @@ export const transfers: Dashboard = {
         },
         {
           ...{ title: 'Became transfers', unit: 'cps' },
-          description: 'status=known: the message was one already.',
+          description: 'status=known: the transfer existed already.',
           series: [[rate('via, bridge, status', 'portage_intake_started_total'), '{{ bridge }} by {{ via }}: {{ status }}']],
         },
         {
           ...{ title: 'Refused', unit: 'cps' },
-          description: 'Before an id was taken, by error code (docs/reference/errors.md).',
+          description: 'Before they got an id, by error code (docs/reference/errors.md).',
           series: [[rate('bridge, code', 'portage_intake_refused_total'), '{{ bridge }}: {{ code }}']],
         },
         {
           ...{ title: 'Guardian spy', unit: 'none', most: 1 },
-          description: 'connected: 1 while a process has a subscription. paused: 1 while one does not read, since too much waits.',
+          description:
+            'connected: 1 while a process has a subscription. paused: 1 while a process does not read because too many messages wait.',
           series: [
             [max('bridge', 'portage_spy_connected'), '{{ bridge }} connected'],
             [max('bridge', 'portage_spy_paused'), '{{ bridge }} paused'],
           ],
         },
         {
-          ...{ title: "Spy's messages that wait", unit: 'short' },
-          description: 'Being submitted, or waiting for that; of these with a guardian set that is not known yet.',
+          ...{ title: 'Waiting messages of the spy', unit: 'short' },
+          description: 'Messages that are being submitted or wait, and those with a guardian set that is not known yet.',
           series: [
             [sum('bridge', 'portage_spy_kept'), '{{ bridge }}'],
             [sum('bridge', 'portage_spy_unknown_sets'), '{{ bridge }}: unknown set'],
@@ -48,7 +49,7 @@ export const transfers: Dashboard = {
       ],
     },
     {
-      title: 'How far they are',
+      title: 'States',
       panels: [
         {
           ...{ title: 'Transfers by state', unit: 'short' },
@@ -62,12 +63,12 @@ export const transfers: Dashboard = {
         },
         {
           ...{ title: 'Wait at a gate', unit: 'short' },
-          description: 'A bridge does not let them in now: budget, pause, role.',
+          description: 'A bridge refuses them for now: budget, pause, role.',
           series: [[sum('route, code', 'portage_gate_waiting'), '{{ route }}: {{ code }}']],
         },
         {
-          ...{ title: 'Set aside', unit: 'short' },
-          description: 'Deliveries that were simulated well and reverted: their recipient, token or batch waits.',
+          ...{ title: 'Quarantined', unit: 'short' },
+          description: 'Deliveries that were simulated without error and reverted: their recipient, token or batch waits.',
           series: [[increase('chain, kind', 'portage_quarantines_total'), '{{ chain }}: {{ kind }}']],
         },
         {
@@ -87,21 +88,21 @@ export const transfers: Dashboard = {
       ],
     },
     {
-      title: 'How long it takes',
+      title: 'Duration',
       panels: [
         ...[0.5, 0.95, 0.99].map((share) => ({
           ...{ title: `Seen to delivered, ${share * 100} %`, unit: 's' as const },
-          description: 'From when the message was seen (of a native bridge: its block was seen to be final) until the effect was final.',
+          description: 'From the first sight of the message (native bridge: of its final block) until the effect is final.',
           series: [[quantile(share, 'chain, bridge', 'portage_transfer_seconds'), '{{ bridge }} to {{ chain }}']] as const,
         })),
         {
           ...{ title: 'Steps, mean', unit: 's' },
-          description: 'Stacked they are the whole: the largest is what to look at.',
+          description: 'The steps add up to the whole: begin with the largest.',
           series: [[mean('step', 'portage_transfer_step_seconds'), '{{ step }}']],
         },
         {
           ...{ title: 'Steps, 95 %', unit: 's' },
-          description: 'From the step before to this one; first tries only.',
+          description: 'From the previous step to this one; first tries only.',
           series: [[quantile(0.95, 'step', 'portage_transfer_step_seconds'), '{{ step }}']],
         },
         {
@@ -112,7 +113,7 @@ export const transfers: Dashboard = {
       ],
     },
     {
-      title: 'What it brings, and what is checked',
+      title: 'Fees and audits',
       panels: [
         {
           ...{ title: 'Fees earned', unit: 'short' },
@@ -121,7 +122,7 @@ export const transfers: Dashboard = {
         },
         {
           ...{ title: 'Audits', unit: 'short' },
-          description: 'Of what was delivered, that were finished.',
+          description: 'Finished audits of deliveries.',
           series: [[increase('chain', 'portage_audits_total'), '{{ chain }}']],
         },
       ],

@@ -31,7 +31,7 @@ test('one row for each cause, not for each transfer, with how many it holds up, 
   expect(others).toEqual([])
   expect(row).toEqual({
     code: 'HALTED',
-    what: 'night-shift has halted transfers to bsc: a look',
+    what: 'Halted by night-shift (to bsc): a look',
     where: { kind: 'settings', id: '--target bsc' },
     since: '2026-11-22T11:58:30.000Z',
     asOf: '2026-11-22T12:00:00.000Z',
