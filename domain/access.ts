@@ -1,31 +1,34 @@
 import type { LaneId } from './lane/lane-id.ts'
 import type { ChainName } from './transfer/transfer.ts'
 
-/** What a token allows; each level includes those before it. docs/operate/access.md has the orders of each. */
+/** Levels of a token; each includes those before it. docs/operate/access.md lists the orders of each. */
 export const accessLevels = ['read', 'write', 'sign', 'admin'] as const
 export type AccessLevel = (typeof accessLevels)[number]
 
-/** The longest that a token is good, ms: a revocation need not be remembered for longer. */
+/** Longest life of a token, ms. A revocation may be forgotten after it. */
 export const longestTokenMs = 366 * 24 * 3_600_000
 
-/** What the orders of a token may be about. Absent: all. */
+/** The chains and lanes that the orders of a token may concern. Absent: all. */
 export interface AccessScope {
   readonly chains?: readonly ChainName[] | undefined
   readonly lanes?: readonly LaneId[] | undefined
 }
 
-/** What an order is about. Without chains it is about all of them; without a lane, about no single one. */
+/**
+ * The chains and the lane that an order concerns. Without chains it concerns all of them; without a lane, no single
+ * one.
+ */
 export interface OrderSubject {
   readonly chains?: readonly ChainName[] | undefined
   readonly lane?: LaneId | undefined
 }
 
-/** Who gives an order: the claims of a token whose signature is good. */
+/** The author of an order: the claims of a token with a good signature. */
 export interface Principal extends AccessScope {
   /** The `by` of every order. */
   readonly name: string
   readonly level: AccessLevel
-  /** Identifies the token; by it a token is revoked. */
+  /** Identifies the token, for revocation. */
   readonly jti: string
   /** The key that signed the token. */
   readonly kid: string
@@ -34,12 +37,15 @@ export interface Principal extends AccessScope {
   readonly expiresAt: number
 }
 
-/** Whether the level reaches another. */
+/** Whether a level includes another. */
 export function reaches(level: AccessLevel, needed: AccessLevel): boolean {
   return accessLevels.indexOf(level) >= accessLevels.indexOf(needed)
 }
 
-/** Whether an order lies within a scope: every chain that it is about, and its lane. An order about everything lies only within a scope without limits. */
+/**
+ * Whether an order lies within a scope, with every chain and its lane. An order about everything needs a scope without
+ * limits.
+ */
 export function covers({ chains, lanes }: AccessScope, about: OrderSubject): boolean {
   const inChains = chains === undefined || (about.chains !== undefined && about.chains.every((one) => chains.includes(one)))
   const inLanes = lanes === undefined || (about.lane !== undefined && lanes.includes(about.lane))

@@ -1,4 +1,4 @@
-/** Checks one value from outside. Throws Error that begins with the path of the field and never shows the value. */
+/** Checks a value from outside. Throws Error that begins with the path of the field and never shows the value. */
 export type Check = (value: unknown, path: string) => void
 
 export function rule(holds: (value: unknown) => boolean, what: string): Check {
@@ -16,7 +16,7 @@ export const anyText = pattern(/^/, 'a text')
 export const flag = rule((value) => typeof value === 'boolean', 'true or false')
 export const decimal = pattern(/^[0-9]{1,78}$/, 'a decimal number in quotes')
 
-/** Not blank. */
+/** A text that is not blank. */
 export function text(longest = Infinity): Check {
   return (value, path) => {
     if (typeof value !== 'string' || value.trim() === '') throw new Error(`${path}: must be a text`)
@@ -44,14 +44,14 @@ export function listOf(one: Check, longest = Infinity): Check {
   }
 }
 
-/** Each of these fields, in this order; others are not looked at. A value that is no object lacks all of them. */
+/** Checks these fields, in sequence, and ignores others. A value that is no object lacks all of them. */
 export function fields(checks: Readonly<Record<string, Check>>): Check {
   return (value, path) => {
     for (const [name, one] of Object.entries(checks)) one(fieldOf(value, name), at(path, name))
   }
 }
 
-/** As `fields`, of an object without any other field. */
+/** As `fields`, for an object without other fields. */
 export function object(checks: Readonly<Record<string, Check>>): Check {
   return (value, path) => {
     fields(checks)(value, path)
@@ -61,7 +61,7 @@ export function object(checks: Readonly<Record<string, Check>>): Check {
   }
 }
 
-/** By the `kind` of the value. */
+/** Checks a value by its `kind`. */
 export function byKind(kinds: Readonly<Record<string, Check>>): Check {
   return (value, path) => {
     const kind = fieldOf(value, 'kind')
@@ -71,7 +71,7 @@ export function byKind(kinds: Readonly<Record<string, Check>>): Check {
   }
 }
 
-/** A name that a stranger chose may be long, or anything but a name. */
+/** Shortens a name that a stranger chose. */
 const printable = (name: string) => name.slice(0, 40).replaceAll(/[^\w-]/g, '_')
 
 function at(path: string, name: string): string {

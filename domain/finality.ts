@@ -1,7 +1,10 @@
-/** When a block can no longer go away: by the node's `finalized` tag, by depth below the head (blocks), or at once. Figures: docs/operate/chains.md. */
+/**
+ * When a block is final: by the node's `finalized` tag, by depth below the head (blocks), or at once. Figures:
+ * docs/operate/chains.md.
+ */
 export type FinalityPolicy = { readonly kind: 'tag' } | { readonly kind: 'depth'; readonly blocks: number } | { readonly kind: 'instant' }
 
-/** The height at and below which blocks are final. @param tagged height that the node tags `finalized`, where it has one */
+/** The highest final height. @param tagged height of the node's `finalized` tag, if it has one */
 export function finalizedHeight(policy: FinalityPolicy, latest: number, tagged: number | undefined): number {
   if (policy.kind === 'instant') return latest
   if (policy.kind === 'depth') return Math.max(0, latest - policy.blocks)

@@ -1,4 +1,7 @@
-/** FNV-1a, 32 bits, with murmur3's fmix32, so that texts that differ in their last characters spread. For places where a collision costs little. */
+/**
+ * FNV-1a, 32 bits, with murmur3's fmix32, so that texts that differ only at their end spread. Use it where a collision
+ * costs little.
+ */
 export function fnv1a(text: string, basis = 0x811c9dc5): number {
   let hash = basis
   for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193)

@@ -1,4 +1,4 @@
-/** The call that is wanted. It has no nonce and no fee. */
+/** The call to make, without nonce and fee. */
 export interface Intent {
   /** 0x address, lower case. */
   readonly to: string

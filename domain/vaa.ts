@@ -8,14 +8,14 @@ export interface GuardianSignature {
   readonly signature: Uint8Array
 }
 
-/** A version 1 VAA as its bytes say. Nothing is checked but the form: signatures need a guardian set and a hash. */
+/** A version 1 VAA. Only its form was checked: checking signatures needs a guardian set and a hash. */
 export interface Vaa {
   readonly guardianSetIndex: number
   /** Strictly ascending by guardian. */
   readonly signatures: readonly GuardianSignature[]
-  /** Seconds since the epoch: the time of the block that published the message. */
+  /** Time of the block that published the message, seconds since the epoch. */
   readonly timestamp: number
-  /** The publisher's own number; no account nonce. */
+  /** The publisher's own number, not the nonce of an account. */
   readonly vaaNonce: number
   /** Wormhole chain id. */
   readonly emitterChain: number
@@ -24,9 +24,9 @@ export interface Vaa {
   /** u64 as a decimal string. */
   readonly sequence: string
   readonly consistencyLevel: number
-  /** What is signed: everything after the signatures. */
+  /** The signed bytes: everything after the signatures. */
   readonly body: Uint8Array
-  /** The end of the body. */
+  /** The rest of the body. */
   readonly payload: Uint8Array
 }
 
@@ -37,7 +37,10 @@ const signatureBytes = 66
 /** timestamp u32, nonce u32, chain u16, emitter, sequence u64, consistency u8; the payload follows. */
 const bodyHeadBytes = 51
 
-/** Big-endian (Wormhole whitepaper 0001). The result shares memory with `bytes`. Throws VAA_TRUNCATED, VAA_VERSION, VAA_SIGNATURE_ORDER. */
+/**
+ * Big-endian (Wormhole whitepaper 0001). The result shares memory with `bytes`. Throws VAA_TRUNCATED, VAA_VERSION,
+ * VAA_SIGNATURE_ORDER.
+ */
 export function parseVaa(bytes: Uint8Array): Vaa {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   const version = bytes[0]

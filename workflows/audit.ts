@@ -3,11 +3,14 @@ import type { AuditInput, AuditReport, AuditSteps } from '../temporal/contracts/
 import { policies } from './policies.ts'
 import { proxyActivities, setCurrentDetails, upsertMemo } from '@temporalio/workflow'
 
-/** Looks once at what was delivered on a chain lately, and at what closed without an outcome. A schedule starts it. A memo shows effects that are gone. */
+/**
+ * Checks once what was delivered on a chain lately, and what closed without an outcome. A schedule starts it. A memo
+ * lists effects that are gone.
+ */
 export async function audit(input: AuditInput): Promise<AuditReport> {
   const { auditDelivered } = proxyActivities<AuditSteps>({
     ...policies.audit,
-    summary: summaryText(`what was delivered on ${input.chain} in the last ${input.hours} hours`),
+    summary: summaryText(`deliveries on ${input.chain} in the last ${input.hours} hours`),
   })
   const report = await auditDelivered(input)
   if (report.undoneCount > 0) upsertMemo({ undone: report.undone })
@@ -15,7 +18,7 @@ export async function audit(input: AuditInput): Promise<AuditReport> {
   return report
 }
 
-/** Most ids of a kind that are shown; the result of the workflow has 200. */
+/** Most ids per kind in the details. The result of the workflow has 200. */
 const idsShown = 20
 
 function details(report: AuditReport): string {

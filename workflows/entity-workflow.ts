@@ -3,10 +3,11 @@ import type { UpdateDefinition } from '@temporalio/common'
 import { ApplicationFailure, allHandlersFinished, condition, setHandler, sleep, workflowInfo } from '@temporalio/workflow'
 
 /**
- * The loop that the workflows of lanes, streams and settings share: a reducer behind one update. The call itself sets its handler, which must be before those
- * of signals: a reset sends a run again all that it was told, in one task, and a pause would refuse the updates before it.
- * @param options.refuse throws what is wrong with a request: it is refused as `malformedUpdate`, and costs no history
- * @returns resolves once the run is full, and has answered: the workflow then continues as new
+ * The loop of the workflows of lanes, streams and settings: a reducer behind one update. Call it before setting
+ * handlers of signals: after a reset the run gets all updates and signals in one task, and a pause must not come before
+ * the updates.
+ * @param options.refuse throws the problem of a request, which is refused as `malformedUpdate` and costs no history
+ * @returns resolves once the run is full and has answered; then continue as new
  */
 export async function entityWorkflow<Request, Response>(
   update: UpdateDefinition<Response, [Request]>,
@@ -21,7 +22,7 @@ export async function entityWorkflow<Request, Response>(
     return options.apply(request)
   }
   const validator = (request: Request) => {
-    // A workflow that is never at rest would never get to its next run.
+    // A workflow with constant updates would never reach its next run.
     if (isFull()) throw ApplicationFailure.retryable('the run is full; the next one takes over in a moment', runIsFull)
     try {
       options.refuse(request)
@@ -31,7 +32,7 @@ export async function entityWorkflow<Request, Response>(
   }
   setHandler(update, handler, { validator })
   await condition(isFull)
-  // A task that answers an update must not close the run: the answer would be lost to its caller.
+  // The task of an answer must not close the run, or the caller loses the answer.
   do await sleep(1, { summary: 'the run is full: its last answers go out before the next run takes over' })
   while (lengthAtLastUpdate === workflowInfo().historyLength || !allHandlersFinished())
 }

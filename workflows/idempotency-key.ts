@@ -1,7 +1,7 @@
 import { answeredSignal, type IdempotencyKeyInput, type KeptAnswer } from '../temporal/contracts/idempotency-key.ts'
 import { condition, setHandler } from '@temporalio/workflow'
 
-/** Ends with the answer to the request, or without one if the process that works on it is gone: then the same request may be sent again. */
+/** Ends with the answer to the request. Without one after `workMs`, so that the request may be sent again. */
 export async function idempotencyKey({ workMs }: IdempotencyKeyInput): Promise<KeptAnswer> {
   let answer: KeptAnswer | undefined
   setHandler(answeredSignal, (given) => void (answer ??= given))

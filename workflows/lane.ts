@@ -27,10 +27,16 @@ import { rolledBackSignal } from '../temporal/contracts/transfer.ts'
 import { entityWorkflow } from './entity-workflow.ts'
 import { continueAsNew, getExternalWorkflowHandle, setCurrentDetails, setHandler, workflowInfo } from '@temporalio/workflow'
 
-/** Far below the server's 2,000 updates per run: each update is kept in the record of the run, which is rewritten at every step. */
+/**
+ * Far below the server's 2,000 updates per run. The server rewrites the record of a run, with all its updates, at every
+ * step.
+ */
 const updatesPerRun = 300
 
-/** The nonce ledger of one key on one chain: the only writer of its grants and attempts. All decisions are in domain/lane/reducer. */
+/**
+ * The nonce ledger of one key on one chain, and the only writer of grants and attempts. All decisions are in
+ * domain/lane/reducer.
+ */
 export async function lane(input: LaneInput): Promise<void> {
   let state = input.state ?? newLane(input.config)
 
@@ -38,7 +44,7 @@ export async function lane(input: LaneInput): Promise<void> {
     const result = apply(state, request, Date.now(), isFromEarlierRun(request))
     state = paged(result.state)
     setCurrentDetails(details(state))
-    for (const one of result.rolledBack) tell(one)
+    for (const one of result.rolledBack) notifyOwner(one)
     return { ...result.response, view: { ...result.response.view, run: workflowInfo().runId } }
   }
   const order = (ask: OperatorAsk) => void step({ requests: [{ ...ask, id: '' }] })
@@ -48,7 +54,7 @@ export async function lane(input: LaneInput): Promise<void> {
     apply: step,
     refuse: assertApplyRequest,
   })
-  // Batch tools can only signal. Signals are typed by hand: a missing field must not fail the task, and so the lane.
+  // Batch tools can only signal. People type signals, so a missing field must not fail the task.
   setHandler(pauseSignal, (given) => {
     const named = orderOf(given)
     order({ kind: 'pause', pause: { kind: 'operator', reason: named.reason }, order: named })
@@ -67,16 +73,16 @@ export async function lane(input: LaneInput): Promise<void> {
 }
 
 /**
- * In a run that a reset made: was the request meant for the run before it? A reset applies signals and updates of that run a second time, in another
- * order. A process that hears of the new run names it from then on. Requests that ask for no nonce name no run.
+ * Whether the request was meant for the run before a reset. A reset applies the signals and updates of that run again,
+ * in another sequence. A process names the new run once it knows it. Requests that ask for no nonce name no run.
  */
 function isFromEarlierRun({ run }: ApplyRequest): boolean {
   const { runId, originalExecutionRunId } = workflowInfo()
   return runId !== originalExecutionRunId && run !== undefined && run !== runId
 }
 
-function tell({ intentId, nonce }: RolledBack): void {
-  // A closed transfer cannot be told and need not be: what closed without an outcome is started again (recovery/).
+function notifyOwner({ intentId, nonce }: RolledBack): void {
+  // A closed transfer needs no notification: recovery starts it again if it closed without an outcome.
   getExternalWorkflowHandle(workflowOf(intentId))
     .signal(rolledBackSignal, { intentId, nonce })
     .catch(() => {})
@@ -95,7 +101,7 @@ function details(state: LaneState): string {
   )
 }
 
-/** Code, reason and remedy, as docs/reference/errors.md has them. */
+/** Code, reason and remedy, as in docs/reference/errors.md. */
 function whyClosed(lane: LaneId, { why, detail, by }: Closed): string[] {
   const code = refusalCodes[why]
   const { title, remedy } = errorCatalogue[code]

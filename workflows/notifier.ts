@@ -13,15 +13,16 @@ import {
 import { notifyPolicy } from './policies.ts'
 import { condition, makeContinueAsNewFunc, proxyActivities, setCurrentDetails, setHandler, workflowInfo } from '@temporalio/workflow'
 
-/** Of minutes each: some hours. */
+/** Steps take minutes each, so a run takes hours. */
 const stepsPerRun = 100
-/** A receiver that no config has is looked for so often before its notifier ends; one that comes back begins anew. */
-const looksForReceiver = 6
-const lookMs = 10 * 60_000
+/** Checks for a config with the receiver before its notifier ends. A receiver that returns starts afresh. */
+const checksForReceiver = 6
+const checkMs = 10 * 60_000
 
 /**
- * Tells one receiver what happened, at least once. It keeps how far it has read Temporal's lists, what it tries again, and what holds. One step after the
- * other reads and tells; while the receiver does not answer there is none, and a timer runs. All decisions are in domain/notification/.
+ * Notifies one receiver, at least once per event. Keeps how far it has read Temporal's lists, what to retry, and which
+ * conditions hold. Steps read and send, one after the other. While the receiver does not answer, a timer runs instead.
+ * All decisions are in domain/notification/.
  */
 export async function notifier(input: NotifierInput): Promise<void> {
   const { receiver } = input
@@ -30,10 +31,10 @@ export async function notifier(input: NotifierInput): Promise<void> {
   setHandler(notifierOrderSignal, (given) => void orders.push(...readOrder(given)))
   setHandler(notifierStateQuery, () => state)
   setHandler(notifierOrdersQuery, () => orders.length)
-  const { notify } = proxyActivities<NotifierSteps>({ ...notifyPolicy(), taskQueue: notificationQueue, summary: `tells ${receiver}` })
+  const { notify } = proxyActivities<NotifierSteps>({ ...notifyPolicy(), taskQueue: notificationQueue, summary: `notifies ${receiver}` })
   const isOrdered = () => orders.length > 0
   const most = input.stepsPerRun ?? stepsPerRun
-  for (let [steps, unknown] = [0, 0]; unknown < looksForReceiver;) {
+  for (let [steps, unknown] = [0, 0]; unknown < checksForReceiver;) {
     for (const order of orders.splice(0)) state = obeyNotifierOrder(state, order, Date.now())
     setCurrentDetails(details(state))
     const { continueAsNewSuggested, memo } = workflowInfo()
@@ -46,14 +47,14 @@ export async function notifier(input: NotifierInput): Promise<void> {
       const result = await notify({ receiver, state })
       unknown = result.kind === 'unknown' ? unknown + 1 : 0
       if (result.kind === 'notified') state = result.state
-      else await condition(isOrdered, lookMs)
+      else await condition(isOrdered, checkMs)
     }
   }
 }
 
 const kinds = oneOf('disable', 'enable', 'replay', 'test', 'raise')
 
-/** Signals are typed by hand, too: what is none must not fail the task. */
+/** People type signals, so a malformed one must not fail the task. */
 function readOrder(given: unknown): NotifierOrder[] {
   const raw = Object(given) as Partial<Record<'kind' | 'since' | 'id' | 'fromNow' | 'notification', unknown>>
   try {

@@ -21,15 +21,16 @@ import { condition, continueAsNew, setCurrentDetails, setHandler, workflowInfo }
 
 type SignedRecord = SignedHash & { intentId: string; nonce: number }
 
-/** First and longest wait between two looks, ms. */
+/** First and longest interval between checks, ms. */
 const firstWaitMs = 2_000
 const longestWaitMs = 60_000
-/** After so many looks it goes on in a new run. */
+/** Continues as new after this many checks. */
 const checksPerRun = 200
 
 /**
- * One intent of an operator (a payment, a sweep to the treasury, a top-up), sent through the ledger of a lane until it is final. Unlike a delivery,
- * nothing makes the effect of a payment single: where the ledger cannot say what became of it, it is not sent again.
+ * Sends one intent of an operator (a payment, a sweep to the treasury, a top-up) through the ledger of a lane until it
+ * is final. Unlike a delivery, a payment can happen twice, so it is not sent again where the ledger does not know its
+ * fate.
  */
 export function operatorTransaction(input: OperatorTransactionInput): Promise<OperatorTransactionStatus> {
   let cancel: ((order: Order) => void) | undefined
@@ -39,7 +40,7 @@ export function operatorTransaction(input: OperatorTransactionInput): Promise<Op
   )
 }
 
-/** @param onReady is given what ends it in order */
+/** @param onReady receives the function that cancels it */
 async function sendUntilFinal(
   input: OperatorTransactionInput,
   onReady: (cancel: (order: Order) => void) => void,
@@ -72,17 +73,17 @@ async function sendUntilFinal(
     if (status.state !== 'waiting' && status.state !== 'pending') return status
     const waitMs = backoffMs(progress.waits++, firstWaitMs, longestWaitMs)
     if (result.kind === 'spent' || result.kind === 'superseded') continue
-    // A cancel that came meanwhile ends the wait at once.
+    // A cancel during the step ends the wait at once.
     await condition(() => progress.cancelledBy !== cancelledBy, waitMs, { summary: waitText(status, waitMs) })
   }
 }
 
-/** Of the first run: those after it are given the time of the order, not their own. */
+/** The progress of the first run. Later runs keep its time of the order. */
 function begun(): OperatorTransactionProgress {
   return { round: 1, sentBefore: false, waits: 0, orderedAt: workflowInfo().startTime.getTime() }
 }
 
-/** What a run before a reset did is not known. */
+/** After a reset the work of the earlier run is unknown. */
 function isAfterReset(): boolean {
   const { runId, originalExecutionRunId } = workflowInfo()
   return runId !== originalExecutionRunId
@@ -91,7 +92,8 @@ function isAfterReset(): boolean {
 function send({ lane, intent, by, reason }: OperatorTransactionInput, progress: OperatorTransactionProgress): Promise<LaneStepResult> {
   const { workflowId: owner } = workflowInfo()
   const { round, held, earlier, cancelledBy, orderedAt } = progress
-  // Nothing is paid twice: it goes on with the nonce that it holds, and ends `lost` without one if the chain does not tell what became of it.
+  // Nothing is paid twice. It goes on with the nonce that it holds. Without one it ends as `lost`, if the chain does
+  // not show its fate.
   const lookUpOnly = progress.sentBefore || isAfterReset()
   progress.sentBefore = true
   const call = {
@@ -107,7 +109,7 @@ function send({ lane, intent, by, reason }: OperatorTransactionInput, progress: 
   return laneStep(lane, `${reason} (${by})`, ({ sendOperatorTransaction }) => sendOperatorTransaction(call))
 }
 
-/** What was signed stays known, whichever process signed it, of whatever round. Typed by hand, too: a missing field must not fail the workflow's task. */
+/** Records a signature of any process and round. People type signals, so a missing field must not fail the task. */
 function recordSigned(progress: OperatorTransactionProgress, signed: Partial<SignedRecord> | undefined): void {
   const { intentId, nonce, kind, hash } = signed ?? {}
   if (typeof intentId !== 'string' || typeof nonce !== 'number' || typeof hash !== 'string' || (kind !== 'call' && kind !== 'noop')) return
@@ -127,13 +129,16 @@ function keepEarlier(progress: OperatorTransactionProgress, held: Held): void {
   progress.earlier = [...earlier.filter((one) => one !== known), merged(known, held)]
 }
 
-/** This round holds nothing any more. */
+/** The round no longer holds a nonce. */
 function closeRound(progress: OperatorTransactionProgress): void {
   if (progress.held) keepEarlier(progress, progress.held)
   delete progress.held
 }
 
-/** Changes the progress by a result, and returns what it changes of the status. @param sentBefore an earlier step may have sent it */
+/**
+ * Applies a result to the progress, and returns the changes of the status.
+ * @param sentBefore an earlier step may have sent it
+ */
 function applyResult(
   result: LaneStepResult,
   progress: OperatorTransactionProgress,
@@ -149,11 +154,11 @@ function applyResult(
       progress.held = merged(progress.held, result.held)
       return { state: 'pending', nonce: result.held.nonce, detail: result.reason }
     case 'no-slot':
-      // What was not sent before holds nothing, so nothing can be lost.
+      // An intent that was not sent holds nothing.
       progress.sentBefore = sentBefore
       return { state: 'waiting', detail: `${result.code}: ${result.reason}` }
     case 'none':
-      // Every signature is told before it is sent.
+      // Every signature is reported before it is sent.
       progress.sentBefore = progress.held !== undefined
       return { state: 'waiting', detail: 'its step was interrupted; it is looked up' }
     case 'spent':
@@ -171,7 +176,7 @@ function applyResult(
   }
 }
 
-/** What was sent before may be mined, whatever the process with the key says now. */
+/** An earlier transaction may be mined, whatever the process with the key says now. */
 function applyRefused(reason: string, { held, earlier }: OperatorTransactionProgress, sentBefore: boolean) {
   if (!sentBefore && !held && !earlier) return { state: 'refused' as const, detail: reason }
   if (sentBefore || held) return { state: 'pending' as const, detail: `it may have been sent before; now it is refused: ${reason}` }
@@ -182,7 +187,7 @@ function applyRefused(reason: string, { held, earlier }: OperatorTransactionProg
   }
 }
 
-/** Its nonce is used up, and none of its calls did it: it is sent again, unless it may not be. */
+/** Something else used its nonce, so it is sent again, unless it was cancelled. */
 function applySpent({ nonce, by }: Extract<LaneStepResult, { kind: 'spent' }>, progress: OperatorTransactionProgress) {
   const detail = `nonce ${nonce} was used by a ${by} transaction`
   if (progress.cancelledBy) return { state: 'cancelled' as const, nonce, detail: cancelledText(progress, detail) }
@@ -200,7 +205,7 @@ function waitText({ state, detail }: OperatorTransactionStatus, waitMs: number):
   return summaryText(`${state}: ${detail}; checks again in ${durationText(waitMs)}`)
 }
 
-/** What the Web UI shows of it. */
+/** Shows the transaction in the Web UI. */
 function show({ lane, intent, by, reason, orderedAt, state, detail, nonce, cancelledBy }: OperatorTransactionStatus): void {
   const { namespace, workflowId } = workflowInfo()
   const isOpen = state === 'waiting' || state === 'pending'

@@ -4,11 +4,16 @@ import { type ActivityOptions, type LocalActivityOptions, workflowInfo } from '@
 /** Durable steps are tried until they succeed, so that no outage loses a transfer. */
 const forever = { initialInterval: '1s', backoffCoefficient: 2, maximumInterval: '1m' } as const
 
-/** Time-outs and retries of every activity. A `local` step is tried once, then the durable step of the same name replaces it. */
+/**
+ * Time-outs and retries of every activity. A `local` step is tried once, then the durable step of the same name
+ * replaces it.
+ */
 export const policies = {
   local: { startToCloseTimeout: '8s', retry: { maximumAttempts: 1 } },
   keyless: { startToCloseTimeout: '30s', retry: forever },
-  /** Checks every transfer of a day. Waits while a node is down; the schedule starts no second audit during that time. */
+  /**
+   * Checks every transfer of a day. Waits while a node is down; the schedule starts no second audit during that time.
+   */
   audit: { startToCloseTimeout: '1h', heartbeatTimeout: '1m', retry: forever },
   expedite: { startToCloseTimeout: '10s', scheduleToStartTimeout: '1m', retry: { maximumAttempts: 3 } },
 } as const satisfies Record<string, ActivityOptions | LocalActivityOptions>
@@ -16,24 +21,35 @@ export const policies = {
 /** Steps with a lane's key. Longer than the waits for a nonce and for a block together. */
 const withKey = { startToCloseTimeout: '3m', retry: forever } as const
 
-/** `broadcast` of a transfer. A task that no worker takes within `laneTaskMs` times out: the lane is busy, or no process has its key. */
+/**
+ * `broadcast` of a transfer. A task that no worker takes within `laneTaskMs` times out: the lane is busy, or no process
+ * has its key.
+ */
 export function broadcastPolicy() {
   const { heartbeatMs, laneTaskMs } = failoverTimesOf(workflowInfo().memo)
   return { ...withKey, heartbeatTimeout: heartbeatMs, scheduleToStartTimeout: laneTaskMs }
 }
 
-/** `broadcastLocally`: tried once, and started at once, since a slot was promised. If it fails, the lane's queue is next. */
+/**
+ * `broadcastLocally`: tried once, and started at once, since a slot was promised. If it fails, the lane's queue is
+ * next.
+ */
 export function localBroadcastPolicy() {
   const { heartbeatMs } = failoverTimesOf(workflowInfo().memo)
   return { startToCloseTimeout: '1m', scheduleToStartTimeout: '3s', heartbeatTimeout: heartbeatMs, retry: { maximumAttempts: 1 } } as const
 }
 
-/** Steps of batches and operator transactions. They stay with their lane, so a task waits for a worker without limit. */
+/**
+ * Steps of batches and operator transactions. They stay with their lane, so a task waits for a worker without limit.
+ */
 export function laneStepPolicy() {
   return { ...withKey, heartbeatTimeout: failoverTimesOf(workflowInfo().memo).heartbeatMs }
 }
 
-/** The step of a notifier. It runs for minutes. Its heartbeats carry its progress, so another process can go on from there. */
+/**
+ * The step of a notifier. It runs for minutes. Its heartbeats carry its progress, so another process can go on from
+ * there.
+ */
 export function notifyPolicy() {
   return { startToCloseTimeout: '30m', heartbeatTimeout: failoverTimesOf(workflowInfo().memo).heartbeatMs, retry: forever } as const
 }

@@ -6,10 +6,13 @@ import { changeSettingsUpdate, type SettingsInput, settingsQuery, type SettingsR
 import { entityWorkflow } from './entity-workflow.ts'
 import { continueAsNew, setCurrentDetails, setHandler } from '@temporalio/workflow'
 
-/** Every answer holds the settings whole, up to some 100 KB: a run stays well below the 4 MB at which the server asks for another. */
+/**
+ * Every answer holds the whole settings, up to 100 KB. A run stays well below the 4 MB at which the server suggests
+ * another.
+ */
 const updatesPerRun = 100
 
-/** What operators changed while everything runs: one per namespace, the only writer. All decisions are in domain/settings/. */
+/** The changes of operators, one workflow per namespace, and the only writer. All decisions are in domain/settings/. */
 export async function settings(input: SettingsInput): Promise<void> {
   let now = input.settings ?? noSettings
   const apply = (request: SettingsRequest): Settings => {

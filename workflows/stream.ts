@@ -16,10 +16,12 @@ import {
 import { entityWorkflow } from './entity-workflow.ts'
 import { continueAsNew, setCurrentDetails, setHandler } from '@temporalio/workflow'
 
-/** As in a lane: each update is kept in the record of the run, which is rewritten at every step. */
+/** As for a lane: the server rewrites all updates of a run at every step. */
 const updatesPerRun = 300
 
-/** One numbered source of transfers: the only writer of what was seen, is open and is missing. All decisions are in domain/stream/reducer.ts. */
+/**
+ * One numbered source of transfers, and the only writer of its numbers. All decisions are in domain/stream/reducer.ts.
+ */
 export async function stream(input: StreamInput): Promise<void> {
   let state = input.state ?? begin(input)
 
@@ -36,7 +38,7 @@ export async function stream(input: StreamInput): Promise<void> {
     apply: step,
     refuse: assertStreamUpdate,
   })
-  // As in a lane.
+  // As for a lane.
   setHandler(pauseStreamSignal, (given) => order({ kind: 'pause', order: orderOf(given) }))
   setHandler(resumeStreamSignal, (given) => order({ kind: 'resume', order: orderOf(given) }))
   setHandler(streamStatusQuery, () => state)
@@ -48,7 +50,7 @@ export async function stream(input: StreamInput): Promise<void> {
   await continueAsNew<typeof stream>({ ...rest, state })
 }
 
-/** An invalid checkpoint costs a longer backfill, and never the stream: the process that starts it has raised an alarm already. */
+/** An invalid checkpoint costs only a longer backfill. The process that starts the stream has raised an alarm. */
 function begin({ config, checkpoint, distrusted }: StreamInput): StreamState {
   if (distrusted !== undefined) return { ...initialStream(config), distrusted: { ...distrusted, at: Date.now() } }
   if (checkpoint === undefined) return initialStream(config)

@@ -1,18 +1,17 @@
 import { type Order, unnamed } from '../domain/order.ts'
-import { CancellationScope, patched } from '@temporalio/workflow'
+import { CancellationScope } from '@temporalio/workflow'
 
-/** Who ends it, where Temporal itself was asked: that names nobody. */
+/** Temporal's own cancel names nobody. */
 const byTemporal: Order = { by: unnamed, reason: 'cancelled through Temporal' }
 
 /**
- * Runs a workflow in which a cancel of Temporal's own (`temporal workflow cancel`, "Request Cancellation" in the Web UI) interrupts nothing and is an order like
- * the signal `cancel`: what is under way is ended in order, by its nonces. Runs that were cancelled before there was the patch end at once, as they did.
+ * Runs a workflow in which Temporal's own cancel (`temporal workflow cancel`, "Request Cancellation" in the Web UI)
+ * interrupts nothing, and acts as the signal `cancel` does: the workflow ends by its nonces.
  */
 export function obeyingTemporalCancel<Result>(cancel: (order: Order) => void, run: () => Promise<Result>): Promise<Result> {
   const { cancelRequested } = CancellationScope.current()
   return CancellationScope.nonCancellable(() => {
-    const scope = new CancellationScope()
-    cancelRequested.catch(() => (patched('cancel-by-temporal') ? cancel(byTemporal) : scope.cancel()))
-    return scope.run(run)
+    cancelRequested.catch(() => cancel(byTemporal))
+    return run()
   })
 }

@@ -8,7 +8,7 @@ import {
   type WorkflowOutboundCallsInterceptor,
 } from '@temporalio/workflow'
 
-/** A run that was part of a trace and has ended. Times: ms since the epoch. */
+/** A traced run that has ended. Times in ms since the epoch. */
 export interface TracedRun {
   readonly traceId: string
   readonly spanId: string
@@ -23,20 +23,23 @@ export interface TraceSinks extends Sinks {
   traces: { ended(run: TracedRun): void }
 }
 
-/** As @temporalio/interceptors-opentelemetry names it, whose interceptors write and read it outside of workflows. */
+/**
+ * The header name of @temporalio/interceptors-opentelemetry, whose interceptors write and read it outside workflows.
+ */
 const traceHeader = '_tracer-data'
 /** https://www.w3.org/TR/trace-context/#traceparent-header */
 const traceparent = /^00-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})$/
 
-/** Workflows that one submission or order starts. Those that live on (lanes, streams, settings) belong to no trace. */
+/** Workflows that one submission or order starts. Long-running ones (lanes, streams, settings) belong to no trace. */
 const traced: ReadonlySet<string> = new Set(['transfer', 'batch', 'operatorTransaction'])
 
 const { traces } = proxySinks<TraceSinks>()
 
 /**
- * Bundled only where traces are sent. Passes the trace of the run's start on to its steps, in headers and in nothing else: no command, no yield, no random number and
- * no time differs from a run without it, so that tracing can be switched on and off under running workflows. The interceptors of @temporalio/interceptors-opentelemetry
- * for workflows make spans within the workflow, which takes numbers from its random sequence and more turns of its promises.
+ * Bundled only where traces are sent. Passes the trace of the run's start to its steps in headers, and changes nothing
+ * else: commands, turns, random numbers and times are those of a run without it, so tracing can be switched under
+ * running workflows. The workflow interceptors of @temporalio/interceptors-opentelemetry make spans within the
+ * workflow, which takes numbers from its random sequence and further turns of its promises.
  */
 export const interceptors = (): WorkflowInterceptors => {
   if (!traced.has(workflowInfo().workflowType)) return {}
@@ -45,9 +48,9 @@ export const interceptors = (): WorkflowInterceptors => {
 }
 
 class TraceHeaders implements WorkflowInboundCallsInterceptor, WorkflowOutboundCallsInterceptor {
-  /** For the steps of this run: their parent is its span. */
+  /** For the steps of this run, whose parent is its span. */
   #own: Headers = {}
-  /** As the run was started with: the next run of the same transfer has the same parent. */
+  /** From the start of the run. The next run of the transfer has the same parent. */
   #given: Headers = {}
 
   #ids: Readonly<Record<string, string>> = {}
@@ -58,15 +61,15 @@ class TraceHeaders implements WorkflowInboundCallsInterceptor, WorkflowOutboundC
     if (!given || !parent) return next(input)
     const { runId, runStartTime } = workflowInfo()
     const [traceId, parentSpanId, flags] = parent
-    // A number of its own, and the same at each replay.
+    // Unique, and the same at each replay.
     const spanId = runId.replaceAll('-', '').slice(-16)
     this.#given = { [traceHeader]: given }
     this.#own = { [traceHeader]: defaultPayloadConverter.toPayload({ traceparent: `00-${traceId}-${spanId}-${flags}` }) }
-    // What is not recorded has no ids in the log either, as in observability/tracing.ts.
+    // As in observability/tracing.ts, a trace that is not recorded has no ids in the log.
     if (Number.parseInt(flags, 16) & 1) this.#ids = { trace_id: traceId, span_id: spanId }
     const ended = () => traces.ended({ traceId, spanId, parentSpanId, flags, startedAt: runStartTime.getTime(), endedAt: Date.now() })
     const result = next(input)
-    // Beside the result, not in it: the workflow ends in the same turn as without.
+    // Not part of the result, so the workflow ends in the same turn as without tracing.
     result.then(ended, ended)
     return result
   }
@@ -86,7 +89,7 @@ class TraceHeaders implements WorkflowInboundCallsInterceptor, WorkflowOutboundC
   }
 }
 
-/** Whoever reaches Temporal may have started the run: what is no header of ours counts as none, and breaks no task. */
+/** Anyone who reaches Temporal may have started the run. An invalid header is ignored, and fails no task. */
 function parentOf(headers: Headers): readonly [traceId: string, spanId: string, flags: string] | undefined {
   try {
     const payload = headers[traceHeader]

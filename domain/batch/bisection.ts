@@ -1,17 +1,18 @@
 /**
- * Which transfers to try together next: the first half, else a new batch of `size`. A batch is all or nothing, so one bad transfer makes the others fail:
- * a batch that fails is halved until the bad one is alone, and the next new batch is half as large. Of n transfers with k bad ones,
- * n / most + O(k log most) tries end with every good one completed and every bad one tried alone. Plain JSON; all functions are pure.
+ * Chooses transfers to try together: the first half, or else a new batch of `size`. A batch is all or nothing, so one
+ * bad transfer fails the others. A failed batch is halved until the bad transfer is alone, and the next new batch is
+ * half as large. For n transfers with k bad ones, n / most + O(k log most) tries complete every good one and try every
+ * bad one alone. Plain JSON; all functions are pure.
  */
 export interface Bisection<T> {
-  /** Halves of batches that failed. */
+  /** Halves of failed batches. */
   readonly halves: readonly (readonly T[])[]
-  /** Of the next new batch. */
+  /** Size of the next new batch. */
   readonly size: number
   readonly most: number
 }
 
-/** How many transfers a first batch has: beyond 50 nodes' simulations were seen to time out (Oasys' relayer). */
+/** Size of a first batch. Above 50, simulations of nodes time out (Oasys' relayer). */
 const firstSize = 20
 
 /** @param size of the first batch, and `most` of any; whole numbers from 1 */
@@ -20,18 +21,18 @@ export function bisection<T>({ size = firstSize, most = 40 } = {}): Bisection<T>
 }
 
 /**
- * After a try of the first half, or of a new batch. `failed`: it reverted, or is too much for a node or a block. `unanswered` (a node timed out, say): it is
- * not tried again. A failure for a reason of the whole route (budget, pause, role) must not be told here: its gate is closed, and the same batch is tried
- * when it opens.
+ * Records a try of the first half or of a new batch. `failed`: it reverted, or is too large for a node or a block.
+ * `unanswered`, for example a time-out of a node: it is not tried again. Do not report a failure of the whole route
+ * (budget, pause, role): its gate is closed, and the same batch is tried when it opens.
  */
 export function tried<T>(state: Bisection<T>, batch: readonly T[], result: 'completed' | 'failed' | 'unanswered'): Bisection<T> {
   const { size, most } = state
   const isNew = state.halves.length === 0
   const halves = state.halves.slice(1)
-  // Growth only by whole new batches: a half that went well, or a last small one, says nothing about larger ones.
+  // Only whole new batches grow. A completed half, or a small last batch, says nothing about larger ones.
   if (result === 'completed') return { halves, most, size: isNew && batch.length === size ? Math.min(most, size * 2) : size }
   if (result === 'failed' && batch.length === 1) return { halves, most, size }
-  // Halves of a half that fail say where the bad one is, not that batches are too large.
+  // A failed half locates the bad transfer. It does not mean that batches are too large.
   const smaller = isNew ? Math.max(1, Math.floor(batch.length / 2)) : size
   const middle = Math.ceil(batch.length / 2)
   const split = result === 'failed' ? [batch.slice(0, middle), batch.slice(middle)] : []

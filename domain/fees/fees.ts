@@ -21,10 +21,13 @@ export interface FeeQuote extends Fees {
 /** Most gas that a no-op is signed with. No chain asks for more to move nothing. */
 export const mostNoopGas = 5_000_000n
 
-/** Nodes ask at least 10 % more on both fields for a replacement (go-ethereum PriceBump); 20 % leaves room for their rounding. */
+/**
+ * Nodes ask at least 10 % more on both fields for a replacement (go-ethereum PriceBump); 20 % leaves room for their
+ * rounding.
+ */
 const bumpPercent = 20n
 
-/** What a call costs besides its fee, decimal: gas units, and in wei the `dataFee` of an L2. Absent `dataFee`: 0. */
+/** Costs of a call besides its fee, decimal: gas units, and in wei the `dataFee` of an L2. Absent `dataFee`: 0. */
 export interface CallCost {
   readonly gasLimit: string
   readonly dataFee?: string | undefined
@@ -120,7 +123,10 @@ function beyondLimit(
   return balance !== undefined && worstCost({ ...cost, ...offer }) > BigInt(balance) ? undefined : offer
 }
 
-/** Fees that replace every attempt in `previous`: 20 % (rounded up, at least 1 wei) above the highest of each field, or the market if that is more. */
+/**
+ * Fees that replace every attempt in `previous`: 20 % (rounded up, at least 1 wei) above the highest of each field, or
+ * the market if that is more.
+ */
 export function bumpFees(previous: readonly Fees[], market: Fees): Fees {
   const maxFee = highest([market.maxFee, ...previous.map((fees) => raise(fees.maxFee))])
   const tip = highest([market.tip, ...previous.map((fees) => raise(fees.tip))])

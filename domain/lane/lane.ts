@@ -112,7 +112,7 @@ export type PauseKind = 'operator' | 'unauthorized'
 export interface Pause {
   readonly kind: PauseKind
   readonly reason: string
-  /** Who ordered it. */
+  /** Author of the order. */
   readonly by: string
 }
 
@@ -148,7 +148,7 @@ export interface Page extends PackedEntries {
 export interface Closing {
   readonly mode: 'draining' | 'forbidden'
   readonly reason: string
-  /** Who ordered it. */
+  /** Author of the order. */
   readonly by: string
 }
 

@@ -111,7 +111,7 @@ export type LaneAnswer =
   | { readonly kind: 'held'; readonly nonce: number }
   | { readonly kind: 'done' }
 
-/** What a process last heard from the ledger. It shows a reset or restored ledger what it forgot. */
+/** The ledger as a process last knew it. It shows a reset or restored ledger what is missing. */
 export interface KnownLedger {
   readonly era: number
   /** Number of grants. It never falls, unlike `next`, which falls when nonces are returned. */

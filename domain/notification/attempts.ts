@@ -3,43 +3,49 @@ import type { Notification } from './notification.ts'
 
 const [secondMs, minuteMs, hourMs] = [1_000, 60_000, 3_600_000]
 
-/** How long is waited, ms. */
+/** Waits, ms. */
 export interface AttemptSchedule {
   /** Between the tries of one notification. */
   readonly triesMs: readonly number[]
-  /** Between two looks whether a receiver answers again: one request each, so that they may be more than those. */
+  /** Between tries of a receiver that does not answer. A try is one request. */
   readonly restsMs: readonly number[]
 }
 
-/** The tries are the example of the specification of Standard Webhooks: ten in three days. */
+/** The tries of the Standard Webhooks specification: ten in three days. */
 export const attemptSchedule: AttemptSchedule = {
   triesMs: [5 * secondMs, 5 * minuteMs, ...[0.5, 2, 5, 10, 14, 20, 24].map((hours) => hours * hourMs)],
   restsMs: [5 * secondMs, minuteMs, 5 * minuteMs, 15 * minuteMs, 30 * minuteMs],
 }
-/** A receiver may ask to be left alone for so long at most, ms. */
+/** Longest pause that a receiver can ask for, ms. */
 const longestRestMs = hourMs
-/** After a receiver came back, those that were tried so often wait for their time: a notification that it can never take must not stop it again and again. */
+/**
+ * Notifications with this many tries keep their own waits after a receiver is back, so that one it can never take does
+ * not stop it again and again.
+ */
 const triesUntilAlone = 3
 
-/** taken: 2xx. gone: 410. refused: it answers, and does not take this one. failed: it does not answer, or asks to wait. */
+/**
+ * `taken`: 2xx. `gone`: 410. `refused`: it answers, and does not take this one. `failed`: it does not answer, or asks
+ * to wait.
+ */
 export type SendAnswer =
   | { readonly kind: 'taken' }
   | { readonly kind: 'gone'; readonly why: string }
   | { readonly kind: 'refused'; readonly why: string }
   | { readonly kind: 'failed'; readonly why: string; readonly retryAfterMs?: number | undefined }
 
-/** When a try was, and how long is waited after it. */
+/** The time of a try, and what the next wait depends on. */
 export interface AttemptFacts {
   /** ms since the epoch. */
   readonly now: number
-  /** From 0 to 1: lengthens the waits by up to a fifth, so that what failed together does not come back together. */
+  /** From 0 to 1: lengthens waits by up to a fifth, to spread retries. */
   readonly jitter: number
   readonly schedule?: AttemptSchedule | undefined
 }
 
 /**
- * The state after a try. What was not taken is kept to be tried again, with its place in the list; one that was refused at all of its tries is given up. Nothing
- * else is, however long the receiver is away.
+ * The state after a try. Notifications that were not taken are tried again. One that the receiver refused at every try
+ * is given up; none is given up because the receiver is away.
  */
 export function afterAttempt(state: NotifierState, notification: Notification, answer: SendAnswer, facts: AttemptFacts): NotifierState {
   const { now, jitter, schedule: { triesMs } = attemptSchedule } = facts
@@ -67,7 +73,7 @@ function afterTest(state: NotifierState, { id }: Notification, answer: SendAnswe
   return { ...state, ...after, tests: [...state.tests, result].slice(-notifierLimits.tests) }
 }
 
-/** What an answer says of the receiver itself. */
+/** Changes of the receiver's own state after an answer. */
 function receiverAfter(
   { failure }: NotifierState,
   answer: SendAnswer,
@@ -75,7 +81,7 @@ function receiverAfter(
 ): Partial<Pick<NotifierState, 'failure' | 'disabled'>> {
   if (answer.kind === 'gone') return { disabled: { why: 'gone', at: now } }
   if (answer.kind !== 'failed') return {}
-  // What was on its way at the same time says nothing new.
+  // A parallel failure adds nothing.
   if (failure && now < failure.nextAt) return {}
   const tries = (failure?.tries ?? 0) + 1
   const restMs = withJitter(restsMs[Math.min(tries, restsMs.length) - 1] ?? 0, jitter)
@@ -87,12 +93,15 @@ function withJitter(ms: number, jitter: number): number {
   return Math.round(ms * (1 + jitter / 5))
 }
 
-/** What is tried again now, the oldest try first. */
+/** Notifications to try again now, the earliest first. */
 export function dueUnsent({ unsent }: NotifierState, now: number): readonly UnsentNotification[] {
   return unsent.filter(({ nextAt }) => nextAt <= now).toSorted((a, b) => a.nextAt - b.nextAt)
 }
 
-/** There is room for what the receiver may not take. Without it nothing new is read: it waits in Temporal. */
+/**
+ * Whether there is room for notifications that the receiver may not take. Without room nothing new is read; it stays in
+ * Temporal.
+ */
 export function hasRoom({ unsent, pending }: NotifierState, most: number = notifierLimits.unsent): boolean {
   return unsent.length + pending.length < most
 }

@@ -7,26 +7,26 @@ import type { StreamView } from '../stream/stream.ts'
 import type { ChainName } from '../transfer/transfer.ts'
 import type { NotificationData, NotificationSubject, NotificationType } from './notification.ts'
 
-/** Something that holds for a while, and is told once each time that it begins. Plain JSON. */
+/** A state that lasts, and is notified once each time that it begins. Plain JSON. */
 export interface Condition {
-  /** Names it among all that hold at a time: `{source}/{what}`. */
+  /** Unique among present conditions: `{source}/{what}`. */
   readonly key: string
   readonly type: NotificationType
   readonly about: NotificationSubject
   readonly data: NotificationData
 }
 
-/** What was read of one source of conditions. Without them: it could not be read, and nothing is known to be over. */
+/** The conditions of one source. Absent: the source could not be read, and none of its conditions is over. */
 export interface ConditionSource {
-  /** The keys of its conditions begin so. */
+  /** Prefix of the keys of its conditions. */
   readonly source: string
   readonly conditions?: readonly Condition[]
 }
 
-/** A gap younger than this is filled by the usual means, ms: finality, the spy, the guardians' APIs. */
+/** A younger gap is filled by finality, the spy or the guardians' APIs, ms. */
 export const gapAgeMs = 10 * 60_000
 
-/** What holds of a lane. A lane that drains or is forbidden takes no new work either: it is told as paused, with `why`. */
+/** The conditions of a lane. A draining or forbidden lane is notified as paused too, with `why`. */
 export function laneConditions(lane: LaneId, chain: ChainName, state: LaneState): readonly Condition[] {
   const about = { chains: [chain], lane }
   const closed = closedFor({ ...state, broke: undefined }, false)
@@ -43,7 +43,7 @@ export function laneConditions(lane: LaneId, chain: ChainName, state: LaneState)
   return found
 }
 
-/** Numbers of a stream that are known to exist, and whose transfers were not found for a while. @param now ms since the epoch */
+/** Known numbers of a stream whose transfers are missing for a while. @param now ms since the epoch */
 export function streamConditions({ stream, gaps, oldestGapAt }: StreamView, now: number, ageMs = gapAgeMs): readonly Condition[] {
   if (oldestGapAt === undefined || now - oldestGapAt < ageMs) return []
   const [bridge, source, target = ''] = stream.split(':')
@@ -53,7 +53,7 @@ export function streamConditions({ stream, gaps, oldestGapAt }: StreamView, now:
   return [{ key: `stream/${stream}/gap`, type: 'stream.gap', about: { chains, bridge }, data }]
 }
 
-/** The halts in force. One of everything is about no single chain or bridge. */
+/** The halts in force. A halt of everything names no chain or bridge. */
 export function haltConditions({ halts }: Pick<Settings, 'halts'>): readonly Condition[] {
   return halts.map(({ scope, by, reason, at }) => {
     const { bridge, chain, sourceChain, targetChain } = scope
@@ -68,7 +68,7 @@ export function haltConditions({ halts }: Pick<Settings, 'halts'>): readonly Con
       reason: printable(reason),
       since: new Date(at).toISOString(),
     }
-    // The same scope may be halted again between two looks.
+    // The same scope may be halted again between two readings.
     return { key: `settings/${[bridge, chain, sourceChain, targetChain].join('|')}/${at}`, type: 'settings.halted' as const, about, data }
   })
 }

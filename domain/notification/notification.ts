@@ -2,7 +2,7 @@ import { fnv1a } from '../hash.ts'
 import type { LaneId } from '../lane/lane-id.ts'
 import type { BridgeName, ChainName } from '../transfer/transfer.ts'
 
-/** What a receiver can be told of. The words of the config, of the wire, and of the metrics. */
+/** Events for receivers, as config, webhooks and metrics name them. */
 export const notificationTypes = [
   'transfer.delivered',
   'transfer.reversed',
@@ -15,11 +15,11 @@ export const notificationTypes = [
 ] as const
 export type NotificationType = (typeof notificationTypes)[number]
 
-/** One event as a receiver is told of it: plain JSON. The same at each try, and at a replay. */
+/** One event, as plain JSON. The same at each try and at a replay. */
 export interface Notification {
-  /** The `webhook-id`: a receiver that has seen it needs nothing of it any more. Letters, digits, `_` and `-`. */
+  /** The `webhook-id`, by which a receiver recognises a repetition. Letters, digits, `_` and `-`. */
   readonly id: string
-  /** `notification.test`: an operator wants to see whether it arrives. */
+  /** `notification.test`: an operator's test. */
   readonly type: NotificationType | 'notification.test'
   /** When it happened, or was first seen, ms since the epoch. */
   readonly at: number
@@ -28,14 +28,14 @@ export interface Notification {
 
 export type NotificationData = Readonly<Record<string, string | number | boolean | undefined>>
 
-/** What a notification is about. An absent field: nothing of that kind. */
+/** The chains, bridge and lane that a notification concerns. Absent: none. */
 export interface NotificationSubject {
   readonly chains?: readonly ChainName[] | undefined
   readonly bridge?: BridgeName | undefined
   readonly lane?: LaneId | undefined
 }
 
-/** What a receiver wants to be told of. An absent list: all. */
+/** The notifications that a receiver wants. An absent list: all. */
 export interface NotificationFilter {
   readonly events: readonly NotificationType[]
   readonly chains?: readonly ChainName[] | undefined
@@ -43,19 +43,25 @@ export interface NotificationFilter {
   readonly lanes?: readonly LaneId[] | undefined
 }
 
-/** Who is told of a delivery is told of its reversal. */
+/** A receiver of deliveries gets their reversals too. */
 export function wantsType({ events }: NotificationFilter, type: NotificationType): boolean {
   return events.includes(type) || (type === 'transfer.reversed' && events.includes('transfer.delivered'))
 }
 
-/** A list leaves out what is about others. What is about none of that kind, as a halt of everything is about no single chain, passes. */
+/**
+ * A list excludes other chains, bridges or lanes. A notification without a single one, such as a halt of everything,
+ * passes.
+ */
 export function wantsSubject({ chains, bridges, lanes }: NotificationFilter, about: NotificationSubject): boolean {
   const ofChain = chains === undefined || about.chains === undefined || about.chains.some((one) => chains.includes(one))
   const ofBridge = bridges === undefined || about.bridge === undefined || bridges.includes(about.bridge)
   return ofChain && ofBridge && (lanes === undefined || about.lane === undefined || lanes.includes(about.lane))
 }
 
-/** Orders notifications by the time of what happened, the same at each try: µs since the epoch, of which the last three digits only tell those of one ms apart. */
+/**
+ * A sort key by time, the same at each try: µs since the epoch. The last three digits only separate events of the same
+ * ms.
+ */
 export function sequenceOf({ at, id }: Pick<Notification, 'at' | 'id'>): number {
   return at * 1_000 + (fnv1a(id) % 1_000)
 }

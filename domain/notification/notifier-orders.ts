@@ -3,25 +3,28 @@ import { type Order, withOrder } from '../order.ts'
 import type { Notification, NotificationType } from './notification.ts'
 import { newNotifier, notifierLimits, type NotifierState } from './notifier.ts'
 
-/** What a notifier is told by a signal. Each may come from whoever reaches Temporal. */
+/** Signals to a notifier. Anyone who reaches Temporal can send them. */
 export type NotifierOrder =
   | { readonly kind: 'disable'; readonly order: Order }
-  /** `fromNow`: what happened while it was disabled is not told. */
+  /** `fromNow`: skips what happened while it was disabled. */
   | { readonly kind: 'enable'; readonly order: Order; readonly fromNow?: boolean }
-  /** What happened since then, ms since the epoch, is told again. */
+  /** Notifies again of everything since then, ms since the epoch. */
   | { readonly kind: 'replay'; readonly order: Order; readonly since: number }
   | { readonly kind: 'test'; readonly order: Order; readonly id: string }
-  /** From a process that sees what Temporal does not: what a key has signed for. The same id is taken once. */
+  /** A notification that only a process can see: the spending of a key. A repeated id is ignored. */
   | { readonly kind: 'raise'; readonly notification: Notification }
 
-/** Longest text of a notification that somebody raises, as JSON. */
+/** Longest raised notification, as JSON. */
 const mostRaised = 2_000
-/** All that processes raise. What Temporal knows is read there: whoever can send a signal must not have a delivery of his own making signed. */
+/**
+ * The types that processes raise. All other types come from Temporal's lists: a stranger's signal must not have an
+ * invented delivery signed.
+ */
 const raisedTypes: readonly NotificationType[] = ['lane.spending_high']
-/** So far may the clock of the process that raises one be ahead, ms. */
+/** How far the clock of the raising process may be ahead, ms. */
 const mostAheadMs = 24 * 3_600_000
 
-/** The state after an order. What is malformed changes nothing. @param at ms since the epoch, workflow time */
+/** The state after an order. A malformed one changes nothing. @param at ms since the epoch, workflow time */
 export function obeyNotifierOrder(state: NotifierState, order: NotifierOrder, at: number): NotifierState {
   if (order.kind === 'raise') return isRaised(order.notification, at) ? raised(state, order.notification) : state
   const { kind } = order
@@ -36,14 +39,14 @@ export function obeyNotifierOrder(state: NotifierState, order: NotifierOrder, at
       return { ...noted, ...fresh, disabled: undefined, failure: undefined }
     }
     case 'replay': {
-      // Nothing happened before 1970, and Temporal takes no time of a year before 0.
+      // Temporal takes no time before year 0, and nothing happened before 1970.
       const from = Math.max(0, Math.min(order.since, state.replay?.from ?? Infinity))
       const again = state.recent.filter((one) => one.at >= order.since && !state.pending.some(({ id }) => id === one.id))
       return { ...noted, replay: { from, to: at }, pending: [...noted.pending, ...again].slice(0, notifierLimits.pending) }
     }
     case 'test': {
       const test = { id: order.id, type: 'notification.test', at, data: { by: order.order.by, reason: order.order.reason } } as const
-      // A test asks whether the receiver is back: it is not kept waiting.
+      // A test is sent at once, to see whether the receiver is back.
       return { ...noted, failure: undefined, pending: [test, ...noted.pending].slice(0, notifierLimits.pending) }
     }
   }
@@ -56,7 +59,7 @@ function raised(state: NotifierState, notification: Notification): NotifierState
   return { ...state, pending: [...state.pending, notification], recent }
 }
 
-/** @param now workflow time: a time that no clock shows can be told to nobody, and would stop all that comes after it */
+/** @param now workflow time. A time far in the future could never be sent, and would block everything after it */
 function isRaised(given: unknown, now: number): given is Notification {
   try {
     fields({ id: text(64), at: whole })(given, '')

@@ -2,15 +2,24 @@ import type { GivenOrder } from '../order.ts'
 import type { ConditionSource } from './condition.ts'
 import type { Notification } from './notification.ts'
 
-/** How far a receiver was told of what the list of closed transfers shows. Times: ms since the epoch by Temporal's clock, but for `since`. */
+/**
+ * How far a receiver was notified of the list of closed transfers. ms since the epoch by Temporal's clock, except
+ * `since`.
+ */
 export interface NotifierCursor {
-  /** All that closed before it was told, or is kept to be tried again. */
+  /** Every earlier end was sent, or is kept for another try. */
   readonly from: number
-  /** The latest end that the list has shown. */
+  /** The latest end in the list. */
   readonly seen: number
-  /** What the list had shown at a look (`since`, by the clock of the process): once that is long ago, `from` moves up to it, since the list shows some runs late. */
+  /**
+   * The list shows some runs late. `seen` is the latest end at the time `since` (by the clock of the process). Once
+   * `since` is long ago, `from` moves up to `seen`.
+   */
   readonly settling: { readonly since: number; readonly seen: number }
-  /** Runs that were told and that closed at `from` or later, the newest: after a crash the others are told again, under the same ids. */
+  /**
+   * The newest runs that were notified and closed at `from` or later. After a crash older ones are notified again, with
+   * the same ids.
+   */
   readonly notified: readonly (readonly [run: string, closedAt: number])[]
 }
 
@@ -18,13 +27,13 @@ export interface NotifierCursor {
 export interface UnsentNotification {
   readonly notification: Notification
   readonly tries: number
-  /** Not tried again before, ms since the epoch. */
+  /** Earliest next try, ms since the epoch. */
   readonly nextAt: number
-  /** Why the last try failed: never anything of the URL, or of the answer. */
+  /** Why the last try failed, without any part of the URL or of the answer. */
   readonly why: string
 }
 
-/** The receiver itself does not answer, or asks to be left alone. */
+/** The receiver does not answer, or asks for a pause. */
 export interface FailureState {
   readonly since: number
   readonly tries: number
@@ -32,13 +41,13 @@ export interface FailureState {
   readonly why: string
 }
 
-/** `gone`: it answered 410, which means that it wants no more. `ordered`: by an operator. */
+/** `gone`: it answered 410. `ordered`: an operator disabled it. */
 export type DisabledReceiver = { readonly at: number } & (
   | { readonly why: 'gone' }
   | { readonly why: 'ordered'; readonly by: string; readonly reason: string }
 )
 
-/** What became of a test that an operator ordered. */
+/** The result of an operator's test. */
 export interface NotificationTestResult {
   readonly id: string
   readonly at: number
@@ -47,35 +56,35 @@ export interface NotificationTestResult {
 }
 
 /**
- * All that is remembered of one receiver: plain JSON, carried by its workflow. What is to be told of transfers is not here: that is in Temporal's list of
- * closed runs, however many there are. Every list has an end (`notifierLimits`).
+ * The state of one receiver: plain JSON, carried by its workflow. Transfers to notify are not part of it; they are in
+ * Temporal's list of closed runs. Every list is limited (`notifierLimits`).
  */
 export interface NotifierState {
   readonly cursor: NotifierCursor
-  /** Conditions that hold and were told, by their keys: when each was first seen, ms since the epoch. */
+  /** Present conditions that were notified, by key: when each was first seen, ms since the epoch. */
   readonly holding: Readonly<Record<string, number>>
-  /** Recorded and not tried yet. */
+  /** Recorded, not tried yet. */
   readonly pending: readonly Notification[]
   readonly unsent: readonly UnsentNotification[]
   readonly failure?: FailureState | undefined
   readonly disabled?: DisabledReceiver | undefined
-  /** What closed in this time is told again, from the oldest on. */
+  /** Transfers that closed in this period are notified again, the oldest first. */
   readonly replay?: { readonly from: number; readonly to: number } | undefined
-  /** The latest conditions that were told, for a replay: no list of Temporal has them. */
+  /** The latest notifications of conditions, for a replay. Temporal has no list of them. */
   readonly recent: readonly Notification[]
   readonly tests: readonly NotificationTestResult[]
   readonly counts: { readonly sent: number; readonly failed: number; readonly givenUp: number }
   readonly lastSentAt?: number | undefined
-  /** When a step last handed over what it knew, ms since the epoch: figures may be as old as the step is long. */
+  /** When a step last recorded its progress, ms since the epoch. Figures may be as old as a step is long. */
   readonly recordedAt?: number | undefined
-  /** What was ordered of it, the newest. */
+  /** The newest orders. */
   readonly orders?: readonly GivenOrder[] | undefined
 }
 
-/** The most of each list. `holding`: a thousand parked transfers and all else take 100 KB. */
+/** Limits of the lists. `holding`: a thousand parked transfers and everything else take 100 KB. */
 export const notifierLimits = { notified: 1_000, holding: 1_500, pending: 200, unsent: 100, recent: 100, tests: 5 } as const
 
-/** @param from what closed before is not told, ms since the epoch by Temporal's clock */
+/** @param from earlier ends are not notified, ms since the epoch by Temporal's clock */
 export function newNotifier(from: number): NotifierState {
   return {
     cursor: { from, seen: from, settling: { since: 0, seen: from }, notified: [] },
@@ -88,26 +97,27 @@ export function newNotifier(from: number): NotifierState {
   }
 }
 
-/** Since when the oldest notification waits that the receiver did not take, ms since the epoch; undefined: none does. */
+/** When the oldest unsent notification happened, ms since the epoch. Undefined: none is unsent. */
 export function oldestUnsent({ pending, unsent }: Pick<NotifierState, 'pending' | 'unsent'>): number | undefined {
   const times = [...pending, ...unsent.map(({ notification }) => notification)].map(({ at }) => at)
   return times.length === 0 ? undefined : Math.min(...times)
 }
 
-/** A step records every minute what it told: one that has not for so long is not under way, ms. */
+/** A step records its progress every minute. After this time without a record none is running, ms. */
 const silentMs = 5 * 60_000
 
-/** Since when the receiver is told nothing, or nothing that it takes, ms since the epoch; undefined: it is told as things happen. */
+/** Since when the receiver gets no notifications, ms since the epoch. Undefined: it gets them. */
 export function silentSince({ disabled, failure, recordedAt, cursor, orders = [] }: NotifierState, now: number): number | undefined {
   if (disabled || failure) return disabled?.at ?? failure?.since
-  // After a long rest an order has begun it again.
+  // An order ends a long pause.
   const last = Math.max(recordedAt ?? cursor.from, orders.at(-1)?.at ?? 0)
   return now - last > silentMs ? last : undefined
 }
 
 /**
- * How many notifications wait: what the receiver did not take, and what is still to be read for it. Some of the latter it may have taken in a look that was
- * broken off. @param closed how many ends Temporal lists that came after all that was read
+ * How many notifications wait: unsent ones, and those still to be read. The receiver may have taken some of the latter
+ * in a reading that broke off.
+ * @param closed how many ends Temporal lists after the last one that was read
  */
 export function waitingCount({ pending, unsent, cursor }: NotifierState, closed: number): number {
   const isListed = ({ type, at }: Notification) => (type === 'transfer.delivered' || type === 'transfer.reversed') && at > cursor.seen
@@ -116,8 +126,9 @@ export function waitingCount({ pending, unsent, cursor }: NotifierState, closed:
 }
 
 /**
- * Takes what was read of conditions: those that are new become pending under the id that `toNotification` gives them, and those that are over are forgotten, so
- * that they are told when they begin again. Of a source that could not be read nothing is over. More than there is room for stay for the next look.
+ * Takes a reading of conditions. New conditions become pending, with the id of `toNotification`. Conditions that are
+ * over are forgotten, so that they are notified when they begin again. Nothing is over for a source that could not be
+ * read. Conditions beyond the limits wait for the next reading.
  */
 export function withConditions(
   state: NotifierState,

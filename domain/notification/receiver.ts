@@ -1,12 +1,12 @@
 import type { CredentialSource } from '../temporal-access.ts'
 import type { NotificationFilter } from './notification.ts'
 
-/** Who is told of what, as the config says. */
+/** A receiver of the config. */
 export interface Receiver {
   readonly name: string
-  /** Its path and query may be a secret: only the origin is ever shown. */
+  /** Only the origin may be shown: path and query may be secret. */
   readonly url: string
-  /** Each signs; the receiver takes the one that it knows. `whsec_` and base64. */
+  /** Every secret signs, and the receiver checks the one it knows. `whsec_` and base64. */
   readonly secrets: readonly CredentialSource[]
   readonly filter: NotificationFilter
 }

@@ -3,17 +3,17 @@ import { applySettingsOrders, type SettingsOrders } from './reducer.ts'
 import { assertSettingsFit, assertSettingsOrders } from './request.ts'
 import { type Halt, noSettings, type Settings } from './settings.ts'
 
-/** What is kept of the settings outside Temporal, so that halts, the deny-list and revoked tokens outlive a wipe. */
+/** The settings as kept outside Temporal, so that halts, the deny-list and revoked tokens survive a wipe. */
 export interface SettingsCheckpoint {
   readonly version: 1
-  /** Of Temporal. */
+  /** The namespace in Temporal. */
   readonly namespace: string
   /** ms since the epoch. */
   readonly at: number
   readonly settings: Settings
 }
 
-/** The settings of a checkpoint, and how many of its rows are no order that would be taken today. */
+/** The settings of a checkpoint, and how many of its rows were refused. */
 export interface KeptSettings {
   readonly settings: Settings
   readonly at: number
@@ -26,8 +26,9 @@ const list = listOf(
 )
 
 /**
- * The settings of a checkpoint. Every row goes the way of an order again: a file that was tampered with holds nothing that could not have been ordered. The
- * audit begins anew with them. Throws Error that names the field of what is no checkpoint of this namespace.
+ * Reads the settings of a checkpoint. Every row passes the checks of an order, so a tampered file holds nothing that
+ * nobody could order. The audit starts with these orders. Throws Error that names the field of what is no checkpoint of
+ * this namespace.
  */
 export function fromSettingsCheckpoint(value: unknown, namespace: string): KeptSettings {
   fields({
@@ -47,11 +48,11 @@ export function fromSettingsCheckpoint(value: unknown, namespace: string): KeptS
       refused += 1
     }
   }
-  // The version never falls, so that processes which know the settings from before the wipe see no change.
+  // The version never falls, so that processes which know the settings of before a wipe see no change.
   return { settings: { ...kept, version: Math.max(kept.version, settings.version) }, at, refused }
 }
 
-/** The orders that make these settings, one row each, with who gave them and why. */
+/** The orders that produce these settings, one per row, with author and reason. */
 export function ordersOf({ halts, denied, fees, nodes, tokens }: Settings, at: number): (SettingsOrders & { readonly at: number })[] {
   const ours = { by: 'portage', reason: 'from a checkpoint', at }
   const listed = tokens.filter(({ issuedAt }) => issuedAt !== undefined)
@@ -67,7 +68,7 @@ export function ordersOf({ halts, denied, fees, nodes, tokens }: Settings, at: n
   ]
 }
 
-/** Those of `kept` that restrict and that `settings` does not have: halts, the deny-list, revoked tokens. */
+/** The restrictions of `kept` that `settings` lacks: halts, denials, revoked tokens. */
 export function missingRestrictions(kept: Settings, settings: Settings, at: number): readonly SettingsOrders[] {
   const restricting = { ...kept, fees: [], nodes: [], tokens: kept.tokens.filter(({ revoked }) => revoked) }
   return ordersOf(restricting, at).filter((given) => applySettingsOrders(settings, given, at) !== settings)

@@ -4,23 +4,24 @@ import { numberOfUnconfigured } from '../transfer/unconfigured-source.ts'
 import { applySettingsOrders } from './reducer.ts'
 import type { HaltScope, Settings, SettingsOrder } from './settings.ts'
 
-/** The names that an order may use: those of the config. */
+/** The names of the config that an order may use. */
 export interface KnownNames {
   readonly bridges: readonly string[]
   /** Chain → its nodes by name. */
   readonly nodes: Readonly<Record<string, readonly string[]>>
-  /** Chain → those of its nodes that read: what a majority is counted of. */
+  /** Chain → its nodes that read, among which a majority is counted. */
   readonly voters?: Readonly<Record<string, readonly string[]>>
-  /** Chain → its number in Wormhole, where it has one. */
+  /** Chain → its number in Wormhole, if it has one. */
   readonly wormholeChainIds?: Readonly<Record<string, number>>
   readonly lanes: readonly string[]
-  /** Revocations of tokens that are not listed are taken, too: they come from settings that had them. Absent: they are refused. */
+  /** Accept revocations of unlisted tokens, for settings that come from elsewhere. Absent: refuse them. */
   readonly unlistedTokens?: true
 }
 
 /**
- * Refuses an order with a name that the config does not have: a misspelt one would seem to be obeyed. One that removes an existing row is accepted, since
- * its chain may have left the config. Throws INPUT_INVALID with the field and the names that exist.
+ * Refuses an order with a name that is not in the config, since a misspelt one would seem to be obeyed. Orders that
+ * remove an existing row are accepted, since the chain may have left the config. Throws INPUT_INVALID with the field
+ * and the known names.
  */
 export function assertKnownNames(orders: readonly SettingsOrder[], known: KnownNames, settings: Settings): void {
   if (!known.unlistedTokens) assertListed(orders, settings)
@@ -36,8 +37,8 @@ export function assertKnownNames(orders: readonly SettingsOrder[], known: KnownN
 }
 
 /**
- * An id that nobody ever signed would fill the list of tokens for a year, and a loop of them would close it for everybody: only what is listed, or is listed by the
- * same request, is revoked by its id.
+ * Revoking ids that nobody ever signed would fill the list of tokens for a year, and close it for everybody. So an id
+ * must be listed, or be listed by the same request.
  */
 function assertListed(orders: readonly SettingsOrder[], { tokens }: Settings): void {
   const listed = new Set(tokens.map(({ jti }) => jti))
@@ -93,13 +94,13 @@ function assertScope({ bridge, chain, sourceChain, targetChain }: HaltScope, pat
   if (targetChain !== undefined) one(targetChain, chains, 'chain', `${path}.targetChain`)
   for (const [field, name] of Object.entries({ chain, sourceChain })) {
     if (name === undefined) continue
-    // A source that the config does not have may be halted, too.
+    // A source without a config can be halted too.
     const number = numberOfUnconfigured(name)
     if (number === undefined || Number(number) > 65_535) one(name, chains, 'chain', `${path}.${field}`)
     const [configured] = Object.entries(wormholeChainIds).find(([, id]) => String(id) === number) ?? []
     if (configured !== undefined) fail(`${path}.${field}: Wormhole's chain ${number} is called ${configured} in the config`)
   }
-  // A transfer has one source and one target: a third name makes a scope that covers nothing.
+  // A third chain makes a scope that covers nothing.
   if (chain !== undefined && sourceChain !== undefined && targetChain !== undefined && chain !== sourceChain && chain !== targetChain)
     fail(`${path}.chain: no transfer is from ${sourceChain} to ${targetChain} and of ${chain}`)
 }

@@ -2,9 +2,9 @@ import type { ChainName } from '../transfer/transfer.ts'
 import type { Settings, SettingsOrder } from './settings.ts'
 
 /**
- * What these orders leave too few nodes for: one text for each chain of which they disabled a node and whose enabled nodes are no majority any more. A
- * majority is of all nodes of the config that read, also of those that are disabled.
- * @param nodes as they are after the orders
+ * Warns of chains on which these orders leave no majority of enabled nodes. A majority counts all nodes of the config
+ * that read, disabled ones included.
+ * @param nodes the state after the orders
  * @param voters chain → names of its nodes in the config that read
  */
 export function majorityWarnings(

@@ -2,17 +2,20 @@ import { longestTokenMs } from '../access.ts'
 import type { FeeScope } from '../fees/policy.ts'
 import type { Halt, Settings, SettingsOrder } from './settings.ts'
 
-/** Orders of one person, with one reason. */
+/** Orders of one person with one reason. */
 export interface SettingsOrders {
   readonly by: string
   readonly reason: string
   readonly orders: readonly SettingsOrder[]
 }
 
-/** Changes that the audit of the settings holds; the workflow's history has all of them. */
+/** Most changes in the audit. The workflow's history has all of them. */
 const auditLength = 200
 
-/** An order that changes nothing adds neither a version nor an audit entry, so that a request may be repeated. @param at ms since the epoch */
+/**
+ * Applies orders. One that changes nothing adds neither a version nor an audit entry, so a request can be repeated.
+ * @param at ms since the epoch
+ */
 export function applySettingsOrders(settings: Settings, { by, reason, orders }: SettingsOrders, at: number): Settings {
   return orders.map(canonical).reduce<Settings>((before, order) => {
     const changed = apply(before, order, { by, reason, at })
@@ -62,8 +65,8 @@ function apply(settings: Settings, order: SettingsOrder, author: Omit<Halt, 'sco
 }
 
 /**
- * Without the tokens that have expired, which are refused as they are. One that was revoked and never listed has expired once no token that was made before can
- * be good any more. The same object if there are none.
+ * Drops expired tokens, which are refused anyway. A revoked token that was never listed expires once no token from
+ * before the revocation can be valid. Returns the same object if there are none.
  */
 function withoutExpired(settings: Settings, at: number): Settings {
   const { tokens } = settings
@@ -73,7 +76,7 @@ function withoutExpired(settings: Settings, at: number): Settings {
 
 type Lists = Pick<Settings, 'halts' | 'denied' | 'fees' | 'nodes' | 'tokens'>
 
-/** Replaces, adds or removes the one row that has the fields of `key`. The other rows keep their places. */
+/** Replaces, adds or removes the row with the fields of `key`. Other rows keep their places. */
 function edited<Name extends keyof Lists>(
   settings: Settings,
   name: Name,
@@ -87,7 +90,7 @@ function edited<Name extends keyof Lists>(
   return { ...settings, [name]: rows.toSpliced(found < 0 ? rows.length : found, 1, ...(after === undefined ? [] : [after])) }
 }
 
-/** The order as it is stored: hex in lower case, no field without a value. */
+/** The order in its stored form: hex in lower case, no undefined fields. */
 function canonical(order: SettingsOrder): SettingsOrder {
   switch (order.kind) {
     case 'halt':
@@ -108,10 +111,10 @@ function canonical(order: SettingsOrder): SettingsOrder {
   }
 }
 
-/** A token without 0x, a recipient in lower case. */
+/** Writes a token without 0x, and a recipient in lower case. */
 const lowerValue = (value: string) => value.toLowerCase().replace(/^([0-9]+\/)0x/, '$1')
 
-/** As bridges name it: of the 32 bytes that a message has for a recipient, the last 20. */
+/** Shortens a recipient of 32 bytes to its last 20, as bridges name it. */
 function comparable({ what, value }: Extract<SettingsOrder, { kind: 'deny' | 'allow' }>) {
   const lower = lowerValue(value)
   return { what, value: what === 'recipient' ? lower.replace(/0x0{24}(?=[0-9a-f]{40}$)/, '0x') : lower }
@@ -128,7 +131,7 @@ function defined<T extends object>(value: T): T {
   return Object.fromEntries(Object.entries(value).filter(([, field]) => field !== undefined)) as T
 }
 
-/** Whether two values of plain JSON are equal, whatever the order of their fields. */
+/** Whether two values of plain JSON are equal, in any sequence of fields. */
 function same(a: unknown, b: unknown): boolean {
   if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return a === b
   const [left, right] = [a as Record<string, unknown>, b as Record<string, unknown>]

@@ -5,34 +5,43 @@ import { assertNodeUrl } from './node-url.ts'
 import type { SettingsOrders } from './reducer.ts'
 import type { HaltScope, Settings, SettingsOrder } from './settings.ts'
 
-/** Refuses what is malformed or would carry a secret into the history. Throws Error that names the field and never its value. */
+/**
+ * Refuses orders that are malformed, or that would carry a secret into the history. Throws Error that names the field
+ * and never its value.
+ */
 export function assertSettingsOrders(request: SettingsOrders): void {
   fields({ by: text(100), reason: text(500), orders: listOf(settingsOrder) })(request, '')
   const { length } = request.orders
   if (length === 0 || length > 100) throw new Error('orders: must have 1 to 100 orders')
 }
 
-/** Longest lists. Every query and every change returns the whole settings, which must stay far below the server's limit of 2 MB. */
+/**
+ * Limits of the lists. Every query and change returns the whole settings, which must stay far below the server's limit
+ * of 2 MB.
+ */
 const most = { halts: 100, denied: 1_000, fees: 500, nodes: 100, tokens: 200 } as const
 
-/** Refuses settings that have grown too long. Throws Error that names the list. */
+/** Refuses settings beyond these limits. Throws Error that names the list. */
 export function assertSettingsFit(settings: Settings): void {
   for (const name of ['halts', 'denied', 'fees', 'nodes', 'tokens'] as const) {
     if (settings[name].length > most[name]) throw new Error(`orders: ${name} would have more than ${most[name]} rows`)
   }
 }
 
-/** byKind has checked it. */
+/** Checked by byKind. */
 const kind: Check = () => {}
 const name = pattern(/^[a-z][a-z0-9-]{0,30}$/, 'a name: lower case letters, digits and dashes')
 
 const maybe = optional(name)
-// A misspelt field would turn a narrow halt into a halt of everything: unknown ones are refused.
+// Unknown fields are refused: a misspelt one would turn a narrow halt into a halt of everything.
 const haltScope = object({ bridge: maybe, chain: maybe, sourceChain: maybe, targetChain: maybe } satisfies Record<keyof HaltScope, Check>)
 
-/** As bridges name a token (`Endpoint.parties`): a leading zero, or more digits than a chain's number has, would match nothing. */
+/**
+ * A token as bridges name it (`Endpoint.parties`). A leading zero, or more digits than a chain's number has, would
+ * match nothing.
+ */
 const deniedToken = pattern(/^[1-9][0-9]{0,15}\/(0x)?[0-9a-f]{64}$/i, '<wormhole chain id or network id>/<64 hex digits>')
-/** 20 bytes, or the 32 that a message has: 12 zeros before them. */
+/** 20 bytes, or 32 as in a message, with 12 zeros first. */
 const recipient = pattern(
   /^([a-z][a-z0-9-]{0,30}\/)?0x(0{24})?[0-9a-f]{40}$/i,
   '<address> or <target chain>/<address>; an address is 0x and 40 hex digits (or 64, as a message has it: 24 zeros first)',

@@ -2,7 +2,7 @@ import type { Principal } from '../access.ts'
 import type { FeePolicy, FeeRule, FeeScope } from '../fees/policy.ts'
 import type { BridgeName, ChainName, Transfer } from '../transfer/transfer.ts'
 
-/** What a halt covers: every field narrows it; without any it covers everything. */
+/** The scope of a halt. Every field narrows it; without fields it covers everything. */
 export interface HaltScope {
   readonly bridge?: BridgeName | undefined
   /** From and to this chain. */
@@ -11,7 +11,7 @@ export interface HaltScope {
   readonly targetChain?: ChainName | undefined
 }
 
-/** Who gave an order, why, and when (ms since the epoch). */
+/** Author, reason and time (ms since the epoch) of an order. */
 interface Given {
   readonly by: string
   readonly reason: string
@@ -22,31 +22,37 @@ export interface Halt extends Given {
   readonly scope: HaltScope
 }
 
-/** A recipient that nothing is delivered to, or a token that is not delivered. */
+/** A recipient or a token that is not delivered. */
 export interface DenyRule extends Given {
   readonly kind: 'recipient' | 'token'
   /**
-   * Lower case: a recipient is `<target chain name>/<address>` or `<address>`, a token is `<wormhole chain id>/<64 hex digits>`, or that of a native bridge
-   * `<network id>/<64 hex digits of its source contract>`.
+   * Lower case. Recipient: `<target chain name>/<address>` or `<address>`. Token: `<wormhole chain id>/<64 hex
+   * digits>`, or for a native bridge `<network id>/<64 hex digits of its source contract>`.
    */
   readonly value: string
 }
 
-/** A node that was added or disabled while the workers run. */
+/** A node that an operator added or disabled. */
 export interface NodeChange {
   readonly chain: ChainName
-  /** As in the config, or a new one. */
+  /** A name of the config, or a new one. */
   readonly name: string
   readonly disabled: boolean
-  /** Only of an added node. It holds no secrets, but `${VARIABLE}` for them (assertNodeUrl). */
+  /** Only for an added node. Secrets in it are `${VARIABLE}`s (assertNodeUrl). */
   readonly url?: string | undefined
   readonly use?: NodeUse | undefined
 }
 
-/** `all`: reads and sends. `read`: never sends to it. `send`: broadcast-only. `private`: sends to it where the chain sends privately; no reads. */
+/**
+ * `all`: reads and sends. `read`: reads only. `send`: sends only. `private`: sends for chains that send privately; no
+ * reads.
+ */
 export type NodeUse = 'all' | 'read' | 'send' | 'private'
 
-/** An access token that was made. The token itself is kept nowhere. Of a revoked one that was never listed only `jti` and `revoked` are known. */
+/**
+ * An access token that was made. The token itself is not kept. A revoked one that was never listed has only `jti` and
+ * `revoked`.
+ */
 export interface IssuedToken extends Partial<Omit<Principal, 'jti'>> {
   readonly jti: string
   readonly revoked?: Given
@@ -58,31 +64,31 @@ export interface SettingsChange extends Given {
   readonly order: SettingsOrder
 }
 
-/** One change of the settings. All of them are idempotent. */
+/** One change of the settings. All are idempotent. */
 export type SettingsOrder =
   | { readonly kind: 'halt'; readonly scope: HaltScope }
   | { readonly kind: 'unhalt'; readonly scope: HaltScope }
   | { readonly kind: 'deny'; readonly what: DenyRule['kind']; readonly value: string }
   | { readonly kind: 'allow'; readonly what: DenyRule['kind']; readonly value: string }
-  /** Replaces the rule of that scope; a `policy` without fields removes it. */
+  /** Replaces the rule of that scope. A `policy` without fields removes it. */
   | { readonly kind: 'setFees'; readonly scope: FeeScope; readonly policy: FeePolicy }
   | { readonly kind: 'setNode'; readonly change: NodeChange }
-  /** The node is again as the config says; one that was added is removed. */
+  /** Restores the config's node, or removes an added one. */
   | { readonly kind: 'clearNode'; readonly chain: ChainName; readonly name: string }
-  /** Lists a token that was made, so that its name and scope can be looked up. */
+  /** Lists a new token, so that its name and scope can be looked up. */
   | { readonly kind: 'addToken'; readonly token: Principal }
-  /** The token is refused from now on. */
+  /** Refuses the token from now on. */
   | { readonly kind: 'revokeToken'; readonly jti: string }
 
-/** What operators have changed since the processes were started, on top of the config. Plain JSON. */
+/** The changes of operators, on top of the config. Plain JSON. */
 export interface Settings {
-  /** Counts changes; 0: nothing was ever changed. */
+  /** Counts changes, from 0. */
   readonly version: number
   readonly halts: readonly Halt[]
   readonly denied: readonly DenyRule[]
   readonly fees: readonly FeeRule[]
   readonly nodes: readonly NodeChange[]
-  /** Without those that have expired. */
+  /** Without expired ones. */
   readonly tokens: readonly IssuedToken[]
   /** The newest 200 changes; the workflow's history has all. */
   readonly audit: readonly SettingsChange[]
@@ -90,7 +96,7 @@ export interface Settings {
 
 export const noSettings: Settings = { version: 0, halts: [], denied: [], fees: [], nodes: [], tokens: [], audit: [] }
 
-/** The halt that applies to a transfer, if any. */
+/** The halt that covers a transfer, if any. */
 export function haltOf(
   { halts }: Pick<Settings, 'halts'>,
   transfer: Pick<Transfer, 'bridge' | 'sourceChain' | 'targetChain'>,
@@ -104,7 +110,7 @@ export function haltOf(
   )
 }
 
-/** The deny rule that applies to a delivery, if any. Its parties are named as by `Endpoint.parties` of the target chain. */
+/** The deny rule that covers a delivery, if any. `Endpoint.parties` of the target chain names the parties. */
 export function denyRuleOf(
   settings: Settings,
   targetChain: ChainName,

@@ -1,6 +1,8 @@
 import type { LaneId } from '../lane/lane-id.ts'
 
-/** What one process says of a transaction that it signed: `outbid` by a later one of the nonce, or another; `open`: the nonce is in no block. */
+/**
+ * A transaction that a process signed. `outbid`: another one of the nonce was mined. `open`: the nonce is in no block.
+ */
 export interface SignedAttempt {
   readonly kind: 'call' | 'noop'
   readonly hash: string
@@ -11,42 +13,42 @@ export interface SignedAttempt {
 }
 
 /**
- * What became of a transaction. `pending`: it may be mined. `replaced`: another one of ours used its nonce. `reorged`: it was in a block that is no longer there, and may be mined
- * again. `dropped`: given up; its nonce was left to the lane, or used from outside Portage.
+ * `pending`: may be mined. `replaced`: another transaction of ours used its nonce. `reorged`: its block is gone, and it
+ * may be mined again. `dropped`: given up, since its nonce was left to the lane or used from outside Portage.
  */
 export type TransactionFate = 'pending' | 'mined' | 'replaced' | 'reorged' | 'dropped'
 
-/** A transaction that was signed for a transfer, by whichever process. */
+/** A transaction that any process signed for a transfer. */
 export interface TransferTransaction {
   readonly lane: LaneId
   readonly nonce: number
-  /** The round of the transfer that it was signed in. */
+  /** The round of the transfer in which it was signed. */
   readonly round: number
   readonly kind: 'call' | 'noop'
-  /** Absent: the ledger has it recorded, and no process has told of it yet. */
+  /** Absent: recorded by the ledger, and not reported by a process yet. */
   readonly hash?: string
   /** Wei per gas, decimal. */
   readonly maxFee: string
   readonly tip: string
   readonly fate: TransactionFate
-  /** What it cost, wei, decimal; of a batch the share of the transfer. Absent: it is in no block. */
+  /** Gas paid, wei, decimal; for a batch the transfer's share. Absent: in no block. */
   readonly gasPaid?: string
-  /** When the transfer heard of it first, ms since the epoch. */
+  /** When the transfer learned of it, ms since the epoch. */
   readonly at?: number
 }
 
-/** Transactions that a transfer keeps, the newest. */
+/** Most transactions of a transfer, the newest. */
 export const transactionsKept = 48
 
-/** What a step heard of the nonce of its round. */
+/** The report of a step about the nonce of its round. */
 interface Heard extends Pick<TransferTransaction, 'lane' | 'nonce' | 'round'> {
   readonly at: number
   readonly tried: readonly SignedAttempt[]
-  /** The one that is in a block, and what it cost. */
+  /** The transaction in a block, and its price. */
   readonly landed?: { readonly txHash: string; readonly gasPaid: string }
 }
 
-/** The transactions with what a step has heard; one that another process told of before is the same by its hash. */
+/** Merges a report into the known transactions, by hash. */
 export function recordAttempts(
   known: readonly TransferTransaction[],
   { lane, nonce, round, at, tried, landed }: Heard,
@@ -67,7 +69,7 @@ function fateAfter(before: TransactionFate | undefined, reported: SignedAttempt[
   return before === 'mined' || before === 'reorged' ? 'reorged' : 'pending'
 }
 
-/** The block of a round's transaction is no longer in the chain. */
+/** The block of a round's transaction is gone. */
 export function rollBackAttempts(known: readonly TransferTransaction[], round: number): TransferTransaction[] {
   return known.map((one) => {
     if (one.round !== round || one.fate !== 'mined') return one
@@ -76,7 +78,7 @@ export function rollBackAttempts(known: readonly TransferTransaction[], round: n
   })
 }
 
-/** Nobody follows the transactions of this round any more. */
+/** Marks the pending transactions of a round as dropped. */
 export function dropAttempts(known: readonly TransferTransaction[], round: number): TransferTransaction[] {
   return known.map((one) => (one.round === round && (one.fate === 'pending' || one.fate === 'reorged') ? { ...one, fate: 'dropped' } : one))
 }

@@ -1,32 +1,32 @@
-/** A transfer as a list of the server tells it, for counts and times. Times are ms since the epoch. */
+/** A transfer of the server's list. Times in ms since the epoch. */
 export interface TransferTraffic {
   readonly bridge: string
   readonly source: string
   readonly target: string
-  /** Its state; `undone`: its workflow was closed without an outcome. */
+  /** Its state, or `undone` for a workflow that closed without an outcome. */
   readonly state: string
   readonly startedAt: number
   /** Absent: it runs. */
   readonly closedAt?: number
 }
 
-/** What goes from one chain to another over a bridge. */
+/** The traffic from one chain to another over a bridge. */
 export interface RouteTraffic extends Pick<TransferTraffic, 'bridge' | 'source' | 'target'> {
   /** Open transfers, by state. */
   readonly open: Readonly<Record<string, number>>
-  /** Ended in the window, by how. */
+  /** Ended in the window, by outcome. */
   readonly ended: Readonly<Record<string, number>>
-  /** When the oldest open transfer was started, ms since the epoch. */
+  /** Start of the oldest open transfer, ms since the epoch. */
   readonly oldestOpenAt?: number
-  /** Time from the start of its workflow until it was known as delivered, ms: half of the deliveries of the window took no longer. */
+  /** Median time from the start of a workflow to its delivery, ms, over the window. */
   readonly medianMs?: number
-  /** The same of 95 in a hundred. */
+  /** 95th percentile, ms. */
   readonly p95Ms?: number
 }
 
 /** One step of the window. */
 export interface TrafficStep {
-  /** Where it begins, ms since the epoch. */
+  /** Start of the step, ms since the epoch. */
   readonly at: number
   readonly delivered: number
   readonly medianMs?: number
@@ -48,26 +48,26 @@ export interface TrafficWindow {
   readonly steps: number
 }
 
-/** So many steps has every window. */
+/** Number of steps of every window. */
 const stepsOfWindow = 60
 
-/** Routes that are told, those with the most transfers: whoever reaches Temporal can make up names. */
+/** Most routes in the result, those with the most transfers. Anyone who reaches Temporal can invent names. */
 const mostRoutes = 100
 
-/** The window of so many minutes that ends with the step which `now` is in: its steps begin at the same times whenever it is asked for. */
+/** The window of the last `minutes`. Its steps begin at fixed times, and the last one contains `now`. */
 export function trafficWindow(minutes: number, now: number): TrafficWindow {
   const stepMs = (minutes * 60_000) / stepsOfWindow
   return { from: (Math.floor(now / stepMs) + 1 - stepsOfWindow) * stepMs, stepMs, steps: stepsOfWindow }
 }
 
-/** Counts and times of transfers. Those that ended before the window are left out. */
+/** Counts and times of transfers, without those that ended before the window. */
 export function trafficOf(samples: readonly TransferTraffic[], { from, stepMs, steps }: TrafficWindow): Traffic {
   const counted = samples.filter(({ closedAt }) => closedAt === undefined || closedAt >= from)
   const times = counted.flatMap((one) => deliveryTime(one) ?? [])
   const byStep = new Map<number, TransferTraffic[]>()
   for (const one of counted) {
     if (deliveryTime(one) === undefined || one.closedAt === undefined) continue
-    // A clock of the server that is ahead puts it into the last step.
+    // The server's clock may be ahead.
     const index = Math.min(steps - 1, Math.floor((one.closedAt - from) / stepMs))
     const own = byStep.get(index)
     if (own) own.push(one)
@@ -119,7 +119,7 @@ function countBy(samples: readonly TransferTraffic[]): Record<string, number> {
   return Object.fromEntries(counts)
 }
 
-/** By the nearest rank: a value that occurred. */
+/** Quantiles by the nearest rank. */
 function quantiles(times: readonly number[]): { medianMs?: number; p95Ms?: number } {
   if (times.length === 0) return {}
   const sorted = times.toSorted((a, b) => a - b)

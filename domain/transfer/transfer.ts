@@ -4,18 +4,21 @@ export type BridgeName = string
 export type ChainName = string
 
 /**
- * Most bytes of a message. Temporal takes 2 MiB for a value and 4 MiB for a request, and a transfer's message goes with each of its steps, as base64. VAAs have
- * about a kilobyte.
+ * Most bytes of a message. VAAs have about a kilobyte. Every step of a transfer carries the message as base64, and
+ * Temporal takes 2 MiB for a value and 4 MiB for a request.
  */
 export const mostMessageBytes = 200_000
 
-/** One message to deliver: plain JSON, the input of a `transfer` workflow. Its signatures (or the source's table) were checked before, since it takes the id. */
+/**
+ * One message to deliver: plain JSON, the input of a `transfer` workflow. It takes an id, so its signatures (or the
+ * source's table) were checked before.
+ */
 export interface Transfer {
   readonly bridge: BridgeName
   readonly sourceChain: ChainName
   /**
-   * The source's number in the protocol (Wormhole's chain id, a native bridge's network id), decimal. Workflow ids use it, since the name of a chain may
-   * change with the config and the id of a message must not.
+   * The source's number in the protocol (Wormhole's chain id, a native bridge's network id), decimal. Workflow ids use
+   * it, since the name of a chain may change with the config and the id of a message must not.
    */
   readonly sourceId: string
   readonly targetChain: ChainName
@@ -45,7 +48,7 @@ const next = {
   cancelled: [],
 } as const
 
-/** Which states may follow a state. The lifecycle document is generated from this table. */
+/** The states that may follow a state. The lifecycle document is generated from this table. */
 export const transitions: Readonly<Record<TransferState, readonly TransferState[]>> = next
 export const transferStates = Object.keys(transitions) as readonly TransferState[]
 
@@ -53,15 +56,15 @@ export function isOutcome(state: TransferState): boolean {
   return transitions[state].length === 0
 }
 
-/** Who delivered, and where, as the target chain shows it. */
+/** The delivering transaction, as the target chain shows it. */
 export interface Delivery {
-  /** Sender of the delivering transaction, lower-case 0x address; absent if the chain tells only that it happened. */
+  /** Its sender, lower-case 0x address. Absent if the chain shows only that it happened. */
   readonly by?: string
-  /** True when the sender is one of our lanes. */
+  /** The sender is one of our lanes. */
   readonly ours: boolean
   readonly txHash?: string
   readonly blockHeight?: number
   readonly blockHash?: string
-  /** Gas paid in wei of the target chain, decimal; only for our own deliveries. */
+  /** Gas paid on the target chain, wei, decimal. Only for our own deliveries. */
   readonly gasPaid?: string
 }

@@ -1,31 +1,34 @@
 import type { ChainName } from '../../domain/transfer/transfer.ts'
 
-/** Input of the workflow `audit`, and of its step. */
+/** Input of the workflow `audit` and of its step. */
 export interface AuditInput {
   chain: ChainName
-  /** It looks at what closed within this time. */
+  /** The audit checks runs that closed within this time. */
   hours: number
-  /** What closed less than this long ago, ms, is left for the next audit: a node may lag, or a person may restart it. */
+  /**
+   * Runs that closed later than this long ago, ms, are left for the next audit: a node may lag, or a person may restart
+   * one.
+   */
   graceMs: number
 }
 
-/** Findings of an audit. Its lists hold the first 200 ids; the counts count all. */
+/** Findings of an audit. Lists hold the first 200 ids; counts count all. */
 export interface AuditReport extends Pick<AuditInput, 'chain' | 'hours'> {
-  /** Delivered transfers that were asked for, and those whose effect is there. */
+  /** Delivered transfers that were checked, and those whose effect is there. */
   checked: number
   intact: number
-  /** Delivered and final, and the effect is gone: an alarm. Started again. */
+  /** Transfers whose final effect is gone. An alarm; they are started again. */
   undoneCount: number
   undone: string[]
-  /** Closed without an outcome (failed, terminated, timed out), and started again. */
+  /** Transfers that closed without an outcome (failed, terminated, timed out). They are started again. */
   reopenedCount: number
   reopened: string[]
-  /** Waited for nothing, or its tasks were not answered: reset. */
+  /** Transfers that waited for nothing, or whose tasks were not answered. They are reset. */
   idleCount: number
   idle: string[]
-  /** The effect is not there, and the transfer is on its way again already. */
+  /** Transfers without their effect that are on their way again. */
   underway: number
-  /** The nodes don't agree, or no block came for a second look: the next audit asks again. */
+  /** Transfers on which the nodes disagree, or that no second block confirmed. The next audit checks them again. */
   unsure: number
 }
 
@@ -34,13 +37,13 @@ export interface AuditSteps {
   auditDelivered(input: AuditInput): Promise<AuditReport>
 }
 
-/** The usual `graceMs`. */
+/** Default of `graceMs`. */
 export const auditGraceMs = 60_000
 
-/** Ids of the schedules of audits, and of their runs, begin so. */
+/** Prefix of the ids of audits, and of their schedules. */
 export const auditPrefix = 'audit:'
 
-/** Id of the schedule of a chain's audits, and of the workflows that it starts (with the time behind it). */
+/** Id of the schedule of a chain's audits. Its workflows append the time. */
 export function auditId(chain: ChainName): string {
   return `${auditPrefix}${chain}`
 }

@@ -1,6 +1,6 @@
 /**
- * How soon another process takes over the work of a dead one. Kept in the memo `failover` of a workflow, as the config was at its start, so that a replay finds
- * the same values.
+ * How soon another process takes over the work of a dead one. Kept in the memo `failover` of a workflow, as the config
+ * was at its start, so that a replay finds the same values.
  */
 export interface FailoverTimes {
   /** Heartbeat time-out of steps with a lane's key, ms. */

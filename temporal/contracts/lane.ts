@@ -12,13 +12,15 @@ export interface LaneInput {
   updatesPerRun?: number
 }
 
-/** The one update: observation and requests in, grants, refusals and orders out. Idempotent by request id. */
+/** The only update: observation and requests in; grants, refusals and orders out. Idempotent by request id. */
 export const applyUpdate = defineUpdate<ApplyResponse, [ApplyRequest]>('apply')
 
-/** Who orders it, and why. A signal that a hand has typed may lack it: it is kept as `unnamed`. */
+/** Author and reason. A signal without them is kept as `unnamed`. */
 type Named = { order: Order }
 
-/** The modes as signals: they are kept while no worker serves the ledger, and Temporal's batch tools can send them. */
+/**
+ * Orders as signals. Temporal keeps a signal while no worker serves the ledger, and its batch tools can send signals.
+ */
 export const pauseSignal = defineSignal<[Named?]>('pause')
 export const resumeSignal = defineSignal<[Named?]>('resume')
 export const drainSignal = defineSignal<[Named?]>('drain')

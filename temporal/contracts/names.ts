@@ -4,8 +4,8 @@ import type { ChainName, Transfer } from '../../domain/transfer/transfer.ts'
 import { defineSearchAttributeKey } from '@temporalio/common'
 
 /**
- * The workflow id of a transfer. The digest (its first 64 bits) makes two messages that claim one sequence two transfers. All of it is in the message, so that
- * no change of the config makes a second transfer of one message.
+ * Workflow id of a transfer. The first 64 bits of the digest separate two messages with the same sequence. All parts
+ * come from the message, so a change of the config cannot make a second transfer of it.
  */
 export function transferId(transfer: Pick<Transfer, 'bridge' | 'sourceId' | 'emitter' | 'sequence' | 'digest'>): string {
   const { bridge, sourceId, emitter, sequence, digest } = transfer
@@ -17,35 +17,35 @@ export function laneWorkflowId(lane: LaneId): string {
   return `lane:${lane}`
 }
 
-/** Workflow ids of the batches of a lane begin so. */
+/** Prefix of the workflow ids of a lane's batches. */
 export function batchPrefix(lane: LaneId): string {
   return `batch:${lane}:`
 }
 
-/** Workflow ids of operators' transactions begin so. */
+/** Prefix of the workflow ids of operator transactions. */
 export const operatorTransactionPrefix = 'operator-transaction:'
 
-/** A batch is one intent for ever: no second round. */
+/** A batch is one intent for ever, without a second round. */
 export function batchIntentId(workflowId: string): string {
   return intentIdOf(workflowId, 1)
 }
 
 export const settingsWorkflowId = 'settings'
 
-/** Transfer workflows and the keyless steps of a target chain. */
+/** Queue of transfer workflows, and of the steps of a target chain that need no key. */
 export function chainQueue(chain: ChainName): string {
   return `chain:${chain}`
 }
 
-/** Steps that need the key of a lane. */
+/** Queue of the steps that need the key of a lane. */
 export function laneQueue(lane: LaneId): string {
   return `lane:${lane}`
 }
 
-/** The ledgers: no chain, no key. */
+/** Queue of the ledgers, which need no chain and no key. */
 export const ledgerQueue = 'ledger'
 
-/** Types of its workflows that run on for long: what they know is in their input, and in the signals and updates since. */
+/** Long-running workflow types of the queue `ledger`. Their state is their input and the signals and updates since. */
 export const ledgerWorkflows = ['lane', 'stream', 'settings', 'batch', 'operatorTransaction', 'notifier'] as const
 
 export const searchAttributes = {
@@ -55,7 +55,7 @@ export const searchAttributes = {
   TargetChain: defineSearchAttributeKey('TargetChain', 'KEYWORD'),
   Lane: defineSearchAttributeKey('Lane', 'KEYWORD'),
   TxHash: defineSearchAttributeKey('TxHash', 'KEYWORD'),
-  /** Why a transfer waits, is parked or was refused: a code of docs/reference/errors.md. None while it goes on. */
+  /** Why a transfer waits, is parked or was refused: a code of docs/reference/errors.md. Unset while it goes on. */
   PortageCode: defineSearchAttributeKey('PortageCode', 'KEYWORD'),
 } as const
 

@@ -1,6 +1,7 @@
 /**
- * Input and result of the workflow `reversal`: a record that a delivery is gone, in Temporal's own lists, where notifiers read it. It has the search attributes of the
- * transfer. Written before the transfer is started again, so that none is missing.
+ * Input and result of the workflow `reversal`: a record that a delivery is gone, with the search attributes of the
+ * transfer, for notifiers to read in Temporal's lists. Written before the transfer is started again, so that none is
+ * missing.
  */
 export interface Reversal {
   /** Workflow id of the transfer, and the run that had delivered. */
@@ -9,7 +10,7 @@ export interface Reversal {
   txHash?: string
 }
 
-/** Workflow ids of reversals begin so. */
+/** Prefix of the workflow ids of reversals. */
 export const reversalPrefix = 'reversal:'
 
 export function reversalId({ transfer, run }: Pick<Reversal, 'transfer' | 'run'>): string {

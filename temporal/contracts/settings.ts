@@ -15,6 +15,6 @@ export interface SettingsRequest {
   orders: SettingsOrder[]
 }
 
-/** The one update: all orders of a request, or none. Answers with the settings after it. */
+/** The only update: applies all orders of a request, or none. Answers with the new settings. */
 export const changeSettingsUpdate = defineUpdate<Settings, [SettingsRequest]>('change')
 export const settingsQuery = defineQuery<Settings>('settings')

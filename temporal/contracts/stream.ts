@@ -3,12 +3,12 @@ import type { StreamCheckpoint } from '../../domain/stream/checkpoint.ts'
 import type { Distrusted, StreamConfig, StreamResponse, StreamState, StreamUpdate, StreamView } from '../../domain/stream/stream.ts'
 import { defineQuery, defineSignal, defineUpdate } from '@temporalio/workflow'
 
-/** Input of the workflow `stream`: on the queue `ledger`, since it needs no chain and no key. */
+/** Input of the workflow `stream`, on the queue `ledger`, since it needs no chain and no key. */
 export interface StreamInput {
   config: StreamConfig
-  /** What it begins with if it has no state: kept outside Temporal, its block asked for by whoever starts it. */
+  /** Kept outside Temporal, for a stream without state. The starter checks its block first. */
   checkpoint?: StreamCheckpoint
-  /** The watermark of a checkpoint that is above what the source has given out: the stream begins without, and alarms. */
+  /** A checkpoint's watermark above the numbers of the source. The stream begins without it, and raises an alarm. */
   distrusted?: Omit<Distrusted, 'at'>
   /** Carried through continue-as-new. */
   state?: StreamState
@@ -16,9 +16,12 @@ export interface StreamInput {
   updatesPerRun?: number
 }
 
-/** The one update: what was found at the source and the target, and orders. Idempotent by content. Refused as `malformedUpdate` or `runIsFull`. */
+/**
+ * The only update: readings of source and target, and orders. Idempotent by content. Refused as `malformedUpdate` or
+ * `runIsFull`.
+ */
 export const applyStreamUpdate = defineUpdate<StreamResponse, [StreamUpdate]>('apply')
-/** Batch tools can only signal. One without an `order` is kept as `unnamed`. */
+/** Batch tools can only signal. A signal without an `order` is kept as `unnamed`. */
 export const pauseStreamSignal = defineSignal<[{ order: Order }?]>('pause')
 export const resumeStreamSignal = defineSignal<[{ order: Order }?]>('resume')
 export const streamStatusQuery = defineQuery<StreamState>('status')

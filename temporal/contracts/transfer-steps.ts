@@ -7,17 +7,19 @@ import type { ChainName, Delivery, Transfer } from '../../domain/transfer/transf
 
 /** Steps that need no key, on the queue of the target chain. */
 export interface KeylessSteps {
-  /** The next three at once, as one local activity. */
+  /** `validate`, `checkDelivered` and `prepare` at once, as one local activity. */
   admit(input: AdmitInput): Promise<Admission>
   validate(input: { transfer: Transfer }): Promise<Passed | Stopped>
   checkDelivered(input: AdmitInput): Promise<Passed | Stopped>
   prepare(input: AdmitInput): Promise<Ready | Stopped>
-  /** Does the target chain's finalized state show the effect? Waits up to `waitMs` for the block to become final. */
+  /**
+   * Whether the target chain's finalized state shows the effect. Waits up to `waitMs` for the block to become final.
+   */
   confirm(input: ConfirmInput): Promise<Confirmation>
   getLaneStatus(input: { chain: ChainName; lane: LaneId }): Promise<LaneStatusAnswer>
-  /** Asks the ledger to let an intent go. */
+  /** Asks the ledger to withdraw an intent. */
   withdraw(input: WithdrawInput): Promise<Withdrawal>
-  /** Asked before a transfer ends undelivered: can anything that was ever sent for it still be mined with the effect? */
+  /** Asked before a transfer ends undelivered: whether any of its transactions may still be mined with the effect. */
   confirmEnd(input: ConfirmEndInput): Promise<EndConfirmation>
 }
 
@@ -28,9 +30,9 @@ export interface LaneSteps {
   expedite(input: { lane: LaneId; intentId: string }): Promise<void>
 }
 
-/** Steps that need the key, where the process of the workflow holds it: on the queue of the target chain. */
+/** Steps that need the key, on the queue of the target chain, where the workflow's process holds the key. */
 export interface LocalBroadcastSteps {
-  /** `elsewhere`: this process cannot, now; nothing was sent. */
+  /** `elsewhere`: this process cannot do it now; nothing was sent. */
   broadcastLocally(input: BroadcastInput): Promise<BroadcastResult | { kind: 'elsewhere' }>
 }
 
@@ -38,11 +40,11 @@ export interface AdmitInput {
   transfer: Transfer
   /** Lanes that this transfer just left. */
   avoid?: LaneId[]
-  /** One node showed the effect, and most denied it: its word alone does not stop the transfer any more. */
+  /** One node showed the effect and most denied it. Its word alone no longer stops the transfer. */
   disputed?: true
-  /** When an operator last ordered `retry`, ms since the epoch: it is not set aside for losses before that. */
+  /** When an operator last ordered `retry`, ms since the epoch. Earlier losses do not quarantine the transfer. */
   retriedAt?: number
-  /** When the workflow began, ms since the epoch: for the times that metrics show. Absent: this is not the first try. */
+  /** When the workflow began, ms since the epoch, for metrics. Absent after the first try. */
   startedAt?: number
 }
 
@@ -50,22 +52,22 @@ export type Passed = { kind: 'passed' }
 
 /** The step ends or delays the transfer. */
 export type Stopped =
-  /** `awaitNewSignatures`: the signatures were good and are too old now; a copy with newer ones may be adopted. */
+  /** `awaitNewSignatures`: the signatures are good but outdated; a copy with newer ones may be adopted. */
   | { kind: 'rejected' | 'declined'; code: ErrorCode; reason: string; awaitNewSignatures?: true }
   /** Delivered and final. */
   | { kind: 'delivered'; delivery: Delivery }
-  /** The effect is there, by someone, but not final: look again after `finalInMs`. */
+  /** Someone made the effect, and it is not final. Check again after `finalInMs`. */
   | { kind: 'unsettled'; finalInMs: number }
-  /** Not now: a gate is closed. Holds no nonce. `unverified`: the signatures could not be checked yet. */
+  /** A gate is closed, and the transfer holds no nonce. `unverified`: the signatures were not checked yet. */
   | { kind: 'waiting'; code: ErrorCode; reason: string; retryInMs: number; unverified?: true }
-  /** The simulation reverts for a reason that no wait heals; costs nothing. */
+  /** The simulation reverts, and waiting does not help. Costs nothing. */
   | { kind: 'impossible'; code: ErrorCode; reason: string }
 
-/** Can be broadcast through this lane, with this first attempt. */
+/** The transfer can be broadcast through this lane, with this first attempt. */
 export interface Ready extends Omit<Attempt, 'kind'> {
   kind: 'ready'
   lane: LaneId
-  /** Hash of (to, value, data): what the ledger holds the intent to. */
+  /** Hash of (to, value, data). The ledger accepts no other call for the intent. */
   callHash: string
   /** The process of the admission holds the lane's key, and keeps a slot for this transfer for a moment. */
   local?: true
@@ -74,25 +76,31 @@ export interface Ready extends Omit<Attempt, 'kind'> {
 export type Admission = Ready | Stopped
 
 export interface BroadcastInput extends Omit<Ready, 'kind' | 'local'>, Pick<AdmitInput, 'retriedAt'> {
-  /** Its workflow and the round: a new round is a new intent, made only when the last one's nonce was used up without effect. */
+  /**
+   * Workflow and round. A new round is a new intent; it begins only when the last one's nonce was used up without the
+   * effect.
+   */
   intentId: string
   transfer: Transfer
   mode: BroadcastMode
-  /** Class among those that wait for a nonce, 1 (first) … 5. */
+  /** Priority class for a nonce, from 1 (first) to 5. */
   priority: number
-  /** ms since the epoch: of one class and source, the earliest is served first. */
+  /** ms since the epoch. Within one class and source the earliest goes first. */
   deadline?: number
   /** See `TransferInput`. */
   seenAt?: number
 }
 
-/** `new`: never broadcast. `requeued`: queued again after long, so that a worker may have had it. `follow`: it goes on with its nonce, and gets no other. */
+/**
+ * `new`: never broadcast. `requeued`: queued again, so that a worker may have had it. `follow`: goes on with its nonce,
+ * and gets no other.
+ */
 export type BroadcastMode = 'new' | 'requeued' | 'follow'
 
-/** One transaction that was signed for a nonce, and what became of it. */
+/** A transaction that was signed for a nonce, and its fate. */
 export type AttemptRecord = SignedAttempt
 
-/** One transaction of ours in a block. */
+/** A transaction of ours in a block. */
 export interface Landed {
   nonce: number
   txHash: string
@@ -102,9 +110,12 @@ export interface Landed {
   gasPaid: string
   attempts: number
   tried: AttemptRecord[]
-  /** Workflow id of the batch whose nonce it is; `gasPaid` is its share. */
+  /** Workflow id of the batch that holds the nonce. `gasPaid` is the transfer's share. */
   batch?: string
-  /** When the process that followed it saw it in a block, ms since the epoch: for the times that metrics show. Absent: it was final by then, or not seen at its first try. */
+  /**
+   * When the process that followed it saw it in a block, ms since the epoch, for metrics. Absent: it was final by then,
+   * or was not seen at the first try.
+   */
   includedAt?: number
 }
 
@@ -113,25 +124,25 @@ export type BroadcastResult =
   | { kind: 'delivered'; landed: Landed }
   /** In a block, with the effect, that is not final yet. */
   | { kind: 'included'; landed: Landed; finalInMs: number }
-  /** Sent, not in a block: call again later, the same intent. `tried`: what this process signed; absent in results of earlier versions, as of `spent`. */
-  | { kind: 'pending'; nonce: number; attempts: number; reason: string; tried?: AttemptRecord[] }
-  /** No nonce was given: the lane is paused, full, out of funds… */
+  /** Sent, in no block. Call again later with the same intent. `tried`: transactions that this process signed. */
+  | { kind: 'pending'; nonce: number; attempts: number; reason: string; tried: AttemptRecord[] }
+  /** No nonce was granted: the lane is paused, full, out of funds and so on. */
   | { kind: 'no-slot'; code: ErrorCode; reason: string }
-  /** In a final block and reverted (or without the effect). The nonce is used up. */
+  /** In a final block, and reverted or without the effect. The nonce is used up. */
   | { kind: 'reverted'; landed: Landed; reason: string }
-  /** The nonce was used by a no-op of the lane or by a transaction from outside Portage; final. */
-  | { kind: 'spent'; nonce: number; by: 'noop' | 'external'; tried?: AttemptRecord[] }
-  /** The lane does not hold the intent any more: it was withdrawn, or its nonce is final and the effect is not there. */
+  /** A no-op of the lane, or a transaction from outside Portage, used the nonce in a final block. */
+  | { kind: 'spent'; nonce: number; by: 'noop' | 'external'; tried: AttemptRecord[] }
+  /** The lane no longer holds the intent: it was withdrawn, or its nonce is final without the effect. */
   | { kind: 'withdrawn' }
-  /** The effect is there, by someone, and this intent holds no nonce: look again at step 2. */
+  /** Someone made the effect, and this intent holds no nonce. Go back to step 2. */
   | { kind: 'seen' }
 
 export interface ConfirmInput {
   transfer: Transfer
-  /** Our transaction that was included, if the effect is ours. */
+  /** Our included transaction, if the effect is ours. */
   landed?: Landed
   waitMs: number
-  /** The transfer ends if the effect is not there: the nodes must agree on that. */
+  /** The transfer ends if the effect is not there, so the nodes must agree. */
   requireAgreement?: true
   /** See `TransferInput`. */
   seenAt?: number
@@ -145,7 +156,10 @@ export type Confirmation =
   /** Rolled back, or never there. */
   | { kind: 'gone' }
 
-/** A lane that was asked to broadcast a transfer. `nonce`: the highest that it is known to have held there; absent: none was ever told. */
+/**
+ * A lane that broadcast a transfer. `nonce`: the highest that the transfer is known to have held there. Absent: none is
+ * known.
+ */
 export interface LaneNonce {
   lane: LaneId
   nonce?: number
@@ -155,13 +169,13 @@ export interface ConfirmEndInput {
   transfer: Transfer
   /** The intent of its present round. */
   intentId: string
-  /** What its earlier rounds held. Nonces that ledgers hold for it beside these are found, too. */
+  /** The nonces of earlier rounds. Further nonces that ledgers hold for it are found too. */
   nonces: LaneNonce[]
 }
 
 export type EndConfirmation =
   | { kind: 'delivered'; delivery: Delivery }
-  /** Every nonce of it is final by the word of most nodes, and so is that the effect is not there. */
+  /** Most nodes show every nonce as final, and the effect nowhere. */
   | { kind: 'free' }
   /** These may still be mined with the effect. */
   | { kind: 'held'; nonces: LaneNonce[] }
@@ -172,14 +186,17 @@ export interface LaneStatusAnswer {
   lane: LaneStatus
   /** How many other lanes of the chain take work. */
   others: number
-  /** A transfer that holds a nonce stays this long, ms, with a lane that is forbidden or unserved. */
+  /** How long a transfer with a nonce stays with a forbidden or unserved lane, ms. */
   abandonAfterMs: number
 }
 
 export interface WithdrawInput {
   lane: LaneId
   intentId: string
-  /** `cancel`: if a nonce is held, the lane fills it with a no-op. `abandon`: the nonce becomes the lane's orphan. `leave`: only if free. */
+  /**
+   * `leave`: only if it holds no nonce. `cancel`: the lane fills a held nonce with a no-op. `abandon`: a held nonce
+   * becomes the lane's orphan.
+   */
   how: 'leave' | 'cancel' | 'abandon'
 }
 

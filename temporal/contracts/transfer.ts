@@ -9,20 +9,20 @@ import { defineQuery, defineSignal } from '@temporalio/workflow'
 /** Input of the workflow `transfer`. */
 export interface TransferInput {
   transfer: Transfer
-  /** Class among those that wait for a nonce, 1 (first) … 5; absent: 3. */
+  /** Priority class for a nonce, from 1 (first) to 5. Absent: 3. */
   priority?: number
-  /** ms since the epoch: if it is not delivered by then, its lane gives it up and it is parked. */
+  /** ms since the epoch. A transfer that is not delivered by then is parked. */
   deadline?: number
-  /** When its message was seen, ms since the epoch: for the times that metrics show, and nothing else. Absent: when this run began. */
+  /** When its message was seen, ms since the epoch, for metrics only. Absent: when this run began. */
   seenAt?: number
-  /** Who had it started, or started again: the first of what is ordered of it. */
+  /** The first order: who had the transfer started, or started again. */
   orders?: readonly GivenOrder[]
-  /** Carried from run to run when the transfer continues as new. */
+  /** Carried from run to run. */
   progress?: TransferProgress
   unacknowledged?: UnacknowledgedSignals
 }
 
-/** Signals that a transfer has received and not acted upon yet. */
+/** Signals that the transfer has not acted upon. */
 export interface UnacknowledgedSignals {
   woken: boolean
   priority: number
@@ -31,7 +31,7 @@ export interface UnacknowledgedSignals {
   cancelledBy?: Order
 }
 
-/** One line of a transfer's timeline. `at`: ms since the epoch, workflow time. */
+/** One line of a timeline. `at`: ms since the epoch, workflow time. */
 export interface TimelineEntry {
   at: number
   state: TransferState
@@ -43,31 +43,34 @@ export interface TransferProgress {
   round: number
   /** Rounds that ended with a revert. */
   failures: number
-  /** Rounds whose nonce was used by a no-op, or by a transaction from outside Portage. */
+  /** Rounds whose nonce a no-op, or a transaction from outside Portage, used. */
   spent: number
-  /** Waits so far: each is longer than the one before. */
+  /** Number of waits. Each is longer than the one before. */
   waits: number
-  /** Chosen last. */
+  /** The lane of the last broadcast. */
   lane?: LaneId
-  /** Lanes that gave no nonce since the last wait, and what the last of them said. */
+  /** Lanes that granted no nonce since the last wait, and the reason of the last one. */
   turnedAway?: { lanes: LaneId[]; code: ErrorCode; reason: string }
-  /** One node showed the effect, and the others denied it. */
+  /** One node showed the effect, and most denied it. */
   disputed?: true
-  /** What this round broadcasts, as far as its lane has told: it may hold a nonce, so the next try goes on with it. */
+  /** The broadcast of this round. It may hold a nonce, so the next try goes on with it. */
   underway?: { ready: Ready; nonce?: number; landed?: Landed }
-  /** The lanes that earlier rounds were broadcast by, each with the highest nonce that they held there: the transfer ends as cancelled only when none can be mined. */
+  /**
+   * The lanes of earlier rounds, each with the highest nonce that was held there. A cancelled transfer ends only when
+   * none of them can be mined.
+   */
   left?: LaneNonce[]
   /** Why it waits, is parked, or ended. */
   code?: ErrorCode
   reason?: string
   timeline: TimelineEntry[]
-  /** What was signed for it, by every process and in every round, the newest 48. Absent: nothing yet. */
+  /** The newest 48 transactions that any process signed for it. Absent: none. */
   transactions?: readonly TransferTransaction[]
-  /** What was ordered of it, the newest 32. Absent: nothing yet. */
+  /** The newest 32 orders. Absent: none. */
   orders?: readonly GivenOrder[]
 }
 
-/** Answer of the query `status`, and (closed) the result of the workflow. */
+/** Answer of the query `status`, and result of the workflow. */
 export interface TransferStatus
   extends
     Pick<TransferProgress, 'state' | 'lane' | 'code' | 'reason' | 'timeline' | 'transactions' | 'orders'>,
@@ -80,14 +83,19 @@ export interface TransferStatus
 }
 
 /**
- * From an operator: try now, also out of parked, and past a deadline. The `order` of this and of the other signals of persons says who, and why; one that a
- * hand has typed without it is kept as `unnamed`. From a gate that has opened, or the like (`gate`): only if it waits. */
+ * An operator's order to try now, even if the transfer is parked or past its deadline. `order` names author and reason,
+ * here and in the other signals; without it the order is kept as `unnamed`. `gate`: a gate opened, which wakes only a
+ * waiting transfer.
+ */
 export const retrySignal = defineSignal<[({ gate: true } | { order: Order })?]>('retry')
-/** An operator ends the transfer. A nonce that it holds gets the lane's no-op; if the call wins, the transfer is delivered. */
+/**
+ * Ends the transfer. A nonce that it holds gets the lane's no-op. If its call is mined instead, the transfer is
+ * delivered.
+ */
 export const cancelSignal = defineSignal<[{ order: Order }?]>('cancel')
-/** From an operator: raise the fee now. */
+/** Raises the fee now. */
 export const expediteSignal = defineSignal<[{ order: Order }?]>('expedite')
-/** A better-signed copy (base64) of the same message; its digest is checked by `validate`. */
+/** A better-signed copy of the same message, base64. `validate` checks its digest. */
 export const adoptSignal = defineSignal<[{ message: string; order?: Order }]>('adopt')
 /** From the lane: the nonce of this intent is no longer in a block. */
 export const rolledBackSignal = defineSignal<[{ intentId: string; nonce: number }]>('rolledBack')

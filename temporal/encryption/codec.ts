@@ -7,28 +7,33 @@ import { auditPrefix } from '../contracts/audit.ts'
 import { type PayloadKey, readPayloadKeys } from './keys.ts'
 
 const algorithm = 'aes-256-gcm'
-/** NIST SP 800-38D, 8.2: 96 bits, here random, so that one key is good for 2^32 encryptions (8.3). */
+/** 96 bits, random, so one key is good for 2^32 encryptions (NIST SP 800-38D, 8.2 and 8.3). */
 const ivBytes = 12
 const tagBytes = 16
 
-/** As Temporal's own samples call it: their tools show such a payload as encrypted. */
+/** The encoding of Temporal's own samples. Temporal's tools show such a payload as encrypted. */
 export const encryptedEncoding = 'binary/encrypted'
 const names = { encoding: 'encoding', key: 'encryption-key-id', workflow: 'encryption-workflow-id' } as const
-/** What a schedule puts after the id of its action: the schedule encrypts for the one, its runs decrypt as the other. Portage's only schedules are of audits. */
+/**
+ * The time that a schedule appends to the id of its action. The schedule encrypts for the id without it, and its runs
+ * decrypt with it. Only audits have schedules.
+ */
 const scheduledAt = /-\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/
 
-// A CommonJS module whose names Node does not find by itself (tsx runs these sources as ES modules).
+// A CommonJS module. Node does not find its names, since tsx runs these sources as ES modules.
 const { Payload: PayloadMessage } = proto.temporal.api.common.v1
 
 export interface EncryptionCodec extends PayloadCodec {
-  /** It encrypts; false: it only passes on what is plain. */
+  /** False: it passes on plain payloads. */
   readonly encrypts: boolean
 }
 
 /**
- * Encrypts every payload with the first key, and decrypts with the one whose id it names. Key, encoding and workflow id are bound to it: it opens under no
- * other, and as no other workflow's. Without an encryption it passes plain payloads on in both directions. Throws ENCRYPTION_KEY. What `decode` throws:
- * ENCRYPTION_KEY_UNKNOWN, ENCRYPTION_BROKEN and, where encryption is required, ENCRYPTION_MISSING; in a Worker it fails the task, which is tried again.
+ * Encrypts every payload with the first key, and decrypts with the key whose id the payload names. Key, encoding and
+ * workflow id are bound to the ciphertext, so it opens with no other key and for no other workflow. Without an
+ * encryption plain payloads pass in both directions. Throws ENCRYPTION_KEY. `decode` throws ENCRYPTION_KEY_UNKNOWN,
+ * ENCRYPTION_BROKEN and, where encryption is required, ENCRYPTION_MISSING. In a Worker that fails the task, which is
+ * tried again.
  */
 export function createEncryptionCodec(encryption: PayloadEncryption | undefined): EncryptionCodec {
   const keys = encryption ? readPayloadKeys(encryption) : []
@@ -61,7 +66,7 @@ function encrypt({ id, key }: PayloadKey, payload: Payload, workflow: string | u
 function decrypt(keys: ReadonlyMap<string, PayloadKey>, payload: Payload, workflow: string | undefined): Payload {
   const id = textOf(payload, names.key) ?? ''
   const own = textOf(payload, names.workflow)
-  // Whoever reaches Temporal may have written the metadata.
+  // Anyone who reaches Temporal may have written the metadata.
   const facts = { key: id.slice(0, 64), workflow }
   const known = keys.get(id)
   if (!known) throw new RelayerError('ENCRYPTION_KEY_UNKNOWN', { facts })
@@ -71,21 +76,21 @@ function decrypt(keys: ReadonlyMap<string, PayloadKey>, payload: Payload, workfl
   } catch {
     throw new RelayerError('ENCRYPTION_BROKEN', { detail: 'it was altered', facts })
   }
-  // A reader that knows of no workflow, such as the codec server, may read those of all.
+  // A reader without a workflow id, such as the codec server, reads all workflows.
   if (own !== undefined && workflow !== undefined && own !== workflow)
     throw new RelayerError('ENCRYPTION_BROKEN', { detail: 'it was taken from another workflow', facts })
   return PayloadMessage.decode(plain)
 }
 
-/** The additional data of the cipher. JSON, so that no two different ones are the same bytes. */
+/** Additional data of the cipher, as JSON, so that different values give different bytes. */
 function boundTo(key: string, workflow: string | undefined): Buffer {
   return Buffer.from(JSON.stringify([encryptedEncoding, key, workflow ?? null]))
 }
 
-/** The namespace is not bound: histories may be moved to another, or replayed on a machine that has none. */
+/** The namespace is not bound, since histories may be moved to another, or replayed where there is none. */
 function workflowOf(context: SerializationContext | undefined): string | undefined {
   const id = context?.workflowId
-  // Of no other: what is of one id would open under any number of ids, each of which may run.
+  // For audits only: an id with a free suffix would let a payload open under any number of ids.
   return id?.startsWith(auditPrefix) ? id.replace(scheduledAt, '') : id
 }
 
@@ -94,7 +99,7 @@ function textOf({ metadata }: Payload, name: string): string | undefined {
   return value ? Buffer.from(value).toString('utf8') : undefined
 }
 
-/** IV, ciphertext and tag as one. @param bound is not in it, and must be the same when it is opened */
+/** Returns IV, ciphertext and tag. @param bound authenticated, not included; `open` needs the same value */
 function seal(key: KeyObject, plain: Uint8Array, bound: Uint8Array): Buffer {
   const iv = randomBytes(ivBytes)
   const cipher = createCipheriv(algorithm, key, iv, { authTagLength: tagBytes })
@@ -102,7 +107,7 @@ function seal(key: KeyObject, plain: Uint8Array, bound: Uint8Array): Buffer {
   return Buffer.concat([iv, cipher.update(plain), cipher.final(), cipher.getAuthTag()])
 }
 
-/** What `seal` was given. Throws Error if a bit of it, of `bound` or of the key is another. */
+/** Reverses `seal`. Throws Error if the text, `bound` or the key differ. */
 function open(key: KeyObject, sealed: Uint8Array, bound: Uint8Array): Buffer {
   if (sealed.length < ivBytes + tagBytes) throw new Error('too short')
   const decipher = createDecipheriv(algorithm, key, sealed.subarray(0, ivBytes), { authTagLength: tagBytes })

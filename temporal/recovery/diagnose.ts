@@ -2,10 +2,10 @@ import type { Finding } from './remedies.ts'
 
 /** temporal.api.enums.v1.TimeoutType. */
 const scheduleToStart = 2
-/** temporal.api.enums.v1.WorkflowTaskFailedCause: what the code does is not what the history says it did. */
+/** temporal.api.enums.v1.WorkflowTaskFailedCause: the code does not do what the history says. */
 const nonDeterministic = 24
 
-/** What is read of a history event; the server's names. */
+/** The parts of a history event that are read, by the server's names. */
 export interface TaskEvent {
   readonly eventTime?: { readonly seconds?: unknown } | null
   readonly workflowTaskCompletedEventAttributes?: object | null
@@ -21,21 +21,24 @@ export interface TaskEvent {
 
 type TaskFinding = Extract<Finding, 'unanswered' | 'unfitting' | 'failing'>
 
-/** What is wrong with the last workflow task: undefined if it was completed, or none has ended. The server keeps the first of many alike. */
+/**
+ * Diagnoses the last workflow task. Undefined if it was completed, or none has ended. The server records only the first
+ * of several equal failures.
+ */
 export function diagnoseTask(events: readonly TaskEvent[]): { finding: TaskFinding; reason: string } | undefined {
   for (const event of events.toReversed()) {
     const { workflowTaskFailedEventAttributes: failed, workflowTaskTimedOutEventAttributes: timedOut } = event
     if (event.workflowTaskCompletedEventAttributes) return undefined
     if (failed)
       return { finding: Number(failed.cause) === nonDeterministic ? 'unfitting' : 'failing', reason: failed.failure?.message ?? '' }
-    // A task that was not fetched by the process which has the run in its cache is no sign: any process may fetch it then.
+    // A task that its sticky process did not fetch is no problem: any process may fetch it after that.
     if (timedOut && Number(timedOut.timeoutType) !== scheduleToStart)
       return { finding: 'unanswered', reason: 'no process answers its tasks' }
   }
   return undefined
 }
 
-/** Nothing has happened since `quietSince`, ms since the epoch, and no timer runs. */
+/** Nothing happened since `quietSince`, ms since the epoch, and no timer runs. */
 export function isIdle(events: readonly TaskEvent[], quietSince: number): boolean {
   const timers = new Set<string>()
   for (const { timerStartedEventAttributes: started, timerFiredEventAttributes: fired, timerCanceledEventAttributes: canceled } of events) {

@@ -5,18 +5,19 @@ import { searchAttributes } from '../contracts/names.ts'
 import { diagnoseTask, isIdle } from './diagnose.ts'
 import type { Finding } from './remedies.ts'
 
-/** Descriptions that are asked for at a time. */
+/** Descriptions in parallel. */
 const atOnce = 20
-/** A run that has done something within so long, ms, may be between two tasks. */
+/** A run that was active within this time, ms, may be between two tasks. */
 const betweenTasksMs = 20_000
-/** Tries of one workflow task, none of them answered: more than a process that stops, or was paused for a while, leaves behind. */
+/** Unanswered tries of one workflow task. A process that stops, or was paused for a while, leaves fewer behind. */
 const triesUnanswered = 3
 
 type StuckTransfer = RunId & { readonly finding: Extract<Finding, 'idle' | 'unanswered'> }
 
 /**
- * Transfers that run and do not go on. No code of ours leaves one so, but a Temporal that was set back under a process does: the process waits for ever for a
- * timer of the lost future, or takes their tasks and answers none, since what it remembers does not fit. Throws what the Temporal client throws.
+ * Running transfers that cannot go on. This happens when Temporal is set back under a process: the process waits for a
+ * timer that Temporal has lost, or takes tasks and does not answer, since its cached run differs. Throws what the
+ * Temporal client throws.
  */
 export async function findStuckTransfers(
   client: TemporalClient,

@@ -10,7 +10,10 @@ import { recover } from './remedies.ts'
 
 /** Interval between checks, ms. A check is one visibility query, and one call per open workflow of the queue. */
 const everyMs = 10_000
-/** A run that a reset made is not reset again for this time, ms. Two versions that share the queue might otherwise undo each other's resets. */
+/**
+ * A run that a reset made is not reset again for this time, ms. Two versions that share the queue might otherwise undo
+ * each other's resets.
+ */
 const restMs = 60_000
 /** Tries of one workflow task after which its workflow counts as stuck. The first may have met a stopping process. */
 const triesUntilStuck = 3
@@ -29,8 +32,8 @@ export interface WorkflowRecoveryOptions {
 }
 
 /**
- * Watches the workflows of the queue `ledger`, and applies the remedies to stuck ones: their task fails repeatedly, or is taken and never answered. Any
- * number of processes may do this at once. Never throws.
+ * Watches the workflows of the queue `ledger`, and applies the remedies to stuck ones: their task fails repeatedly, or
+ * is taken and never answered. Any number of processes may do this at once. Never throws.
  */
 export function startWorkflowRecovery(options: WorkflowRecoveryOptions): { stop(): Promise<void> } {
   const { client, logger, metrics, tries = triesUntilStuck } = options

@@ -13,7 +13,7 @@ const lane = laneId('evm', 1, `0x${'11'.repeat(20)}`)
 const other = laneId('evm', 1, `0x${'12'.repeat(20)}`)
 const transfer = nativeTransfer()
 const offer = { callHash: '0x01', gasLimit: '1', maxFee: '1', tip: '1' }
-const pending: BroadcastResult = { kind: 'pending', nonce: 7, attempts: 1, reason: 'in no block' }
+const pending: BroadcastResult = { kind: 'pending', nonce: 7, attempts: 1, reason: 'in no block', tried: [] }
 
 function setting(result: BroadcastResult = pending, slots = new StepSlots(1)) {
   const asked: BroadcastInput[] = []

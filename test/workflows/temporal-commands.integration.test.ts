@@ -59,7 +59,7 @@ describe("Temporal's own commands", () => {
     return handle
   }
   const pending = async () => {
-    on.script.broadcast = () => ({ kind: 'pending', nonce: 7, attempts: 1, reason: 'blocks are full' })
+    on.script.broadcast = () => ({ kind: 'pending', nonce: 7, attempts: 1, reason: 'blocks are full', tried: [] })
     const handle = await on.start()
     await on.reaches(handle, ({ state }) => state === 'pending', 'the transfer to be pending')
     return handle
@@ -106,7 +106,7 @@ describe("Temporal's own commands", () => {
 
   test('cancel: ended by that name', async () => {
     const handle = await pending()
-    on.script.broadcast = () => ({ kind: 'spent', nonce: 7, by: 'noop' })
+    on.script.broadcast = () => ({ kind: 'spent', nonce: 7, by: 'noop', tried: [] })
     await typeAll('Cancel', id(handle))
     expect(await handle.result()).toMatchObject({ state: 'cancelled', cancelledBy: { by: 'night-shift', reason: 'wrong recipient' } })
   })
@@ -189,7 +189,7 @@ describe("Temporal's own commands", () => {
   test("request cancellation: what is under way ends in order, and it is said that nobody's name is known", async () => {
     const handle = await pending()
     on.script.withdraw = () => ({ kind: 'held', nonce: 7 })
-    on.script.broadcast = () => ({ kind: 'spent', nonce: 7, by: 'noop' })
+    on.script.broadcast = () => ({ kind: 'spent', nonce: 7, by: 'noop', tried: [] })
     await typeAll('Request Cancellation', id(handle))
     const order = { by: 'unnamed', reason: 'cancelled through Temporal' }
     expect(await handle.result()).toMatchObject({ state: 'cancelled', cancelledBy: order, orders: [{ kind: 'cancel', ...order }] })

@@ -20,7 +20,7 @@ describe('The trace of a transfer', () => {
   const parents = () => on.traced.headers.map(({ '_tracer-data': payload }) => payload && defaultPayloadConverter.fromPayload(payload))
 
   test('goes from its start to its steps, through its run, and from run to run', async () => {
-    on.script.broadcast = () => ({ kind: 'pending', nonce: 7, attempts: 1, reason: 'blocks are full' })
+    on.script.broadcast = () => ({ kind: 'pending', nonce: 7, attempts: 1, reason: 'blocks are full', tried: [] })
     const handle = await on.start({}, header(carrier(`00-${traceId}-00f067aa0ba902b7-01`)))
     await on.reaches(handle, ({ state }) => state === 'pending', 'the transfer to be pending')
     const first = (await handle.describe()).runId

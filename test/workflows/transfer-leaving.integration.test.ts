@@ -24,7 +24,7 @@ describe('A transfer', () => {
       let started = (_: WorkflowHandle): void => {}
       let told: Promise<void> | undefined
       const running = new Promise<WorkflowHandle>((resolve) => (started = resolve))
-      on.script.broadcast = () => ({ kind: 'pending', nonce: 7, attempts: 1, reason: 'blocks are full' })
+      on.script.broadcast = () => ({ kind: 'pending', nonce: 7, attempts: 1, reason: 'blocks are full', tried: [] })
       on.script.withdraw = async () => {
         // Too early to be taken for the order to go on without a deadline: it only ends the wait.
         const signalled = (told ??= running.then((handle) => handle.signal(retrySignal)))
@@ -58,7 +58,7 @@ describe('A transfer', () => {
     })
 
     test('while it holds a nonce: the lane is asked for its no-op, which wins, and it is parked', async () => {
-      const handle = await startHolding(() => ({ kind: 'spent', nonce: 7, by: 'noop' }))
+      const handle = await startHolding(() => ({ kind: 'spent', nonce: 7, by: 'noop', tried: [] }))
       await on.reaches(handle, ({ state }) => state === 'parked', 'the transfer to be parked')
       expect(await on.status(handle)).toMatchObject({ code: 'DEADLINE_PASSED', rounds: 3 })
       // Once per run: a new one asks again.
@@ -76,7 +76,7 @@ describe('A transfer', () => {
     })
 
     test('in a new run the deadline is still known', async () => {
-      on.script.broadcast = () => ({ kind: 'pending', nonce: 7, attempts: 1, reason: 'blocks are full' })
+      on.script.broadcast = () => ({ kind: 'pending', nonce: 7, attempts: 1, reason: 'blocks are full', tried: [] })
       on.script.withdraw = () => ({ kind: 'held', nonce: 7 })
       const { handle } = await on.startWithDeadline(broadcast)
       await on.nextRun(handle)
@@ -86,7 +86,7 @@ describe('A transfer', () => {
       })
       // Told before there is an answer: later, it would be the order to go on.
       const signalled = handle.signal(retrySignal)
-      on.script.broadcast = async () => signalled.then(() => ({ kind: 'spent', nonce: 7, by: 'noop' }))
+      on.script.broadcast = async () => signalled.then(() => ({ kind: 'spent', nonce: 7, by: 'noop', tried: [] }))
       await signalled
       await on.reaches(handle, ({ state }) => state === 'parked', 'the transfer to be parked')
       expect((await on.status(handle)).code).toBe('DEADLINE_PASSED')
@@ -101,7 +101,9 @@ describe('A transfer', () => {
       abandonAfterMs,
     })
     const stuck: Script['broadcast'] = ({ lane }) =>
-      lane === lanes[0] ? { kind: 'pending', nonce: 7, attempts: 1, reason: 'blocks are full' } : sound.broadcast({} as BroadcastInput)
+      lane === lanes[0]
+        ? { kind: 'pending', nonce: 7, attempts: 1, reason: 'blocks are full', tried: [] }
+        : sound.broadcast({} as BroadcastInput)
 
     test.each(['forbidden', 'unserved'] as const)('%s: the nonce is left to its lane, and another delivers', async (why) => {
       on.script.broadcast = stuck
@@ -155,7 +157,7 @@ describe('A transfer', () => {
         ...waiting,
         what: 'the lane to be asked for its no-op',
       })
-      on.script.broadcast = () => ({ kind: 'spent', nonce: 7, by: 'noop' })
+      on.script.broadcast = () => ({ kind: 'spent', nonce: 7, by: 'noop', tried: [] })
       await on.retry(handle)
       expect(await handle.result()).toMatchObject({ state: 'cancelled' })
     })

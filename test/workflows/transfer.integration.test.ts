@@ -23,7 +23,7 @@ describe('The transfer workflow', () => {
   const on = scriptedTransfers()
 
   test('pending for long: goes on in new runs with the same intent, without another admission', async () => {
-    on.script.broadcast = () => ({ kind: 'pending', nonce: 7, attempts: 1, reason: 'blocks are full' })
+    on.script.broadcast = () => ({ kind: 'pending', nonce: 7, attempts: 1, reason: 'blocks are full', tried: [] })
     const handle = await on.start()
     await on.reaches(handle, ({ state }) => state === 'pending', 'the transfer to be pending')
     const { startedAt } = toRow(await handle.describe())
@@ -49,7 +49,7 @@ describe('The transfer workflow', () => {
     await on.reaches(handle, ({ state }) => state === 'included', 'the transfer to be included')
     await handle.signal(cancelSignal, { order: { by: 'night-shift', reason: 'a test' } })
     await on.nextRun(handle)
-    on.script.broadcast = () => ({ kind: 'spent', nonce: 7, by: 'noop' })
+    on.script.broadcast = () => ({ kind: 'spent', nonce: 7, by: 'noop', tried: [] })
     on.script.confirm = () => ({ kind: 'gone' })
     await on.retry(handle)
     expect(await handle.result()).toMatchObject({
@@ -78,7 +78,7 @@ describe('The transfer workflow', () => {
     await on.nextRun(handle)
     await shows(handle, 'waiting', 'LANE_NONE')
     on.script.admit = ready
-    on.script.broadcast = () => ({ kind: 'pending', nonce: 7, attempts: 1, reason: 'blocks are full' })
+    on.script.broadcast = () => ({ kind: 'pending', nonce: 7, attempts: 1, reason: 'blocks are full', tried: [] })
     await on.retry(handle)
     await on.reaches(handle, ({ state }) => state === 'pending', 'the transfer to be pending')
     await shows(handle, 'pending')
@@ -112,7 +112,7 @@ describe('The transfer workflow', () => {
 
   test('a nonce that the ledger no longer knows counts as a try without effect', async () => {
     on.script.broadcast = ({ mode }) =>
-      mode === 'follow' ? { kind: 'withdrawn' } : { kind: 'pending', nonce: 7, attempts: 1, reason: 'slow' }
+      mode === 'follow' ? { kind: 'withdrawn' } : { kind: 'pending', nonce: 7, attempts: 1, reason: 'slow', tried: [] }
     const handle = await on.start()
     await on.reaches(handle, ({ state }) => state === 'pending', 'the transfer to be pending')
     await handle.signal(retrySignal)
@@ -126,7 +126,7 @@ describe('The transfer workflow', () => {
 
   test('nonces that no-ops used do not park a transfer soon: it goes on after the sixth', async () => {
     let rounds = 0
-    on.script.broadcast = (input) => (++rounds > 6 ? sound.broadcast(input) : { kind: 'spent', nonce: rounds, by: 'noop' })
+    on.script.broadcast = (input) => (++rounds > 6 ? sound.broadcast(input) : { kind: 'spent', nonce: rounds, by: 'noop', tried: [] })
     const handle = await on.start()
     for (let round = 2; round <= 7; round++) {
       await on.reaches(handle, (now) => now.rounds >= round, `round ${round}`)
@@ -190,10 +190,10 @@ describe('The transfer workflow', () => {
   })
 
   test('cancelled as a workflow, by Temporal itself, it ends as cancelled, and no task fails', async () => {
-    on.script.broadcast = () => ({ kind: 'pending', nonce: 7, attempts: 1, reason: 'blocks are full' })
+    on.script.broadcast = () => ({ kind: 'pending', nonce: 7, attempts: 1, reason: 'blocks are full', tried: [] })
     const handle = await on.start()
     await on.reaches(handle, ({ state }) => state === 'pending', 'the transfer to be pending')
-    on.script.broadcast = () => ({ kind: 'spent', nonce: 7, by: 'noop' })
+    on.script.broadcast = () => ({ kind: 'spent', nonce: 7, by: 'noop', tried: [] })
     await handle.cancel()
     expect(await handle.result()).toMatchObject({
       state: 'cancelled',
@@ -203,7 +203,7 @@ describe('The transfer workflow', () => {
   })
 
   test('shows the Web UI the way to where it waits', async () => {
-    on.script.broadcast = () => ({ kind: 'pending', nonce: 7, attempts: 1, reason: 'blocks are full' })
+    on.script.broadcast = () => ({ kind: 'pending', nonce: 7, attempts: 1, reason: 'blocks are full', tried: [] })
     const handle = await on.start()
     await on.reaches(handle, ({ state }) => state === 'pending', 'the transfer to be pending')
     const trace = await handle.query<string>('__stack_trace')
@@ -260,7 +260,7 @@ describe('The transfer workflow', () => {
 
     test('in no block after some time: it is followed through the queue', async () => {
       on.script.admit = near
-      on.script.broadcastLocally = () => ({ kind: 'pending', nonce: 7, attempts: 1, reason: 'blocks are full' })
+      on.script.broadcastLocally = () => ({ kind: 'pending', nonce: 7, attempts: 1, reason: 'blocks are full', tried: [] })
       const handle = await on.start()
       await on.reaches(handle, ({ state }) => state === 'pending', 'the transfer to be pending')
       await handle.signal(retrySignal)

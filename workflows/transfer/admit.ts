@@ -22,7 +22,10 @@ export async function admit(run: TransferRun): Promise<Ready | Outcome | undefin
   return admission.kind === 'ready' ? admission : act(run, admission)
 }
 
-/** A better-signed copy replaces the message once its signatures passed. A worse one is dropped, and the next try takes the old message. */
+/**
+ * A better-signed copy replaces the message once its signatures passed. A worse one is dropped, and the next try takes
+ * the old message.
+ */
 async function admitCopy(run: TransferRun, copy: Transfer): Promise<Ready | Outcome | undefined> {
   delete run.signals.adopted
   const admission = await askAdmission(run, copy).catch((error: unknown) => {
@@ -68,7 +71,10 @@ async function act(run: TransferRun, admission: Admission): Promise<Ready | Outc
   }
 }
 
-/** Waits for a closed gate, longer each time. A `retry` ends the wait. Shows why a lane refused, if one did, since that says more than LANE_NONE. */
+/**
+ * Waits for a closed gate, longer each time. A `retry` ends the wait. Shows why a lane refused, if one did, since that
+ * says more than LANE_NONE.
+ */
 async function wait(run: TransferRun, { code, reason, retryInMs }: Waiting): Promise<undefined> {
   const { progress } = run
   const why = (code === 'LANE_NONE' && progress.turnedAway) || { code, reason }

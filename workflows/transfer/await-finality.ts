@@ -7,7 +7,8 @@ import type { TransferRun } from './transfer-run.ts'
 
 /**
  * Step 5: waits until an included effect is final, or gone.
- * @param options.lane our broadcast that made the effect. Its intent is withdrawn if the transfer is to end during the wait
+ * @param options.lane our broadcast that made the effect. Its intent is withdrawn if the transfer is to end during the
+ * wait
  * @param options.requireAgreement the transfer ends or parks if the effect is gone, so most nodes must agree on that
  */
 export async function awaitFinality(

@@ -12,7 +12,10 @@ import type { TransferRun } from './transfer-run.ts'
 type Included = Extract<BroadcastResult, { kind: 'included' }>
 type Refused = Pick<Extract<BroadcastResult, { kind: 'no-slot' }>, 'code' | 'reason'>
 
-/** Step 4: ends when the transaction is in a block, or the round is over. Undefined: go on at step 1. @param resumed this round was broadcast before */
+/**
+ * Step 4: ends when the transaction is in a block, or the round is over. Undefined: go on at step 1.
+ * @param resumed this round was broadcast before
+ */
 export async function broadcast(run: TransferRun, lane: LaneBroadcast, resumed: boolean): Promise<Included | Outcome | undefined> {
   const { ready } = lane
   const underway = (run.progress.underway ??= { ready })
@@ -77,7 +80,10 @@ function endingBy(
   return { code: 'NONCE_NOT_FINAL', reason: `cancelled by ${cancelledBy.by}: waits for nonce ${nonce} of ${ready.lane} to be final` }
 }
 
-/** Counts a failed round, then waits or parks. A nonce used by something else is not the transfer's fault, so many of those are allowed. */
+/**
+ * Counts a failed round, then waits or parks. A nonce used by something else is not the transfer's fault, and more of
+ * those are allowed.
+ */
 export async function failRound(run: TransferRun, how: 'reverted' | 'spent', reason: string): Promise<undefined> {
   const { progress } = run
   progress[how === 'reverted' ? 'failures' : 'spent'] += 1
@@ -103,7 +109,10 @@ function leaveLane(run: TransferRun, lane: LaneBroadcast, { code, reason }: Refu
   return turnAway(run, lane, { code, reason })
 }
 
-/** Tries another lane, or waits at step 1 if there is none. The ledger keeps a tombstone of the intent, so the next try is a new round. */
+/**
+ * Tries another lane, or waits at step 1 if there is none. The ledger keeps a tombstone of the intent, so the next try
+ * is a new round.
+ */
 function turnAway(run: TransferRun, { ready }: LaneBroadcast, { code, reason }: Refused): undefined {
   const { turnedAway } = run.progress
   run.progress.turnedAway = { lanes: [...(turnedAway?.lanes ?? []), ready.lane], code, reason }

@@ -8,7 +8,10 @@ import * as steps from './steps.ts'
 import type { TransferRun } from './transfer-run.ts'
 import { CancellationScope, condition, isCancellation } from '@temporalio/workflow'
 
-/** `cancelled`: the transfer is to end. `unserved`: no worker took it, or the lane cannot work. In both cases the intent is withdrawn. */
+/**
+ * `cancelled`: the transfer is to end. `unserved`: no worker took it, or the lane cannot work. In both cases the intent
+ * is withdrawn.
+ */
 type LaneBroadcastResult =
   | BroadcastResult
   | { readonly kind: 'cancelled' }
@@ -44,7 +47,10 @@ export class LaneBroadcast {
     }
   }
 
-  /** Withdraws the intent, once. If it holds a nonce, the lane sends a no-op, and the broadcast goes on until one of the two is mined. */
+  /**
+   * Withdraws the intent, once. If it holds a nonce, the lane sends a no-op, and the broadcast goes on until one of the
+   * two is mined.
+   */
   startWithdrawal(): void {
     if (this.#withdrawing) return
     this.#withdrawing = true
@@ -56,8 +62,9 @@ export class LaneBroadcast {
   }
 
   /**
-   * Leaves a nonce to a lane that was forbidden, replaced or unserved for longer than the config allows, if another lane is open or the deadline has
-   * passed. Returns the reason. Undefined: the transfer stays. A cancelled transfer stays, since it ends only when none of its nonces can be mined.
+   * Leaves a nonce to a lane that was forbidden, replaced or unserved for longer than the config allows, if another
+   * lane is open or the deadline has passed. Returns the reason. Undefined: the transfer stays. A cancelled transfer
+   * stays, since it ends only when none of its nonces can be mined.
    */
   async abandon(): Promise<{ code: ErrorCode; reason: string } | undefined> {
     const status = await this.#laneStatus()
@@ -80,8 +87,8 @@ export class LaneBroadcast {
   }
 
   /**
-   * If the transfer is to be parked: waits until no nonce of the intent can be mined, those of an earlier ledger included. A cancelled transfer
-   * waits for all of its nonces when it ends.
+   * If the transfer is to be parked: waits until no nonce of the intent can be mined, those of an earlier ledger
+   * included. A cancelled transfer waits for all of its nonces when it ends.
    */
   async freeIfEnding(): Promise<void> {
     if (!this.#run.ending || this.#run.signals.cancelledBy) return
@@ -105,7 +112,10 @@ export class LaneBroadcast {
     return { kind: 'cancelled' }
   }
 
-  /** Broadcasts in the process of this workflow. If that process cannot or fails, uses the lane's queue: a transaction may have been sent. */
+  /**
+   * Broadcasts in the process of this workflow. If that process cannot or fails, uses the lane's queue: a transaction
+   * may have been sent.
+   */
   async #localFirst(): Promise<BroadcastResult> {
     try {
       const result = await steps.broadcastLocally(this.#input('new'), this.#run.label)

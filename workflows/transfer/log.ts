@@ -13,8 +13,8 @@ interface About {
 }
 
 /**
- * Logs when a transfer starts, waits for something new, is parked, and ends. The lines go through the SDK's sink: they are no command, and a replay prints
- * none. The process adds the remedy of the code (workers/telemetry).
+ * Logs when a transfer starts, waits for something new, is parked, and ends. The lines go through the SDK's sink: they
+ * are no command, and a replay prints none. The process adds the remedy of the code (workers/telemetry).
  */
 export class TransferLog {
   readonly #ids: Readonly<Record<string, string>>

@@ -25,8 +25,8 @@ export async function endUndelivered(run: TransferRun): Promise<Outcome | undefi
 }
 
 /**
- * Ends a transfer that policy refuses, unless a nonce of an earlier round may still deliver it. The step that refused it has already asked the
- * ledgers about earlier runs.
+ * Ends a transfer that policy refuses, unless a nonce of an earlier round may still deliver it. The step that refused
+ * it has already asked the ledgers about earlier runs.
  */
 export async function endByPolicy(run: TransferRun, outcome: Outcome): Promise<Outcome | undefined> {
   return run.progress.left ? endOnceFree(run, outcome) : outcome

@@ -5,7 +5,10 @@ import { expedite } from './steps.ts'
 import type { TransferRun } from './transfer-run.ts'
 import { setHandler } from '@temporalio/workflow'
 
-/** Handles the signals of operators, gates and lanes. People type signals too, so a missing field must not fail the workflow's task. */
+/**
+ * Handles the signals of operators, gates and lanes. People type signals too, so a missing field must not fail the
+ * workflow's task.
+ */
 export function receiveSignals(run: TransferRun): void {
   const { signals } = run
   setHandler(statusQuery, () => run.status())

@@ -11,7 +11,7 @@ export type Outcome =
   | { readonly kind: 'rejected' | 'declined'; readonly code: ErrorCode; readonly reason: string }
   | { readonly kind: 'cancelled'; readonly by: Order }
 
-/** What is known of a state besides its name. */
+/** Further facts of a state. */
 export interface StateFacts {
   readonly code?: ErrorCode
   readonly reason?: string
@@ -38,7 +38,10 @@ export function addToTimeline(timeline: TimelineEntry[], entry: TimelineEntry): 
   if (timeline.length > timelineLimit) timeline.splice(1, 1)
 }
 
-/** Writes the search attributes of a state. Each write costs a state transition, so nothing is written where nothing changed. */
+/**
+ * Writes the search attributes of a state. Each write costs a state transition, so nothing is written where nothing
+ * changed.
+ */
 export function writeAttributes(before: TransferState, { state, lane }: TransferProgress, { code, txHash }: StateFacts): void {
   const { TransferState, PortageCode, Lane, TxHash } = searchAttributes
   const isOtherCode = workflowInfo().typedSearchAttributes.get(PortageCode) !== code

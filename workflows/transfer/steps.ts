@@ -14,7 +14,10 @@ import {
 const local = proxyLocalActivities<contract.KeylessSteps>(policies.local)
 const durable = proxyActivities<contract.KeylessSteps>(policies.keyless)
 
-/** Steps 1-3 as one local activity, which costs no round trip to the server. If that fails, each step is a durable activity. */
+/**
+ * Steps 1-3 as one local activity, which costs no round trip to the server. If that fails, each step is a durable
+ * activity.
+ */
 export async function admit(input: contract.AdmitInput, label: string): Promise<contract.Admission> {
   const admission = await tryLocal(local.admit, input, `admit ${label}`)
   if (admission) return admission
@@ -26,7 +29,10 @@ export async function admit(input: contract.AdmitInput, label: string): Promise<
   return durable.prepare.executeWithOptions(options('prepare'), [input])
 }
 
-/** Step 4 on the lane's queue. A cancel abandons the task at once: by then the intent is withdrawn, and the ledger gives it no nonce. */
+/**
+ * Step 4 on the lane's queue. A cancel abandons the task at once: by then the intent is withdrawn, and the ledger gives
+ * it no nonce.
+ */
 export function broadcast(input: contract.BroadcastInput, label: string): Promise<contract.BroadcastResult> {
   const cancellationType = ActivityCancellationType.TRY_CANCEL
   const options = { ...broadcastPolicy(), cancellationType, summary: summaryText(`broadcast ${label} by ${input.lane}`) }

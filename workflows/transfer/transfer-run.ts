@@ -156,7 +156,8 @@ export class TransferRun {
   /** Call it only while no activity runs. */
   async continueAsNew(): Promise<void> {
     const { transfer, progress, signals: unacknowledged, deadline, seenAt } = this
-    // A versioned worker keeps a transfer until here. The next run takes the current version, so that no version lives for months.
+    // A versioned worker keeps a transfer until here. The next run takes the current version, so that no version lives
+    // for months.
     const next = makeContinueAsNewFunc<(input: TransferInput) => Promise<TransferStatus>>({ initialVersioningBehavior: 'AUTO_UPGRADE' })
     await next({ transfer, progress, unacknowledged, deadline, seenAt })
   }

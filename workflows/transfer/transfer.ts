@@ -10,7 +10,10 @@ import { receiveSignals } from './signals.ts'
 import type { Outcome } from './status.ts'
 import { TransferRun } from './transfer-run.ts'
 
-/** Tries one transfer until it is delivered, rejected, declined or cancelled (docs/concepts/lifecycle.md). Between tries it waits or is parked. */
+/**
+ * Tries one transfer until it is delivered, rejected, declined or cancelled (docs/concepts/lifecycle.md). Between tries
+ * it waits or is parked.
+ */
 export function transfer(input: TransferInput): Promise<TransferStatus> {
   let run: TransferRun | undefined
   return obeyingTemporalCancel(

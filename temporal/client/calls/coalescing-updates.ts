@@ -19,8 +19,8 @@ export interface CoalescingOptions<Request, Update, Response> {
   /** The workflow, for logs and errors. */
   readonly facts: Facts
   /**
-   * Least time between the start of an update with these requests and the next one, ms. Requests that come in between share an update. The next update
-   * does not wait if this is absent, or if the waiting requests fill one.
+   * Least time between the start of an update with these requests and the next one, ms. Requests that come in between
+   * share an update. The next update does not wait if this is absent, or if the waiting requests fill one.
    */
   spacingMs?(requests: readonly Request[]): number
   readonly logger: Logger
@@ -38,8 +38,9 @@ const firstRetryMs = 50
 const longestRetryMs = 5_000
 
 /**
- * Sends the updates of one process to one workflow, one at a time. All requests made during one update go into the next. Each update is repeated until the
- * workflow answers or this client is closed, whether a run ended or the server is away.
+ * Sends the updates of one process to one workflow, one at a time. All requests made during one update go into the
+ * next. Each update is repeated until the workflow answers or this client is closed, whether a run ended or the server
+ * is away.
  */
 export class CoalescingUpdates<Request, Update, Response extends { readonly answers: readonly unknown[] }> {
   readonly #options: CoalescingOptions<Request, Update, Response>
@@ -71,8 +72,9 @@ export class CoalescingUpdates<Request, Update, Response extends { readonly answ
   }
 
   /**
-   * Resolves with the response, reduced to the answers to these requests, in their sequence. Undefined if `isStale` was true right before the update.
-   * Throws the code `unreachable` after `close`, and INTERNAL if the workflow refuses the update as malformed.
+   * Resolves with the response, reduced to the answers to these requests, in their sequence. Undefined if `isStale` was
+   * true right before the update. Throws the code `unreachable` after `close`, and INTERNAL if the workflow refuses the
+   * update as malformed.
    */
   ask(requests: readonly Request[]): Promise<Response>
   ask(requests: readonly Request[], isStale: () => boolean): Promise<Response | undefined>

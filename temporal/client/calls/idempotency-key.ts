@@ -33,8 +33,9 @@ const answerWaitMs = 5_000
 const serverTimeoutMs = 10_000
 
 /**
- * Takes a key for a request, in Temporal, so that every process of the API knows it. The server keeps it as long as closed workflows. Throws
- * IDEMPOTENCY_KEY_REUSED (another request has it), IDEMPOTENCY_KEY_BUSY (the first request is not finished), TEMPORAL_UNAVAILABLE.
+ * Takes a key for a request, in Temporal, so that every process of the API knows it. The server keeps it as long as
+ * closed workflows. Throws IDEMPOTENCY_KEY_REUSED (another request has it), IDEMPOTENCY_KEY_BUSY (the first request is
+ * not finished), TEMPORAL_UNAVAILABLE.
  * @param waitMs how long a second request waits for the answer to the first
  */
 export async function claimKey(client: TemporalClient, { key, request }: KeyedRequest, waitMs = answerWaitMs): Promise<KeyClaim> {

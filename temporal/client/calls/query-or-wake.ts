@@ -3,8 +3,8 @@ import type { QueryDefinition } from '@temporalio/common'
 import type { TemporalClient } from '../connection/client.ts'
 
 /**
- * Queries a workflow of the queue `ledger`. If no worker can replay it, sends a signal without a handler: its task fails, which recovery finds in the history.
- * A failed query leaves nothing there. Throws what the query throws.
+ * Queries a workflow of the queue `ledger`. If no worker can replay it, sends a signal without a handler: its task
+ * fails, which recovery finds in the history. A failed query leaves nothing there. Throws what the query throws.
  */
 export async function queryOrWake<Result>(client: TemporalClient, workflowId: string, query: QueryDefinition<Result>): Promise<Result> {
   try {

@@ -24,8 +24,8 @@ export const orderTimeoutMs = 10_000
 const betweenRunsMs = 100
 
 /**
- * Sends an update to a workflow, and starts the workflow if it is not there. The server answers a repeated update id without applying it again.
- * Throws what the Temporal client and `begin` throw.
+ * Sends an update to a workflow, and starts the workflow if it is not there. The server answers a repeated update id
+ * without applying it again. Throws what the Temporal client and `begin` throw.
  */
 export async function updateOrStart<Result, Args extends [unknown]>(
   client: TemporalClient,
@@ -50,7 +50,10 @@ export async function updateOrStart<Result, Args extends [unknown]>(
   return client.workflow.executeUpdateWithStart(update, { ...options, startWorkflowOperation })
 }
 
-/** Sends an operator's update, and repeats it while the run is full. Throws INPUT_INVALID for a malformed update, and as `fromTemporal`. */
+/**
+ * Sends an operator's update, and repeats it while the run is full. Throws INPUT_INVALID for a malformed update, and as
+ * `fromTemporal`.
+ */
 export async function sendOrder<Result>(
   client: TemporalClient,
   send: () => Promise<Result>,

@@ -4,7 +4,10 @@ import type { StreamNames } from '../../../domain/stream/stream-names.ts'
 /** A client of one namespace. Only `temporal/client` calls the SDK's methods, catches its errors or names its types. */
 export type TemporalClient = Client & { readonly streamNames?: StreamNames | undefined }
 
-/** Ends all calls of `work` with an error after `timeoutMs`. Without a limit they wait until a worker, or the server, answers. */
+/**
+ * Ends all calls of `work` with an error after `timeoutMs`. Without a limit they wait until a worker, or the server,
+ * answers.
+ */
 export function within<Result>(client: TemporalClient, timeoutMs: number, work: () => Promise<Result>): Promise<Result> {
   return client.withDeadline(Date.now() + timeoutMs, work)
 }
@@ -23,7 +26,10 @@ export async function listWorkflows(
   return found
 }
 
-/** The runs that match a visibility query, of which there may be many. Each page has its own deadline. Throws what the Temporal client throws. */
+/**
+ * The runs that match a visibility query, of which there may be many. Each page has its own deadline. Throws what the
+ * Temporal client throws.
+ */
 export async function* eachByPage(
   client: TemporalClient,
   query: string,

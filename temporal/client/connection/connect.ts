@@ -41,8 +41,8 @@ export function createTemporalClient(
 }
 
 /**
- * Runs `use` with a client of a connection of its own, and closes the connection. Throws what `probeTemporal` throws, TEMPORAL_PERMISSION also for a call
- * in `use`, and ENCRYPTION_KEY.
+ * Runs `use` with a client of a connection of its own, and closes the connection. Throws what `probeTemporal` throws,
+ * TEMPORAL_PERMISSION also for a call in `use`, and ENCRYPTION_KEY.
  */
 export async function withTemporalClient<Result>(
   target: TemporalAccess & { readonly failover?: FailoverSettings },
@@ -63,7 +63,9 @@ export async function withTemporalClient<Result>(
   }
 }
 
-/** Opens a connection, which the caller closes. Throws TEMPORAL_UNAVAILABLE and the codes of what we show the server. */
+/**
+ * Opens a connection, which the caller closes. Throws TEMPORAL_UNAVAILABLE and the codes of what we show the server.
+ */
 export async function openConnection(target: TemporalAccess, connectTimeout: number): Promise<Connection> {
   const credentials = readCredentials(target)
   // gRPC alone would try until its deadline, and then not say what was wrong.
@@ -98,7 +100,10 @@ export async function connectServerInfo(target: TemporalAccess, connectTimeoutMs
         throw error
       }
     },
-    /** The search attributes of Portage that the namespace does not have, by name; undefined: the server does not let us ask, as Temporal Cloud. */
+    /**
+     * The search attributes of Portage that the namespace does not have, by name; undefined: the server does not let us
+     * ask, as Temporal Cloud.
+     */
     async missingSearchAttributes() {
       const listed = await operatorService.listSearchAttributes({ namespace }).catch((error: unknown) => {
         if (refusalCode(error)) return undefined

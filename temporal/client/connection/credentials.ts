@@ -13,7 +13,10 @@ export interface TemporalCredentials {
   readonly apiKey?: string
 }
 
-/** Reads what the target names. Throws TEMPORAL_CREDENTIALS: a file cannot be read, is no PEM, has expired, or key and certificate are no pair. */
+/**
+ * Reads what the target names. Throws TEMPORAL_CREDENTIALS: a file cannot be read, is no PEM, has expired, or key and
+ * certificate are no pair.
+ */
 export function readCredentials({ tls, apiKey }: TemporalAccess): TemporalCredentials {
   return { ...(tls && { tls: readTls(tls) }), ...(apiKey && { apiKey: readApiKey(apiKey) }) }
 }

@@ -9,8 +9,8 @@ export interface DeploymentVersion {
 }
 
 /**
- * inactive: its workers poll, and get nothing. current: gets everything new. ramping: gets a part of it. draining: gets only transfers that began with it.
- * drained: none of these is open.
+ * inactive: its workers poll, and get nothing. current: gets everything new. ramping: gets a part of it. draining: gets
+ * only transfers that began with it. drained: none of these is open.
  */
 export type VersionStatus = 'unknown' | 'inactive' | 'current' | 'ramping' | 'draining' | 'drained'
 
@@ -30,7 +30,10 @@ const answerMs = 10_000
 /** gRPC: INVALID_ARGUMENT, NOT_FOUND, FAILED_PRECONDITION. */
 const refusedCodes = [3, 5, 9]
 
-/** The versions of a deployment and what each gets; without versions: no worker of it has polled yet. Throws TEMPORAL_UNAVAILABLE, and as `fromTemporal`. */
+/**
+ * The versions of a deployment and what each gets; without versions: no worker of it has polled yet. Throws
+ * TEMPORAL_UNAVAILABLE, and as `fromTemporal`.
+ */
 export async function describeDeployment(client: TemporalClient, deploymentName: string): Promise<DeploymentStatus> {
   const { namespace } = client.options
   try {
@@ -81,8 +84,8 @@ export interface Promotion extends DeploymentVersion {
 }
 
 /**
- * Has a version get what is new. Safe to repeat. Throws INPUT_INVALID for what the server refuses (no worker of the version has polled, a queue has none), and
- * as `fromTemporal`.
+ * Has a version get what is new. Safe to repeat. Throws INPUT_INVALID for what the server refuses (no worker of the
+ * version has polled, a queue has none), and as `fromTemporal`.
  */
 export async function promoteVersion(client: TemporalClient, promotion: Promotion): Promise<void> {
   const { deploymentName, buildId, percent, ignoreMissingQueues = false, by } = promotion

@@ -11,9 +11,14 @@ import { type ErrorCode, type Facts, RelayerError } from '../../../domain/catalo
 import { redactText } from '../../../observability/redact.ts'
 import { malformedUpdate, runIsFull } from '../../contracts/names.ts'
 
-/** The server answers, no worker does. gRPC: CANCELLED and DEADLINE_EXCEEDED (our deadline), FAILED_PRECONDITION (no worker polls the queue). */
+/**
+ * The server answers, no worker does. gRPC: CANCELLED and DEADLINE_EXCEEDED (our deadline), FAILED_PRECONDITION (no
+ * worker polls the queue).
+ */
 const withoutWorkerCodes = [1, 4, 9]
-/** gRPC: INVALID_ARGUMENT; UNKNOWN and INTERNAL, which a server on SQL answers to a page token that is none of its own. */
+/**
+ * gRPC: INVALID_ARGUMENT; UNKNOWN and INTERNAL, which a server on SQL answers to a page token that is none of its own.
+ */
 const unreadableCodes = [2, 3, 13]
 /** gRPC: NOT_FOUND, the answer of describeNamespace for a namespace that does not exist. */
 const notFoundCode = 5
@@ -27,8 +32,9 @@ const refusals: ReadonlyMap<number, ErrorCode> = new Map([
 ])
 
 /**
- * The error of gRPC that the SDK's client has wrapped. Calls past the SDK's methods (`workflowService`) throw it as it is; that of a native connection then is
- * taken for the client's wrapping, which has the same name. It has its text in its message, and no details.
+ * The error of gRPC that the SDK's client has wrapped. Calls past the SDK's methods (`workflowService`) throw it as it
+ * is; that of a native connection then is taken for the client's wrapping, which has the same name. It has its text in
+ * its message, and no details.
  */
 function serverWord(error: unknown): unknown {
   return error instanceof ServiceError && !isGrpcServiceError(error) ? error.cause : error
@@ -77,7 +83,10 @@ export function isNamespaceMissing(error: unknown): boolean {
   return error instanceof NamespaceNotFoundError || isMissing(error)
 }
 
-/** The server says so of any call, also where its `not found` could be of a workflow. Calls past the methods of the SDK have no class for it. */
+/**
+ * The server says so of any call, also where its `not found` could be of a workflow. Calls past the methods of the SDK
+ * have no class for it.
+ */
 function namesMissingNamespace(error: unknown): boolean {
   if (error instanceof NamespaceNotFoundError) return true
   const cause = serverWord(error)
@@ -102,12 +111,18 @@ export function isForAll(error: unknown): boolean {
   return refusalCode(cause) !== undefined || (isGrpcServiceError(inner) && unavailableCodes.includes(inner.code))
 }
 
-/** The server said it, or did not answer. False: what stands in the history of a workflow, or the answer of its worker, cannot be read. */
+/**
+ * The server said it, or did not answer. False: what stands in the history of a workflow, or the answer of its worker,
+ * cannot be read.
+ */
 export function isOfServer(error: unknown): boolean {
   return isGone(error) || isNamespaceMissing(error) || error instanceof ServiceError || isGrpcServiceError(error)
 }
 
-/** `malformed`: the same request is refused again. `full`: this run ends, the next one takes the update. Undefined: it is no refusal of an update. */
+/**
+ * `malformed`: the same request is refused again. `full`: this run ends, the next one takes the update. Undefined: it
+ * is no refusal of an update.
+ */
 export function updateRefusal(error: unknown): { kind: 'malformed' | 'full'; detail: string } | undefined {
   const cause = error instanceof WorkflowUpdateFailedError ? error.cause : undefined
   if (!(cause instanceof ApplicationFailure)) return undefined
@@ -128,8 +143,9 @@ export interface TemporalErrorCodes {
 }
 
 /**
- * What the Temporal client threw, as a RelayerError where it has a code: one of `codes`, TEMPORAL_NAMESPACE, TEMPORAL_PERMISSION,
- * TEMPORAL_API_KEY_REFUSED or TEMPORAL_UNAVAILABLE. Without the code `unserved` a missing worker is TEMPORAL_UNAVAILABLE too, and everything else comes back as it is.
+ * What the Temporal client threw, as a RelayerError where it has a code: one of `codes`, TEMPORAL_NAMESPACE,
+ * TEMPORAL_PERMISSION, TEMPORAL_API_KEY_REFUSED or TEMPORAL_UNAVAILABLE. Without the code `unserved` a missing worker
+ * is TEMPORAL_UNAVAILABLE too, and everything else comes back as it is.
  */
 export function fromTemporal(error: unknown, codes: TemporalErrorCodes, facts: Facts = {}): unknown {
   if (error instanceof RelayerError) return error

@@ -8,7 +8,10 @@ export interface Exposure {
   readonly remedy: string
 }
 
-/** What somebody can read who has Temporal's database, a copy of it, or its network; undefined: nothing, or nobody but this machine has it. */
+/**
+ * What somebody can read who has Temporal's database, a copy of it, or its network; undefined: nothing, or nobody but
+ * this machine has it.
+ */
 export function payloadExposure({ address, encryption }: TemporalAccess): Exposure | undefined {
   if (encryption || /^(127\.|localhost:|\[::1\])/.test(address)) return undefined
   return {
@@ -20,7 +23,10 @@ export function payloadExposure({ address, encryption }: TemporalAccess): Exposu
 
 const isOpen = { code: 'TEMPORAL_OPEN', remedy: catalogue.TEMPORAL_OPEN.remedy } as const
 
-/** What somebody can do because of how Temporal is reached: nothing (undefined), read along, or everything that Portage's orders can. */
+/**
+ * What somebody can do because of how Temporal is reached: nothing (undefined), read along, or everything that
+ * Portage's orders can.
+ */
 export function connectionExposure({ address, tls, apiKey, headers }: TemporalAccess): Exposure | undefined {
   const named = apiKey !== undefined || headers !== undefined
   if (!tls && named) {

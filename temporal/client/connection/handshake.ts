@@ -15,13 +15,17 @@ export interface HandshakeOptions {
   readonly facts: Facts
 }
 
-/** What a client of HTTP/2 begins with: its preface and an empty SETTINGS frame (RFC 9113 section 3.4). The server answers with its own SETTINGS. */
+/**
+ * What a client of HTTP/2 begins with: its preface and an empty SETTINGS frame (RFC 9113 section 3.4). The server
+ * answers with its own SETTINGS.
+ */
 const preface = Buffer.concat([Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'), Buffer.from([0, 0, 0, 4, 0, 0, 0, 0, 0])])
 const settingsFrame = 4
 
 /**
- * Opens a connection as gRPC does, waits for the server's first frame, and closes it: the SDK's connections do not tell why one was not made. Throws
- * TEMPORAL_UNAVAILABLE, TEMPORAL_TLS, TEMPORAL_NO_TLS, TEMPORAL_UNTRUSTED, TEMPORAL_CERTIFICATE_REFUSED.
+ * Opens a connection as gRPC does, waits for the server's first frame, and closes it: the SDK's connections do not tell
+ * why one was not made. Throws TEMPORAL_UNAVAILABLE, TEMPORAL_TLS, TEMPORAL_NO_TLS, TEMPORAL_UNTRUSTED,
+ * TEMPORAL_CERTIFICATE_REFUSED.
  */
 export async function checkHandshake(
   { address }: TemporalAccess,
@@ -76,7 +80,10 @@ const untrusted = /^(UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_|CERT_|INVALID_CA|HOSTNA
 /** The alerts by which a server refuses ours (RFC 8446 section 6.2). */
 const refusesOurs = /alert (certificate|bad certificate|unsupported certificate|unknown ca|access denied)|certificate required/i
 
-/** @param handshakeDone for us: in TLS 1.3 a server looks at our certificate after that, and some end the connection before their alert is read */
+/**
+ * @param handshakeDone for us: in TLS 1.3 a server looks at our certificate after that, and some end the connection
+ * before their alert is read
+ */
 function tlsErrorCode(error: unknown, handshakeDone: boolean): ErrorCode | undefined {
   const { code = '', message } = error as NodeJS.ErrnoException
   if (untrusted.test(code)) return 'TEMPORAL_UNTRUSTED'

@@ -20,7 +20,10 @@ export interface NamespaceSetup {
     readonly present: readonly string[]
     /** Not of type Keyword. Portage's queries fail with them, and a server cannot change a type. */
     readonly wrongType: readonly string[]
-    /** Missing, and the server refuses this call: Temporal Cloud does, and so does any server for an API key without the role admin. */
+    /**
+     * Missing, and the server refuses this call: Temporal Cloud does, and so does any server for an API key without the
+     * role admin.
+     */
     readonly refused: readonly string[]
   }
 }
@@ -32,8 +35,9 @@ const pauseMs = 250
 const names = Object.values(searchAttributes).map(({ name }) => name)
 
 /**
- * Makes the namespace and Portage's search attributes where they are missing, and changes nothing else. Resolves once the server knows them. Throws as
- * `openConnection`, TEMPORAL_PERMISSION if the server refuses to make the namespace, TEMPORAL_UNAVAILABLE.
+ * Makes the namespace and Portage's search attributes where they are missing, and changes nothing else. Resolves once
+ * the server knows them. Throws as `openConnection`, TEMPORAL_PERMISSION if the server refuses to make the namespace,
+ * TEMPORAL_UNAVAILABLE.
  */
 export async function setUpNamespace(target: TemporalAccess, options: NamespaceSetupOptions): Promise<NamespaceSetup> {
   const { retentionHours, timeoutMs = 30_000 } = options

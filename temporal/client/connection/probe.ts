@@ -9,7 +9,9 @@ import { retries } from './retries.ts'
 
 /** Longest wait for each of the steps of a probe, ms. */
 const answerTimeoutMs = 5_000
-/** No workflow has this id: a signal to it changes nothing, and is answered by `permission denied` or by `not found`. */
+/**
+ * No workflow has this id: a signal to it changes nothing, and is answered by `permission denied` or by `not found`.
+ */
 const noWorkflow = 'portage-permission-check'
 
 export interface ProbeOptions {
@@ -20,10 +22,11 @@ export interface ProbeOptions {
 }
 
 /**
- * Checks that a Temporal server answers at the address, that it and we accept each other, and that it has the namespace and lets us use it. Throws
- * TEMPORAL_UNAVAILABLE, TEMPORAL_TLS, TEMPORAL_NO_TLS, TEMPORAL_UNTRUSTED, TEMPORAL_CERTIFICATE_REFUSED, TEMPORAL_CREDENTIALS,
- * TEMPORAL_API_KEY_REFUSED, TEMPORAL_PERMISSION, TEMPORAL_NAMESPACE. All of them are retriable: a server may still be starting, a file may still be
- * written, a permission or a namespace may be given after it.
+ * Checks that a Temporal server answers at the address, that it and we accept each other, and that it has the namespace
+ * and lets us use it. Throws TEMPORAL_UNAVAILABLE, TEMPORAL_TLS, TEMPORAL_NO_TLS, TEMPORAL_UNTRUSTED,
+ * TEMPORAL_CERTIFICATE_REFUSED, TEMPORAL_CREDENTIALS, TEMPORAL_API_KEY_REFUSED, TEMPORAL_PERMISSION,
+ * TEMPORAL_NAMESPACE. All of them are retriable: a server may still be starting, a file may still be written, a
+ * permission or a namespace may be given after it.
  */
 export async function probeTemporal(
   target: TemporalAccess,
@@ -81,7 +84,9 @@ export async function checkNamespace(client: TemporalClient, timeoutMs: number):
   await within(client, timeoutMs, () => client.workflowService.describeNamespace({ namespace }))
 }
 
-/** The error of a connection that was not made, or of its first call: what is wrong, as precisely as a greeting tells. */
+/**
+ * The error of a connection that was not made, or of its first call: what is wrong, as precisely as a greeting tells.
+ */
 export async function connectionError(
   target: TemporalAccess,
   credentials: TemporalCredentials,

@@ -8,8 +8,9 @@ type Status = Parameters<NonNullable<NonNullable<Parameters<Call['start']>[1]>['
 const cancelled = 1
 
 /**
- * The SDK tries calls again by a timer. One whose connection was closed meanwhile, because nobody waits for its answer any more, would throw in that timer, past everybody:
- * the process would end. It ends as cancelled. A first try throws to its caller, as without this.
+ * The SDK tries calls again by a timer. One whose connection was closed meanwhile, because nobody waits for its answer
+ * any more, would throw in that timer, past everybody: the process would end. It ends as cancelled. A first try throws
+ * to its caller, as without this.
  */
 export function retries(): Interceptor[] {
   const tried = new WeakSet<object>()

@@ -20,7 +20,10 @@ export interface LaneWorkflow<Status> {
   readonly status: Status | undefined
 }
 
-/** Those that run and `closed` of those that have ended, newest first, each with its status. Throws TEMPORAL_UNAVAILABLE. */
+/**
+ * Those that run and `closed` of those that have ended, newest first, each with its status. Throws
+ * TEMPORAL_UNAVAILABLE.
+ */
 export function listLaneWorkflows<Status>(
   client: TemporalClient,
   lane: LaneId,

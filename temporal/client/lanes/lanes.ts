@@ -28,8 +28,9 @@ const queryTimeoutMs = 5_000
 const orderTimeoutMs = 10_000
 
 /**
- * One update of a lane's ledger. A ledger comes into being only here: with `start`, its first update starts it. Throws what the Temporal client throws:
- * `isGone` if it is not there and is not to be started. Every other error means "ask again".
+ * One update of a lane's ledger. A ledger comes into being only here: with `start`, its first update starts it. Throws
+ * what the Temporal client throws: `isGone` if it is not there and is not to be started. Every other error means "ask
+ * again".
  */
 export function applyToLane(
   client: TemporalClient,
@@ -75,7 +76,8 @@ export async function runningLanes(client: TemporalClient): Promise<Set<LaneId>>
 }
 
 /**
- * The lanes that a filter names: one, or those of an address among the configured ones and those whose ledgers run. Undefined: it names none. Throws TEMPORAL_UNAVAILABLE.
+ * The lanes that a filter names: one, or those of an address among the configured ones and those whose ledgers run.
+ * Undefined: it names none. Throws TEMPORAL_UNAVAILABLE.
  * @param filter.sender lower case
  */
 export async function lanesOfFilter(
@@ -92,7 +94,9 @@ export async function lanesOfFilter(
 /** An order to a lane by a signal: it is kept even when no worker serves the ledger at the moment. */
 export type LaneMode = 'pause' | 'resume' | 'drain' | 'forbid' | 'activate'
 
-/** Sends the signal of a mode to a lane. Throws INPUT_INVALID (no name or reason), LANE_NOT_FOUND, TEMPORAL_UNAVAILABLE. */
+/**
+ * Sends the signal of a mode to a lane. Throws INPUT_INVALID (no name or reason), LANE_NOT_FOUND, TEMPORAL_UNAVAILABLE.
+ */
 export async function setLaneMode(client: TemporalClient, lane: LaneId, mode: LaneMode, order: Order): Promise<void> {
   const handle = client.workflow.getHandle(laneWorkflowId(lane))
   await handle.signal(modeSignals[mode], { order: checkedOrder(order) }).catch(rethrowAs({ gone: 'LANE_NOT_FOUND' }, { lane }))
@@ -109,7 +113,10 @@ const modeSignals = {
 /** What an operator orders of a ledger by an update, which has an answer. */
 export type LedgerOrder = Extract<Ask, { kind: OperatorAsk['kind'] | 'fill' }>
 
-/** Gives a ledger an order. Throws INPUT_INVALID with what the ledger says against it, LANE_NOT_FOUND, TEMPORAL_UNAVAILABLE. */
+/**
+ * Gives a ledger an order. Throws INPUT_INVALID with what the ledger says against it, LANE_NOT_FOUND,
+ * TEMPORAL_UNAVAILABLE.
+ */
 export async function orderOfLane(client: TemporalClient, lane: LaneId, ask: LedgerOrder, order: Order): Promise<LaneView> {
   const requests = [{ ...ask, order: checkedOrder(order), id: 'operator' }]
   const applied = within(client, orderTimeoutMs, () => applyToLane(client, lane, { requests }))

@@ -15,7 +15,10 @@ const mostAsked = 32
 const hashTimeoutMs = 3_000
 const batchTimeoutMs = 5_000
 
-/** The status of a nonce's owner. Transfers keep every transaction; operator transactions and batches keep the one in a block. */
+/**
+ * The status of a nonce's owner. Transfers keep every transaction; operator transactions and batches keep the one in a
+ * block.
+ */
 interface OwnerStatus {
   readonly transactions?: readonly TransferTransaction[]
   readonly nonce?: number
@@ -23,8 +26,8 @@ interface OwnerStatus {
 }
 
 /**
- * The hash of the newest transaction of each nonce, as its owner knows it: the ledger keeps no hashes. The hash of a transaction that was just signed
- * may be missing. Never throws.
+ * The hash of the newest transaction of each nonce, as its owner knows it: the ledger keeps no hashes. The hash of a
+ * transaction that was just signed may be missing. Never throws.
  */
 export async function hashesOfNonces(
   client: TemporalClient,
@@ -42,9 +45,11 @@ export async function hashesOfNonces(
 }
 
 /**
- * A filter for the transfers that use a nonce of a lane. The ledger knows them until the nonce is final; after that only the chain does. Matches nothing
- * where neither knows one. Throws LANE_NOT_FOUND, LANE_UNREACHABLE, TEMPORAL_UNAVAILABLE.
- * @param minedHash reads the hash of the transaction that used the nonce; called only if the ledger does not have the nonce
+ * A filter for the transfers that use a nonce of a lane. The ledger knows them until the nonce is final; after that
+ * only the chain does. Matches nothing where neither knows one. Throws LANE_NOT_FOUND, LANE_UNREACHABLE,
+ * TEMPORAL_UNAVAILABLE.
+ * @param minedHash reads the hash of the transaction that used the nonce; called only if the ledger does not have the
+ * nonce
  */
 export async function transfersOfNonce(
   client: TemporalClient,

@@ -33,12 +33,15 @@ const [kept, keptSettings] = [32, 200] as const
 const timeoutMs = 10_000
 /** Workflows that are asked at once. */
 const atOnce = 8
-/** Time limit for asking transfers, and again for operator transactions, ms. The rest counts as unread, since anyone who reaches Temporal can start many. */
+/**
+ * Time limit for asking transfers, and again for operator transactions, ms. The rest counts as unread, since anyone who
+ * reaches Temporal can start many.
+ */
 const askedMs = 60_000
 
 /**
- * The orders of lanes, streams, notifiers, settings, running transfers, and operator transactions that run or closed since `since` (ms since the epoch).
- * Throws TEMPORAL_UNAVAILABLE and the like.
+ * The orders of lanes, streams, notifiers, settings, running transfers, and operator transactions that run or closed
+ * since `since` (ms since the epoch). Throws TEMPORAL_UNAVAILABLE and the like.
  * @param of the kinds to ask; transfers are asked one by one
  */
 export async function readKeptOrders(client: TemporalClient, since: number, of: readonly Subject[] = orderSubjects): Promise<KeptOrders[]> {

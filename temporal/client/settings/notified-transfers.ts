@@ -6,8 +6,8 @@ import { isPlausibleTransfer, reversalIn } from '../visibility/plausible-runs.ts
 import { running, transfersWith } from '../transfers/transfer-queries.ts'
 
 /**
- * A transfer of Temporal's list that receivers are notified of. Anyone who reaches Temporal chooses ids and attributes of runs, so runs that cannot be
- * Portage's are left out.
+ * A transfer of Temporal's list that receivers are notified of. Anyone who reaches Temporal chooses ids and attributes
+ * of runs, so runs that cannot be Portage's are left out.
  */
 export interface NotifiedTransfer {
   readonly kind: 'delivered' | 'reversed' | 'parked'
@@ -58,7 +58,10 @@ export async function* listNotified(
   if (query !== undefined) yield* rows(client, query)
 }
 
-/** Counts the wanted deliveries and reversals that closed at `from` or later, ms since the epoch. Throws what the Temporal client throws. */
+/**
+ * Counts the wanted deliveries and reversals that closed at `from` or later, ms since the epoch. Throws what the
+ * Temporal client throws.
+ */
 export async function countNotified(client: TemporalClient, filter: NotificationFilter, from: number): Promise<number> {
   const query = closedQuery(filter, { ...wantedEnds(filter), from })
   return query === undefined ? 0 : (await within(client, pageTimeoutMs, () => client.workflow.count(query))).count

@@ -25,7 +25,10 @@ const codes = { gone: 'RECEIVER_NOT_FOUND', unserved: 'NOTIFIER_UNREACHABLE' } a
 /** Polling interval for the result of a test, ms. */
 const testPollMs = 250
 
-/** Starts the notifier of a receiver if it does not run. After a termination it keeps its state. Throws what the Temporal client throws. */
+/**
+ * Starts the notifier of a receiver if it does not run. After a termination it keeps its state. Throws what the
+ * Temporal client throws.
+ */
 export async function startNotifier(client: TemporalClient, receiver: string): Promise<void> {
   const handle = client.workflow.getHandle(notifierWorkflowId(receiver))
   const last = await handle.describe().catch(ifGone(undefined))
@@ -45,7 +48,10 @@ export async function startNotifier(client: TemporalClient, receiver: string): P
   )
 }
 
-/** The state of a receiver. Undefined: its notifier was never started. Throws NOTIFIER_UNREACHABLE, TEMPORAL_UNAVAILABLE. */
+/**
+ * The state of a receiver. Undefined: its notifier was never started. Throws NOTIFIER_UNREACHABLE,
+ * TEMPORAL_UNAVAILABLE.
+ */
 export function readNotifier(client: TemporalClient, receiver: string): Promise<NotifierState | undefined> {
   const ask = () => queryOrWake(client, notifierWorkflowId(receiver), notifierStateQuery).catch(ifGone(undefined))
   return within(client, queryTimeoutMs, ask).catch(rethrowAs(codes, { receiver }))
@@ -67,19 +73,25 @@ export function countNotifierOrders(client: TemporalClient, receiver: string): P
 
 type GivenNotifierOrder = Exclude<NotifierOrder, { kind: 'raise' | 'test' }>
 
-/** Signals an order to a notifier. Temporal keeps it until a worker serves it. Throws INPUT_INVALID (no name or reason), RECEIVER_NOT_FOUND, TEMPORAL_UNAVAILABLE. */
+/**
+ * Signals an order to a notifier. Temporal keeps it until a worker serves it. Throws INPUT_INVALID (no name or reason),
+ * RECEIVER_NOT_FOUND, TEMPORAL_UNAVAILABLE.
+ */
 export async function orderOfNotifier(client: TemporalClient, receiver: string, given: GivenNotifierOrder): Promise<void> {
   await signal(client, receiver, { ...given, order: checkedOrder(given.order) }).catch(rethrowAs(codes, { receiver }))
 }
 
-/** Sends a notification that Temporal's lists do not have. A repeated id changes nothing. Throws what the Temporal client throws. */
+/**
+ * Sends a notification that Temporal's lists do not have. A repeated id changes nothing. Throws what the Temporal
+ * client throws.
+ */
 export function raiseNotification(client: TemporalClient, receiver: string, notification: Notification): Promise<void> {
   return signal(client, receiver, { kind: 'raise', notification })
 }
 
 /**
- * Sends a receiver a test, and waits for the result. Undefined: none within `timeoutMs`. Throws INPUT_INVALID (no name or reason, or the receiver is
- * disabled), RECEIVER_NOT_FOUND, NOTIFIER_UNREACHABLE, TEMPORAL_UNAVAILABLE.
+ * Sends a receiver a test, and waits for the result. Undefined: none within `timeoutMs`. Throws INPUT_INVALID (no name
+ * or reason, or the receiver is disabled), RECEIVER_NOT_FOUND, NOTIFIER_UNREACHABLE, TEMPORAL_UNAVAILABLE.
  */
 export async function testNotifier(
   client: TemporalClient,

@@ -8,12 +8,17 @@ import { problemOf } from '../../../observability/severity.ts'
 const everyMs = 2_000
 /** The same before they were read for the first time, ms. */
 const firstEveryMs = 200
-/** Longest wait of the first read, ms: no worker may serve the workflow yet, and this process may be the one that will. */
+/**
+ * Longest wait of the first read, ms: no worker may serve the workflow yet, and this process may be the one that will.
+ */
 const firstTimeoutMs = 1_000
 /** A failure to read them is not logged before this time, ms: it ends by itself with the worker of that workflow. */
 const quietMs = 10_000
 
-/** The settings as a process knows them: about two seconds old at most while Temporal answers, the last known ones while it does not. */
+/**
+ * The settings as a process knows them: about two seconds old at most while Temporal answers, the last known ones while
+ * it does not.
+ */
 export type SettingsWatch = Awaited<ReturnType<typeof watchSettings>>
 
 const unread: Settings = {
@@ -77,9 +82,15 @@ export async function watchSettings({ client, logger }: { client: TemporalClient
     current: (): Settings => known ?? unread,
     /** False: nothing was read yet, and everything counts as halted. */
     isRead: () => known !== undefined,
-    /** Takes settings that were handed to Temporal just now, and that no worker may serve yet: they are in force in this process at once. */
+    /**
+     * Takes settings that were handed to Temporal just now, and that no worker may serve yet: they are in force in this
+     * process at once.
+     */
     learn: (settings: Settings) => take(settings),
-    /** Calls the listener after every change, and at once if they were read already. An error of a listener does not stop the others. */
+    /**
+     * Calls the listener after every change, and at once if they were read already. An error of a listener does not
+     * stop the others.
+     */
     subscribe(listener: (settings: Settings) => void): () => void {
       listeners.add(listener)
       if (known) notify(listener, known)

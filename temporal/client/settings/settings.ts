@@ -17,15 +17,18 @@ import { fromOrTo, running, transfersWith } from '../transfers/transfer-queries.
 const queryTimeoutMs = 5_000
 const codes = { unserved: 'SETTINGS_UNREACHABLE' } as const
 
-/** The settings as they are now; without the workflow, none. Throws SETTINGS_UNREACHABLE (no worker answers), TEMPORAL_UNAVAILABLE. */
+/**
+ * The settings as they are now; without the workflow, none. Throws SETTINGS_UNREACHABLE (no worker answers),
+ * TEMPORAL_UNAVAILABLE.
+ */
 export async function readSettings(client: TemporalClient, timeoutMs = queryTimeoutMs): Promise<Settings> {
   const ask = () => queryOrWake(client, settingsWorkflowId, settingsQuery).catch(ifGone(noSettings))
   return within(client, timeoutMs, ask).catch(rethrowAs(codes))
 }
 
 /**
- * Starts the workflow with these settings, if Temporal has none: it was wiped. Needs no worker. False: it is there. Throws TEMPORAL_UNAVAILABLE, and as
- * `fromTemporal`.
+ * Starts the workflow with these settings, if Temporal has none: it was wiped. Needs no worker. False: it is there.
+ * Throws TEMPORAL_UNAVAILABLE, and as `fromTemporal`.
  */
 export async function restoreSettings(client: TemporalClient, settings: Settings): Promise<boolean> {
   const start = () =>
@@ -42,8 +45,9 @@ export async function restoreSettings(client: TemporalClient, settings: Settings
 }
 
 /**
- * Applies all orders of a request, or none, and wakes the transfers that they may let go on. Starts the workflow if it is not there. Safe to repeat.
- * Resolves with the settings before and after. Throws INPUT_INVALID with the path of the field, SETTINGS_UNREACHABLE, TEMPORAL_UNAVAILABLE.
+ * Applies all orders of a request, or none, and wakes the transfers that they may let go on. Starts the workflow if it
+ * is not there. Safe to repeat. Resolves with the settings before and after. Throws INPUT_INVALID with the path of the
+ * field, SETTINGS_UNREACHABLE, TEMPORAL_UNAVAILABLE.
  */
 export async function changeSettings(client: TemporalClient, known: KnownNames, request: SettingsRequest) {
   // A terminated run still answers queries: the next run begins with what it knew, so that its halts stay.
@@ -72,11 +76,12 @@ function assertWellFormed(request: SettingsRequest): void {
 }
 
 /**
- * Wakes the transfers that these orders may let go on, by one batch operation of the server. Only a help: their own waits end within a minute (a halt), or
- * grow to half an hour (a ceiling). Never throws.
+ * Wakes the transfers that these orders may let go on, by one batch operation of the server. Only a help: their own
+ * waits end within a minute (a halt), or grow to half an hour (a ceiling). Never throws.
  */
 async function wakeAfterOrders(client: TemporalClient, orders: readonly SettingsOrder[]): Promise<void> {
-  // The list lags: a transfer that was parked meanwhile waits for an operator, and `gate` tells it that this signal is not from one.
+  // The list lags: a transfer that was parked meanwhile waits for an operator, and `gate` tells it that this signal is
+  // not from one.
   const payloads = await encodeForMany(client, { gate: true })
   for (const visibilityQuery of new Set(orders.flatMap(waitingTransfersOf))) {
     await client.workflowService

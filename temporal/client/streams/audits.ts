@@ -23,10 +23,15 @@ type AuditOrder = Pick<Order, 'by'> & Partial<Pick<Order, 'reason'>>
 /** An audit waits for a block or two, and for nodes that are down; longer than this is for `audit show`. */
 const runTimeoutMs = 120_000
 const serverTimeoutMs = 10_000
-/** A schedule catches up no further than this, ms: what was missed while Temporal was down, the next audit sees as well. */
+/**
+ * A schedule catches up no further than this, ms: what was missed while Temporal was down, the next audit sees as well.
+ */
 const catchupWindowMs = 60_000
 
-/** Creates the schedule of a chain's audits, or brings it to these values, unless `onlyIfMissing`. A pause stays. Throws what the Temporal client throws. */
+/**
+ * Creates the schedule of a chain's audits, or brings it to these values, unless `onlyIfMissing`. A pause stays. Throws
+ * what the Temporal client throws.
+ */
 export async function setAuditSchedule(
   client: TemporalClient,
   chain: ChainName,
@@ -44,7 +49,7 @@ export async function setAuditSchedule(
       taskQueue: chainQueue(chain),
       args: [input],
       typedSearchAttributes: [{ key: searchAttributes.TargetChain, value: chain }],
-      staticSummary: `what was delivered on ${chain} in the last ${hours} hours`,
+      staticSummary: `deliveries on ${chain} in the last ${hours} hours`,
     },
   }
   try {

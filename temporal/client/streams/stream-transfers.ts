@@ -13,7 +13,10 @@ export interface StreamOfTransfers {
   readonly targetChain?: ChainName | undefined
   /** 64 lower-case hex digits. Absent: of all. */
   readonly emitter?: string | undefined
-  /** Wormhole's number of the chain of the emitter. Its transfers are found by that, too: the config may have called their source otherwise when they started. */
+  /**
+   * Wormhole's number of the chain of the emitter. Its transfers are found by that, too: the config may have called
+   * their source otherwise when they started.
+   */
   readonly emitterChain?: number | undefined
 }
 
@@ -50,8 +53,8 @@ export interface ParkedPage {
 }
 
 /**
- * So many of those that are parked, the newest run first, which is the order of the visibility store; of runs that began before then (ms since the epoch;
- * absent: of all). Throws what the Temporal client throws.
+ * So many of those that are parked, the newest run first, which is the order of the visibility store; of runs that
+ * began before then (ms since the epoch; absent: of all). Throws what the Temporal client throws.
  */
 export async function parkedPage(client: TemporalClient, of: StreamOfTransfers, most: number, before?: number): Promise<ParkedPage> {
   const older = before === undefined ? '' : ` AND StartTime < '${new Date(before).toISOString()}'`
@@ -73,7 +76,10 @@ export function endedSince(client: TemporalClient, of: StreamOfTransfers, since:
   return list(client, of, `(${ended(since)})`)
 }
 
-/** The status of one transfer: the result of a closed one, the query of a running one. Throws what the Temporal client throws. */
+/**
+ * The status of one transfer: the result of a closed one, the query of a running one. Throws what the Temporal client
+ * throws.
+ */
 export async function statusOf(
   client: TemporalClient,
   { id, runId, running: isRunning }: { readonly id: string; readonly runId?: string; readonly running: boolean },
@@ -114,7 +120,10 @@ function queryOf(
   return transfersWith({ Bridge, TargetChain }, `(${fromChain} OR ${underNumber})`, which)
 }
 
-/** Whoever reaches Temporal chooses the ids and search attributes of his runs: what no transfer of the stream can have is left out. */
+/**
+ * Whoever reaches Temporal chooses the ids and search attributes of his runs: what no transfer of the stream can have
+ * is left out.
+ */
 function listedOf(of: StreamOfTransfers, runs: Awaited<ReturnType<typeof listWorkflows>>): ListedTransfer[] {
   return runs.flatMap(({ workflowId: id, runId, status, typedSearchAttributes }) => {
     const number = numberIn(id, of)
@@ -125,7 +134,10 @@ function listedOf(of: StreamOfTransfers, runs: Awaited<ReturnType<typeof listWor
   })
 }
 
-/** The number in the id of a transfer of this stream (`transferId`: bridge:sourceId:emitter:sequence:digest16); undefined: it is the id of none. */
+/**
+ * The number in the id of a transfer of this stream (`transferId`: bridge:sourceId:emitter:sequence:digest16);
+ * undefined: it is the id of none.
+ */
 function numberIn(id: string, { bridge, emitter }: StreamOfTransfers): string | undefined {
   const [ofBridge, sourceId, ofEmitter, number, digest = '', ...rest] = id.split(':')
   const isOfStream = ofBridge === bridge && sourceId && ofEmitter && (emitter === undefined || ofEmitter === emitter)

@@ -51,7 +51,10 @@ export function signalBatchOver(client: TemporalClient, id: string, end: BatchEn
   return client.workflow.getHandle(id).signal(batchOverSignal, end)
 }
 
-/** The batches whose nonces the ledger of a lane has, lowest first. Throws what the Temporal client throws: `isGone` if there is no ledger. */
+/**
+ * The batches whose nonces the ledger of a lane has, lowest first. Throws what the Temporal client throws: `isGone` if
+ * there is no ledger.
+ */
 export async function batchEntries(client: TemporalClient, lane: LaneId): Promise<BatchEntry[]> {
   const { entries } = await queryLane(client, lane)
   return Object.values(entries).flatMap(({ nonce, owner }) =>
@@ -60,8 +63,9 @@ export async function batchEntries(client: TemporalClient, lane: LaneId): Promis
 }
 
 /**
- * The members of a batch as its memo has them; empty if the server knows no such batch. Throws what the Temporal client throws, and what the codec throws if
- * they cannot be read: to take them for none would end a transfer that the batch may deliver.
+ * The members of a batch as its memo has them; empty if the server knows no such batch. Throws what the Temporal client
+ * throws, and what the codec throws if they cannot be read: to take them for none would end a transfer that the batch
+ * may deliver.
  */
 export async function batchMembers(client: TemporalClient, id: string): Promise<readonly string[]> {
   const description = await client.workflow.getHandle(id).describe().catch(ifGone(undefined))
@@ -81,8 +85,9 @@ export function isMember(members: readonly string[], intentId: string): boolean 
 }
 
 /**
- * The nonce of the batch that may deliver an intent; undefined: none can. To be asked after the intent is withdrawn: a batch is signed only after its nonce
- * is in the ledger and its members were seen to be free, so that one of the two finds the other. Throws what the Temporal client throws.
+ * The nonce of the batch that may deliver an intent; undefined: none can. To be asked after the intent is withdrawn: a
+ * batch is signed only after its nonce is in the ledger and its members were seen to be free, so that one of the two
+ * finds the other. Throws what the Temporal client throws.
  */
 export async function nonceOfBatchWith(client: TemporalClient, lane: LaneId, intentId: string): Promise<number | undefined> {
   for (const { id, nonce } of await batchEntries(client, lane)) {
@@ -99,7 +104,8 @@ export interface CarriedWorkflows {
 
 /**
  * What the batches of a lane carry whose nonces are not final. Throws what the Temporal client throws.
- * @param known the workflows of each batch, as asked before: its members never change. It is kept to the present batches of the lane
+ * @param known the workflows of each batch, as asked before: its members never change. It is kept to the present
+ * batches of the lane
  */
 export async function carriedByBatches(
   client: TemporalClient,
@@ -140,7 +146,10 @@ export interface BatchRow {
   readonly transfers: readonly string[] | undefined
 }
 
-/** The batches of a lane, newest first: those that run, and `closed` of those that have ended. Throws TEMPORAL_UNAVAILABLE. */
+/**
+ * The batches of a lane, newest first: those that run, and `closed` of those that have ended. Throws
+ * TEMPORAL_UNAVAILABLE.
+ */
 export async function listBatches(client: TemporalClient, lane: LaneId, closed: number): Promise<BatchRow[]> {
   // A lane without a ledger, or whose ledger does not answer, must not hide its batches.
   const entries = await readLane(client, lane).then(

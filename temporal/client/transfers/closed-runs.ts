@@ -45,7 +45,10 @@ export interface ClosedPage {
 const pageSize = 200
 const timeoutMs = 30_000
 
-/** The runs of a page, in the server's order (a dev server has no ORDER BY), and the token for the next page. Throws what the Temporal client throws. */
+/**
+ * The runs of a page, in the server's order (a dev server has no ORDER BY), and the token for the next page. Throws
+ * what the Temporal client throws.
+ */
 export async function listClosedPage(client: TemporalClient, page: ClosedPage): Promise<{ runs: RunId[]; token: string }> {
   const { kind, chain, from, to, token } = page
   const query = transfersWith(
@@ -76,7 +79,10 @@ export async function latestRun(client: TemporalClient, id: string): Promise<Lat
   return (run.typedSearchAttributes.get(searchAttributes.TransferState) as TransferState | undefined) ?? 'gone'
 }
 
-/** The runs that closed at `from` or later and before `to`, ms since the epoch, sorted by their end. Throws TEMPORAL_UNAVAILABLE and the like. */
+/**
+ * The runs that closed at `from` or later and before `to`, ms since the epoch, sorted by their end. Throws
+ * TEMPORAL_UNAVAILABLE and the like.
+ */
 export async function listClosedRuns(client: TemporalClient, from: number, to: number): Promise<ClosedRun[]> {
   const [first, end] = [from, to].map((at) => new Date(at).toISOString())
   const query = transfersWith(
@@ -94,7 +100,10 @@ export async function listClosedRuns(client: TemporalClient, from: number, to: n
     .toSorted((a, b) => compare(a.closedAt, b.closedAt) || compare(a.runId, b.runId))
 }
 
-/** Reads input and result from the history. Undefined: the server has deleted the run. Throws TEMPORAL_UNAVAILABLE and the like, and nothing for unreadable content. */
+/**
+ * Reads input and result from the history. Undefined: the server has deleted the run. Throws TEMPORAL_UNAVAILABLE and
+ * the like, and nothing for unreadable content.
+ */
 export async function readClosedRun(
   client: TemporalClient,
   { workflowId, runId, execution }: Pick<ClosedRun, 'workflowId' | 'runId' | 'execution'>,
@@ -116,7 +125,9 @@ export async function readClosedRun(
   }
 }
 
-/** An error of the codec or the converter is the run's own fault, and becomes a code. An error of the server is thrown. */
+/**
+ * An error of the codec or the converter is the run's own fault, and becomes a code. An error of the server is thrown.
+ */
 function unlessUnreadable(reading: Promise<unknown>): Promise<{ readonly value?: unknown; readonly code?: ErrorCode }> {
   return reading.then(
     (value) => ({ value }),

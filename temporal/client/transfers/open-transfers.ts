@@ -27,12 +27,16 @@ export interface OpenTransfers {
   readonly total: number
 }
 
-/** parked: out of automatic tries. waiting: for something that passes. moving: in a step. declined: ended by our policy, not long ago. */
+/**
+ * parked: out of automatic tries. waiting: for something that passes. moving: in a step. declined: ended by our policy,
+ * not long ago.
+ */
 export type OpenKind = 'parked' | 'waiting' | 'moving' | 'declined'
 
 /**
- * At most so many of the transfers of this kind, and how many there are: one query, and one more where there are more. `before`, of those that move: runs
- * that began before then; `since`, of the declined: that ended since then (ms since the epoch). Throws what the Temporal client throws.
+ * At most so many of the transfers of this kind, and how many there are: one query, and one more where there are more.
+ * `before`, of those that move: runs that began before then; `since`, of the declined: that ended since then (ms since
+ * the epoch). Throws what the Temporal client throws.
  */
 export async function openTransfers(
   client: TemporalClient,

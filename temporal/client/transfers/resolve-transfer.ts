@@ -18,9 +18,15 @@ export interface MessagePlace {
 
 /** What the caller knows beside Temporal; everything is optional, and finds more. */
 export interface KnownPlaces {
-  /** The names by which ids may have a source chain (its name, or its number in a protocol), by either of them. Absent: only the one that is given. */
+  /**
+   * The names by which ids may have a source chain (its name, or its number in a protocol), by either of them. Absent:
+   * only the one that is given.
+   */
   readonly sourceIds?: ((chain: string) => readonly string[]) | undefined
-  /** The messages that this transaction of a source chain has sent (lower case, with 0x). Absent, or empty: none is known. */
+  /**
+   * The messages that this transaction of a source chain has sent (lower case, with 0x). Absent, or empty: none is
+   * known.
+   */
   readonly placesOf?: ((txHash: string) => Promise<readonly MessagePlace[]>) | undefined
   /** What is no whole id is looked for through it: it bounds how many look at a time. Absent: nothing does. */
   readonly gate?: (<Answer>(read: () => Promise<Answer>) => Promise<Answer>) | undefined
@@ -32,7 +38,10 @@ const timeoutMs = 10_000
 /** Most transfers that a scan reads, the newest. */
 const mostScanned = 10_000
 const pageSize = 1_000
-/** How long scans share the pages that they read, ms. Asking for ids that do not exist causes at most one reading in this time. */
+/**
+ * How long scans share the pages that they read, ms. Asking for ids that do not exist causes at most one reading in
+ * this time.
+ */
 const sharedMs = 2_000
 /** Most lists in memory, one per query. */
 const mostLists = 4
@@ -45,10 +54,11 @@ const hash = /^(0x)?[0-9a-f]{64}$/i
 const numbered = /^(.+)[:/](.+)[:/]([0-9]{1,20})$/
 
 /**
- * The id of the transfer that a text names: a whole id; its beginning; its last part, or the beginning of that (the digest's first 16 digits); `sequence:digest`; the
- * hash of its transaction on the target chain or (with `known.placesOf`) on the source; its digest; `chain/emitter/sequence`, where the chain is a name or a number
- * and the emitter an address or 64 digits; `source:target:nonce`; `chain/sequence`. Throws TRANSFER_NOT_FOUND, TRANSFER_AMBIGUOUS with the candidates, TEMPORAL_UNAVAILABLE,
- * and what the gate throws.
+ * The id of the transfer that a text names: a whole id; its beginning; its last part, or the beginning of that (the
+ * digest's first 16 digits); `sequence:digest`; the hash of its transaction on the target chain or (with
+ * `known.placesOf`) on the source; its digest; `chain/emitter/sequence`, where the chain is a name or a number and the
+ * emitter an address or 64 digits; `source:target:nonce`; `chain/sequence`. Throws TRANSFER_NOT_FOUND,
+ * TRANSFER_AMBIGUOUS with the candidates, TEMPORAL_UNAVAILABLE, and what the gate throws.
  */
 export async function resolveTransfer(client: TemporalClient, text: string, known: KnownPlaces = {}): Promise<string> {
   const given = text.trim()
@@ -161,7 +171,10 @@ interface Page {
 /** By client and query: the pages that were read, in sequence. */
 const listsOf = new WeakMap<TemporalClient, LRUCache<string, Promise<Page>[]>>()
 
-/** The ids of the newest transfers with these conditions, page by page. An id that was started again comes once per run. Throws TEMPORAL_UNAVAILABLE. */
+/**
+ * The ids of the newest transfers with these conditions, page by page. An id that was started again comes once per run.
+ * Throws TEMPORAL_UNAVAILABLE.
+ */
 async function* recentIds(client: TemporalClient, conditions: readonly string[]): AsyncGenerator<readonly string[]> {
   const query = transfersWith({}, `ExecutionStatus != 'ContinuedAsNew'`, ...conditions)
   const lists = listsOf.get(client) ?? new LRUCache({ max: mostLists, ttl: sharedMs })

@@ -11,7 +11,10 @@ import { fromTemporal, startUnlessTaken } from '../connection/errors.ts'
 import { decodeFirst } from '../connection/payloads.ts'
 import { startedAtMemo } from './transfer-list.ts'
 
-/** `known`: its id is taken by a run that goes on or has an outcome. One that closed undone is started again. Throws TEMPORAL_UNAVAILABLE. */
+/**
+ * `known`: its id is taken by a run that goes on or has an outcome. One that closed undone is started again. Throws
+ * TEMPORAL_UNAVAILABLE.
+ */
 export async function startTransfer(client: TemporalClient, id: string, input: TransferInput): Promise<'started' | 'known'> {
   const { bridge, sourceChain, targetChain, sequence } = input.transfer
   const options = startOptions(id, input, `${bridge}: ${sourceChain} → ${targetChain}, sequence ${sequence}`)
@@ -29,9 +32,10 @@ export async function startTransfer(client: TemporalClient, id: string, input: T
 }
 
 /**
- * Starts a transfer in place of a run that took its id with another message, and ended `rejected`: whoever reaches Temporal can start one, and copies with bad
- * signatures have the id of the good one. False: the run goes on, ended in another way, or was of this very message. The caller has verified the message.
- * Throws what the Temporal client throws.
+ * Starts a transfer in place of a run that took its id with another message, and ended `rejected`: whoever reaches
+ * Temporal can start one, and copies with bad signatures have the id of the good one. False: the run goes on, ended in
+ * another way, or was of this very message. The caller has verified the message. Throws what the Temporal client
+ * throws.
  */
 export async function startInPlaceOfRejected(client: TemporalClient, id: string, input: TransferInput): Promise<boolean> {
   const { status, runId, typedSearchAttributes } = await client.workflow.getHandle(id).describe()
@@ -47,8 +51,9 @@ export async function startInPlaceOfRejected(client: TemporalClient, id: string,
 }
 
 /**
- * Starts a closed transfer again with the message and the class of its last run, without its progress and deadline. The caller has checked that it may: one
- * that ended as cancelled is started, too. Throws INTERNAL if the run's first event holds no transfer, and what the Temporal client throws.
+ * Starts a closed transfer again with the message and the class of its last run, without its progress and deadline. The
+ * caller has checked that it may: one that ended as cancelled is started, too. Throws INTERNAL if the run's first event
+ * holds no transfer, and what the Temporal client throws.
  * @param options.why for the Web UI
  * @param options.order of the person who wants it
  */
@@ -102,8 +107,8 @@ async function storedInput(client: TemporalClient, id: string, runId?: string): 
 }
 
 /**
- * As `storedTransfer`; undefined: what the run was started with cannot be read, so that it is none of ours, and its writer must not keep the message out with
- * that. Throws what the Temporal client throws.
+ * As `storedTransfer`; undefined: what the run was started with cannot be read, so that it is none of ours, and its
+ * writer must not keep the message out with that. Throws what the Temporal client throws.
  */
 export async function readableTransfer(client: TemporalClient, id: string, runId: string): Promise<Transfer | undefined> {
   try {

@@ -40,7 +40,10 @@ interface Reading {
   readonly isOpenCut: boolean
 }
 
-/** Counts and times of the transfers of a namespace. All callers share a reading, and each ended transfer is read once. Throws TEMPORAL_UNAVAILABLE. */
+/**
+ * Counts and times of the transfers of a namespace. All callers share a reading, and each ended transfer is read once.
+ * Throws TEMPORAL_UNAVAILABLE.
+ */
 export function createTrafficReader(client: TemporalClient): { read(minutes: TrafficMinutes): Promise<TrafficReport> } {
   const ended = new EndedTransfers()
   const readLists = async (): Promise<Reading> => {

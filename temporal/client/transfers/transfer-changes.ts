@@ -19,7 +19,8 @@ export interface TransferChanges {
 }
 
 /**
- * Tells what has changed in the lists of transfers, of runs of the form that Portage gives them; two queries for each look. The first look only remembers: nothing has changed by it. Throws TEMPORAL_UNAVAILABLE and the like.
+ * Tells what has changed in the lists of transfers, of runs of the form that Portage gives them; two queries for each
+ * look. The first look only remembers: nothing has changed by it. Throws TEMPORAL_UNAVAILABLE and the like.
  */
 export function createTransferWatch(client: TemporalClient): { look(): Promise<TransferChanges> } {
   let known: ReadonlyMap<string, string> | undefined

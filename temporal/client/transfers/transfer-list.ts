@@ -15,7 +15,10 @@ export interface TransferRow {
   readonly id: string
   /** Absent until the workflow's first task. */
   readonly state?: TransferState
-  /** Of transfers of the native bridge; one whose completion reverted shows as initiated here, since a list knows no codes. */
+  /**
+   * Of transfers of the native bridge; one whose completion reverted shows as initiated here, since a list knows no
+   * codes.
+   */
   readonly mip61?: Mip61State
   /** Temporal's word for its workflow: RUNNING, COMPLETED, or TERMINATED, FAILED… (closed without an outcome). */
   readonly execution: string
@@ -50,13 +53,19 @@ export interface TransferFilter {
   readonly ids?: readonly string[] | undefined
   /** Of the transaction that is in a block of the target chain. */
   readonly txHash?: string | undefined
-  /** ms since the epoch: the transfer began before then, or at or after then. Of one with an outcome its last run, too, began before then. */
+  /**
+   * ms since the epoch: the transfer began before then, or at or after then. Of one with an outcome its last run, too,
+   * began before then.
+   */
   readonly startedBefore?: number | undefined
   readonly startedAfter?: number | undefined
 }
 
 export interface TransferPage {
-  /** Newest first, those that are open before those that are closed. May be fewer than asked for, even none, with more to come. */
+  /**
+   * Newest first, those that are open before those that are closed. May be fewer than asked for, even none, with more
+   * to come.
+   */
   readonly transfers: readonly TransferRow[]
   /** Where the next page begins; absent: there is none. */
   readonly next?: string
@@ -64,12 +73,19 @@ export interface TransferPage {
 
 /** Longest wait for the server, ms. */
 const serverTimeoutMs = 10_000
-/** Pages without a single match that one call passes over: of open transfers, and those without an outcome, that are too young. */
+/**
+ * Pages without a single match that one call passes over: of open transfers, and those without an outcome, that are too
+ * young.
+ */
 const emptyPages = 5
-/** Of a memo of a transfer: when it began, ISO 8601. A run's own start is later once the transfer has continued as new. */
+/**
+ * Of a memo of a transfer: when it began, ISO 8601. A run's own start is later once the transfer has continued as new.
+ */
 export const startedAtMemo = 'startedAt'
 
-/** One page of transfers. Throws INPUT_INVALID (the cursor is of another filter, or none of ours), TEMPORAL_UNAVAILABLE. */
+/**
+ * One page of transfers. Throws INPUT_INVALID (the cursor is of another filter, or none of ours), TEMPORAL_UNAVAILABLE.
+ */
 export async function listTransferPage(
   client: TemporalClient,
   filter: TransferFilter,
@@ -176,8 +192,8 @@ const executions = {
 } as const
 
 /**
- * A run that goes on from another one began later than its transfer, which only its memo tells. So the server leaves out those that are most, with an outcome, by the
- * start of their last run; of the others each is looked at.
+ * A run that goes on from another one began later than its transfer, which only its memo tells. So the server leaves
+ * out those that are most, with an outcome, by the start of their last run; of the others each is looked at.
  */
 function beganBefore(ms: number): string {
   return `(StartTime < '${new Date(ms).toISOString()}' OR ExecutionStatus != 'Completed')`

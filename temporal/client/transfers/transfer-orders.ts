@@ -24,8 +24,8 @@ export function whyNot(kind: TransferOrder, { state, execution }: Orderable): st
 }
 
 /**
- * Gives an order to one transfer. `retry` wakes one that runs, and starts one again that is closed and not delivered. Throws INPUT_INVALID (it would do nothing; no
- * name or reason), TRANSFER_NOT_FOUND, TEMPORAL_UNAVAILABLE.
+ * Gives an order to one transfer. `retry` wakes one that runs, and starts one again that is closed and not delivered.
+ * Throws INPUT_INVALID (it would do nothing; no name or reason), TRANSFER_NOT_FOUND, TEMPORAL_UNAVAILABLE.
  */
 export async function orderTransfer(client: TemporalClient, transfer: Orderable, kind: TransferOrder, order: Order): Promise<OrderResult> {
   const { id, state, execution } = transfer
@@ -54,8 +54,9 @@ export interface Selection {
 const atOnce = 8
 
 /**
- * The transfers that match a filter and to which the order would do something, at most so many. An order to stop or to hasten is for those that run; a retry
- * too, unless the filter names an outcome or `undone`. Throws INPUT_INVALID, TEMPORAL_UNAVAILABLE.
+ * The transfers that match a filter and to which the order would do something, at most so many. An order to stop or to
+ * hasten is for those that run; a retry too, unless the filter names an outcome or `undone`. Throws INPUT_INVALID,
+ * TEMPORAL_UNAVAILABLE.
  */
 export async function selectTransfers(
   client: TemporalClient,
@@ -78,7 +79,10 @@ export async function selectTransfers(
 /** What became of one of many. */
 export type ManyResult = { readonly id: string; readonly result: OrderResult } | { readonly id: string; readonly error: RelayerError }
 
-/** Gives an order to many transfers; one that fails does not keep it from the others. Throws where none would go on: TEMPORAL_PERMISSION, TEMPORAL_UNAVAILABLE. */
+/**
+ * Gives an order to many transfers; one that fails does not keep it from the others. Throws where none would go on:
+ * TEMPORAL_PERMISSION, TEMPORAL_UNAVAILABLE.
+ */
 export async function orderTransfers(
   client: TemporalClient,
   transfers: readonly TransferRow[],

@@ -6,7 +6,10 @@ import { listWorkflows, type TemporalClient, within } from '../connection/client
 export const undone = `ExecutionStatus IN ('Failed', 'Terminated', 'TimedOut', 'Canceled')`
 export const running = `ExecutionStatus = 'Running'`
 
-/** A text for a visibility query. The server's parser knows SQL's escapes: a quote and a backslash would end the text, or change it. */
+/**
+ * A text for a visibility query. The server's parser knows SQL's escapes: a quote and a backslash would end the text,
+ * or change it.
+ */
 export function quoted(value: string): string {
   return `'${value.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`
 }
@@ -34,8 +37,9 @@ const countQueries: readonly (readonly [string, string])[] = [
 ]
 
 /**
- * The number of transfers in each state, and under `undone` those that were closed without an outcome. Eleven queries, one after the other: the server allows
- * ten visibility queries per second, and others need some. Throws what the Temporal client throws.
+ * The number of transfers in each state, and under `undone` those that were closed without an outcome. Eleven queries,
+ * one after the other: the server allows ten visibility queries per second, and others need some. Throws what the
+ * Temporal client throws.
  */
 export async function countTransfers(client: TemporalClient, timeoutMs: number): Promise<ReadonlyMap<string, number>> {
   const counts = new Map<string, number>()
@@ -46,8 +50,8 @@ export async function countTransfers(client: TemporalClient, timeoutMs: number):
 }
 
 /**
- * Some of the transfers that are parked, the newest first: as `statusOf` takes them. Whoever reaches Temporal chooses the ids of his runs, which are only asked and
- * counted here. Throws what the Temporal client throws.
+ * Some of the transfers that are parked, the newest first: as `statusOf` takes them. Whoever reaches Temporal chooses
+ * the ids of his runs, which are only asked and counted here. Throws what the Temporal client throws.
  */
 export async function parkedTransfers(client: TemporalClient, most: number, timeoutMs: number) {
   const query = transfersWith({ TransferState: 'parked' }, running)

@@ -7,8 +7,8 @@ import type { TemporalClient } from '../connection/client.ts'
 import { readLane } from '../lanes/lanes.ts'
 
 /**
- * Everything that was signed for a transfer, in order: what its steps have told, and of one that runs what its lane's ledger has recorded since, whose hashes are not
- * told yet. A ledger that does not answer adds nothing. Never throws.
+ * Everything that was signed for a transfer, in order: what its steps have told, and of one that runs what its lane's
+ * ledger has recorded since, whose hashes are not told yet. A ledger that does not answer adds nothing. Never throws.
  */
 export async function transactionsOf(client: TemporalClient, status: TransferStatus): Promise<readonly TransferTransaction[]> {
   const told = status.transactions ?? []

@@ -43,7 +43,10 @@ export async function readTransfer(client: TemporalClient, id: string): Promise<
   }
 }
 
-/** What the server itself knows of a transfer, at once and without a worker. Throws TRANSFER_NOT_FOUND, TEMPORAL_UNAVAILABLE. */
+/**
+ * What the server itself knows of a transfer, at once and without a worker. Throws TRANSFER_NOT_FOUND,
+ * TEMPORAL_UNAVAILABLE.
+ */
 export async function describeTransfer(client: TemporalClient, id: string): Promise<TransferRow> {
   const info = await within(client, serverTimeoutMs, () => client.workflow.getHandle(id).describe()).catch(
     rethrowAs({ gone: 'TRANSFER_NOT_FOUND' }, { transfer: id }),
@@ -59,7 +62,10 @@ function toReport(status: TransferStatus, execution: string): TransferReport {
 
 const codes = { gone: 'TRANSFER_NOT_FOUND' } as const
 
-/** Wakes a transfer that waits or is parked. Throws INPUT_INVALID (no name or reason), TRANSFER_NOT_FOUND, TEMPORAL_UNAVAILABLE. */
+/**
+ * Wakes a transfer that waits or is parked. Throws INPUT_INVALID (no name or reason), TRANSFER_NOT_FOUND,
+ * TEMPORAL_UNAVAILABLE.
+ */
 export function retryTransfer(client: TemporalClient, id: string, order: Order): Promise<void> {
   return send(client, id, retrySignal, order)
 }
@@ -84,7 +90,10 @@ async function send({ workflow }: TemporalClient, id: string, signal: OrderSigna
 
 type OrderSignal = typeof retrySignal | typeof cancelSignal | typeof expediteSignal
 
-/** Starts a transfer again that is closed. Throws INPUT_INVALID, TRANSFER_NOT_FOUND, TEMPORAL_UNAVAILABLE, INTERNAL (its history holds no transfer). */
+/**
+ * Starts a transfer again that is closed. Throws INPUT_INVALID, TRANSFER_NOT_FOUND, TEMPORAL_UNAVAILABLE, INTERNAL (its
+ * history holds no transfer).
+ */
 export async function startTransferAgain(client: TemporalClient, id: string, order: Order): Promise<void> {
   const retry = { kind: 'retry', ...checkedOrder(order), at: Date.now() }
   await restartTransfer(client, id, { order: retry }).catch(rethrowAs(codes, { transfer: id }))
@@ -96,7 +105,10 @@ export async function wakeTransfer(client: TemporalClient, id: string): Promise<
   return woken.then(() => true, ifGone(false))
 }
 
-/** The transfers of a bridge to a chain that wait for anything: one query, and one read of its history per transfer. Throws what the Temporal client throws. */
+/**
+ * The transfers of a bridge to a chain that wait for anything: one query, and one read of its history per transfer.
+ * Throws what the Temporal client throws.
+ */
 export async function* listWaitingTransfers(client: TemporalClient, chain: ChainName, bridge: BridgeName): AsyncGenerator<Transfer> {
   const query = transfersWith({ Bridge: bridge, TargetChain: chain, TransferState: 'waiting' }, running)
   for await (const { workflowId, runId } of client.workflow.list({ query })) {
@@ -106,13 +118,15 @@ export async function* listWaitingTransfers(client: TemporalClient, chain: Chain
   }
 }
 
-/** States in which a transfer looks at its message, or is about to. In the others it has a transaction, or an outcome. */
+/**
+ * States in which a transfer looks at its message, or is about to. In the others it has a transaction, or an outcome.
+ */
 const looking: readonly (TransferState | undefined)[] = ['admitting', 'waiting', 'parked']
 
 /**
- * Gives a well signed copy to a transfer that was started with one of earlier signers, and that is parked because they are replaced, or may be found to be:
- * some tell a copy once. To no other, which it would wake. True if it was given. One or two calls for a transfer that needs none. Throws TEMPORAL_UNAVAILABLE:
- * it may be waiting for the copy.
+ * Gives a well signed copy to a transfer that was started with one of earlier signers, and that is parked because they
+ * are replaced, or may be found to be: some tell a copy once. To no other, which it would wake. True if it was given.
+ * One or two calls for a transfer that needs none. Throws TEMPORAL_UNAVAILABLE: it may be waiting for the copy.
  * @param isNewer than this message, base64
  * @param order of the person who handed it in, if one did
  */

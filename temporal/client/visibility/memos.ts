@@ -19,8 +19,9 @@ interface DescribedRun {
 }
 
 /**
- * Replaces what cannot be read in the memo of a run by `{ unreadable: code }`. The SDK decodes a memo with everything else that the server says of a run: with
- * one of his own, whoever reaches Temporal could end every list that his run is in, and keep recovery from all others.
+ * Replaces what cannot be read in the memo of a run by `{ unreadable: code }`. The SDK decodes a memo with everything
+ * else that the server says of a run: with one of his own, whoever reaches Temporal could end every list that his run
+ * is in, and keep recovery from all others.
  */
 async function makeMemoReadable(converter: LoadedDataConverter, namespace: string, { execution, memo }: DescribedRun): Promise<void> {
   const fields = memo?.fields ?? {}

@@ -20,7 +20,10 @@ export interface PendingWork {
   }
 }
 
-/** Undefined: it has ended, or is gone. One call. Throws what the Temporal client throws. @param run without a run id the latest */
+/**
+ * Undefined: it has ended, or is gone. One call. Throws what the Temporal client throws.
+ * @param run without a run id the latest
+ */
 export async function describePendingWork(
   client: TemporalClient,
   { workflowId, runId }: Pick<RunId, 'workflowId'> & Partial<RunId>,

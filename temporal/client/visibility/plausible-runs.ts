@@ -4,8 +4,9 @@ import { chainQueue, ledgerQueue, searchAttributes } from '../../contracts/names
 import { type Reversal, reversalPrefix } from '../../contracts/reversal.ts'
 
 /**
- * Whether a run in a list looks as each run of a transfer does that Portage has started: an id as `transferId` makes it, the bridge of the id in its search attributes, on
- * the queue of its target. Whoever reaches Temporal can make one that does; most that are started to be seen do not.
+ * Whether a run in a list looks as each run of a transfer does that Portage has started: an id as `transferId` makes
+ * it, the bridge of the id in its search attributes, on the queue of its target. Whoever reaches Temporal can make one
+ * that does; most that are started to be seen do not.
  */
 export function isPlausibleTransfer({
   workflowId,
@@ -17,7 +18,10 @@ export function isPlausibleTransfer({
   return isIdOfTransfer(workflowId) && workflowId.startsWith(`${bridge}:`) && target !== undefined && taskQueue === chainQueue(target)
 }
 
-/** The delivery that a run of the type `reversal` tells to be gone; undefined: it has none of the form that Portage gives it. */
+/**
+ * The delivery that a run of the type `reversal` tells to be gone; undefined: it has none of the form that Portage
+ * gives it.
+ */
 export function reversalIn({ workflowId, taskQueue }: Pick<WorkflowExecutionInfo, 'workflowId' | 'taskQueue'>): Reversal | undefined {
   if (!workflowId.startsWith(reversalPrefix) || taskQueue !== ledgerQueue) return undefined
   const end = workflowId.lastIndexOf(':')

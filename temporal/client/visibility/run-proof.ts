@@ -9,16 +9,22 @@ import { ifGone, isForAll } from '../connection/errors.ts'
 import type { NotifiedTransfer } from '../settings/notified-transfers.ts'
 
 /**
- * What a run itself says of what a list shows of it. `same`: the same. `unread`: it cannot be read, or is gone. `foreign`: something else, so that Portage has not
- * written it; or, where encryption is required, no key of Portage has.
+ * What a run itself says of what a list shows of it. `same`: the same. `unread`: it cannot be read, or is gone.
+ * `foreign`: something else, so that Portage has not written it; or, where encryption is required, no key of Portage
+ * has.
  */
 export type RunProof = 'same' | 'unread' | 'foreign'
 
 const timeoutMs = 10_000
-/** The run that a reversal names was there when the record was made, and is for hours after it, ms: the server keeps closed runs for days. */
+/**
+ * The run that a reversal names was there when the record was made, and is for hours after it, ms: the server keeps
+ * closed runs for days.
+ */
 const keptMs = 3_600_000
 
-/** Reads what a listed delivery, or reversal, rests on: two or three reads. Throws TEMPORAL_UNAVAILABLE and the like. */
+/**
+ * Reads what a listed delivery, or reversal, rests on: two or three reads. Throws TEMPORAL_UNAVAILABLE and the like.
+ */
 export async function proofOf(
   client: TemporalClient,
   listed: Pick<NotifiedTransfer, 'kind' | 'id' | 'runId' | 'txHash' | 'at'>,
@@ -70,7 +76,10 @@ function isOfNoKey(code: ErrorCode): boolean {
   return code === 'ENCRYPTION_MISSING' || code === 'ENCRYPTION_BROKEN'
 }
 
-/** For `catch`, of one of many runs: what cannot be read of it is its own, and holds up no other. Throws what the server says to all reads. */
+/**
+ * For `catch`, of one of many runs: what cannot be read of it is its own, and holds up no other. Throws what the server
+ * says to all reads.
+ */
 export function proofDespite(error: unknown): RunProof {
   if (isForAll(error)) throw error
   return isOfNoKey(toRelayerError(error).code) ? 'foreign' : 'unread'

@@ -45,7 +45,10 @@ export async function describeOpenRun(client: TemporalClient, { workflowId, runI
   }
 }
 
-/** All events of a run, the messages of failed tasks decrypted; none if it is gone. Throws what the Temporal client throws. */
+/**
+ * All events of a run, the messages of failed tasks decrypted; none if it is gone. Throws what the Temporal client
+ * throws.
+ */
 export async function readHistory(client: TemporalClient, { workflowId, runId }: RunId): Promise<readonly HistoryEvent[]> {
   const history = await client.workflow.getHandle(workflowId, runId).fetchHistory().catch(ifGone(undefined))
   for (const { workflowTaskFailedEventAttributes: failed } of history?.events ?? [])
@@ -54,8 +57,9 @@ export async function readHistory(client: TemporalClient, { workflowId, runId }:
 }
 
 /**
- * Replaces a run by another one that begins at the end of its first task, before which nothing can fail to fit. The new run keeps the input, and Temporal
- * sends it again every update and signal since. Several processes may do it: it is one reset. Throws what the Temporal client throws.
+ * Replaces a run by another one that begins at the end of its first task, before which nothing can fail to fit. The new
+ * run keeps the input, and Temporal sends it again every update and signal since. Several processes may do it: it is
+ * one reset. Throws what the Temporal client throws.
  */
 export async function resetToFirstTask(client: TemporalClient, run: RunId, why: string): Promise<void> {
   const { workflowId, runId } = run

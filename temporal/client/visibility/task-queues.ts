@@ -1,13 +1,19 @@
 import type { TemporalClient } from '../connection/client.ts'
 
-/** A worker polls at least once a minute (Temporal's matching.longPollExpirationInterval): one that has not for longer is gone, ms. */
+/**
+ * A worker polls at least once a minute (Temporal's matching.longPollExpirationInterval): one that has not for longer
+ * is gone, ms.
+ */
 const pollerGoneMs = 75_000
 /** temporal.api.enums.v1.TaskQueueType: the enum itself is in a package that is no dependency. */
 const queueKinds = { workflow: 1, activity: 2 } as const
 
 /** What the server knows of a task queue. */
 export interface QueueState {
-  /** Some worker polls it, or has in the last 75 s: of one that was killed the server hears no more than that it polls no longer. */
+  /**
+   * Some worker polls it, or has in the last 75 s: of one that was killed the server hears no more than that it polls
+   * no longer.
+   */
   readonly isPolled: boolean
   /** When a worker last began to poll it, ms since the epoch; absent: none in the last minutes. */
   readonly polledAt?: number
