@@ -17,7 +17,6 @@ import { createConfirm } from './transfer/confirm.ts'
 import { createPrepare } from './transfer/prepare.ts'
 import { createRefuse, type RefuseDeps } from './transfer/refuse.ts'
 
-/** The steps without a key, for the queue of a chain. */
 export function createKeylessSteps(deps: ConfirmEndDeps & RefuseDeps): KeylessSteps {
   const refuse = createRefuse(deps)
   return {
@@ -32,7 +31,6 @@ export function createKeylessSteps(deps: ConfirmEndDeps & RefuseDeps): KeylessSt
   }
 }
 
-/** The steps with a key, for the queue of a lane. */
 export function createLaneSteps(deps: BroadcastDeps & SendOperatorTransactionDeps): LaneSteps & OperatorTransactionSteps & BatchSteps {
   const sendOperatorTransaction = guarded(createSendOperatorTransaction(deps))
   return {
@@ -54,12 +52,10 @@ export function createLocalBroadcastSteps(lanes: LocalLanes): LocalBroadcastStep
   return { broadcastLocally: guarded(createBroadcastLocally(lanes)) }
 }
 
-/** The audit of delivered transfers, for the queue of a chain. */
 export function createAuditSteps(deps: AuditDeps): AuditSteps {
   return { auditDelivered: guarded(createAuditDelivered(deps)) }
 }
 
-/** The step of a notifier, for the queue of notifications. */
 export function createNotifierSteps(deps: NotifyDeps): NotifierSteps {
   return { notify: guarded(createNotify(deps)) }
 }

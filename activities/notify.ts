@@ -9,7 +9,6 @@ import { Context } from '@temporalio/activity'
 
 export interface NotifyDeps extends NotifyRoundDeps {
   readonly receivers: ReadonlyMap<string, Receiver>
-  /** Aborted when the process stops. */
   readonly stopping: AbortSignal
 }
 

@@ -8,7 +8,6 @@ import { ApplicationFailure, TemporalFailure } from '@temporalio/common'
 const firstShare = 0.5
 const everyShare = 0.3
 
-/** Longest message of a failure in a history, characters. */
 const longestMessage = 4_000
 
 /**

@@ -24,7 +24,6 @@ export class LaneAgent {
   readonly #observer: AccountObserver
   readonly #alerts: Alerts
   #era = 0
-  /** `at` of the last order to send again. */
   #republished: number | undefined
 
   constructor(given: LaneDeps) {
@@ -78,7 +77,6 @@ export class LaneAgent {
     return { waiting: this.#requests.waiting, pending: this.#transactions.size }
   }
 
-  /** How many nonces are stuck at their highest allowed fee. */
   get atFeeLimit(): number {
     return this.#transactions.atFeeLimit
   }
@@ -128,7 +126,6 @@ export class LaneAgent {
     await signer.check?.({ networkId: chain.networkId, gasLimit, maxFee, tip, to, data, value })
   }
 
-  /** How many nonces need an attempt that the signer refuses. */
   get signingRefused(): number {
     return this.#transactions.signingRefused
   }

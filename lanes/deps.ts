@@ -14,7 +14,6 @@ export interface LaneDeps {
   readonly bumpAfterBlocks: number
   /** Time after which a waiting call rises by a class, ms. Default 10 s. */
   readonly ageingMs?: number
-  /** Called for each attempt that is recorded after the first of its nonce. */
   readonly raised?: (kind: Attempt['kind']) => void
   /** Absent: no limits but those of raises. */
   readonly fees?: FeePolicyResolver

@@ -1,4 +1,3 @@
-/** A call that waits for a nonce. */
 export interface Waiting {
   /** 1 (first) … 5. */
   readonly priority: number
@@ -6,7 +5,6 @@ export interface Waiting {
   readonly source: string
   /** ms. A waiter rises by a class with time. */
   readonly since: number
-  /** ms since the epoch; absent: none. */
   readonly deadline?: number | undefined
 }
 

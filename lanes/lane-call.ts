@@ -3,7 +3,6 @@ import type { Owner } from '../domain/lane/lane.ts'
 import type { SignedHash } from '../temporal/contracts/operator-transaction.ts'
 import { createHash } from 'node:crypto'
 
-/** A call and its intent. */
 export interface LaneCall {
   readonly owner: Owner
   readonly intent: Intent

@@ -17,9 +17,7 @@ export interface LaneReport extends Partial<Pick<LaneView, 'next' | 'latest' | '
   readonly balance?: string
   /** When the figures were read from the chain, ISO 8601. */
   readonly observedAt?: string
-  /** Why the lane takes no work. */
   readonly reason?: string
-  /** The operator who ordered that. */
   readonly by?: string
 }
 

@@ -16,7 +16,6 @@ const restMs = 15_000
 export class StepSlots {
   readonly size: number
   readonly #now: () => number
-  /** Slots of running steps and promised slots. */
   #taken = 0
   readonly #promised = new Map<string, NodeJS.Timeout>()
   readonly #queuedSteps = new Set<Wait<boolean>>()
@@ -24,7 +23,6 @@ export class StepSlots {
   #misses = 0
   #restsUntil = 0
 
-  /** @param now ms */
   constructor(size: number, now: () => number = Date.now) {
     this.size = size
     this.#now = now
@@ -75,7 +73,6 @@ export class StepSlots {
     }
   }
 
-  /** Gives the slot to the next waiter. */
   #free(): void {
     for (const among of [this.#queuedSteps, this.#admissions]) {
       for (const wait of among) {

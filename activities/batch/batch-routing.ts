@@ -21,7 +21,6 @@ export interface BatchRoutingDeps extends Pick<StepDeps, 'bridges' | 'settings' 
   readonly fullBatchMs?: number
 }
 
-/** How transfers share calls on one lane, in one process. */
 export type BatchRouting = ReturnType<typeof createBatchRouting>
 
 /** How long candidates wait for others on a chain with this block time, ms. Always less than `waitForBatchMs`. */

@@ -17,7 +17,6 @@ import { priceCall, type Priced } from '../checks/price-call.ts'
 import { goesAlone, restrictionOf } from '../checks/restrictions.ts'
 import type { StepDeps } from '../deps.ts'
 
-/** A transfer that may share a call. */
 export interface BatchCandidate extends Pick<NonceRequest, 'intent' | 'first' | 'priority' | 'source' | 'deadline'> {
   readonly intentId: string
   readonly transfer: Transfer

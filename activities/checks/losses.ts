@@ -5,16 +5,13 @@ import { problemOf } from '../../observability/severity.ts'
 import { transferId } from '../../temporal/contracts/names.ts'
 import { LRUCache } from 'lru-cache'
 
-/** Most recipients, tokens and transactions in memory. */
 const mostKept = 10_000
-/** Most reverted batches in memory. */
 const mostBatches = 1_000
 /** Longest wait of a recipient, ms. Its losses are forgotten the same time after the wait. */
 const longestWaitMs = 60 * 60_000
 /** How long a reverted batch counts, ms. Its transfers go alone in that time, which shows the culprit. */
 const batchMs = 60 * 60_000
 const minuteMs = 60_000
-/** How long a cost counts, ms. */
 const hourMs = 60 * minuteMs
 
 /** Recipient and token of a delivery, the token as its bridge names it. */
@@ -119,7 +116,6 @@ export class Losses {
     return batches.some(({ recipients }) => recipients.has(recipient)) || costOf(batches) > this.#budget
   }
 
-  /** The batches of the token that count. */
   #recentBatches(parties: Parties, now: number): readonly BatchLoss[] {
     const token = tokenKey(parties)
     return [...this.#batches.values()]
@@ -197,7 +193,6 @@ function aboveBudget(
   return undefined
 }
 
-/** The oldest minute first. */
 function lastHour(costs: HourlyCosts | undefined, now: number): (readonly [number, bigint])[] {
   return [...(costs ?? [])].filter(([minute]) => countsUntil(minute) > now).toSorted(([a], [b]) => a - b)
 }

@@ -10,7 +10,6 @@ import { LRUCache } from 'lru-cache'
 
 /** Largest difference between the clocks of the chain and of Temporal, ms. */
 const clockSlackMs = 10 * 60_000
-/** Nonces that are read together. */
 const atOnce = 8
 /** Longest search, ms. Below the step's timeout. Answers are kept for the next search. */
 const searchMs = 100_000

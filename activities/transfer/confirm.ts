@@ -38,7 +38,6 @@ export function createConfirm(deps: StepDeps): KeylessSteps['confirm'] {
 type OwnTransaction =
   | Extract<Confirmation, { kind: 'delivered' }>
   | { readonly kind: 'unsettled' }
-  /** Final, without the effect. */
   | { readonly kind: 'useless'; readonly receipt: Receipt }
 
 /** Undefined: the transaction is in no block, or in one that is not final and without the effect. */

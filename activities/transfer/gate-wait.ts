@@ -37,7 +37,6 @@ export function gateWaitMs(
   return watched ? leastWatchedMs + share * (mostWatchedMs - leastWatchedMs) : unwatchedMs
 }
 
-/** 0 to 1, from the digest. */
 function shareOf({ digest }: Transfer): number {
   return Number.parseInt(digest.slice(2, 10), 16) / 2 ** 32
 }

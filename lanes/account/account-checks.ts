@@ -3,12 +3,10 @@ import { laneAddress } from '../../domain/lane/lane-id.ts'
 import type { LaneDeps } from '../deps.ts'
 import { problemOf } from '../../observability/severity.ts'
 
-/** Checks of readings that one node must not decide. */
 export class AccountChecks {
   readonly #deps: LaneDeps
   /** Is this the chain that the ledger knows? `unsure`: no answer from the nodes. */
   #identity: 'unchecked' | 'unsure' | 'same' = 'unchecked'
-  /** Used nonces as most nodes count them. */
   #witnessed = 0
 
   constructor(deps: LaneDeps) {

@@ -26,12 +26,10 @@ export class PendingTransactions {
     return this.#all.filter((pending) => pending.drives).map(({ nonce }) => nonce)
   }
 
-  /** How many are stuck at their highest allowed fee. */
   get atFeeLimit(): number {
     return this.#all.filter((pending) => pending.atFeeLimit).length
   }
 
-  /** How many need an attempt that the signer refuses. */
   get signingRefused(): number {
     return this.#all.filter((pending) => pending.signingRefused).length
   }

@@ -21,11 +21,8 @@ import { keptRead } from '../../runtime/shared-read.ts'
 import { LRUCache } from 'lru-cache'
 import { randomBytes } from 'node:crypto'
 
-/** One call that delivers many transfers, driven by this process. */
 export interface Batch {
-  /** Workflow id. */
   readonly id: string
-  /** Intents of the transfers. */
   readonly members: readonly string[]
   readonly pending: PendingTransaction
 }
@@ -90,7 +87,6 @@ export class BatchTracker {
     return undefined
   }
 
-  /** The batch with this intent that this process drives. */
   driven(intentId: string): Batch | undefined {
     return [...this.#driven.values()].find(({ members }) => members.includes(intentId))
   }

@@ -2,7 +2,6 @@ import { bisection, type Bisection, tried } from '../../domain/batch/bisection.t
 import { FairQueue, type Waiting } from '../fair-queue.ts'
 import { Wait, type WaitLimit } from '../../runtime/wait.ts'
 
-/** The result of one flush. */
 export interface Flushed<C, T> {
   /** False: these candidates cannot be in one batch. */
   readonly together: boolean
@@ -11,13 +10,11 @@ export interface Flushed<C, T> {
 }
 
 export interface BatcherOptions<C, T> {
-  /** Most candidates per batch. */
   readonly most: number
   /** A block's time, ms. Its first two flushes are made at once. Later candidates wait. */
   readonly periodMs: number
   /** Longest wait for a full batch in busy times, when several candidates came within it, ms. At least `periodMs`. */
   readonly fullBatchMs: number
-  /** Returned at once when there is nothing to batch. */
   readonly alone: T
   /** Called before a candidate waits for others. If it throws, only this candidate is rejected. */
   readonly check?: (candidate: C) => Promise<void>
@@ -35,7 +32,6 @@ const busyArrivals = 4
 interface Member<C, T> extends Waiting {
   readonly candidate: C
   readonly late: T
-  /** Answered, or timed out. */
   expired: boolean
   readonly wait: Wait<T>
 }
@@ -131,7 +127,6 @@ export class Batcher<C extends Omit<Waiting, 'since'>, T> {
     this.#pump()
   }
 
-  /** Never rejects. */
   async #flushOne(): Promise<void> {
     const [half] = this.#state.halves
     const batch = half ?? this.#queue.take(this.#state.size, this.#now())

@@ -11,10 +11,8 @@ import { sharedRead } from '../../runtime/shared-read.ts'
 
 /** Longest wait for a ledger's answer, ms. Less than the activity has. */
 const answerMs = 10_000
-/** Interval between the starts of shared readings of a ledger, ms. */
 const sharedEveryMs = 200
 
-/** The nonces of one workflow in the ledger of a lane. */
 export interface LedgerNonces {
   readonly lane: LaneId
   /** Not final for the ledger: of all intents of the workflow, and of batches that carry one of them. */

@@ -14,7 +14,6 @@ import { randomUUID } from 'node:crypto'
 const withdrawalMs = 20_000
 const pauseMs = 10_000
 
-/** Asks a ledger to let an intent go. */
 export type Withdraw = (input: WithdrawInput) => Promise<Withdrawal>
 
 /**

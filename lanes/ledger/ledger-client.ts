@@ -21,7 +21,6 @@ interface LedgerClientOptions {
   readonly client: TemporalClient
   readonly config: LaneConfig
   readonly logger: Logger
-  /** Updates after which the ledger continues as new, for tests. */
   readonly updatesPerRun?: number
 }
 
@@ -36,7 +35,6 @@ const spacing = { afterOneMs: 200, afterManyMs: 500 } as const
 
 /** Sends requests and observations of one process to a ledger, one update at a time. Retries until `close`. */
 export class LedgerClient {
-  /** From the last answer. */
   view: LaneView | undefined
   /** The last response had orders. The next one shows whether they are met. */
   hasOrders = false
@@ -45,7 +43,6 @@ export class LedgerClient {
   readonly #listeners = new Set<LedgerListener>()
   #observation: Observation | undefined
   #known: KnownLedger | undefined
-  /** Run of the ledger in the last answer. */
   #run = ''
 
   constructor(options: LedgerClientOptions) {

@@ -9,15 +9,12 @@ import type { PendingTransactions } from '../account/pending-transactions.ts'
 import type { PendingTransaction } from '../transaction/pending-transaction.ts'
 import { Wait, type WaitLimit } from '../../runtime/wait.ts'
 
-/** A call that needs a nonce. */
 export interface NonceRequest extends LaneCall {
   readonly first: Attempt
-  /** Class, 1 (first) … 5. */
   readonly priority: number
   readonly source: string
   /** ms since the epoch. The earliest of one class and source is served first. */
   readonly deadline?: number
-  /** An operator's own intent (see the ledger's `grant`). */
   readonly operatorTransaction?: boolean
 }
 
@@ -30,7 +27,6 @@ interface Waiter extends Waiting {
   readonly wait: Wait<Acquired>
   /** End of its time, ms since this process began. After a pause of the process the timer may be late. */
   readonly until: number
-  /** Its request is on its way to the ledger. */
   isAsked: boolean
   /** Timed out. Only waiting for the ledger's pending answer. */
   isLate: boolean
@@ -113,7 +109,6 @@ export class NonceRequests {
     waiter.wait.reject(new RelayerError('LANE_UNREACHABLE', { detail: 'this process stops', facts: { lane: this.#deps.config.lane } }))
   }
 
-  /** The ledger began anew. */
   forget(): void {
     this.#latestNonce = 0
     this.#reported = false
@@ -169,7 +164,6 @@ export class NonceRequests {
     else this.#queue.enter(waiter)
   }
 
-  /** See `LaneAgent.release`. */
   async release(pending: PendingTransaction): Promise<void> {
     const { intentId, grantedTo } = pending
     if (!pending.unsigned || !intentId || !grantedTo) return

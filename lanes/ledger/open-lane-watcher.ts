@@ -5,13 +5,11 @@ import type { LaneStatusCache } from './lane-status-cache.ts'
 
 /** Interval at which the lanes are checked while transfers wait, ms. Cached statuses are usually older. */
 const checkEveryMs = 2_000
-/** Transfers that are woken together. */
 const wokenAtOnce = 20
 /** Most transfers that are watched. The rest wait until their own time is over. */
 const mostWaiting = 20_000
 
 export interface OpenLaneWatcherOptions {
-  /** The lanes of the chain. */
   readonly lanes: Pick<LaneStatusCache, 'open'>
   /** False: the transfer has ended. */
   wake(this: void, id: string): Promise<boolean>
@@ -31,7 +29,6 @@ export class OpenLaneWatcher {
     this.#options = options
   }
 
-  /** Wakes this transfer once. */
   watchFor(id: string): void {
     if (this.#waiting.size < mostWaiting) this.#waiting.add(id)
     this.#schedule()

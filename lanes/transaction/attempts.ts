@@ -13,14 +13,12 @@ interface SigningCall {
   readonly intentId?: string
   /** Absent: only no-ops can be signed. */
   readonly intent?: Intent
-  /** Signed for the nonce by earlier processes. */
   readonly tried?: readonly SignedHash[] | undefined
 }
 
 /** `call`: never signed. `limit`: it exceeds a limit of the config, and a cheaper transaction may not. */
 type SigningRefusal = 'call' | 'limit'
 
-/** Limits that time lifts. */
 const passingLimits: readonly unknown[] = ['maxSpendingPerHourWei', 'maxSpendingPerDayWei']
 
 /** Undefined: not a refusal. After another error the same transaction may be signed later. */
@@ -51,7 +49,6 @@ export class Attempts {
   readonly #intentId: string | undefined
   /** Hashes of no-ops that earlier processes signed. */
   readonly #earlierNoops: ReadonlySet<string>
-  /** By place in the ledger. */
   readonly #signed = new Map<number, SignedTransaction>()
   readonly #refused = new Map<number, RelayerError>()
   /** Transaction hash → place of its attempt. */
@@ -79,7 +76,6 @@ export class Attempts {
     return this.#signed.has(this.recorded.length - 1)
   }
 
-  /** Why the signer refused the last attempt, if it did. */
   get lastRefused(): SigningRefusal | undefined {
     return signingRefusal(this.#refused.get(this.recorded.length - 1))
   }
@@ -94,7 +90,6 @@ export class Attempts {
     return this.recorded.filter((_, place) => !this.#refused.has(place))
   }
 
-  /** The signer may sign a refused attempt later. */
   get #mayBeSignedLater(): boolean {
     return this.allowed.length < this.offered.length
   }
@@ -104,7 +99,6 @@ export class Attempts {
     return this.#signed.get(Math.max(...this.#signed.keys()))
   }
 
-  /** The fate of every attempt that was signed here. */
   get tried(): AttemptRecord[] {
     const { inclusion } = this.watch
     const mined = inclusion.kind === 'included' ? inclusion.receipt.hash : undefined

@@ -16,10 +16,8 @@ export type RaiseReason =
 
 type RaiseFacts = Pick<Raising, 'outpriced' | 'balance'>
 
-/** Gas limit of a no-op over its estimate. */
 const gasFactor = 1.2
 
-/** Decides what to offer next for one nonce. */
 export class FeeEscalator {
   readonly #deps: LaneDeps
   readonly #nonce: number

@@ -25,7 +25,6 @@ export class NonceConflictCheck {
   #silent = 0
   #checking = false
 
-  /** @param callHash of the call that the nonce was given for */
   constructor(deps: LaneDeps, nonce: number, callHash: string | undefined) {
     this.#deps = deps
     this.#nonce = nonce

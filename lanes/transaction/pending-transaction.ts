@@ -22,7 +22,6 @@ interface KnownCall {
   readonly callHash?: string | undefined
   /** The request that was granted this nonce. Absent: this try may not give the nonce back. */
   readonly grantedTo?: string | undefined
-  /** Signed by earlier processes. */
   readonly tried?: readonly SignedHash[] | undefined
   /** Fees of attempts that a pool may hold and the ledger does not know. New attempts must exceed them. */
   readonly outbid?: readonly Fees[] | undefined
@@ -75,7 +74,6 @@ export class PendingTransaction {
     })
   }
 
-  /** Attempts in the ledger, as far as this process knows. */
   get attempts(): number {
     return this.#attempts.recorded.length
   }
@@ -89,7 +87,6 @@ export class PendingTransaction {
     return this.#usedExternally ? { kind: 'spent', by: 'external' } : { kind: 'pending', note: this.#sender.note }
   }
 
-  /** The fate of every attempt that was signed here. */
   get tried(): AttemptRecord[] {
     return this.#attempts.tried
   }
@@ -103,12 +100,10 @@ export class PendingTransaction {
     return this.state.kind === 'pending'
   }
 
-  /** The signer refuses the next attempt that the nonce needs. */
   get signingRefused(): boolean {
     return this.#refused && this.unmined
   }
 
-  /** This process is getting the nonce into a block. */
   get drives(): boolean {
     return this.unmined && !this.unsigned && !this.forgotten
   }
@@ -166,7 +161,6 @@ export class PendingTransaction {
     this.#background(this.#exclusively(() => this.#send()))
   }
 
-  /** Called once per block. */
   onBlock(height: number, account: Account): void {
     if (!this.unmined) return
     if (this.nonce < account.latestNonce) return this.#background(this.#checkConflict(account))

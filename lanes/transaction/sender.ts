@@ -17,7 +17,6 @@ const agreedBlocksOnceTaken = 5
 /** A refusal for good: at how many blocks, and at which one last. */
 type Refusals = { readonly error: 'fatal' | 'terminally-stuck'; readonly blocks: number; readonly height: number }
 
-/** Sends the transactions of one nonce and remembers the answers of the nodes. */
 export class TransactionSender {
   readonly #deps: LaneDeps
   readonly #nonce: number
@@ -25,7 +24,6 @@ export class TransactionSender {
   #lastHeight = -1
   #settled = false
   #taken = false
-  /** Of all transactions of the nonce. */
   #refusals: Refusals | undefined
   #sent: { hash: string; taken: boolean; refusals: Refusals | undefined } | undefined
   /** The dearest transaction, sent last, is too cheap to replace the one that a pool holds. */
@@ -44,7 +42,6 @@ export class TransactionSender {
     this.#settled = false
   }
 
-  /** Is it time to send the same bytes again? */
   due(height: number): boolean {
     return height > this.#lastHeight && !(this.#settled && height - this.#lastHeight < this.#resendAfter)
   }

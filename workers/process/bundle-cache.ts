@@ -8,7 +8,6 @@ const mostFiles = 8
 export interface BundleCache {
   /** Its files are run: only users who may change the code may write here. */
   readonly directory: string
-  /** A digest of the sources and tools. */
   readonly key: string
 }
 
@@ -30,7 +29,6 @@ export function keptCode(code: string): string {
   return `${digest(code)}\n${code}`
 }
 
-/** Undefined: there is no intact file of `keptCode`. */
 export function readKeptCode(file: string): Promise<string | undefined> {
   return readFile(file, 'utf8').then(verified, () => undefined)
 }

@@ -35,7 +35,6 @@ export interface DeploymentWatch {
   readonly client: TemporalClient
   readonly deployment: Deployment
   readonly logger: Logger
-  /** Of `beginVersion`. */
   readonly atStart: VersionStatus | undefined
   /** Called once, when the version becomes drained. One drained at the start may be promoted again. */
   readonly onDrained: () => void
@@ -61,7 +60,6 @@ export async function beginVersion(
   return { deployment, atStart: await versionStatus(client, { deploymentName, buildId }).catch(() => undefined) }
 }
 
-/** Logs changes of the version's status and reports when it is drained. */
 export function watchDeployment({ client, deployment, logger, atStart, onDrained, everyMs = pollEveryMs }: DeploymentWatch): Service {
   const { deploymentName, buildId, endWhenDrained } = deployment
   let before: VersionStatus | undefined

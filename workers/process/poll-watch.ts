@@ -7,16 +7,13 @@ import type { WorkerTuning } from './tuning.ts'
 
 /** A queue without a new poll for this long is not polled, ms. The SDK begins a new poll every 70 s. */
 const quietMs = 240_000
-/** The process ends this much later, ms. */
 const giveUpMs = 60_000
 const everyMs = 20_000
 /** Time to end in addition to that of the Workers (`worker.shutdownForceSeconds`), ms. */
 const marginMs = 30_000
 
-/** A queue that this process serves and does not poll. */
 export interface UnpolledQueue {
   readonly taskQueue: string
-  /** The SDK's name of its polls. */
   readonly polls: string
   /** ms. */
   readonly forMs: number

@@ -3,7 +3,6 @@ import { type ErrorCode, RelayerError } from '../../domain/catalogue/errors.ts'
 import type { Logger } from '../../observability/logger.ts'
 import { Wait } from '../../runtime/wait.ts'
 
-/** First and longest pause between two tries, ms. */
 const firstMs = 250
 const longestMs = 5_000
 /** Pause after a refusal, ms. Many tries do not help and may lock the client out. */
@@ -12,12 +11,10 @@ const refusals: ReadonlySet<ErrorCode> = new Set(['TEMPORAL_CERTIFICATE_REFUSED'
 /** Interval at which the same error is logged, ms. */
 const logAgainMs = 5 * 60_000
 
-/** The wait was stopped before the dependency was available. */
 export class Stopped extends Error {}
 
 export interface RetryOptions {
   readonly logger: Logger
-  /** Ends the wait. */
   readonly stopping: AbortSignal
   readonly onWaiting?: ((dependency: string, error: RelayerError) => Promise<void>) | undefined
 }

@@ -73,7 +73,6 @@ export async function runRole(role: Role, config: Config, options: RunOptions): 
   }
 }
 
-/** @param work filled as its parts start */
 async function startRole(
   role: Role,
   config: Config,

@@ -13,7 +13,6 @@ import { retryUntilAvailable, type RetryOptions, Stopped } from './retry-until-a
 import { connectTemporal, type Temporal } from './temporal.ts'
 import type { ProcessTracing } from '../telemetry/tracing.ts'
 
-/** No role starts without these. */
 export interface StartupDependencies {
   readonly temporal: Temporal
   readonly target: TemporalAccess
@@ -22,7 +21,6 @@ export interface StartupDependencies {
   readonly watch: SettingsWatch
   /** Only of roles that serve the API. */
   readonly startupServer: StartupServer | undefined
-  /** Throws if the connection cannot be closed. */
   close(): Promise<void>
 }
 

@@ -22,7 +22,6 @@ export interface Running {
   stop(): Promise<void>
 }
 
-/** Stops the work of a failed start: its Workers do not run yet. */
 export async function stopWork({ services, agents }: Pick<ProcessWork, 'services' | 'agents'>): Promise<void> {
   await Promise.allSettled(services.map((service) => service.stop()))
   for (const agent of agents) agent.stop()

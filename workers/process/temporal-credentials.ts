@@ -7,7 +7,6 @@ import { apiKeyExpiry, readCredentials, type TemporalCredentials } from '../../t
 import { type Service, startPolling } from './service.ts'
 import type { Temporal } from './temporal.ts'
 
-/** Polling interval of the files, ms. */
 const pollEveryMs = 5_000
 /** Time for calls on a replaced connection to end, ms. Longer than a long poll. */
 const oldConnectionMs = 120_000
@@ -17,7 +16,6 @@ const soonMs = 3 * 24 * 3_600_000
 export interface CredentialsWatch {
   readonly target: TemporalAccess
   readonly temporal: Temporal
-  /** All Workers of the process. Each holds a connection. */
   readonly workers: readonly Worker[]
   readonly logger: Logger
   readonly everyMs?: number

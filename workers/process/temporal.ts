@@ -14,9 +14,7 @@ import { redactText } from '../../observability/redact.ts'
 import { DefaultLogger, NativeConnection, Runtime } from '@temporalio/worker'
 
 export interface Temporal {
-  /** Another one after `replace`. */
   readonly connection: NativeConnection
-  /** Uses the present connection at each call. */
   readonly client: TemporalClient
   readonly namespace: string
   readonly codec: EncryptionCodec

@@ -46,7 +46,6 @@ export function tuningFrom({ worker }: Pick<Config, 'worker'>, env: NodeJS.Proce
 export interface Hosting {
   readonly temporal: Temporal
   readonly tuning: WorkerTuning
-  /** Absent: no traces. */
   readonly tracing?: ProcessTracing | undefined
   readonly deployment?: Deployment | undefined
 }
@@ -61,7 +60,6 @@ export function commonOptions(
   return { connection, namespace, ...timeouts, ...traced, ...versionOptions(deployment, versioning) }
 }
 
-/** A fixed number of pollers. */
 export function pollers(maximum: number) {
   return { type: 'simple-maximum', maximum } as const
 }

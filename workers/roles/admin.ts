@@ -18,17 +18,14 @@ interface Started {
   readonly network: Pick<Network, 'chains'>
   readonly agents: readonly LaneAgent[]
   readonly spies?: (() => readonly SpyHealth[]) | undefined
-  /** Queues that it serves and does not poll. */
   readonly unpolled: () => readonly Pick<UnpolledQueue, 'taskQueue'>[]
 }
 
-/** The admin port of a process, open from before its start to its end. */
 export interface Admin {
   /** Not ready: waits for this dependency. */
   waitsFor(dependency: string, error: RelayerError): void
   /** Not ready: all dependencies are there, its parts start. */
   starts(): void
-  /** Everything runs: from now on its parts are checked. */
   started(parts: Started): void
   /** Not ready: takes nothing new. */
   stopping(): void

@@ -29,7 +29,6 @@ export const unfitting = { '*': [], transfer: ['NondeterminismError'], audit: ['
 /** Concurrent steps of this queue, without local broadcasts: no burst of those delays a withdrawal. */
 const keylessSlots = 50
 
-/** The Worker and services of one target chain. */
 export async function createChainWorker(
   name: ChainName,
   context: ProcessContext,

@@ -19,7 +19,6 @@ import type { Bridges } from '../../bridges/port.ts'
 import type { Transfer } from '../../domain/transfer/transfer.ts'
 import type { Network } from './network.ts'
 
-/** The parts of a process of any role. */
 export interface ProcessParts {
   readonly config: Config
   readonly client: TemporalClient
@@ -29,7 +28,6 @@ export interface ProcessParts {
   readonly metrics: Metrics
 }
 
-/** The same with the parts that roles share. */
 export interface ProcessContext extends ProcessParts {
   readonly submitter: Submitter
   readonly haltRoute: HaltRoute

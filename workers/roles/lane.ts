@@ -43,7 +43,6 @@ function laneConfig({ worker }: Config, chain: ChainConfig, { address, window, m
   return { lane: idOf(chain, address), window, fillAfterBlocks, ...(minimumBalance && { minimumBalance }) }
 }
 
-/** A lane with a signer, and its chain. */
 interface SigningLane {
   readonly chain: Chain
   readonly chainConfig: ChainConfig

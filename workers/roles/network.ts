@@ -12,18 +12,15 @@ import type { SettingsWatch } from '../../temporal/client/settings/settings-watc
 import { isDeepStrictEqual } from 'node:util'
 import { problemOf } from '../../observability/severity.ts'
 
-/** The chains of a process and the bridges between them. */
 export interface Network {
   /** The chains that it serves and the sources of native routes to them, whose tables it reads. */
   readonly chains: ReadonlyMap<ChainName, Chain>
-  /** The chains that this process delivers to. */
   readonly served: readonly ChainName[]
   readonly bridges: Bridges
   close(): void
 }
 
 interface NetworkOptions {
-  /** Serve only these. Default: all. */
   readonly only?: readonly ChainName[] | undefined
   readonly stopping?: AbortSignal
   /**

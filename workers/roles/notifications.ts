@@ -18,12 +18,10 @@ import { createWorker } from '../process/create-worker.ts'
 import type { ProcessWork } from '../process/supervise.ts'
 import { type Hosting, pollers } from '../process/tuning.ts'
 
-/** Interval at which notifiers are checked, ms. */
 const keepMs = 15_000
 
 export interface NotificationOptions {
   readonly receivers: ReadonlyMap<string, Receiver>
-  /** Shorter ones are for tests. */
   readonly times?: NotifyTimes
   readonly gapAgeMs?: number
   readonly keepMs?: number

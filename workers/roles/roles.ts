@@ -7,7 +7,6 @@ import type { RelayerError } from '../../domain/catalogue/errors.ts'
 import type { Service } from '../process/service.ts'
 import type { ProcessContext } from './context.ts'
 
-/** The roles of a process. */
 export const roles = ['all', 'chain', 'lane', 'ledger', 'intake', 'api'] as const
 export type Role = (typeof roles)[number]
 
@@ -15,7 +14,6 @@ export type Role = (typeof roles)[number]
 export interface StartupServer {
   /** Shows the missing dependency. Listens from the first call on. Throws API_LISTEN. */
   say(what: string, error: RelayerError): Promise<void>
-  /** Leaves the port to the API. */
   close(): Promise<void>
 }
 
@@ -38,9 +36,7 @@ export interface RunOptions {
   readonly env: NodeJS.ProcessEnv
   readonly logger: Logger
   readonly api: RestApi
-  /** Serve only these chains. */
   readonly chains?: readonly string[]
-  /** Serve only the lanes with these addresses. */
   readonly lanes?: readonly string[]
   /** Ends a start that waits for its dependencies. No effect later. */
   readonly stopping?: AbortSignal

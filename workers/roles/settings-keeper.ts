@@ -28,11 +28,9 @@ export interface SettingsKeeperOptions {
   readonly merges: boolean
 }
 
-/** Name of the file or object, next to those of the streams. */
 const name = 'settings'
 /** Pause before a failed comparison is repeated, ms. */
 const againMs = 5_000
-/** Longest wait for the present work when the process stops, ms. */
 const stopMs = 2_000
 
 /**

@@ -15,7 +15,6 @@ interface PolicyParts {
   readonly chain: Pick<ChainConfig, 'family' | 'networkId' | 'lanes' | 'treasury' | 'signing'>
   readonly lane: Pick<LaneSettings, 'address' | 'allow' | 'operatorCalls' | 'signing'>
   readonly dataFee: SigningPolicy['dataFee']
-  /** All bridges on this chain. */
   readonly bridges: readonly Pick<Endpoint, 'calls' | 'proveCall'>[]
   /** Keeps spending beyond the process. Absent: it is lost. */
   readonly spendingFolder?: string
@@ -63,7 +62,6 @@ async function proveCall(bridges: PolicyParts['bridges'], call: Intent): Promise
   for (const bridge of provers) await bridge.proveCall(call)
 }
 
-/** The field of the config that decides, for texts of refusals. */
 function fieldOf(chain: ChainName, lane: PolicyParts['lane'], what: Parameters<SigningPolicy['fieldOf']>[0]): string {
   const ofLane = `chains.${chain}.lanes[${lane.address}]`
   if (what === 'payees') return `chains.${chain}.treasury`

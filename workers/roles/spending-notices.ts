@@ -55,7 +55,6 @@ interface SpendingNotice {
   readonly chain: string
 }
 
-/** @param now ms since the epoch */
 export function nearLimits({ lanes, agents }: Pick<SpendingNoticeOptions, 'lanes' | 'agents'>, now: number): readonly SpendingNotice[] {
   return agents.flatMap(({ lane, spending }) => {
     const chain = lanes.find(({ id }) => id === lane)?.chain ?? ''

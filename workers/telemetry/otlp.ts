@@ -23,24 +23,19 @@ import type { SpanAttributes, Tracing } from '../../observability/tracing.ts'
 import type { TracedRun, TraceSinks } from '../../workflows/trace-headers.ts'
 import type { Role } from '../roles/roles.ts'
 
-/** Interval at which lost traces are logged, ms. */
 const logAgainMs = 5 * 60_000
-/** Longest wait of a stopping process for its last spans to be sent, ms. */
 const closeMs = 3_000
 
-/** Set on spans that may begin a trace. */
 const rootAttribute = 'portage.root'
 
 export interface TracingOptions {
   /** Base URL of the collector. Absent: the environment names it. */
   readonly endpoint: string | undefined
-  /** Share of traces that are sent. */
   readonly ratio: number
   readonly role: Role
   readonly logger: Logger
 }
 
-/** Tracing with the interceptors that propagate traces through Temporal. */
 export interface ProcessTracing extends Tracing {
   readonly client: OpenTelemetryWorkflowClientInterceptor
   readonly interceptors: WorkerInterceptors
@@ -159,7 +154,6 @@ function redactedTexts<Values extends object>(values: Values): Values {
   return Object.fromEntries(entries) as Values
 }
 
-/** The span of a run, made by its workflow. */
 function spanOfRun(run: TracedRun, name: string, attributes: SpanAttributes, resource: Resource): ReadableSpan {
   const { traceId, spanId, parentSpanId, startedAt, endedAt } = run
   const traceFlags = Number.parseInt(run.flags, 16)

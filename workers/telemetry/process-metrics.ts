@@ -9,7 +9,6 @@ import type { Network } from '../roles/network.ts'
 
 const laneStates = ['active', 'syncing', 'paused', 'draining', 'forbidden', 'funds', 'replaced'] as const
 
-/** @param agents may be filled later @param metrics to which this is added */
 export function processMetrics(
   network: Pick<Network, 'chains'>,
   agents: readonly LaneAgent[],
@@ -75,7 +74,6 @@ function collectLane(all: Metrics, agent: LaneAgent): void {
   all.portage_lane_kept_entries_limit.set({ lane }, view.keptLimit)
 }
 
-/** Counts one reorganisation per event with rolled back blocks. */
 function countReorgs(metrics: Metrics, { name: chain, heads }: Pick<Chain, 'name' | 'heads'>): void {
   let deepest = 0
   heads.subscribe(({ rolledBack }) => {
@@ -86,7 +84,6 @@ function countReorgs(metrics: Metrics, { name: chain, heads }: Pick<Chain, 'name
   })
 }
 
-/** A lane that has signed no batch shows nothing. */
 function collectBatches(all: Metrics, lane: LaneId, { members, signed, split, ended }: LaneAgent['batchCounts']): void {
   for (const [state, count] of ended) all.portage_batches_ended_total.inc({ lane, state }, count)
   if (signed > 0) all.portage_batches_total.inc({ lane }, signed)
