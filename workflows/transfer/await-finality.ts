@@ -1,7 +1,7 @@
 import { backoffMs } from '../../domain/backoff.ts'
 import type { Confirmation } from '../../temporal/contracts/transfer-steps.ts'
 import { waits } from '../policies.ts'
-import type { LaneBroadcast } from './lane-broadcast.ts'
+import type { LaneIntent } from './lane-intent.ts'
 import { confirm } from './steps.ts'
 import type { TransferRun } from './transfer-run.ts'
 
@@ -14,7 +14,7 @@ import type { TransferRun } from './transfer-run.ts'
 export async function awaitFinality(
   run: TransferRun,
   finalInMs: number,
-  { lane, requireAgreement }: { lane?: LaneBroadcast; requireAgreement?: true } = {},
+  { lane, requireAgreement }: { lane?: LaneIntent; requireAgreement?: true } = {},
 ): Promise<Exclude<Confirmation, { kind: 'unsettled' }>> {
   let waitMs = finalInMs
   for (let checks = 0; ; checks++) {

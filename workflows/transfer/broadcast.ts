@@ -4,7 +4,7 @@ import { laneAddress } from '../../domain/lane/lane-id.ts'
 import type { Delivery } from '../../domain/transfer/transfer.ts'
 import type { BroadcastResult, Landed } from '../../temporal/contracts/transfer-steps.ts'
 import { roundsBeforeParking, spentBeforeParking, waits } from '../policies.ts'
-import type { LaneBroadcast } from './lane-broadcast.ts'
+import type { LaneIntent } from './lane-intent.ts'
 import { nextRound, recordTransactions, stopFollowing } from './rounds.ts'
 import type { Outcome } from './status.ts'
 import type { TransferRun } from './transfer-run.ts'
@@ -16,7 +16,7 @@ type Refused = Pick<Extract<BroadcastResult, { kind: 'no-slot' }>, 'code' | 'rea
  * Step 4: ends when the transaction is in a block, or the round is over. Undefined: go on at step 1.
  * @param resumed this round was broadcast before
  */
-export async function broadcast(run: TransferRun, lane: LaneBroadcast, resumed: boolean): Promise<Included | Outcome | undefined> {
+export async function broadcast(run: TransferRun, lane: LaneIntent, resumed: boolean): Promise<Included | Outcome | undefined> {
   const { ready } = lane
   const underway = (run.progress.underway ??= { ready })
   run.progress.lane = ready.lane
@@ -73,7 +73,7 @@ export async function broadcast(run: TransferRun, lane: LaneBroadcast, resumed: 
 /** Why a cancelled transfer goes on. */
 function endingBy(
   { signals: { cancelledBy } }: TransferRun,
-  { ready }: LaneBroadcast,
+  { ready }: LaneIntent,
   nonce: number,
 ): { code?: ErrorCode; reason?: string } {
   if (!cancelledBy) return {}
@@ -97,14 +97,14 @@ export async function failRound(run: TransferRun, how: 'reverted' | 'spent', rea
 }
 
 /** The ledger holds no nonce for the intent. One that it held before was used without the effect. */
-async function afterWithdrawal(run: TransferRun, lane: LaneBroadcast, nonce: number | undefined): Promise<undefined> {
+async function afterWithdrawal(run: TransferRun, lane: LaneIntent, nonce: number | undefined): Promise<undefined> {
   if (!run.ending && nonce !== undefined) return failRound(run, 'spent', `nonce ${nonce} was used without the effect`)
   await lane.freeIfEnding()
   nextRound(run.progress)
 }
 
 /** Leaves a nonce, if there is one, to the lane. */
-function leaveLane(run: TransferRun, lane: LaneBroadcast, { code, reason }: Refused, note: string): undefined {
+function leaveLane(run: TransferRun, lane: LaneIntent, { code, reason }: Refused, note: string): undefined {
   run.enter('waiting', note, { code, reason })
   return turnAway(run, lane, { code, reason })
 }
@@ -113,12 +113,12 @@ function leaveLane(run: TransferRun, lane: LaneBroadcast, { code, reason }: Refu
  * Tries another lane, or waits at step 1 if there is none. The ledger keeps a tombstone of the intent, so the next try
  * is a new round.
  */
-function turnAway(run: TransferRun, { ready }: LaneBroadcast, { code, reason }: Refused): undefined {
+function turnAway(run: TransferRun, { ready }: LaneIntent, { code, reason }: Refused): undefined {
   const { turnedAway } = run.progress
   run.progress.turnedAway = { lanes: [...(turnedAway?.lanes ?? []), ready.lane], code, reason }
   nextRound(run.progress)
 }
 
-function deliveryBy({ ready }: LaneBroadcast, { txHash, blockHeight, blockHash, gasPaid }: Landed): Delivery {
+function deliveryBy({ ready }: LaneIntent, { txHash, blockHeight, blockHash, gasPaid }: Landed): Delivery {
   return { by: laneAddress(ready.lane), ours: true, txHash, blockHeight, blockHash, gasPaid }
 }

@@ -3,7 +3,7 @@ import { obeyingTemporalCancel } from '../temporal-cancel.ts'
 import { admit } from './admit.ts'
 import { awaitFinality } from './await-finality.ts'
 import { broadcast, failRound } from './broadcast.ts'
-import { LaneBroadcast } from './lane-broadcast.ts'
+import { LaneIntent } from './lane-intent.ts'
 import { endByPolicy, endUndelivered, parkOnFailure, watchWhileParked } from './outcome.ts'
 import { rollBackRound } from './rounds.ts'
 import { receiveSignals } from './signals.ts'
@@ -47,7 +47,7 @@ async function tryToDeliver(run: TransferRun): Promise<Outcome | undefined> {
   if (ready?.kind === 'rejected' || ready?.kind === 'declined') return endByPolicy(run, ready)
   if (ready?.kind !== 'ready') return ready
 
-  const lane = new LaneBroadcast(run, ready)
+  const lane = new LaneIntent(run, ready)
   const included = await broadcast(run, lane, underway !== undefined)
   if (included?.kind !== 'included') return included
 

@@ -12,13 +12,13 @@ import { CancellationScope, condition, isCancellation } from '@temporalio/workfl
  * `cancelled`: the transfer is to end. `unserved`: no worker took it, or the lane cannot work. In both cases the intent
  * is withdrawn.
  */
-type LaneBroadcastResult =
+type LaneIntentResult =
   | BroadcastResult
   | { readonly kind: 'cancelled' }
   | { readonly kind: 'unserved'; readonly code: ErrorCode; readonly reason: string }
 
 /** Broadcasts, follows and withdraws one intent on one lane. */
-export class LaneBroadcast {
+export class LaneIntent {
   readonly ready: Ready
   readonly #run: TransferRun
   readonly #intentId: string
@@ -34,7 +34,7 @@ export class LaneBroadcast {
   }
 
   /** Step 4, once. Waits for a busy lane. */
-  async broadcast(follow: boolean): Promise<LaneBroadcastResult> {
+  async broadcast(follow: boolean): Promise<LaneIntentResult> {
     for (let mode: BroadcastMode = follow ? 'follow' : 'new'; ; mode = follow ? 'follow' : 'requeued') {
       try {
         return await this.#broadcastUnlessWithdrawn(mode)
@@ -96,7 +96,7 @@ export class LaneBroadcast {
     while ((await this.#withdraw('cancel')).kind === 'held') await this.#run.pause(waits.pendingMs, what)
   }
 
-  async #broadcastUnlessWithdrawn(mode: BroadcastMode): Promise<LaneBroadcastResult> {
+  async #broadcastUnlessWithdrawn(mode: BroadcastMode): Promise<LaneIntentResult> {
     const scope = new CancellationScope()
     let settled = false
     const onSettled = () => void (settled = true)
@@ -138,7 +138,7 @@ export class LaneBroadcast {
   }
 
   /** @param status absent: the step failed for good, for example because the signer refused */
-  async #unserved(failure: unknown, status: LaneStatus | undefined): Promise<LaneBroadcastResult> {
+  async #unserved(failure: unknown, status: LaneStatus | undefined): Promise<LaneIntentResult> {
     const reason = status?.detail ?? failureText(failure)
     const answer = await this.#withdraw('leave')
     if (answer.kind === 'held') return { kind: 'pending', nonce: answer.nonce, attempts: 0, reason, tried: [] }
