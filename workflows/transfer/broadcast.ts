@@ -71,11 +71,7 @@ export async function broadcast(run: TransferRun, lane: LaneIntent, resumed: boo
 }
 
 /** Why a cancelled transfer goes on. */
-function endingBy(
-  { signals: { cancelledBy } }: TransferRun,
-  { ready }: LaneIntent,
-  nonce: number,
-): { code?: ErrorCode; reason?: string } {
+function endingBy({ signals: { cancelledBy } }: TransferRun, { ready }: LaneIntent, nonce: number): { code?: ErrorCode; reason?: string } {
   if (!cancelledBy) return {}
   return { code: 'NONCE_NOT_FINAL', reason: `cancelled by ${cancelledBy.by}: waits for nonce ${nonce} of ${ready.lane} to be final` }
 }
