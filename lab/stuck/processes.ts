@@ -15,7 +15,7 @@ async function oneIsStarted(scene: StuckScene): Promise<void> {
 export const processCases: readonly StuckCase[] = [
   {
     ...{
-      name: 'lane-unserved',
+      name: 'lane-without-worker',
       fault: 'the processes with the keys of a chain are killed, and a transfer comes',
       code: 'LANE_WITHOUT_WORKER',
     },
@@ -26,7 +26,7 @@ export const processCases: readonly StuckCase[] = [
     },
   },
   {
-    ...{ name: 'chain-unserved', fault: 'the process that serves a chain is killed, and a transfer comes', code: 'CHAIN_WITHOUT_WORKER' },
+    ...{ name: 'chain-without-worker', fault: 'the process that serves a chain is killed, and a transfer comes', code: 'CHAIN_WITHOUT_WORKER' },
     async make(scene) {
       const again = await scene.kill('chain', 'bsc')
       await oneIsStarted(scene)
@@ -34,7 +34,7 @@ export const processCases: readonly StuckCase[] = [
     },
   },
   {
-    ...{ name: 'ledger-unserved', fault: 'the only process with the role ledger is killed', code: 'LEDGER_WITHOUT_WORKER' },
+    ...{ name: 'ledger-without-worker', fault: 'the only process with the role ledger is killed', code: 'LEDGER_WITHOUT_WORKER' },
     make: async (scene) => ({ where: 'ledger', mend: await scene.kill('ledger', 'bsc') }),
   },
   {

@@ -11,3 +11,14 @@ export function grouped<Item>(items: readonly Item[], keyOf: (item: Item) => str
   for (const item of items) groups.set(keyOf(item), [...(groups.get(keyOf(item)) ?? []), item])
   return groups
 }
+
+/** A paragraph or list item in lines of at most 120 columns. */
+export function wrapped(text: string, indent = ''): string {
+  const lines: string[] = []
+  for (const word of text.split(' ')) {
+    const line = lines.at(-1)
+    if (line !== undefined && line.length + 1 + word.length <= 120) lines[lines.length - 1] = `${line} ${word}`
+    else lines.push(line === undefined ? word : `${indent}${word}`)
+  }
+  return lines.join('\n')
+}

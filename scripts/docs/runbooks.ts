@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { parse } from 'yaml'
 import { catalogue, type Code, causeCatalogue, isCauseCode, isErrorCode } from '../../domain/catalogue/catalogue.ts'
 import { type CauseRow, type Row, severities } from '../../domain/catalogue/row.ts'
-import { markdownTable } from './markdown.ts'
+import { markdownTable, wrapped } from './markdown.ts'
 
 const folder = 'docs/runbooks'
 
@@ -56,25 +56,19 @@ function page(code: Code, row: Row & Partial<CauseRow>, alerts: readonly AlertRu
   const { title, meaning, remedy, does, next = [] } = row
   return [
     `# ${code}`,
-    title,
-    ...(meaning === undefined ? [] : [meaning]),
-    `**Symptom:** ${symptoms(code, alerts)}.`,
-    ...(does === undefined ? [] : [`**Portage:** ${does}`]),
-    `**You:** ${linked(remedy.replace(`: ${runbookOf(code)}`, ''))}`,
+    wrapped(title),
+    ...(meaning === undefined ? [] : [wrapped(meaning)]),
+    wrapped(`**Symptom:** ${symptoms(code, alerts)}.`),
+    ...(does === undefined ? [] : [wrapped(`**Portage:** ${does}`)]),
+    wrapped(`**You:** ${linked(remedy.replace(`: ${runbookOf(code)}`, ''))}`),
     ...(next.length === 0 ? [] : [['```sh', ...next, '```'].join('\n')]),
-    ...(alerts.length === 0
-      ? []
-      : [
-          '**Alerts:**',
-          alerts
-            .map(
-              ({ alert, labels, annotations, for: time }) =>
-                `- \`${alert}\` (${labels.severity}${time ? `, after ${time}` : ''}): ${plain(annotations.summary)}`,
-            )
-            .join('\n'),
-        ]),
-    `[All runbooks](README.md) · [error codes](../reference/errors.md) · [alerts](../operate/monitor/alerts.md)`,
+    ...(alerts.length === 0 ? [] : ['**Alerts:**', alerts.map((alert) => wrapped(itemOf(alert), '  ')).join('\n')]),
+    '[All runbooks](README.md) · [error codes](../reference/errors.md) · [alerts](../operate/monitor/alerts.md)',
   ].join('\n\n')
+}
+
+function itemOf({ alert, labels, annotations, for: time }: AlertRule): string {
+  return `- \`${alert}\` (${labels.severity}${time ? `, after ${time}` : ''}): ${plain(annotations.summary)}`
 }
 
 function symptoms(code: Code, alerts: readonly AlertRule[]): string {
