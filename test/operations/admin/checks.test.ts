@@ -11,7 +11,7 @@ const node = (state: NodeStatus['state'], more: Partial<NodeStatus> = {}): NodeS
 })
 const chain = (name: string, heads: Heads, ...nodes: NodeStatus[]) => ({ name, heads, nodes: () => nodes })
 
-test('one chain that is away holds up nothing but its own transfers; all of them do', () => {
+test('a process stays ready with one chain away, and is not ready with all of them away', () => {
   const up = chain('ethereum', seen, node('open'), node('up'))
   const away = chain('bsc', seen, node('open'), node('up', { use: 'send' }), node('up', { added: true }))
   const early = chain('base', unseen, node('up'))

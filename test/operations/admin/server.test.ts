@@ -26,7 +26,7 @@ async function opened(options: Partial<AdminOptions> = {}) {
   return { checks, metrics, server, ask }
 }
 
-test('the process is alive whatever it waits for; what is vital and missing is named, and makes it not ready', async () => {
+test('a waiting process is alive, names the vital checks that fail, and is not ready', async () => {
   const { checks, ask } = await opened()
   expect(await ask('/readyz')).toMatchObject({ status: 200, text: '{"ready":true,"waitsFor":[],"checks":[]}' })
   checks.push({ name: 'temporal', ok: false, vital: true, problem: 'away' }, { name: 'spy 1', ok: false, vital: false, problem: 'away' })
@@ -35,19 +35,19 @@ test('the process is alive whatever it waits for; what is vital and missing is n
   expect(await ask('/healthz')).toMatchObject({ status: 200, text: 'ok\n' })
 })
 
-test('a process that is of no use any more is not alive, and says why', async () => {
+test('a process with a problem is not alive, and says why', async () => {
   const { ask } = await opened({ problem: () => 'not polled: ledger' })
   expect(await ask('/healthz')).toMatchObject({ status: 503, text: 'not polled: ledger\n' })
 })
 
-test('metrics are Prometheus text, counted once for all who ask at a time', async () => {
+test('metrics are Prometheus text, rendered once for requests at the same time', async () => {
   const { metrics, ask } = await opened()
   const begun = performance.now()
   const answers = await Promise.all(Array.from({ length: 20 }, () => ask('/metrics?collect=all')))
   for (const answer of answers) {
     expect(answer).toEqual({ status: 200, type: 'text/plain; version=0.0.4; charset=utf-8', text: 'portage_halts 0\n' })
   }
-  // What was counted is kept for half a second: on a machine that stands some of them come later.
+  // A rendering is kept for half a second: on a slow machine some requests come later.
   expect(metrics.mock.calls.length).toBeLessThanOrEqual(1 + (performance.now() - begun) / 500)
 })
 
@@ -71,7 +71,7 @@ test.each(['localhost', 'LOCALHOST:1', '[::1]:80', '10.1.2.3', 'portage-lane:946
   },
 )
 
-test('nothing is ordered there: no other method, no other path, no body', async () => {
+test('the admin port refuses other methods, other paths and bodies', async () => {
   const { ask } = await opened()
   for (const method of ['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']) {
     expect(await ask('/metrics', { method, body: method.startsWith('P') ? '{}' : '' })).toMatchObject({ status: 405 })
@@ -82,7 +82,7 @@ test('nothing is ordered there: no other method, no other path, no body', async 
   expect(await ask('/healthz', { method: 'HEAD' })).toMatchObject({ status: 200, text: '' })
 })
 
-test('who sends a body, or too long headers, loses the connection', async () => {
+test('a request with a body or with long headers loses the connection', async () => {
   const { server } = await opened()
   const send = async (text: string) => {
     const socket = connect(server.port, '127.0.0.1')
@@ -100,7 +100,7 @@ test('who sends a body, or too long headers, loses the connection', async () => 
   expect(await send(`GET /healthz HTTP/1.1\r\nhost: localhost\r\nx: ${'x'.repeat(9_000)}\r\n\r\n`)).toContain('431')
 })
 
-test('who sends slowly loses the connection', async () => {
+test('a slow request loses the connection', async () => {
   const { server } = await opened()
   const socket = connect(server.port, '127.0.0.1')
   cleanUp(() => socket.destroy())
@@ -110,7 +110,7 @@ test('who sends slowly loses the connection', async () => {
   expect(socket.destroyed).toBe(true)
 })
 
-test('a part that throws is told in the log, and nowhere else', async () => {
+test('an error of a part is in the log, and nowhere else', async () => {
   const metrics = async () => {
     throw new Error('postgres://user:secret@db')
   }
@@ -118,7 +118,7 @@ test('a part that throws is told in the log, and nowhere else', async () => {
   expect([status, text]).toEqual([500, 'The log says why.\n'])
 })
 
-test('a port that is taken is an error that names the field', async () => {
+test('a port in use is an error that names the field', async () => {
   const { server } = await opened()
   await expect(opened({ port: server.port })).rejects.toMatchObject({
     ...{ code: 'ADMIN_LISTEN', retriable: false },

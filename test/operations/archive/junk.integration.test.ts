@@ -22,8 +22,8 @@ const taskQueue = 'junk'
 const hour = 3_600_000
 const at = Date.now()
 
-/** Whoever reaches Temporal can end runs of Portage's types with anything: here he does, on a real server. */
-describe('The archive, where somebody else writes to Temporal', () => {
+/** On a real server, with runs of Portage's types that a stranger ends with anything. */
+describe('The archive of a Temporal that strangers write to', () => {
   let server: TemporalServer
   let connection: Connection
   let client: TemporalClient
@@ -61,14 +61,14 @@ describe('The archive, where somebody else writes to Temporal', () => {
     await json('transfer', 'honest', { state: 'delivered', rounds: 1, orders: [{ kind: 'retry', by: 'dora', reason: 'a test', at }] })
   })
 
-  test('every run has its line, and the next pass begins behind them', async () => {
+  test('every run of a stranger has a line, and the next pass begins after them', async () => {
     const store = createArchiveStore({ kind: 'directory', path: dir })
     const pass = () => archiveTransfers(client, store, { oldest: at - hour, ordersThrough: 0, now: Date.now() + hour / 2 })
     const done = await until(async () => ((await pass()).found === 6 ? pass() : false), {
       timeoutMs: 60_000,
       what: 'all runs to be listed as closed',
     })
-    // What cannot be read is looked at again each time; nothing is written twice.
+    // Unreadable runs are read again each time, and nothing is written twice.
     expect(done).toMatchObject({ found: 6, added: 0, unreadable: 3 })
     expect(Date.parse(done.through ?? '')).toBeGreaterThan(Date.now())
     expect(done.orders).toMatchObject([{ id: 'honest', orders: [{ kind: 'retry', by: 'dora', at }] }])
@@ -89,7 +89,7 @@ describe('The archive, where somebody else writes to Temporal', () => {
     ])
   })
 
-  test('what does not answer, or with junk, is named, and keeps no other order out of the log', async () => {
+  test('subjects that do not answer or answer with junk are named, and keep no order out of the log', async () => {
     await json('operatorTransaction', 'no transaction', {})
     await json('operatorTransaction', 'nothing', null)
     await ended('operatorTransaction', 'sealed', 'binary/encrypted', 'x', { 'encryption-key-id': 'nobody-has-it' })

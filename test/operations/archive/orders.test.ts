@@ -38,7 +38,7 @@ describe('the log of orders', () => {
     store = createArchiveStore({ kind: 'directory', path: dir })
   })
 
-  test('has each order once, by its day, with who and why; the same export again writes nothing', async () => {
+  test('the log has each order once by its day with name and reason, and a repeated export writes nothing', async () => {
     const first = await exportOrders(store, [lane, settings], now)
     expect(first).toMatchObject({ found: 3, added: 3, maybeIncomplete: [] })
     const parsed = (await linesOf('22')).map((line) => JSON.parse(line) as object)
@@ -53,7 +53,7 @@ describe('the log of orders', () => {
     expect(await lastExport(store)).toBe(now + 1)
   })
 
-  test('has what an operator ordered of a transaction once, though a later run tells another time', async () => {
+  test('an order to a transaction is in the log once, although a later run reports another time', async () => {
     const send = { kind: 'send', by: 'dora', reason: 'rent', at: at('2026-11-22T10:00:00Z'), facts: { valueWei: '7' } }
     const told = (time: number): KeptOrders => ({
       ...{ subject: 'operator transaction', id: 'operator-transaction:a', isFull: false },
@@ -67,7 +67,7 @@ describe('the log of orders', () => {
     expect(await linesOf('22')).toHaveLength(2)
   })
 
-  test('only grows: what is found later comes after what was there, and the chain goes on', async () => {
+  test('the log only grows: later orders are appended, and the chain continues', async () => {
     const { heads } = await exportOrders(store, [lane], now)
     expect(await verifyDay(store, '2026-11-22')).toEqual({ orders: 1, head: heads['2026-11-22'] })
     const [was] = await linesOf('22')
@@ -88,21 +88,21 @@ describe('the log of orders', () => {
     await expect(verifyDay(store, '2026-11-22')).rejects.toMatchObject({ code: 'ARCHIVE_INVALID', facts: { line } })
   })
 
-  test('a last line that was cut off shows by the head that was kept', async () => {
+  test('a removed last line shows by the head that was kept', async () => {
     const { heads } = await exportOrders(store, [lane, settings], now)
     await writeFile(file('22'), `${(await linesOf('22'))[0]}\n`)
     expect((await verifyDay(store, '2026-11-22')).head).not.toBe(heads['2026-11-22'])
   })
 
-  test('says where orders may have been dropped since the last export', async () => {
+  test('an export names subjects whose orders may be lost since the last export', async () => {
     await exportOrders(store, [lane], at('2026-11-22T09:30:00Z'))
     const full = { ...lane, isFull: true }
     expect((await exportOrders(store, [full, settings], now)).maybeIncomplete).toEqual([lane.id])
-    // The oldest that is kept was there then already.
+    // The oldest kept order is older than the last export.
     expect((await exportOrders(store, [full, settings], now)).maybeIncomplete).toEqual([])
   })
 
-  test('two exports at a time lose no order, and the chain holds', async () => {
+  test('two exports at the same time lose no order, and the chain holds', async () => {
     const ofStream = (n: number): KeptOrders => ({
       ...{ subject: 'stream', id: `s${n}`, isFull: false },
       orders: [{ kind: 'pause', by: 'dora', reason: 'a test', at: at('2026-11-22T11:00:00Z') + n }],
@@ -113,7 +113,7 @@ describe('the log of orders', () => {
     expect(await lastExport(store)).toBe(now + 4)
   })
 
-  test('an export that did not look for all leaves the end of the last one', async () => {
+  test('an incomplete export keeps the end of the last one', async () => {
     await exportOrders(store, [lane], now)
     expect(await exportOrders(store, [settings], undefined)).toMatchObject({ added: 1 })
     expect(await lastExport(store)).toBe(now)
@@ -134,7 +134,7 @@ describe('the log of orders', () => {
     expect((await exportOrders(store, [junk, lane], now)).added).toBe(0)
   })
 
-  test('names what nobody answered for; of a ledger, what was given since the last export that read it counts as missing until it is read', async () => {
+  test('unread subjects are named, and the orders of an unread ledger count as missing until it is read', async () => {
     const unread = { orders: [], isFull: false, unread: true } as const
     const silent = (count: number) =>
       Array.from({ length: count }, (_, index) => ({ ...unread, subject: 'transfer' as const, id: `t${index}` }))
@@ -144,7 +144,7 @@ describe('the log of orders', () => {
     expect((await exportOrders(store, silent(30), now)).maybeIncomplete.slice(-2)).toEqual(['t19', 'and 10 more'])
   })
 
-  test('what is no log of orders is left as it is', async () => {
+  test('a file that is no log of orders is left unchanged', async () => {
     await exportOrders(store, [lane], now)
     await writeFile(file('22'), 'none\n')
     await expect(exportOrders(store, [lane, settings], now)).rejects.toMatchObject({ code: 'ARCHIVE_INVALID' })
@@ -152,7 +152,7 @@ describe('the log of orders', () => {
   })
 })
 
-test('the archive is late after half of the retention, and about to lose after nine tenths', () => {
+test('the archive is late after half of the retention, and losing after nine tenths', () => {
   const behind = (hours: number) => freshnessOf({ through: new Date(now - hours * 3_600_000).toISOString() }, 72, now).state
   expect([0, 35.9, 36, 64, 65, 100].map(behind)).toEqual(['fresh', 'fresh', 'late', 'late', 'losing', 'losing'])
   expect(freshnessOf(undefined, 72, now)).toMatchObject({ state: 'losing', behindHours: 72 })

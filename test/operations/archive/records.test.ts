@@ -20,7 +20,7 @@ const result = {
 }
 
 describe('the line of a closed transfer', () => {
-  test('has what it ended with', () => {
+  test('the line of a closed transfer has its result', () => {
     expect(transferRecord(run, { transfer, result })).toEqual({
       ...{ ...base, startedAt: run.startedAt, closedAt: run.closedAt, transfer, outcome: 'delivered', rounds: 1, nonce: 7 },
       delivery: { ours: true, txHash: '0x1', gasPaidWei: '21' },
@@ -30,12 +30,12 @@ describe('the line of a closed transfer', () => {
     })
   })
 
-  test('has every transaction that was signed for it, with its hash, fee and fate; lines of earlier releases have none', () => {
+  test('the line of a closed transfer has every signed transaction with hash, fee and fate', () => {
     const told = { ...{ lane: 'evm-1:0xa', nonce: 7, round: 1, kind: 'call' }, maxFee: '2', tip: '1' }
     const transactions = [
       { ...told, hash: '0x0', fate: 'replaced', at },
       { ...told, hash: '0x1', maxFee: '3', fate: 'mined', gasPaid: '21', at },
-      // Recorded in the ledger, and never told.
+      // Recorded in the ledger, and never reported.
       { ...told, nonce: 8, round: 2, fate: 'dropped' },
       { ...told, nonce: '9' },
     ]
@@ -52,7 +52,7 @@ describe('the line of a closed transfer', () => {
     expect(transferRecord(run, { transfer, result })).not.toHaveProperty('transactions')
   })
 
-  test('is without the entries of its lists that are of another shape', () => {
+  test('the line of a closed transfer lacks entries of its lists with another shape', () => {
     const mixed = {
       ...result,
       tried: [null, ...result.tried, {}],
@@ -76,28 +76,28 @@ describe('the line of a closed transfer', () => {
     expect(record).toEqual({ ...base, startedAt: run.startedAt, closedAt: run.closedAt, invalid: true })
   })
 
-  test('of fields that are of another type has the others', () => {
+  test('a line lacks only the fields of another type', () => {
     const odd = { ...result, tried: 'x', orders: {}, timeline: null, delivery: 5, cancelledBy: [1], nonce: '7', lane: {} }
     expect(transferRecord(run, { transfer: { message: 'AQ==' }, result: odd })).toEqual({
       ...{ ...base, startedAt: run.startedAt, closedAt: run.closedAt, outcome: 'delivered', rounds: 1 },
     })
   })
 
-  test('of a result that cannot be read says why; one of a run without a result does not', () => {
+  test('a line has the reason why its result is unreadable, but none for a run without a result', () => {
     const unreadable = transferRecord(run, { transfer, result: undefined, unreadable: 'ENCRYPTION_KEY_UNKNOWN' })
     expect(unreadable).toMatchObject({ transfer, unreadable: 'ENCRYPTION_KEY_UNKNOWN' })
     expect(unreadable).not.toHaveProperty('invalid')
     expect(transferRecord({ ...run, execution: 'TERMINATED' }, { transfer, result: undefined })).not.toHaveProperty('invalid')
   })
 
-  test('that is too long is without its lists, and then without its texts', () => {
+  test('a line that is too long lacks its lists, and if need be its texts', () => {
     const long = 'x'.repeat(2_000_000)
     const lists = transferRecord(run, { transfer, result: { ...result, timeline: [{ at, state: 'delivered', note: long }] } })
     expect(lists).toMatchObject({ transfer, outcome: 'delivered', nonce: 7, shortened: true })
     expect(lists).not.toHaveProperty('orders')
     const texts = transferRecord(run, { transfer: { ...transfer, extra: long }, result: { ...result, reason: long } })
     expect(texts).toEqual({ ...base, startedAt: run.startedAt, closedAt: run.closedAt, outcome: 'delivered', shortened: true })
-    // The longest message that is taken fits, with its lists.
+    // The longest message fits, with its lists.
     const message = Buffer.alloc(200_000).toString('base64')
     expect(transferRecord(run, { transfer: { ...transfer, message }, result })).toMatchObject({ transfer: { message }, orders: [{}] })
     expect(message.length).toBeLessThan(longestRecord)
@@ -110,7 +110,7 @@ describe('the lines of ten minutes', () => {
     ...more,
   })
 
-  test('are those of runs that are not there, and of one that could not be read and can be now', () => {
+  test('a slice gets lines of missing runs, and of runs that have become readable', () => {
     const unreadable = line('r2', { unreadable: 'ENCRYPTION_KEY_UNKNOWN' })
     const archived = [line('r1'), unreadable]
     expect(newOnes(archived, [line('r1'), unreadable, line('r3')]).map(({ runId }) => runId)).toEqual(['r3'])
@@ -118,7 +118,7 @@ describe('the lines of ten minutes', () => {
     expect(newOnes([...archived, line('r2')], [line('r2')])).toEqual([])
   })
 
-  test('are short once there are so many that they would be no string any more', () => {
+  test('a slice gets short lines once it is nearly too long for a string', () => {
     const was = JSON.stringify(line('r1'))
     const text = sliceText([was], [line('r2'), line('r3')], was.length * 2)
     const lines = text.trim().split('\n')

@@ -11,7 +11,7 @@ const text = '{"id":"a:ü","n":"1"}\n'
 const append = (store: ArchiveStore, name: string, line: string) =>
   updateText(store, name, (was) => `${[...linesOf(was), line].join('\n')}\n`)
 
-/** Both kinds must hold it. */
+/** Holds for both kinds of store. */
 async function expectNoLostUpdate(store: ArchiveStore) {
   expect(await store.put('a/b.jsonl', 'old', undefined)).toBe(true)
   const old = await store.get('a/b.jsonl')
@@ -26,7 +26,7 @@ async function expectNoLostUpdate(store: ArchiveStore) {
 }
 
 describe('an archive in a folder', () => {
-  test('has what was written last, whole, for its user alone; what was never written is not there', async () => {
+  test('a folder has the last text, readable only for its user, and no text that was never written', async () => {
     const dir = temporaryFolder()
     const store = createArchiveStore({ kind: 'directory', path: join(dir, 'kept') })
     expect(await store.get('a/b.jsonl')).toBeUndefined()
@@ -38,13 +38,13 @@ describe('an archive in a folder', () => {
       ['', 'a', 'a/b.jsonl'].map(async (path) => ((await stat(join(dir, 'kept', path))).mode & 0o777).toString(8)),
     )
     expect(modes).toEqual(['700', '700', '600'])
-    // A file in the place of the folder.
+    // A file instead of the folder.
     const blocked = createArchiveStore({ kind: 'directory', path: join(dir, 'kept', 'a', 'b.jsonl') })
     await expect(blocked.put('c.jsonl', text, undefined)).rejects.toMatchObject({ code: 'ARCHIVE_UNAVAILABLE' })
     await expect(blocked.get('c.jsonl')).rejects.toMatchObject({ code: 'ARCHIVE_UNAVAILABLE' })
   })
 
-  test('two who write at a time do not overwrite each other; a lock that a crash left is removed once it is old', async () => {
+  test('two writers to a folder overwrite nothing, and the old lock of a crash is removed', async () => {
     const dir = temporaryFolder()
     const store = createArchiveStore({ kind: 'directory', path: dir })
     await expectNoLostUpdate(store)
@@ -71,7 +71,7 @@ describe('an archive in a bucket', () => {
   })
   afterEach(() => void vi.unstubAllEnvs())
 
-  test('has what was written last; every request is signed, with the hash of its body', async () => {
+  test('a bucket has the last text, and every request is signed with the hash of its body', async () => {
     expect(await store().get('a/b.jsonl')).toBeUndefined()
     await store().put('a/b.jsonl', 'old', undefined)
     await store().put('a/b.jsonl', text, await store().get('a/b.jsonl'))
@@ -92,14 +92,14 @@ describe('an archive in a bucket', () => {
     expect([s3.seen.length, s3.objects.size]).toEqual([2, 0])
   })
 
-  test('two who write at a time do not overwrite each other; one whose answer was lost does not write twice', async () => {
+  test('two writers to a bucket overwrite nothing, and a lost answer leads to no second write', async () => {
     await expectNoLostUpdate(store())
     s3.lost.push(true)
     await append(store(), 'a/b.jsonl', 'new')
     expect((await store().get('a/b.jsonl'))?.text).toBe(`${text}new\n`)
   })
 
-  test('a store that is busy is asked again, a few times', async () => {
+  test('a busy bucket is asked a few times', async () => {
     s3.failures.push(503, 500)
     await store().put('a.jsonl', text, undefined)
     expect([s3.seen.length, s3.objects.size]).toEqual([3, 1])

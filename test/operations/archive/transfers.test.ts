@@ -16,7 +16,7 @@ const ago = (hours: number) => Date.parse('2026-11-22T12:00:00Z') - hours * hour
 const iso = (at: number) => new Date(at).toISOString()
 
 /**
- * A client whose server has these closed runs, by the hours since their end; of what they were for nothing can be read.
+ * A client whose server has these closed runs, by the hours since their end. Their inputs and results are unreadable.
  */
 function clientWith(hours: readonly number[]) {
   const client = createTemporalClient(Connection.lazy(), 'default', { codec: createEncryptionCodec(undefined) })
@@ -59,7 +59,7 @@ describe('the archive of transfers', () => {
     store = createArchiveStore({ kind: 'directory', path: dir })
   })
 
-  test('goes on, after a pass that began later, where it ended before that one', async () => {
+  test('after a pass that began late, the archive goes on where it ended before', async () => {
     await setProgress(ago(10))
     const client = clientWith([0.5, 5, 9])
     const late = await archiveTransfers(client, store, { since: ago(1), ordersThrough: ago(10), oldest, now })
@@ -72,7 +72,7 @@ describe('the archive of transfers', () => {
     expect([await archived(), await progress(), next.leftOut]).toEqual([['run-0.5', 'run-5', 'run-9'], iso(ago(0)), undefined])
   })
 
-  test('an empty one has no end after a pass that began later than all that Temporal has', async () => {
+  test('an empty archive has no end after a pass that began after every run of Temporal', async () => {
     const client = clientWith([0.5, 5, 71])
     const late = await archiveTransfers(client, store, { since: ago(1), ordersThrough: 0, oldest, now })
     expect([await archived(), late.through, late.leftOut]).toEqual([['run-0.5'], undefined, true])
@@ -91,13 +91,13 @@ describe('the archive of transfers', () => {
     expect([done.leftOut, done.through, await progress()]).toEqual([undefined, iso(ago(0)), iso(ago(0))])
   })
 
-  test('one that fell behind the retention goes on with what Temporal still has', async () => {
+  test('an archive that fell behind the retention goes on with the runs that Temporal still has', async () => {
     await setProgress(ago(100))
     const done = await archiveTransfers(clientWith([70]), store, { ordersThrough: ago(100), oldest, now })
     expect([done.leftOut, await archived(), await progress()]).toEqual([undefined, ['run-70'], iso(ago(0))])
   })
 
-  test('two passes at a time, which see different runs, lose none and write none twice', async () => {
+  test('two passes at the same time with different runs lose none and write none twice', async () => {
     const options = { since: ago(6), ordersThrough: 0, oldest: ago(6), now }
     const [some, others] = [clientWith([0.5, 0.51, 0.52, 5]), clientWith([0.52, 0.53, 0.54, 4.99, 5])]
     let other: Promise<unknown> | undefined

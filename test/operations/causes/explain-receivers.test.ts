@@ -23,7 +23,7 @@ describe('receivers of notifications', () => {
   const ordered = { at: at - 5_000, why: 'ordered', by: 'ann', reason: 'it is moved' } as const
 
   test.each<[string, string | undefined, string, ReceiverFacts]>([
-    ['is told', undefined, '', one({})],
+    ['is notified', undefined, '', one({})],
     ['says that it wants no more', 'RECEIVER_GONE', '410', one({ disabled: gone })],
     ['is disabled', 'RECEIVER_DISABLED', 'by ann: it is moved', one({ disabled: ordered })],
     ['does not answer', 'RECEIVER_FAILING', '3 times: no connection', one({ failure, recordedAt: at - 3_600_000 })],
@@ -48,7 +48,7 @@ describe('receivers of notifications', () => {
     for (const { next } of rows) expect(next.join()).not.toContain('<receiver>')
   })
 
-  test('tells how many notifications wait, the oldest, and when that was recorded; nothing where the ledger has nobody', () => {
+  test('a receiver has its waiting notifications, the oldest and their time; without a ledger it has no row', () => {
     const receivers = [one({ unsent: [unsent(2)] }, { waiting: 7 })]
     expect(causes({ receivers })).toMatchObject([
       { code: 'RECEIVER_FAILING', count: 7, oldest: '2026-11-22T11:58:30.000Z', asOf: '2026-11-22T11:59:40.000Z' },

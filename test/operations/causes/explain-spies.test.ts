@@ -13,7 +13,7 @@ function of(changes: Partial<StreamState>, more: Partial<Facts> = {}) {
   return explain(facts({ streams: [{ stream, state: read(state) }], ...more }), config)
 }
 
-test('a spy that told none of two messages; one alone may be lost on its way, and one that is away cannot tell any', () => {
+test('a spy is silent if two messages came without it: one may be lost, or the spy away', () => {
   const spies = [{ address: 'spy:1', bridge, asOf: at, kept: 0, unknownSets: 0 }]
   const missedBySpy = { from: '3', to: '7', since: at - 60_000 }
   expect(of({ missedBySpy }, { spies })).toMatchObject([
@@ -23,7 +23,7 @@ test('a spy that told none of two messages; one alone may be lost on its way, an
   expect(of({ missedBySpy }, { spies: [{ ...spies[0]!, problem: 'ECONNREFUSED' }] })).toMatchObject([{ code: 'SPY_UNAVAILABLE' }])
 })
 
-test('a number whose message is here and that we have not started is never one that nobody has signed', () => {
+test('a number whose message was received is never shown as a number without signatures', () => {
   const gap = { from: '3', to: '3', at: at - 60_000, state: 'unstarted', code: 'NODE_UNAVAILABLE', chain: 'bsc' } as const
   const dead = chain({ nodes: nodes(undefined) })
   expect(of({ gaps: [gap], next: '4' }).map(({ code }) => code)).toEqual(['GAP_UNSTARTED'])

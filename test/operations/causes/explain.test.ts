@@ -20,12 +20,12 @@ function streamState(changes: Partial<StreamState>) {
   return [{ stream, state: read(state) }]
 }
 
-test('where all is well there is no cause', () => {
+test('a healthy deployment has no cause', () => {
   expect(causes({})).toEqual([])
   expect(isStuck([])).toBe(false)
 })
 
-test('one row for each cause, not for each transfer, with how many it holds up, the oldest first', () => {
+test('a cause has one row with the number of transfers that it holds up, the oldest first', () => {
   const held = [1, 2, 3, 4].map((one) => transfer(`t${one}`, { code: 'HALTED', startedAt: at - one * 1_000 }))
   const [row, ...others] = causes({ settings: read({ ...noSettings, halts: [halt({ targetChain: 'bsc' })] }), transfers: held })
   expect(others).toEqual([])
@@ -42,7 +42,7 @@ test('one row for each cause, not for each transfer, with how many it holds up, 
   })
 })
 
-test('the most harmful cause first; of one kind the one that holds up most', () => {
+test('causes are sorted by harm, then by the number of transfers that they hold up', () => {
   const [paused, gap] = [
     { kind: 'operator', reason: 'keys', by: 'ann' } as const,
     { from: '3', to: '4', state: 'held', at: at - 60_000 } as const,
@@ -64,7 +64,7 @@ test('the most harmful cause first; of one kind the one that holds up most', () 
   ])
 })
 
-test('what a cause explains has no row of its own; a parked transfer is explained by none of them', () => {
+test('transfers that a cause explains have no row of their own, and parked ones always have', () => {
   const stuck = [
     transfer('a', { code: 'LANE_NONE' }),
     transfer('b', { state: 'broadcasting', lane }),
@@ -80,12 +80,12 @@ test('what a cause explains has no row of its own; a parked transfer is explaine
 })
 
 describe('chains and nodes', () => {
-  test('no node answers: one row for the chain, none for its nodes', () => {
+  test('a chain without an answering node has one row, and its nodes have none', () => {
     const rows = causes({ chains: [chain({ nodes: nodes(undefined, undefined) })], transfers: [transfer('a', { state: 'admitting' })] })
     expect(rows.map(({ code, count, where }) => [code, count, where])).toEqual([['CHAIN_UNREACHABLE', 1, { kind: 'chain', id: 'bsc' }]])
     expect(rows[0]?.what).toContain('connect ECONNREFUSED')
   })
-  test('one of three away, and one that lags; two of three away', () => {
+  test('nodes that are away or lag have rows; two of three away leave no majority', () => {
     expect(codes({ chains: [chain({ nodes: nodes(head, undefined, head) })] })).toEqual(['NODE_DOWN'])
     expect(codes({ chains: [chain({ nodes: nodes(head, { ...head, height: 900 }, head) })] })).toEqual(['NODE_LAGS'])
     expect(codes({ chains: [chain({ nodes: nodes(head, { ...head, height: 900 }) })] })).toEqual(['NODE_LAGS'])
@@ -95,18 +95,18 @@ describe('chains and nodes', () => {
       'NODE_DOWN',
     ])
   })
-  test('a disabled node is silent in the majority, and no node that is down', () => {
+  test('a disabled node counts as silent in the majority, and not as down', () => {
     const [first, second] = nodes(head, undefined)
     const disabled = { ...second!, isDisabled: true, head: undefined }
     const { head: _, ...silent } = disabled
     expect(codes({ chains: [chain({ nodes: [first!, silent] })] })).toEqual(['CHAIN_WITHOUT_MAJORITY'])
   })
-  test('a node of another network', () => {
+  test('a node of another network is shown as such', () => {
     const [first, second] = nodes(head, undefined)
     const wrong = { ...second!, head: unread('CHAIN_ID_MISMATCH') }
     expect(codes({ chains: [chain({ nodes: [first!, wrong, { ...first!, node: 'node-3' }] })] })).toEqual(['NODE_WRONG_NETWORK'])
   })
-  test('no new block, and none that becomes final', () => {
+  test('a chain without new blocks, and one without new final blocks, have stalled', () => {
     expect(causes({ chains: [chain({ nodes: nodes({ ...head, at: at - 31_000 }) })] })).toMatchObject([
       { code: 'CHAIN_STALLED', since: '2026-11-22T11:59:29.000Z' },
     ])
@@ -131,7 +131,7 @@ describe('lanes', () => {
   ] as const)('%s', (code, state) => {
     expect(of(state)).toEqual([code])
   })
-  test('a pause is as old as its order', () => {
+  test('a paused lane shows the time of the order', () => {
     const orders = [{ kind: 'pause', by: 'ann', reason: 'a look', at: at - 5_000 }]
     const [row] = causes({
       lanes: [laneFacts({ ledger: read(ledger({ paused: { kind: 'operator', reason: 'a look', by: 'ann' }, orders })) })],
@@ -139,19 +139,19 @@ describe('lanes', () => {
     expect(row).toMatchObject({ since: '2026-11-22T11:59:55.000Z', what: 'The lane is paused by ann: a look' })
     expect(row?.next.at(-1)).toBe(`portage lane resume ${lane} --reason "<text>"`)
   })
-  test('an empty account by its node, whatever the ledger was told; a funded one by its node, too', () => {
+  test('the balance of a node decides whether a lane has funds, not the state of the ledger', () => {
     const empty = chain({ balances: new Map([['0x52908400098527886e0f7030069857d2e4169ee7', '0']]) })
     expect(of({}, { chains: [empty] })).toEqual(['LANE_FUNDS'])
     expect(of({ broke: { detail: 'balance 0 wei', cost: '100' } })).toEqual([])
   })
-  test('the lowest nonce is below the base fee, or there for long', () => {
+  test('the lowest nonce of a lane is stuck below the base fee, or if it was given long ago', () => {
     const attempt = { kind: 'call', gasLimit: '21000', maxFee: '2000000000', tip: '1' } as const
     const entry = { nonce: 5, grantedTo: 'a', maybeSent: true, sinceBlock: 995, claimedBlock: 1_000, attempts: [attempt] }
     expect(of({ next: 6, entries: { 5: entry } })).toEqual([])
     expect(of({ next: 6, entries: { 5: { ...entry, sinceBlock: 900 } } })).toEqual(['NONCE_STUCK'])
     expect(of({ next: 6, entries: { 5: { ...entry, attempts: [{ ...attempt, maxFee: '900000000' }] } } })).toEqual(['FEE_LIMIT_REACHED'])
   })
-  test('no process with its key: nobody polls, or tasks lie there and the ledger hears nothing', () => {
+  test('a lane has no worker if no process polls, or if tasks wait and its ledger gets no message', () => {
     const observed = { ...ledger().observed!, at: at - 20_000 }
     const untaken = { asOf: at, value: { isPolled: true, waiting: 3, waitingMs: 9_000 } }
     expect(codes({ lanes: [laneFacts({ queue: unpolled })] })).toEqual(['LANE_WITHOUT_WORKER'])
@@ -161,7 +161,7 @@ describe('lanes', () => {
 })
 
 describe('workers and Temporal', () => {
-  test('a Temporal that is away is one row; the nodes are told all the same', () => {
+  test('an unreachable Temporal is one row, and the nodes of chains are still shown', () => {
     const away = unread('TEMPORAL_UNAVAILABLE')
     const dead = { temporal: away, settings: away, ledger: { queue: away, asked: 0, answered: 0 }, chainWorkers: new Map(), lanes: [] }
     const spies = [{ address: 'spy:1', bridge, asOf: at, kept: 7, unknownSets: 0 }]
@@ -171,7 +171,7 @@ describe('workers and Temporal', () => {
       ['CHAIN_UNREACHABLE', 0],
     ])
   })
-  test('nobody serves the queue ledger: what its workflows cannot tell is no row of its own', () => {
+  test('without a worker of the queue ledger its silent workflows have no rows of their own', () => {
     const silent = laneFacts({ ledger: unread('LANE_UNREACHABLE') })
     const rows = causes({
       ledger: { queue: unpolled, asked: 2, answered: 0 },
@@ -181,17 +181,17 @@ describe('workers and Temporal', () => {
     })
     expect(rows.map(({ code, count }) => [code, count])).toEqual([['LEDGER_WITHOUT_WORKER', 1]])
   })
-  test('one ledger of several that does not answer', () => {
+  test('a single ledger that does not answer has its own row', () => {
     expect(codes({ lanes: [laneFacts({ ledger: unread('LANE_UNREACHABLE') })] })).toEqual(['LANE_UNREACHABLE'])
   })
-  test('pollers of killed processes are listed for a while: the transfers that do not answer tell first', () => {
+  test('transfers that do not answer show a missing worker, although killed pollers are still listed', () => {
     const polled = facts().ledger.queue
     const of = (asked: number, answered: number) => codes({ chainWorkers: new Map([['bsc', { queue: polled, asked, answered }]]) })
     expect(of(0, 0)).toEqual([])
     expect(of(2, 0)).toEqual(['CHAIN_WITHOUT_WORKER'])
     expect(of(2, 1)).toEqual([])
   })
-  test('a workflow whose task fails', () => {
+  test('a workflow whose task fails again and again is shown', () => {
     expect(causes({ failing: [{ workflow: 'settings', tries: 4, since: at - 8_000 }] })).toMatchObject([
       {
         code: 'WORKFLOW_FAILING',
@@ -200,7 +200,7 @@ describe('workers and Temporal', () => {
       },
     ])
   })
-  test('what did not answer is a cause', () => {
+  test('a part that did not answer is a cause', () => {
     const [{ error }] = [unread('TEMPORAL_UNAVAILABLE')]
     expect(codes({ unread: [{ what: 'the transfers', asOf: at, error }] })).toEqual(['UNREAD'])
   })
@@ -208,7 +208,7 @@ describe('workers and Temporal', () => {
 
 describe('streams', () => {
   const of = (changes: Partial<StreamState>, more: Partial<Facts> = {}) => causes({ streams: streamState(changes), ...more })
-  test('gaps by their reason, one row each; one of a moment is none', () => {
+  test('gaps have one row for each reason, and a gap of a moment has none', () => {
     const gap = (from: string, to: string, state: 'held' | 'unobserved', age = 60_000) => ({ from, to, state, at: at - age })
     const gaps = [gap('2', '4', 'unobserved'), gap('6', '6', 'held'), gap('8', '8', 'unobserved', 90_000), gap('9', '9', 'held', 1_000)]
     expect(of({ gaps, next: '10' })).toMatchObject([
@@ -216,7 +216,7 @@ describe('streams', () => {
       { code: 'GAP_HELD', count: 1 },
     ])
   })
-  test('paused, forked', () => {
+  test('a paused stream and a forked one are shown', () => {
     const paused = { by: 'ann', reason: 'an upgrade', at: at - 1_000 }
     expect(of({ paused })).toMatchObject([
       { code: 'STREAM_PAUSED', what: 'The stream is paused by ann: an upgrade', since: '2026-11-22T11:59:59.000Z' },
@@ -239,7 +239,7 @@ describe('streams', () => {
     expect(named('native-bridge:bsc:ethereum')).toMatchObject([{ code: 'STREAM_WITHOUT_SOURCE' }])
     expect(named('wormhole-token-bridge:2:00')).toMatchObject([{ code: 'STREAM_WITHOUT_SOURCE' }])
   })
-  test('a cursor that is far behind, unless its target is away', () => {
+  test('a cursor that is far behind is shown, unless the target chain is away', () => {
     const native = 'native-bridge:ethereum:bsc'
     const state = {
       ...initialStream({ stream: native, origin: '1/0', first: '1', start: 1, maxOpen: 9 }),
@@ -253,7 +253,7 @@ describe('streams', () => {
 })
 
 describe('transfers', () => {
-  test('by code and route where they wait, by code where they are parked; an unknown code is no code', () => {
+  test('waiting transfers are grouped by code and route, parked ones by code; an unknown code is left out', () => {
     const rows = causes({
       transfers: [
         transfer('a', { code: 'BRIDGE_BUDGET' }),
@@ -270,13 +270,13 @@ describe('transfers', () => {
       ['TRANSFERS_WAIT', 1, 'wormhole-token-bridge:ethereum:bsc'],
     ])
   })
-  test('too long in one state, by the time at which they came into it', () => {
+  test('transfers are slow by the time at which they came into their state', () => {
     const of = (age: number) => codes({ transfers: [transfer('a', { state: 'admitting', inStateSince: at - age })] })
     expect(of(30_000)).toEqual([])
     expect(of(61_000)).toEqual(['TRANSFERS_SLOW'])
     expect(codes({ transfers: [transfer('a', { state: 'admitting' })] })).toEqual([])
   })
-  test('declined by the deny-list: told, and nothing that stands', () => {
+  test('transfers that the deny-list declined are a note, and nothing is stuck', () => {
     const denied = [{ kind: 'recipient', value: '0xab', by: 'ann', reason: 'sanctions', at: at - 1_000 }] as const
     const rows = causes({
       settings: read({ ...noSettings, denied }),
@@ -304,7 +304,7 @@ test('every answer fits the schema of the API', () => {
   expect(causeReportSchema.parse({ asOf: new Date(at).toISOString(), stuck: isStuck(rows), causes: rows }).causes).toEqual(rows)
 })
 
-test('commands have their values; what nobody knows stays in <…>', () => {
+test('commands have their values, and unknown values stay in <…>', () => {
   expect(commandsOf('LANE_FUNDS', { lane, 'other lane': 'evm-1:0xaa' })).toEqual([
     `portage lane show ${lane}`,
     `portage lane top-up ${lane} --from evm-1:0xaa --amount <wei> --wait`,

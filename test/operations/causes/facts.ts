@@ -9,7 +9,7 @@ export const lane = 'evm-1397:0x52908400098527886e0f7030069857d2e4169ee7'
 const address = '0x52908400098527886e0f7030069857d2e4169ee7'
 
 /**
- * What `explain` reads of a config: one chain with one lane, a native route to it, and a token bridge without a node.
+ * The parts of a config that `explain` reads: a chain with a lane, a native route, and a bridge without a node.
  */
 export const config = {
   chains: {
@@ -41,7 +41,7 @@ export function chain(changes: Partial<ChainFacts> = {}): ChainFacts {
   return { chain: 'bsc', blockTimeMs: 1_000, nodes: [node], balances: new Map([[address, '5000000000000000000']]), ...changes }
 }
 
-/** Several nodes, each with its head, or without an answer. */
+/** Several nodes, each with its head or without an answer. */
 export function nodes(...heads: readonly (NodeHead | undefined)[]): ChainFacts['nodes'] {
   return heads.map((one, index) => ({
     ...{ node: `node-${index + 1}`, use: 'all' as const, added: false, isDisabled: false },
@@ -74,7 +74,7 @@ export function transfer(id: string, changes: Partial<TransferFacts> = {}): Tran
   }
 }
 
-/** A deployment in which all is well. */
+/** A healthy deployment. */
 export function facts(changes: Partial<Facts> = {}): Facts {
   const served = { queue: polled, asked: 1, answered: 1 }
   return {

@@ -6,7 +6,7 @@ import { chain, config, facts, lane, laneFacts, ledger, nodes, read } from './fa
 const observedAt = '2026-11-22T11:00:00.000Z'
 const row = { lane, chain: 'bsc', status: 'active', balance: '7', observedAt }
 
-test('a lane has the balance that a node shows now; where none answers, the old one with its age, and it is not called active', () => {
+test('a lane has the balance of a node; without one it has the old balance with its age, and is not active', () => {
   expect(readingOf(row, chain())).toMatchObject({ status: 'active', balance: '5000000000000000000', balanceAt: '2026-11-22T12:00:00.000Z' })
   const dead = chain({ nodes: nodes(undefined), balances: new Map() })
   expect(readingOf(row, dead)).toMatchObject({
@@ -22,7 +22,7 @@ test('a lane has the balance that a node shows now; where none answers, the old 
   })
 })
 
-test('a nonce that a lane gives after it had nothing to do for a hundred blocks is not stuck', () => {
+test('a nonce that a lane gives after a hundred idle blocks is not stuck', () => {
   const attempt = { kind: 'call', gasLimit: '21000', maxFee: '2000000000', tip: '1' } as const
   const entry = { nonce: 5, grantedTo: 'a', maybeSent: true, sinceBlock: 900, claimedBlock: 900, attempts: [attempt] }
   const codes = (height: number) => {

@@ -23,7 +23,7 @@ const folder = temporaryFolder()
 let server: SmallServer
 let good = ''
 let expired = ''
-/** The list of tokens, as the settings have it. */
+/** The list of tokens in the settings. */
 let tokens: IssuedToken[] | undefined
 let log = ''
 beforeAll(async () => {
@@ -59,7 +59,7 @@ interface Ask {
 
 async function ask({ of = server, path = '/decode', method = 'POST', headers = {}, body = '' }: Ask) {
   const sent = request({ port: of.port, host: '127.0.0.1', path, method, headers: { 'content-type': 'application/json', ...headers } })
-  // The server may close before it has taken all of a body that it refuses.
+  // The server may close before it has read a body that it refuses.
   sent.on('error', () => {})
   sent.end(body)
   const [response] = await once(sent, 'response')
@@ -75,11 +75,11 @@ const json = (payloads: readonly Payload[]) => {
   return JSON.stringify({ payloads: payloads.map((one) => ({ metadata: metadata(one), data: base64(one.data) })) })
 }
 const plain = (value: unknown) => defaultPayloadConverter.toPayload(value)
-const secret = { recipient: 'told to nobody' }
+const secret = { recipient: 'a secret' }
 const sealed = async (value: unknown = secret) => codec.encode([plain(value)], { type: 'workflow', namespace: 'default', workflowId: 'x' })
 
 describe('POST /decode', () => {
-  test('decrypts for any token; what is plain, or of another key, stays as it is', async () => {
+  test('the codec server decrypts for any token, and leaves plain and foreign payloads unchanged', async () => {
     const other = await createEncryptionCodec(encryption('two')).encode([plain(1)])
     const body = json([...(await sealed()), plain('plain'), ...other])
     const answer = await ask({ headers: bearer(good), body })
@@ -89,7 +89,7 @@ describe('POST /decode', () => {
     expect(log).toContain('"payloads":3,"unreadable":1')
   })
 
-  test('without a good token decrypts nothing', async () => {
+  test('the codec server decrypts nothing without a valid token', async () => {
     const body = json(await sealed())
     const stranger = temporaryFolder()
     const foreign = await makeToken({ dataFolder: stranger })
@@ -103,7 +103,7 @@ describe('POST /decode', () => {
     for (const path of [`/decode?token=${good}`, `/decode?access_token=${good}`]) expect((await ask({ path, body })).status).toBe(401)
   })
 
-  test('refuses a revoked token, and every token as long as it is not known which are revoked', async () => {
+  test('the codec server refuses revoked tokens, and all tokens while the list is unknown', async () => {
     const [, claims = ''] = good.split('.')
     const { jti } = JSON.parse(Buffer.from(claims, 'base64url').toString()) as { jti: string }
     tokens = [{ jti, revoked: { by: 'a', reason: 'b', at: 1 } }]
@@ -121,7 +121,7 @@ describe('POST /decode', () => {
     },
   )
 
-  test('answers the pages of the configured Web UI, and no other page', async () => {
+  test('the codec server answers pages of the configured Web UI, and no others', async () => {
     const asks = { 'access-control-request-method': 'POST', 'access-control-request-headers': 'authorization,content-type,x-namespace' }
     const allowed = await ask({ method: 'OPTIONS', headers: { origin: ui, ...asks } })
     expect(allowed).toMatchObject({
@@ -135,7 +135,7 @@ describe('POST /decode', () => {
     })
     const answer = await ask({ headers: { ...bearer(good), origin: ui }, body: json(await sealed()) })
     expect([answer.status, answer.headers['access-control-allow-origin']]).toEqual([200, ui])
-    // A refusal, too, is for the page to read.
+    // The page can read a refusal, too.
     expect((await ask({ headers: { origin: ui }, body: '' })).headers['access-control-allow-origin']).toBe(ui)
     for (const origin of ['http://evil.example', 'https://ui.example:8233', 'http://ui.example', 'null', `${ui}.evil.example`]) {
       for (const method of ['OPTIONS', 'POST']) {
@@ -146,7 +146,7 @@ describe('POST /decode', () => {
     }
   })
 
-  test('refuses what is no request of payloads, and quotes nothing of it', async () => {
+  test('the codec server refuses malformed requests, and quotes nothing of them', async () => {
     const marked = 'a-secret-by-mistake'
     for (const body of [
       '',
@@ -165,21 +165,21 @@ describe('POST /decode', () => {
     expect(form.status).toBe(415)
   })
 
-  test('reads no more than 8 MiB', async () => {
+  test('the codec server reads at most 8 MiB', async () => {
     const fits = json(await sealed('x'.repeat(4 * 1024 * 1024)))
     expect((await ask({ headers: bearer(good), body: fits })).status).toBe(200)
-    // The connection ends with the answer: who is still sending then may find it cut off before he reads that.
+    // The connection ends with the answer: a client that still sends may not get to read it.
     const tooLong = (bytes: number) =>
       ask({ headers: bearer(good), body: Buffer.alloc(bytes, ' ') }).then(
         ({ status }) => status,
         (error: NodeJS.ErrnoException) => error.code,
       )
-    // Ten times nearly as much as all requests together may hold: what is refused is given back.
+    // Ten times nearly the limit of all requests: a refused request frees its share.
     for (let times = 0; times < 10; times++) expect([413, 'ECONNRESET', 'EPIPE']).toContain(await tooLong(8 * 1024 * 1024 + 1))
     expect((await ask({ headers: bearer(good), body: fits })).status).toBe(200)
   })
 
-  test('is the only thing that it does with payloads', async () => {
+  test('the codec server has no other path for payloads', async () => {
     for (const path of ['/encode', '/decode/', '//decode', '/v1/decode', '/__proto__'])
       expect([path, (await ask({ path, headers: bearer(good), body: json([plain(1)]) })).status]).toEqual([path, 404])
     for (const method of ['GET', 'PUT', 'DELETE', 'PATCH', 'HEAD']) expect((await ask({ method, headers: bearer(good) })).status).toBe(405)
@@ -195,23 +195,23 @@ describe('a browser', () => {
       body: new URLSearchParams({ token }).toString(),
     })
 
-  test('signs in with a token, and may then decrypt by the cookie, which no script can read', async () => {
+  test('a browser signs in with a token, and decrypts by a cookie that no script can read', async () => {
     const { status, headers } = await signIn(good)
     const [set = ''] = headers['set-cookie'] ?? []
     expect([status, set]).toEqual([200, expect.stringMatching(/; Path=\/decode; Max-Age=\d{1,4}; HttpOnly; SameSite=Strict$/)])
     const [cookie = ''] = set.split(';')
     const answer = await ask({ headers: { cookie: `a=b; ${cookie}`, origin: ui }, body: json(await sealed()) })
     expect([answer.status, answer.headers['access-control-allow-credentials']]).toEqual([200, 'true'])
-    // A header goes before the cookie.
+    // The header wins over the cookie.
     expect((await ask({ headers: { cookie, ...bearer('x') }, body: json([]) })).status).toBe(401)
   })
 
-  test('behind TLS keeps the cookie to TLS', async () => {
+  test('a browser behind TLS sends the cookie only over TLS', async () => {
     const host = 'codec.example'
     expect((await signIn(good, { host, origin: `https://${host}` })).headers['set-cookie']?.[0]).toMatch(/; Secure$/)
   })
 
-  test('gets no cookie for a bad token, nor by the form of another page', async () => {
+  test('a browser gets no cookie for a bad token, nor by the form of another page', async () => {
     for (const token of ['', 'x', expired]) {
       const { status, headers } = await signIn(token)
       expect([status, headers['set-cookie']]).toEqual([401, undefined])
@@ -227,15 +227,15 @@ describe('a browser', () => {
     }
   })
 
-  test('sees a page without scripts, which no other may frame', async () => {
+  test('a browser sees a page without scripts that no other page can frame', async () => {
     const { headers, text } = await ask({ path: '/', method: 'GET' })
     expect(headers['content-security-policy']).toMatch(/default-src 'none'.*frame-ancestors 'none'/)
     expect(text).not.toMatch(/<script/i)
   })
 })
 
-test('a token of a key that was removed is good no more', async () => {
-  // Of its own: the others' tokens are of the key that goes.
+test('a token of a removed key is refused', async () => {
+  // A folder of its own: the tokens of the other tests are of the key that is removed.
   const dataFolder = temporaryFolder()
   const file = keyFile({ dataFolder })
   const before = await makeToken({ dataFolder })
@@ -244,13 +244,13 @@ test('a token of a key that was removed is good no more', async () => {
   const [old] = (await readKeys(file)) ?? []
   await rotateKeys(file)
   const status = async () => (await ask({ of, headers: bearer(before), body: json([]) })).status
-  // Both keys are good until the old one is taken out.
+  // Both keys are valid until the old one is removed.
   expect(await status()).toBe(200)
   await removeKey(file, old?.kid ?? '')
   await expect.poll(status, { timeout: 40_000 }).toBe(401)
 })
 
-test('nothing of payloads and tokens is logged', async () => {
+test('no payload and no token is logged', async () => {
   await ask({ headers: bearer(good), body: json(await sealed()) })
   await ask({ headers: bearer(`${good}x`), body: json(await sealed()) })
   await ask({ headers: bearer(good), body: json([plain(secret), ...(await sealed())]).replace('"data":"', '"data":"!') })

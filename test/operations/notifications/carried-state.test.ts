@@ -21,7 +21,7 @@ const noList = () => {
 }
 Object.defineProperty(client.workflow, 'list', { value: noList })
 
-/** What the receiver is told of a notification that a notifier carried. */
+/** The notification that a receiver gets if a notifier carried this one. */
 async function told(isSealed: boolean) {
   const stop = new AbortController()
   const taken = new Promise<Readonly<Record<string, unknown>>>((resolve) => {
@@ -53,7 +53,7 @@ async function told(isSealed: boolean) {
   return data
 }
 
-test('what a notifier carries is never told as written by one of us, where whoever reaches Temporal writes such a state', async () => {
+test('a carried notification never claims to be encrypted if strangers can write the state', async () => {
   expect(await told(false)).toMatchObject({ transfer: 'a transfer', proof: 'temporal' })
   expect(await told(true)).toMatchObject({ transfer: 'a transfer', proof: 'encrypted' })
 })

@@ -13,21 +13,20 @@ const attributes = { TransferState: 'delivered', Bridge: 'wormhole-token-bridge'
 const idOf = (sequence: string) => `wormhole-token-bridge:2:${'ee'.repeat(32)}:${sequence}:${'ab'.repeat(8)}`
 
 /**
- * Deliveries and reversals as somebody who reaches Temporal makes them up; those of the form of Portage's runs are
- * three. Returns the ids of the two that are not.
+ * Deliveries and reversals that a stranger with access to Temporal invents. Three have the form of Portage's runs.
+ * Returns the ids of the two others.
  * @param delivered a transfer @param parked another, which is not delivered
  */
 async function forgeRuns(client: Client, delivered: string, parked: string): Promise<readonly string[]> {
   const forge = (id: string, queue: string, target: string, input: unknown = {}) =>
     forgeRun(client, { type: 'transfer', id, queue, input, result: { id, state: 'delivered' } }, { ...attributes, TargetChain: target })
-  // An id of his own; a queue that is not that of the target; a message whose id is another.
+  // An own id; the queue of another chain; a message with another id.
   const junk = ['x:2:junk', idOf('1')] as const
   await forge(junk[0], 'chain:forged-1', 'forged-1')
   await forge(junk[1], 'chain:forged-2', 'bsc')
   const message = { bridge: 'wormhole-token-bridge', sourceChain: 'ethereum', digest: `0x${'cd'.repeat(32)}`, sequence: '1' }
   await forge(idOf('2'), 'chain:forged-3', 'forged-3', { transfer: message })
-  // Of a run that never was, and of one that never delivered. They end by themselves, in the process that serves the
-  // ledgers.
+  // For a run that never existed, and for one that never delivered. They end in the process that serves the ledgers.
   const reverse = (transfer: string, run: string) =>
     client.workflow.execute('reversal', {
       ...{ workflowId: reversalId({ transfer, run }), taskQueue: ledgerQueue, args: [{ transfer, run }] },
@@ -35,13 +34,13 @@ async function forgeRuns(client: Client, delivered: string, parked: string): Pro
     })
   await reverse(delivered, randomUUID())
   await reverse(parked, (await client.workflow.getHandle(parked).describe()).runId)
-  // Else it would be told as one that is parked.
+  // Otherwise its parking would be notified.
   await client.workflow.getHandle(parked).terminate('a test')
   return junk
 }
 
 /**
- * Made up beside honest deliveries, they are told to nobody; these are, before them and after.
+ * No receiver is notified of forged runs. Honest deliveries before and after them are notified.
  * @param ends gets the end of what is started @param with.next the sequence of another transfer
  */
 export async function expectForgedUntold(
@@ -55,21 +54,21 @@ export async function expectForgedUntold(
   const tells = (what: string, isSo: () => boolean) => until(isSo, { timeoutMs: 60_000, what })
   const watch = createTransferWatch(client)
   await watch.look()
-  // A notifier tells what closes once it has begun.
+  // A notifier notifies only of runs that close after it has begun.
   const good: string[] = []
   await until(
     async () => {
       good.push(await on.transfer(next()))
       return told().length > 0
     },
-    { timeoutMs: 60_000, everyMs: 500, what: 'a delivery to be told' },
+    { timeoutMs: 60_000, everyMs: 500, what: 'a delivery to be notified' },
   )
   expect(books.received[0]?.data['proof']).toBe('temporal')
   const delivered = good.at(-1)!
   const unseen = await forgeRuns(client, delivered, await on.transfer(next(), { parks: true }))
-  // What comes later is told: the forged ones hold up nothing, and were seen before it.
+  // A later delivery is notified: the forged runs were read before it, and hold up nothing.
   const last = await on.transfer(next())
-  await tells('the last delivery to be told', () => told().includes(last))
+  await tells('the last delivery to be notified', () => told().includes(last))
   const refused = () => on.logged.filter((line) => line.includes('RUN_FOREIGN'))
   await tells('the forged ones to be refused', () => refused().length >= 3)
   expect(told().filter((id) => id !== last && !good.includes(String(id)))).toEqual([])

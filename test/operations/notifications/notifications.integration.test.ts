@@ -32,7 +32,7 @@ describe('Receivers of notifications', () => {
   const ends: (() => Promise<unknown>)[] = []
   const client = () => on.ledgers.temporal.client
   const next = () => String(++sequence)
-  /** A notifier of its own for each. */
+  /** Each test has its own notifier. */
   const named = (what: string) => `${what}-${++names}`
   const idsOf = (received: readonly Received[], transfer: string, type = 'transfer.delivered') =>
     received.filter((one) => one.type === type && one.data['transfer'] === transfer).map(({ id }) => id)
@@ -48,12 +48,12 @@ describe('Receivers of notifications', () => {
     on = await startNotificationSetting()
   })
   afterAll(() => on?.stop())
-  // A notifier that is left would be asked by the next test's processes.
+  // The processes of the next test would ask a notifier that is left.
   afterEach(async () => {
     for (const end of ends.splice(0).toReversed()) await end()
   })
 
-  test('are told of every delivery, also one that fails at first, under one id each; what is filtered out is not', async () => {
+  test('receivers are notified once of every delivery that their filter wants, also if the first try fails', async () => {
     const [all, other] = [await startReceiver(), await startReceiver()]
     let refusals = 3
     all.answer = (one, response) => answering(refusals-- > 0 ? 503 : 204)(one, response)
@@ -80,28 +80,28 @@ describe('Receivers of notifications', () => {
     })
   })
 
-  test('who was told of a delivery is told of its reversal, and of the next delivery under another id', async () => {
+  test('a receiver is notified of a reversal, and of the next delivery under another id', async () => {
     const books = await startReceiver()
     const name = named('books')
     await serve([receiverAt(name, books.url, deliveries)])
     await begun(name)
     const id = await on.transfer(next())
-    await until(() => idsOf(books.received, id).length === 1, { timeoutMs, what: 'the delivery to be told' })
-    // As the audit does when it finds the effect gone.
+    await until(() => idsOf(books.received, id).length === 1, { timeoutMs, what: 'the delivery to be notified' })
+    // The audit does this when an effect is gone.
     const { runId } = await client().workflow.getHandle(id).describe()
     await recover(client(), { workflowId: id, runId }, 'effectGone')
     await client().workflow.getHandle(id).result()
-    const isTold = () => idsOf(books.received, id, 'transfer.reversed').length > 0 && new Set(idsOf(books.received, id)).size === 2
-    await until(isTold, { timeoutMs, what: 'the reversal and the next delivery to be told' })
+    const isNotified = () => idsOf(books.received, id, 'transfer.reversed').length > 0 && new Set(idsOf(books.received, id)).size === 2
+    await until(isNotified, { timeoutMs, what: 'the reversal and the next delivery to be notified' })
     const about = books.received.filter(({ data }) => data['transfer'] === id).toSorted((a, b) => a.sequence - b.sequence)
     expect(about.map(({ type }) => type)).toEqual(['transfer.delivered', 'transfer.reversed', 'transfer.delivered'])
     expect(about[1]?.data['txHash']).toBe(about[0]?.data['txHash'])
   })
 
-  test('are told nothing of runs that somebody else has made, nor are listeners of the API', async () =>
+  test('neither receivers nor event streams of the API get runs that a stranger made', async () =>
     expectForgedUntold(on, ends, { receiver: await startReceiver(), name: named('forged'), next }))
 
-  test('are told what holds, once each time that it begins: parked, paused, without funds, a gap, a halt, spending', async () => {
+  test('receivers are notified once of each condition: parked, paused, funds, gap, halt, spending', async () => {
     const pager = await startReceiver()
     const name = named('pager')
     const events = ['transfer.parked', 'lane.paused', 'lane.funds_low', 'lane.spending_high', 'stream.gap', 'settings.halted'] as const
@@ -120,28 +120,28 @@ describe('Receivers of notifications', () => {
     const spending: Notification = { id: 'evt_spending', type: 'lane.spending_high', at: 1, data: { lane } }
     for (const one of [spending, spending]) await raiseNotification(client(), name, one)
     const types = () => pager.received.map(({ type }) => type).toSorted()
-    await until(() => types().length >= events.length, { timeoutMs, what: 'all to be told' })
+    await until(() => types().length >= events.length, { timeoutMs, what: 'all to be notified' })
     expect(types()).toEqual([...events].toSorted())
     const of = (type: string) => pager.received.find((one) => one.type === type)?.data
-    // Whoever signals chooses the id: it is sent as one that no delivery can have.
+    // The sender of a signal chooses the id: it is sent as an id that no delivery can have.
     expect(pager.received.filter(({ id }) => id === spending.id)).toEqual([])
     expect(of('transfer.parked')).toMatchObject({ transfer: id, code: 'DELIVERY_IMPOSSIBLE', reason: 'it reverts' })
     expect(of('lane.paused')).toMatchObject({ lane, chain: 'bsc', why: 'paused', by: 'night-shift', reason: 'a test' })
     expect(of('settings.halted')).toMatchObject({ chain: 'bsc', by: 'night-shift' })
     expect(of('stream.gap')).toMatchObject({ stream })
-    // It ends, is seen to have ended, and begins again.
+    // The pause ends, its end is seen, and it begins again.
     await setLaneMode(client(), lane, 'resume', order)
     const isOver = async () => !Object.keys((await readNotifier(client(), name))?.holding ?? {}).includes(`lane/${lane}/closed`)
     await orderOfNotifier(client(), name, { kind: 'replay', since: Date.now() + 60_000, order })
     await until(isOver, { timeoutMs, what: 'the end of the pause to be seen' })
     await setLaneMode(client(), lane, 'pause', order)
     const pauses = () => pager.received.filter(({ type }) => type === 'lane.paused')
-    await until(() => pauses().length > 1, { timeoutMs, what: 'the second pause to be told' })
+    await until(() => pauses().length > 1, { timeoutMs, what: 'the second pause to be notified' })
     expect(new Set(pauses().map((one) => one.id)).size).toBe(2)
     await changeSettings(client(), known, { ...order, orders: [{ kind: 'unhalt', scope: { chain: 'bsc' } }] })
   })
 
-  test('one that hangs, and one that wants no more, hold up no other; enabled again it is told the rest', async () => {
+  test('a receiver that hangs or is gone holds up no other, and gets the rest once it is enabled', async () => {
     const [good, hanging, gone] = [await startReceiver(), await startReceiver(), await startReceiver()]
     hanging.answer = () => {}
     gone.answer = answering(410)
@@ -150,7 +150,7 @@ describe('Receivers of notifications', () => {
     await serve([receiverAt(a, good.url, deliveries), receiverAt(b, hanging.url, deliveries), receiverAt(c, gone.url, deliveries)])
     await Promise.all([a, b, c].map(begun))
     const ids = [await on.transfer(next()), await on.transfer(next())]
-    await until(() => ids.every((id) => idsOf(good.received, id).length > 0), { timeoutMs, what: 'the good one to be told' })
+    await until(() => ids.every((id) => idsOf(good.received, id).length > 0), { timeoutMs, what: 'the good one to be notified' })
     await until(async () => (await readNotifier(client(), c))?.disabled?.why === 'gone', { timeoutMs, what: 'the other to be disabled' })
     const gauge = `portage_notification_receiver_disabled{receiver="${c}",why="gone"} 1`
     await until(async () => (await on.metrics.render()).includes(gauge), { timeoutMs, what: 'the metric' })
@@ -159,7 +159,7 @@ describe('Receivers of notifications', () => {
     const waiting = `portage_notifications_waiting{receiver="${c}"} 3`
     await until(async () => (await on.metrics.render()).includes(waiting), {
       timeoutMs,
-      what: 'what waits for it in Temporal to be counted',
+      what: 'the notifications in Temporal to be counted',
     })
     const cause = await causeOf(on, c, gone.url)
     expect(cause).toMatchObject({
@@ -168,37 +168,37 @@ describe('Receivers of notifications', () => {
       count: 3,
       next: expect.arrayContaining([expect.stringContaining(c)]),
     })
-    await until(() => idsOf(good.received, later).length > 0, { timeoutMs, what: 'the good one to be told again' })
+    await until(() => idsOf(good.received, later).length > 0, { timeoutMs, what: 'the good one to be notified again' })
     expect(gone.received.length).toBe(asked)
-    // Four at first; then one at a time, each for 15 s.
+    // Four at first, then one at a time, each for 15 s.
     expect(hanging.received.length).toBeLessThanOrEqual(4 + (Date.now() - startedAt) / 15_000)
     gone.answer = answering(204)
     await orderOfNotifier(client(), c, { kind: 'enable', order })
-    await until(() => [...ids, later].every((id) => idsOf(gone.received, id).length > 0), { timeoutMs, what: 'the rest to be told' })
+    await until(() => [...ids, later].every((id) => idsOf(gone.received, id).length > 0), { timeoutMs, what: 'the rest to be notified' })
   })
 
-  test('are told again what an operator wants replayed, under the same ids, and nothing from before', async () => {
+  test('a replay notifies again under the same ids, and of nothing from before', async () => {
     const books = await startReceiver()
     const name = named('replayed')
     await serve([receiverAt(name, books.url, deliveries)])
     await begun(name)
     const before = await on.transfer(next())
-    await until(() => idsOf(books.received, before).length === 1, { timeoutMs, what: 'the first to be told' })
+    await until(() => idsOf(books.received, before).length === 1, { timeoutMs, what: 'the first to be notified' })
     const { closeTime } = await client().workflow.getHandle(before).describe()
     const ids = [await on.transfer(next()), await on.transfer(next())]
-    await until(() => ids.every((id) => idsOf(books.received, id).length === 1), { timeoutMs, what: 'the others to be told' })
+    await until(() => ids.every((id) => idsOf(books.received, id).length === 1), { timeoutMs, what: 'the others to be notified' })
     await orderOfNotifier(client(), name, { kind: 'replay', since: (closeTime?.getTime() ?? 0) + 1, order })
-    await until(() => ids.every((id) => idsOf(books.received, id).length === 2), { timeoutMs, what: 'them to be told again' })
+    await until(() => ids.every((id) => idsOf(books.received, id).length === 2), { timeoutMs, what: 'them to be notified again' })
     for (const id of ids) expect(new Set(idsOf(books.received, id)).size).toBe(1)
     expect(idsOf(books.received, before)).toHaveLength(1)
     await until(async () => !(await readNotifier(client(), name))?.replay, { timeoutMs, what: 'the replay to end' })
     expect((await readNotifier(client(), name))?.orders).toMatchObject([{ kind: 'replay', ...order }])
-    // Half a million hours in which nothing happened.
+    // Half a million hours without an event.
     await orderOfNotifier(client(), name, { kind: 'replay', since: 0, order })
-    await until(() => idsOf(books.received, before).length === 2, { timeoutMs, what: 'the first to be told again' })
+    await until(() => idsOf(books.received, before).length === 2, { timeoutMs, what: 'the first to be notified again' })
   })
 
-  test('no secret and no URL is in a history, a log or a list; orders that are none change nothing', async () => {
+  test('no history, log or list has a secret or URL of a receiver, and malformed orders change nothing', async () => {
     const books = await startReceiver(testSecrets.second)
     const name = named('secret')
     books.answer = answering(503)
@@ -239,7 +239,7 @@ describe('Receivers of notifications', () => {
     }
   })
 
-  test('a process is killed between a delivery that was taken and its record: the next one tells it again, under the same id', async () => {
+  test('after a kill before a delivery is recorded, the next process notifies again under the same id', async () => {
     const books = await startReceiver()
     const name = named('killed')
     const { file, folder } = await configFile(name, books.url)
@@ -262,13 +262,13 @@ describe('Receivers of notifications', () => {
     ends.push(() => sound.stop())
     await until(() => idsOf(books.received, id).length > 1, {
       timeoutMs,
-      what: 'it to be told again',
+      what: 'it to be notified again',
       giveUp: () => (sound.ended ? sound.tail() : undefined),
     })
     expect(new Set(idsOf(books.received, id)).size).toBe(1)
   })
 
-  test('are listed, tested, disabled and enabled over the command line and REST, by those who may', async () => {
+  test('receivers are listed, tested, disabled and enabled by the command line and REST with the right token', async () => {
     const books = await startReceiver()
     const name = named('ordered')
     const { file, notifications } = await configFile(name, books.url)

@@ -28,12 +28,12 @@ const again = (state: NotifierState, id: string, answer: Parameters<typeof after
   afterAttempt(state, about(id), answer, { now, jitter: 0 })
 
 describe('A receiver that does not answer', () => {
-  test('is left alone ever longer, while each notification waits by the schedule of the specification', () => {
+  test('a failing receiver is left alone ever longer, and each notification follows the schedule', () => {
     const rests: number[] = []
     let state: NotifierState = start
     for (let [tries, now] = [1, 0]; tries <= 7; tries++, now = state.failure?.nextAt ?? 0) {
       state = again(state, 'a', failed, now)
-      // Of several on their way at a time one counts.
+      // Several tries under way count once.
       state = again(state, 'b', failed, now)
       rests.push(((state.failure?.nextAt ?? 0) - now) / 60_000)
       expect(state.unsent[0]).toEqual({ notification: about('a'), tries, nextAt: now + (triesMs[tries - 1] ?? 0), why: 'no connection' })
@@ -43,12 +43,12 @@ describe('A receiver that does not answer', () => {
     expect(state.counts).toEqual({ sent: 0, failed: 14, givenUp: 0 })
   })
 
-  test('says how long, up to an hour', () => {
+  test('a failing receiver can ask for a pause of up to an hour', () => {
     expect(again(start, 'a', { ...failed, retryAfterMs: 600_000 }, 0).failure?.nextAt).toBe(600_000)
     expect(again(start, 'a', { ...failed, retryAfterMs: 86_400_000 }, 0).failure?.nextAt).toBe(3_600_000)
   })
 
-  test('is sent at once what waits when it is back, but for what failed three times', () => {
+  test('a receiver that is back gets the waiting notifications at once, except those that failed three times', () => {
     let state = again(again(again(start, 'often', failed, 0), 'often', failed, 0), 'often', failed, 0)
     state = again(state, 'once', failed, 0)
     const back = again(state, 'new', { kind: 'taken' }, 10)
@@ -56,7 +56,7 @@ describe('A receiver that does not answer', () => {
     expect(dueUnsent(back, 10).map(({ notification: { id } }) => id)).toEqual(['once'])
   })
 
-  test('never loses one, however often it is tried; one that it refuses is given up after ten tries', () => {
+  test('a failing notification is never lost, and a refused one is given up after ten tries', () => {
     let [away, refusing] = [start, start]
     for (let tries = 0; tries < 30; tries++) away = again(away, 'a', failed, tries)
     expect(away.unsent).toHaveLength(1)
@@ -66,7 +66,7 @@ describe('A receiver that does not answer', () => {
     expect([refusing.unsent, refusing.counts.givenUp]).toEqual([[], 1])
   })
 
-  test('wants no more: it is disabled, and what it did not take is kept until it is enabled', () => {
+  test('a receiver that wants no more is disabled, and its notifications are kept until it is enabled', () => {
     const gone = again({ ...start, pending: [about('a')] }, 'a', { kind: 'gone', why: 'it wants no more (410)' }, 5)
     expect(gone).toMatchObject({ disabled: { why: 'gone', at: 5 }, pending: [], unsent: [{ tries: 1 }] })
     const enabled = obeyNotifierOrder(gone, { kind: 'enable', order }, 9)
@@ -76,7 +76,7 @@ describe('A receiver that does not answer', () => {
     expect([fresh.unsent, fresh.cursor.from]).toEqual([[], 9])
   })
 
-  test('has no room for more than a hundred: nothing more is read', () => {
+  test('a receiver with a hundred waiting notifications has no room, and nothing more is read', () => {
     let state: NotifierState = start
     for (let index = 0; hasRoom(state); index++) state = again(state, `n${index}`, refused, 0)
     expect(state.unsent).toHaveLength(notifierLimits.unsent)
@@ -89,7 +89,7 @@ describe('A condition', () => {
   const read = (state: NotifierState, at: number, ...conditions: (typeof condition)[]) =>
     withConditions(state, [{ source: 'lane/a', conditions }], at, conditionNotification)
 
-  test('is told once while it holds, and again when it begins again, under another id', () => {
+  test('a condition is notified once while it holds, and under another id when it begins again', () => {
     const first = read(start, 10, condition)
     expect(first.pending).toHaveLength(1)
     expect(read(first, 20, condition).pending).toEqual(first.pending)
@@ -98,14 +98,14 @@ describe('A condition', () => {
     expect(new Set(second.pending.map(({ id }) => id)).size).toBe(2)
   })
 
-  test('is not over because its source cannot be read; that of a source that is gone is', () => {
+  test('a condition of an unreadable source is not over, and one of a source that is gone is', () => {
     const held = read(start, 10, condition)
     const unread = withConditions(held, [{ source: 'lane/a' }], 20, conditionNotification)
     expect(unread.holding).toEqual({ 'lane/a/closed': 10 })
     expect(withConditions(held, [], 20, conditionNotification).holding).toEqual({})
   })
 
-  test('waits for the next look where there is no room', () => {
+  test('a condition without room waits for the next read', () => {
     const many = Array.from({ length: 300 }, (_, index) => ({ ...condition, key: `lane/a/${index}` }) as never)
     const state = read(start, 10, ...many)
     expect([state.pending.length, Object.keys(state.holding).length]).toEqual([notifierLimits.pending, notifierLimits.pending])
@@ -113,7 +113,7 @@ describe('A condition', () => {
     expect(next.pending).toHaveLength(100)
   })
 
-  test('of a lane: closed for whatever reason, and without funds', () => {
+  test('a lane has the conditions closed, for any reason, and without funds', () => {
     const lane = newLane({ lane: 'evm-1:0xa', window: 1, fillAfterBlocks: 1 })
     const types = (state: Parameters<typeof laneConditions>[2]) =>
       laneConditions('evm-1:0xa', 'bsc', state).map(({ type, data }) => [type, data['why']])
@@ -127,13 +127,13 @@ describe('A condition', () => {
     expect(types({ ...lane, broke })).toEqual([['lane.funds_low', undefined]])
   })
 
-  test('of a stream: a gap that is ten minutes old', () => {
+  test('a stream has the condition of a gap that is ten minutes old', () => {
     const view = { stream: 'native-bridge:a:b', gaps: { unobserved: '2' }, oldestGapAt: 1 } as never
     expect(streamConditions(view, 600_000)).toEqual([])
     expect(streamConditions(view, 600_001)).toMatchObject([{ type: 'stream.gap', about: { chains: ['a', 'b'], bridge: 'native-bridge' } }])
   })
 
-  test('of the settings: a halt, and the same one ordered anew', () => {
+  test('the settings have the condition of a halt, and another one if it is ordered again', () => {
     const halts = (at: number) => ({ halts: [{ scope: { chain: 'bsc' }, by: 'me', reason: 'x\u001b[2J', at }] })
     expect(haltConditions(halts(1))).toMatchObject([{ about: { chains: ['bsc'] }, data: { reason: 'x [2J' } }])
     expect(haltConditions(halts(1))[0]?.key).not.toBe(haltConditions(halts(2))[0]?.key)
@@ -141,12 +141,12 @@ describe('A condition', () => {
 })
 
 describe('A filter', () => {
-  test('of deliveries includes their reversals', () => {
+  test('a filter of deliveries includes their reversals', () => {
     expect(wantsType({ events: ['transfer.delivered'] }, 'transfer.reversed')).toBe(true)
     expect(wantsType({ events: ['transfer.parked'] }, 'transfer.reversed')).toBe(false)
   })
 
-  test('leaves out what is about others, and passes what is about no single one', () => {
+  test('a filter drops events of other subjects, and passes events without a subject', () => {
     const filter = { events: [], chains: ['bsc'], bridges: ['native-bridge'], lanes: ['evm-1:0xa'] }
     expect(wantsSubject(filter, {})).toBe(true)
     expect(wantsSubject(filter, { chains: ['ethereum', 'bsc'] })).toBe(true)
@@ -157,7 +157,7 @@ describe('A filter', () => {
 })
 
 describe('Orders', () => {
-  test('that are malformed raise nothing; the same one raises once', () => {
+  test('malformed orders raise nothing, and a repeated order raises once', () => {
     const raise = (state: NotifierState, notification: unknown) =>
       obeyNotifierOrder(state, { kind: 'raise', notification: notification as never }, 1)
     const good = { id: 'evt_a', type: 'lane.spending_high', at: 1, data: { lane: 'x' } }
@@ -181,7 +181,7 @@ describe('Orders', () => {
     expect(raise({ ...once, pending: [] }, good).pending).toEqual([])
   })
 
-  test('to replay tell the latest conditions again, and move no cursor', () => {
+  test('an order to replay repeats the latest conditions, and moves no cursor', () => {
     const state = { ...start, recent: [about('old', 5), about('new', 50)] }
     const replayed = obeyNotifierOrder(state, { kind: 'replay', order, since: 40 }, 100)
     expect(replayed.pending.map(({ id }) => id)).toEqual(['new'])
@@ -191,7 +191,7 @@ describe('Orders', () => {
 })
 
 describe('The cursor', () => {
-  test('moves up to what a look had shown once that is long ago, and not before', () => {
+  test('the cursor moves up to a read only after the settling time', () => {
     const first = cursorAfter(start.cursor, 5_000, 100, 300)
     expect(first).toMatchObject({ from: 1_000, seen: 5_000, settling: { since: 100, seen: 5_000 } })
     const second = cursorAfter(first, 9_000, 399, 300)
@@ -200,12 +200,12 @@ describe('The cursor', () => {
     expect(third).toMatchObject({ from: 5_000, seen: 9_500, settling: { since: 400, seen: 9_500 } })
   })
 
-  test('does not trust a clock that went back', () => {
+  test('the cursor does not trust a clock that went back', () => {
     const first = cursorAfter(start.cursor, 5_000, 1_000, 300)
     expect(cursorAfter(first, 6_000, 10, 300)).toMatchObject({ from: 1_000, settling: { since: 10, seen: 6_000 } })
   })
 
-  test('carries the newest runs, and forgets those below', () => {
+  test('the cursor carries the newest runs, and forgets those below it', () => {
     const told = new NotifiedRuns()
     for (let index = 0; index < 3_000; index++) told.add(`run-${index}`, index)
     expect(told.carried()).toHaveLength(notifierLimits.notified)
@@ -214,7 +214,7 @@ describe('The cursor', () => {
   })
 })
 
-test('the id of a delivery follows from its run and transaction; that of its reversal is another', () => {
+test('the id of a delivery follows from its run and transaction, and its reversal has another', () => {
   const row = { kind: 'delivered', id: 'x:1:2:3:4', runId: 'r', txHash: '0x1', closedAt: 7, at: 7 } as const
   expect(transferNotification({ ...row, lane: 'evm-1:0xa' }, 'encrypted').id).toBe(transferNotification(row, 'temporal').id)
   const ids = [row, { ...row, txHash: '0x2' }, { ...row, runId: 's' }, { ...row, kind: 'reversed' as const }].map(
@@ -224,7 +224,7 @@ test('the id of a delivery follows from its run and transaction; that of its rev
   for (const id of ids) expect(id).toMatch(/^evt_[\w-]{27}$/)
 })
 
-test('what is raised by a signal takes the id of nothing else: a receiver that has seen it leaves nothing out', () => {
+test('a notification raised by a signal uses up no id of another notification', () => {
   const delivery = transferNotification({ kind: 'delivered', id: 'x:1:2:3:4', runId: 'r', closedAt: 7, at: 7 }, 'temporal')
   const raised = { ...delivery, type: 'lane.spending_high', data: { lane: 'x' } } as const
   const sent = (one: Notification) => (JSON.parse(bodyOf(one)) as { id: string }).id
@@ -234,7 +234,7 @@ test('what is raised by a signal takes the id of nothing else: a receiver that h
   expect(wireId(raised)).not.toBe(delivery.id)
 })
 
-test('a key that has signed for more than 80 % of a limit is told of once an hour or day, by every process alike', () => {
+test('every process notifies once per hour or day of a key above 80 % of its limit, under one id', () => {
   const agents = [
     {
       lane: 'evm-1:0xa',
@@ -255,7 +255,7 @@ test('a key that has signed for more than 80 % of a limit is told of once an hou
   expect([idAt(3_599_999) === first?.notification.id, idAt(3_600_000) === first?.notification.id]).toEqual([true, false])
 })
 
-describe('What waits for a receiver', () => {
+describe('Waiting notifications', () => {
   const recorded: NotifierState = { ...start, recordedAt: 10_000 }
   const delivered = (id: string, at: number) => ({
     notification: { ...about(id, at), type: 'transfer.delivered' as const },
@@ -264,7 +264,7 @@ describe('What waits for a receiver', () => {
     why: '',
   })
 
-  test('it stands while it is disabled, is left alone, or no step has recorded anything for five minutes; an order begins it again', () => {
+  test('a receiver is stuck while disabled, left alone, or without a record for five minutes since an order', () => {
     expect(silentSince(recorded, 20_000)).toBeUndefined()
     expect(silentSince({ ...recorded, disabled: { why: 'gone', at: 7 } }, 20_000)).toBe(7)
     expect(silentSince({ ...recorded, failure: { since: 8, tries: 1, nextAt: 9, why: '' } }, 20_000)).toBe(8)
@@ -273,7 +273,7 @@ describe('What waits for a receiver', () => {
     expect(silentSince(enabled, 10_000 + 300_001)).toBeUndefined()
   })
 
-  test('what is kept counts once, though Temporal lists it too', () => {
+  test('a kept notification counts once, although Temporal lists it too', () => {
     const state = { ...recorded, pending: [about('p')], unsent: [delivered('a', 2_000), delivered('old', 500)] }
     expect(waitingCount(state, 0)).toBe(3)
     expect(waitingCount(state, 5)).toBe(7)

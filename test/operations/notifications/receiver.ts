@@ -3,7 +3,7 @@ import { Webhook } from 'standardwebhooks'
 import type { CredentialSource } from '../../../domain/temporal-access.ts'
 import { listenHttp } from '../../helpers/servers.ts'
 
-/** For tests alone. */
+/** Only for tests. */
 export const testSecrets = {
   first: `whsec_${Buffer.alloc(32, 1).toString('base64')}`,
   second: `whsec_${Buffer.alloc(32, 2).toString('base64')}`,
@@ -13,7 +13,7 @@ export function secretSource(text: string): CredentialSource {
   return { from: 'a test', read: () => text }
 }
 
-/** One request, as the receiver saw it. */
+/** A request that the receiver got. */
 export interface Received {
   readonly id: string
   readonly type: string
@@ -26,15 +26,15 @@ export interface Received {
 
 export interface TestReceiver {
   readonly url: string
-  /** Those whose signature was good, in order. */
+  /** Requests with a valid signature, the oldest first. */
   readonly received: Received[]
-  /** Requests with a signature that is not good. */
+  /** Requests with an invalid signature. */
   readonly forged: string[]
-  /** What it answers from now on. */
+  /** Sets the answer from now on. */
   answer: (one: Received, response: ServerResponse) => void
 }
 
-/** A real HTTP server that verifies what it is told with the package of the specification. */
+/** A real HTTP server that verifies notifications with the package of the specification. */
 export async function startReceiver(secret: string = testSecrets.first): Promise<TestReceiver> {
   const webhook = new Webhook(secret)
   const receiver: TestReceiver = {

@@ -9,7 +9,7 @@ import { searchAttributes } from '../../../temporal/contracts/names.ts'
 import { reversalId } from '../../../temporal/contracts/reversal.ts'
 import { handlesClient, type FakeHandle } from '../../helpers/handles-client.ts'
 
-/** As the client throws it. */
+/** An error as the client throws it. */
 function grpc(code: number): ServiceError {
   return new ServiceError('Failed', { cause: Object.assign(new Error('a detail'), { code, details: 'a detail', metadata: {} }) })
 }
@@ -32,7 +32,7 @@ const runs: Readonly<Record<string, FakeHandle>> = {
   undecodable: { describe: throws(new Error('no such payload')) },
   running: runOf('RUNNING', 'sending'),
   foreign: runOf('COMPLETED', 'rejected'),
-  // Its memo has no key of ours: the codec refuses it.
+  // Its memo is not encrypted: the codec refuses it.
   unsealed: { describe: throws(new RelayerError('ENCRYPTION_MISSING', {})) },
   away: { describe: throws(grpc(status.UNAVAILABLE)) },
   denied: { describe: throws(grpc(status.PERMISSION_DENIED)) },
@@ -42,14 +42,14 @@ const client = handlesClient((id) => runs[id] ?? {})
 const proofs = (...all: readonly NotifiedTransfer[]) => proofsOf(client, all, true)
 
 describe('runs that a list shows and that cannot be read', () => {
-  test('are told by its word, and hold up no other', async () => {
+  test('an unreadable run is notified by the word of the list, and holds up no other', async () => {
     for (const name of ['corrupt', 'undecodable', 'gone', 'running'])
       expect(await proofs(listed('foreign'), listed(name), listed('unsealed'))).toEqual([undefined, 'temporal', undefined])
-    // Its record is gone, or cannot be read.
+    // The record is gone, or unreadable.
     expect(await proofs(listed('gone', 'reversed'), listed('corrupt-record', 'reversed'))).toEqual(['temporal', 'temporal'])
   })
 
-  test('are waited for where no run can be read', async () => {
+  test('runs wait if no run can be read', async () => {
     for (const name of ['away', 'denied']) await expect(proofs(listed('gone'), listed(name))).rejects.toThrow('Failed')
   })
 })

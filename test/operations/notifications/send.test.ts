@@ -27,7 +27,7 @@ describe('A notification', () => {
     receiver = await startReceiver()
   })
 
-  test('is taken by a receiver that verifies it with the package of the specification', async () => {
+  test('a receiver that verifies with the package of the specification takes a notification', async () => {
     expect(await sendNotification(to(receiver.url), notification)).toEqual({ kind: 'taken' })
     expect(receiver.forged).toEqual([])
     const [one] = receiver.received
@@ -36,7 +36,7 @@ describe('A notification', () => {
     expect(Number.isSafeInteger(one?.sequence)).toBe(true)
   })
 
-  test("is signed as the specification says, by Node's own HMAC, with each secret in its place", () => {
+  test("the signatures equal those of Node's own HMAC, one for each secret", () => {
     const body = bodyOf(notification)
     const now = new Date(1_795_000_000_500)
     const headers = signedHeaders(to('', testSecrets.first, testSecrets.second), 'evt_1', body, now)
@@ -49,7 +49,7 @@ describe('A notification', () => {
     })
   })
 
-  test('passes a change of secrets: a receiver with the old one and one with the new one take it; one with neither does not', async () => {
+  test('receivers with the old or the new secret take a notification, and one with neither does not', async () => {
     const old = receiver
     const next = await startReceiver(testSecrets.second)
     const stranger = await startReceiver(`whsec_${Buffer.alloc(24, 9).toString('base64')}`)
@@ -72,7 +72,7 @@ describe('A notification', () => {
     expect(await sendNotification(to(receiver.url), notification)).toEqual(expected)
   })
 
-  test('does not follow a redirect, whether to the address where clouds keep credentials or to another server', async () => {
+  test('a notification follows no redirect, to metadata addresses of clouds or to another server', async () => {
     let asked = 0
     const other = await listenHttp((_, response) => {
       asked += 1
@@ -88,7 +88,7 @@ describe('A notification', () => {
     expect(asked).toBe(0)
   })
 
-  test('is taken whatever else the answer holds: a huge one is not read to its end', async () => {
+  test('a notification is taken although the answer is huge, and the answer is not read to its end', async () => {
     let [written, closed] = [0, false]
     receiver.answer = (_, response) => {
       response.on('close', () => (closed = true))
@@ -108,7 +108,7 @@ describe('A notification', () => {
     expect(written).toBeLessThan(100 * 1024 * 1024)
   })
 
-  test('does not wait for a receiver that answers slowly, byte by byte', async () => {
+  test('a notification does not wait for a receiver that answers byte by byte', async () => {
     receiver.answer = (_, response) => {
       response.writeHead(200)
       const timer = setInterval(() => response.write('x'), 20)
@@ -117,7 +117,7 @@ describe('A notification', () => {
     expect(await sendNotification(to(receiver.url), notification, { timeoutMs: 200 })).toEqual({ kind: 'failed', why: 'no answer in time' })
   })
 
-  test('is not sent where nobody listens, nor with a secret that is none; neither says anything of URL or secret', async () => {
+  test('a failed notification quotes neither URL nor secret: no connection, malformed secret', async () => {
     const unheard = await sendNotification(to(`http://127.0.0.1:${await freePort()}/hooks`), notification)
     expect(unheard).toEqual({ kind: 'failed', why: 'no connection' })
     for (const bad of ['hunter2', 'whsec_c2hvcnQ=', `whsec_${Buffer.alloc(65).toString('base64')}`, '']) {

@@ -21,7 +21,7 @@ import { deadConfig } from '../../api/setting.ts'
 import { type Ledgers, startLedgers } from '../../lanes/setting.ts'
 import { secretSource, testSecrets } from './receiver.ts'
 
-/** Short, so that a test need not wait; the jitter is what it is. */
+/** Short intervals, so that tests do not wait. The jitter is real. */
 export const shortTimes: NotifyTimes = {
   readMs: 50,
   conditionsMs: 200,
@@ -33,7 +33,7 @@ export const shortTimes: NotifyTimes = {
 
 export const lane = `evm-1397:0x${'aa'.repeat(20)}`
 
-/** Transfers whose steps answer as a test says, on a real Temporal, and whoever is told of them. */
+/** Transfers with steps that a test controls, on a real Temporal, and their receivers. */
 export interface NotificationSetting {
   readonly ledgers: Ledgers
   readonly config: Config
@@ -41,11 +41,10 @@ export interface NotificationSetting {
   /** All log lines. */
   readonly logged: string[]
   /**
-   * Starts a transfer with this sequence; `parks` says how it ends. Resolves with its id, when it is delivered or
-   * parked.
+   * Starts a transfer with this sequence. Resolves with its id when it is delivered or, with `parks`, parked.
    */
   transfer(sequence: string, options?: { readonly sourceChain?: string; readonly parks?: true }): Promise<string>
-  /** Tells receivers until the function that it returns is called. */
+  /** Notifies receivers until the returned function is called. */
   serve(receivers: readonly Receiver[], times?: Partial<NotifyTimes>): Promise<() => Promise<void>>
   stop(): Promise<void>
 }
@@ -117,7 +116,7 @@ export async function startNotificationSetting(): Promise<NotificationSetting> {
   }
 }
 
-/** A config with one receiver, as a process of the role ledger, the API and the command line read it. */
+/** A config with one receiver, for a process of the role ledger, the API and the command line. */
 export async function writeReceiverConfig(
   on: NotificationSetting,
   folder: string,
@@ -137,7 +136,7 @@ export async function writeReceiverConfig(
   return { file, folder, notifications }
 }
 
-/** What `portage stuck` says of a receiver; undefined: nothing. */
+/** The row of `portage stuck` for a receiver, if there is one. */
 export async function causeOf({ config, ledgers }: NotificationSetting, name: string, url: string) {
   const notifications = [{ name, url, secrets: [{ secretFile: 'none' }], events: ['transfer.delivered' as const] }]
   const { causes } = await collectCauses(ledgers.temporal.client, { config: { ...config, notifications }, environment: {} })
