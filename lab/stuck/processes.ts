@@ -26,7 +26,11 @@ export const processCases: readonly StuckCase[] = [
     },
   },
   {
-    ...{ name: 'chain-without-worker', fault: 'the process that serves a chain is killed, and a transfer comes', code: 'CHAIN_WITHOUT_WORKER' },
+    ...{
+      name: 'chain-without-worker',
+      fault: 'the process that serves a chain is killed, and a transfer comes',
+      code: 'CHAIN_WITHOUT_WORKER',
+    },
     async make(scene) {
       const again = await scene.kill('chain', 'bsc')
       await oneIsStarted(scene)

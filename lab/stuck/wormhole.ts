@@ -42,7 +42,11 @@ export const lateWormholeCases: readonly StuckCase[] = [
     },
   },
   {
-    ...{ name: 'gap-not-queried', fault: 'the spy is stopped, the APIs of the guardians refuse, and a message comes', code: 'GAP_NOT_QUERIED' },
+    ...{
+      name: 'gap-not-queried',
+      fault: 'the spy is stopped, the APIs of the guardians refuse, and a message comes',
+      code: 'GAP_NOT_QUERIED',
+    },
     async make(scene) {
       const { guardian } = scene.devnet
       const servers = [guardian.api, guardian.wormholescan]
