@@ -26,6 +26,8 @@ const common = {
 
 export default defineConfig({
   test: {
+    // Transformed modules are kept between runs.
+    experimental: { fsModuleCache: true, fsModuleCachePath: 'node_modules/.cache/vitest' },
     reporters: ['default', './scripts/closing-line.ts'],
     sequence: { sequencer: LongestFirst },
     allowOnly: process.env.CI === undefined,
