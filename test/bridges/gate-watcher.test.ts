@@ -80,8 +80,8 @@ function setting({ earlier = [] as number[], lanes = ['evm-1:0xa'] } = {}) {
   }
 }
 
-describe('Who waits at a gate', () => {
-  test('is counted by route and reason, looked at once per block, and woken in the order of numbers when it opens', async () => {
+describe('Transfers that wait at a gate', () => {
+  test('waiting transfers are counted by route and reason, polled once per block, and woken by number', async () => {
     const { watcher, state, block, waiting } = setting()
     for (const sequence of [10, 9, 100, 2]) watcher.wait(nativeTransfer(sequence), closed)
     watcher.wait(nativeTransfer(9), closed)
@@ -118,7 +118,7 @@ describe('Who waits at a gate', () => {
     await watcher.stop()
   })
 
-  test('is woken, too, when it can only be parked; not when a lane alone is unauthorized, unless another is not', async () => {
+  test('a waiting transfer that can only be parked is woken, unless only one lane is unauthorized', async () => {
     const unauthorized = { kind: 'lane', code: 'BRIDGE_ROLE_MISSING', reason: 'no role' } as const
     const { watcher, state, block, waiting } = setting({ lanes: ['evm-1:0xa', 'evm-1:0xb'] })
     watcher.wait(nativeTransfer(1), unauthorized)
@@ -141,7 +141,7 @@ describe('Who waits at a gate', () => {
     await watcher.stop()
   })
 
-  test('is remembered where it can not be woken, and forgotten, with what was reserved for it, where it has ended', async () => {
+  test('a transfer that cannot be woken stays listed; one that has ended goes, with its reserved amount', async () => {
     const { watcher, state, block } = setting()
     watcher.wait(nativeTransfer(1), closed)
     watcher.wait(nativeTransfer(2), closed)

@@ -53,7 +53,7 @@ describe('the log of a published message', () => {
   test.each([
     ['nothing', '0x'],
     ['half a byte', '0xabc'],
-    ['what is cut', dataSlice(good, 0, 100)],
+    ['truncated logs', dataSlice(good, 0, 100)],
     ['an offset that leads nowhere', concat([dataSlice(good, 0, 64), word(1n << 200n), dataSlice(good, 96)])],
     ['a length that is not there', concat([dataSlice(good, 0, 128), word(1n << 40n), dataSlice(good, 160)])],
     ['a sequence above 64 bits, which ethers would cut to 5', concat([word((1n << 64n) + 5n), dataSlice(good, 32)])],

@@ -31,7 +31,7 @@ test('a completion is encoded as by ethers, and read back', () => {
   )
 })
 
-test('what was changed anywhere is read as ethers reads it, and only where it encodes to the same again', () => {
+test('altered call data is read as ethers reads it, and only if it encodes to the same bytes', () => {
   fc.assert(
     fc.property(rows, fc.nat(), fc.nat({ max: 255 }), fc.constantFrom('change', 'cut', 'append'), (row, at, value, how) => {
       const good = getBytes(encodeCompletion(row))

@@ -21,7 +21,7 @@ test('logs of both events are read as ethers reads them, whatever their case', (
   )
 })
 
-test('what is not exactly such a log is refused', () => {
+test('a log that differs in any part from a good one is refused', () => {
   const good = nativeBridgeAbi.encodeEventLog('BridgeTransferCompleted', [
     `0x${'11'.repeat(32)}`,
     `0x${'22'.repeat(32)}`,

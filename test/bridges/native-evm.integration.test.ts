@@ -128,7 +128,7 @@ describe.each<NativeBridgeVariant>(['strict', 'fixed'])('the %s native bridge on
   test('raises an alarm where the target completed the id under another nonce', async () => {
     const transfer = await one(10n)
     const read = network.target.chain
-    // What no honest contract answers: the nonce is part of the id.
+    // An answer of no honest contract: the nonce is part of the id.
     const lying = { ...read, call: async () => `0x${'0'.repeat(63)}1` }
     const endpoint = createEvmEndpoint({ chain: lying, routes: [{ ...network.route, source: network.source.chain }] })
     expect(await codeOfAsync(() => endpoint.delivered(transfer, 'latest'))).toBe('NATIVE_NONCE_MISMATCH')
@@ -181,7 +181,7 @@ describe.each<NativeBridgeVariant>(['strict', 'fixed'])('the %s native bridge on
     expect(await gate(small!)).toMatchObject({ kind: 'route', code: 'BRIDGE_BUDGET', opensAt: (day + 1) * daySeconds })
     expect(await meaning(small!)).toMatchObject({ kind: 'wait', code: 'BRIDGE_BUDGET', reason: expect.stringContaining('renews') })
     expect([await gate(rest!), await meaning(rest!)]).toEqual([{ kind: 'open' }, 'ok'])
-    // A spent budget hides that it is completed: reverts tell nothing of that, the table does.
+    // A spent budget hides the completion: reverts do not show it, the table does.
     expect([await meaning(big!), await network.endpoint.delivered(big!, 'latest')]).toMatchObject([{ code: 'BRIDGE_BUDGET' }, true])
     await nextDay()
     expect([await gate(small!), await meaning(small!)]).toEqual([{ kind: 'open' }, 'ok'])
@@ -194,7 +194,7 @@ describe.each<NativeBridgeVariant>(['strict', 'fixed'])('the %s native bridge on
     const calls = () => network.target.chain.calls.get('eth_call') ?? 0
     expect(await ask(first!)).toEqual({ kind: 'open' })
     const before = calls()
-    // Asked again, it is let through again; of the two others one fits beside it.
+    // A repeated request passes again. Of the two others one fits in addition.
     expect([await ask(first!), await ask(second!)]).toEqual([{ kind: 'open' }, { kind: 'open' }])
     expect(await ask(third!)).toMatchObject({ kind: 'route', code: 'BRIDGE_BUDGET', reason: expect.stringContaining('on its way') })
     expect(calls()).toBe(before)

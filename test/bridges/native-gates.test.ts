@@ -92,8 +92,8 @@ describe('the gate of a native transfer', () => {
   })
 })
 
-describe('what fits into the rest of a day', () => {
-  test('is let in together, in order, and nothing that was passed over would fit beside it', () => {
+describe('the amounts that fit into the rest of a day', () => {
+  test('a batch is let in together, in sequence, and no skipped transfer would fit in addition', () => {
     fc.assert(
       fc.property(limits, fc.array(fc.bigInt(1n, 500n), { maxLength: 30 }), now, (these, list, at) => {
         const open = { ...these, mayComplete: true, paused: false }

@@ -19,7 +19,7 @@ function scriptedChain() {
     funds: [] as string[],
     agreedBalance: 4_000n,
     down: false,
-    /** What the first node makes up; the others know better. */
+    /** An answer that the first node invents; the others know better. */
     lies: {} as Readonly<Record<string, unknown>>,
     paused: false,
     disagree: false,
@@ -209,7 +209,7 @@ describe('the way into a target contract', () => {
     expect(asked('paused')).toBe(3)
   })
 
-  test('a batch is judged beside what is reserved for others, by what was last read', async () => {
+  test('a batch is judged by the last reading and the amounts reserved for others', async () => {
     const { chain } = scriptedChain()
     const inbound = createInbound(chain, bridge)
     const all = [entrant('0xa', 300n), entrant('0xb', 300n), entrant('0xc', 500n)]
@@ -233,7 +233,7 @@ describe('the way into a target contract', () => {
   })
 })
 
-describe('what one node alone says is closed', () => {
+describe('a gate that only one node calls closed', () => {
   const entrant = { id: '0x01', amount: 30n }
 
   test.each([

@@ -14,7 +14,7 @@ import { type RpcProxy, startRpcProxy } from '../helpers/rpc-proxy.ts'
 
 const count = 4
 
-/** What the first of three nodes says alone. */
+/** An answer of the first of three nodes alone. */
 describe('a source of the native bridge one of whose nodes is wrong', () => {
   let network: NativeBridgeNetwork
   let source: ScannedSource

@@ -11,8 +11,8 @@ import type { Intent } from '../../domain/intent.ts'
 import { type NativeBridgeNetwork, startNativeBridge } from '../helpers/native-bridge.ts'
 import { codeOfAsync } from '../helpers/refusals.ts'
 
-/** The target contract believes whoever has RELAYER_ROLE: these calls would all succeed if they were signed. */
-describe('What the key of a lane signs for the native bridge', () => {
+/** The target contract believes any sender with RELAYER_ROLE: these calls would all succeed if they were signed. */
+describe('The calls that the key of a lane signs for the native bridge', () => {
   let network: NativeBridgeNetwork
   let recorded: readonly NativeTransfer[]
   let endpoint: NativeEndpoint
@@ -77,7 +77,7 @@ describe('What the key of a lane signs for the native bridge', () => {
     await refused(encode([[twice[0]], [initiator], [recipient], double(amount), [nonce]]))
   })
 
-  test('what was validated lately costs no read when it is signed', async () => {
+  test('a recently validated message costs no read when it is signed', async () => {
     const { target, source, route } = network
     let reads = 0
     const counting: ContractReader = {

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { createReservedAmounts } from '../../bridges/native-bridge/reserved-amounts.ts'
 
-describe('what was let through and is not on the chain', () => {
+describe('amounts that were let through and are not on the chain', () => {
   test('is the sum of what was taken, less what was dropped or has lapsed', () => {
     const step = fc.oneof(
       fc.record({ kind: fc.constant('take' as const), id: fc.constantFrom('a', 'b', 'c', 'd'), amount: fc.bigInt(1n, 99n) }),
@@ -31,7 +31,7 @@ describe('what was let through and is not on the chain', () => {
     )
   })
 
-  test('is held on beside limits that were read before the block up to which it is known to be completed', () => {
+  test('a reservation stays with limits that were read before the block of its completion', () => {
     const reserved = createReservedAmounts()
     for (const id of ['a', 'b', 'c']) reserved.take(id, 10n)
     reserved.complete(['a', 'unknown'], 7)

@@ -56,7 +56,7 @@ describe('reverts of the native bridge', () => {
     expect(new Set([...mine.values()].map((text) => text.split('(')[0]))).toEqual(new Set(meanings.map(([name]) => name)))
   }, 120_000)
 
-  test('tell a spent budget from an amount that never fits', () => {
+  test('reverts distinguish a spent budget from an amount that never fits', () => {
     const data = encoded('InboundRateLimitExceeded')
     const explain = (amount: bigint, changes = {}) => explainRevert(data, { limits: { ...limits, ...changes }, amount, now: 5 })
     // Above the cap as one node has it: the gate asks the others, and parks.
@@ -64,7 +64,7 @@ describe('reverts of the native bridge', () => {
     expect(explain(99n)).toMatchObject({ kind: 'wait', code: 'BRIDGE_BUDGET', reason: expect.stringContaining('1970-01-02T00:00:00Z') })
     // Limits that were read before the budget was spent: the contract's word counts.
     expect(explain(5n, { used: 0n })).toMatchObject({ kind: 'wait', code: 'BRIDGE_BUDGET' })
-    // What else was read says nothing about this revert.
+    // No other reading explains this revert.
     expect(explain(100n, { paused: true, mayComplete: false })).toMatchObject({ kind: 'wait', code: 'BRIDGE_CAP' })
     expect(explain(100n, { cap: 0n })).toMatchObject({ kind: 'wait', code: 'BRIDGE_BUDGET' })
   })

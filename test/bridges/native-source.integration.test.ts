@@ -15,7 +15,7 @@ import type { NativeBridgeVariant } from '../../lab/devnet/native/native-bridge.
 import { type NativeBridgeNetwork, startNativeBridge } from '../helpers/native-bridge.ts'
 import { codeOfAsync } from '../helpers/refusals.ts'
 
-/** At most so many calls are few for so many reads. */
+/** Batches of this size are few for this number of reads. */
 const fewCalls = ({ length }: readonly unknown[]) => length / 10
 
 describe.each<NativeBridgeVariant>(['strict', 'fixed'])('streams of the %s native bridge on real chains', (variant) => {
@@ -122,7 +122,7 @@ describe.each<NativeBridgeVariant>(['strict', 'fixed'])('streams of the %s nativ
   })
 })
 
-describe('what a node may not say', () => {
+describe('answers that a node may not give', () => {
   const bridge = freshAddress()
   const fields = { initiator: freshAddress(), recipient: `0x${'0'.repeat(24)}${freshAddress().slice(2)}`, amount: 5n, nonce: 1n }
   const transfer = { ...fields, id: idOf(fields) }

@@ -30,7 +30,7 @@ test('a call with bytes is encoded as by ethers, and read back', () => {
   )
 })
 
-test('what was changed anywhere is read as ethers reads it, and only where it encodes to the same again', () => {
+test('altered call data is read as ethers reads it, and only if it encodes to the same bytes', () => {
   fc.assert(
     fc.property(bytes, fc.nat(), fc.nat({ max: 255 }), fc.constantFrom('change', 'cut', 'append', 'odd'), (argument, at, value, how) => {
       const good = getBytes(encodeBytesCall(selector, argument))

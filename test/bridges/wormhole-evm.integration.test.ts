@@ -33,7 +33,7 @@ describe('the token bridge on a real chain', () => {
     BigInt(await network.chain.call(token, erc20.encodeFunctionData('balanceOf', [owner]), 'latest'))
   const coin = async (owner: string) => BigInt(await network.ethereum.anvil.rpc<string>('eth_getBalance', [owner, 'latest']))
 
-  describe('what it delivers', () => {
+  describe('deliveries of the Wormhole adapter', () => {
     test('mints a token of another chain, and pays the fee to the deliverer', async () => {
       const to = freshAddress()
       const { transfer, endpoint } = decode(network.message({ to: toUniversal(to), amount: 500n, fee: 20n }))
@@ -92,7 +92,7 @@ describe('the token bridge on a real chain', () => {
     })
   })
 
-  describe('what it refuses', () => {
+  describe('refusals of the Wormhole adapter', () => {
     test.each([
       ['another contract of a registered chain', { emitter: 'ab'.repeat(32) }, 'EMITTER_UNKNOWN'],
       ['a chain whose token bridge is not registered', { emitterChain: 5 }, 'EMITTER_UNKNOWN'],
@@ -151,7 +151,7 @@ describe('the token bridge on a real chain', () => {
     })
   })
 
-  describe('what its reverts mean', () => {
+  describe('reverts of the Wormhole adapter', () => {
     const meaning = async (message: { bytes: Uint8Array }) => {
       const { transfer, endpoint } = decode(message)
       const simulation = await network.chain.simulate(await endpoint.intent(transfer), network.signer.address)
@@ -171,7 +171,7 @@ describe('the token bridge on a real chain', () => {
       expect(await meaning(network.message({ amount: 1n, fee: 2n }))).toMatchObject({ kind: 'permanent', code: 'DELIVERY_IMPOSSIBLE' })
     })
 
-    test('what the checks refuse, the contract refuses too', async () => {
+    test('the contract refuses every message that the checks refuse', async () => {
       expect(await meaning(network.message({}, { emitter: 'ab'.repeat(32) }))).toMatchObject({ kind: 'permanent', code: 'EMITTER_UNKNOWN' })
       expect(await meaning(network.message({}, {}, { signers: [] }))).toMatchObject({ kind: 'permanent', code: 'VAA_NO_QUORUM' })
       expect(await meaning(network.message({}, {}, { setIndex: 1 }))).toMatchObject({ kind: 'wait', code: 'GUARDIAN_SET_UNKNOWN' })
@@ -200,7 +200,7 @@ describe('the token bridge on a real chain', () => {
     const receipt = await network.deliver(await endpoint.intent(transfer))
     const reads = async () => {
       let asked = 0
-      // What headers prove is no call to a node.
+      // Data that headers prove needs no call to a node.
       const chain: typeof network.chain = { ...network.chain, logs: (range, at) => (asked++, network.chain.logs(range, at)) }
       const log = redemptionLog(network.ethereum.tokenBridge, transfer)
       const found = await findDelivery(chain, log, { rangeBlocks: 4, depthBlocks: 10 })

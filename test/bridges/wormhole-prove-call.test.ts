@@ -22,7 +22,7 @@ function encoded(signature: string, vaa: Uint8Array): string {
 }
 
 describe('Which call of the token bridge a VAA justifies', () => {
-  /** What the chains say is shown elsewhere, on real ones: here every VAA is genuine. */
+  /** Other tests read real chains: here every VAA is genuine. */
   const proveCall = createProveCall(tokenBridge, { [redeemer]: call }, async (bytes) => readMessage(bytes))
   const [plain, withCall, withOtherCall] = [message(1, stranger), message(3, redeemer), message(3, stranger)]
 
@@ -33,8 +33,7 @@ describe('Which call of the token bridge a VAA justifies', () => {
   ])('%s', (_, intent) => expect(proveCall({ ...intent, value: '0' })).resolves.toBeUndefined())
 
   const twoArguments = new Interface(['function redeem(bytes vaa, uint256 more)']).encodeFunctionData('redeem', [withCall, 1])
-  // The offset of the bytes points one word further: another encoding of the same VAA, behind which anything could
-  // stand.
+  // The offset of the bytes points one word further: another encoding of the same VAA, which could hide anything.
   const usual = tokenBridgeAbi.encodeFunctionData('completeTransfer', [plain])
   const shifted = `${usual.slice(0, 10)}${'40'.padStart(64, '0')}${'00'.repeat(32)}${usual.slice(74)}`
   test.each([

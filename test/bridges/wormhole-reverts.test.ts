@@ -10,9 +10,7 @@ function panic(code: number): string {
   return concat(['0x4e487b71', toBeHex(code, 32)])
 }
 
-/**
- * What the contracts say, by text (until 2026-05) and by custom error (since), from the contracts' source and bytecode.
- */
+/** Reasons of the contracts, by text (until 2026-05) and by custom error (since), from their source and bytecode. */
 const meanings = [
   ['transfer already completed', '0x2ef04c88', 'delivered', undefined],
   ['no wrapper for this token created yet', '0x1a0ee8b6', 'wait', 'WRAPPER_MISSING'],

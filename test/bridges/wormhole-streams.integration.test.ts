@@ -124,7 +124,7 @@ describe('a token bridge as a numbered source, on real contracts', () => {
     expect(await other.highest()).toBeUndefined()
   })
 
-  test('tells from its logs what guardians will sign: the very digests', async () => {
+  test("the digests that guardians will sign are derived from the contract's logs", async () => {
     const sent = await sendCoins(3)
     const toBlock = await finalise()
     const published = await source.published({ fromBlock: 0, toBlock })
@@ -147,7 +147,7 @@ describe('a token bridge as a numbered source, on real contracts', () => {
     }
   })
 
-  test('tells apart what is no transfer, or goes where there is no chain', async () => {
+  test('logs that are no transfers, or go to an unknown chain, are classified', async () => {
     const range = { fromBlock: 0, toBlock: chain.heads.current!.finalized }
     // The deployment published two attestations and two transfers.
     expect((await source.published(range)).slice(0, 4).map(({ content }) => content?.kind)).toEqual([

@@ -37,13 +37,13 @@ describe('verifySignatures', () => {
     const vector = mainnetVaas[0]!
     const others = [...mainnetGuardians].filter(([index]) => index !== vector.guardianSetIndex)
     const codes = others.map(([index, keys]) => verdictOn(bytesOf(vector), { index, keys, expirationTime: 0, current: true }))
-    // Sets 2 and 3 differ from set 1 in a guardian of which this VAA has no signature: for the contract, too, only the
-    // index tells them apart.
+    // Sets 2 and 3 differ from set 1 in a guardian of which this VAA has no signature: even the contract distinguishes
+    // them only by index.
     expect(codes.filter((code) => code !== 'none').length).toBeGreaterThanOrEqual(4)
     expect(new Set(codes.filter((code) => code !== 'none'))).toEqual(new Set(['VAA_GUARDIAN_INDEX', 'VAA_SIGNATURE_INVALID']))
   })
 
-  test('needs a quorum, whoever it is made of', () => {
+  test('a message needs a quorum of any guardians', () => {
     const indices = Array.from({ length: 19 }, (_, index) => index)
     const set = devnetSet(19)
     expect(verdictOn(signed({ guardians: 19, signers: [] }), set)).toBe('VAA_NO_QUORUM')
@@ -108,7 +108,7 @@ describe('verifySignatures', () => {
 })
 
 describe('the verifier', () => {
-  test('recovers the signatures of the same bytes once under the same guardian set, and looks at expiry always', async () => {
+  test('signatures of the same bytes are recovered once per guardian set; expiry is checked every time', async () => {
     let set = devnetSet(1)
     const verify = createVerifier({ get: async () => set }, () => now)
     const recover = vi.spyOn(secp256k1(), 'recover')

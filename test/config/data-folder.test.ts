@@ -12,7 +12,7 @@ bridges: {}
 `
 const folder = temporaryFolder()
 
-test('the data folder is beside the config file, and made for its user alone at first use', async () => {
+test('the data folder is next to the config file, and made at first use for its user alone', async () => {
   await writeFile(join(folder, 'portage.yaml'), least)
   const { dataFolder } = await loadConfig(join(folder, 'portage.yaml'), {})
   expect(dataFolder).toBe(join(folder, 'portage-data'))

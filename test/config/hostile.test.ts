@@ -38,7 +38,7 @@ describe('errors of the YAML', () => {
     const listen = (warning: Error) => said.push(warning)
     process.on('warning', listen)
     expect(refusal('? [HUNTER2secret]\n: x\n')).not.toContain('HUNTER2secret]')
-    // Node tells them in a later turn.
+    // Node reports them in a later turn.
     await new Promise((resolve) => setImmediate(() => setImmediate(resolve)))
     process.off('warning', listen)
     expect(said).toEqual([])

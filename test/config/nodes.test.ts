@@ -38,12 +38,12 @@ describe('the nodes of a chain, checked together', () => {
     ])
   })
 
-  test('what is no list of nodes is left to the schema', () => {
+  test('a value that is no list of nodes is left to the schema', () => {
     for (const nodes of [undefined, [], 'x', {}]) expect(check(nodes)).toEqual([])
   })
 })
 
-test('of the environment, an added node may name what the config lists, and nothing that only looks like the URL of a node', () => {
+test('a node of the environment may have a name of the config, and no text that resembles a URL', () => {
   const env = { BASE_RPC: 'a', SIGNER_URL: 'http://user:password@signer', NODE_KEY: 'c', PORTAGE_KEYSTORE_PASSWORD: 'd', RPC_PASSWORD: 'f' }
   expect(nodeVariables({ urlVariables: [] }, env)).toEqual({})
   expect(nodeVariables({ urlVariables: ['NODE_KEY'] }, env)).toEqual({ NODE_KEY: 'c' })

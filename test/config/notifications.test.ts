@@ -32,7 +32,7 @@ describe('receivers of notifications in the config', () => {
   })
 
   test.each(['https://pager.example', 'https://10.0.0.1/hook', 'http://127.0.0.1:9/x', 'http://localhost/x', 'http://[::1]:8/x'])(
-    'may be told at %s',
+    'a receiver may be at %s',
     (url) => expect(problemsOf({ ...receiver, url })).toBe(''),
   )
 
@@ -49,7 +49,7 @@ describe('receivers of notifications in the config', () => {
     'https://[fe80::1]/s3cret',
     'https://[::ffff:169.254.169.254]/s3cret',
     'https://metadata.google.internal/s3cret',
-  ])('may not be told at %s, which no error quotes', (url) => {
+  ])('a receiver may not be at %s, which no error quotes', (url) => {
     const problems = problemsOf({ ...receiver, url })
     expect(problems).toContain('notifications[0].url must')
     expect(redactText(problems)).not.toContain('s3cret')
@@ -58,7 +58,7 @@ describe('receivers of notifications in the config', () => {
   test.each<[string, object, string]>([
     ['no secret', { secrets: [] }, 'notifications[0].secrets'],
     ['a secret that is in no file and no variable', { secrets: [{}] }, 'secretFile or secretVariable'],
-    ['a secret that stands there', { secrets: [{ secret: 'whsec_x' }] }, 'notifications[0].secrets[0]'],
+    ['a literal secret', { secrets: [{ secret: 'whsec_x' }] }, 'notifications[0].secrets[0]'],
     ['an unknown event', { events: ['transfer.lost'] }, 'notifications[0].events[0]'],
     ['an unknown chain', { chains: ['bsc'] }, 'notifications[0].chains[0] is not one of the chains of this config'],
     ['an unknown bridge', { bridges: ['x'] }, 'notifications[0].bridges[0] is not one of the bridges of this config'],

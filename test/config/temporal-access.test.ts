@@ -119,7 +119,7 @@ describe('settings that cannot be meant', () => {
     expect(String(error)).not.toContain('secret')
   })
 
-  test('what is wrong in temporal.toml is told without its lines', async () => {
+  test('problems of temporal.toml are reported without its lines', async () => {
     const file = join(folder, 'broken.toml')
     const broken = ['[profile.default]\napi_key = "secret', '[profile.default]\napi_kee = "secret"', '[profile.default]\napi_key = 5']
     for (const text of broken) {

@@ -16,7 +16,7 @@ export interface BridgeHarness {
   message(): Uint8Array
   /** Copies of such messages whose form is right and whose signatures are not. */
   forgeries(): readonly { readonly what: string; readonly bytes: Uint8Array }[]
-  /** Who `deliver` sends from, lower case. */
+  /** Sender of `deliver`, lower case. */
   readonly sender: string
   /** Sends a call and mines it. With a gas limit: also one that reverts. */
   deliver(intent: Intent, gasLimit?: string): Promise<Receipt>
@@ -25,7 +25,7 @@ export interface BridgeHarness {
   stop(): Promise<void>
 }
 
-/** What every bridge adapter must do, as the docstrings of the port say. */
+/** Obligations of every bridge adapter, as the docstrings of the port say. */
 export function bridgeAdapterSuite(name: string, start: () => Promise<BridgeHarness>): void {
   describe(`bridge adapter ${name}`, () => {
     let harness: BridgeHarness

@@ -27,7 +27,7 @@ export interface ChainHarness {
   stop(): Promise<void>
 }
 
-/** What every chain adapter must do, as the docstrings of the port say. Each test has an account of its own. */
+/** Obligations of every chain adapter, as the docstrings of the port say. Each test has an account of its own. */
 export function chainAdapterSuite(name: string, start: () => Promise<ChainHarness>): void {
   describe(`chain adapter ${name}`, () => {
     let harness: ChainHarness

@@ -9,10 +9,7 @@ export interface ScannedSourceHarness {
   readonly bridge: Bridge
   /** Users' transfers, in blocks that are not final yet. */
   start(count: number): Promise<void>
-  /**
-   * What is in the latest block of the source, or of the target, is final from here on. Resolves with the height of
-   * that block.
-   */
+  /** Makes the latest block of the source, or of the target, final. Resolves with the height of that block. */
   finalise(end: 'source' | 'target'): Promise<number>
   /** Delivers these, in a block of the target that is not final yet. */
   deliver(transfers: readonly Transfer[]): Promise<void>
@@ -21,7 +18,7 @@ export interface ScannedSourceHarness {
 
 const count = 6
 
-/** What every source of the kind `scanned` keeps of bridges/source-port.ts. */
+/** Obligations of every `scanned` source of bridges/source-port.ts. */
 export function scannedSourceSuite(name: string, start: () => Promise<ScannedSourceHarness>): void {
   describe(`the scanned source of ${name}`, () => {
     let harness: ScannedSourceHarness
@@ -79,7 +76,7 @@ export function scannedSourceSuite(name: string, start: () => Promise<ScannedSou
       expect(await source.initiated({ fromBlock: 0, toBlock: range.fromBlock - 1 })).toEqual([])
     })
 
-    test('tells the same of a number by its table as by its blocks, in the order of the question', async () => {
+    test('the table and the blocks of the source agree about a number, in the sequence of the question', async () => {
       const asked = [...numbers().toReversed(), number(count)]
       const expected = [...transfers().toReversed(), undefined]
       expect(await source.recorded(asked, 'finalized')).toEqual(expected)
@@ -105,7 +102,7 @@ export function scannedSourceSuite(name: string, start: () => Promise<ScannedSou
       }
     })
 
-    test('tells what the finalized target shows, in the order of the question', async () => {
+    test('a source reports the transfers that the finalized target shows, in the sequence of the question', async () => {
       const before = await harness.finalise('target')
       const done = transfers().filter((_, place) => place % 2 === 1)
       await harness.deliver(done)

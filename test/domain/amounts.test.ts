@@ -43,7 +43,7 @@ describe('an amount as people type it', () => {
   })
 })
 
-test('what is shown exactly can be typed in again, to the last wei', () => {
+test('an exactly shown amount can be typed in again, to the last wei', () => {
   const isKept = fc.property(fc.bigInt({ min: 0n, max: 10n ** 30n }), fc.constantFrom('AVAX', 'ether', undefined), (amount, coin) => {
     const wei = String(amount)
     expect(parseAmount(gweiText(wei))).toEqual({ wei })

@@ -24,7 +24,7 @@ function run(start: Bisection<number>, transfers: readonly number[], bad: Readon
     if (ok) completed.push(...batch)
     else if (batch.length === 1) isolated.push(...batch)
     state = tried(state, batch, ok ? 'completed' : 'failed')
-    // What crosses a workflow's history is JSON.
+    // The history of a workflow holds JSON.
     expect(JSON.parse(JSON.stringify(state))).toEqual(state)
   }
   return { completed, isolated, sizes }
@@ -91,7 +91,7 @@ describe('bisection of batches', () => {
   test('starts with 20, grows to 40, halves and grows again', () => {
     const { sizes } = run(bisection(), upTo(200), new Set([60]))
     expect(sizes.slice(0, 4)).toEqual([20, 40, 40, 20])
-    // 60 is the first of the third batch: found on the way down, beside the halves that are good.
+    // 60 is the first of the third batch: found on the way down, in addition to the good halves.
     expect(sizes).toEqual([20, 40, 40, 20, 10, 5, 3, 2, 1, 1, 1, 2, 5, 10, 20, 20, 40, 40])
     expect(run(bisection(), upTo(120), new Set()).sizes).toEqual([20, 40, 40, 20])
   })

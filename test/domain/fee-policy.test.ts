@@ -54,7 +54,7 @@ describe('resolveFees', () => {
     )
   })
 
-  test('what is about something else decides nothing', () => {
+  test('a rule about something else decides nothing', () => {
     const rules = strangers.map((scope): FeeRule => ({ scope, policy: { maxFeePerGas: '1' } }))
     expect(resolveFees(rules, about)).toEqual({})
     // Nor does a rule about what is not known: a payment has no selector, a quote may have no lane yet.
@@ -66,7 +66,7 @@ describe('resolveFees', () => {
     ).toEqual({})
   })
 
-  test('of two rules of one scope the later wins, field by field; a field that is there but undefined sets nothing', () => {
+  test('the later of two rules of one scope wins, field by field; an undefined field sets nothing', () => {
     const scope: FeeScope = { kind: 'lane', lane: 'evm-1:0xAA' }
     const rules = [
       { scope, policy: { maxFeePerGas: '1', maxTip: '1' } },

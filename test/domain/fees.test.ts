@@ -156,7 +156,7 @@ describe('nextOffer', () => {
     expect(BigInt(raised.at(-1)?.maxFee ?? '0')).toBeLessThanOrEqual(1260n)
   })
 
-  test('what a pool holds that we do not know is outbid: by a no-op as far as the balance goes, by a call to its caps', () => {
+  test('unknown transactions in the pool are outbid: by a no-op up to the balance, by a call up to its caps', () => {
     const legacy = { maxFee: 99n, tip: 99n }
     const steep = { maxFee: 10_500n, tip: 10_500n }
     const until = (raising: Parameters<typeof nextOffer>[2], there: { maxFee: bigint; tip: bigint }) => {

@@ -143,7 +143,7 @@ describe('interval sets in JSON', () => {
     expect(JSON.parse(JSON.stringify(set))).toEqual(set)
   })
 
-  test('what is not an interval is refused', () => {
+  test('a value that is no interval is refused', () => {
     expect(() => addInterval([], '5', '4')).toThrow(RangeError)
     expect(() => addInterval([], '-1')).toThrow(RangeError)
     expect(() => addInterval([], '1.5')).toThrow(RangeError)

@@ -34,7 +34,7 @@ export function keptEntry(index: number, { attempts = 1, perBlock = 20 } = {}): 
   }
 }
 
-/** A ledger of which so many nonces are in blocks that are not final. */
+/** A ledger with this number of nonces in blocks that are not final. */
 export function laneThatKeeps(lane: LaneId, entries: readonly Entry[]): LaneState {
   const next = firstKept + entries.length
   const seen = { latest: next, finalized: firstKept, height: 250_000_000, hash: `0x${'f'.repeat(64)}`, balance: '9'.repeat(22) }

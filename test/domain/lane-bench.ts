@@ -29,7 +29,7 @@ export class Bench {
     return this.apply({ requests: [request] }).answers[0]
   }
 
-  /** What changed since the last look. */
+  /** Changes since the last reading. */
   observe({ pending, ...change }: Partial<Observation>) {
     this.#seen = { ...this.#seen, ...change }
     return this.apply({ observe: { ...this.#seen, ...(pending !== undefined && { pending }) }, requests: [] })

@@ -1,6 +1,6 @@
 import type { LaneState } from '../../domain/lane/lane.ts'
 
-/** What the checker holds against the ledger, from answers and observations alone. */
+/** The checker's own books, from answers and observations alone. */
 export interface Books {
   /** Intent → the nonce that it holds. */
   readonly held: Map<string, number>

@@ -10,7 +10,7 @@ import { freeze, hasInherited, json, newBooks, type Books } from './lane-books.t
 import { PagedLane } from './paged-lane.ts'
 import assert from 'node:assert/strict'
 
-/** What the ledger was before it was asked something. */
+/** The ledger before a request. */
 interface Past {
   readonly state: LaneState
   readonly books: Books
@@ -19,7 +19,7 @@ interface Past {
   readonly signal: boolean
 }
 
-/** A height that no process tells of for longer, ms, counts no more. */
+/** Age at which a height that no process repeats counts no more, ms. */
 const believedMs = 60_000
 
 /**
@@ -53,7 +53,7 @@ export class CheckedLane {
     this.#past = []
   }
 
-  /** The workflow was reset, or Temporal restored: the ledger is what it was so many steps ago, of the same era. */
+  /** The workflow was reset, or Temporal restored: the ledger is back at an earlier step of the same era. */
   setBack(steps: number): void {
     const { state, books } = this.#past[Math.max(0, this.#past.length - steps)] ?? {}
     if (!state || !books) return
@@ -152,9 +152,9 @@ export class CheckedLane {
     const latest = observe?.latest ?? before.observed?.latest ?? -1
     if (!known || before.replaced || known.era !== before.era || latest < known.finalized) return
     if (piecing && known.granted === before.counts.granted) return assert.ok(after.next >= Math.min(before.next, known.next))
-    if (known.granted <= before.counts.granted) return assert.deepEqual(after, before, 'who knows no more teaches nothing')
+    if (known.granted <= before.counts.granted) return assert.deepEqual(after, before, 'a process without new knowledge changes nothing')
     assert.ok(after.next >= known.next, 'a nonce that a process knows as given is given')
-    for (const nonce of this.#books.held.values()) assert.deepEqual(after.entries[nonce], before.entries[nonce], 'whose it is stays')
+    for (const nonce of this.#books.held.values()) assert.deepEqual(after.entries[nonce], before.entries[nonce], 'the owner stays')
   }
 
   #checkObserved(before: LaneState, seen: Observation, after: LaneState, rolledBack: RolledBack[]): void {
@@ -164,7 +164,7 @@ export class CheckedLane {
     const latest = after.observed?.latest ?? 0
     const finalized = after.observed?.finalized ?? 0
     assert.ok(seen.undone || finalized >= (before.observed?.finalized ?? 0), 'final stays final')
-    // What was recorded for them went with their finality.
+    // Records of these went with their finality.
     if (finalized < (before.observed?.finalized ?? 0)) this.epoch += 1
     for (const entry of Object.values(before.entries)) {
       const now = after.entries[entry.nonce]
@@ -252,7 +252,7 @@ export class CheckedLane {
       if (nonce === undefined || gone || request.how === 'cancel') withdrawn.add(request.intentId)
       if (!gone) return
       held.delete(request.intentId)
-      assert.ok(after.entries[nonce]?.fill && !after.entries[nonce].owner, 'what is abandoned is the debt of the lane')
+      assert.ok(after.entries[nonce]?.fill && !after.entries[nonce].owner, 'an abandoned nonce is the debt of the lane')
     }
   }
 

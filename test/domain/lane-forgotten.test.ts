@@ -24,7 +24,7 @@ describe('nonces that a ledger did not give', () => {
     expect(view(apply(busy, at(1, 2, { pending: 2 }), 5).state)).not.toHaveProperty('forgotten')
   })
 
-  test('are those that the chain shows above its own, in blocks and in the pool, with the time at which it heard of them', () => {
+  test("forgotten nonces are those that the chain shows above the ledger's own, with their times", () => {
     const restored = apply(granted(synced, 'a'), at(3, 2, { pending: 5 }), 7).state
     expect(view(restored).forgotten).toEqual([{ from: 1, to: 5, at: 7 }])
     // Its own again, then those of somebody else.

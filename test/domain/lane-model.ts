@@ -23,7 +23,7 @@ const processes = 3
 /** One nonce as a process knows it. */
 interface PendingTransaction {
   readonly nonce: number
-  /** The ledger that gave it: for the checker alone, a process cannot tell. */
+  /** The ledger that gave it: for the checker alone, since a process cannot see it. */
   readonly epoch: number
   /** Absent: obeys an order to fill, can only sign no-ops. */
   readonly intentId?: string
@@ -33,8 +33,8 @@ interface PendingTransaction {
   outbid: readonly Attempt[]
   signed: number
   /**
-   * The ledger knows less of the nonce than we: it was wiped. What was signed is still sent, but nothing of it is
-   * claimed or raised.
+   * The ledger knows less of the nonce than the process: it was wiped. The signed transaction is still sent, but
+   * nothing of the nonce is claimed or raised.
    */
   forgotten: boolean
 }
@@ -51,7 +51,7 @@ interface Process {
   heard: string
   /** It has reported what it saw, with what the pool holds. */
   hasReported: boolean
-  /** What it asked, so that a copy can reach the ledger late. */
+  /** Its requests, so that a copy can reach the ledger late. */
   asked: { request: LaneRequest; heard: string; waiting: boolean }[]
 }
 
@@ -100,7 +100,7 @@ export class Network {
     this.#ask(this.#process(p), [request], answered)
   }
 
-  /** What is coalesced in a window of a few milliseconds, together with an observation. */
+  /** Requests of a window of a few milliseconds, together with an observation. */
   askMany(p: number, from: number, count: number): void {
     const process = this.#process(p)
     const attempt: Attempt = { kind: 'call', gasLimit, ...market }
@@ -184,7 +184,7 @@ export class Network {
     this.#process(p).head = { ...this.chain.head(), latest: less(latest), finalized: less(finalized) }
   }
 
-  /** Tells the ledger what it last looked at, which may be old by now. */
+  /** Sends its last reading to the ledger, which may be old by now. */
   observe(p: number): void {
     this.#ask(this.#process(p), [], true, true)
   }
@@ -200,7 +200,7 @@ export class Network {
   }
 
   /**
-   * From here on nothing goes wrong: money is there, blocks come, processes look, tell, obey and raise what is stuck.
+   * Nothing fails from here on: money and blocks come, and processes read, report, obey and raise stuck transactions.
    * Ends when the ledger owes nothing; throws when it does not get there.
    */
   settle(): void {

@@ -38,7 +38,7 @@ describe('observe', () => {
     lane.observe({ height: 102 })
     expect(lane.state.observed).toMatchObject({ height: 102, latest: 6 })
     expect(lane.state.next).toBe(7)
-    // What was given under the nonsense is looked after as all else.
+    // Nonces granted in between are handled like all others.
     for (const height of [104, 106]) lane.observe({ height })
     expect(lane.orders).toEqual([[6, 'orphaned']])
   })
@@ -82,7 +82,7 @@ describe('observe', () => {
     expect(lane.state.counts.external).toBe(3)
   })
 
-  test('tells the owners whose block went away, but not of what the teller drives', () => {
+  test("an observation notifies the owners of a removed block, except for the observer's own", () => {
     const lane = new Bench()
     for (const name of ['a', 'b', 'c']) lane.grant(name)
     lane.do({ kind: 'forbid', id: 'f', reason: 'a leak' })
@@ -211,7 +211,7 @@ describe('sync', () => {
 
   // Regression: externally used nonces that a reorg gave back had no entry: they were not filled, and the lane was
   // blocked.
-  test('what was used before or without the ledger and falls out of its block is filled too', () => {
+  test('a foreign use of a nonce that falls out of its block is filled too', () => {
     const lane = new Bench()
     lane.observe({ latest: 7, height: 101 })
     lane.grant('a')

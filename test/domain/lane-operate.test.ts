@@ -46,7 +46,7 @@ describe('funds', () => {
     expect([closed(lane), nonceOf(lane.grant('a'))]).toEqual([undefined, 5])
   })
 
-  test('broke when it can pay neither the next grant nor the lowest nonce; not because others are in flight, or for what a call moves', () => {
+  test('a lane is broke if it can pay neither the next grant nor the lowest nonce, whatever is pending', () => {
     const lane = new Bench()
     lane.observe({ balance: '1500' })
     expect([nonceOf(lane.grant('a')), nonceOf(lane.grant('b')), closed(lane)]).toEqual([5, 'funds', undefined])
@@ -107,7 +107,7 @@ describe('one nonce', () => {
   })
 })
 
-test('what is in no block is to be sent again: each order is told as one of its own, of a nonce that the ledger has or of all', () => {
+test('an order to send again is of a nonce of the ledger or of all, and is reported as an order of its own', () => {
   const lane = new Bench()
   const told = () => lane.apply({ requests: [] }).view.republish
   lane.grant('a')
@@ -138,7 +138,7 @@ describe('configure', () => {
   })
 })
 
-describe('who ordered it, and why', () => {
+describe('the author and the reason of an order', () => {
   const order = { by: 'night-shift', reason: 'a test' }
 
   test('is kept of every order that is obeyed, with what it named, and survives a reset', () => {
@@ -173,7 +173,7 @@ describe('who ordered it, and why', () => {
     ])
   })
 
-  test('is kept of a fill, not of what is refused, nor of what processes tell', () => {
+  test('an order is kept if it fills a nonce, not if it is refused, and reports of processes never are', () => {
     const lane = new Bench()
     lane.observe({ pending: 6 })
     expect(lane.do({ kind: 'fill', id, nonce: 5, reason: 'operator', order })).toEqual({ kind: 'done' })

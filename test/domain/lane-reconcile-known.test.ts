@@ -63,7 +63,7 @@ describe('a ledger that was set back', () => {
     }
   })
 
-  test('raises what it hands out next to what the pool holds, when a process looks for the first time; never lowers it', () => {
+  test('the first reading of a process raises the next nonce above the pool and never lowers it', () => {
     const state = granted(synced, 'a', 'b', 'c')
     expect(apply(state, { observe: { ...seen, pending: 5 }, requests: [] }).state.next).toBe(8)
     expect(apply(state, { observe: { ...seen, pending: 10 }, requests: [] }).state).toMatchObject({
@@ -85,7 +85,7 @@ function asked(from: LaneState, ...requests: readonly LaneRequest[]): { state: L
   return { state, sent }
 }
 
-/** What the run before was asked, once more on the ledger as it was at the reset. */
+/** The requests of the earlier run, once more on the ledger as it was at the reset. */
 function again(from: LaneState, sent: readonly ApplyRequest[]): LaneState {
   return sent.reduce((state, request) => apply(state, request, true).state, from)
 }
@@ -101,7 +101,7 @@ describe('a ledger that was reset, and is asked once more what it was asked sinc
     const [pause, , resume] = sent
     const after = again(synced, [pause!, resume!, ...sent.filter(({ requests }) => requests[0]?.kind === 'grant')])
     expect(after).toMatchObject({ synced: false, entries: {} })
-    // The process that drives nonce 5 says so; the account is read; nothing else stands in its way.
+    // The process of nonce 5 reports it and the account is read; nothing else blocks it.
     const reconciled = apply(after, { requests: [], known: known(before) }).state
     const { state } = apply(reconciled, { requests: [], observe: { ...seen, height: 101, claims: [5], pending: 6 } })
     expect(state).toMatchObject({ synced: true, next: 6, counts: { granted: 1, external: 0 } })

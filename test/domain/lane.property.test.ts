@@ -3,8 +3,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 
 /**
- * Things that can happen, and how often beside the others. The numbers choose which process, which intent, which
- * transaction, how much.
+ * Events and their relative frequencies. The numbers choose the process, the intent, the transaction and the amount.
  */
 const events: Record<string, [weight: number, (network: Network, a: number, b: number, c: number) => unknown]> = {
   ask: [10, (network, a, b, c) => network.ask(a, b % 6, ['20', '100', '300'][c % 3] ?? '100', c % 4 !== 0)],
@@ -61,7 +60,7 @@ const events: Record<string, [weight: number, (network: Network, a: number, b: n
   wipe: [1, (network) => network.lane.wipe()],
 }
 
-/** What can happen to a process that neither dies nor is deceived. */
+/** Events of a process that neither dies nor is deceived. */
 const peaceful = fc.constantFrom(
   ...['ask', 'find', 'askMany', 'repeat', 'sign', 'sign', 'bump', 'release', 'withdraw', 'lookAndObserve', 'obey', 'mine'],
   ...['pause', 'activate', 'pauseSignal', 'activateSignal', 'setWindow', 'runReset', 'nextRun'],
@@ -83,10 +82,10 @@ const options: fc.Arbitrary<NetworkOptions> = fc.record({
 })
 const histories = fc.array(event, { maxLength: 80, size: 'max' })
 
-/** What broke a rule once. */
+/** Seeds that once broke a rule. */
 const found: [NetworkOptions, Event[]][] = [
-  // All are silent for longer than a height is believed; then a process tells of a lower one, and with it of a block
-  // that went away.
+  // All are silent for longer than a height is believed. Then a process reports a lower height, and with it a removed
+  // block.
   [
     { window: 1, fillAfterBlocks: 1, finalDepth: 1, first: 0, minimumBalance: 0 },
     [

@@ -20,7 +20,7 @@ describe('grant', () => {
     })
   })
 
-  test('answers a repeated request as before, and another request for the same intent with the same nonce, now maybe sent', () => {
+  test('a repeated request gets the same answer; another request of the intent gets its nonce, maybe sent', () => {
     const lane = new Bench()
     const answer = lane.grant('a')
     const before = lane.state
@@ -267,7 +267,7 @@ describe('state', () => {
     expect(sizeOf(state)).toBeLessThan(64 * 1024)
   })
 
-  test('stays below a third of what the server carries with a thousand nonces that wait for a far finality, of three attempts each', () => {
+  test("a ledger with a thousand nonces of three attempts stays below a third of the server's limit", () => {
     const state = full(1_000, 1_024)
     expect([Object.keys(state.entries).length, state.entries['1000500']?.attempts.length]).toEqual([1_000, 3])
     expect(sizeOf(state)).toBeLessThan((2 * 1024 * 1024) / 3)

@@ -20,7 +20,7 @@ describe("MIP-61's states", () => {
     })
   })
 
-  test('tell a completion that reverted from one that was never sent', () => {
+  test('MIP-61 distinguishes a reverted completion from one that was never sent', () => {
     const of = (state: 'waiting' | 'parked' | 'included', code: 'DELIVERY_REVERTED' | 'BRIDGE_BUDGET') => mip61Of({ bridge, state, code })
     expect([of('waiting', 'DELIVERY_REVERTED'), of('parked', 'DELIVERY_REVERTED')]).toEqual(Array(2).fill('transfer_pending_failed'))
     expect([of('waiting', 'BRIDGE_BUDGET'), of('parked', 'BRIDGE_BUDGET')]).toEqual(Array(2).fill('transfer_initiated'))

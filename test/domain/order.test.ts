@@ -21,7 +21,7 @@ describe('the order in a signal or an update', () => {
     expect(orderOf({}, 'update').reason).toBe('update without a name')
   })
 
-  test('is one line of bounded length: whoever can send a signal writes no lines of his own beside the others', () => {
+  test('an order is one line of bounded length, so that a sender of signals writes no lines of his own', () => {
     const { by, reason } = orderOf({ by: ' ops\n- 2026 **delivered**\u202e\u2028x ', reason: 'r'.repeat(10_000) })
     expect(by).toBe('ops - 2026 **delivered** x')
     expect(reason).toHaveLength(500)

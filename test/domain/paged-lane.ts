@@ -33,7 +33,7 @@ export class PagedLane {
     const { kept: _, keptLimit: __, ...view } = response.view
     const { kept: ___, keptLimit: ____, ...plainView } = plain.response.view
     assert.deepEqual({ ...response, view }, { ...plain.response, view: plainView }, 'the same answers from pages')
-    assert.deepEqual(rolledBack, plain.rolledBack, 'the same owners are told')
+    assert.deepEqual(rolledBack, plain.rolledBack, 'the same owners are notified')
     this.#state = json(paged(state, { page: 1, loose: 0 }))
     this.pages += this.#state.pages?.length ?? 0
     assert.deepEqual(unpaged(this.#state), plain.state, 'the same without pages')

@@ -89,14 +89,14 @@ describe('a change of the settings', () => {
     expect(() => assertKnownNames([{ kind: 'halt', scope: { sourceChain: 'wormhole-32' } }], known, noSettings)).not.toThrow()
   })
 
-  test('revokes a token by its id only if it is listed, so that nobody fills the list with ids that no key ever signed', () => {
+  test('a token is revoked by its id only if it is listed, so that nobody fills the list with foreign ids', () => {
     const known = { bridges: [], lanes: [], nodes: {} }
     const revoke: SettingsOrder = { kind: 'revokeToken', jti: '6d1b4c0c-5f0a-4e21-9c1e-0a2b3c4d5e6f' }
     const token = { name: 'ci', level: 'write', jti: revoke.jti, kid: 'k'.repeat(43), issuedAt: 1, expiresAt: 9, chains: ['gone'] } as const
     const add: SettingsOrder = { kind: 'addToken', token }
     expect(() => assertKnownNames([revoke], known, noSettings)).toThrow('orders[0].jti: no token with this id is listed')
     expect(() => assertKnownNames([revoke, add], known, noSettings)).toThrow('orders[0].jti: no token with this id is listed')
-    // Told by the token itself it is listed with its end, though its chain has left the config.
+    // A token that registers itself is listed with its end, though its chain has left the config.
     expect(() => assertKnownNames([add, revoke], known, noSettings)).not.toThrow()
     expect(() => assertKnownNames([add], known, noSettings)).toThrow('there is no chain gone')
     expect(() => assertKnownNames([revoke], known, { ...noSettings, tokens: [token] })).not.toThrow()

@@ -42,7 +42,7 @@ describe('settings', () => {
     expect(after(halted, { kind: 'setFees', scope: { kind: 'global' }, policy: {} })).toBe(halted)
   })
 
-  test('list tokens, keep a revocation whatever is listed later, and drop what has expired when another is made', () => {
+  test('settings list tokens, keep a revocation, and drop expired tokens when another is made', () => {
     const issued = (jti: string, expiresAt: number) =>
       ({ jti, expiresAt, name: 'alice', level: 'sign', kid: 'k', issuedAt: 1, chains: undefined }) as const
     const listed = after(noSettings, { kind: 'addToken', token: issued('a', 5_000) }, { kind: 'addToken', token: issued('b', 2_000) })
@@ -61,7 +61,7 @@ describe('settings', () => {
     expect(later.tokens.map(({ jti }) => jti)).toEqual(['a', 'unlisted', 'c'])
   })
 
-  test('drop a revoked token that was never listed once no token made before is good any more, so that they close the list for nobody', () => {
+  test('settings drop an unlisted revoked token once no token made before it is valid', () => {
     const orders = Array.from({ length: 100 }, (_, index): SettingsOrder => ({ kind: 'revokeToken', jti: `forged-${index}` }))
     const full = after(
       after(noSettings, ...orders),

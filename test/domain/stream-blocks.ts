@@ -8,7 +8,7 @@ export interface SourceBlock {
   readonly numbers: readonly (readonly [number: number, id: string])[]
 }
 
-/** What an agent has read of a range of them. */
+/** An agent's reading of a range of them. */
 export type Read = Pick<Reading, 'passed'> & { readonly numbers: (readonly [string, number])[] }
 
 export const config: StreamConfig = { stream: 'native-bridge:a:b', origin: '1/0xaa', first: '1', start: 0, maxOpen: 4 }

@@ -6,7 +6,7 @@ import { describe, expect, test } from 'vitest'
 import { answered, block, completed, config, tell } from './stream-requests.ts'
 
 describe('BOOTSTRAP', () => {
-  test('begins at the head and reads the rest beside it, in chunks, in any order', () => {
+  test('a stream begins at the head and reads older blocks at the same time, in chunks of any sequence', () => {
     const begun = tell(initialStream(config), block(100, 8))
     expect(viewStream(begun)).toMatchObject({ nextHeight: 101, backfill: { left: 100, ordered: 100 }, gaps: { unasked: '7' } })
     const chunk: StreamRequest = { kind: 'backfilled', from: 40, to: 59, numbers: [['3', 45]], passed: [], delivered: [['3', '3']] }
@@ -55,7 +55,7 @@ describe('BOOTSTRAP', () => {
     expect(viewStream(state)).toMatchObject({ completedNumber: '5', gaps: {}, next: '6' })
   })
 
-  test('from a checkpoint begins no lower than its block, so that a fork of what was trusted shows, and takes the trust away', () => {
+  test('a stream from a checkpoint begins at its block or later, and a fork below takes its trust away', () => {
     const kept = checkpointOf(tell(initialStream(config), block(0), block(1, 1), completed(1)))
     const after = fromCheckpoint(config, JSON.parse(JSON.stringify(kept)))
     expect(answered(after, block(0))).toEqual({ kind: 'present' })
@@ -67,7 +67,7 @@ describe('BOOTSTRAP', () => {
     expect([back.next, isWanted(back, '1')]).toEqual(['1', true])
   })
 
-  test('keeps its trust through a fork above a block that has a later number, and loses it by one that may be below', () => {
+  test('a fork above a block with a later number keeps the trust; one that may be below it removes it', () => {
     const start = fromCheckpoint(config, {
       version: 1,
       stream: config.stream,
@@ -89,7 +89,7 @@ describe('BOOTSTRAP', () => {
     expect(viewStream(undone)).toMatchObject({ completedNumber: '2', blockedBy: { number: '3', why: 'undone' } })
   })
 
-  test('does not take a watermark above what is known, and tells people until one is given that it can take', () => {
+  test('a watermark above the known numbers is refused and reported until a valid one is given', () => {
     const state = tell(initialStream(config), block(9, 3))
     const beyond: StreamRequest = { kind: 'trust', number: '4', by: 'chain' }
     expect(answered(state, beyond)).toEqual({ kind: 'refused', detail: 'number: 4 is not known to exist: the highest number is below 4' })

@@ -35,7 +35,7 @@ describe('how many transfers are under way at a time', () => {
     expect(most(ordered)).toMatchObject({ most: 10, configured: 50, ordered: { by: 'night-shift' } })
   })
 
-  test('no more than there is room for in the state, whoever says it', () => {
+  test('a limit above the room in the state is refused', () => {
     const begun = initialStream({ ...config, maxOpen: 1_000 })
     expect(most(begun)).toEqual({ most: 360, configured: 360 })
     expect(most(tell(begun, configured(2_000)))).toEqual({ most: 360, configured: 360 })

@@ -45,7 +45,7 @@ export class StreamModel {
     this.final = Math.min(this.blocks.length - 1, this.final + blocks)
   }
 
-  /** Only what is not final; `depth`: so many blocks below that too. */
+  /** Only blocks that are not final; `depth`: also this number below. */
   reorg(depth: number, transfers: number): void {
     const deep = this.#isUnbound() ? 0 : depth
     const keep = Math.max(1, deep > 0 ? this.final + 1 - deep : this.final + 1)
@@ -330,9 +330,7 @@ export class StreamModel {
     return { kind: 'closed', number: String(number), outcome: 'rejected', reason: 'not a message' }
   }
 
-  /**
-   * What is under way, copies, checkpoints: from before a fork of what was final they would be about other transfers.
-   */
+  /** Pending transfers, copies and checkpoints from before a fork of final blocks would be about other transfers. */
   #forget(): void {
     this.#sent = []
     this.#copies = []

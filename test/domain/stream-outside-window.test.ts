@@ -8,7 +8,7 @@ import { config, tell } from './stream-requests.ts'
 
 const answered = (state: StreamState, request: StreamRequest) => applyToStream(state, { requests: [request] }, 1_000).response.answers[0]
 
-/** A stream that has seen so many numbers, one in each block, every second of them dust that is parked at once. */
+/** A stream with this number of numbers, one in each block, every second of them dust that is parked at once. */
 function withDust(count: number, waits?: true): StreamState {
   let state = tell(initialStream(config), { kind: 'setMaxOpen', maxOpen: limits.open, by: 'ops' })
   for (let index = 0; index < count; index++) {
@@ -95,7 +95,7 @@ describe('numbers outside the window', () => {
     const begun = { ...tell(initialStream({ ...config, maxOpen: limits.open })), next: '100000' }
     expect(viewStream({ ...begun, outside: outside(6_000) }).alarms).toEqual([])
     expect(viewStream({ ...begun, outside: outside(6_300) }).alarms).toEqual(['crowded'])
-    // Five places are left in `open`, and a few bytes beside it.
+    // Five places are left in `open`, and a few bytes in addition.
     const open = Array.from({ length: limits.open - 5 }, (_, index) => ({ number: String(50_000 + index), parked: 'BRIDGE_CAP' }))
     let state: StreamState = { ...begun, open, outside: outside(maxOutsideBytes / 2 - 40) }
     const before = viewStream(state).parked

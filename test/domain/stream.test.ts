@@ -37,7 +37,7 @@ describe('CONTINUOUS_BLOCK_PROCESSING', () => {
     expect([back.exceptions, isWanted(back, '3')]).toEqual([[], true])
   })
 
-  test('takes no range that was read by the view before a fork and leaves out a number that the new blocks have', () => {
+  test('a reading from before a fork is refused if it lacks a number that the new blocks have', () => {
     const three = tell(initialStream(config), block(0), block(1, 1), completed(1))
     // The new block 2 has number 1 again, of another transfer: by the old view it is resolved, and is passed.
     const late: StreamRequest = { ...block(2), parentHash: 'n1', hash: 'n2', passed: [['1', '1']] } as StreamRequest
@@ -55,7 +55,7 @@ describe('CONTINUOUS_BLOCK_PROCESSING', () => {
     expect(viewStream(tell(back, read, rest))).toMatchObject({ nextHeight: 3, completedHeight: 1, open: 1 })
   })
 
-  test('passes what is resolved, and takes none of a reading that passes one that is open, in a gap or unknown', () => {
+  test('a reading passes resolved numbers, and is refused if it passes an open, missing or unknown one', () => {
     const passing = (from: number, to: number) => ({ ...block(3), passed: [[String(from), String(to)]] }) as StreamRequest
     const state = tell(initialStream(config), block(0), block(1, 1, 2, 3), block(2, 6), completed(1, 2), completed(6))
     const kinds = [passing(1, 2), passing(6, 6), passing(2, 3), passing(5, 6), passing(6, 7)].map((one) => answered(state, one)?.kind)
@@ -82,7 +82,7 @@ describe('CONTINUOUS_BLOCK_PROCESSING', () => {
     expect(viewStream(tell(parked, { kind: 'unparked', number: '1' }))).toMatchObject({ room: 0, parked: 0, full: true })
   })
 
-  test('stands still while it is paused, and hears completions all the same', () => {
+  test('a paused stream does not move, and still takes completions', () => {
     const paused = tell(three, { kind: 'pause', by: 'ops', reason: 'fork' })
     expect(answered(paused, block(3))).toEqual({ kind: 'paused' })
     expect(viewStream(tell(paused, completed(1)))).toMatchObject({ full: true, completedNumber: '1' })
@@ -128,7 +128,7 @@ describe('gaps', () => {
     expect(viewStream(held)).toMatchObject({ next: '6', gaps: { held: '2', unasked: '1' } })
   })
 
-  test('whose message is here and cannot be started say why, until they are something else', () => {
+  test('messages that cannot be started keep their reason until their state changes', () => {
     const { start: _, ...blockless } = config
     const counted = tell(initialStream({ ...blockless, first: '0' }), { kind: 'audited', upTo: '3', height: 9, present: [] })
     const name = (from: string, to: string, code?: string) =>
@@ -182,7 +182,7 @@ describe('COMPLETE_EVENT_PROCESSING and PROCESS_FINISHED_NONCE_HEIGHT', () => {
     expect(viewStream(tell(undone, { kind: 'seen', numbers: [['2']] }, completed(2)))).toMatchObject({ completedNumber: '5' })
   })
 
-  test('what ends without a delivery is resolved and listed', () => {
+  test('a transfer that ends without a delivery is resolved and listed', () => {
     const closed = tell(
       five,
       { kind: 'closed', number: '1', outcome: 'cancelled', by: 'ops', reason: 'asked' },
@@ -220,7 +220,7 @@ describe('the size', () => {
   const bound = 80 * 1024
   const size = (state: StreamState) => Buffer.byteLength(JSON.stringify(state))
 
-  test('is bounded with 100,000 numbers of which every tenth is hidden, every seventh never completed, and others skipped', () => {
+  test('a stream is bounded with 100,000 numbers, a tenth hidden, a seventh open, and others skipped', () => {
     let state = initialStream({ ...config, maxOpen: 360 })
     let largest = 0
     for (let height = 0; height < 1_000; height++) {
@@ -289,7 +289,7 @@ describe('the size', () => {
   })
 })
 
-describe('who ordered it, and why', () => {
+describe('the author and the reason of an order', () => {
   const order = { by: 'night-shift', reason: 'a test' }
 
   test('is kept of every order that is obeyed, with what it named', () => {

@@ -10,7 +10,7 @@ function sample(part: Partial<TransferTraffic>): TransferTraffic {
 }
 
 describe('flow', () => {
-  test('a window has 60 steps, which begin at the same times whenever it is asked for, and now is in the last', () => {
+  test('a window has 60 steps with fixed starts, and the last one holds the present', () => {
     expect(window).toEqual({ from: 41 * minute, stepMs: minute, steps: 60 })
     expect(trafficWindow(60, now + 29_000)).toEqual(window)
     expect(trafficWindow(60, now + 30_000).from).toBe(42 * minute)

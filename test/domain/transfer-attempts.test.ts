@@ -6,7 +6,7 @@ const signed = (hash: string, fate: SignedAttempt['fate']): SignedAttempt => ({ 
 const heard = (nonce: number, tried: SignedAttempt[], more: object = {}) => ({ lane, nonce, round: 1, at: 5, tried, ...more })
 const fates = (all: readonly { hash?: string; fate: string }[]) => Object.fromEntries(all.map(({ hash, fate }) => [hash, fate]))
 
-test('what one process signed stays known when another one tells only of its own', () => {
+test('attempts of one process stay known when another process reports only its own', () => {
   const first = recordAttempts([], heard(7, [signed('a', 'open'), signed('b', 'open')]))
   expect(fates(first)).toEqual({ a: 'pending', b: 'pending' })
   const second = recordAttempts(first, { ...heard(7, [signed('c', 'mined')]), landed: { txHash: 'c', gasPaid: '42' } })

@@ -4,7 +4,7 @@ import { attackKinds, nodeKinds, planAttacks } from '../../lab/attack/plan.ts'
 
 const run = { seed: 'short', durationMs: 60_000, kinds: attackKinds, nodes: 3 }
 
-test('the same seed plans the same attacks, another one others; every kind comes before one comes twice; one node of a chain lies', () => {
+test('a seed always plans the same attacks, all kinds come before any repeats, and one node per chain lies', () => {
   const plan = planAttacks(run)
   expect(planAttacks(run)).toEqual(plan)
   expect(planAttacks({ ...run, seed: 'other' })).not.toEqual(plan)

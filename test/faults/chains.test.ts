@@ -27,7 +27,7 @@ describe('chains that do wrong', { timeout: 300_000 }, () => {
     await inPool(chain(), lane().address, count)
     return sent
   }
-  /** The relayer asks its node for so many more blocks. */
+  /** The relayer asks its node for this number of further blocks. */
   const looked = async (times: number) => {
     const looks = () => stage.devnet.nodes.bsc[0]?.calls.get('eth_getBlockByNumber') ?? 0
     const enough = looks() + times

@@ -57,7 +57,7 @@ describe('kill -9 of a worker process', { timeout: 400_000 }, () => {
     await stage.end(sound)
   })
 
-  test('two processes with one key: one dies with nonces that nothing is signed for, the other goes on with its own and takes those over', async () => {
+  test('of two processes with one key one dies with unsigned nonces, which the other takes over', async () => {
     const lane = stage.devnet.lanes.find(({ chain }) => chain === 'bsc')?.address ?? ''
     const configure = (config: ConfigInput) => withBroadcast(config, 'queue')
     const sound = await startSound(stage, { configure })
@@ -97,7 +97,7 @@ describe('kill -9 of a worker process', { timeout: 400_000 }, () => {
     await stage.end(sleeper)
   })
 
-  test('SIGTERM with a full window and others waiting: the process ends in time, and says which nonces it leaves to the next', async () => {
+  test('after SIGTERM a process with a full window ends in time and logs the nonces that it leaves', async () => {
     const leaving = await startSound(stage)
     const { anvil } = stage.devnet.chains.bsc
     const lane = stage.devnet.lanes.find(({ chain }) => chain === 'bsc')?.address ?? ''
@@ -106,7 +106,7 @@ describe('kill -9 of a worker process', { timeout: 400_000 }, () => {
     const held = await inPool(anvil, lane, window)
     await stage.end(leaving)
     expect(leaving.ended).toBe('ended with code 0')
-    // What a process wrote last may come to its file after its end.
+    // The last lines of a process may reach its file after its end.
     const handedOver = async () => {
       const lines = (await readFile(leaving.logFile, 'utf8')).split('\n').slice(0, -1)
       const found = lines.filter((line) => line.includes('handed over'))

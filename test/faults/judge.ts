@@ -15,7 +15,7 @@ export async function inFlight(stage: Stage, sent: readonly Sent[]): Promise<num
         .getHandle(id)
         .describe()
         .then(({ status }) => status.name === 'RUNNING')
-        // What the dead process had not taken from the spy: on its way too.
+        // Messages that the dead process had not taken from the spy: pending too.
         .catch(() => true),
     ),
   )

@@ -28,7 +28,7 @@ const liars: readonly (readonly [string, FaultRule])[] = [
 const isTransferCompleted = new Interface(['function isTransferCompleted(bytes32)']).getFunction('isTransferCompleted')!.selector
 const word = (value: bigint) => `0x${value.toString(16).padStart(64, '0')}`
 
-/** What one node of three answers all the time, for as long as it likes: a transfer ends as the other two show it. */
+/** Lies of one node of three for as long as it likes: a transfer ends as the other two show. */
 const lies: readonly (readonly [string, FaultRule])[] = [
   ['every transaction reverted', { fault: { kind: 'receipt', lie: 'status' } }],
   ['no transaction has a receipt', { fault: { kind: 'receipt', lie: 'null' } }],

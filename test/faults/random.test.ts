@@ -16,7 +16,7 @@ const run: FaultRun = {
   ...{ seed: 'short', bridge: 'both', transfers: 40, durationMs: 25_000, kinds: faultKinds, stuckAfterMs: 120_000, processes: 2 },
 }
 
-test('everything goes wrong at random, then everything is delivered once, without a hole and without an operator', async () => {
+test('after random faults everything is delivered once, without a gap and without an operator', async () => {
   const devnet = await startDevnet({ ...faultDevnet, worker: quickTakeover, native: 'fixed', ui: false })
   const said: string[] = []
   try {
@@ -44,7 +44,7 @@ test('the same seed plans the same faults, another one others; every kind comes 
   ).toBe(true)
 })
 
-test('a fleet: each process is restarted in turn once, early; nothing wipes Temporal; what strikes one process of many comes more often', () => {
+test('the fault plan of a fleet restarts each process once, early, and never wipes Temporal', () => {
   const fleet: FaultRun = { ...run, fleet: true, kinds: fleetFaultKinds, durationMs: 120_000, meanPauseMs: 1_000 }
   expect(planOf(fleet)).toEqual(planOf(fleet))
   for (const seed of ['1', '2', '3']) {

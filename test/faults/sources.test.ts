@@ -8,16 +8,16 @@ import { startSound } from './processes.ts'
 
 const tooMany = { code: -32_005, message: 'query returned more than 10000 results' }
 
-/** What one node of three does with what the source has logged. */
+/** Treatment of the source's logs by one node of three. */
 const liars: readonly (readonly [string, FaultRule])[] = [
   ['answers that there are no logs', { fault: { kind: 'answer', result: [] }, methods: ['eth_getLogs'] }],
   ['leaves a log out', { fault: { kind: 'logs', how: 'one-less' } }],
-  ['tells logs of another branch', { fault: { kind: 'logs', how: 'forked' } }],
-  ['refuses to tell logs', { fault: { kind: 'log-range', blocks: 0, ...tooMany } }],
+  ['returns logs of another branch', { fault: { kind: 'logs', how: 'forked' } }],
+  ['refuses to return logs', { fault: { kind: 'log-range', blocks: 0, ...tooMany } }],
   ['has a finality that lags by eight blocks', { fault: { kind: 'finality-behind', blocks: 8 } }],
 ]
 
-/** What all of them may do: the table of the source's contract tells the truth. */
+/** Faults of all nodes: the table of the source's contract is true. */
 const storms: readonly (readonly [string, FaultRule])[] = [
   ['answer that there are no logs', { fault: { kind: 'answer', result: [] }, methods: ['eth_getLogs'] }],
   ['leave a log out', { fault: { kind: 'logs', how: 'one-less' } }],
@@ -63,7 +63,7 @@ describe('sources that nodes or the spy show wrongly', { timeout: 600_000 }, () 
   test.each(storms)('all nodes %s', async (_, rule) => {
     const active = stage.devnet.nodes.ethereum.map((node) => node.add(rule))
     sent.push(...(await sendNatives(stage, 'ethereum', 3)))
-    // A finality that stands still for ever is none.
+    // A finality that stalls for ever is none.
     if (rule.fault.kind === 'finality-behind')
       await until(() => active.some(({ strikes }) => strikes > 5), { timeoutMs: 90_000, what: 'a lag' })
     await expectAllProved(stage, sent)

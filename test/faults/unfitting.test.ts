@@ -27,7 +27,7 @@ describe('histories that no build can replay, of every workflow that transfers n
   })
   afterAll(() => stage?.close())
 
-  test('what was under way, and what comes later, is delivered once; orders stay in force', async () => {
+  test('pending and later transfers are delivered once, and orders stay in force', async () => {
     const { anvil } = stage.devnet.chains.bsc
     sent.push(...(await sendCoins(stage, 1)), ...(await sendNatives(stage, 'ethereum', 1)))
     await untilDelivered(stage, sent)

@@ -65,7 +65,7 @@ test('a line says which trace it belongs to, and has no field of a line before',
   expect(Object.keys(inside!)).not.toContain('first')
 })
 
-test('no name is twice in a line: the fields of a line go before those of its logger, and those that every line has are theirs', () => {
+test('a log line repeats no name: its fields replace those of its logger, never the fixed ones', () => {
   const { lines, destination } = memory()
   const logger = createLogger({ destination }).child({ lane: 'a', chain: 'bsc' }).child({ chain: 'ethereum' })
   logger.info('said', { lane: 'b', message: 'other', level: 1, time: 2 })
@@ -77,7 +77,7 @@ test('no name is twice in a line: the fields of a line go before those of its lo
   expect(parseDocument('{"a":1,"a":2}', { uniqueKeys: true }).errors).toHaveLength(1)
 })
 
-test('what needs a person has the remedy of its code; what does not, and what says it, has no other', () => {
+test('a warning that needs a person has the remedy of its code, and other lines have none', () => {
   const { lines, destination } = memory()
   const logger = createLogger({ destination })
   logger.warn('no work', { code: 'LANE_FUNDS' })

@@ -26,7 +26,7 @@ test('render as Prometheus text', async () => {
   expect((await metrics.render()).endsWith('\n')).toBe(true)
 })
 
-test('values that other objects keep are read at every rendering; a collector that throws does not affect the others', async () => {
+test('values of other objects are read at every rendering; a collector that throws affects no other', async () => {
   const metrics = createMetrics()
   let height = 5
   metrics.onCollect(() => {

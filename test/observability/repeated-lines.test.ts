@@ -12,7 +12,7 @@ afterEach(() => vi.useRealTimers())
 
 const refused = (nonce: number, lane = 'evm-1:0xa') => lines.say({ level: 'warn', message: 'a node refused', fields: { lane, nonce } })
 
-test('the first of a kind is written at once; those after it are one line with their number, ever more rarely', () => {
+test('the first line of a kind is written at once, later ones as one counted line, ever more rarely', () => {
   for (let second = 0; second < 600; second++) {
     refused(second)
     vi.advanceTimersByTime(1_000)

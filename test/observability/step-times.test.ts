@@ -20,7 +20,7 @@ test('a step is shown from the step before it, and the whole from when the messa
   expect(text).toContain(`portage_transfer_seconds_sum{${labels}} 3.2`)
 })
 
-test('what is not known, and what is no time, is left out; clocks that differ a little give none below zero', async () => {
+test('unknown and negative step times are left out, and small clock differences give no time below zero', async () => {
   const metrics = createMetrics()
   const times = createStepTimes(metrics, () => 1_000_000)
   for (const since of [undefined, Number.NaN, Infinity, -1e15, 1e15, 'soon' as unknown as number]) {

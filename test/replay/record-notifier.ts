@@ -11,8 +11,8 @@ import { receiverAt, startNotificationSetting } from '../operations/notification
 import type { Keep } from './record.ts'
 
 /**
- * A notifier whose receiver fails, is told, is disabled and enabled again, up to its continue-as-new; and the record of
- * a reversal.
+ * A notifier whose receiver fails, gets a delivery, is disabled and enabled again, up to its continue-as-new; and the
+ * record of a reversal.
  */
 export async function recordNotifier(keep: Keep): Promise<void> {
   const on = await startNotificationSetting()
@@ -31,12 +31,12 @@ export async function recordNotifier(keep: Keep): Promise<void> {
     const id = await on.transfer('1')
     await state(({ failure }) => failure !== undefined, 'a try to fail')
     status = 204
-    await state(({ counts }) => counts.sent > 0, 'the delivery to be told')
+    await state(({ counts }) => counts.sent > 0, 'the notification of the delivery')
     await orderOfNotifier(client, 'books', { kind: 'disable', order })
     await state(({ disabled }) => disabled !== undefined, 'it to be disabled')
     await orderOfNotifier(client, 'books', { kind: 'enable', order })
     await recordReversal(client, id)
-    await state(({ counts }) => counts.sent > 1, 'the reversal to be told')
+    await state(({ counts }) => counts.sent > 1, 'the notification of the reversal')
     const next = async () => (await client.workflow.getHandle(notifierWorkflowId('books')).describe()).runId !== handle.firstExecutionRunId
     await until(next, { timeoutMs: 60_000, what: 'it to go on in a new run' })
     const temporal = (...args: string[]) => runTemporalCli(on.ledgers.server, args)

@@ -53,7 +53,7 @@ export async function recordDear(keep: Keep): Promise<void> {
   const stage = await startStage({ worker: {}, broadcast: 'queue' })
   try {
     const { anvil } = stage.devnet.chains.bsc
-    // Each empty block takes an eighth off: the chain stands still until the transfer was seen to wait.
+    // Each empty block lowers the base fee by an eighth: the chain stalls until the transfer waits.
     await stopMining(anvil)
     await mineDear(anvil, ceiling * 4n)
     const fees = { baseFeeCeiling: String(ceiling) }

@@ -55,7 +55,7 @@ describe('recorded histories', () => {
     expect(await replay(await workflowBundle(silentLogger(), true), all)).toEqual(replayed)
   })
 
-  test('a build with another order of commands fails the histories of the workflow that it changed, and no others', async () => {
+  test('a build with another sequence of commands fails only the histories of the changed workflow', async () => {
     const workflowsPath = fileURLToPath(new URL('./incompatible/index.ts', import.meta.url))
     const incompatible = await bundleWorkflowCode({ workflowsPath, logger: new DefaultLogger('ERROR', () => {}) })
     const results = await replay(incompatible, all)

@@ -8,7 +8,7 @@ test('a thousand who ask at a time share one read, which began after each of the
   expect([new Set(answers), reads]).toEqual([new Set([1]), 1])
 })
 
-test('who asks while a read is under way gets the next one', async () => {
+test('a caller during a read gets the next one', async () => {
   const ends: ((answer: string) => void)[] = []
   const read = sharedRead(() => new Promise<string>((resolve) => ends.push(resolve)), 1)
   const first = read()
@@ -20,7 +20,7 @@ test('who asks while a read is under way gets the next one', async () => {
   expect(await Promise.all([first, second])).toEqual(['earlier', 'later'])
 })
 
-test('an error is told to those who asked, and the next read is another', async () => {
+test('an error reaches its callers, and the next read is another', async () => {
   let reads = 0
   const read = sharedRead(() => (++reads === 1 ? Promise.reject(new Error('away')) : Promise.resolve('back')), 1)
   await expect(read()).rejects.toThrow('away')
@@ -36,7 +36,7 @@ test('a kept answer is given to all who come while it is asked for, and for so l
   }
 })
 
-test('one that is over is asked for again: from its answer, not while it is asked for; from its start, also then', async () => {
+test('an old answer is read again: its age counts from the answer, or from its start if so set', async () => {
   for (const [keeping, both] of [
     [{ fromAnswer: 0 }, [1, 1]],
     [{ fromStart: 0 }, [1, 2]],

@@ -43,7 +43,7 @@ function setting({ mostRequests = 64, spacingMs }: { mostRequests?: number; spac
 const refusal = (type: string) => new WorkflowUpdateFailedError('refused', ApplicationFailure.nonRetryable('too many', type))
 
 describe('coalescing updates', () => {
-  test('where updates keep a distance the first begins at once and the next no sooner than that; a full one, or closing, does not wait for it', async () => {
+  test('spaced updates start at once if the last is old; a full one, or a close, does not wait', async () => {
     const { updates, sent, nth } = setting({ spacingMs: ([text]) => (text === 'a' ? 200 : 100) })
     const begun = performance.now()
     for (const [index, text] of ['a', 'b', 'c'].entries()) {
@@ -66,7 +66,7 @@ describe('coalescing updates', () => {
     expect(far.sent.map(({ update }) => update.join(''))).toEqual(['ab', 'cd'])
   })
 
-  test('one is under way at a time; what is asked meanwhile goes together in the next, and each has its own answers', async () => {
+  test('one update is under way at a time, and the requests until then share the next one', async () => {
     const { updates, sent, heard, nth } = setting()
     const first = [updates.ask(['a']), updates.ask(['b', 'c'])]
     const one = await nth(1)
@@ -98,7 +98,7 @@ describe('coalescing updates', () => {
     expect(sent.map(({ update }) => update)).toEqual([['a'], ['b', 'c', 'd'], ['e', 'f']])
   })
 
-  test('what is stale by the time that it would be sent is dropped', async () => {
+  test('a request that is stale before it is sent is dropped', async () => {
     const { updates, sent, nth } = setting()
     const first = updates.ask(['a'])
     const one = await nth(1)

@@ -38,7 +38,7 @@ describe.skipIf(!(await hasOpenssl()))('certificates', () => {
     expect([tls?.ca, tls?.pair?.certificate, tls?.pair?.key]).toEqual(await Promise.all(files.map((one) => readFile(one))))
   })
 
-  test('what cannot be used is named with its file, and nothing of a key is told', async () => {
+  test('an unusable credential is named with its file, and without any part of a key', async () => {
     const expired = await ca.issue('expired', -1)
     const key = await readFile(client.key, 'utf8')
     const pair = (certificate: string, keyFile: string) => ({ tls: { certificate: file(certificate), key: file(keyFile) } })
@@ -84,7 +84,7 @@ describe('API keys', () => {
   })
 })
 
-test('what is open is said: nobody is asked who he is, or a key goes in plain text', () => {
+test('a connection without authentication, or with a key in plain text, is reported', () => {
   const [source] = [text('x')]
   expect(connectionExposure(at)?.what).toContain('in plain text and without a client certificate or API key')
   // The text is no secret, and is not taken for one.

@@ -135,7 +135,7 @@ describe('keys', () => {
     expect(await refusal(createEncryptionCodec(undefined).decode(before))).toBe('ENCRYPTION_KEY_UNKNOWN')
   })
 
-  test('what was written before encryption was on is read, unless encryption is required', async () => {
+  test('payloads from before encryption are read, unless encryption is required', async () => {
     const plain = [json({ old: true })]
     expect(await codec.decode(plain)).toEqual(plain)
     const strict = createEncryptionCodec(encryption(['one'], true))

@@ -77,7 +77,7 @@ describe('errors of the Temporal client', () => {
     expect([isRefusedArgument(native(status.INVALID_ARGUMENT)), isRefusedArgument(grpc(status.INVALID_ARGUMENT))]).toEqual([true, true])
   })
 
-  test('a namespace that is not there is told from a workflow that is not there, over any connection', () => {
+  test('a missing namespace is distinguished from a missing workflow, over any connection', () => {
     const missing = 'Namespace nowhere is not found.'
     for (const make of [grpc, native])
       expect(fromTemporal(make(status.NOT_FOUND, missing), codes)).toMatchObject({ code: 'TEMPORAL_NAMESPACE' })
@@ -86,7 +86,7 @@ describe('errors of the Temporal client', () => {
     expect(fromTemporal(other, {})).toMatchObject({ code: 'TEMPORAL_UNAVAILABLE' })
   })
 
-  test('what is no error of the server, and what has a code already, comes back as it is', () => {
+  test("an error that is not the server's, or has a code already, stays unchanged", () => {
     const bug = new Error('a bug')
     const coded = new RelayerError('INPUT_INVALID', { detail: 'a field' })
     expect([fromTemporal(bug, {}), fromTemporal(gone, {}), fromTemporal(coded, codes)]).toEqual([bug, gone, coded])

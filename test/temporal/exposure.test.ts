@@ -5,7 +5,7 @@ const encryption = { keys: [{ id: 'one', source: { from: 'a test', read: () => '
 const at = (address: string) => ({ address, namespace: 'default' })
 
 test.each(['temporal:7233', '10.0.0.7:7233', '[2001:db8::1]:7233', 'localhost.example:7233', 'portage.a1b2c.tmprl.cloud:7233'])(
-  'who keeps %s reads what is not encrypted',
+  'an attacker with %s reads the payloads that are not encrypted',
   (address) => {
     expect(payloadExposure(at(address))).toMatchObject({
       what: expect.stringContaining(address),

@@ -28,7 +28,7 @@ describe('the time-outs that a workflow is started with', () => {
     expect(failoverTimesOf(undefined)).toEqual(defaultFailoverTimes)
   })
 
-  test('are in its memo beside what is there, and are what the workflow goes by', async () => {
+  test('orders are kept in the memo, next to its other fields, and the workflow obeys them', async () => {
     const { memo, workflowTaskTimeout } = await startedWith({ workflowTaskSeconds: 2, heartbeatSeconds: 3, laneTaskSeconds: 4.5 })
     expect(memo).toEqual({ members: ['a'], failover: { heartbeatMs: 3_000, laneTaskMs: 4_500 } })
     expect(failoverTimesOf(memo)).toEqual({ heartbeatMs: 3_000, laneTaskMs: 4_500 })

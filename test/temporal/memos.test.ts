@@ -19,7 +19,7 @@ test('members of a batch that this process has no key for are not taken for none
       ...{ type: { name: 'batch' }, status: 1, taskQueue: 'ledger', historyLength: { toNumber: () => 3 }, startTime: msToTs(1_000) },
       memo: { fields: { members } },
     }
-    // What the server says, so that only the connection is not there.
+    // The server's error, so that only the connection is missing.
     Object.defineProperty(client.workflow, 'workflowService', {
       value: { describeWorkflowExecution: async () => ({ workflowExecutionInfo: run }) },
     })
@@ -28,7 +28,7 @@ test('members of a batch that this process has no key for are not taken for none
   }
 })
 
-test('what stands in a memo is no code of an error, unless the catalogue has it as its own', () => {
+test('a text in a memo is no code of an error, unless the catalogue has it as its own', () => {
   const codes = ['ENCRYPTION_BROKEN', 'constructor', '__proto__', 'toString', 'X'].map((unreadable) => unreadableCode({ unreadable }))
   expect(codes).toEqual(['ENCRYPTION_BROKEN', undefined, undefined, undefined, undefined])
 })

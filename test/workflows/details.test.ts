@@ -21,7 +21,7 @@ const progress = (given: Partial<TransferProgress>): TransferProgress => ({
   ...given,
 })
 
-test('what waits: state, code, reason, remedy, the next look, the commands, the lane; the newest first, and what was said again is counted', () => {
+test('details of waits show state, remedy, next poll, commands and lane, newest first, counted', () => {
   const timeline = [
     entry(1, 'broadcasting', 'through evm-56:0xab'),
     ...[2, 4, 6].flatMap((second) => [entry(second, 'admitting', 'round 2'), entry(second, 'waiting', 'both bsc lanes are paused')]),
@@ -52,7 +52,7 @@ test('what waits: state, code, reason, remedy, the next look, the commands, the 
   ])
 })
 
-test('what a person has to act on says so, and nothing of a strange id gets into a command that people copy', () => {
+test('a wait for a person says so, and no strange id gets into a command to copy', () => {
   const given = progress({
     state: 'parked',
     code: 'DELIVERY_IMPOSSIBLE',
@@ -66,7 +66,7 @@ test('what a person has to act on says so, and nothing of a strange id gets into
   expect(details).not.toContain('rm -rf')
 })
 
-test('what has ended asks for nothing', () => {
+test('an ended transfer asks for nothing', () => {
   const given = progress({ state: 'delivered', timeline: [entry(1, 'delivered', 'by our 0xab in block 9')] })
   expect(detailsOf(transfer, given, undefined, here)).not.toMatch(/portage transfer|What to do/)
 })

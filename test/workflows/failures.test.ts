@@ -5,7 +5,7 @@ import { codeOf } from '../../workflows/failures.ts'
 const failed = (type: string) =>
   new ActivityFailure('failed', 'justify', '1', RetryState.NON_RETRYABLE_FAILURE, undefined, ApplicationFailure.nonRetryable('no', type))
 
-// Whoever reaches Temporal may answer a step, with any type of failure.
+// A client of Temporal may answer a step with any type of failure.
 test.each([
   ['FEE_LIMIT', 'FEE_LIMIT'],
   ['NO_SUCH_CODE', 'INTERNAL'],

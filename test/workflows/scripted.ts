@@ -43,7 +43,7 @@ export const transfer: Transfer = {
 export const landed: Landed = { nonce: 7, txHash: '0x07', blockHeight: 9, blockHash: '0x09', gasPaid: '1', attempts: 1, tried: [] }
 export const waiting = { timeoutMs: 60_000, everyMs: 20 }
 
-/** What the steps of a test answer. */
+/** Answers of the steps of a test. */
 export interface Script {
   admit(input: AdmitInput): Admission | Promise<Admission>
   broadcastLocally(input: BroadcastInput): BroadcastResult | { kind: 'elsewhere' } | Promise<{ kind: 'elsewhere' }>
@@ -73,7 +73,7 @@ export const sound: Script = {
 export interface Scripted {
   /** A new one, `sound`, for every test. */
   script: Script
-  /** What the steps of this test were asked. */
+  /** Calls of the steps of this test. */
   readonly asked: {
     admit: AdmitInput[]
     broadcastLocally: BroadcastInput[]
@@ -83,7 +83,7 @@ export interface Scripted {
     withdraw: WithdrawInput[]
     expedite: { lane: string; intentId: string }[]
   }
-  /** The headers of every step of this test, in order, and the runs that were told as ended parts of a trace. */
+  /** The headers of every step of this test, in sequence, and the runs that were reported as ended parts of a trace. */
   readonly traced: { readonly headers: Headers[]; readonly runs: TracedRun[] }
   /** The log lines of a transfer, as the process writes them. */
   logged(handle: WorkflowHandle): Record<string, unknown>[]
@@ -93,12 +93,11 @@ export interface Scripted {
    */
   start(options?: Omit<TransferInput, 'transfer'>, headers?: Headers, workflowTaskTimeout?: '1s'): Promise<WorkflowHandle>
   /**
-   * Starts one with a deadline that comes after what it has to be asked before (`asked` says so), and before its first
-   * wait of ten seconds is over. On a machine that stands the deadline may pass first: then the next one has twice the
-   * time.
+   * Starts one with a deadline after its first steps (`asked` says so) and before its first wait of ten seconds is
+   * over. On a busy machine the deadline may pass first: then the next one has twice the time.
    */
   startWithDeadline(asked: (steps: Scripted['asked']) => boolean): Promise<{ handle: WorkflowHandle; deadline: number }>
-  /** Tells it to try now. One that has ended by then needs no word. */
+  /** Orders it to retry now. A transfer that has ended needs no order. */
   retry(handle: WorkflowHandle): Promise<void>
   status(handle: WorkflowHandle): Promise<TransferStatus>
   reaches(handle: WorkflowHandle, look: (status: TransferStatus) => boolean, what: string): Promise<unknown>

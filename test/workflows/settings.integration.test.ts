@@ -100,7 +100,7 @@ describe('The settings', () => {
     expect(await readSettings(client())).toEqual(before)
   })
 
-  test('are guarded by the workflow itself: another client is refused with the path of the field, and nothing is recorded', async () => {
+  test('the settings workflow refuses an invalid order with the path of its field and records nothing', async () => {
     await change(halt('bsc'))
     const events = async () => (await handle().describe()).historyLength
     const before = await events()
@@ -176,7 +176,7 @@ describe('The settings', () => {
           : [],
       )
     await until(async () => (await signals(held)).length > 0, { timeoutMs: 60_000, what: 'the one that was held to be woken' })
-    // Who has parked meanwhile is left alone.
+    // Transfers parked in between are left alone.
     expect([await signals(held), await signals(free)]).toEqual([[['retry', { gate: true }]], []])
     await Promise.all([held.terminate(), free.terminate()])
   })
@@ -244,7 +244,7 @@ describe('The settings', () => {
       await served(encryption(['two']), async (client) => {
         await handle().signal('without a handler')
         const recovery = startWorkflowRecovery({ client, logger, metrics: createMetrics(), everyMs: 200, restMs: 0, tries: 2 })
-        await until(() => said.length > 0, { timeoutMs: 60_000, what: 'the stuck workflow to be told' })
+        await until(() => said.length > 0, { timeoutMs: 60_000, what: 'the stuck workflow to be reported' })
         await recovery.stop()
       })
       expect(said).toEqual([
@@ -266,7 +266,7 @@ describe('The settings', () => {
   })
 })
 
-test('What is known of the settings stays while Temporal is away, and is said once; before they are read, everything is halted', async () => {
+test('known settings stay in force without Temporal, and everything is halted before the first reading', async () => {
   const lines: string[] = []
   const logger: Logger = { ...silentLogger(), warn: (message) => lines.push(message) }
   const ledgers = await startLedgers()

@@ -10,7 +10,7 @@ function stepOf({ markerRecordedEventAttributes: marker }: RecordedEvent): strin
 
 /**
  * The history of a run as a busy process would have recorded it: the last local activity of this name ends with one
- * workflow task, and what the workflow did then is recorded with the next. What comes after it must be of the same
+ * workflow task, and the workflow's next commands are recorded with the next. All later events must be of the same
  * task.
  */
 export async function splitAfter(handle: WorkflowHandle, step: string): Promise<RecordedHistory> {

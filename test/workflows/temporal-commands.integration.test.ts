@@ -125,7 +125,7 @@ describe("Temporal's own commands", () => {
     await other.terminate()
   })
 
-  test('orders to a lane: signals with their names, an update without one; what the ledger does not know is refused', async () => {
+  test('orders to a lane: signals by name, an update without one; the ledger refuses unknown ones', async () => {
     const lane = lanes[0]
     const args = [{ config: { lane, window: 16, fillAfterBlocks: 3 } }]
     const handle = await on.temporal.client.workflow.start('lane', { workflowId: laneWorkflowId(lane), taskQueue: ledgerQueue, args })
@@ -197,7 +197,7 @@ describe("Temporal's own commands", () => {
     expect(on.asked.confirmEnd.at(-1)?.nonces).toEqual([{ lane: lanes[0], nonce: 7 }])
   })
 
-  test('request cancellation of one that is delivered all the same: delivered; of one that is parked, and across runs', async () => {
+  test('a cancellation request leaves a delivered transfer delivered and ends a parked one, across runs', async () => {
     const late = await pending()
     // The lane does not let go: the call may win.
     on.script.withdraw = () => ({ kind: 'held', nonce: 7 })
@@ -230,7 +230,7 @@ describe("Temporal's own commands", () => {
     })
   })
 
-  test('every saved query of docs/operate/temporal/web-ui.md is one that the server answers, and those by code find what they say', async () => {
+  test('the server answers every saved query of the Web UI guide, and those by code find their transfers', async () => {
     expect(queries.length).toBeGreaterThan(12)
     for (const { query } of queries) await type(`temporal workflow count --query "${query}"`)
     const byCode = queries.find(({ what }) => what === 'parked for one reason')!.query
@@ -241,7 +241,7 @@ describe("Temporal's own commands", () => {
     await until(async () => (await count(byCode)) + (await count(lane)) === 0, { ...waiting, what: 'both to be gone' })
   })
 
-  test("timers say what is waited for, and with which code; a stranger's text makes neither links nor lines, and a long one fails no task", async () => {
+  test("timers show reason and code, and a stranger's text makes no links, lines or failed tasks", async () => {
     const evil = `reverted: [claim](https://evil.test)\n- **delivered** ${'x'.repeat(5_000)}`
     on.script.admit = () => ({ kind: 'waiting', code: 'LANE_NONE', reason: evil, retryInMs: 60_000 })
     const deadline = Date.now() + 3_600_000
@@ -279,7 +279,7 @@ describe("Temporal's own commands", () => {
     await handle.terminate()
   })
 
-  test('the lines of the other documents run as they stand', async () => {
+  test('the command lines of the other documents run unchanged', async () => {
     expect(new Set(elsewhere.map((line) => line.split(' ').slice(0, 3).join(' ')))).toEqual(
       new Set(
         ['reset', 'terminate', 'describe', 'show', 'signal', 'update-options']

@@ -29,7 +29,7 @@ describe('The trace of a transfer', () => {
     await handle.signal(retrySignal)
     expect(await handle.result()).toMatchObject({ state: 'delivered' })
     const last = (await handle.describe()).runId
-    await until(() => on.traced.runs.length >= 2, { ...waiting, what: 'both runs to be told' })
+    await until(() => on.traced.runs.length >= 2, { ...waiting, what: 'both runs to be reported' })
     const spanOf = (runId: string) => runId.replaceAll('-', '').slice(-16)
     expect(on.traced.runs[0]).toMatchObject({ traceId, spanId: spanOf(first), parentSpanId: '00f067aa0ba902b7', flags: '01' })
     expect(on.traced.runs.at(-1)).toMatchObject({ traceId, spanId: spanOf(last), parentSpanId: '00f067aa0ba902b7' })
@@ -103,7 +103,7 @@ describe('The trace of a transfer', () => {
     for (const line of on.logged(next)) expect(Object.keys(line)).not.toContain('trace_id')
   })
 
-  test('log lines: what it waits for is said once, and a parked one is a warning with code, reason and remedy', async () => {
+  test('a transfer logs each wait once, and parking as a warning with code, reason and remedy', async () => {
     on.script.admit = () => ({ kind: 'waiting', code: 'WRAPPER_MISSING', reason: 'no wrapper of \u009btoken', retryInMs: 60_000 })
     const handle = await on.start()
     const waited = (times: number) =>
@@ -138,7 +138,7 @@ describe('The trace of a transfer', () => {
     await handle.terminate()
   })
 
-  test('log lines of the SDK go to the logger of the latest connection, although its runtime is made once per process', async () => {
+  test('lines of the SDK go to the logger of the latest connection, although its runtime is made once', async () => {
     const { logger, lines } = recordingLogger()
     const said = () => lines.map(({ message }) => message)
     const later = await connectTemporal({ address: on.server.address, namespace: 'default' }, logger)

@@ -17,8 +17,8 @@ describe('A transfer', () => {
     const admitted = (asked: Scripted['asked']) => asked.admit.length > 0
     const broadcast = (asked: Scripted['asked']) => asked.broadcast.length > 0
     /**
-     * Holds nonce 7 until its lane was asked for a no-op and the transfer was told to look. Only then is there an
-     * answer, so that the word cannot come after it.
+     * Holds nonce 7 until its lane got an order for a no-op and the transfer a retry. The answer comes only then, so
+     * that the retry cannot come after it.
      */
     async function startHolding(answer: Script['broadcast']) {
       let started = (_: WorkflowHandle): void => {}
@@ -84,7 +84,7 @@ describe('A transfer', () => {
         ...waiting,
         what: 'the lane to be asked for its no-op',
       })
-      // Told before there is an answer: later, it would be the order to go on.
+      // Sent before the answer: later it would be an order to continue.
       const signalled = handle.signal(retrySignal)
       on.script.broadcast = async () => signalled.then(() => ({ kind: 'spent', nonce: 7, by: 'noop', tried: [] }))
       await signalled
@@ -214,7 +214,7 @@ describe('A transfer', () => {
     })
   })
 
-  test('declined by an admission that outlasts its workflow task, after a round that ended without a nonce: another process can go on with it', async () => {
+  test('another process continues a transfer whose admission declined it after its workflow task had ended', async () => {
     const begun: WorkflowHandle[] = []
     const tasks = async () =>
       ((await begun[0]?.fetchHistory())?.events ?? []).filter((one) => one.workflowTaskCompletedEventAttributes).length
@@ -235,7 +235,7 @@ describe('A transfer', () => {
       await Worker.runReplayHistory(options, history, handle.workflowId)
   })
 
-  test('what was signed stays in sight: of every process, in every round, past a new run', async () => {
+  test('signed transactions stay visible: of every process, in every round, across runs', async () => {
     const signed = (hash: string, fate: 'open' | 'outbid' | 'mined', kind: 'call' | 'noop' = 'call') => ({
       kind,
       hash,

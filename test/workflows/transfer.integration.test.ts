@@ -62,7 +62,7 @@ describe('The transfer workflow', () => {
     expect(on.asked.withdraw.every(({ how }) => how === 'cancel')).toBe(true)
   })
 
-  test('its code is a search attribute from its first wait to the try that goes on, and again once it is parked; across runs', async () => {
+  test('the code is a search attribute from a wait to the next try, and once parked, across runs', async () => {
     const shows = (handle: WorkflowHandle, state: string, code?: string) => {
       const { TransferState, PortageCode } = searchAttributes
       const asked = async () => {
@@ -136,7 +136,7 @@ describe('The transfer workflow', () => {
     expect(await handle.result()).toMatchObject({ state: 'delivered', rounds: 7 })
   })
 
-  test('a lane that gives no nonce is left for another; when none is left, the reason is what the last one said', async () => {
+  test('a lane without a nonce is left for another; without any, the reason is that of the last one', async () => {
     on.script.broadcast = ({ lane }) => ({ kind: 'no-slot', code: 'LANE_FUNDS', reason: `${lane} is poor` })
     const handle = await on.start()
     await on.reaches(handle, ({ state }) => state === 'waiting', 'the transfer to wait')
@@ -175,7 +175,7 @@ describe('The transfer workflow', () => {
     await handle.terminate()
   })
 
-  test('a copy that comes while everything is halted replaces nothing unseen, and is judged when the halt ends', async () => {
+  test('a copy that comes during a halt replaces nothing and is judged when the halt ends', async () => {
     const halted: Admission = { kind: 'waiting', code: 'HALTED', reason: 'by night-shift: a test', retryInMs: 60_000 }
     on.script.admit = () => halted
     const handle = await on.start()

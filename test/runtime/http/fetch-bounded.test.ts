@@ -9,7 +9,7 @@ import { listen } from '../../helpers/servers.ts'
 
 const urlOf = async (server: Server) => new URL(`http://${await listen(server)}/path?query`)
 
-/** What a server that answers so is heard to say. */
+/** The text that a server with this answer receives. */
 async function ask(answer: RequestListener, limits: Partial<FetchLimits> = {}, body?: string) {
   const url = await urlOf(createServer(answer))
   return fetchBounded(url, { method: body === undefined ? 'GET' : 'POST', ...(body !== undefined && { body }) }, { ...usual, ...limits })

@@ -65,7 +65,7 @@ describe('A stuck workflow is reset', () => {
     const next = acquired(agent, request('c'), waitLimit.timeoutMs)
     await untilRead(agent, before)
     const final = () => transactions.every(({ state }) => state.kind === 'included' && state.final)
-    await until(() => setting.mine().then(final), { ...waitLimit, what: 'what is pending to be final' })
+    await until(() => setting.mine().then(final), { ...waitLimit, what: 'pending transfers to be final' })
     const pending = await next
     expect(pending.nonce).toBe(2)
     await pending.signAndSend()
