@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { isErrorCode } from '../../domain/catalogue/errors.ts'
 import { createParkedCodes } from '../../intake/streams/parked-codes.ts'
-import { reportStream } from '../../intake/streams/report.ts'
+import { reportStream } from '../../intake/streams/stream-metrics.ts'
 import { listStreams, sourceOf } from '../../intake/streams/reports.ts'
 import { countTransfers, parkedTransfers } from '../../temporal/client/transfers/transfer-queries.ts'
 import { keptRead } from '../../runtime/shared-read.ts'

@@ -3,7 +3,7 @@ import { Client, type ClientReadableStream, connectivityState, credentials, type
 import { loadSync } from '@grpc/proto-loader'
 import { printable } from '../../domain/text/printable.ts'
 
-/** Whose messages are asked for. */
+/** Emitter whose messages are subscribed to. */
 export interface SpyFilter {
   /** Wormhole chain id. */
   readonly chain: number
@@ -12,28 +12,28 @@ export interface SpyFilter {
 }
 
 interface SpyStreamHandlers {
-  /** Once, when the spy can be reached and was asked. */
+  /** Called once, when the spy is connected and the subscription was requested. */
   readonly onOpen: () => void
   readonly onMessage: (vaa: Uint8Array) => void
-  /** Once, at the end, whichever side ended it. */
+  /** Called once, whichever side ends the stream. */
   readonly onEnd: (reason: string) => void
 }
 
 export type SpyStream = ReturnType<typeof openSpyStream>
 
-/** How long a connection may take to come about, ms. */
+/** Longest wait for a connection, ms. */
 const connectTimeoutMs = 10_000
-/** To notice a dead connection though nothing is sent for hours. Go servers end those that ping more often than every 5 minutes (grpc-go EnforcementPolicy). */
+/** Finds a dead connection though no message comes for hours. Go servers close connections that ping more often than every 5 minutes (grpc-go EnforcementPolicy). */
 const keepaliveMs = 310_000
 
 const nothing = new Uint8Array()
 
-/** One subscription to a guardian spy at host:port. No filter: everything. It ends once and is not opened again. */
+/** One subscription to a guardian spy at host:port. Without filters it gets all messages. It ends once and is not opened again. */
 export function openSpyStream(address: string, filters: readonly SpyFilter[], handlers: SpyStreamHandlers) {
   const client = new Client(address, credentials.createInsecure(), {
     'grpc.keepalive_time_ms': keepaliveMs,
     'grpc.keepalive_timeout_ms': 20_000,
-    // Reconnecting is ours, bounded and visible. Shared connections would keep gRPC's own back-off of up to two minutes.
+    // The subscription reconnects by itself. Shared connections would keep gRPC's own back-off of up to two minutes.
     'grpc.enable_retries': 0,
     'grpc.use_local_subchannel_pool': 1,
   })
@@ -49,9 +49,9 @@ export function openSpyStream(address: string, filters: readonly SpyFilter[], ha
   }
   const subscribe = () => {
     stream = request(client, filters)
-    // proto3 leaves out what is empty.
+    // proto3 omits empty fields.
     stream.on('data', ({ vaaBytes = nothing }: { vaaBytes?: Uint8Array }) => ended || handlers.onMessage(vaaBytes))
-    // The spy's own words, which are shown and logged.
+    // The spy's own text is shown and logged.
     stream.on('error', (failure: ServiceError) => end(printable(failure.details || failure.message) || 'the stream failed'))
     stream.on('end', () => end('the spy ended the stream'))
     if (paused) stream.pause()
@@ -66,7 +66,7 @@ export function openSpyStream(address: string, filters: readonly SpyFilter[], ha
     },
   )
   return {
-    /** Stops or resumes reading: the flow control of HTTP/2 passes it on to the spy. */
+    /** Stops or resumes reading. HTTP/2's flow control then stops or resumes the spy. */
     pause(wanted: boolean): void {
       paused = wanted
       if (wanted) stream?.pause()
@@ -76,19 +76,19 @@ export function openSpyStream(address: string, filters: readonly SpyFilter[], ha
   }
 }
 
-/** The spy sends nothing until it has a message, so only the connection tells that it is there. The first failure counts. */
+/** Until its first message, only the connection shows that the spy is there. The first failure ends the wait. */
 function whenConnected(client: Client, closed: () => boolean, done: (problem?: string) => void): void {
   const channel = client.getChannel()
   const deadline = Date.now() + connectTimeoutMs
-  const look = () => {
-    // A closed channel throws when it is asked for its state.
+  const check = () => {
+    // A closed channel throws when its state is read.
     if (closed()) return
     const state = channel.getConnectivityState(true)
     if (state === connectivityState.READY) return done()
     if (state === connectivityState.TRANSIENT_FAILURE) return done('refused')
-    channel.watchConnectivityState(state, deadline, (late) => (late && !closed() ? done('no answer in time') : look()))
+    channel.watchConnectivityState(state, deadline, (late) => (late && !closed() ? done('no answer in time') : check()))
   }
-  look()
+  check()
 }
 
 function request(client: Client, filters: readonly SpyFilter[]): ClientReadableStream<{ vaaBytes: Uint8Array }> {

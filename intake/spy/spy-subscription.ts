@@ -6,16 +6,16 @@ export interface SpySubscriptionOptions {
   /** host:port of the guardian spy. */
   readonly address: string
   readonly filters: readonly SpyFilter[]
-  /** First and longest wait before it is opened again, ms. */
+  /** First and longest wait before it is opened again. */
   readonly retry: Retry
   readonly onOpen: () => void
-  /** One that was open has ended. */
+  /** An open subscription has ended. */
   readonly onLost: () => void
   readonly onMessage: (vaa: Uint8Array) => void
   readonly logger: Logger
 }
 
-/** A subscription that is opened again whenever it ends. */
+/** Opens a subscription again whenever it ends. */
 export function createSpySubscription({ address, filters, retry, onOpen, onLost, onMessage, logger }: SpySubscriptionOptions) {
   let stream: SpyStream | undefined
   let stopped = false
@@ -60,12 +60,12 @@ export function createSpySubscription({ address, filters, retry, onOpen, onLost,
       clearTimeout(timer)
       stream?.close()
     },
-    /** Stops or resumes reading, now and after the next opening. */
+    /** Stops or resumes reading, also after a reconnect. */
     pause(wanted: boolean): void {
       paused = wanted
       stream?.pause(wanted)
     },
-    /** `problem`: why it is not connected. */
+    /** `problem`: the reason why it is not connected. */
     get state() {
       return { connected, paused, problem }
     },

@@ -1,15 +1,15 @@
 import { setMaxListeners } from 'node:events'
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { StreamView } from '../../domain/stream/stream.ts'
 import type { Logger } from '../../observability/logger.ts'
+import { within } from '../../runtime/wait.ts'
 import type { TemporalClient } from '../../temporal/client/connection/client.ts'
 import type { StreamInput } from '../../temporal/contracts/stream.ts'
 import { createCheckpointKeeper } from './checkpoint-keeper.ts'
 import type { CheckpointStore } from './checkpoints.ts'
 import { createConfigReporter, type ConfiguredSource } from './config-changes.ts'
 import { type Loop, runLoop } from './loop.ts'
-import type { AgentAlarm } from './report.ts'
 import { StreamClient } from './stream-client.ts'
+import type { AgentAlarm } from './stream-metrics.ts'
 
 export interface AgentLoopsOptions {
   readonly source: ConfiguredSource
@@ -21,12 +21,12 @@ export interface AgentLoopsOptions {
 
 /** Pause of the loops of both kinds, ms. */
 const everyMs = 5_000
-/** Longest wait for a look that is under way, ms: a read of a node, an answer of a server. */
+/** Longest wait for a running step when the agent stops, ms. */
 const graceMs = 5_000
 
 /**
- * One stream in one process: its client, its checkpoint, its alarms, and its loops, of which every kind of source adds its own.
- * @param checkpointKey changes whenever a checkpoint would; undefined: there is nothing worth keeping
+ * One stream in one process: its client, its checkpoint, its alarms, and its loops. Each kind of source adds its own loops.
+ * @param checkpointKey changes whenever the checkpoint does. Undefined: there is nothing to keep yet
  */
 export function createAgentLoops(
   { source, client, checkpoints: store, logger }: AgentLoopsOptions,
@@ -35,7 +35,7 @@ export function createAgentLoops(
 ) {
   const { config } = source
   const stopping = new AbortController()
-  // Each loop listens, and so does each wait within one.
+  // Each loop listens, and so does each wait in a loop.
   setMaxListeners(0, stopping.signal)
   const alarms = new Set<AgentAlarm>()
   const keeper = createCheckpointKeeper(config, store, alarms, logger)
@@ -56,17 +56,17 @@ export function createAgentLoops(
     start(loops: readonly Loop[]): void {
       const all: readonly Loop[] = [
         ...loops,
-        { name: 'config', look: createConfigReporter(source, streamClient, logger), everyMs: () => everyMs },
-        { name: 'checkpoint', look: keepCheckpoint, everyMs: () => everyMs },
+        { name: 'config', step: createConfigReporter(source, streamClient, logger), everyMs: () => everyMs },
+        { name: 'checkpoint', step: keepCheckpoint, everyMs: () => everyMs },
       ]
       running = all.map((loop) => runLoop({ ...loop, stream: config.stream, stopping: stopping.signal, logger }))
     },
-    /** Ends every loop. What was not recorded is found again from the chains. `finish` is called before the client is closed. */
+    /** Ends all loops. Unrecorded results are found again from the chains. Calls `finish` before it closes the client. */
     async stop(finish = async (): Promise<void> => {}): Promise<void> {
       stopping.abort()
       await finish()
       streamClient.close()
-      await Promise.race([Promise.all(running), sleep(graceMs, undefined, { ref: false })])
+      await within(graceMs, Promise.all(running), () => undefined)
     },
   }
 }

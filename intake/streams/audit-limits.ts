@@ -1,9 +1,10 @@
 import { RelayerError } from '../../domain/catalogue/errors.ts'
+import { Wait } from '../../runtime/wait.ts'
 import type { StreamClient } from './stream-client.ts'
 
-/** When an audit that somebody ordered ends, even if it has not found everything. */
+/** When an ordered audit ends, even if it is not complete. */
 export interface AuditLimits {
-  /** Default: ten minutes; an audit waits for a block or two, and for nodes and servers that are slow. */
+  /** Default: ten minutes. An audit waits for a block or two, and for slow nodes and servers. */
   readonly deadlineMs?: number | undefined
   /** Aborted: the process stops. */
   readonly stopping?: AbortSignal | undefined
@@ -12,9 +13,9 @@ export interface AuditLimits {
 const usualDeadlineMs = 600_000
 
 /**
- * The result of an audit that ends in any case: a stream client sends an update until it is answered or closed, and the stream may be gone, or its ledger away. Closes the stream
- * client at the end. Throws STREAM_AUDIT_UNENDED, and what the audit throws.
- * @param audit is told by its signal to end
+ * Runs an audit that always ends. Without a limit, a stream client sends an update until it is answered or closed, although the stream or its ledger may be
+ * gone. Closes the client at the end. Throws STREAM_AUDIT_UNENDED, and what the audit throws.
+ * @param audit has to end when its signal aborts
  */
 export async function auditWithin<Result>(
   streamClient: Pick<StreamClient, 'close'>,
@@ -23,23 +24,14 @@ export async function auditWithin<Result>(
   audit: (ending: AbortSignal) => Promise<Result>,
 ): Promise<Result> {
   const ending = new AbortController()
-  const unended = new Promise<never>((_, reject) =>
-    ending.signal.addEventListener('abort', () => {
-      reject(ending.signal.reason as RelayerError)
-      streamClient.close()
-    }),
-  )
-  const end = (detail: string) => ending.abort(new RelayerError('STREAM_AUDIT_UNENDED', { detail, facts: { stream } }))
-  const stop = () => end('This process is stopping.')
-  const timer = setTimeout(() => end(`It has not ended within ${Math.ceil(deadlineMs / 1_000)} s.`), deadlineMs).unref()
-  stopping?.addEventListener('abort', stop)
-  try {
-    const ended = Promise.race([unended, audit(ending.signal)])
-    if (stopping?.aborted) stop()
-    return await ended
-  } finally {
-    clearTimeout(timer)
-    stopping?.removeEventListener('abort', stop)
+  const wait = new Wait<Result>({ timeoutMs: deadlineMs, signal: stopping }, () => {
+    const late = `It has not ended within ${Math.ceil(deadlineMs / 1_000)} s.`
+    ending.abort()
     streamClient.close()
-  }
+    wait.reject(
+      new RelayerError('STREAM_AUDIT_UNENDED', { detail: stopping?.aborted ? 'This process is stopping.' : late, facts: { stream } }),
+    )
+  })
+  audit(ending.signal).then(wait.resolve, wait.reject)
+  return wait.promise.finally(() => streamClient.close())
 }

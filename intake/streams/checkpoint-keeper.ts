@@ -3,13 +3,13 @@ import { checkpointOf, type StreamCheckpoint } from '../../domain/stream/checkpo
 import type { StreamConfig } from '../../domain/stream/stream.ts'
 import type { Logger } from '../../observability/logger.ts'
 import type { CheckpointStore } from './checkpoints.ts'
-import type { AgentAlarm } from './report.ts'
+import type { AgentAlarm } from './stream-metrics.ts'
 import type { StreamClient } from './stream-client.ts'
 import { problemOf } from '../../observability/severity.ts'
 
 export type CheckpointKeeper = ReturnType<typeof createCheckpointKeeper>
 
-/** The checkpoint of one stream in one process, if there is a store. Problems with it are raised as an alarm and logged. */
+/** Reads and writes the checkpoint of one stream, if there is a store. Problems raise an alarm and are logged. */
 export function createCheckpointKeeper(
   { stream, start, origin }: Pick<StreamConfig, 'stream' | 'start' | 'origin'>,
   store: CheckpointStore | undefined,
@@ -24,18 +24,18 @@ export function createCheckpointKeeper(
     alarms.add('checkpoint')
   }
 
-  /** The kept checkpoint cannot be used: raises an alarm, until one is written. */
+  /** Raises an alarm for an unusable checkpoint, until one is written. */
   const complain = (error: unknown) => raise('the checkpoint of a stream cannot be used', error)
 
   return {
     complain,
-    /** Undefined: there is none, or none that can be used. Throws CHECKPOINT_UNAVAILABLE: there may be one. */
+    /** Undefined: there is no usable checkpoint. Throws CHECKPOINT_UNAVAILABLE: there may be one. */
     async read(): Promise<StreamCheckpoint | undefined> {
       try {
         const found = await store?.read(stream)
         if (found && found.origin !== origin)
           throw new RelayerError('CHECKPOINT_INVALID', {
-            detail: `origin: it is of ${found.origin}, and not of ${origin}`,
+            detail: `origin: ${found.origin}, and not ${origin}`,
             facts: { stream },
           })
         return found
@@ -45,7 +45,7 @@ export function createCheckpointKeeper(
         return undefined
       }
     },
-    /** Writes the stream as it is now, if `key` is not that of the last write. Throws what asking for its state throws. */
+    /** Writes the present checkpoint if `key` has changed since the last write. Throws what reading the state throws. */
     async keep(streamClient: Pick<StreamClient, 'state'>, key: string): Promise<void> {
       if (!store || key === written) return
       const state = await streamClient.state()

@@ -8,22 +8,21 @@ import { httpText } from '../submit/http.ts'
 import type { TemporalClient } from '../../temporal/client/connection/client.ts'
 import { readStream } from './reports.ts'
 
-/** Where checkpoints are kept; as in the config (`streams.checkpoints`). */
+/** Where checkpoints are kept (`streams.checkpoints` of the config). */
 export type CheckpointPlace =
   | { readonly kind: 'directory'; readonly path: string }
   | { readonly kind: 'http'; readonly url: string; readonly authorization?: string | undefined }
 
-/** Checkpoints of streams, outside Temporal. */
 export type CheckpointStore = ReturnType<typeof createCheckpointStore>
 
 /** Longest wait for an object store, ms. */
 const timeoutMs = 10_000
-/** Far above the largest: 1,000 denied parties with their reasons. */
+/** Far above the largest checkpoint: 1,000 denied parties with their reasons. */
 const mostBytes = 2 * 1024 * 1024
 
 /**
- * Texts by name. `get` is undefined for one that is not there, and throws CHECKPOINT_UNAVAILABLE, CHECKPOINT_INVALID (too long); `put` writes whole or not at
- * all, and throws CHECKPOINT_UNAVAILABLE.
+ * Texts by name. `get` returns undefined if there is none, and throws CHECKPOINT_UNAVAILABLE, CHECKPOINT_INVALID (too long). `put` writes the whole text or
+ * nothing, and throws CHECKPOINT_UNAVAILABLE.
  */
 export function createCheckpointFiles(place: CheckpointPlace) {
   return place.kind === 'directory' ? inDirectory(place) : overHttp(place)
@@ -33,13 +32,13 @@ export function createCheckpointFiles(place: CheckpointPlace) {
 export function createCheckpointStore(place: CheckpointPlace, names: StreamNames = createStreamNames([])) {
   const { get, put } = createCheckpointFiles(place)
   return {
-    /** Undefined: there is none. Throws CHECKPOINT_INVALID with the path of the field, CHECKPOINT_UNAVAILABLE. */
+    /** Undefined: there is none. Throws CHECKPOINT_INVALID with the path of the invalid field, CHECKPOINT_UNAVAILABLE. */
     async read(stream: string): Promise<StreamCheckpoint | undefined> {
       const id = names.idOf(stream)
       const found = await get(id)
       return found === undefined ? undefined : { ...parseCheckpoint(id, found), stream }
     },
-    /** Whole or not at all. Throws CHECKPOINT_UNAVAILABLE. */
+    /** Writes the whole checkpoint or nothing. Throws CHECKPOINT_UNAVAILABLE. */
     write(checkpoint: StreamCheckpoint): Promise<void> {
       const stream = names.idOf(checkpoint.stream)
       return put(stream, `${JSON.stringify({ ...checkpoint, stream })}\n`)
@@ -47,10 +46,10 @@ export function createCheckpointStore(place: CheckpointPlace, names: StreamNames
   }
 }
 
-/** Writes the checkpoint of a stream as it is now. Throws INPUT_INVALID (it has read no block yet), CHECKPOINT_UNAVAILABLE, and as `readStream`. */
+/** Writes the present checkpoint of a stream. Throws INPUT_INVALID (it has read no block yet), CHECKPOINT_UNAVAILABLE, and as `readStream`. */
 export async function writeCheckpoint(client: TemporalClient, store: CheckpointStore, stream: string): Promise<StreamCheckpoint> {
   const state = await readStream(client, stream)
-  // A stream would not begin with it, and it would replace a better one.
+  // No stream would begin with such a checkpoint, and it would replace a better one.
   if (state.start !== undefined && !state.cursor)
     throw new RelayerError('INPUT_INVALID', { detail: 'the stream has read no block yet: there is nothing to keep', facts: { stream } })
   const written = checkpointOf(state)
@@ -58,7 +57,7 @@ export async function writeCheckpoint(client: TemporalClient, store: CheckpointS
   return written
 }
 
-/** The checkpoint of a text. Throws CHECKPOINT_INVALID with the path of the field. */
+/** Throws CHECKPOINT_INVALID with the path of the invalid field. */
 export function parseCheckpoint(stream: string, text: string): StreamCheckpoint {
   try {
     const value: unknown = JSON.parse(text)
@@ -75,7 +74,7 @@ function inDirectory({ path }: { readonly path: string }) {
   return {
     async get(stream: string): Promise<string | undefined> {
       try {
-        // A file that is no checkpoint at all must not fill the memory.
+        // A large file that is not a checkpoint must not fill the memory.
         if ((await stat(fileOf(stream))).size > mostBytes)
           throw new RelayerError('CHECKPOINT_INVALID', { detail: 'It is too long.', facts: { stream } })
         return await readFile(fileOf(stream), 'utf8')
@@ -92,7 +91,7 @@ function inDirectory({ path }: { readonly path: string }) {
         const file = await open(temporary, 'w', 0o600)
         try {
           await file.writeFile(content)
-          // Else a crash of the machine may leave an empty file under the name.
+          // Without it a crash of the machine may leave an empty file.
           await file.sync()
         } finally {
           await file.close()

@@ -1,9 +1,9 @@
 import type { StreamConfig, StreamState, StreamView } from '../../domain/stream/stream.ts'
 import type { Logger } from '../../observability/logger.ts'
-import type { Look } from './loop.ts'
+import type { Step } from './loop.ts'
 import type { StreamClient } from './stream-client.ts'
 
-/** A key of the config that acts only where a stream begins, and differs from what the stream began with. */
+/** A key of the config that applies only when a stream begins, and differs from the value that the stream began with. */
 export interface IgnoredChange {
   readonly field: 'startBlock' | 'first'
   readonly began: number | string
@@ -11,14 +11,14 @@ export interface IgnoredChange {
   readonly remedy: string
 }
 
-/** What the config of a source says about its beginning. */
+/** A source with the beginning of its stream in the config. */
 export interface ConfiguredSource {
   readonly config: StreamConfig
-  /** Of a signed source: the first number, where the config names one. */
+  /** Of a signed source: the first number, if the config has one. */
   readonly begins?: { readonly first?: string }
 }
 
-/** Changes that come too late for a stream that runs. */
+/** Changes that have no effect on a running stream. */
 export function ignoredChanges(
   { config: began }: Pick<StreamState, 'config'>,
   { config, begins }: ConfiguredSource,
@@ -29,14 +29,14 @@ export function ignoredChanges(
     const remedy =
       start < began.start
         ? `To read the blocks below as well: portage stream backfill ${stream} --from ${start} --to ${began.start - 1}`
-        : 'Nothing: more was read than the config asks for.'
+        : 'Nothing: the stream has read more blocks than the config asks for.'
     changes.push({ field: 'startBlock', began: began.start, configured: start, remedy })
   }
   if (begins?.first !== undefined && begins.first !== began.first) {
     const remedy =
       BigInt(begins.first) < BigInt(began.first)
-        ? 'Numbers below are delivered when the spy tells them, and not looked for: portage transfer submit.'
-        : 'Nothing: more numbers are looked after than the config asks for.'
+        ? 'Lower numbers are delivered when the spy sends them, and are not looked up: portage transfer submit.'
+        : 'Nothing: the stream covers more numbers than the config asks for.'
     changes.push({ field: 'first', began: began.first, configured: begins.first, remedy })
   }
   return changes
@@ -47,7 +47,7 @@ export function createConfigReporter(
   source: ConfiguredSource,
   streamClient: Pick<StreamClient, 'view' | 'era' | 'state' | 'apply'>,
   logger: Logger,
-): Look {
+): Step {
   const { stream, origin, maxOpen } = source.config
   let appliedIn: number | undefined
   let warned = false

@@ -1,25 +1,25 @@
-import { problemOf } from '../../observability/severity.ts'
 import { backoffMs } from '../../domain/backoff.ts'
 import { toRelayerError } from '../../domain/catalogue/errors.ts'
 import type { Logger } from '../../observability/logger.ts'
+import { problemOf } from '../../observability/severity.ts'
 import { pause } from '../../runtime/wait.ts'
 
-/** Waits after a failure, ms. After a contradiction, which halts the route, a person has to act first. */
+/** Waits after a failure, ms. After a contradiction, which halts the route, an operator has to act first. */
 const afterFailure = { firstMs: 250, mostMs: 5_000, haltedMs: 60_000 } as const
 
 /** Returns the function that ends the subscription. */
 type Subscribe = (listener: () => void) => () => unknown
 
-/** True: there is more, and the next look is at once. Undefined: nothing was due, which does not show that an earlier failure is over. */
-export type Look = () => Promise<boolean | undefined>
+/** True: there is more work, and the next step follows at once. Undefined: no work was due, which does not show that an earlier failure is over. */
+export type Step = () => Promise<boolean | undefined>
 
 export interface Loop {
   /** For the log. */
   readonly name: string
-  readonly look: Look
-  /** Ends the pause before its time. */
+  readonly step: Step
+  /** Ends a pause early. */
   readonly wake?: Subscribe
-  /** Longest pause between two looks, ms. */
+  /** Longest pause between two steps, ms. */
   readonly everyMs: () => number
 }
 
@@ -29,8 +29,8 @@ interface LoopOptions extends Loop {
   readonly logger: Pick<Logger, 'debug' | 'info' | 'warn'>
 }
 
-/** Looks again and again until it is stopped. What a look throws is logged once, and tried again. Never rejects. */
-export async function runLoop({ name, stream, look, wake, everyMs, stopping, logger }: LoopOptions): Promise<void> {
+/** Repeats the step until it is stopped. An error is logged once, and the step is tried again. Never rejects. */
+export async function runLoop({ name, stream, step, wake, everyMs, stopping, logger }: LoopOptions): Promise<void> {
   let failures = 0
   let trouble: string | undefined
   let woken = new AbortController()
@@ -38,10 +38,10 @@ export async function runLoop({ name, stream, look, wake, everyMs, stopping, log
   const unsubscribe = wake?.(wakeUp)
   stopping.addEventListener('abort', wakeUp)
   while (!stopping.aborted) {
-    // A wake during the look counts: the next look is at once.
+    // A wake-up during the step ends the next pause.
     woken = new AbortController()
     try {
-      const isMore = await look()
+      const isMore = await step()
       if (trouble !== undefined && isMore !== undefined) {
         logger.info(`the ${name} of a stream works again`, { stream })
         trouble = undefined
@@ -61,13 +61,10 @@ export async function runLoop({ name, stream, look, wake, everyMs, stopping, log
   stopping.removeEventListener('abort', wakeUp)
 }
 
-/** Waits until it is woken or stopped, or so many ms. */
+/** Waits until it is woken or stopped, at most `timeoutMs`. */
 export async function waitFor(wake: Subscribe, timeoutMs: number, stopping?: AbortSignal): Promise<void> {
   const woken = new AbortController()
-  const wakeUp = () => woken.abort()
-  const unsubscribe = wake(wakeUp)
-  stopping?.addEventListener('abort', wakeUp)
-  if (!stopping?.aborted) await pause(timeoutMs, woken.signal)
+  const unsubscribe = wake(() => woken.abort())
+  await pause(timeoutMs, stopping ? AbortSignal.any([stopping, woken.signal]) : woken.signal)
   unsubscribe()
-  stopping?.removeEventListener('abort', wakeUp)
 }

@@ -3,9 +3,9 @@ import type { RequestOf, StreamView } from '../../domain/stream/stream.ts'
 
 /** What is recorded of a number that was seen: its transfer runs, or it needs none. */
 export type NumberStatus = 'started' | 'delivered' | 'ignored'
-export type NumberCounts = Readonly<Record<NumberStatus, number>>
+export type NumberCounts = Record<NumberStatus, number>
 
-export const noNumbers: NumberCounts = { started: 0, delivered: 0, ignored: 0 }
+export const noNumbers: Readonly<NumberCounts> = { started: 0, delivered: 0, ignored: 0 }
 
 /** How the spy was involved: it sent all of these numbers, or it missed some of them. */
 type BySpy = { readonly received: true } | { readonly missedBySpy: readonly string[] }

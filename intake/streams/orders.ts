@@ -1,4 +1,5 @@
 import { RelayerError } from '../../domain/catalogue/errors.ts'
+import { gapAt } from '../../domain/stream/gaps.ts'
 import { assertStreamRequest } from '../../domain/stream/request.ts'
 import type { StreamOrder as StreamOrderRequest } from '../../domain/stream/orders.ts'
 import type { GapState, StreamState, StreamView } from '../../domain/stream/stream.ts'
@@ -8,22 +9,22 @@ import type { TemporalClient } from '../../temporal/client/connection/client.ts'
 import { sendStreamOrder } from '../../temporal/client/streams/streams.ts'
 import { readStream } from './reports.ts'
 
-/** A request of a stream that operators may make; who orders it, and why, is always there. */
+/** An order of an operator, always with a name and a reason. */
 export type StreamOrder = StreamOrderRequest & { readonly order: Order }
 
 export interface StreamOrderResult {
-  /** False: it changed nothing (the number is resolved already, the trusted number is no higher). */
+  /** False: it changed nothing (the number is resolved already, or the trusted number is not higher). */
   readonly done: boolean
   readonly view: StreamView
-  /** What the person should know who gave it, though it was obeyed. */
+  /** A warning to the person who gave the order, although it was obeyed. */
   readonly warning?: string
 }
 
-/** Gives an order to a stream that is there; safe to repeat. Throws INPUT_INVALID with the field or with the stream's reason, and as `readStream`. */
+/** Gives an order to a running stream. Safe to repeat. Throws INPUT_INVALID with the field or with the stream's reason, and as `readStream`. */
 export async function orderStream(client: TemporalClient, stream: string, order: StreamOrder): Promise<StreamOrderResult> {
   const request = { ...order, order: checkedOrder(order.order) }
   try {
-    // The workflow refuses the same; here it costs no update.
+    // The workflow refuses the same requests. Here they cost no update.
     assertStreamRequest(request, 'order')
   } catch (error) {
     throw new RelayerError('INPUT_INVALID', { detail: error instanceof Error ? error.message : String(error) })
@@ -39,27 +40,26 @@ export async function orderStream(client: TemporalClient, stream: string, order:
 }
 
 const skippedStates: Readonly<Partial<Record<GapState, string>>> = {
-  unasked: 'nobody was asked for its message yet, or nobody could be',
-  unstarted: 'its message is here, and its transfer only waits to be started',
+  unasked: 'no server was asked for its message yet, or none could be',
+  unstarted: 'its message was received, and its transfer waits to be started',
   hidden: "the source's table has it",
-  undone: 'it was to be started again',
+  undone: 'its transfer is to be started again',
 }
 
-/** A number that nobody has found to be without a message may be a good transfer. */
+/** A number may have a valid transfer unless a search for its message has failed. */
 function warningOf({ gaps, open }: StreamState, order: StreamOrder): string | undefined {
   if (order.kind !== 'skip') return undefined
-  const number = BigInt(order.number)
-  const gap = gaps.find(({ from, to }) => BigInt(from) <= number && number <= BigInt(to))
+  const gap = gapAt(gaps, BigInt(order.number))
   const why = gap
     ? skippedStates[gap.state]
     : open.some((one) => one.number === order.number)
       ? 'its transfer is under way, and goes on'
       : undefined
   const code = gap?.code === undefined ? '' : ` (${gap.code}${gap.chain === undefined ? '' : ` of ${gap.chain}`})`
-  return why && `${order.number} may be a good transfer: ${why}${code}. portage stream unskip takes it up again.`
+  return why && `${order.number} may have a valid transfer: ${why}${code}. portage stream unskip starts it again.`
 }
 
-/** Why an order would seem to be obeyed and change nothing. */
+/** Why an order would change nothing. */
 function misfit({ config, cursor, next, exceptions }: StreamState, order: StreamOrder): string | undefined {
   if (order.kind === 'unskip') {
     const isKnown = BigInt(order.number) < BigInt(next) || exceptions.some(({ number }) => number === order.number)
@@ -68,7 +68,7 @@ function misfit({ config, cursor, next, exceptions }: StreamState, order: Stream
   if (order.kind === 'backfill') {
     if (config.start === undefined) return 'the stream reads no blocks of its source; portage stream audit looks for what is missing'
     if (!cursor || order.from <= cursor.height) return undefined
-    return `from: above the cursor (${cursor.height}): these blocks are the live scan's own`
+    return `from: above the cursor (${cursor.height}): the live scan reads these blocks`
   }
   if (order.kind !== 'reread') return undefined
   if (!cursor) return 'the stream has read no block yet'

@@ -4,10 +4,10 @@ import type { TemporalClient } from '../../temporal/client/connection/client.ts'
 import { type ListedTransfer, statusOf } from '../../temporal/client/streams/stream-transfers.ts'
 import { mapLimited } from '../../runtime/map-limited.ts'
 
-/** Most queries in one look, and at once; how long one may take, ms; and how long a transfer that did not answer is left alone, ms. */
+/** Most queries of one call, and at once; longest query, ms; wait after a transfer did not answer, ms. */
 const limits = { queries: 50, atOnce: 20, queryMs: 5_000, silentMs: 60_000 } as const
 
-/** The codes that transfers are parked with. A run is queried once: it keeps its code. */
+/** Reads the codes of parked transfers. A run keeps its code, so it is queried once. */
 export function createParkedCodes(client: TemporalClient, stream: string, logger: Logger) {
   const codes = new Map<string, { readonly number: string; readonly code: string }>()
   const silentUntil = new Map<string, number>()
@@ -18,14 +18,14 @@ export function createParkedCodes(client: TemporalClient, stream: string, logger
       const { state, code = 'INTERNAL' } = await statusOf(client, listed, limits.queryMs)
       if (state === 'parked') codes.set(runId, { number, code })
     } catch (error) {
-      // No worker of its target chain answers: the other numbers do not wait for it.
+      // No worker of its target chain answers. Other numbers do not wait for it.
       silentUntil.set(runId, Date.now() + limits.silentMs)
       logger.debug('a parked transfer does not answer', { stream, number, error: String(error) })
     }
   }
 
   return {
-    /** By number, as far as they are known. */
+    /** The known codes, by number. */
     async of(parked: readonly ListedTransfer[]): Promise<ReadonlyMap<string, string>> {
       const runs = new Set(parked.map(({ runId }) => runId))
       for (const known of [codes, silentUntil]) for (const runId of known.keys()) if (!runs.has(runId)) known.delete(runId)

@@ -1,12 +1,12 @@
 import { RelayerError, toRelayerError } from '../../domain/catalogue/errors.ts'
+import { numberOfUnconfigured } from '../../domain/transfer/unconfigured-source.ts'
 import type { StreamState, StreamView } from '../../domain/stream/stream.ts'
 import { viewStream } from '../../domain/stream/reducer.ts'
 import type { TemporalClient } from '../../temporal/client/connection/client.ts'
 import { fromTemporal } from '../../temporal/client/connection/errors.ts'
 import { listStreamNames, nameOf, queryStream, workflowIdOf } from '../../temporal/client/streams/streams.ts'
-import { unprovedOf } from './unproved.ts'
 
-/** A stream for people: its view, with the words of MIP-61 beside ours. */
+/** A stream for people: its view with MIP-61's words. */
 export interface StreamReport extends StreamView {
   readonly workflowId?: string
   /** Last block of the live scan. */
@@ -15,21 +15,21 @@ export interface StreamReport extends StreamView {
   readonly lag?: number
   readonly completed_nonce_height?: string
   readonly completed_block_height?: number
-  /** When the source's head was made that `lag` is counted from, ISO 8601: of a chain whose nodes are silent it is old. */
+  /** Time of the head from which `lag` is counted, ISO 8601. It is old if the nodes of the source are silent. */
   readonly headAt?: string
-  /** What it cannot prove, for want of a node of its source; absent: nothing. */
+  /** Guarantees that are missing because the config has no node of the source. Absent: none. */
   readonly unproved?: readonly string[]
-  /** When this was read, ISO 8601. What the stream itself knows is of `toldAt`. */
+  /** When this was read, ISO 8601. The stream's own facts are of `updatedAt`. */
   readonly asOf: string
 }
 
-/** One row of a list; with a problem instead of a report: the stream did not answer. */
+/** One row of a list. With a problem: the stream did not answer. */
 export type StreamRow = StreamReport | { readonly stream: string; readonly problem: string }
 
-/** Finalized height of a chain by its name in the config, and when its head was made, ms since the epoch; undefined: not known here. */
+/** Finalized height of a chain of the config, and the time of its head, ms since the epoch. Undefined: not known to this process. */
 export type Heights = (chain: string) => { readonly finalized: number; readonly headAt: number } | undefined
 
-/** All streams that run, by name, with those that do not answer. Throws TEMPORAL_UNAVAILABLE. */
+/** All running streams by name. Throws TEMPORAL_UNAVAILABLE. */
 export async function listStreams(client: TemporalClient, heights: Heights): Promise<StreamRow[]> {
   const streams = await listStreamNames(client).catch((error: unknown) => {
     throw fromTemporal(error, {})
@@ -39,7 +39,7 @@ export async function listStreams(client: TemporalClient, heights: Heights): Pro
       try {
         return { ...toReport(viewStream(await readStream(client, stream)), heights), workflowId: workflowIdOf(client, stream) }
       } catch (error) {
-        // Whoever reaches Temporal can start a run under such an id that answers with anything.
+        // Anybody who reaches Temporal can start a run with such an id that answers with anything.
         const known = toRelayerError(error)
         if (known.code === 'TEMPORAL_UNAVAILABLE') throw known
         return { stream, problem: known.message }
@@ -55,7 +55,7 @@ export async function readStream(client: TemporalClient, stream: string): Promis
   return { ...state, config: { ...state.config, stream: nameOf(client, stream) } }
 }
 
-/** The view with MIP-61's words, and how far the source's finalized head is above the cursor. */
+/** The view with MIP-61's words, and the distance from the cursor to the source's finalized head. */
 export function toReport(view: StreamView, heights: Heights): StreamReport {
   const { nextHeight, completedNumber, completedHeight, stream } = view
   const cursor = nextHeight === undefined ? undefined : nextHeight - 1
@@ -75,7 +75,17 @@ function lagOf(cursor: number, { finalized, headAt }: NonNullable<ReturnType<Hei
   return { lag: Math.max(0, finalized - cursor), headAt: new Date(headAt).toISOString() }
 }
 
-/** The source chain that a stream's id names, as the config calls it: `bridge:{source}:…`. */
+/** The source chain in the name of a stream: `bridge:{source}:…`. */
 export function sourceOf(stream: string): string {
   return stream.split(':')[1] ?? ''
+}
+
+/** One sentence per missing guarantee of a source without a node. Undefined: the source's own chain is read. */
+function unprovedOf({ next }: Pick<StreamView, 'next'>, sourceChain: string): readonly string[] | undefined {
+  if (numberOfUnconfigured(sourceChain) === undefined) return undefined
+  return [
+    `head: whether the source has published ${next} or more. The spy sends new messages, and each audit asks the servers of the guardians for the next few; portage stream audit does it now`,
+    'finality: whether the blocks of its messages are final. The guardians wait for finality before they sign; this process does not check it',
+    'unobserved: whether a gap with this state has a message at all. Find its number in an explorer of Wormhole before you skip it',
+  ]
 }

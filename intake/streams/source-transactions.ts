@@ -8,8 +8,8 @@ import type { MessagePlace } from '../../temporal/client/transfers/resolve-trans
 type Chains = ReadonlyMap<ChainName, Pick<Chain, 'receipt'>>
 
 /**
- * The messages that a transaction of a source chain has sent, as far as streams of this process read that chain; none if no chain has it. What a node does not
- * answer is left out: nothing depends on it but what a person is shown. Never throws.
+ * The messages of a transaction of a source chain, if streams of this process read that chain. Messages that no node answers for are left out: the result is only
+ * shown to people. Never throws.
  */
 export async function placesOfTransaction(bridges: Bridges, chains: Chains, txHash: string): Promise<readonly MessagePlace[]> {
   const sources = [...bridges.values()].flatMap((bridge) => bridge.sources)
@@ -26,7 +26,7 @@ export async function placesOfTransaction(bridges: Bridges, chains: Chains, txHa
   return (await Promise.all(found)).flat()
 }
 
-/** Of the block of the transaction, those that one of its logs is about: the port tells messages by block. */
+/** The port reads messages by block. Only those are kept that a log of the transaction mentions. */
 async function messagesIn(source: Source, receipt: Receipt): Promise<readonly MessagePlace[]> {
   const range = { fromBlock: receipt.block.height, toBlock: receipt.block.height }
   const words = wordsOf(receipt)
@@ -45,7 +45,8 @@ function placeOf({ bridge, sourceId, emitter, sequence }: Omit<Transfer, 'messag
 }
 
 /**
- * Where events have a digest, or a number: the topics, and the first word of the data, as 64 lower-case hex digits. Other words of a message may be a small number by chance.
+ * The words of events that can be a digest or a number: the topics and the first word of the data, as 64 lower-case hex digits. Other words may be a small number
+ * by chance.
  */
 function wordsOf({ logs }: Receipt): ReadonlySet<string> {
   return new Set(logs.flatMap(({ topics, data }) => [...topics.map(digitsOf), digitsOf(data).slice(0, 64)]))

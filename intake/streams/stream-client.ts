@@ -11,15 +11,15 @@ export interface StreamClientOptions {
   readonly client: TemporalClient
   readonly config: StreamConfig
   readonly logger: Logger
-  /** Asked whenever the stream is not there: what it begins with. Absent: `config` alone. */
+  /** Called to start the stream if it is not there. Absent: it begins with `config`. */
   readonly begin?: () => Promise<StreamInput>
 }
 
-/** Of one update, so that it stays far below the server's limits. */
+/** Limits of one update, far below the server's. */
 const mostRequests = 64
 const mostNumbers = 5_000
 
-/** Updates of one stream by one process, one at a time. One without an answer is sent again, unchanged, until `close`. The first creates the stream. */
+/** Sends updates of one stream by one process, one at a time. An unanswered update is sent again, unchanged, until `close`. The first one creates the stream. */
 export class StreamClient {
   readonly #options: StreamClientOptions
   readonly #updates: CoalescingUpdates<StreamRequest, StreamUpdate, StreamResponse>
@@ -45,37 +45,37 @@ export class StreamClient {
     })
   }
 
-  /** The stream as its last answer had it. */
+  /** The view in the last answer. */
   get view(): StreamView | undefined {
     return this.#view
   }
 
-  /** Grows when the stream goes back (a fork, Temporal restored or wiped): what was read before may speak of what is gone. */
+  /** Grows when the stream goes back (a fork, Temporal restored or wiped): earlier readings may be outdated. */
   get era(): number {
     return this.#era
   }
 
   /**
-   * Answers in the order of the requests. Undefined: the stream went back since `era`, when the reading began, and nothing was recorded; read again.
+   * Answers in the order of the requests. Undefined: the stream went back since `era`, when the reading began. Nothing was recorded: read again.
    * Throws STREAM_UNREACHABLE only after `close`, INTERNAL if the stream finds the requests malformed.
    */
   apply(requests: readonly StreamRequest[], era = this.#era): Promise<StreamResponse | undefined> {
     return this.#updates.ask(requests, () => era !== this.#era)
   }
 
-  /** The whole state, for what the view does not have; undefined: there is no stream yet. Throws STREAM_UNREACHABLE, TEMPORAL_UNAVAILABLE. */
+  /** The whole state. Undefined: there is no stream yet. Throws STREAM_UNREACHABLE, TEMPORAL_UNAVAILABLE. */
   async state(): Promise<StreamState | undefined> {
     const state = await queryStream(this.#options.client, this.#options.config.stream)
     if (state) this.#see(viewStream(state))
     else if (this.#view) {
-      // Temporal was wiped: the next request brings the stream into being again.
+      // Temporal was wiped: the next request creates the stream again.
       this.#view = undefined
       this.#era += 1
     }
     return state
   }
 
-  /** Resolves when the stream is not as it was last heard of, when this client is closed, or after so many ms. */
+  /** Resolves when the view changes, when this client is closed, or after `timeoutMs`. */
   async changed(timeoutMs: number): Promise<void> {
     if (this.#updates.closed) return
     const subscribe = (listener: () => void) => {
@@ -85,7 +85,7 @@ export class StreamClient {
     await waitFor(subscribe, timeoutMs)
   }
 
-  /** What was not answered fails with STREAM_UNREACHABLE; it is found again from the chains. */
+  /** Unanswered requests fail with STREAM_UNREACHABLE. They are found again from the chains. */
   close(): void {
     this.#updates.close()
     for (const done of this.#changes) done()
@@ -96,7 +96,7 @@ export class StreamClient {
     const isBack = before?.nextHeight !== undefined && (view.nextHeight === undefined || view.nextHeight < before.nextHeight)
     if (isBack) this.#era += 1
     this.#view = view
-    // Two loops that wait and ask would else wake each other without end.
+    // Without the comparison two loops that wait and ask would wake each other for ever.
     if (JSON.stringify(view) !== JSON.stringify(before)) for (const done of this.#changes) done()
   }
 }

@@ -1,22 +1,22 @@
 import { AnswerTooLong, fetchBounded } from '../../runtime/http/fetch-bounded.ts'
 
 export interface HttpOptions {
-  /** For the whole answer, ms. */
+  /** Longest wait for the whole answer, ms. */
   readonly timeoutMs: number
-  /** Most bytes of the answer; it is read no further. */
+  /** Reading stops after this many bytes. */
   readonly mostBytes: number
   readonly method?: 'GET' | 'PUT'
   readonly body?: string
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** absent: 404. failed: `status` is missing where no answer could be read; `why` has nothing of the URL, whose path and query may hold keys. */
+/** absent: 404. failed: without `status` no answer could be read. `why` has no part of the URL, whose path and query may hold keys. */
 export type HttpAnswer<Body> =
   | { readonly kind: 'found'; readonly body: Body }
   | { readonly kind: 'absent' }
   | { readonly kind: 'failed'; readonly why: string; readonly status?: number; readonly retryAfter?: string | null }
 
-/** One request within limits, without redirects. Never throws. */
+/** Sends one request within the limits, and follows no redirects. Never throws. */
 export async function httpText(url: URL, { timeoutMs, mostBytes, ...init }: HttpOptions): Promise<HttpAnswer<string>> {
   try {
     const { ok, status, headers, text } = await fetchBounded(url, init, { timeoutMs, mostBytes })
@@ -30,7 +30,7 @@ export async function httpText(url: URL, { timeoutMs, mostBytes, ...init }: Http
   }
 }
 
-/** The same for an answer in JSON. */
+/** `httpText` for an answer in JSON. */
 export async function httpJson(url: URL, options: HttpOptions): Promise<HttpAnswer<unknown>> {
   const answer = await httpText(url, { ...options, headers: { accept: 'application/json', ...options.headers } })
   if (answer.kind !== 'found') return answer

@@ -4,13 +4,13 @@ const hex = /^(0x)?([0-9a-f]{2})+$/i
 const base64 = /^[A-Za-z0-9+/_-]+={0,2}$/
 
 /**
- * The bytes of a signed message in hex (with or without 0x) or base64 (plain or URL-safe), however it is broken into lines (`base64` of GNU does). A text that could be both is hex: the base64 of a VAA starts with
- * `AQ`, which no hex does. Throws MESSAGE_ENCODING.
+ * The bytes of a signed message in hex (with or without 0x) or base64 (plain or URL-safe). Line breaks are ignored: GNU's `base64` adds them. A text that could
+ * be both is hex, because the base64 of a VAA starts with `AQ`. Throws MESSAGE_ENCODING.
  */
 export function messageBytes(text: string): Uint8Array {
   const trimmed = text.replaceAll(/\s+/g, '')
   if (hex.test(trimmed)) return Buffer.from(trimmed.replace(/^0x/i, ''), 'hex')
-  // Buffer ignores invalid characters, and base64 never leaves a single character over.
+  // Buffer ignores invalid characters, so they are refused here. Base64 never has a single character in its last group.
   const padding = trimmed.indexOf('=')
   const digits = padding < 0 ? trimmed : trimmed.slice(0, padding)
   if (base64.test(trimmed) && digits.length % 4 !== 1) return Buffer.from(digits, 'base64')

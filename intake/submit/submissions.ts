@@ -1,34 +1,34 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { backoffMs } from '../../domain/backoff.ts'
 import { type ErrorCode, type RelayerError, toRelayerError } from '../../domain/catalogue/errors.ts'
+import { within } from '../../runtime/wait.ts'
 import type { SubmitResult } from './submitter.ts'
 
-/** Outcome of one message. refused: it can never become a transfer, or its guardian set was unknown for a day. Retriable failures are no outcome. */
+/** The outcome of one message. refused: it can never become a transfer, or its guardian set was unknown for a day. A retriable failure is not an outcome. */
 export type Outcome =
   | { readonly kind: SubmitResult['status']; readonly id: string }
   | { readonly kind: 'refused'; readonly error: RelayerError }
 
 export interface SubmissionsOptions {
-  /** @param since when the message came, ms since the epoch */
+  /** @param since when the message was received, ms since the epoch */
   readonly submit: (message: Uint8Array, since: number) => Promise<SubmitResult>
   readonly onOutcome: (outcome: Outcome, message: Uint8Array) => void
-  /** Called when a try of a message has failed and another follows. */
+  /** Called when an attempt failed and another one follows. */
   readonly onDelay?: (error: RelayerError, message: Uint8Array) => void
-  /** Called at each change. True: no more messages can be kept. */
+  /** Called at each change. True: a limit is reached. */
   readonly onFull: (full: boolean) => void
-  /** Called at each change: the retriable failure, or undefined when submitting works again. */
+  /** Called at each change: with the retriable failure, or with undefined when submitting works again. */
   readonly onTrouble: (error: RelayerError | undefined) => void
   /** Most messages that are submitted at once. */
   readonly concurrency: number
-  /** Most messages that are kept, those of the next guardian set not counted. */
+  /** Most messages that are kept. Messages with an unknown guardian set do not count. */
   readonly limit: number
-  /** Most bytes of them, those of the next guardian set not counted. Default 64 MiB. */
+  /** Most bytes of them. Default 64 MiB. */
   readonly limitBytes?: number
-  /** Most messages that are kept because the next guardian set is not known yet; the oldest gives way. Default 200. */
+  /** Most messages with an unknown guardian set. The oldest is dropped. Default 200. */
   readonly limitUnknown?: number
-  /** Most bytes of those; the oldest gives way. Default 2 MiB. */
+  /** Most bytes of those. The oldest is dropped. Default 2 MiB. */
   readonly limitUnknownBytes?: number
-  /** Between two tries of a message. */
+  /** Waits between two attempts of a message. */
   readonly retry: Retry
 }
 
@@ -42,16 +42,16 @@ interface Entry {
   readonly message: Uint8Array
   readonly since: number
   tries: number
-  /** Its outcome was told. */
+  /** Its outcome was reported. */
   isOver?: true
 }
 
-/** A guardian set that is unknown for a day is junk, or an upgrade that the target chain has missed: the message can be fetched again. */
+/** After a day an unknown guardian set is junk, or an upgrade that the target chain has missed. The message can be fetched again. */
 const unknownSetForMs = 86_400_000
 
 /**
- * Messages that are being submitted. One that fails retriably stays until it passes, and reading stops when the limit is reached. Those of a guardian set that is
- * not known yet, which anybody can make, have a small pool of their own, in which the oldest gives way: streams fetch again what was good.
+ * Submits messages, and keeps those that fail retriably. At a limit, `onFull` stops the reading. Anybody can make messages with an unknown guardian set, so these
+ * have a small pool of their own. Streams fetch valid messages that were dropped from it.
  */
 export class Submissions {
   readonly #options: SubmissionsOptions
@@ -59,25 +59,22 @@ export class Submissions {
   readonly #delayed = new Map<Entry, NodeJS.Timeout | undefined>()
   readonly #running = new Set<Promise<void>>()
   readonly #unknown: ReturnType<typeof createUnknownSets>
-  readonly #fullness: ReturnType<typeof createFullness>
-  readonly #reportTrouble: SubmissionsOptions['onTrouble']
-  /** Of all that have no outcome yet. */
   #bytes = 0
+  #isFull = false
+  #trouble: ErrorCode | undefined
   #closing = false
 
   constructor(options: SubmissionsOptions) {
     this.#options = options
     this.#unknown = createUnknownSets(options)
-    this.#fullness = createFullness(options)
-    this.#reportTrouble = createTroubleReporter(options.onTrouble)
   }
 
-  /** All that are submitted or wait. */
+  /** The count of messages without an outcome. */
   get size(): number {
     return this.#waiting.length + this.#running.size + this.#delayed.size
   }
 
-  /** Those of them whose guardian set is not known yet. */
+  /** The count of messages with an unknown guardian set. */
   get unknownSets(): number {
     return this.#unknown.size
   }
@@ -87,16 +84,18 @@ export class Submissions {
     this.#enqueue({ message, since: Date.now(), tries: 0 })
   }
 
-  /** Submits what it can within this time, ms; returns how many messages are left behind. */
+  /** Submits what it can within this time, ms. Returns the count of messages that are left. */
   async close(graceMs: number): Promise<number> {
     this.#closing = true
-    // Those that wait for their next try have a last one now: the failure may be over.
+    // A last attempt now for the messages that wait for their next one: the failure may be over.
     for (const [entry, timer] of this.#delayed) {
       clearTimeout(timer)
       this.#enqueue(entry)
     }
-    const late = sleep(graceMs, 'late' as const, { ref: false })
-    while (this.#running.size > 0 && (await Promise.race([...this.#running, late])) !== 'late');
+    const idle = async () => {
+      while (this.#running.size > 0) await Promise.race(this.#running)
+    }
+    await within(graceMs, idle(), () => undefined)
     const left = this.size
     this.#waiting.length = 0
     this.#delayed.clear()
@@ -119,7 +118,7 @@ export class Submissions {
       })
       this.#running.add(run)
     }
-    this.#fullness.update(this.size - this.#unknown.size, this.#bytes - this.#unknown.bytes)
+    this.#reportFullness()
   }
 
   async #attempt(entry: Entry): Promise<void> {
@@ -150,9 +149,24 @@ export class Submissions {
     this.#bytes -= entry.message.length
     this.#options.onOutcome(outcome, entry.message)
   }
+
+  /** Full at either limit, and no longer full at half of both, so that a full queue does not flutter. */
+  #reportFullness(): void {
+    const { limit, limitBytes = 64 * 1024 * 1024, onFull } = this.#options
+    const [kept, bytes] = [this.size - this.#unknown.size, this.#bytes - this.#unknown.bytes]
+    const isChanged = this.#isFull ? kept <= limit / 2 && bytes <= limitBytes / 2 : kept >= limit || bytes >= limitBytes
+    if (isChanged) onFull((this.#isFull = !this.#isFull))
+  }
+
+  /** An unknown guardian set says nothing about other messages. */
+  #reportTrouble(error: RelayerError | undefined): void {
+    if (error?.code === 'GUARDIAN_SET_UNKNOWN' || error?.code === this.#trouble) return
+    this.#trouble = error?.code
+    this.#options.onTrouble(error)
+  }
 }
 
-/** Messages whose guardian set is not known yet, the longest known first. */
+/** Messages with an unknown guardian set, the oldest first. */
 function createUnknownSets({ limitUnknown = 200, limitUnknownBytes = 2 * 1024 * 1024 }: SubmissionsOptions) {
   const entries = new Set<Entry>()
   let bytes = 0
@@ -172,7 +186,7 @@ function createUnknownSets({ limitUnknown = 200, limitUnknownBytes = 2 * 1024 * 
       return bytes
     },
     delete: remove,
-    /** What a try of this entry failed with. The entries that give way to it, if there are too many; they are no longer here. */
+    /** Records the failure of an attempt. Returns the entries that are dropped for it. */
     note(entry: Entry, { code }: RelayerError): Entry[] {
       if (code === 'GUARDIAN_SET_UNKNOWN') add(entry)
       else remove(entry)
@@ -187,31 +201,9 @@ function createUnknownSets({ limitUnknown = 200, limitUnknownBytes = 2 * 1024 * 
   }
 }
 
-/** Calls `onFull` when the number or the bytes of what is kept come to their limit, and when both are at half of it: a full queue does not flutter. */
-function createFullness({ limit, limitBytes = 64 * 1024 * 1024, onFull }: Pick<SubmissionsOptions, 'limit' | 'limitBytes' | 'onFull'>) {
-  let full = false
-  return {
-    update(kept: number, bytes: number): void {
-      const changes = full ? kept <= limit / 2 && bytes <= limitBytes / 2 : kept >= limit || bytes >= limitBytes
-      if (changes) onFull((full = !full))
-    },
-  }
-}
-
-/** The wait before another try, ms: it doubles with each, and no two processes try in step. */
+/** The wait before another attempt, ms. It doubles with each attempt, and is random so that processes do not try in step. */
 export function retryWaitMs(tries: number, { firstMs, mostMs }: Retry): number {
   return Math.round((backoffMs(tries, firstMs, mostMs) * (1 + Math.random())) / 2)
-}
-
-/** Calls `onTrouble` when the code of the failures changes, and with undefined when they end. */
-function createTroubleReporter(onTrouble: SubmissionsOptions['onTrouble']): SubmissionsOptions['onTrouble'] {
-  let trouble: ErrorCode | undefined
-  return (error) => {
-    // A message of an unknown guardian set says nothing about the others.
-    if (error?.code === 'GUARDIAN_SET_UNKNOWN' || error?.code === trouble) return
-    trouble = error?.code
-    onTrouble(error)
-  }
 }
 
 function isTooOld(entry: Entry, error: RelayerError): boolean {

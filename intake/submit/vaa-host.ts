@@ -3,28 +3,28 @@ import { retryAfterMs } from '../../runtime/http/retry-after.ts'
 import { httpJson } from './http.ts'
 
 export interface VaaHostOptions {
-  /** Base URL. Its path and query may hold keys: only the origin is ever shown. */
+  /** Base URL. Its path and query may hold keys, so only the origin is shown. */
   readonly url: string
   /** Longest wait for one answer, ms. */
   readonly timeoutMs: number
   /** Most requests at a time. */
   readonly parallel: number
-  /** First and longest pause after a failure that names none, ms. */
+  /** First and longest pause after a failure without Retry-After, ms. */
   readonly pause: { readonly firstMs: number; readonly mostMs: number }
 }
 
-/** failed: no answer that can be read, or it was not asked, since it said when to come back, or failed lately; `why` has nothing of the URL. */
+/** failed: no readable answer, or no request because of a Retry-After or a recent failure. `why` has no part of the URL. */
 type HostAnswer =
   | { readonly kind: 'found'; readonly body: unknown }
   | { readonly kind: 'absent' }
   | { readonly kind: 'failed'; readonly why: string; readonly againInMs: number }
 
-/** Most bytes of an answer: far more than any VAA with its description. */
+/** Longest answer, bytes: far more than any VAA with its description. */
 const mostAnswerBytes = 2_000_000
-/** When an API that failed is worth another question, ms. */
+/** Wait before an API that failed is asked again, ms. */
 const afterFailureMs = 5_000
 
-/** One HTTP API. Its limits (requests at a time, Retry-After) hold for all requests of this process. */
+/** One HTTP API. Its limits (concurrent requests, Retry-After) apply to all requests of this process. */
 export function createVaaHost({ url, timeoutMs, parallel, pause }: VaaHostOptions) {
   const base = url.endsWith('/') ? url : `${url}/`
   const queue: (() => void)[] = []
@@ -50,7 +50,7 @@ export function createVaaHost({ url, timeoutMs, parallel, pause }: VaaHostOption
     }
     const { status, retryAfter, why } = answer
     if (status === 429 || status === 503) return resting(rest(retryAfter))
-    // A refused or too long answer says nothing about the next request; a failure of the server does.
+    // A failure of the server concerns the next requests, too. A refused or too long answer does not.
     if (status === undefined || status >= 500) rest(retryAfter)
     return { kind: 'failed', why, againInMs: afterFailureMs }
   }
@@ -62,7 +62,6 @@ export function createVaaHost({ url, timeoutMs, parallel, pause }: VaaHostOption
       if (active >= parallel) await new Promise<void>((resolve) => queue.push(resolve))
       else active++
       try {
-        // Whether it rests is looked up after the wait: the server may have refused an earlier request.
         return await request(path)
       } finally {
         const next = queue.shift()

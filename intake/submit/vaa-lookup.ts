@@ -3,7 +3,7 @@ import { RelayerError } from '../../domain/catalogue/errors.ts'
 import { parseVaa } from '../../domain/vaa.ts'
 import { createVaaHost, type VaaHostOptions } from './vaa-host.ts'
 
-/** Which message, as the source chain numbers it. */
+/** A message as the source chain numbers it. */
 export interface MessagePlace {
   /** Wormhole chain id of the source. */
   readonly chain: number
@@ -14,26 +14,26 @@ export interface MessagePlace {
 }
 
 export interface VaaLookupOptions extends Partial<Omit<VaaHostOptions, 'url'>> {
-  /** Base URLs of guardian REST APIs, asked first and in order. */
+  /** Base URLs of guardian REST APIs, asked first, in order. */
   readonly guardianApis: readonly string[]
   /** Base URLs of Wormholescan's API. */
   readonly wormholescanApis: readonly string[]
 }
 
-/** `api`: index of the API that had it, in the order of asking. `againInMs`: an API could not be asked, and may be by then. `why`: the answer of each API. */
+/** `api`: index of the API that has the message. `againInMs`: when to ask an API again that could not be asked. `why`: the answer of each API. */
 export type Found =
   | { readonly kind: 'found'; readonly vaa: Uint8Array; readonly origin: string; readonly api: number }
-  /** No API that could be asked has it, or no API is configured. */
+  /** The APIs that could be asked do not have it, or no API is configured. */
   | { readonly kind: 'absent'; readonly againInMs: number | undefined; readonly why: string }
   /** No API could be asked. */
   | { readonly kind: 'unknown'; readonly againInMs: number; readonly why: string }
 
-/** Signed VAAs and the Governor's queue, from the APIs of the network. One per process: its limits hold for each server as a whole. */
+/** Finds signed VAAs and the Governor's queue at the APIs of the network. A process has one, so that its limits apply to each server as a whole. */
 export type VaaLookup = ReturnType<typeof createVaaLookup>
 
-/** Far above any VAA, far below what hurts. */
+/** Far above any VAA, and far below a harmful size. */
 const base64 = z.base64().min(1).max(1_000_000)
-/** The answer of a guardian, and that of Wormholescan. */
+/** The answers of a guardian and of Wormholescan. */
 const vaaShape = z.union([
   z.object({ vaaBytes: base64 }).transform(({ vaaBytes }) => vaaBytes),
   z.object({ data: z.object({ vaa: base64 }) }).transform(({ data }) => data.vaa),
@@ -46,8 +46,8 @@ export function createVaaLookup(options: VaaLookupOptions) {
   const apis = [...guardianApis.map((url) => api(url, 'v1/signed_vaa')), ...wormholescanApis.map((url) => api(url, 'api/v1/vaas'))]
   return {
     /**
-     * The first copy, of one API after the other. Never throws. Only its place is compared; the signatures are checked when it is submitted.
-     * @param from index of the first API that is asked: those before it had no valid copy
+     * Asks one API after the other, and returns the first copy. Only its place is compared: the submitter checks the signatures. Never throws.
+     * @param from index of the first API to ask
      */
     async find(place: MessagePlace, from = 0): Promise<Found> {
       const waits: number[] = []
@@ -58,7 +58,7 @@ export function createVaaLookup(options: VaaLookupOptions) {
         const found = answer.kind === 'found' ? readVaa(answer.body, place) : answer.kind === 'absent' ? 'not found' : answer.why
         if (typeof found !== 'string') return { kind: 'found', vaa: found, origin: host.origin, api: index }
         if (answer.kind === 'failed') waits.push(answer.againInMs)
-        // The origin only: paths and queries of such URLs may hold keys.
+        // Paths and queries of such URLs may hold keys.
         refusals.push(`${host.origin}: ${found}`)
       }
       const why = refusals.join('; ')
@@ -66,14 +66,13 @@ export function createVaaLookup(options: VaaLookupOptions) {
       if (againInMs !== undefined && waits.length === apis.length) return { kind: 'unknown', againInMs, why }
       return { kind: 'absent', againInMs, why }
     },
-    /** Whether the Governor holds the message back; undefined: no API answered. */
+    /** Whether the Governor holds the message back. Undefined: no API answered. */
     async held(place: MessagePlace): Promise<boolean | undefined> {
       let isHeld: boolean | undefined
       for (const { host } of apis) {
-        // Wormholescan serves this route of the guardians as well.
         const answer = await host.ask(`v1/governor/is_vaa_enqueued/${pathOf(place)}`)
         if (answer.kind === 'found') isHeld = heldShape.safeParse(answer.body).data?.isEnqueued ?? isHeld
-        // Each guardian has a Governor of its own: one that holds it back is enough of a reason.
+        // Each guardian has its own Governor: one that holds the message back is enough.
         if (isHeld) return true
       }
       return isHeld
@@ -81,7 +80,7 @@ export function createVaaLookup(options: VaaLookupOptions) {
   }
 }
 
-/** The VAA of a message, from the first of these APIs that has it. Throws VAA_NOT_FOUND, which names the answer of each. */
+/** The VAA of a message from the first API that has it. Throws VAA_NOT_FOUND with the answer of each API. */
 export async function fetchSignedVaa(
   guardianApis: readonly string[],
   place: MessagePlace,
@@ -92,7 +91,7 @@ export async function fetchSignedVaa(
   throw new RelayerError('VAA_NOT_FOUND', { detail: found.why || 'No guardian API is configured.', facts: { ...place } })
 }
 
-/** The bytes, or why they are not those of this message. */
+/** The bytes, or the reason why they are not this message. */
 function readVaa(body: unknown, place: MessagePlace): Uint8Array | string {
   const { data } = vaaShape.safeParse(body)
   if (data === undefined) return 'an answer without vaaBytes or data.vaa'

@@ -130,7 +130,7 @@ export async function startSpyTarget(
   const intake = createSpyIntake({
     ...{ bridge: 'wormhole-token-bridge', address: spy.address, filters: [], submitter },
     ...{ logger, metrics: createMetrics(), retry: { firstMs: 1, mostMs: 2 } },
-    listener: { listening: () => undefined, heard: (_, outcome) => outcomes(outcome) },
+    listener: { connected: () => undefined, received: (_, outcome) => outcomes(outcome) },
   })
   intake.start()
 

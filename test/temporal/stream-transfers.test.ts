@@ -74,8 +74,8 @@ describe('runs with ids that no transfer of the stream can have', () => {
     const underWay = createUnderWay({ source: of, client, logger: silentLogger(), proved: { own: async (listed) => listed } })
     expect(await underWay.of(['7', '8'])).toEqual(new Map([['7', good]]))
     const state = initialStream({ stream: 's', origin: '1/0xaa', first: '0', maxOpen: 10 })
-    const look = await createParkedRounds(client, of).look(state)
-    expect(look.end(new Set(), 10)).toEqual([])
+    const step = await createParkedRounds(client, of).list(state)
+    expect(step.end(new Set(), 10)).toEqual([])
   })
 
   test('have no state of their own making', async () => {

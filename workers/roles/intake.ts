@@ -7,7 +7,7 @@ import { createSpyIntake, type SpyHealth, type SpyIntake, type SpyListener } fro
 import { createCheckpointStore } from '../../intake/streams/checkpoints.ts'
 import { createScannedAgent, type ScannedAgentOptions } from '../../intake/streams/scanned/agent.ts'
 import { createSignedAgent, type SignedAgentOptions } from '../../intake/streams/signed/agent.ts'
-import { chainWithoutNode } from '../../intake/streams/signed/without-node.ts'
+import { chainWithoutNode } from '../../intake/streams/signed/bootstrap.ts'
 import type { Metrics } from '../../observability/metrics.ts'
 import type { Service } from '../process/service.ts'
 import type { ProcessContext } from './context.ts'
@@ -31,13 +31,13 @@ export function startIntake(context: ProcessContext): Service & { spies(): reado
     }
   }
   const listener: SpyListener = {
-    listening() {
-      for (const agent of signed.values()) agent.listening()
+    connected() {
+      for (const agent of signed.values()) agent.connected()
     },
-    deaf() {
-      for (const agent of signed.values()) agent.deaf()
+    disconnected() {
+      for (const agent of signed.values()) agent.disconnected()
     },
-    heard: (bytes, outcome) => ofStream(bytes, (agent, sequence) => agent.heard(sequence, bytes, outcome)),
+    received: (bytes, outcome) => ofStream(bytes, (agent, sequence) => agent.received(sequence, bytes, outcome)),
     delayed: (bytes, error) => ofStream(bytes, (agent, sequence) => agent.delayed(sequence, bytes, error)),
   }
   const spies = spySources(config).map((source) => createSpyIntake({ ...source, submitter, logger, metrics, listener }))
@@ -67,7 +67,7 @@ function commonOptions({ config, client, submitter, logger }: ProcessContext) {
   const { rangeBlocks, auditMinutes, lookBackDays, uncountedAfterMinutes } = config.streams
   const place = checkpointPlaceOf(config)
   const store = place && createCheckpointStore(place, streamNames(config))
-  const times = { asideAfterMs: uncountedAfterMinutes * 60_000, auditMs: auditMinutes * 60_000, lookBackMs: lookBackDays * 86_400_000 }
+  const times = { outsideAfterMs: uncountedAfterMinutes * 60_000, auditMs: auditMinutes * 60_000, lookBackMs: lookBackDays * 86_400_000 }
   return { client, submitter, logger, rangeBlocks, ...times, checkpoints: store }
 }
 

@@ -5,7 +5,7 @@ import { undeliveredSince } from '../../../temporal/client/streams/stream-transf
 import { type AgentLoopsOptions, createAgentLoops } from '../agent-loops.ts'
 import { type AuditLimits, auditWithin } from '../audit-limits.ts'
 import type { Loop } from '../loop.ts'
-import { reportStream } from '../report.ts'
+import { reportStream } from '../stream-metrics.ts'
 import { StreamClient } from '../stream-client.ts'
 import { createOutcomeReporter } from '../transfer-outcomes.ts'
 import type { StreamAudit } from './audit-transfers.ts'
@@ -15,22 +15,22 @@ import { createScannedBootstrap } from './bootstrap.ts'
 import { createScannedContext, type ScannedContext, type ScannedDeps, viewOf } from './context.ts'
 import { createCompletionFollower } from './follow-completions.ts'
 import { rereadBelow } from './fork.ts'
-import { createGapFiller } from './gap-filler.ts'
+import { createGapFiller } from './fill-gaps.ts'
 import { createBlockScanner } from './scan-blocks.ts'
 import { ownTransfers } from './transfers.ts'
 import { createCompletionVerifier } from './verify-completions.ts'
 
 export interface ScannedAgentOptions extends ScannedDeps, Pick<AgentLoopsOptions, 'checkpoints'> {
-  /** How often the stream is audited, ms; spread by a quarter, so that many processes do not audit at once. */
+  /** Time between two audits, ms. It varies by a quarter, so that processes do not audit at once. */
   readonly auditMs: number
-  /** Whether the route is halted: the alarm of a mismatch lasts as long. */
+  /** Whether the route is halted. The alarm of a mismatch lasts until it is not. */
   readonly isHalted: () => boolean
 }
 
-/** What feeds one stream in this process. Any number of processes may: each records what it found, and the stream takes it once. */
+/** Feeds one stream in this process. Any number of processes may: each records its findings, and the stream takes each once. */
 export type ScannedAgent = ReturnType<typeof createScannedAgent>
 
-/** Pauses where nothing wakes a loop, ms. */
+/** Longest pauses of the loops, ms. */
 const every = { headMs: 2_000, verifyMs: 1_000, backfillMs: 1_000, gapsMs: 1_000, outcomesMs: 4_000 } as const
 
 export function createScannedAgent(options: ScannedAgentOptions) {
@@ -41,7 +41,7 @@ export function createScannedAgent(options: ScannedAgentOptions) {
   const bootstrap = createScannedBootstrap({ source, sourceChain, keeper, logger })
   const context = createScannedContext(options, loops)
 
-  /** A checkpoint may have become worthless while the first range was read; from here on hashes bind it. */
+  /** A checkpoint may have become worthless while the first range was read. From here on hashes bind it. */
   async function onBegun(): Promise<void> {
     const worthless = await bootstrap.denied()
     if (worthless) await rereadBelow(context, worthless.completedHeight ?? config.start ?? 0)
@@ -60,16 +60,16 @@ export function createScannedAgent(options: ScannedAgentOptions) {
 
 function loopsOf(context: ScannedContext, auditMs: number, onBegun: () => Promise<void>): readonly Loop[] {
   const { sourceChain, targetChain, streamClient } = context
-  // Deliveries are read from the target's blocks.
+  // Deliveries are read from the target's blocks, and not listed.
   const outcomes = createOutcomeReporter(context, undeliveredSince, (listed) => ownTransfers(context, listed))
   async function reportOutcomes(): Promise<boolean> {
     if ((await viewOf(context)).open === 0) return false
     const { era } = streamClient
     const state = await streamClient.state()
-    if (state) await outcomes.look(state, era)
+    if (state) await outcomes.report(state, era)
     return false
   }
-  const loop = (name: string, ms: number, look: Loop['look'], wake?: Loop['wake']): Loop => ({ name, look, everyMs: () => ms, wake })
+  const loop = (name: string, ms: number, step: Loop['step'], wake?: Loop['wake']): Loop => ({ name, step, everyMs: () => ms, wake })
   return [
     loop('scan', every.headMs, createBlockScanner(context, onBegun), (listener) =>
       sourceChain.heads.subscribe(({ finalized }) => {
@@ -82,7 +82,7 @@ function loopsOf(context: ScannedContext, auditMs: number, onBegun: () => Promis
     loop('backfill', every.backfillMs, createBackfill(context)),
     loop('gaps', every.gapsMs, createGapFiller(context)),
     loop('outcomes', every.outcomesMs, reportOutcomes),
-    { name: 'audit', look: () => auditStream(context).then(() => false), everyMs: () => auditMs * (0.75 + Math.random() / 2) },
+    { name: 'audit', step: () => auditStream(context).then(() => false), everyMs: () => auditMs * (0.75 + Math.random() / 2) },
   ]
 }
 
@@ -90,7 +90,7 @@ function checkpointKey({ nextHeight, completedNumber, completedHeight, counts, g
   return nextHeight === undefined ? undefined : JSON.stringify([nextHeight, completedNumber, completedHeight, counts, gaps.undone])
 }
 
-/** One audit now, for an operator; then what the source's table has of the gaps is started. Throws STREAM_NOT_FOUND, STREAM_AUDIT_UNENDED, and what an audit throws. */
+/** Audits once, for an operator, and starts the transfers that the source's table has of the gaps. Throws STREAM_NOT_FOUND, STREAM_AUDIT_UNENDED, and as an audit. */
 export function auditOnce(deps: ScannedDeps, limits: AuditLimits = {}): Promise<StreamAudit> {
   const { client, logger, source } = deps
   const { config } = source

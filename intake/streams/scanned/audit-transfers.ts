@@ -1,7 +1,6 @@
 import { toRelayerError } from '../../../domain/catalogue/errors.ts'
 import { intervalsOutside } from '../../../domain/stream/outside-window.ts'
-import { takeNumbers, subtractNumbers } from '../../../domain/stream/intervals.ts'
-import { setOf } from '../../../domain/stream/intervals.ts'
+import { setOf, subtractNumbers, takeNumbers } from '../../../domain/stream/intervals.ts'
 import { isResolved } from '../../../domain/stream/numbers.ts'
 import type { StreamRequest } from '../../../domain/stream/stream.ts'
 import type { Transfer } from '../../../domain/transfer/transfer.ts'
@@ -15,28 +14,28 @@ import { nextHead, type ScannedContext } from './context.ts'
 import { startAgain } from './start-transfers.ts'
 import { numberOf, recordedTransfers, splitByDelivery } from './transfers.ts'
 
-/** What one audit of a stream found and did. Counts of numbers. */
+/** Result of one audit, in numbers. */
 export interface StreamAudit {
-  /** The source's own count, and the final block at which it was read; absent: it has none yet, or it could not be read. */
+  /** The source's own count, and the final block at which it was read. Absent: none yet, or it could not be read. */
   upTo?: string
   height?: number
   /** Numbers in gaps, after the count was recorded. */
   gaps: number
-  /** Open ones: found delivered; started again; found ended undelivered. */
+  /** Open numbers that were found delivered, started again, or found ended undelivered. */
   completed: number
   started: number
   closed: number
-  /** Delivered before, and not any more: started again. */
+  /** Deliveries that are gone: started again. */
   undone: number
 }
 
 const readsAtOnce = 20
-/** Most resolved numbers with a running transfer, and most numbers that are aside without one, that one audit looks at. */
+/** Most resolved numbers with a running transfer, and most numbers outside the window without one, that one audit checks. */
 const mostResumed = 500
 
 /**
- * Behind TIMEOUT: every open number has a workflow that runs, or is delivered, or its outcome is recorded. A transfer that is gone, closed without an
- * outcome, or closed as delivered while the target at two blocks does not show it, is started again.
+ * Backs TIMEOUT: every open number has a running workflow, is delivered, or gets its outcome recorded. A transfer is started again if it is gone, closed without
+ * an outcome, or closed as delivered while the target does not show it at two blocks.
  */
 export async function auditOpen(
   context: ScannedContext,
@@ -49,16 +48,16 @@ export async function auditOpen(
   const state = await streamClient.state()
   if (!state) return
   const ids = new Set(running.map(({ id }) => id))
-  // A transfer that runs finds out its outcome by itself: the cost of the audit does not grow with the time that it takes.
+  // A running transfer finds its outcome by itself, so the audit costs the same however long transfers run.
   const runs = (number: string) => {
     const transfer = cache.transfer(number)
     return transfer !== undefined && ids.has(transferId(transfer))
   }
   const runningNumbers = running.map(({ number }) => BigInt(number))
-  // What is aside may be many: that a transfer of its number runs is enough, and the lowest without one come first.
-  const aside = intervalsOutside(state).flatMap((all) => takeNumbers(subtractNumbers(all, runningNumbers), 0n, mostResumed).map(String))
+  // Many numbers may be outside the window: a running transfer with the number is enough, and the lowest without one come first.
+  const outside = intervalsOutside(state).flatMap((all) => takeNumbers(subtractNumbers(all, runningNumbers), 0n, mostResumed).map(String))
   const open = state.open.map(({ number }) => number).filter((number) => !runs(number))
-  const numbers = [...open, ...aside.slice(0, mostResumed)]
+  const numbers = [...open, ...outside.slice(0, mostResumed)]
   if (numbers.length === 0) return
   const { delivered, missing } = await splitByDelivery(context, await recordedTransfers(context, numbers, at))
   const stopped = missing.filter((transfer) => !ids.has(transferId(transfer)))
@@ -72,13 +71,13 @@ export async function auditOpen(
   audit.started += again.length
   audit.closed += ended.length
   if (again.length > 0)
-    logger.warn('open numbers had no workflow; they are started again', {
+    logger.warn('open numbers had no workflow and are started again', {
       code: 'TRANSFERS_LOST',
       ...{ stream: source.config.stream, count: again.length, lowest: again[0]?.sequence },
     })
 }
 
-/** By their latest runs, as the server itself has them: the visibility store says that they do not run. */
+/** Sorts transfers that do not run by their latest runs, which the server itself knows. */
 async function sortClosed(
   context: ScannedContext,
   transfers: readonly Transfer[],
@@ -92,7 +91,7 @@ async function sortClosed(
   return { again: [...gone, ...(await undelivered(context, doubtful))], ended: await closedRequests(client, closed) }
 }
 
-/** Those that the target does not show a block later either, at its head or in its finalized state by quorum. Nodes that disagree: not yet. */
+/** The transfers that the target does not show a block later, neither at its head nor in its finalized state by quorum. Disagreeing nodes count as showing it. */
 async function undelivered(
   { endpoint, targetChain, stopping }: ScannedContext,
   doubtful: readonly Transfer[],
@@ -101,8 +100,8 @@ async function undelivered(
   await nextHead(targetChain, stopping)
   const shows = async (transfer: Transfer) => {
     try {
-      const looks = await Promise.all([endpoint.delivered(transfer, 'latest'), endpoint.delivered(transfer, 'agreed')])
-      return looks.includes(true)
+      const shown = await Promise.all([endpoint.delivered(transfer, 'latest'), endpoint.delivered(transfer, 'agreed')])
+      return shown.includes(true)
     } catch (error) {
       if (toRelayerError(error).code === 'NODES_DISAGREE') return true
       throw error
@@ -113,8 +112,8 @@ async function undelivered(
 }
 
 /**
- * The latest deliveries that this process knows, and transfers that run although their number is resolved (the audit of deliveries has started them again).
- * One that is not delivered at two blocks is recorded as undone; the gap that this makes is started.
+ * Checks the latest deliveries that this process knows, and running transfers with a resolved number (restarted by the audit of deliveries). One that is not
+ * delivered at two blocks is recorded as undone, and becomes a gap, which is filled.
  */
 export async function auditCompleted(context: ScannedContext, running: readonly ListedTransfer[], audit: StreamAudit): Promise<void> {
   const { streamClient, source, cache, logger } = context
@@ -131,7 +130,7 @@ export async function auditCompleted(context: ScannedContext, running: readonly 
   if (!(await streamClient.apply([{ kind: 'undone', numbers }], era))) return
   for (const { sequence } of gone) cache.undone(sequence)
   audit.undone += gone.length
-  logger.error('deliveries are gone from the target: it was reorganised deeper than finality; the transfers are started again', {
+  logger.error('deliveries are gone from the target, which was reorganised below finality; the transfers are started again', {
     code: 'EFFECT_UNDONE',
     stream: source.config.stream,
     count: gone.length,

@@ -5,16 +5,16 @@ import { auditCompleted, auditOpen, type StreamAudit } from './audit-transfers.t
 import { missingIn } from '../number-status.ts'
 import { runAll } from '../../../runtime/run-all.ts'
 import { goBack } from './fork.ts'
-import { numbersInGaps } from './gap-filler.ts'
+import { numbersInGaps } from './fill-gaps.ts'
 import { haltOnMismatch } from './halt-on-mismatch.ts'
 import { finalizedOf, nextHead, type ScannedContext, viewOf } from './context.ts'
 
-/** Longest wait for the scan to reach the block at which the source was counted, ms; after that the next audit finds what is hidden. */
+/** Longest wait for the scan to reach the block of the source's count, ms. Then the next audit finds hidden numbers. */
 const scanMs = 30_000
 
 /**
- * Compares a stream with its source, its target and its workflows: is its last block still in the chain, does the source count more than its logs showed,
- * are deliveries still there, does every open number have a workflow? Throws as `runAll`. Any number of processes may audit at once.
+ * Compares a stream with its source, its target and its workflows: whether its last block is still in the chain, the source counts more than its logs showed,
+ * deliveries are still there, and every open number has a workflow. Throws as `runAll`. Any number of processes may audit at once.
  */
 export async function auditStream(context: ScannedContext): Promise<StreamAudit> {
   const { client, source, sourceChain, targetChain } = context
@@ -51,11 +51,11 @@ async function count(context: ScannedContext, audit: StreamAudit): Promise<void>
   const upTo = (await source.highest(seen)) ?? (BigInt(first) > 0n ? String(BigInt(first) - 1n) : undefined)
   if (upTo === undefined) return
   const isTail = () => streamClient.view !== undefined && BigInt(upTo) >= BigInt(streamClient.view.next)
-  // Nodes may know a later final block than this process: its numbers were not scanned, and are not hidden.
+  // Nodes may know a later final block than this process. Its numbers were not scanned, so they are not hidden.
   const height = isTail() ? await scannedUpTo(context) : at
   const state = await streamClient.state()
   if (!state || streamClient.era !== era) return
-  // Numbers that the scan has yet to reach, or has no room for, are not hidden.
+  // Numbers are not hidden if the scan has yet to reach them, or has no room for them.
   const isScanned = state.cursor !== undefined && height <= state.cursor.height
   const tail =
     isScanned && BigInt(upTo) >= BigInt(state.next)
@@ -69,7 +69,7 @@ async function count(context: ScannedContext, audit: StreamAudit): Promise<void>
   if (!response) return
   Object.assign(audit, { upTo, height: request.height, gaps: missingIn(response.view) })
   if (!response.view.alarms.includes('vanished')) return
-  logger.error('the source counts fewer transfers than its logs have shown; its blocks are read again', {
+  logger.error('the source counts fewer transfers than its logs have shown, and its blocks are read again', {
     code: 'SOURCE_COUNT_FELL',
     ...{ stream: source.config.stream, upTo },
   })

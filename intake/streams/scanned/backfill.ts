@@ -1,12 +1,12 @@
-import type { Look } from '../loop.ts'
+import type { Step } from '../loop.ts'
 import { readRange } from './read-range.ts'
 import { finalizedOf, type ReadingContext, viewOf } from './context.ts'
 
-/** Between two lines of progress in the log, ms. */
+/** Time between two lines of progress in the log, ms. */
 const logMs = 10_000
 
-/** BOOTSTRAP beside the live scan: the lowest chunk of the blocks that are left, recorded when all its transfers were started or found delivered. */
-export function createBackfill(context: ReadingContext): Look {
+/** BOOTSTRAP next to the live scan: reads the lowest chunk that is left, and records it after all its transfers were started or found delivered. */
+export function createBackfill(context: ReadingContext): Step {
   const { streamClient, source, sourceChain, ranges, logger } = context
   let loggedAt = 0
   return async function backfill() {

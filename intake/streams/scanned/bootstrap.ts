@@ -14,8 +14,8 @@ interface ScannedBootstrapOptions {
 }
 
 /**
- * The beginning of a scanned source's stream. Its checkpoint is used only if the source still has the block of the cursor, and has given out the number of
- * the watermark: a watermark above that would pass transfers that are yet to come.
+ * The beginning of a scanned source's stream. Its checkpoint is used only if the source still has the block of the cursor and the number of the watermark: a
+ * higher watermark would pass transfers that are yet to come.
  */
 export function createScannedBootstrap({ source, sourceChain, keeper, logger }: ScannedBootstrapOptions) {
   const { config } = source
@@ -31,11 +31,11 @@ export function createScannedBootstrap({ source, sourceChain, keeper, logger }: 
     /** The input of a new stream. Throws what the source's nodes throw. */
     async begin(): Promise<StreamInput> {
       begun = undefined
-      // Without a checkpoint more blocks are read, and no transfer is lost: a store that is out of reach stops nothing.
+      // Without a checkpoint more blocks are read, and no transfer is lost. So an unreachable store stops nothing.
       const found = await keeper.read().catch(() => undefined)
       if (!found) return { config }
       const { cursor, completedNumber: number, completedHeight: height } = found
-      if (!cursor) return refuse('cursor: it has no block by which the source could be asked for it.')
+      if (!cursor) return refuse('cursor: there is no block to ask the source for.')
       if (await sourceChain.denies(cursor)) return refuse(`The source denies its block ${cursor.height}.`)
       const highest = number === undefined ? undefined : ((await source.highest(number)) ?? '0')
       if (number !== undefined && highest !== undefined && BigInt(number) > BigInt(highest)) {
@@ -46,7 +46,7 @@ export function createScannedBootstrap({ source, sourceChain, keeper, logger }: 
       logger.info('a stream begins with its checkpoint', { stream, completedNumber: number, completedHeight: height })
       return { config, checkpoint: found }
     },
-    /** The checkpoint that the stream began with, if the source denies its block by now: it is worthless. */
+    /** The checkpoint that the stream began with, if the source denies its block now and it is worthless. */
     async denied(): Promise<StreamCheckpoint | undefined> {
       const { cursor } = begun ?? {}
       const worthless = cursor && (await sourceChain.denies(cursor)) ? begun : undefined

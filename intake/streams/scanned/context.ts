@@ -8,16 +8,16 @@ import type { Submitter } from '../../submit/submitter.ts'
 import type { Logger } from '../../../observability/logger.ts'
 import type { TemporalClient } from '../../../temporal/client/connection/client.ts'
 import { waitFor } from '../loop.ts'
-import type { AgentAlarm } from '../report.ts'
+import type { AgentAlarm } from '../stream-metrics.ts'
 import type { StreamClient } from '../stream-client.ts'
 import { createFinalityTimes, type FinalityTimes } from './finality-times.ts'
 import { createRangeSize, type RangeSize } from './range-size.ts'
 import { createStreamCache, type StreamCache } from './stream-cache.ts'
 
-/** A chain, as far as its head is followed. */
+/** A chain whose head is followed. */
 export type FollowedChain = Pick<Chain, 'name' | 'blockTimeMs'> & { readonly heads: Pick<Heads, 'current' | 'subscribe'> }
 
-/** What feeds the stream of a scanned source. */
+/** Dependencies of the agent of a scanned source. */
 export interface ScannedDeps {
   readonly source: Omit<ScannedSource, 'kind'>
   readonly sourceChain: FollowedChain & Pick<Chain, 'block' | 'denies'>
@@ -29,11 +29,11 @@ export interface ScannedDeps {
   readonly logger: Logger
   /** Most blocks of one read of logs. */
   readonly rangeBlocks: number
-  /** As `LongWaitsDeps`. */
-  readonly asideAfterMs?: number
+  /** As in `WaitingTransfersDeps`. */
+  readonly outsideAfterMs?: number
 }
 
-/** What the loops of one stream share in one process. */
+/** Shared by the loops of one stream in one process. */
 export interface ScannedContext extends Omit<ScannedDeps, 'rangeBlocks'> {
   readonly streamClient: Pick<StreamClient, 'view' | 'era' | 'state' | 'apply' | 'changed'>
   readonly cache: StreamCache
@@ -44,7 +44,7 @@ export interface ScannedContext extends Omit<ScannedDeps, 'rangeBlocks'> {
   readonly stopping: AbortSignal
 }
 
-/** Of the loops that read blocks and record them: they ask no workflow of a transfer. */
+/** For loops that read and record blocks, and query no transfer. */
 export type ReadingContext = Omit<ScannedContext, 'client' | 'endpoint'>
 
 export function createScannedContext(
@@ -56,8 +56,8 @@ export function createScannedContext(
 }
 
 /**
- * The stream as it was last heard of. One that is not there begins here, with the target block from which completions are followed: the finalized head of
- * now, before any transfer is started. What was completed up to there is found by reads of its id.
+ * The last view of the stream. A new stream begins here with the target block from which completions are followed: the present finalized head, before any transfer
+ * is started. Earlier completions are found by reads of their ids.
  */
 export async function viewOf({ streamClient, targetChain }: Pick<ScannedContext, 'streamClient' | 'targetChain'>): Promise<StreamView> {
   if (!streamClient.view) await streamClient.state()
@@ -76,7 +76,7 @@ export function finalizedOf({ name, heads }: Pick<FollowedChain, 'name' | 'heads
   return current.finalized
 }
 
-/** Resolves at the next change of the chain's head, or after four block times: waiting longer at a chain that stands still would show no more. */
+/** Resolves at the next change of the chain's head, or after four block times: a stalled chain would show nothing new. */
 export function nextHead({ heads, blockTimeMs }: FollowedChain, stopping: AbortSignal): Promise<void> {
   return waitFor((listener) => heads.subscribe(listener), Math.max(1_000, 4 * blockTimeMs), stopping)
 }

@@ -1,23 +1,23 @@
-/** Heights that are remembered: a live range ends at most so many blocks behind the head. */
+/** Most heights that are kept: the length of a live range. */
 const mostKept = 64
 
-/** When this process saw the newest heights become final. */
+/** Remembers when this process saw the latest heights become final. */
 export function createFinalityTimes(now: () => number = Date.now) {
   /** By height, ascending, ms since the epoch. */
   const seen: { readonly height: number; readonly at: number }[] = []
   return {
-    /** At each event of the head. */
+    /** Call it at each event of the head. */
     see(finalized: number): void {
-      // Finality goes back only with a chain that was replaced.
+      // Finality only goes back if the chain was replaced.
       while ((seen.at(-1)?.height ?? -1) > finalized) seen.pop()
       if (seen.at(-1)?.height === finalized) return
       seen.push({ height: finalized, at: now() })
       if (seen.length > mostKept) seen.shift()
     },
-    /** When this height was first seen as final, ms since the epoch; undefined: before what is remembered. */
+    /** When this height was first seen as final, ms since the epoch. Undefined: too long ago. */
     since(height: number): number | undefined {
       const first = seen.findIndex((one) => one.height >= height)
-      // The first that is kept may have come with blocks of long before.
+      // The first kept height may have come together with much older blocks.
       return first <= 0 ? undefined : seen[first]?.at
     },
   }

@@ -1,17 +1,17 @@
 import type { Completion } from '../../../bridges/source-port.ts'
 import { setOf } from '../../../domain/stream/intervals.ts'
-import type { Look } from '../loop.ts'
+import type { Step } from '../loop.ts'
 import { finalizedOf, type ScannedContext, viewOf } from './context.ts'
 import { readCompletions } from './read-completions.ts'
 
-/** Blocks without completions are recorded this late at most, ms: nothing waits for them, and after a restart they are read again quickly. */
+/** Longest time until blocks without completions are recorded, ms. Nothing waits for them, and they are quickly read again after a restart. */
 const emptyMs = 15_000
 
-/** COMPLETE_EVENT_PROCESSING: completions in the next final blocks of the target, whoever made them. */
-export function createCompletionFollower(context: ScannedContext): Look {
+/** COMPLETE_EVENT_PROCESSING: completions in the next final blocks of the target, by any account. */
+export function createCompletionFollower(context: ScannedContext): Step {
   const { streamClient, source, targetChain, cache, ranges, logger } = context
   const { stream } = source.config
-  /** Target blocks up to here were read; up to `recorded` the stream knows it. */
+  /** The last target block that was read, and the last one that the stream has recorded. */
   let followed = -1
   let recorded = -1
   let recordedAt = 0
@@ -22,7 +22,7 @@ export function createCompletionFollower(context: ScannedContext): Look {
     if (!response) return true
     const unknown = found.filter(({ number }) => !cache.transfer(number))
     if (unknown.length > 0)
-      logger.error('completions of numbers that the source does not have', {
+      logger.error('the target has completed numbers that the source does not have', {
         code: 'COMPLETIONS_UNKNOWN',
         ...{ stream, lowest: unknown[0]?.number, count: unknown.length },
       })
@@ -36,7 +36,7 @@ export function createCompletionFollower(context: ScannedContext): Look {
   return async function followCompletions() {
     const { targetHeight = -1 } = await viewOf(context)
     const era = streamClient.era
-    // Temporal was restored from a copy: what was recorded since is lost.
+    // Temporal was restored from a copy: later records are lost.
     if (targetHeight < recorded) followed = -1
     recorded = targetHeight
     followed = Math.max(followed, targetHeight)

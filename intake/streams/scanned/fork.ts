@@ -3,10 +3,9 @@ import type { ScannedBlock, StreamState } from '../../../domain/stream/stream.ts
 import { finalizedOf, type ReadingContext } from './context.ts'
 
 /**
- * After a fork below what was final: orders to read all again above the newest block known to this process that more than half of the nodes still have,
- * or else from where the stream began. If the stream's own last block is in the chain, one node was wrong: nothing is ordered, and the next range ends
- * the alarm.
- * @param isBelow goes below the cursor and the lowest number that the source no longer counts: a nearer block would leave the contradiction in place
+ * After a fork below finality: orders to read all blocks again above the newest known block that more than half of the nodes still have, or else from the beginning
+ * of the stream. If the stream's own last block is in the chain, one node was wrong: nothing is ordered, and the next range ends the alarm.
+ * @param isBelow go below the cursor and the lowest number that the source no longer counts. A higher block would leave the contradiction in place
  */
 export async function goBack(context: ReadingContext, isBelow = false): Promise<void> {
   const { streamClient, cache, source, logger } = context
@@ -20,7 +19,7 @@ export async function goBack(context: ReadingContext, isBelow = false): Promise<
   const known = cache.blocks.filter(({ height }) => height < limit)
   const block = (await firstKept(context, known)) ?? (await below(context, isThere ? limit : (state.config.start ?? 0)))
   if (!block) return
-  logger.error('the source was reorganised below what was final, or its nodes contradict themselves: blocks are read again', {
+  logger.error('the source was reorganised below finality, or its nodes contradict themselves: blocks are read again', {
     code: 'SOURCE_FORKED',
     stream,
     cursor: cursor.height,
@@ -29,16 +28,16 @@ export async function goBack(context: ReadingContext, isBelow = false): Promise<
   await reread(context, block)
 }
 
-/** Where the lowest number was seen that the source no longer counts, as far as the stream knows. */
+/** Known height of the lowest number that the source no longer counts. */
 function vanishedAt({ vanished, marks }: StreamState): number | undefined {
   return vanished && marks.find(([number]) => BigInt(number) > BigInt(vanished.upTo))?.[1]
 }
 
-/** From this block on all is read again, and what was trusted of it is not any more. */
+/** Reads all blocks from this height on again, and ends the trust in the checkpoint. */
 export async function rereadBelow(context: ReadingContext, height: number): Promise<void> {
   const block = await below(context, height)
   if (!block) return
-  context.logger.error('the source denies the block of the checkpoint that a stream began with: it is not trusted any more', {
+  context.logger.error('the source denies the block of the checkpoint that the stream began with: the checkpoint is no longer trusted', {
     code: 'CHECKPOINT_DENIED',
     stream: context.source.config.stream,
     from: block.height + 1,
@@ -48,10 +47,10 @@ export async function rereadBelow(context: ReadingContext, height: number): Prom
 
 async function reread({ cache, streamClient }: ReadingContext, block: ScannedBlock): Promise<void> {
   cache.forget(block.height)
-  await streamClient.apply([{ kind: 'reread', block, order: { by: portageItself, reason: 'a fork below what was final' } }])
+  await streamClient.apply([{ kind: 'reread', block, order: { by: portageItself, reason: 'a fork below finality' } }])
 }
 
-/** Cheap looks first: quorum costs a block with one node. */
+/** Asks one node first: a quorum of a single node takes a block. */
 async function firstKept(context: ReadingContext, blocks: readonly ScannedBlock[]): Promise<ScannedBlock | undefined> {
   for (const block of blocks) {
     const seen = await context.sourceChain.block(block.height, 'latest')
@@ -64,7 +63,7 @@ async function has({ sourceChain }: ReadingContext, { height, hash }: ScannedBlo
   return (await sourceChain.block(height, 'agreed'))?.hash === hash
 }
 
-/** The block below this height, by quorum; the first one has none below it. */
+/** The block below this height by quorum, or the first block. */
 async function below({ sourceChain }: ReadingContext, height: number): Promise<ScannedBlock | undefined> {
   const block = await sourceChain.block(Math.min(Math.max(0, height - 1), finalizedOf(sourceChain)), 'agreed')
   return block && { height: block.height, hash: block.hash }

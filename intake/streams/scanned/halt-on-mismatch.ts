@@ -3,9 +3,9 @@ import { type FollowedChain, nextHead, type ScannedContext } from './context.ts'
 import { problemOf } from '../../../observability/severity.ts'
 
 /**
- * Reads; a contradiction is read again a block later, by quorum: a fork may pass, and one node may be wrong. If it is still there, the route is halted, and
- * it is thrown, so that the stream does not go past it. Throws what `read` throws, and SETTINGS_UNREACHABLE where the halt could not be ordered.
- * @param split called before the second look, since nodes limit ranges; true: the same can be read in smaller parts, and undefined is returned
+ * Reads, and after a contradiction reads again a block later by quorum: a fork may pass, and one node may be wrong. A lasting contradiction halts the route and is
+ * thrown, so that the stream does not pass it. Throws what `read` throws, and SETTINGS_UNREACHABLE if the halt could not be ordered.
+ * @param split called before the second read, since nodes limit ranges. True: smaller parts can be read, and undefined is returned
  */
 export async function haltOnMismatch<T>(
   context: Pick<ScannedContext, 'source' | 'stopping' | 'logger' | 'alarms' | 'haltRoute'>,
@@ -22,7 +22,7 @@ export async function haltOnMismatch<T>(
   if (!first.haltRoute) throw first
   if (split()) return undefined
   const { source, stopping, logger } = context
-  logger.warn('a contradiction between the contracts of a route; looking again', { stream: source.config.stream, ...problemOf(first) })
+  logger.warn('the contracts of a route contradict each other; reading again', { stream: source.config.stream, ...problemOf(first) })
   await nextHead(chain, stopping)
   try {
     return await read('agreed')
@@ -32,12 +32,12 @@ export async function haltOnMismatch<T>(
       await halt(context, second)
       throw second
     }
-    // One node's word, which the others do not confirm: it is asked again soon.
+    // The other nodes do not confirm it.
     throw second.haltRoute ? new RelayerError('NODES_DISAGREE', { detail: second.message, cause: second }) : second
   }
 }
 
-/** Orders the halt, and raises the alarm until reads agree again. Throws SETTINGS_UNREACHABLE. */
+/** Orders the halt and raises the alarm. Throws SETTINGS_UNREACHABLE. */
 export async function halt(
   { alarms, haltRoute, source }: Pick<ScannedContext, 'alarms' | 'haltRoute' | 'source'>,
   { code, message }: RelayerError,

@@ -1,9 +1,9 @@
-/** Ranges that a node has to answer before the next one is tried at twice the length. */
+/** Answered ranges before the next one has twice the length. */
 const answersBeforeGrowth = 4
 
 export type RangeSize = ReturnType<typeof createRangeSize>
 
-/** How many blocks one read of logs asks for. */
+/** Adapts the length of a read of logs to the limits of the nodes, blocks. */
 export function createRangeSize(most: number) {
   let size = most
   let answers = 0
@@ -11,14 +11,14 @@ export function createRangeSize(most: number) {
     get blocks(): number {
       return size
     },
-    /** The range is too long for a node: half as many from now on. False: it was one block, which cannot be split. */
+    /** The range was too long for a node: the next ones have half the length. False: it was a single block. */
     refused(blocks: number): boolean {
       answers = 0
       size = Math.max(1, Math.floor(blocks / 2))
       return blocks > 1
     },
     answered(blocks: number): void {
-      // Only a range of the full size says something about a longer one.
+      // Only a range of the full length shows that a longer one may be answered.
       if (blocks < size || size === most || ++answers < answersBeforeGrowth) return
       answers = 0
       size = Math.min(most, size * 2)

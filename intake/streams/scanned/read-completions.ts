@@ -5,8 +5,8 @@ import { halt, haltOnMismatch } from './halt-on-mismatch.ts'
 import { recordedTransfers, transfersUnder } from './transfers.ts'
 
 /**
- * Completions in these blocks of the target, on the word of more than half of its nodes. Each is compared with the transfer that the source has under its
- * number, if it has one: another id halts the route, and is left out. Undefined: the range was too long, shorter ones come next.
+ * Reads completions in these blocks of the target, by more than half of its nodes. Each is compared with the source's transfer of this number, if there is one. A
+ * different id halts the route, and is left out. Undefined: the range was too long, and shorter ones come next.
  */
 export async function readCompletions(
   context: ScannedContext,
@@ -22,16 +22,16 @@ export async function readCompletions(
     if (!found) return undefined
     ranges.target.answered(toBlock - fromBlock + 1)
     const wrong = await contradicting(context, found)
-    // A completion resolves its number for good, which one node cannot decide.
+    // A completion resolves its number for good: one node cannot decide that.
     if (wrong.length === 0) return at === 'agreed' || found.length === 0 ? found : readAgreed()
-    // Most of the nodes may refuse a long range: for them it is a single block.
+    // Most nodes may refuse a long range, so they are asked for a single block.
     if (split()) return undefined
     await nextHead(targetChain, stopping)
     const agreed = await source.completed(range, 'agreed')
     const still = await contradicting(context, agreed)
     const [first] = still
     if (first) await halt(context, source.contradiction(first, cache.transfer(first.number)?.digest))
-    // Those that contradict resolve nothing: whether their numbers are delivered is read by their ids.
+    // A contradicting completion resolves nothing. The delivery of its number is read by its id.
     return agreed.filter(({ number }) => !still.some((one) => one.number === number))
   }
 
@@ -40,7 +40,7 @@ export async function readCompletions(
   return haltOnMismatch(context, targetChain, read, split)
 }
 
-/** Undefined: it failed with one of these codes, and the range can be split. */
+/** Undefined: the read failed with one of these codes, and the range can be split. */
 async function splitOn<T>(codes: readonly string[], split: () => boolean, read: () => Promise<T>): Promise<T | undefined> {
   try {
     return await read()
@@ -50,13 +50,13 @@ async function splitOn<T>(codes: readonly string[], split: () => boolean, read: 
   }
 }
 
-/** Those that are not of the transfer that the source has under their number. */
+/** The completions of other transfers than the source has under their numbers. */
 async function contradicting(context: ScannedContext, found: readonly Completion[]): Promise<readonly Completion[]> {
   const { cache } = context
   const numbersOf = (some: readonly Completion[]) => some.map(({ number }) => number)
   await transfersUnder(context, numbersOf(found))
   const wrong = found.filter(({ number, digest }) => (cache.transfer(number)?.digest ?? digest) !== digest)
-  // The cached transfer may be of before a fork: the table decides, by quorum.
+  // The cached transfer may be older than a fork. The table decides, by quorum.
   const recorded = await recordedTransfers(context, numbersOf(wrong), 'agreed')
   return wrong.filter((one) => recorded.some(({ sequence, digest }) => sequence === one.number && digest !== one.digest))
 }

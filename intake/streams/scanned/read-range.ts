@@ -10,15 +10,15 @@ import { haltOnMismatch } from './halt-on-mismatch.ts'
 import { startAll } from './start-transfers.ts'
 import { splitByDelivery } from './transfers.ts'
 
-/** Most numbers of one request: far below the limit of an update. */
+/** Most numbers of one request, far below the limit of an update. */
 const mostNumbers = 2_000
-/** Longest wait for a change of a full stream before it is asked again, ms. */
+/** Longest wait for a change of a full stream, ms. */
 const roomMs = 2_000
 
 /**
- * Reads the transfers of a range and starts those that are wanted. `too-long`: nothing was done, shorter ranges come next. `gone`: the stream went back, is
- * paused, or gone; nothing of the range may be recorded. Throws NODE_REFUSED for a single block, what contradicts itself by quorum, and what reads throw.
- * @param live the blocks are new: their completions are followed at the target, so that the delivery of each need not be read
+ * Reads the transfers of a range and starts the wanted ones. `too-long`: nothing was done, and shorter ranges come next. `gone`: the stream went back, is paused, or
+ * is gone, and nothing of the range may be recorded. Throws NODE_REFUSED for a single block, contradictions by quorum, and what reads throw.
+ * @param live the blocks are new: their completions are followed at the target, so deliveries need not be read
  */
 export async function readRange(
   context: ReadingContext,
@@ -54,14 +54,14 @@ async function readTransfers(context: ReadingContext, range: BlockRange, at?: 'a
       return undefined
     }
     alarms.add('refused')
-    logger.error('the nodes refuse the logs of a single block: the stream cannot go past it', facts)
+    logger.error('the nodes refuse the logs of a single block: the stream cannot pass it', facts)
     throw error
   }
 }
 
 /**
- * Starts the transfers that the stream wants, in order, as far as there is room: the others wait here, and so does the cursor. What is delivered already
- * needs no workflow and no room. Undefined: the stream went back, is paused, or gone.
+ * Starts the wanted transfers in order, as many as there is room for. The others wait here, and so does the cursor. Delivered transfers need neither a workflow
+ * nor room. Undefined: the stream went back, is paused, or is gone.
  */
 async function startWanted(
   context: ReadingContext,
@@ -103,7 +103,7 @@ async function startWanted(
   return undefined
 }
 
-/** The first of them, in order, so that no number is skipped: as many as there is room for, and as fit into an update. */
+/** The first transfers that there is room for, and that fit into an update. They are in order, so that no number is skipped. */
 function fits(state: StreamState, wanted: readonly PlacedTransfer[], delivered: ReadonlySet<string>): readonly PlacedTransfer[] {
   let free = room(state)
   const end = wanted.findIndex(({ transfer }, index) => {

@@ -1,16 +1,16 @@
 import type { Reading, StreamView } from '../../../domain/stream/stream.ts'
-import type { Look } from '../loop.ts'
+import type { Step } from '../loop.ts'
 import { finalizedOf, type ReadingContext, viewOf } from './context.ts'
 import { goBack } from './fork.ts'
 import { readRange } from './read-range.ts'
 
-/** Blocks without transfers are recorded together, this late at most, ms: on a chain with a block a second they would cost an update each. */
+/** Blocks without transfers are recorded together, at least this often, ms. On a chain with a block per second each would cost an update. */
 const emptyMs = 4_000
 /** A longer range is catching up, even if it ends at the head. */
 const liveBlocks = 64
 
-/** Blocks that were read and hold nothing, and are not recorded yet. */
-interface EmptyBlocks {
+/** A range of blocks with the hashes that link it to its neighbours. */
+interface Blocks {
   readonly from: number
   readonly parentHash: string
   readonly to: number
@@ -18,19 +18,21 @@ interface EmptyBlocks {
 }
 
 /**
- * CONTINUOUS_BLOCK_PROCESSING: the next final blocks of the source. The hashes are read before the logs, so that blocks of a fork never vouch for the
- * logs of what it replaced. The cursor moves when every transfer was started.
- * @param onBegun called at each look once the first range was taken, by whichever process
+ * CONTINUOUS_BLOCK_PROCESSING: the next final blocks of the source. The hashes are read before the logs, so that blocks of a fork never vouch for the logs of the
+ * blocks that it replaced. The cursor moves after every transfer was started.
+ * @param onBegun called at each step after any process has recorded the first range
  */
-export function createBlockScanner(context: ReadingContext, onBegun: () => Promise<void>): Look {
-  const { streamClient, sourceChain, cache, ranges } = context
-  let empty: EmptyBlocks | undefined
+export function createBlockScanner(context: ReadingContext, onBegun: () => Promise<void>): Step {
+  const { streamClient, sourceChain, cache } = context
+  /** Blocks that were read, hold no transfers, and are not recorded yet. */
+  let empty: Blocks | undefined
   let recordedAt = 0
-  /** This process has come to the head: the transfers that it reads there from now on are new. */
+  /** The scan has reached the head: transfers that it reads there are new. */
   let isLive = false
 
-  async function record({ from, to, parentHash, hash }: EmptyBlocks, reading: Reading, era: number, view: StreamView): Promise<boolean> {
-    const response = await streamClient.apply([{ kind: 'scanned', from, to, parentHash, hash, ...reading }], era)
+  async function record(blocks: Blocks, reading: Reading, era: number, view: StreamView): Promise<boolean> {
+    const { to, hash } = blocks
+    const response = await streamClient.apply([{ kind: 'scanned', ...blocks, ...reading }], era)
     empty = undefined
     recordedAt = Date.now()
     if (!response) return true
@@ -46,36 +48,45 @@ export function createBlockScanner(context: ReadingContext, onBegun: () => Promi
     return to < finalizedOf(sourceChain)
   }
 
+  async function scan(view: StreamView, era: number): Promise<boolean> {
+    const finalized = finalizedOf(sourceChain)
+    const isDue = Date.now() - recordedAt >= emptyMs
+    const from = empty ? empty.to + 1 : (view.nextHeight ?? finalized)
+    if (from > finalized) return empty && isDue ? record(empty, { numbers: [], passed: [] }, era, view) : false
+    const blocks = await nextBlocks(context, view, from)
+    if (!blocks) return false
+    if (empty && blocks.parentHash !== empty.hash) {
+      empty = undefined
+      return true
+    }
+    const { to } = blocks
+    const live = isLive && to === finalized && to - from < liveBlocks
+    const reading = await readRange(context, { fromBlock: from, toBlock: to }, live, era)
+    if (typeof reading === 'string') return reading === 'too-long'
+    const whole = { ...blocks, ...(empty && { from: empty.from, parentHash: empty.parentHash }) }
+    const isEmpty = reading.numbers.length === 0 && reading.passed.length === 0
+    if (!isEmpty || view.nextHeight === undefined || to < finalized || isDue) return record(whole, reading, era, view)
+    empty = whole
+    return false
+  }
+
   return async function scanBlocks() {
     let view = await viewOf(context)
-    // Another process may have read the first range.
+    // Another process may have recorded the first range.
     if (view.nextHeight !== undefined) {
       await onBegun()
       view = streamClient.view ?? view
     }
-    const era = streamClient.era
-    const finalized = finalizedOf(sourceChain)
     if (view.paused) return false
     if (empty && empty.from !== view.nextHeight) empty = undefined
-    const isDue = Date.now() - recordedAt >= emptyMs
-    const from = empty ? empty.to + 1 : (view.nextHeight ?? finalized)
-    if (from > finalized) return empty && isDue ? record(empty, { numbers: [], passed: [] }, era, view) : false
-    const to = Math.min(finalized, from + (view.nextHeight === undefined ? 0 : ranges.source.blocks - 1))
-    const first = await sourceChain.block(from, 'latest')
-    const last = to === from ? first : await sourceChain.block(to, 'latest')
-    if (!first || !last) return false
-    if (empty && first.parentHash !== empty.hash) {
-      empty = undefined
-      return true
-    }
-    const live = isLive && to === finalized && to - from < liveBlocks
-    const reading = await readRange(context, { fromBlock: from, toBlock: to }, live, era)
-    if (typeof reading === 'string') return reading === 'too-long'
-    const { from: since, parentHash } = empty ?? { from, parentHash: first.parentHash }
-    const blocks = { from: since, parentHash, to, hash: last.hash }
-    const isEmpty = reading.numbers.length === 0 && reading.passed.length === 0
-    if (!isEmpty || view.nextHeight === undefined || to < finalized || isDue) return record(blocks, reading, era, view)
-    empty = blocks
-    return false
+    return scan(view, streamClient.era)
   }
+}
+
+/** The next range and its hashes. The first range of a stream is a single block. Undefined: a node does not have the blocks yet. */
+async function nextBlocks({ sourceChain, ranges }: ReadingContext, view: StreamView, from: number): Promise<Blocks | undefined> {
+  const to = Math.min(finalizedOf(sourceChain), from + (view.nextHeight === undefined ? 0 : ranges.source.blocks - 1))
+  const first = await sourceChain.block(from, 'latest')
+  const last = to === from ? first : await sourceChain.block(to, 'latest')
+  return first && last && { from, parentHash: first.parentHash, to, hash: last.hash }
 }

@@ -8,7 +8,7 @@ import { mapLimited } from '../../../runtime/map-limited.ts'
 import { isUndelivered } from '../transfer-outcomes.ts'
 import type { ScannedContext } from './context.ts'
 
-/** With one node the submitter waits a block to read the source's table by quorum: all transfers of a range wait together. */
+/** With a single node the submitter waits a block to read the source's table by quorum. All transfers of a range wait together. */
 const startsAtOnce = 200
 
 type StartContext = Pick<ScannedContext, 'submitter' | 'cache' | 'stopping'> & {
@@ -16,8 +16,8 @@ type StartContext = Pick<ScannedContext, 'submitter' | 'cache' | 'stopping'> & {
 }
 
 /**
- * INIT_EVENT_PROCESSING: a workflow for each, or the certainty that its id is taken. All are tried before it throws what the submitter throws: a contradiction
- * with the source's table first (`haltRoute`), else what passes. What was started then is not started again at the next try of the range.
+ * INIT_EVENT_PROCESSING: starts a workflow for each transfer, or finds that its id is taken. It tries all before it throws what the submitter throws, contradictions
+ * with the source's table first (`haltRoute`). Started transfers are not started again at the next attempt of the range.
  * @param seenAt when the block of a transfer was seen to be final, ms since the epoch
  */
 export async function startAll(
@@ -33,8 +33,8 @@ export async function startAll(
     if (stopping.aborted) return void errors.push(new RelayerError('STREAM_UNREACHABLE', { detail: 'this process is stopping' }))
     try {
       await submitter.submit(transfer.bridge, Buffer.from(transfer.message, 'base64'), { repeats: 'ask', seenAt: seenAt(transfer) })
-      // The stream went back meanwhile: Temporal may have lost it again.
-      if (streamClient.era === era) started.add(transferId(transfer))
+      // In another era Temporal may have lost the workflow again.
+      if (streamClient.era === era) started.set(transferId(transfer), true)
     } catch (error) {
       errors.push(toRelayerError(error))
     }
@@ -45,16 +45,16 @@ export async function startAll(
   for (const transfer of transfers) started.delete(transferId(transfer))
 }
 
-/** The same for a transfer whose effect the target does not show: one that closed as delivered is started again too, one that ended undelivered is not. */
+/** Starts a transfer whose delivery the target does not show, also if it closed as delivered. One that ended undelivered is not started. */
 export async function startAgain(context: StartContext & Pick<ScannedContext, 'client'>, transfer: Transfer): Promise<void> {
   const id = transferId(transfer)
   const latest = await latestRun(context.client, id)
   if (isUndelivered(latest)) return
   if (latest === 'delivered') {
     await recordReversal(context.client, id)
-    return restartTransfer(context.client, id, { why: 'started again: its effect was undone' })
+    return restartTransfer(context.client, id, { why: 'started again: its delivery was undone' })
   }
-  // Temporal was asked just now, and this process may only remember.
+  // This process may remember a start that Temporal has lost.
   context.cache.started(context.streamClient.era).delete(id)
   await startAll(context, [transfer])
 }

@@ -2,7 +2,7 @@ import type { Transfer } from '../../../domain/transfer/transfer.ts'
 import { isOf, type ListedTransfer } from '../../../temporal/client/streams/stream-transfers.ts'
 import type { ScannedContext } from './context.ts'
 
-/** What the source's table has under these numbers; the cache knows it from now on. Throws as `source.recorded`. */
+/** Reads the source's table for these numbers into the cache. Throws as `source.recorded`. */
 export async function recordedTransfers(
   { cache, source }: Pick<ScannedContext, 'cache' | 'source'>,
   numbers: readonly string[],
@@ -14,7 +14,7 @@ export async function recordedTransfers(
   return found
 }
 
-/** The same from the cache, as far as it knows them: the table keeps a transfer for good. */
+/** The same, with numbers of the cache: the table keeps a transfer for good. */
 export async function transfersUnder(
   context: Pick<ScannedContext, 'cache' | 'source'>,
   numbers: readonly string[],
@@ -25,7 +25,7 @@ export async function transfersUnder(
   return numbers.flatMap((number) => cache.transfer(number) ?? [])
 }
 
-/** Those that the target's finalized state shows delivered, and the others. Throws as `source.delivered`. */
+/** Splits transfers by the target's finalized state. Throws as `source.delivered`. */
 export async function splitByDelivery(
   { source }: Pick<ScannedContext, 'source'>,
   transfers: readonly Transfer[],
@@ -36,7 +36,7 @@ export async function splitByDelivery(
 
 export const numberOf = ({ sequence }: Transfer) => sequence
 
-/** Those listed workflows that are of the source's own transfers: another message may claim a number. */
+/** The listed workflows of the source's own transfers: another message may claim a number. */
 export async function ownTransfers(
   context: Pick<ScannedContext, 'cache' | 'source'>,
   listed: readonly ListedTransfer[],

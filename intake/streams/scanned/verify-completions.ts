@@ -1,14 +1,14 @@
 import { backoffMs } from '../../../domain/backoff.ts'
-import type { Look } from '../loop.ts'
+import type { Step } from '../loop.ts'
 import { seenRequests, withStatus } from '../number-status.ts'
 import type { ScannedContext } from './context.ts'
 import { splitByDelivery, transfersUnder } from './transfers.ts'
 
-/** Waits while the target does not show a delivery yet, ms. */
+/** Waits until the target shows a delivery, ms. */
 const again = { firstMs: 1_000, mostMs: 60_000 } as const
 
-/** Reads by their ids whether open numbers are delivered whose completion was reported, by any process, before they were seen at the source. */
-export function createCompletionVerifier(context: Pick<ScannedContext, 'streamClient' | 'source' | 'cache'>): Look {
+/** Reads by their ids whether early open numbers are delivered: their completions were reported before they were seen at the source. */
+export function createCompletionVerifier(context: Pick<ScannedContext, 'streamClient' | 'source' | 'cache'>): Step {
   const { streamClient, cache } = context
   let tries = 0
   let dueAt = 0

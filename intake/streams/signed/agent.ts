@@ -1,70 +1,70 @@
-import { setTimeout as sleep } from 'node:timers/promises'
+import type { RelayerError } from '../../../domain/catalogue/errors.ts'
 import type { StreamView } from '../../../domain/stream/stream.ts'
 import type { Metrics } from '../../../observability/metrics.ts'
+import { within } from '../../../runtime/wait.ts'
+import type { TemporalClient } from '../../../temporal/client/connection/client.ts'
+import { streamProgress } from '../../../temporal/client/streams/streams.ts'
+import type { Outcome } from '../../submit/submissions.ts'
 import { type AgentLoopsOptions, createAgentLoops } from '../agent-loops.ts'
-import { reportStream } from '../report.ts'
-import type { StreamClient } from '../stream-client.ts'
-import { createStreamWatch } from '../stream-watch.ts'
 import { missingIn } from '../number-status.ts'
+import type { StreamClient } from '../stream-client.ts'
+import { reportStream } from '../stream-metrics.ts'
 import { createAuditSchedule } from './audit/audit-schedule.ts'
 import { createSignedAuditor, type SignedAuditor } from './audit/audit.ts'
-import { createDelayedMessages } from './gaps/blocked.ts'
-import { bootstrapSigned } from './bootstrap.ts'
+import { bootstrapSigned, bootstrapWithoutNode, firstWithoutNode, mayBegin } from './bootstrap.ts'
 import type { SignedDeps } from './deps.ts'
-import { createHearing } from './hearing.ts'
+import { createDelayedMessages } from './gaps/delayed-messages.ts'
+import { isUnregistered } from './gaps/fetch-messages.ts'
+import { createIgnoredMessages } from './gaps/ignored-messages.ts'
 import { createLookBack } from './look-back.ts'
-import { createPassedOver } from './gaps/passed-over.ts'
-import { createRecorder } from './recorder.ts'
-import { createExpectedOfSpy, createSilenceEnd } from './spy-silence.ts'
-import { createTailProof } from './audit/tail-proof.ts'
-import { bootstrapWithoutNode, firstWithoutNode } from './without-node.ts'
+import { createRecorder, type Recorder } from './recorder.ts'
+import { createExpectedOfSpy, createSilenceEnd, type ExpectedOfSpy } from './spy-silence.ts'
 
 export interface SignedAgentOptions extends Omit<SignedDeps, 'streamClient'>, Omit<AgentLoopsOptions, 'source'> {
-  /** How often the stream is held against its source, ms. */
+  /** Time between two audits of the stream, ms. */
   readonly auditMs: number
-  /** As `LongWaitsDeps`. */
-  readonly asideAfterMs?: number
-  /** How often a stream that has nothing to do is looked at, ms: others may have told it something. Default `createStreamWatch`'s. */
-  readonly toldEveryMs?: number
+  /** As in `WaitingTransfersDeps`. */
+  readonly outsideAfterMs?: number
+  /** As in `createStreamWatch`. */
+  readonly watchEveryMs?: number
 }
 
-/** Pauses, ms. A tick only looks whether something is due. */
+/** Pauses, ms. A tick only checks whether something is due. */
 const every = { tickMs: 500, outcomesMs: 3_000 } as const
-/** Most messages of a source without a node go where we deliver nothing: many of them are recorded together, ms. */
+/** Most messages of a source without a node go to chains that Portage does not serve. Many of them are recorded together, ms. */
 const quietMs = 15_000
 /** Longest wait for the last record when the agent stops, ms. */
 const flushMs = 2_000
+/** Time between two checks whether another process has updated the stream, ms. */
+const watchMs = 30_000
 
-/** What feeds the stream of one emitter in this process. Any number of processes may: each records what it heard and found. */
+/** Feeds the stream of one emitter in this process. Any number of processes may: each records what it received and found. */
 export function createSignedAgent(options: SignedAgentOptions) {
-  const { source, chain } = options
+  const { source, chain, bridge } = options
   const { stream } = source.config
   const lookBack = createLookBack(options)
   const begin = () =>
-    source.withoutNode
-      ? bootstrapWithoutNode(source, keeper.read, keeper.complain, () => recorder.lowest)
-      : bootstrapSigned(source, keeper.read, keeper.complain, lookBack.firstNumber)
+    source.withoutNode ? bootstrapWithoutNode(source, keeper, () => recorder.lowest) : bootstrapSigned(source, keeper, lookBack.firstNumber)
   const loops = createAgentLoops(options, begin, checkpointKey)
   const { streamClient, keeper, alarms } = loops
   const recorder = createRecorder({ streamClient, ...(source.withoutNode && { quietMs }) })
-  const delayed = createDelayedMessages(options.bridge, () => schedule.hurry())
+  const delayed = createDelayedMessages(bridge, () => schedule.hurry())
   const expected = createExpectedOfSpy(chain.heads)
   const endSilence = createSilenceEnd({ streamClient }, expected)
-  const passOver = createPassedOver({ ...options, streamClient }, recorder)
-  const given = { ...options, streamClient, isHeard: recorder.has, delayed: delayed.of, isUnheard: expected.isUnheard }
+  const recordIgnored = createIgnoredMessages({ ...options, streamClient }, recorder)
+  const given = { ...options, streamClient, isReceived: recorder.has, delayed: delayed.of, isMissed: expected.isMissed }
   const auditor = createSignedAuditor(given, options.auditMs, () => firstWithoutNode(source, keeper))
-  const tail = createTailProof(chain.heads)
-  const schedule = createAuditSchedule({ ...options, streamClient, auditor, recorder, tail })
+  const schedule = createAuditSchedule({ ...options, streamClient, auditor, recorder })
 
   return {
     start(): void {
       loops.start([
-        { name: 'audit', look: () => schedule.look(), everyMs: () => every.tickMs },
-        { name: 'outcomes', look: createOutcomeLook(options, streamClient, auditor), everyMs: () => every.outcomesMs },
+        { name: 'audit', step: () => schedule.step(), everyMs: () => every.tickMs },
+        { name: 'outcomes', step: createOutcomeStep(options, streamClient, auditor), everyMs: () => every.outcomesMs },
         {
           name: 'spy',
-          // Without a view there is nothing that was noted, or the first audit is yet to come.
-          look: async () => {
+          step: async () => {
+            // Without a view the stream has no notes of the spy, or its first audit is yet to come.
             if (streamClient.view) await endSilence()
             return false
           },
@@ -73,49 +73,104 @@ export function createSignedAgent(options: SignedAgentOptions) {
       ])
     },
     async stop(): Promise<void> {
-      tail.close()
+      schedule.close()
       await loops.stop(async () => {
-        // A number that was heard and not recorded is a gap until the next start.
-        await Promise.race([recorder.flush().catch(() => {}), sleep(flushMs, undefined, { ref: false })])
+        // A received number that is not recorded becomes a gap at the next start.
+        await within(
+          flushMs,
+          recorder.flush().catch(() => {}),
+          () => {},
+        )
         recorder.close()
       })
     },
     report(metrics: Metrics): void {
       reportStream(metrics, stream, streamClient.view, { alarms, checkpointAt: keeper.writtenAt })
     },
-    /** A spy's subscription was opened. Messages that were signed before may be missing: the source's count proves which they were. */
-    listening(): void {
+    /** A subscription to a spy was opened. Earlier messages may be missing: the source's count shows which. */
+    connected(): void {
       expected.begin()
-      tail.begin()
-      schedule.hurry()
+      schedule.subscribed()
     },
-    /** It has ended: what is published from now on is not told. */
-    deaf: expected.end,
-    /** What the spy tells. */
-    ...createHearing({ ...options, streamClient, recorder, delayed, expected, auditor, passOver }),
+    /** The subscription has ended. */
+    disconnected: expected.end,
+    ...createReceiver(options, { streamClient, auditor, recorder, expected, delayed, recordIgnored }),
   }
 }
 
-/** Records how transfers ended, where any are open. */
-function createOutcomeLook({ source, client, toldEveryMs }: SignedAgentOptions, streamClient: StreamClient, auditor: SignedAuditor) {
-  const watch = createStreamWatch(client, source.config.stream, toldEveryMs)
+interface ReceiverParts {
+  readonly streamClient: StreamClient
+  readonly auditor: SignedAuditor
+  readonly recorder: Recorder
+  readonly expected: ExpectedOfSpy
+  readonly delayed: ReturnType<typeof createDelayedMessages>
+  readonly recordIgnored: ReturnType<typeof createIgnoredMessages>
+}
+
+/** Takes the messages of the spy. */
+function createReceiver({ source, bridge, logger }: SignedAgentOptions, parts: ReceiverParts) {
+  const { streamClient, auditor, recorder, expected, delayed, recordIgnored } = parts
+
+  async function record(sequence: string, vaa: Uint8Array, outcome: Outcome): Promise<void> {
+    if (outcome.kind !== 'refused') auditor.know(outcome.id, bridge.decode(vaa))
+    // A stream that runs and has not answered yet finds the number as a gap.
+    if (source.withoutNode && !streamClient.view && !mayBegin(vaa)) return
+    if (outcome.kind !== 'refused') recorder.add(sequence, 'started')
+    else if (isUnregistered(source, outcome.error)) recorder.add(sequence, 'ignored')
+    else await recordIgnored(sequence, vaa)
+  }
+
+  return {
+    /** The message cannot be submitted now. If the source counts it, its number is a gap with this reason. */
+    delayed(sequence: string, vaa: Uint8Array, error: RelayerError): void {
+      expected.received(sequence)
+      delayed.add(sequence, vaa, error)
+    },
+    received(sequence: string, vaa: Uint8Array, outcome: Outcome): void {
+      expected.received(sequence)
+      delayed.delete(sequence)
+      // A message that cannot be judged now is a gap, which the audit fills or ignores.
+      record(sequence, vaa, outcome).catch((error: unknown) =>
+        logger.debug('a message was not recorded in its stream', { stream: source.config.stream, error: String(error) }),
+      )
+    },
+  }
+}
+
+/** Records how transfers ended, if any are open. */
+function createOutcomeStep({ source, client, watchEveryMs }: SignedAgentOptions, streamClient: StreamClient, auditor: SignedAuditor) {
+  const watch = createStreamWatch(client, source.config.stream, watchEveryMs)
   return async (): Promise<boolean> => {
     const { view } = streamClient
-    // One without a node may never begin: the audits ask whether it has.
+    // A stream without a node may never begin. The audits ask whether it has.
     if (!view && source.withoutNode) return false
-    // What another process, or an operator's command, has recorded is not in this view.
     const isIdle = view !== undefined && view.open === 0 && missingIn(view) === 0
-    const dealtWith = isIdle ? await watch() : undefined
-    if (isIdle && !dealtWith) return false
+    const handled = isIdle ? await watch() : undefined
+    if (isIdle && !handled) return false
     const state = await streamClient.state()
     if (state) await auditor.reportOutcomes(state)
-    // What throws above is looked at again.
-    dealtWith?.()
+    handled?.()
     return false
   }
 }
 
-/** The watermark, the exceptions, and what is taken up again. */
+/**
+ * Checks whether another process or an operator has updated the stream since the last change that the caller has handled. One call to the server, which no worker
+ * answers: an idle agent need not ask for the whole state. Returns a function to call once the change is handled. Undefined: no change. Throws what the
+ * Temporal client throws.
+ */
+export function createStreamWatch(client: TemporalClient, stream: string, everyMs = watchMs): () => Promise<(() => void) | undefined> {
+  let nextAt = -Infinity
+  let known: string | undefined
+  return async () => {
+    if (performance.now() < nextAt) return undefined
+    nextAt = performance.now() + everyMs
+    const progress = await streamProgress(client, stream)
+    return progress === known ? undefined : () => void (known = progress)
+  }
+}
+
+/** Changes with the watermark, the exceptions and the reopened numbers. */
 function checkpointKey({ completedNumber, counts, gaps }: StreamView): string {
   const { rejected, declined, cancelled, skipped } = counts
   return JSON.stringify([completedNumber, rejected, declined, cancelled, skipped, gaps.undone])

@@ -1,35 +1,37 @@
 import type { SignedSource } from '../../../bridges/source-port.ts'
 import { RelayerError, toRelayerError } from '../../../domain/catalogue/errors.ts'
 import type { StreamCheckpoint } from '../../../domain/stream/checkpoint.ts'
+import type { ChainName } from '../../../domain/transfer/transfer.ts'
+import { parseVaa } from '../../../domain/vaa.ts'
 import type { StreamInput } from '../../../temporal/contracts/stream.ts'
+import type { CheckpointKeeper } from '../checkpoint-keeper.ts'
+import type { SignedDeps } from './deps.ts'
 
-/** Without a first number in the config and without a checkpoint, at least so many numbers below the present one are looked after as well. */
+/** Without a first number in the config or a checkpoint, the stream also begins this far below the present number. */
 const below = 1_000n
+/** A message with an older block does not begin a stream, s. Anybody may repeat an old one, and all numbers above it would have to be fetched. */
+const freshSeconds = 3_600
+
+type Keeper = Pick<CheckpointKeeper, 'read' | 'complain'>
 
 /**
- * What the stream of an emitter begins with: the first number of the config; else all above a checkpoint's watermark; else the first number of the days that
- * are looked back (`streams.lookBackDays`), and at least the latest thousand. A checkpoint above what the source has given out is one of another network.
- * Throws what reads throw, and CHECKPOINT_UNAVAILABLE where the config names no first number: what is older would be missed for good.
- * @param onProblem called with the reason why a checkpoint cannot be used
- * @param lookBack the first number of those days; undefined: none
+ * The beginning of an emitter's stream: the first number of the config. Otherwise the watermark of the checkpoint. Otherwise the first number of the days in
+ * `streams.lookBackDays`, and at least the latest thousand. A checkpoint above the source's highest number belongs to another network. Throws what reads throw,
+ * and CHECKPOINT_UNAVAILABLE if the config has no first number: older numbers would be missed for good.
+ * @param lookBack the first number of those days. Undefined: none
  */
 export async function bootstrapSigned(
   source: Pick<SignedSource, 'config' | 'begins' | 'highest'>,
-  readCheckpoint: () => Promise<StreamCheckpoint | undefined>,
-  onProblem: (error: unknown) => void,
+  keeper: Keeper,
   lookBack: () => Promise<string | undefined>,
 ): Promise<StreamInput> {
   const { config, begins } = source
   const highest = await source.highest()
-  const checkpoint = await readCheckpoint().catch((error: unknown) => {
-    if (begins.first === undefined && toRelayerError(error).code === 'CHECKPOINT_UNAVAILABLE') throw error
-    onProblem(error)
-    return undefined
-  })
+  const checkpoint = await readCheckpoint(source, keeper)
   const trusted = checkpoint && isOf(checkpoint, highest) ? checkpoint : undefined
   if (checkpoint && !trusted) {
-    const detail = `It speaks of number ${checkpoint.completedNumber}, and the source's highest is ${highest ?? 'none'}.`
-    onProblem(new RelayerError('CHECKPOINT_INVALID', { detail, facts: { stream: config.stream } }))
+    const detail = `Its highest number is ${checkpoint.completedNumber}, and the source's is ${highest ?? 'none'}.`
+    keeper.complain(new RelayerError('CHECKPOINT_INVALID', { detail, facts: { stream: config.stream } }))
   }
   const number = trusted ? undefined : checkpoint?.completedNumber
   const kept = { ...(trusted && { checkpoint: trusted }), ...(number !== undefined && { distrusted: { number, by: 'checkpoint' } }) }
@@ -42,4 +44,54 @@ export async function bootstrapSigned(
 
 function isOf({ completedNumber }: StreamCheckpoint, highest: string | undefined): boolean {
   return completedNumber === undefined || (highest !== undefined && BigInt(completedNumber) <= BigInt(highest))
+}
+
+/** Undefined: there is none, or it cannot be used. Throws CHECKPOINT_UNAVAILABLE if the config has no first number. */
+async function readCheckpoint({ begins }: Pick<SignedSource, 'begins'>, keeper: Keeper): Promise<StreamCheckpoint | undefined> {
+  return keeper.read().catch((error: unknown) => {
+    if (begins.first === undefined && toRelayerError(error).code === 'CHECKPOINT_UNAVAILABLE') throw error
+    keeper.complain(error)
+    return undefined
+  })
+}
+
+/**
+ * The beginning of the stream of a source without a node: the first number of the config. Otherwise the watermark of the checkpoint, which nothing can be
+ * compared with. Otherwise the lowest received number. Throws CHECKPOINT_UNAVAILABLE if the config has no first number, and STREAM_NOT_FOUND before a message
+ * was received.
+ * @param received the lowest number that waits to be recorded
+ */
+export async function bootstrapWithoutNode(
+  source: Pick<SignedSource, 'config' | 'begins'>,
+  keeper: Keeper,
+  received: () => string | undefined,
+): Promise<StreamInput> {
+  const { config, begins } = source
+  const checkpoint = await readCheckpoint(source, keeper)
+  const kept = checkpoint && { checkpoint }
+  if (begins.first !== undefined || checkpoint?.completedNumber !== undefined) return { config, ...kept }
+  const first = received()
+  if (first === undefined)
+    throw new RelayerError('STREAM_NOT_FOUND', { detail: 'No message of it was received yet.', facts: { stream: config.stream } })
+  return { config: { ...config, first }, ...kept }
+}
+
+/** The number at which such a stream begins before any message was received: from the config, or from a checkpoint. */
+export async function firstWithoutNode(
+  { begins }: Pick<SignedSource, 'begins'>,
+  keeper: Pick<Keeper, 'read'>,
+): Promise<string | undefined> {
+  if (begins.first !== undefined) return begins.first
+  const { completedNumber } = (await keeper.read().catch(() => undefined)) ?? {}
+  return completedNumber === undefined ? undefined : String(BigInt(completedNumber) + 1n)
+}
+
+/** Whether this message, whose signatures are verified, may be the first of a stream that has not begun. */
+export function mayBegin(vaa: Uint8Array, now = Date.now()): boolean {
+  return parseVaa(vaa).timestamp >= now / 1_000 - freshSeconds
+}
+
+/** Replaces the chain of a source without a node: it never has a head. */
+export function chainWithoutNode(name: ChainName): SignedDeps['chain'] {
+  return { name, block: async () => undefined, heads: { current: undefined, subscribe: () => () => {} } }
 }

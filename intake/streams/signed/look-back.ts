@@ -4,16 +4,13 @@ import { hasGap } from '../../../domain/stream/gaps.ts'
 import type { StreamState } from '../../../domain/stream/stream.ts'
 import type { Published, SignedSource } from '../../../bridges/source-port.ts'
 import { mapLimited } from '../../../runtime/map-limited.ts'
-import { type NumberStatus, seenRequests, withStatus } from '../number-status.ts'
+import { noNumbers, type NumberCounts, seenRequests, withStatus } from '../number-status.ts'
 import type { StreamClient } from '../stream-client.ts'
 import { deliveredByTarget } from './gaps/delivered-by-target.ts'
 
-/** What a look back needs of the source's chain. */
-export type LookBackChain = Pick<Chain, 'name' | 'block'> & { readonly heads: Pick<Chain['heads'], 'current'> }
-
 export interface LookBackOptions {
   readonly source: Pick<SignedSource, 'published' | 'delivered'>
-  readonly chain: LookBackChain
+  readonly chain: Pick<Chain, 'name' | 'block'> & { readonly heads: Pick<Chain['heads'], 'current'> }
   /** Most blocks of one read of logs. */
   readonly rangeBlocks: number
   /** How far back, ms. */
@@ -22,20 +19,20 @@ export interface LookBackOptions {
   readonly clock?: () => number
 }
 
-/** Reads of logs at a time: with a single node each waits for a block. */
+/** Concurrent reads of logs: with a single node each waits for a block. */
 const readsAtOnce = 8
 /** Numbers of one request to the stream. */
 const mostNumbers = 4_000
 
 /**
- * The blocks of the last days of a source: which number was the first of them, and which numbers need no transfer, since the target's finalized state shows
- * them as delivered, or the source's logs as no transfers. For a stream that begins without a checkpoint. All by the word of more than half of the nodes.
+ * Reads the source's blocks of the last days, for a stream that begins without a checkpoint. They show the first number of these days, and the numbers that need
+ * no transfer: the target's finalized state has them, or they are not transfers. All reads need the word of more than half of the nodes.
  */
 export function createLookBack(options: LookBackOptions) {
   const { source, lookBackMs } = options
   const blocks = createRanges(options)
   return {
-    /** The lowest number in blocks that are not older; undefined: none. Throws what reads throw; NODE_UNAVAILABLE before the first head. */
+    /** The lowest number in these blocks. Undefined: none. Throws what reads throw, and NODE_UNAVAILABLE before the first head. */
     async firstNumber(): Promise<string | undefined> {
       if (lookBackMs <= 0) return undefined
       const all = await blocks()
@@ -48,12 +45,12 @@ export function createLookBack(options: LookBackOptions) {
       }
       return undefined
     },
-    /** Records which numbers of the gaps need no transfer, after every range of blocks. Throws as `firstNumber`, and what the stream's client throws. */
-    async resolve({ gaps, open }: StreamState, streamClient: Pick<StreamClient, 'apply'>): Promise<Readonly<Record<NumberStatus, number>>> {
-      const counts = { started: 0, delivered: 0, ignored: 0 }
+    /** Records the numbers of the gaps that need no transfer, range by range. Throws as `firstNumber`, and what the stream's client throws. */
+    async resolve({ gaps, open }: StreamState, streamClient: Pick<StreamClient, 'apply'>): Promise<NumberCounts> {
+      const counts = { ...noNumbers }
       if (lookBackMs <= 0) return counts
-      const taken = new Set(open.map(({ number }) => number))
-      const wanted = (number: string) => hasGap(gaps, BigInt(number)) && !taken.has(number)
+      const opened = new Set(open.map(({ number }) => number))
+      const wanted = (number: string) => hasGap(gaps, BigInt(number)) && !opened.has(number)
       await mapLimited(await blocks(), readsAtOnce, async ([from, to]) => {
         const found = await publishedIn(source, from, to, wanted)
         const ignored = found.flatMap(({ number, content }) => (content?.kind === 'none' ? [number] : []))
@@ -69,7 +66,7 @@ export function createLookBack(options: LookBackOptions) {
   }
 }
 
-/** Splits what the nodes refuse, or do not agree on as a whole. */
+/** Splits a range that the nodes refuse, or do not agree on. */
 async function publishedIn(
   source: LookBackOptions['source'],
   fromBlock: number,
@@ -86,9 +83,9 @@ async function publishedIn(
   }
 }
 
-/** The final blocks that are not older, in ranges of one read. Throws NODE_UNAVAILABLE before the first head. */
+/** The final blocks of the last days, in ranges of one read. Throws NODE_UNAVAILABLE before the first head. */
 function createRanges({ chain, rangeBlocks, lookBackMs, clock = Date.now }: LookBackOptions) {
-  /** The first final block that is not older; one that the nodes do not have any more counts as older. */
+  /** The first final block of this time or later. Blocks that the nodes have pruned count as earlier. */
   async function search(end: number, time: number, at: 'latest' | 'agreed'): Promise<number> {
     let [low, high] = [0, end]
     while (low < high) {
@@ -104,7 +101,7 @@ function createRanges({ chain, rangeBlocks, lookBackMs, clock = Date.now }: Look
     return header !== undefined && header.timestamp * 1_000 >= time
   }
 
-  /** One node finds it quickly, and most of them have to say the same of it and of the block below: else all are asked for every block. */
+  /** One node finds the block quickly. If most nodes do not confirm it and the block below, all nodes are asked for every block. */
   async function begin(end: number): Promise<number> {
     const time = clock() - lookBackMs
     const found = await search(end, time, 'latest')

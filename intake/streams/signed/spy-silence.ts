@@ -1,68 +1,68 @@
-import { createRecent } from '../../submit/recent.ts'
+import { boundedMap } from '../../../runtime/bounded-map.ts'
 import type { StreamClient } from '../stream-client.ts'
 import type { SignedDeps } from './deps.ts'
-import type { FetchOutcome } from './gaps/fetch-missing.ts'
+import type { FetchOutcome } from './gaps/fetch-messages.ts'
 
-/** Numbers that the spy told lately. */
-const mostTold = 10_000
-const toldMs = 3_600_000
+/** Numbers that the spy has sent lately. */
+const mostReceived = 10_000
+const receivedMs = 3_600_000
 
 export type ExpectedOfSpy = ReturnType<typeof createExpectedOfSpy>
 
 /**
- * What is expected from a guardian spy: every message that is published while a subscription of this process stands. One that it has not told, and that a server of
- * the network has, is a sign that it is connected and says nothing.
+ * A guardian spy has to send every message that is published during a subscription. A message that another server has and the spy has not sent is a sign that it
+ * is connected and silent.
  */
-export function createExpectedOfSpy({ current }: Pick<SignedDeps['chain']['heads'], 'current'>, now: () => number = Date.now) {
-  const told = createRecent(mostTold, toldMs)
+export function createExpectedOfSpy(heads: Pick<SignedDeps['chain']['heads'], 'current'>, now: () => number = Date.now) {
+  const numbers = boundedMap<string, true>(mostReceived, receivedMs)
   let openedAt: number | undefined
   let since = Infinity
   return {
-    /** A subscription was opened. Times of messages are those of their chain, whose clock may be ahead of ours. */
+    /** A subscription was opened. Messages have the times of their chain, whose clock may be ahead of this process's. */
     begin(): void {
       openedAt = now()
-      since = Math.max(openedAt, (current?.latest.timestamp ?? 0) * 1_000)
+      since = Math.max(openedAt, (heads.current?.latest.timestamp ?? 0) * 1_000)
     },
     /** It has ended. */
     end(): void {
       openedAt = undefined
       since = Infinity
     },
-    /** When the subscription that stands was opened, ms by the clock of this process; undefined: none stands. */
+    /** When the open subscription began, ms by the clock of this process. Undefined: none is open. */
     get openedAt(): number | undefined {
       return openedAt
     },
-    /** The spy told this number, whatever came of its message. */
-    tell: (number: string) => told.add(number),
-    isUnheard: (number: string, publishedAt: number): boolean => publishedAt > since && !told.has(number),
+    /** The spy has sent this number, whatever the outcome of its message. */
+    received: (number: string) => void numbers.set(number, true),
+    isMissed: (number: string, publishedAt: number): boolean => publishedAt > since && !numbers.has(number),
   }
 }
 
-/** Those that servers had and that the spy should have told, ascending. */
-export function unheardOf(
+/** The numbers that servers had and the spy should have sent, ascending. */
+export function missedBySpy(
   outcomes: ReadonlyMap<string, FetchOutcome>,
-  isUnheard: ExpectedOfSpy['isUnheard'] = () => false,
+  isMissed: ExpectedOfSpy['isMissed'] = () => false,
 ): readonly string[] {
   return [...outcomes].flatMap(([number, one]) => {
     const publishedAt = 'publishedAt' in one ? one.publishedAt : undefined
-    return publishedAt !== undefined && isUnheard(number, publishedAt) ? [number] : []
+    return publishedAt !== undefined && isMissed(number, publishedAt) ? [number] : []
   })
 }
 
 /**
- * What a stream notes of a spy that says nothing is of one subscription: a spy that was restarted is not called silent for what it did not tell before. Looks once at
- * each subscription, and ends what was noted before it was opened, by a report of the spy that has no number: releases that know no other take it, too.
+ * Ends the notes of a stream about missed messages that are older than the open subscription: a restarted spy is not silent because of messages before. Acts
+ * once for each subscription.
  */
 export function createSilenceEnd(
   { streamClient }: { readonly streamClient: Pick<StreamClient, 'state' | 'apply'> },
   expected: Pick<ExpectedOfSpy, 'openedAt'>,
 ) {
-  let lookedAt: number | undefined
+  let handled: number | undefined
   return async (): Promise<void> => {
     const { openedAt } = expected
-    if (openedAt === undefined || openedAt === lookedAt) return
+    if (openedAt === undefined || openedAt === handled) return
     const missed = (await streamClient.state())?.missedBySpy
     if (missed && missed.since < openedAt) await streamClient.apply([{ kind: 'seen', numbers: [], received: true }])
-    lookedAt = openedAt
+    handled = openedAt
   }
 }

@@ -11,7 +11,7 @@ import { until } from '../../../lab/devnet/until.ts'
 import { createMetrics } from '../../../observability/metrics.ts'
 import { orderStream } from '../../../intake/streams/orders.ts'
 import { createSignedAgent } from '../../../intake/streams/signed/agent.ts'
-import { chainWithoutNode } from '../../../intake/streams/signed/without-node.ts'
+import { chainWithoutNode } from '../../../intake/streams/signed/bootstrap.ts'
 import { applyToStream, listStreamNames, queryStream } from '../../../temporal/client/streams/streams.ts'
 import type { TemporalClient } from '../../../temporal/client/connection/client.ts'
 import { startScannedSetting, type ScannedSetting } from './setting.ts'
@@ -75,14 +75,14 @@ describe('a source that gets a node, loses it, and is renamed', () => {
     return { ...rest, config, sourceChain, highest: async () => highest }
   }
 
-  function start(source: SignedSource, { auditMs = 60_000, toldEveryMs = 60_000 } = {}) {
+  function start(source: SignedSource, { auditMs = 60_000, watchEveryMs = 60_000 } = {}) {
     const { bridge, client: _, logger, ...others } = setting.signed()
     const head = { latest: { height: 9 }, finalized: 9, applied: [], rolledBack: [] } as never
     const chain = source.withoutNode
       ? chainWithoutNode(source.sourceChain)
       : { name: source.sourceChain, block: async () => undefined, heads: { current: head, subscribe: () => () => {} } }
     const agent = createSignedAgent({
-      ...{ ...others, bridge, client: client(source.sourceChain), logger, source, chain, auditMs, toldEveryMs },
+      ...{ ...others, bridge, client: client(source.sourceChain), logger, source, chain, auditMs, watchEveryMs },
     })
     agent.start()
     return agent
@@ -109,7 +109,7 @@ describe('a source that gets a node, loses it, and is renamed', () => {
         { begin: () => ({ config: { ...heard.config, first: '5' } }) },
       )
     await tell([{ kind: 'seen', numbers: [['5']], ignored: [['5', '5']] }])
-    without = start(heard, { auditMs: 3_600_000, toldEveryMs: 200 })
+    without = start(heard, { auditMs: 3_600_000, watchEveryMs: 200 })
     const metrics = createMetrics()
     metrics.onCollect((all) => without.report(all))
     const knows = async () => (await metrics.render()).includes(`portage_stream_open{stream="${nameOf('wormhole-2')}"} 0`)

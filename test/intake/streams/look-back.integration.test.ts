@@ -11,9 +11,9 @@ import { digestOf, signVaa, toUniversal } from '../../../lab/devnet/wormhole/vaa
 import { chainPlan, deployWormhole, published, type WormholeChain } from '../../../lab/devnet/wormhole/wormhole.ts'
 import { until } from '../../../lab/devnet/until.ts'
 import { bootstrapSigned } from '../../../intake/streams/signed/bootstrap.ts'
-import { createGapFiller } from '../../../intake/streams/signed/gaps/gap-filler.ts'
+import { createGapFiller } from '../../../intake/streams/signed/gaps/fill-gaps.ts'
 import { createLookBack } from '../../../intake/streams/signed/look-back.ts'
-import { createManyMissing } from '../../../intake/streams/signed/audit/many-missing.ts'
+import { createManyMissing } from '../../../intake/streams/signed/gaps/many-missing.ts'
 import { startManualAnvil, testChain } from '../../helpers/evm.ts'
 import { head } from '../../helpers/heads.ts'
 import { unused } from '../../helpers/unused.ts'
@@ -134,8 +134,8 @@ describe('2,000 messages of a real core contract, Temporal was wiped and there i
 
   const options = (lookBackDays: number) => ({ source, chain, rangeBlocks: 5, lookBackMs: lookBackDays * day * 1_000, clock: () => now })
   const firstOf = async (lookBackDays: number) => {
-    const read = async () => undefined
-    return (await bootstrapSigned(source, read, unused('onProblem'), createLookBack(options(lookBackDays)).firstNumber)).config.first
+    const keeper = { read: async () => undefined, complain: unused('complain') }
+    return (await bootstrapSigned(source, keeper, createLookBack(options(lookBackDays)).firstNumber)).config.first
   }
 
   test.each([
@@ -164,14 +164,14 @@ describe('2,000 messages of a real core contract, Temporal was wiped and there i
       },
     } as unknown as Parameters<typeof createGapFiller>[0]
     Object.assign(asked, { target: 0, logs: 0 })
-    const { state, counts } = await createManyMissing(deps).look(streamClient.now!)
+    const { state, counts } = await createManyMissing(deps).resolve(streamClient.now!)
     const [transfers, ignored] = [all - before - (all - before) / 10, (all - before) / 10]
     expect(counts).toEqual({ started: 0, delivered: transfers - open.length, ignored })
     // One read of one node for each, and another of most nodes for those that it shows as delivered.
     expect(asked.target).toBe(2 * transfers - open.length)
     expect(asked.logs).toBeLessThan(10)
     expect(state.gaps.map(({ from, to }) => [from, to])).toEqual(open.map((number) => [number, number]))
-    await createGapFiller(deps, 60_000).look(state, '1999')
+    await createGapFiller(deps, 60_000).fillGaps(state, '1999')
     expect(fetched).toEqual(open)
   }, 60_000)
 

@@ -18,13 +18,13 @@ test('a look at which nothing was due does not say that what failed works again,
     throw new RelayerError('NODE_UNAVAILABLE')
   }
   // As the audit of an emitter's stream while its source has no node: between two tries its ticks do nothing.
-  const looks = [down, () => undefined, down, () => undefined, () => false, () => undefined]
+  const steps = [down, () => undefined, down, () => undefined, () => false, () => undefined]
   await runLoop({
     name: 'audit',
     stream: 's',
-    look: async () => {
-      const next = looks.shift()
-      if (looks.length === 0) stopping.abort()
+    step: async () => {
+      const next = steps.shift()
+      if (steps.length === 0) stopping.abort()
       return next?.()
     },
     everyMs: () => 1,
@@ -49,10 +49,10 @@ test('all loops of a stream that does not answer listen to its end without a war
   const down = (): never => {
     throw new RelayerError('STREAM_UNREACHABLE')
   }
-  let looks = 0
-  const look = async () => (looks++, down())
-  loops.start(Array.from({ length: 12 }, (_, index) => ({ name: `loop ${index}`, look, everyMs: () => 1 })))
-  await until(() => looks > 24, { timeoutMs: 40_000, what: 'each loop to fail twice' })
+  let steps = 0
+  const step = async () => (steps++, down())
+  loops.start(Array.from({ length: 12 }, (_, index) => ({ name: `loop ${index}`, step, everyMs: () => 1 })))
+  await until(() => steps > 24, { timeoutMs: 40_000, what: 'each loop to fail twice' })
   await loops.stop()
   process.off('warning', note)
   expect(warnings).toEqual([])

@@ -9,7 +9,7 @@ import { initialStream, viewStream } from '../../../domain/stream/reducer.ts'
 import type { StreamRequest, StreamState } from '../../../domain/stream/stream.ts'
 import { createSignedAuditor } from '../../../intake/streams/signed/audit/audit.ts'
 import { deliveredByTarget } from '../../../intake/streams/signed/gaps/delivered-by-target.ts'
-import { fetchMissing } from '../../../intake/streams/signed/gaps/fetch-missing.ts'
+import { fetchMessages } from '../../../intake/streams/signed/gaps/fetch-messages.ts'
 import { silentLogger } from '../../../observability/logger.ts'
 import { createVaaLookup } from '../../../intake/submit/vaa-lookup.ts'
 import { nativeTransfer } from '../../helpers/native-transfer.ts'
@@ -47,7 +47,7 @@ function submitterFor(timestamp: number): Submitter {
   }
 }
 
-type Deps = Parameters<typeof fetchMissing>[0]
+type Deps = Parameters<typeof fetchMessages>[0]
 
 function depsFor(urls: readonly string[], submitter: Submitter, own: Pick<Partial<SignedSource>, 'delivered'> = {}): Deps {
   const transfer = { bridge, sourceChain: 's', sourceId: '2', targetChain: 't', emitter, digest: '0x00', message: '' }
@@ -64,7 +64,7 @@ describe('the copies of a missing message', () => {
     let time = 1_700_000_000
     const bad = await server(() => signVaa({ timestamp: ++time }).bytes)
     const good = await server(() => signVaa({ timestamp: 7 }).bytes)
-    const found = await fetchMissing(depsFor([bad.url, good.url], submitterFor(7)), ['42'])
+    const found = await fetchMessages(depsFor([bad.url, good.url], submitterFor(7)), ['42'])
     expect(found.get('42')).toEqual({ kind: 'started', id: 'it', status: 'started', publishedAt: 7_000 })
     expect([bad.requests.length, good.requests.length]).toEqual([1, 1])
   })
@@ -73,7 +73,7 @@ describe('the copies of a missing message', () => {
     let time = 1_700_000_000
     const servers = [await server(() => signVaa({ timestamp: ++time }).bytes), await server(() => signVaa({ timestamp: ++time }).bytes)]
     const urls = servers.map(({ url }) => url)
-    const found = await fetchMissing(depsFor(urls, submitterFor(7)), ['42'])
+    const found = await fetchMessages(depsFor(urls, submitterFor(7)), ['42'])
     expect(found.get('42')).toEqual({ kind: 'absent', code: 'VAA_NO_QUORUM' })
     expect(servers.map(({ requests }) => requests.length)).toEqual([1, 1])
   })
@@ -94,7 +94,7 @@ describe('a target whose nodes are down', () => {
   test('keeps its own numbers for later, and does not hold up those of other targets', async () => {
     const api = await startGuardianApi((_, __, sequence) => signVaa({ timestamp: 7, sequence: BigInt(sequence) }).bytes)
     cleanUp(api.stop)
-    const found = await fetchMissing(apart(depsFor([api.url], submitterFor(7), { delivered: deadOnly })), ['1', '2', '3'])
+    const found = await fetchMessages(apart(depsFor([api.url], submitterFor(7), { delivered: deadOnly })), ['1', '2', '3'])
     const sorted = [...found].sort(([a], [b]) => Number(a) - Number(b))
     expect(sorted).toEqual([
       ['1', { kind: 'started', id: 'it', status: 'started', publishedAt: 7_000 }],

@@ -6,7 +6,7 @@ import { until } from '../../../lab/devnet/until.ts'
 import { initialStream } from '../../../domain/stream/reducer.ts'
 import type { StreamRequest, StreamState } from '../../../domain/stream/stream.ts'
 import type { Transfer, TransferState } from '../../../domain/transfer/transfer.ts'
-import { createGaps } from '../../../intake/streams/signed/audit/gaps.ts'
+import { createGapsFiller } from '../../../intake/streams/signed/audit/audit.ts'
 import { createProvedTransfers } from '../../../intake/streams/signed/audit/proved-transfers.ts'
 import { createLostTransfers } from '../../../intake/streams/signed/audit/lost-transfers.ts'
 import { createOutcomeReporter } from '../../../intake/streams/transfer-outcomes.ts'
@@ -110,13 +110,13 @@ describe('how the transfers of an emitter end', () => {
     const settled = async () => (await listed()).filter(({ number, running }) => running === (number !== '50')).length
     await until(async () => (await settled()) === 31, { ...waitLimit, what: 'the one to end, and the others to be listed' })
     const { requests, state, asked, outcomes } = agentOf(1, 2, 3, 50)
-    await outcomes.look(state)
+    await outcomes.report(state)
     expect(requests).toEqual([{ kind: 'closed', number: '50', outcome: 'rejected', reason: expect.any(String) }])
     // What did not answer is left alone for a while.
     expect(asked.toSorted()).toEqual([1, 2, 3].map((number) => transferId(transferOf(number, 'unserved'))))
     requests.length = 0
     asked.length = 0
-    await outcomes.look(state)
+    await outcomes.report(state)
     expect(asked).toEqual([])
     expect(requests.filter(({ kind }) => kind !== 'closed')).toEqual([])
   })
@@ -129,7 +129,7 @@ describe('how the transfers of an emitter end', () => {
     await until(listed, { ...waitLimit, what: 'the three to be listed' })
     const { requests, state, deps } = agentOf()
     const fetched: string[] = []
-    const gaps = createGaps(
+    const gaps = createGapsFiller(
       {
         ...deps,
         ...{ freshMs: 0, rangeBlocks: 10, lookBackMs: 0, view: undefined },
@@ -141,10 +141,10 @@ describe('how the transfers of an emitter end', () => {
           find: async ({ sequence }: { sequence: string }) => (fetched.push(sequence), { kind: 'absent' as const, againInMs: 60_000 }),
           held: async () => false,
         },
-      } as unknown as Parameters<typeof createGaps>[0],
+      } as unknown as Parameters<typeof createGapsFiller>[0],
       60_000,
     )
-    const report = await gaps.look({ ...state, gaps: [{ from: '199', to: '201', state: 'unobserved', at: 0 }] }, '300')
+    const report = await gaps.fillGaps({ ...state, gaps: [{ from: '199', to: '201', state: 'unobserved', at: 0 }] }, '300')
     expect(fetched).toEqual(['199'])
     expect(requests[0]).toEqual({ kind: 'seen', numbers: [['200'], ['201']] })
     expect(report.absent).toBe(1)

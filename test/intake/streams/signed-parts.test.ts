@@ -5,7 +5,7 @@ import { fromCheckpoint, type StreamCheckpoint } from '../../../domain/stream/ch
 import { initialStream, viewStream } from '../../../domain/stream/reducer.ts'
 import { bootstrapSigned } from '../../../intake/streams/signed/bootstrap.ts'
 import { classifications, type GapClass } from '../../../intake/streams/signed/gaps/classify-gaps.ts'
-import { createTailProof } from '../../../intake/streams/signed/audit/tail-proof.ts'
+import { createTailProof } from '../../../intake/streams/signed/audit/audit-schedule.ts'
 import { codeOfAsync } from '../../helpers/refusals.ts'
 
 describe('where the stream of an emitter begins', () => {
@@ -27,12 +27,8 @@ describe('where the stream of an emitter begins', () => {
       if (kept instanceof Error) throw kept
       return kept
     }
-    const input = await bootstrapSigned(
-      from,
-      read,
-      (problem) => problems.push(problem),
-      async () => found,
-    )
+    const complain = (problem: unknown) => void problems.push(problem)
+    const input = await bootstrapSigned(from, { read, complain }, async () => found)
     const state = input.checkpoint ? fromCheckpoint(input.config, input.checkpoint) : initialStream(input.config)
     return { next: viewStream(state).next, problems: problems.length, ...(input.distrusted && { distrusted: input.distrusted.number }) }
   }
@@ -73,14 +69,9 @@ describe('where the stream of an emitter begins', () => {
 
   test('not before the source could be asked', async () => {
     const silent = { ...source(), highest: () => Promise.reject(new Error('no node')) }
-    await expect(
-      bootstrapSigned(
-        silent,
-        async () => checkpoint('5'),
-        () => {},
-        async () => undefined,
-      ),
-    ).rejects.toThrow('no node')
+    await expect(bootstrapSigned(silent, { read: async () => checkpoint('5'), complain: () => {} }, async () => undefined)).rejects.toThrow(
+      'no node',
+    )
   })
 })
 

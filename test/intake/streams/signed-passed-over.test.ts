@@ -8,7 +8,7 @@ import { createSubmitter } from '../../../intake/submit/submitter.ts'
 import { startSpy } from '../../../lab/devnet/wormhole/spy.ts'
 import { silentLogger } from '../../../observability/logger.ts'
 import { createMetrics } from '../../../observability/metrics.ts'
-import { createPassedOver } from '../../../intake/streams/signed/gaps/passed-over.ts'
+import { createIgnoredMessages } from '../../../intake/streams/signed/gaps/ignored-messages.ts'
 import type { NumberStatus } from '../../../intake/streams/number-status.ts'
 import { unused } from '../../helpers/unused.ts'
 import { signVaa, transferPayload } from '../../helpers/vaa.ts'
@@ -36,7 +36,7 @@ function network(verify: () => Promise<Verdict>) {
   }
   const recorder = { add: (number: string, status: NumberStatus) => void recorded.push([number, status]), has: () => false }
   const streamClient = { view: { completedNumber: '6' } as never }
-  return { recorded, counts, bridge, passOver: createPassedOver({ source, bridge, streamClient }, recorder) }
+  return { recorded, counts, bridge, passOver: createIgnoredMessages({ source, bridge, streamClient }, recorder) }
 }
 
 describe('messages that go to no chain of ours', () => {
@@ -90,8 +90,8 @@ describe('messages that go to no chain of ours', () => {
         },
       },
       listener: {
-        listening() {},
-        heard(bytes, outcome) {
+        connected() {},
+        received(bytes, outcome) {
           if (outcome.kind === 'refused') looks.push(passOver(parseVaa(bytes).sequence, bytes))
         },
       },

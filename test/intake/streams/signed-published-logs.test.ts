@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { BlockRange, Published } from '../../../bridges/source-port.ts'
 import { RelayerError } from '../../../domain/catalogue/errors.ts'
-import { createPublishedLogs } from '../../../intake/streams/signed/published-logs.ts'
+import { createPublishedLogs } from '../../../intake/streams/signed/gaps/published-logs.ts'
 
 /** A chain whose numbers rise with its blocks; nodes refuse more than so many blocks. */
 function chain(

@@ -3,7 +3,7 @@ import { initialStream, viewStream } from '../../../domain/stream/reducer.ts'
 import type { StreamRequest, StreamState } from '../../../domain/stream/stream.ts'
 import type { Transfer } from '../../../domain/transfer/transfer.ts'
 import { silentLogger } from '../../../observability/logger.ts'
-import { createGaps } from '../../../intake/streams/signed/audit/gaps.ts'
+import { createGapsFiller } from '../../../intake/streams/signed/audit/audit.ts'
 import { createProvedTransfers } from '../../../intake/streams/signed/audit/proved-transfers.ts'
 import { transferId } from '../../../temporal/contracts/names.ts'
 import { unused } from '../../helpers/unused.ts'
@@ -30,7 +30,7 @@ const runOf = (number: number, variant = 0): ListedRun => {
 const range = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, index) => from + index)
 
 /** An emitter of which 1 to `upTo` are missing while these runs are in Temporal. Its servers have no message. */
-function gapsWith(upTo: number, runs: readonly ListedRun[], isHeard?: (number: string) => boolean) {
+function gapsWith(upTo: number, runs: readonly ListedRun[], isReceived?: (number: string) => boolean) {
   const { client, read, lists } = listingClient(runs)
   const [fetched, recorded]: [string[], string[]] = [[], []]
   const gap = { from: '1', to: String(upTo), state: 'unobserved' as const, at: 0 }
@@ -49,7 +49,7 @@ function gapsWith(upTo: number, runs: readonly ListedRun[], isHeard?: (number: s
     }),
   }
   const deps = {
-    ...{ source, bridge, client, chain: fakeChain(9), logger: silentLogger(), rangeBlocks: 100, lookBackMs: 0, freshMs: 0, isHeard },
+    ...{ source, bridge, client, chain: fakeChain(9), logger: silentLogger(), rangeBlocks: 100, lookBackMs: 0, freshMs: 0, isReceived },
     streamClient: {
       view: undefined,
       state: async () => state,
@@ -63,9 +63,9 @@ function gapsWith(upTo: number, runs: readonly ListedRun[], isHeard?: (number: s
       find: async ({ sequence }: { sequence: string }) => (fetched.push(sequence), { kind: 'absent' as const, againInMs: 60_000 }),
       held: async () => false,
     },
-  } as unknown as Parameters<typeof createGaps>[0]
-  const gaps = createGaps({ ...deps, proved: createProvedTransfers(deps) }, 60_000)
-  return { look: () => gaps.look(state, String(upTo)), fetched, recorded, read, lists }
+  } as unknown as Parameters<typeof createGapsFiller>[0]
+  const gaps = createGapsFiller({ ...deps, proved: createProvedTransfers(deps) }, 60_000)
+  return { look: () => gaps.fillGaps(state, String(upTo)), fetched, recorded, read, lists }
 }
 
 describe('missing numbers whose transfers run', () => {

@@ -7,10 +7,10 @@ import { RelayerError } from '../../../domain/catalogue/errors.ts'
 import type { StreamCheckpoint } from '../../../domain/stream/checkpoint.ts'
 import { silentLogger } from '../../../observability/logger.ts'
 import { createSignedAuditor } from '../../../intake/streams/signed/audit/audit.ts'
-import { createGapFiller } from '../../../intake/streams/signed/gaps/gap-filler.ts'
-import { isIgnorable } from '../../../intake/streams/signed/gaps/fetch-missing.ts'
-import { createTailProbe } from '../../../intake/streams/signed/audit/tail-probe.ts'
-import { bootstrapWithoutNode, chainWithoutNode, firstWithoutNode, mayBegin } from '../../../intake/streams/signed/without-node.ts'
+import { createGapFiller } from '../../../intake/streams/signed/gaps/fill-gaps.ts'
+import { isIgnorable } from '../../../intake/streams/signed/gaps/fetch-messages.ts'
+import { createTailProbe } from '../../../intake/streams/signed/audit/source-count.ts'
+import { bootstrapWithoutNode, chainWithoutNode, firstWithoutNode, mayBegin } from '../../../intake/streams/signed/bootstrap.ts'
 import { codeOfAsync } from '../../helpers/refusals.ts'
 import { unused } from '../../helpers/unused.ts'
 import { signVaa, transferPayload } from '../../helpers/vaa.ts'
@@ -71,17 +71,13 @@ describe('where the stream of a source without a node begins', () => {
     completedNumber: '7',
     exceptions: [],
   }
-  const begin = async (from: SignedSource, kept?: StreamCheckpoint | Error, heard?: string) => {
+  const begin = async (from: SignedSource, kept?: StreamCheckpoint | Error, received?: string) => {
     const read = async () => {
       if (kept instanceof Error) throw kept
       return kept
     }
-    const { config, checkpoint: taken } = await bootstrapWithoutNode(
-      from,
-      read,
-      () => {},
-      () => heard,
-    )
+    const keeper = { read, complain: () => {} }
+    const { config, checkpoint: taken } = await bootstrapWithoutNode(from, keeper, () => received)
     return [config.first, taken?.completedNumber]
   }
 
@@ -112,7 +108,7 @@ describe('what nobody counts', () => {
     await createTailProbe(deps)(undefined)
     expect(streamClient.view?.next).toBe('1000040')
     // The first of them no server has: a gap. Others that were stepped over are gaps, too, which are filled.
-    await createGapFiller(deps, 60_000).look(streamClient.now!, undefined)
+    await createGapFiller(deps, 60_000).fillGaps(streamClient.now!, undefined)
     expect(streamClient.now?.gaps).toMatchObject([{ from: '1000000', to: '1000000', state: 'unobserved' }])
     const even = Array.from({ length: 19 }, (_, index) => String(1_000_002 + 2 * index))
     expect(started.toSorted()).toEqual(even)
@@ -148,7 +144,7 @@ describe('what nobody counts', () => {
     const { deps, streamClient, asked } = network((at) => at === 1_000_003n)
     await streamClient.apply([{ kind: 'seen', numbers: [['1000000'], [String(2n ** 63n)]] }])
     const filler = createGapFiller(deps, 60_000)
-    for (let looks = 0; looks < 8; looks++) await filler.look(streamClient.now!, undefined)
+    for (let looks = 0; looks < 8; looks++) await filler.fillGaps(streamClient.now!, undefined)
     expect(asked).toContain('1000003')
     expect(new Set(asked).size).toBeLessThan(12_000)
     // What lies between its ends was not asked for.

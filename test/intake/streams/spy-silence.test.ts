@@ -2,33 +2,33 @@ import { expect, test } from 'vitest'
 import { applyToStream, initialStream } from '../../../domain/stream/reducer.ts'
 import { assertStreamUpdate } from '../../../domain/stream/request.ts'
 import type { StreamRequest } from '../../../domain/stream/stream.ts'
-import { createExpectedOfSpy, createSilenceEnd, unheardOf } from '../../../intake/streams/signed/spy-silence.ts'
-import type { FetchOutcome } from '../../../intake/streams/signed/gaps/fetch-missing.ts'
+import { createExpectedOfSpy, createSilenceEnd, missedBySpy } from '../../../intake/streams/signed/spy-silence.ts'
+import type { FetchOutcome } from '../../../intake/streams/signed/gaps/fetch-messages.ts'
 
 const heads = { current: undefined }
 const order = { by: 'ann', reason: 'a look' }
 
 test('what is expected from a spy is what is published while a subscription stands, and nothing of before and after', () => {
   const expected = createExpectedOfSpy(heads, () => 10_000)
-  expect(expected.isUnheard('1', 11_000)).toBe(false)
+  expect(expected.isMissed('1', 11_000)).toBe(false)
   expected.begin()
-  expect([expected.isUnheard('1', 9_000), expected.isUnheard('2', 11_000)]).toEqual([false, true])
+  expect([expected.isMissed('1', 9_000), expected.isMissed('2', 11_000)]).toEqual([false, true])
   expected.end()
-  expect(expected.isUnheard('2', 11_000)).toBe(false)
+  expect(expected.isMissed('2', 11_000)).toBe(false)
 })
 
 test('what it told is expected no more, whatever came of it', () => {
   const expected = createExpectedOfSpy(heads, () => 10_000)
   expected.begin()
-  expected.tell('2')
-  expect(expected.isUnheard('2', 11_000)).toBe(false)
+  expected.received('2')
+  expect(expected.isMissed('2', 11_000)).toBe(false)
 })
 
 test('the clock of a chain that is ahead of ours makes no message of before one of after', () => {
   const latest = { height: 7, hash: '0x07', parentHash: '0x06', timestamp: 20 }
   const expected = createExpectedOfSpy({ current: { latest, finalized: 5 } as never }, () => 10_000)
   expected.begin()
-  expect([expected.isUnheard('1', 15_000), expected.isUnheard('2', 21_000)]).toEqual([false, true])
+  expect([expected.isMissed('1', 15_000), expected.isMissed('2', 21_000)]).toEqual([false, true])
 })
 
 test('only messages that a server had count: not those that are absent, delivered without one, or run already', () => {
@@ -39,8 +39,8 @@ test('only messages that a server had count: not those that are absent, delivere
     ['6', { kind: 'delivered' }],
     ['7', { kind: 'absent', againInMs: undefined, code: undefined }],
   ])
-  expect(unheardOf(outcomes, () => true)).toEqual(['3', '4'])
-  expect(unheardOf(outcomes)).toEqual([])
+  expect(missedBySpy(outcomes, () => true)).toEqual(['3', '4'])
+  expect(missedBySpy(outcomes)).toEqual([])
 })
 
 /**

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { createStreamWatch } from '../../../intake/streams/stream-watch.ts'
+import { createStreamWatch } from '../../../intake/streams/signed/agent.ts'
 import { handlesClient } from '../../helpers/handles-client.ts'
 
 test('a change is found again until it is dealt with, and then once', async () => {

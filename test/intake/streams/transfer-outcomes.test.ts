@@ -41,7 +41,7 @@ function reporter(lagMs: number, ...numbers: string[]) {
     listed: [],
   }))
   const ends = (number: string, at: number) => void closedAt.set(number, at)
-  return { recorded, look: () => outcomes.look(state), ends, listed: () => listed, fail: (is: boolean) => void (isAway = is) }
+  return { recorded, look: () => outcomes.report(state), ends, listed: () => listed, fail: (is: boolean) => void (isAway = is) }
 }
 
 test('a transfer that the visibility store shows a minute after its end is recorded by a later look', async () => {
@@ -122,7 +122,7 @@ describe('a look at any number of numbers outside the window', () => {
     const look = async () => {
       listed.length = 0
       recorded.length = 0
-      await outcomes.look(state)
+      await outcomes.report(state)
       const unparked = recorded.flatMap((request) => (request.kind === 'unparked' ? [request.number] : []))
       for (const number of unparked) state = bringBack(state, number, number)
       return { listed: [...listed], unparked, others: recorded.length - unparked.length }

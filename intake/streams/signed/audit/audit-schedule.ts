@@ -1,32 +1,32 @@
+import type { Heads } from '../../../../chains/port.ts'
 import type { StreamView } from '../../../../domain/stream/stream.ts'
-import type { SignedAuditor } from './audit.ts'
-import type { Look } from '../../loop.ts'
+import type { Step } from '../../loop.ts'
 import { missingIn } from '../../number-status.ts'
-import { settleMs } from '../gaps/gap-filler.ts'
 import type { SignedDeps } from '../deps.ts'
+import { settleMs } from '../gaps/fill-gaps.ts'
 import type { Recorder } from '../recorder.ts'
-import type { TailProof } from './tail-proof.ts'
+import type { SignedAuditor } from './audit.ts'
 
-export interface AuditScheduleOptions extends Pick<SignedDeps, 'source' | 'streamClient' | 'logger'> {
+export interface AuditScheduleOptions extends Pick<SignedDeps, 'source' | 'chain' | 'streamClient' | 'logger'> {
   readonly auditor: SignedAuditor
   readonly recorder: Pick<Recorder, 'flush'>
-  readonly tail: Pick<TailProof, 'isDue' | 'take'>
-  /** How often the stream is held against its source, ms. */
+  /** Time between two audits, ms. */
   readonly auditMs: number
 }
 
 /** Wait after a failure, ms. */
 const afterFailureMs = 5_000
 
-/** When an emitter's gaps are filled, and when its stream is audited. */
-export function createAuditSchedule({ auditor, recorder, tail, source, streamClient, auditMs, logger }: AuditScheduleOptions) {
+/** Decides when an emitter's gaps are filled, and when its stream is audited. */
+export function createAuditSchedule({ auditor, recorder, chain, source, streamClient, auditMs, logger }: AuditScheduleOptions) {
+  const tail = createTailProof(chain.heads)
   let auditAt = 0
   let fillAt = 0
   let isAuditOwed = false
   let missing = 0
   let [next, completed] = [-1n, -1]
 
-  /** Temporal was wiped, or restored from a copy, since the last look: what was recorded meanwhile is gone, and so may be the transfers. */
+  /** Whether Temporal was wiped or restored since the last step: later records are lost, and transfers may be, too. */
   function hasGoneBack(known: StreamView): boolean {
     const isBack = BigInt(known.next) < next || known.counts.completed < completed
     next = BigInt(known.next)
@@ -34,12 +34,12 @@ export function createAuditSchedule({ auditor, recorder, tail, source, streamCli
     return isBack
   }
 
-  /** True: the gaps were looked at. They come first: they need no node of the source. */
+  /** Fills the gaps if they are due. They come before the audit, because they need no node of the source. */
   async function fillGaps(now: number, count: number): Promise<boolean> {
     if (count > missing) fillAt = Math.min(fillAt, now + settleMs)
     missing = count
     if (count === 0 || now < fillAt) return false
-    // If it fails: a due audit must not wait for servers that fail.
+    // If this fails, a due audit must not wait for the failing servers.
     fillAt = now + afterFailureMs
     fillAt = (await auditor.fillGaps()).nextAt ?? Infinity
     return true
@@ -48,25 +48,32 @@ export function createAuditSchedule({ auditor, recorder, tail, source, streamCli
   async function audit(now: number): Promise<void> {
     isAuditOwed = true
     auditAt = now + Math.min(auditMs, afterFailureMs)
-    const proofIsMade = tail.take()
-    // A number that was heard and not recorded yet is no gap.
+    const endProof = tail.take()
+    // A received number that is not recorded yet is not a gap.
     await recorder.flush()
     const { nextAt, restarted, closed, undone } = await auditor.audit()
-    proofIsMade()
+    endProof()
     isAuditOwed = false
     fillAt = nextAt ?? Infinity
-    // Several processes audit the same stream: not all at once.
+    // Random: several processes audit the same stream.
     auditAt = now + Math.min(auditMs * (0.9 + Math.random() * 0.2), auditor.soonMs ?? Infinity)
-    // What was started again is said with its numbers where that is done.
+    // Restarted transfers are logged with their numbers elsewhere.
     if (closed + undone > 0)
-      logger.warn('the audit of a stream found open numbers that were not', {
+      logger.warn('the audit found open numbers that had ended, or resolved numbers that were undone', {
         code: 'AUDIT_CORRECTED',
         ...{ stream: source.config.stream, count: closed + undone, closed, undone, restarted },
       })
   }
 
+  /** Makes the gaps and the audit due now. */
+  function hurry(): void {
+    auditor.hurry()
+    fillAt = 0
+    auditAt = 0
+  }
+
   return {
-    async look(): ReturnType<Look> {
+    async step(): ReturnType<Step> {
       const now = Date.now()
       const known = streamClient.view
       if (known && hasGoneBack(known)) auditAt = 0
@@ -75,11 +82,43 @@ export function createAuditSchedule({ auditor, recorder, tail, source, streamCli
       await audit(now)
       return false
     },
-    /** Both are due now. */
-    hurry(): void {
-      auditor.hurry()
-      fillAt = 0
-      auditAt = 0
+    hurry,
+    /** A subscription to a spy was opened. */
+    subscribed(): void {
+      tail.begin()
+      hurry()
     },
+    close: tail.close,
+  }
+}
+
+/** The first head after the subscription may have been requested before it. The second one was not. */
+const headsToSee = 2
+
+/**
+ * Decides when the source's count covers all messages that a subscription may have missed. Guardians sign blocks that exist, so these messages are in blocks up
+ * to the present head, and the count at the finalized state covers them when that head is final.
+ */
+export function createTailProof(heads: Pick<Heads, 'current' | 'subscribe'>) {
+  let pending: { seen: number; head?: number } | undefined
+  const close = heads.subscribe(({ latest }) => {
+    if (pending && pending.head === undefined && ++pending.seen >= headsToSee) pending.head = latest.height
+  })
+  /** Whether every block is final that may hold a message signed before the subscription. */
+  const isDue = () => pending?.head !== undefined && (heads.current?.finalized ?? -1) >= pending.head
+  return {
+    /** A subscription was opened: messages of new blocks will be received. */
+    begin(): void {
+      pending = { seen: 0 }
+    },
+    isDue,
+    /** Call it before the count is read, and the returned function after the count was recorded. A later subscription needs its own count. */
+    take(): () => void {
+      const taken = isDue() ? pending : undefined
+      return () => {
+        if (pending === taken) pending = undefined
+      }
+    },
+    close,
   }
 }

@@ -1,37 +1,38 @@
-import { endedSince } from '../../../../temporal/client/streams/stream-transfers.ts'
 import { limits } from '../../../../domain/stream/gaps.ts'
 import type { StreamState } from '../../../../domain/stream/stream.ts'
 import { runAll } from '../../../../runtime/run-all.ts'
+import { endedSince } from '../../../../temporal/client/streams/stream-transfers.ts'
 import { createOutcomeReporter } from '../../transfer-outcomes.ts'
-import type { GapReport, GapsDeps } from '../gaps/gap-filler.ts'
-import { createGaps } from './gaps.ts'
+import type { GapsDeps } from '../deps.ts'
+import { createGapFiller, type GapReport, nothingFilled } from '../gaps/fill-gaps.ts'
+import { createManyMissing } from '../gaps/many-missing.ts'
+import { createUnderWay, type UnderWayDeps } from '../gaps/under-way.ts'
+import { createLostTransfers, graceMs, type LostTransfersDeps, reopenUndone, restartLost } from './lost-transfers.ts'
 import { createProvedTransfers } from './proved-transfers.ts'
 import { createSourceCount } from './source-count.ts'
-import { createLostTransfers, graceMs, type LostTransfersDeps, reopenUndone, restartLost } from './lost-transfers.ts'
 
-/** What an audit came to, in numbers. */
+/** Result of an audit, in numbers. */
 export interface SignedAudit extends GapReport {
-  /** The source's own count at its finalized state; absent: it has published nothing. */
+  /** The source's own count at its finalized state. Absent: it has published nothing. */
   readonly upTo?: string
   /** A final block that the count covers. */
   readonly height?: number
-  /** Open numbers whose transfers were gone, or closed without an outcome, and started again. */
+  /** Open numbers whose transfers were lost, or closed without an outcome, and started again. */
   readonly restarted: number
   /** Open numbers whose transfers had ended undelivered. */
   readonly closed: number
-  /** Resolved numbers whose effect is gone. */
+  /** Resolved numbers whose delivery is gone. */
   readonly undone: number
 }
 
 export type SignedAuditor = ReturnType<typeof createSignedAuditor>
 
-/** A suspect has been missed for long enough this much later than `graceMs`, ms. */
+/** A suspect is certainly lost this much later than `graceMs`, ms. */
 const marginMs = 500
-const nothing: GapReport = { started: 0, delivered: 0, ignored: 0, absent: 0 }
 
 /**
- * @param auditMs how often it audits: the measure of how often an absent number is asked for
- * @param begins as `createSourceCount`
+ * @param auditMs time between two audits: it decides how often an absent number is asked for
+ * @param begins as in `createSourceCount`
  */
 export function createSignedAuditor(
   given: GapsDeps & Omit<LostTransfersDeps, 'proved'>,
@@ -43,18 +44,18 @@ export function createSignedAuditor(
   const deps = { ...given, proved }
   const outcomes = createOutcomeReporter(deps, endedSince, proved.outcomes)
   const lost = createLostTransfers(deps)
-  const gaps = createGaps(deps, auditMs)
+  const gaps = createGapsFiller(deps, auditMs)
   const counted = createSourceCount(given, begins)
 
-  /** Most streams of sources without a node never begin: the count has just asked for them. */
+  /** Most streams of sources without a node never begin. */
   const mayBeThere = () => !given.source.withoutNode || streamClient.view !== undefined
 
   async function fillGaps(): Promise<GapReport> {
-    if (!mayBeThere()) return nothing
+    if (!mayBeThere()) return nothingFilled
     const state = await streamClient.state()
-    if (!state || state.paused || state.gaps.length === 0) return nothing
-    // To classify a gap the count must not be older than the gap; to fetch its numbers no count is needed.
-    return gaps.look(state, await counted.atLeast(state.gaps.at(-1)?.to ?? '0'))
+    if (!state || state.paused || state.gaps.length === 0) return nothingFilled
+    // A gap is classified by a count that is not older than the gap. Fetching needs no count.
+    return gaps.fillGaps(state, await counted.atLeast(state.gaps.at(-1)?.to ?? '0'))
   }
 
   async function auditTransfers(audit: { restarted: number; closed: number; undone: number }): Promise<void> {
@@ -63,11 +64,11 @@ export function createSignedAuditor(
     if (!state) return
     let missing: readonly string[] = []
     await runAll(
-      () => outcomes.look(state),
+      () => outcomes.report(state),
       async () => void (missing = await lost.find(state)),
       async () => {
         const numbers = new Set([...missing, ...outcomes.awaitingSignatures])
-        // All that can be open: none waits behind others that no server has.
+        // As many as can be open: none waits behind others that no server has.
         Object.assign(audit, await restartLost(deps, [...numbers].slice(0, limits.open)))
       },
       async () => void (audit.undone = await reopenUndone(deps, state)),
@@ -75,23 +76,23 @@ export function createSignedAuditor(
   }
 
   return {
-    /** This process has verified the message of this id: its run is believed without being read. */
+    /** This process has verified the message with this id, so its run need not be read. */
     know: proved.know,
     /** Records how transfers ended, and which are parked. */
-    reportOutcomes: (state: StreamState) => outcomes.look(state),
-    /** The gaps alone, by the last count. */
+    reportOutcomes: (state: StreamState) => outcomes.report(state),
+    /** Fills the gaps by the last count. */
     fillGaps,
     hurry: () => gaps.hurry(),
-    /** ms until the next audit is worth it though none is due; undefined: no open number is suspected to be lost. */
+    /** Wait until the next audit while open numbers are suspected to be lost, ms. Undefined: none is. */
     get soonMs(): number | undefined {
       return lost.suspects ? graceMs + marginMs : undefined
     },
     /**
-     * The stream against its source's own count, its gaps against the servers of the network, and its open numbers against their transfers. Throws as
-     * `runAll`; what was recorded stays.
+     * Compares the stream with its source's count, its gaps with the servers of the network, and its open numbers with their transfers. Throws as `runAll`, and
+     * keeps what was recorded.
      */
     async audit(): Promise<SignedAudit> {
-      const audit = { ...nothing, restarted: 0, closed: 0, undone: 0 }
+      const audit = { ...nothingFilled, restarted: 0, closed: 0, undone: 0 }
       await runAll(
         async () => void Object.assign(audit, await counted.take()),
         async () => {
@@ -103,6 +104,21 @@ export function createSignedAuditor(
       )
       const { upTo } = counted
       return { ...audit, ...(upTo !== undefined && { upTo }) }
+    },
+  }
+}
+
+/** Fills gaps with the transfers that run already, then by the blocks of the last days if many numbers are missing, then by the servers of the network. */
+export function createGapsFiller(deps: GapsDeps & UnderWayDeps, auditMs: number) {
+  const filler = createGapFiller(deps, auditMs)
+  const manyMissing = createManyMissing(deps)
+  const underWay = createUnderWay(deps)
+  return {
+    hurry: () => filler.hurry(),
+    async fillGaps(found: StreamState, upTo: string | undefined): Promise<GapReport> {
+      const { state, counts } = await manyMissing.resolve(found, () => underWay.listed(found))
+      const filled = await filler.fillGaps(state, upTo, underWay)
+      return { ...filled, delivered: filled.delivered + counts.delivered, ignored: filled.ignored + counts.ignored }
     },
   }
 }

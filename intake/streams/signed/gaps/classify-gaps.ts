@@ -1,13 +1,13 @@
 import type { Published } from '../../../../bridges/source-port.ts'
-import type { Gap, StreamRequest } from '../../../../domain/stream/stream.ts'
-import { deliveredByTarget } from './delivered-by-target.ts'
+import { hasGap } from '../../../../domain/stream/gaps.ts'
+import type { Gap, RequestOf } from '../../../../domain/stream/stream.ts'
 import type { SignedDeps } from '../deps.ts'
-import type { PublishedLogs } from '../published-logs.ts'
+import { deliveredByTarget } from './delivered-by-target.ts'
+import type { PublishedLogs } from './published-logs.ts'
 
-type Classified = Extract<StreamRequest, { kind: 'classified' }>
-export type GapClass = Classified['state']
+export type GapClass = 'not-final' | 'held' | 'unobserved'
 
-/** What is known of numbers that no server has. ignored: no transfers, or to chains that we do not serve, by the source's logs. */
+/** Facts about numbers that no server has. ignored: by the source's logs they are not transfers, or go to chains that Portage does not serve. */
 export interface ClassifiedGaps {
   readonly ignored: readonly string[]
   readonly delivered: readonly string[]
@@ -15,9 +15,9 @@ export interface ClassifiedGaps {
 }
 
 /**
- * Why the guardians' servers do not have these numbers. not-final: above what the source's finalized state has given out; later ones were signed earlier, as
- * with several consistency levels. held: by the Governor of a guardian. unobserved: it is final, and no server has it. Throws what reads throw.
- * @param upTo the source's highest number at its finalized state; undefined: not asked lately
+ * Finds out why the guardians' servers do not have these numbers. not-final: above the source's finalized state; later ones were signed earlier, as with several
+ * consistency levels. held: by the Governor of a guardian. unobserved: it is final, and no server has it. Throws what reads throw.
+ * @param upTo the source's highest number at its finalized state. Undefined: not read lately
  */
 export async function classifyGaps(
   { source, lookup, chain }: Pick<SignedDeps, 'source' | 'lookup' | 'chain'>,
@@ -45,15 +45,16 @@ export async function classifyGaps(
   return { ignored, delivered: [...done], classes: new Map(classes) }
 }
 
-/** The classes as requests: neighbours of one class together, without those that the gaps have already. */
-export function classifications(classes: ReadonlyMap<string, GapClass>, gaps: readonly Gap[]): readonly Classified[] {
-  const runs: { from: bigint; to: bigint; state: GapClass }[] = []
+/** The requests that name the classes: one for neighbours of one class, and none for classes that the gaps have already. */
+export function classifications(classes: ReadonlyMap<string, GapClass>, gaps: readonly Gap[]): readonly RequestOf<'classified'>[] {
+  const named: { from: bigint; to: bigint; state: GapClass }[] = []
   for (const [number, state] of [...classes].sort(([a], [b]) => (BigInt(a) < BigInt(b) ? -1 : 1))) {
     const at = BigInt(number)
-    if (gaps.some((gap) => gap.state === state && BigInt(gap.from) <= at && at <= BigInt(gap.to))) continue
-    const last = runs.at(-1)
+    const same = gaps.filter((gap) => gap.state === state)
+    if (hasGap(same, at)) continue
+    const last = named.at(-1)
     if (last?.state === state && last.to + 1n === at) last.to = at
-    else runs.push({ from: at, to: at, state })
+    else named.push({ from: at, to: at, state })
   }
-  return runs.map(({ from, to, state }) => ({ kind: 'classified', from: String(from), to: String(to), state }))
+  return named.map(({ from, to, state }) => ({ kind: 'classified', from: String(from), to: String(to), state }))
 }

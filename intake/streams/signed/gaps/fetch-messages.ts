@@ -5,15 +5,14 @@ import type { SubmitResult } from '../../../submit/submitter.ts'
 import type { Verdict } from '../../../../bridges/port.ts'
 import type { SignedSource } from '../../../../bridges/source-port.ts'
 import type { NumberStatus } from '../../number-status.ts'
-import { type BlockedTransfer, blockedBy } from './blocked.ts'
+import { type BlockedTransfer, blockedBy } from './delayed-messages.ts'
 import { deliveredByTarget } from './delivered-by-target.ts'
 import type { SignedDeps } from '../deps.ts'
 
 /**
- * The result for one missing number. started: its transfer runs, or was done, also long ago (`known`). delivered: the target shows it. ignored: a signed
- * message that Portage does not deliver. absent: no server that could be asked has a valid copy; `code` is that of the last refused copy. unknown: ask again;
- * `blocked`: its message is here, and this is why its transfer cannot be started. `publishedAt`: time of the message's block, ms since the epoch, by a copy whose
- * signatures are good.
+ * The result for one missing number. started: its transfer runs, or is done (`known`). delivered: by the target's state. ignored: a signed message that Portage
+ * does not deliver. absent: no server that could be asked has a valid copy; `code` of the last refused copy. unknown: ask again; `blocked`: the message was found,
+ * and its transfer cannot be started. `publishedAt`: time of the message's block, ms since the epoch, by a copy with verified signatures.
  */
 export type FetchOutcome =
   | { readonly kind: 'started'; readonly id: string; readonly status: SubmitResult['status']; readonly publishedAt?: number }
@@ -21,24 +20,24 @@ export type FetchOutcome =
   | { readonly kind: 'absent'; readonly againInMs: number | undefined; readonly code: ErrorCode | undefined }
   | { readonly kind: 'unknown'; readonly againInMs: number; readonly why: string; readonly blocked?: BlockedTransfer }
 
-/** The numbers that were found, with what is recorded of them. */
+/** The found numbers with the statuses to record. */
 export function foundIn(outcomes: ReadonlyMap<string, FetchOutcome>): readonly (readonly [string, NumberStatus])[] {
   return [...outcomes].flatMap(([number, { kind }]) => (kind === 'absent' || kind === 'unknown' ? [] : [[number, kind] as const]))
 }
 
-/** By number, the last copy that was refused: which server had it, and why. */
+/** The last refused copy by number: its server, and the reason. */
 type Refused = Map<string, { readonly api: number; readonly code: ErrorCode }>
 
-/** Codes of messages that are not for Portage, by their bytes alone. */
-const notOurs: readonly ErrorCode[] = ['PAYLOAD_KIND', 'PAYLOAD_LENGTH', 'TARGET_CHAIN_UNSUPPORTED', 'MESSAGE_TOO_LARGE']
-const afterTroubleMs = 5_000
+/** Codes of messages that Portage does not deliver, by their bytes alone. */
+const undeliverable: readonly ErrorCode[] = ['PAYLOAD_KIND', 'PAYLOAD_LENGTH', 'TARGET_CHAIN_UNSUPPORTED', 'MESSAGE_TOO_LARGE']
+const afterFailureMs = 5_000
 
 interface Copy {
   readonly number: string
   readonly vaa: Uint8Array
-  /** The server that had it. */
+  /** Index of its server. */
   readonly api: number
-  /** Absent: it is not for Portage, if its signatures are good. */
+  /** Absent: Portage does not deliver this message. */
   readonly transfer?: Transfer
 }
 
@@ -47,11 +46,11 @@ type Deps = Pick<SignedDeps, 'bridge' | 'submitter' | 'lookup'> & {
 }
 
 /**
- * Fetches the signed messages of these numbers and submits them, all at a time. A message that the target already shows starts nothing: the target
- * knows its digest, which needs no signature. After a refused copy the next server is asked, and each only once. A target whose nodes do not answer
- * keeps its own numbers `unknown`, and no others. Throws what is no outage.
+ * Fetches the signed messages of these numbers and submits them concurrently. A message that is delivered already starts nothing: the target knows its digest, so
+ * its signatures need no check. After a refused copy the next server is asked, each once. If the nodes of a target do not answer, only its own numbers are
+ * `unknown`. Throws errors that are not outages.
  */
-export async function fetchMissing(deps: Deps, numbers: readonly string[]): Promise<ReadonlyMap<string, FetchOutcome>> {
+export async function fetchMessages(deps: Deps, numbers: readonly string[]): Promise<ReadonlyMap<string, FetchOutcome>> {
   const outcomes = new Map<string, FetchOutcome>()
   const refused: Refused = new Map()
   let left = numbers
@@ -64,12 +63,12 @@ export async function fetchMissing(deps: Deps, numbers: readonly string[]): Prom
       const error = unread.get(sequence)
       if (error) outcomes.set(sequence, waiting(error, targetChain))
     }
-    const entering = copies.filter(({ number }) => !done.has(number) && !unread.has(number))
-    const results = await Promise.all(entering.map(async (copy) => [copy, await enter(deps, copy)] as const))
+    const open = copies.filter(({ number }) => !done.has(number) && !unread.has(number))
+    const results = await Promise.all(open.map(async (copy) => [copy, await submit(deps, copy)] as const))
     for (const [{ number, api }, result] of results)
       if ('refusedAs' in result) refused.set(number, { api, code: result.refusedAs })
       else outcomes.set(number, result)
-    left = entering.map(({ number }) => number).filter((number) => !outcomes.has(number))
+    left = open.map(({ number }) => number).filter((number) => !outcomes.has(number))
   }
   return outcomes
 }
@@ -98,20 +97,20 @@ function read(bridge: Deps['bridge'], number: string, vaa: Uint8Array): Omit<Cop
   try {
     return { number, vaa, transfer: bridge.decode(vaa) }
   } catch (error) {
-    if (notOurs.includes(toRelayerError(error).code)) return { number, vaa }
+    if (undeliverable.includes(toRelayerError(error).code)) return { number, vaa }
     throw error
   }
 }
 
-async function enter({ source, bridge, submitter }: Deps, copy: Copy): Promise<FetchOutcome | { readonly refusedAs: ErrorCode }> {
+async function submit({ source, bridge, submitter }: Deps, copy: Copy): Promise<FetchOutcome | { readonly refusedAs: ErrorCode }> {
   try {
     if (!copy.transfer) {
-      // The only proof that lets a number be ignored.
-      const verdict = await judge({ source, bridge }, copy.vaa)
+      // Only a signed message lets its number be ignored.
+      const verdict = await verify({ source, bridge }, copy.vaa)
       if (verdict.kind === 'valid') return { kind: 'ignored', publishedAt: publishedAt(copy.vaa) }
       if (verdict.kind === 'wait') {
         const blocked = { code: verdict.code, chain: source.sourceChain }
-        return { kind: 'unknown', againInMs: afterTroubleMs, why: verdict.reason, blocked }
+        return { kind: 'unknown', againInMs: afterFailureMs, why: verdict.reason, blocked }
       }
       return { refusedAs: verdict.code }
     }
@@ -120,46 +119,46 @@ async function enter({ source, bridge, submitter }: Deps, copy: Copy): Promise<F
   } catch (thrown) {
     const error = toRelayerError(thrown)
     if (error.retriable) return waiting(error, copy.transfer?.targetChain ?? source.sourceChain)
-    if (isUntaken(source, error)) return { kind: 'ignored' }
+    if (isUnregistered(source, error)) return { kind: 'ignored' }
     return { refusedAs: error.code }
   }
 }
 
-/** Of a message that can be read: its signatures are good. */
+/** ms since the epoch. */
 function publishedAt(vaa: Uint8Array): number {
   return parseVaa(vaa).timestamp * 1_000
 }
 
-/** Its message is here, and this passes. */
+/** The message was found, and the failure is retriable. */
 function waiting(error: RelayerError, target: ChainName): FetchOutcome {
-  return { kind: 'unknown', againInMs: afterTroubleMs, why: error.message, blocked: blockedBy(error, target) }
+  return { kind: 'unknown', againInMs: afterFailureMs, why: error.message, blocked: blockedBy(error, target) }
 }
 
-/** Whether a refused message can be ignored for good: by its bytes it is not for Portage, and its signatures are good. */
+/** Whether a refused message can be ignored for good: Portage does not deliver it, and its signatures are verified. */
 export async function isIgnorable({ source, bridge }: Pick<Deps, 'source' | 'bridge'>, vaa: Uint8Array): Promise<boolean> {
-  return !read(bridge, '', vaa).transfer && (await judge({ source, bridge }, vaa)).kind === 'valid'
+  return !read(bridge, '', vaa).transfer && (await verify({ source, bridge }, vaa)).kind === 'valid'
 }
 
 /**
- * Whether a message with good signatures was refused since its target has not registered the source, by the word of most of its nodes: nobody can deliver it. Of
- * a source with a node that is a gap, since both are chains of the config; of all others there are many such routes, and anybody may send to them.
+ * Whether a signed message was refused because its target has not registered the source, by the word of most of its nodes: nobody can deliver it. For a source with
+ * a node this is a gap, since both chains are in the config. Other sources have many such routes, and anybody may send to them.
  */
-export function isUntaken({ withoutNode }: Pick<SignedSource, 'withoutNode'>, { code }: Pick<RelayerError, 'code'>): boolean {
+export function isUnregistered({ withoutNode }: Pick<SignedSource, 'withoutNode'>, { code }: Pick<RelayerError, 'code'>): boolean {
   return withoutNode !== undefined && code === 'EMITTER_UNKNOWN'
 }
 
 /**
- * Whether the guardians signed it: by the source's own core contract, and where we have no node of it, by that of the first of our chains that can say. One
- * whose nodes do not answer, or that does not know the guardian set yet, leaves it to the next. Throws what the last one throws.
+ * Verifies the guardians' signatures by the source's own core contract. For a source without a node, by the first configured chain that can answer: a chain whose
+ * nodes do not answer, or that does not know the guardian set yet, leaves it to the next one. Throws what the last one throws.
  */
-async function judge({ source, bridge }: Pick<Deps, 'source' | 'bridge'>, vaa: Uint8Array): Promise<Verdict> {
+async function verify({ source, bridge }: Pick<Deps, 'source' | 'bridge'>, vaa: Uint8Array): Promise<Verdict> {
   const { sourceChain, withoutNode } = source
   const [first = sourceChain, ...others] = withoutNode?.judges ?? []
   let verdict = () => bridge.endpoint(first).verify(vaa)
   for (const next of others) {
     try {
-      const said = await verdict()
-      if (said.kind !== 'wait') return said
+      const answer = await verdict()
+      if (answer.kind !== 'wait') return answer
     } catch (error) {
       if (!toRelayerError(error).retriable) throw error
     }

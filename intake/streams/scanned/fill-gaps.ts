@@ -3,30 +3,30 @@ import { room } from '../../../domain/stream/numbers.ts'
 import type { GapState, StreamState } from '../../../domain/stream/stream.ts'
 import type { Transfer } from '../../../domain/transfer/transfer.ts'
 import { mapLimited } from '../../../runtime/map-limited.ts'
-import type { Look } from '../loop.ts'
+import type { Step } from '../loop.ts'
 import { seenRequests, withStatus } from '../number-status.ts'
 import { type ScannedContext, viewOf } from './context.ts'
 import { haltOnMismatch } from './halt-on-mismatch.ts'
 import { startAgain, startAll } from './start-transfers.ts'
 import { numberOf, recordedTransfers, splitByDelivery } from './transfers.ts'
 
-/** Numbers that are looked up at once. */
+/** Most numbers of one step. */
 const mostNumbers = 500
 const restartsAtOnce = 20
-/** Waits while the table has nothing of what is missing, ms. */
+/** Waits while the table has none of the missing numbers, ms. */
 const again = { firstMs: 2_000, mostMs: 60_000 } as const
 
-/** Starts what the source's own table has of the gaps, whose logs no node showed. Numbers that the backfill is about to read are left to it. */
-export function createGapFiller(context: ScannedContext): Look {
+/** Starts the transfers of gaps that the source's own table has and no log showed. Numbers of the backfill are left to it. */
+export function createGapFiller(context: ScannedContext): Step {
   const { streamClient, sourceChain } = context
-  let looked = { gaps: '', tries: 0, dueAt: 0 }
+  let last = { gaps: '', tries: 0, dueAt: 0 }
   return async function fillGaps() {
     const view = await viewOf(context)
     if (view.paused || Object.keys(view.gaps).length === 0 || view.room === 0) return false
     const gaps = JSON.stringify([view.gaps, view.oldestGapAt, view.backfill.left > 0])
-    if (gaps !== looked.gaps) looked = { gaps, tries: 0, dueAt: 0 }
-    if (Date.now() < looked.dueAt) return false
-    looked = { gaps, tries: looked.tries + 1, dueAt: Date.now() + backoffMs(looked.tries, again.firstMs, again.mostMs) }
+    if (gaps !== last.gaps) last = { gaps, tries: 0, dueAt: 0 }
+    if (Date.now() < last.dueAt) return false
+    last = { gaps, tries: last.tries + 1, dueAt: Date.now() + backoffMs(last.tries, again.firstMs, again.mostMs) }
     const era = streamClient.era
     const state = await streamClient.state()
     if (!state || streamClient.era !== era) return false
@@ -36,7 +36,7 @@ export function createGapFiller(context: ScannedContext): Look {
   }
 }
 
-/** True: more of them can be started at once. */
+/** True: more transfers can be started at once. */
 async function fill(context: ScannedContext, state: StreamState, numbers: readonly string[], era: number, at?: 'agreed'): Promise<boolean> {
   const { delivered, missing } = await splitByDelivery(context, await recordedTransfers(context, numbers, at))
   const started = missing.slice(0, room(state))
@@ -46,7 +46,7 @@ async function fill(context: ScannedContext, state: StreamState, numbers: readon
   const isUndone = ({ sequence }: Transfer) => undone.has(sequence)
   const isHidden = ({ sequence }: Transfer) => !undone.has(sequence)
   await startAll(context, started.filter(isHidden))
-  // An undone transfer has closed as delivered: the submitter would take it for done.
+  // The submitter would take an undone transfer for done, since it has closed as delivered.
   await mapLimited(started.filter(isUndone), restartsAtOnce, (transfer) => startAgain(context, transfer))
   const seen = [...withStatus('delivered', delivered.map(numberOf)), ...withStatus('started', started.map(numberOf))]
   const response = await context.streamClient.apply(seenRequests(seen), era)
@@ -54,12 +54,12 @@ async function fill(context: ScannedContext, state: StreamState, numbers: readon
   return response?.answers[0]?.kind === 'done' && found.length < numbers.length && response.view.room > 0
 }
 
-/** The blocks are final and form one chain: a transfer that the table has and no log showed was hidden by a node. */
+/** The blocks are final and form one chain, so a node has hidden the log of a transfer in the table. */
 function report({ source, logger }: ScannedContext, again: number, hidden: readonly Transfer[]): void {
   const { stream } = source.config
   if (again > 0) logger.warn('transfers that were undone are started again', { code: 'EFFECT_UNDONE', stream, count: again })
   if (hidden.length > 0)
-    logger.error('the source has transfers that no log of its final blocks showed: a node hides logs; they are delivered all the same', {
+    logger.error('the source has transfers that no log of its final blocks showed: a node hides logs; the transfers are delivered', {
       code: 'LOGS_HIDDEN',
       stream,
       count: hidden.length,
@@ -67,7 +67,7 @@ function report({ source, logger }: ScannedContext, again: number, hidden: reado
     })
 }
 
-/** The lowest of them. */
+/** The lowest missing numbers. */
 export function numbersInGaps({ gaps }: Pick<StreamState, 'gaps'>, states?: readonly GapState[]): readonly string[] {
   const numbers: string[] = []
   for (const { from, to, state } of gaps) {

@@ -1,12 +1,14 @@
+import type { Bridge } from '../../../../bridges/port.ts'
 import type { RelayerError } from '../../../../domain/catalogue/errors.ts'
+import { gapAt } from '../../../../domain/stream/gaps.ts'
 import type { Gap, RequestOf } from '../../../../domain/stream/stream.ts'
 import type { ChainName } from '../../../../domain/transfer/transfer.ts'
-import type { Bridge } from '../../../../bridges/port.ts'
+import { boundedMap } from '../../../../runtime/bounded-map.ts'
 
 /** Why a message that this process has cannot be started as a transfer. */
 export interface BlockedTransfer {
   readonly code: string
-  /** The chain that is in the way. */
+  /** The chain that causes it. */
   readonly chain?: ChainName
 }
 
@@ -15,35 +17,29 @@ export function blockedBy({ code, facts }: RelayerError, target: ChainName): Blo
   return { code, chain: typeof facts['chain'] === 'string' ? facts['chain'] : target }
 }
 
-/** Most numbers whose messages wait that are kept: the oldest gives way. */
 const mostDelayed = 10_000
-
-/** `onNew` is called at most so often, ms: many come at once. */
+/** Shortest time between two calls of `onNew`, ms: many messages come at once. */
 const newEveryMs = 5_000
 
-/** What the spy told and could not be submitted yet, by number. @param onNew there is one more, or for another reason */
+/** Messages of the spy that could not be submitted yet, by number. @param onNew there is another one, or another reason */
 export function createDelayedMessages(bridge: Pick<Bridge, 'decode'>, onNew: () => void) {
-  const blocked = new Map<string, BlockedTransfer>()
-  let toldAt = -Infinity
+  const blocked = boundedMap<string, BlockedTransfer>(mostDelayed)
+  let calledAt = -Infinity
   return {
     of: (number: string): BlockedTransfer | undefined => blocked.get(number),
     add(number: string, vaa: Uint8Array, error: RelayerError): void {
       if (blocked.get(number)?.code === error.code) return
       blocked.set(number, blockedBy(error, targetOf(bridge, vaa)))
-      for (const oldest of blocked.keys()) {
-        if (blocked.size <= mostDelayed) break
-        blocked.delete(oldest)
-      }
       const now = performance.now()
-      if (now - toldAt < newEveryMs) return
-      toldAt = now
+      if (now - calledAt < newEveryMs) return
+      calledAt = now
       onNew()
     },
     delete: (number: string) => void blocked.delete(number),
   }
 }
 
-/** Throws nothing: one that cannot be read is refused, and waits for nothing. */
+/** Empty for an unreadable message, which is refused and waits for nothing. */
 function targetOf(bridge: Pick<Bridge, 'decode'>, vaa: Uint8Array): ChainName {
   try {
     return bridge.decode(vaa).targetChain
@@ -52,11 +48,10 @@ function targetOf(bridge: Pick<Bridge, 'decode'>, vaa: Uint8Array): ChainName {
   }
 }
 
-/** The reasons as requests, without those that the gaps have already. */
+/** The requests that name the reasons, without those that the gaps have already. */
 export function unstartedRequests(blocked: ReadonlyMap<string, BlockedTransfer>, gaps: readonly Gap[]): readonly RequestOf<'classified'>[] {
   return [...blocked].flatMap(([number, { code, chain }]): RequestOf<'classified'>[] => {
-    const at = BigInt(number)
-    const gap = gaps.find(({ from, to }) => BigInt(from) <= at && at <= BigInt(to))
+    const gap = gapAt(gaps, BigInt(number))
     if (!gap || (gap.state === 'unstarted' && gap.code === code && gap.chain === (chain || undefined))) return []
     return [{ kind: 'classified', from: number, to: number, state: 'unstarted', code, ...(chain && { chain }) }]
   })

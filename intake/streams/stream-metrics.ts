@@ -1,15 +1,15 @@
 import { gapStates, type StreamAlarm, type StreamView } from '../../domain/stream/stream.ts'
 import type { Metrics } from '../../observability/metrics.ts'
 
-/** Alarms of an agent, beside those of its stream. checkpoint: broken, denied, or not kept. mismatch: of ids or tables. refused: a single block's logs. */
+/** Alarms of an agent in addition to those of its stream. checkpoint: invalid, denied, or not written. mismatch: of ids or tables. refused: the logs of a single block. */
 export type AgentAlarm = 'checkpoint' | 'mismatch' | 'refused'
 
-/** What a process knows beyond the view. */
+/** Facts of the process in addition to the view. */
 interface StreamFacts {
-  /** Of the source; absent: not known, or the stream has no blocks. */
+  /** Finalized height of the source. Absent: not known, or the stream has no blocks. */
   readonly finalized?: number | undefined
   readonly alarms?: Iterable<AgentAlarm>
-  /** When this process last wrote its checkpoint, ms since the epoch. */
+  /** When this process last wrote the checkpoint, ms since the epoch. */
   readonly checkpointAt?: number | undefined
 }
 
@@ -25,7 +25,7 @@ const alarmKinds: readonly (StreamAlarm | AgentAlarm)[] = [
   'refused',
 ]
 
-/** The stream as this process last heard of it, as metrics; no view: the agent's own alarms. What is over is set to 0, so that its alert ends. */
+/** Sets the metrics of a stream. Without a view only the agent's alarms. Alarms that are over are set to 0, so that their alerts end. */
 export function reportStream(metrics: Metrics, stream: string, view: StreamView | undefined, report: StreamFacts): void {
   const raised = new Set<string>([...(view?.alarms ?? []), ...(report.alarms ?? [])])
   if (view || raised.size > 0) for (const kind of alarmKinds) metrics.portage_stream_alarm.set({ stream, kind }, raised.has(kind) ? 1 : 0)

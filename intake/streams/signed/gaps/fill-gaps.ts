@@ -1,0 +1,131 @@
+import { addInterval, type IntervalSet } from '../../../../domain/stream/intervals.ts'
+import type { StreamState } from '../../../../domain/stream/stream.ts'
+import { noNumbers, type NumberCounts, type NumberStatus } from '../../number-status.ts'
+import type { GapsDeps, SignedDeps } from '../deps.ts'
+import { fetchMessages, type FetchOutcome } from './fetch-messages.ts'
+import { createFetchRecorder } from './record-fetched.ts'
+import { createRetrySchedule } from './retry-schedule.ts'
+import type { UnderWay } from './under-way.ts'
+
+/** Result of one round, in numbers. absent: no server that could be asked has the message. */
+export interface GapReport extends Readonly<NumberCounts> {
+  readonly absent: number
+  /** When the next round is due, ms since the epoch. Absent: when another number is missing. */
+  readonly nextAt?: number
+}
+
+export const nothingFilled: GapReport = { ...noNumbers, absent: 0 }
+
+/** Batch size. Each batch is recorded together, and a crash repeats at most one. */
+const atOnce = 50
+/** Most numbers of one round. The next one goes on above them. */
+const mostPerRound = 2_000
+/**
+ * Most numbers at each end of a gap. Messages found there shorten it. A source that gives out a number far above the others (its contract is broken or taken over)
+ * makes a gap with more numbers than any server can be asked for, and must not keep the servers busy for ever.
+ */
+const mostOfEnd = 5_000n
+/** Messages of one block come in any order, so a gap may close by itself within this time, ms. */
+export const settleMs = 2_000
+/** A number received from the spy is left to the recorder, and checked again after this time, ms, in case the recorder drops it. */
+const receivedMs = 10_000
+
+const noTransfers: Pick<UnderWay, 'of'> = { of: async () => new Map() }
+
+export function createGapFiller(deps: GapsDeps, auditMs: number) {
+  const { streamClient, freshMs = settleMs, isReceived = () => false } = deps
+  const schedule = createRetrySchedule(auditMs)
+  const record = createFetchRecorder(deps, schedule)
+  /** The last number of an unfinished round. */
+  let above = -1n
+  /** When to check the received numbers that the last round left out. */
+  let receivedAgainAt = Infinity
+
+  /** A new gap may close by itself. A time far from this process's clock is not new. */
+  const isFresh = (since: number) => Math.abs(Date.now() - since) < freshMs
+
+  function* due({ gaps, open }: StreamState): Generator<string> {
+    const opened = new Set(open.map(({ number }) => number))
+    // Neighbours with different states are one stretch: its ends are looked up, and not the numbers between them.
+    const stretches = gaps.filter(({ at }) => !isFresh(at)).reduce<IntervalSet>((all, { from, to }) => addInterval(all, from, to), [])
+    for (const [from, to] of stretches) {
+      for (const number of endsOf(BigInt(from), BigInt(to), above)) {
+        if (!schedule.isDue(number) || opened.has(number)) continue
+        if (isReceived(number)) receivedAgainAt = Date.now() + receivedMs
+        else yield number
+      }
+    }
+  }
+
+  function nextAt({ gaps }: StreamState, isUnfinished: boolean): Pick<GapReport, 'nextAt'> {
+    const freshUntil = gaps.some(({ at }) => isFresh(at)) ? Date.now() + freshMs : Infinity
+    const at = isUnfinished ? Date.now() + 1_000 : Math.min(freshUntil, receivedAgainAt, schedule.nextAt)
+    return Number.isFinite(at) ? { nextAt: at } : {}
+  }
+
+  return {
+    /** Makes all numbers due that were not asked for just now: the spy was away, and may have brought missing messages. */
+    hurry: () => schedule.hurry(),
+    /**
+     * Looks up every due number of the gaps, and records the results batch by batch. Throws what reads throw, and keeps what was recorded.
+     * @param upTo the source's highest number at its finalized state, as last read
+     * @param underWay finds numbers whose transfers run: they are recorded, and not looked up
+     */
+    async fillGaps(state: StreamState, upTo: string | undefined, underWay: Pick<UnderWay, 'of'> = noTransfers): Promise<GapReport> {
+      const counts: Record<NumberStatus | 'absent', number> = { ...noNumbers, absent: 0 }
+      let done = 0
+      schedule.prune(state.gaps)
+      receivedAgainAt = Infinity
+      const numbers = due(state)
+      for (;;) {
+        // A transfer starts before it is recorded: not more than there is room for.
+        const room = Math.min(atOnce, streamClient.view?.room ?? atOnce)
+        const batch = take(numbers, room)
+        if (batch.length > 0) {
+          const outcomes = await findAll(deps, batch, await underWay.of(batch))
+          for (const status of await record(outcomes, upTo, state)) counts[status]++
+          for (const { kind } of outcomes.values()) if (kind === 'absent') counts.absent++
+        }
+        done += batch.length
+        const isLast = room > 0 && batch.length < room
+        if (batch.length > 0) above = isLast ? -1n : BigInt(batch.at(-1) ?? -1)
+        if (isLast || room === 0 || done >= mostPerRound) return { ...counts, ...nextAt(state, room === 0 || done >= mostPerRound) }
+      }
+    },
+  }
+}
+
+/** Running transfers are known, and the other messages are fetched. */
+async function findAll(
+  deps: SignedDeps,
+  numbers: readonly string[],
+  underWay: ReadonlyMap<string, string>,
+): Promise<ReadonlyMap<string, FetchOutcome>> {
+  const fetched = await fetchMessages(
+    deps,
+    numbers.filter((number) => !underWay.has(number)),
+  )
+  const known = numbers.flatMap((number): [string, FetchOutcome][] => {
+    const id = underWay.get(number)
+    return id === undefined ? [] : [[number, { kind: 'started', id, status: 'known' }]]
+  })
+  return new Map([...fetched, ...known])
+}
+
+/** The numbers above `above` at both ends of a gap, ascending. */
+function* endsOf(from: bigint, to: bigint, above: bigint): Generator<string> {
+  const lowEnd = from + mostOfEnd < to ? from + mostOfEnd : to
+  const highStart = to - mostOfEnd > lowEnd ? to - mostOfEnd : lowEnd + 1n
+  for (const [start, end] of [[from, lowEnd] as const, [highStart, to] as const])
+    for (let at = start > above ? start : above + 1n; at <= end; at++) yield String(at)
+}
+
+function take(numbers: Generator<string>, count: number): string[] {
+  const taken: string[] = []
+  while (taken.length < count) {
+    const next = numbers.next()
+    if (next.done) break
+    taken.push(next.value)
+  }
+  return taken
+}

@@ -1,0 +1,99 @@
+import type { Published, SignedSource } from '../../../../bridges/source-port.ts'
+import { toRelayerError } from '../../../../domain/catalogue/errors.ts'
+import { addInterval, type IntervalSet, missingBetween } from '../../../../domain/stream/intervals.ts'
+import { boundedMap } from '../../../../runtime/bounded-map.ts'
+
+export type PublishedLogs = ReturnType<typeof createPublishedLogs>
+
+interface PublishedLogsOptions {
+  readonly source: Pick<SignedSource, 'published' | 'begins'>
+  /** Most blocks of one read. */
+  readonly rangeBlocks: number
+  /** Most reads of one call. If the config has a first block, the next call goes on below. */
+  readonly reads?: number
+}
+
+/** Ranges below the head that are read if the config has no first block. */
+const ranges = 5
+/** Limits of what is kept, about 5 MB. */
+const mostHeights = 50_000
+const mostContents = 2_000
+
+/** Finds numbers in the source's logs. Blocks are read once, from the newest down, and only as far as a number may be. */
+export function createPublishedLogs({ source, rangeBlocks, reads: mostReads = 20 }: PublishedLogsOptions) {
+  const heights = new Map<string, number>()
+  const contents = boundedMap<string, Published>(mostContents)
+  let scanned: IntervalSet = []
+  let range = rangeBlocks
+
+  /** Reads from the newest unread block down, until all numbers are placed or are below all read blocks. */
+  async function place(numbers: readonly string[], finalized: number): Promise<void> {
+    const floor = source.begins.block ?? Math.max(0, finalized - ranges * rangeBlocks + 1)
+    for (let reads = 0; reads < mostReads; reads++) {
+      const unread = missingBetween(scanned, String(floor), String(finalized)).at(-1)
+      const unplaced = numbers.filter((number) => !heights.has(number)).map(BigInt)
+      if (!unread || unplaced.length === 0) return
+      const toBlock = Number(unread[1])
+      if (areAbove(unplaced, toBlock)) return
+      if (!(await readRange(Math.max(Number(unread[0]), toBlock - range + 1), toBlock))) return
+    }
+  }
+
+  /** Whether all numbers lie above this block: numbers rise with the blocks. */
+  function areAbove(numbers: readonly bigint[], block: number): boolean {
+    const above = [...heights].filter(([, height]) => height > block).map(([number]) => BigInt(number))
+    return above.length > 0 && numbers.every((number) => above.some((one) => one < number))
+  }
+
+  /** Reads by most of the nodes, since the result is kept: a number that one node hides would stay hidden. False: they do not agree now. */
+  async function readRange(fromBlock: number, toBlock: number): Promise<boolean> {
+    try {
+      for (const { number, height } of await source.published({ fromBlock, toBlock }, () => false, 'majority')) heights.set(number, height)
+    } catch (error) {
+      const { code } = toRelayerError(error)
+      if (code === 'NODES_DISAGREE') return false
+      if (code !== 'NODE_REFUSED' || fromBlock === toBlock) throw error
+      range = Math.max(1, Math.floor((toBlock - fromBlock + 1) / 2))
+      return true
+    }
+    scanned = addInterval(scanned, String(fromBlock), String(toBlock))
+    range = Math.min(rangeBlocks, range * 2)
+    if (heights.size > mostHeights) {
+      heights.clear()
+      scanned = []
+    }
+    return true
+  }
+
+  return {
+    /** The logs of these numbers in blocks up to `finalized`, as far as they were found. Throws what reads throw. */
+    async of(numbers: readonly string[], finalized: number): Promise<ReadonlyMap<string, Published>> {
+      await place(numbers, finalized)
+      const wanted = new Set(numbers.filter((number) => !contents.has(number)))
+      const places = new Set([...wanted].flatMap((number) => heights.get(number) ?? []))
+      // Concurrently: a single node is asked twice, a block apart.
+      const read = (await Promise.all([...places].map((height) => agreedAt(source, height, wanted)))).flat()
+      const found = new Map(numbers.flatMap((number) => [contents.get(number) ?? []].flat()).map((one) => [one.number, one]))
+      for (const one of read) {
+        if (!one.content) continue
+        contents.set(one.number, one)
+        if (wanted.has(one.number)) found.set(one.number, one)
+      }
+      return found
+    },
+  }
+}
+
+/** Reads by more than half of the nodes, since a number without a transfer is given up for good. Empty if they do not agree. */
+async function agreedAt(
+  source: PublishedLogsOptions['source'],
+  height: number,
+  wanted: ReadonlySet<string>,
+): Promise<readonly Published[]> {
+  try {
+    return await source.published({ fromBlock: height, toBlock: height }, (number) => wanted.has(number), 'agreed')
+  } catch (error) {
+    if (toRelayerError(error).code === 'NODES_DISAGREE') return []
+    throw error
+  }
+}

@@ -1,0 +1,86 @@
+import { knownCode, toRelayerError } from '../../../../domain/catalogue/errors.ts'
+import { gapSize } from '../../../../domain/stream/gaps.ts'
+import type { RequestOf, StreamRequest, StreamState } from '../../../../domain/stream/stream.ts'
+import { problemOf } from '../../../../observability/severity.ts'
+import { type NumberStatus, seenRequests, withStatus } from '../../number-status.ts'
+import type { GapsDeps } from '../deps.ts'
+import { missedBySpy } from '../spy-silence.ts'
+import { type ClassifiedGaps, classifications, classifyGaps } from './classify-gaps.ts'
+import { type BlockedTransfer, unstartedRequests } from './delayed-messages.ts'
+import { type FetchOutcome, foundIn } from './fetch-messages.ts'
+import { createPublishedLogs } from './published-logs.ts'
+import type { RetrySchedule } from './retry-schedule.ts'
+
+type Outcomes = ReadonlyMap<string, FetchOutcome>
+type Absent = Extract<FetchOutcome, { kind: 'absent' }>
+
+/** Records the results of fetching missing numbers, and classifies the absent ones. Returns the statuses that the stream has taken. */
+export function createFetchRecorder(deps: GapsDeps, schedule: RetrySchedule) {
+  const { source, streamClient, logger, delayed = () => undefined, isMissed } = deps
+  const { stream } = source.config
+  const logs = createPublishedLogs(deps)
+
+  /** The source does not answer: the results are recorded without it, and the gaps are classified later. */
+  function unclassified(thrown: unknown): ClassifiedGaps {
+    const error = toRelayerError(thrown)
+    if (!error.retriable) throw error
+    logger.warn('missing numbers cannot be classified now', { stream, ...problemOf(error) })
+    return { ignored: [], delivered: [], classes: new Map() }
+  }
+
+  function logFound(seen: readonly (readonly [string, NumberStatus])[]): void {
+    for (const status of new Set(seen.map(([, each]) => each))) {
+      const numbers = seen.filter(([, each]) => each === status).map(([number]) => number)
+      logger.info('missing numbers are found', { stream, status, numbers: numbers.join(', ') })
+    }
+  }
+
+  function logMissing({ from, to, state, code, chain }: RequestOf<'classified'>, absent: ReadonlyMap<string, Absent>): void {
+    const about = { stream, from, to, count: Number(gapSize({ from, to })) }
+    if (code !== undefined) {
+      logger.warn('messages were received, and their transfers cannot be started now', { code: knownCode(code), ...about, chain })
+      return
+    }
+    const refused = refusalCodes(absent, from, to)
+    logger.warn('numbers are missing', { code: 'NUMBERS_MISSING', ...about, state, refused })
+  }
+
+  return async (outcomes: Outcomes, upTo: string | undefined, state: StreamState): Promise<NumberStatus[]> => {
+    const absent = new Map([...outcomes].flatMap(([number, one]) => (one.kind === 'absent' ? [[number, one] as const] : [])))
+    const blocked = blockedOf(outcomes, delayed)
+    // A blocked message is present: it has its reason already.
+    const unknown = [...absent.keys()].filter((number) => !blocked.has(number))
+    const { ignored, delivered, classes } = await classifyGaps(deps, logs, unknown, upTo).catch(unclassified)
+    const resolved = [...withStatus('ignored', ignored), ...withStatus('delivered', delivered)]
+    const seen = [...foundIn(outcomes), ...resolved]
+    const named = [...classifications(classes, state.gaps), ...unstartedRequests(blocked, state.gaps)]
+    const requests: StreamRequest[] = [...seenRequests(seen, { missedBySpy: missedBySpy(outcomes, isMissed) }), ...named]
+    const response = requests.length > 0 ? await streamClient.apply(requests) : undefined
+    // A full stream records them in the next round, since their transfers run.
+    const isRecorded = response?.answers[0]?.kind === 'done'
+    if (isRecorded) for (const [number] of seen) schedule.forget(number)
+    for (const [number] of resolved) absent.delete(number)
+    for (const [number, { againInMs }] of absent) schedule.later(number, classes.get(number), againInMs)
+    for (const [number, one] of outcomes) if (one.kind === 'unknown') schedule.later(number, undefined, one.againInMs)
+    logFound(seen)
+    for (const one of named) logMissing(one, absent)
+    return isRecorded ? seen.map(([, status]) => status) : []
+  }
+}
+
+/** The messages that were fetched now, or received by this process, and cannot be started. */
+function blockedOf(outcomes: Outcomes, delayed: NonNullable<GapsDeps['delayed']>): ReadonlyMap<string, BlockedTransfer> {
+  const blocked = new Map<string, BlockedTransfer>()
+  for (const [number, one] of outcomes) {
+    if (one.kind !== 'absent' && one.kind !== 'unknown') continue
+    const why = (one.kind === 'unknown' ? one.blocked : undefined) ?? delayed(number)
+    if (why) blocked.set(number, why)
+  }
+  return blocked
+}
+
+/** Codes with which the last copies of these numbers were refused. Undefined: none. */
+function refusalCodes(absent: ReadonlyMap<string, Absent>, from: string, to: string): string | undefined {
+  const some = [...absent].filter(([number]) => BigInt(from) <= BigInt(number) && BigInt(number) <= BigInt(to))
+  return [...new Set(some.flatMap(([, { code }]) => code ?? []))].join(', ') || undefined
+}
