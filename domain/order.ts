@@ -15,7 +15,7 @@ export interface GivenOrder extends Order {
   readonly kind: string
   /** ms since the epoch by the workflow's clock. */
   readonly at: number
-  /** What the order named: a nonce, a number, a window, fees. */
+  /** Values in the order: a nonce, a number, a window, fees. */
   readonly facts?: OrderFacts
   /** Number of repetitions in a row. Absent: once. `at` is the time of the last one. */
   readonly times?: number
@@ -35,7 +35,7 @@ const linesShown = 10
 export const orderLimits = { by: 100, reason: 500 } as const
 
 /**
- * Reads the order of a signal or an update, with `by` and `reason` in the field `order` or beside the other fields.
+ * Reads the order of a signal or an update, with `by` and `reason` in the field `order` or at the top level.
  * People type signals, so anything is accepted: a missing name must not fail a workflow's task.
  * @param via for the reason of an order without a name
  */

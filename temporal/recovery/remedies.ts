@@ -14,7 +14,7 @@ export const remedies = {
   /** A transfer without task, activity and timer. */
   idle: { action: 'reset', why: 'it waited for nothing' },
   unanswered: { action: 'reset', why: 'no process answered its tasks' },
-  unfitting: { action: 'reset', why: 'its history fits nothing that the code does' },
+  unfitting: { action: 'reset', why: 'the code does not match its history' },
   /** A bug. No reset heals it. */
   failing: { action: 'none', why: 'its task fails' },
 } as const

@@ -59,10 +59,10 @@ export function startWorkflowRecovery(options: WorkflowRecoveryOptions): { stop(
     if (await recover(client, run, finding)) {
       metrics.portage_workflows_reset_total.inc({ type })
       const facts = { code: 'WORKFLOW_RESET', workflow, run: runId, reason } as const
-      logger.error('a stuck workflow was reset to its first task; it gets its signals and updates again', facts)
+      logger.error('a stuck workflow was reset to its first task, and gets its signals and updates again', facts)
     } else if (!logged.has(runId)) {
       logged.add(runId)
-      logger.error('the task of a workflow fails again and again: it is stuck', { code: 'WORKFLOW_STUCK', workflow, reason })
+      logger.error('the task of a workflow fails repeatedly: it is stuck', { code: 'WORKFLOW_STUCK', workflow, reason })
     }
   }
   const onError = (error: unknown) => logger.debug('the workflows could not be inspected', { reason: toRelayerError(error).message })

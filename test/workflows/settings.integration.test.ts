@@ -282,7 +282,7 @@ test('known settings stay in force without Temporal, and everything is halted be
   const fresh = await watchSettings({ client, logger: { ...silentLogger(), warn: (message) => early.push(message) } })
   expect(fresh.current().halts).toMatchObject([{ scope: {}, by: 'portage' }])
   expect(watch.current()).toEqual(after)
-  expect(lines).toEqual(['the settings cannot be read; going on with what is known'])
+  expect(lines).toEqual(['the settings cannot be read; using the last known ones'])
   await until(() => early.length > 0, { timeoutMs: 60_000, what: 'the fresh one to say so, too' })
   expect(early).toEqual(['the settings cannot be read; nothing is signed before they are'])
   await Promise.all([watch.stop(), fresh.stop(), ledgers.stop()])

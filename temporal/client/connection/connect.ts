@@ -20,13 +20,13 @@ const connectTimeoutMs = 5_000
 interface ClientOptions {
   readonly codec: PayloadCodec
   readonly streamNames?: StreamNames | undefined
-  /** Absent: the workflows that it starts have the default time-outs. */
+  /** Absent: started workflows have the default time-outs. */
   readonly failover?: FailoverSettings | undefined
   /** Writes the trace of a call into its headers. */
   readonly tracing?: WorkflowClientInterceptor | undefined
 }
 
-/** A client over a connection that somebody else opens and closes. */
+/** A client over a connection that the caller opens and closes. */
 export function createTemporalClient(
   connection: ConnectionLike,
   namespace: string,
@@ -41,8 +41,8 @@ export function createTemporalClient(
 }
 
 /**
- * Runs `use` with a client of a connection of its own, and closes the connection. Throws what `probeTemporal` throws,
- * TEMPORAL_PERMISSION also for a call in `use`, and ENCRYPTION_KEY.
+ * Runs `use` with a client of a new connection, and closes the connection. Throws what `probeTemporal` throws,
+ * ENCRYPTION_KEY, and TEMPORAL_PERMISSION also for a call in `use`.
  */
 export async function withTemporalClient<Result>(
   target: TemporalAccess & { readonly failover?: FailoverSettings },
@@ -63,23 +63,21 @@ export async function withTemporalClient<Result>(
   }
 }
 
-/**
- * Opens a connection, which the caller closes. Throws TEMPORAL_UNAVAILABLE and the codes of what we show the server.
- */
+/** Opens a connection, which the caller closes. Throws TEMPORAL_UNAVAILABLE and the codes of rejected credentials. */
 export async function openConnection(target: TemporalAccess, connectTimeout: number): Promise<Connection> {
   const credentials = readCredentials(target)
-  // gRPC alone would try until its deadline, and then not say what was wrong.
+  // gRPC alone would try until its deadline and not report the reason.
   await checkHandshake(target, credentials, { timeoutMs: connectTimeout, facts: { address: target.address } })
   try {
     return await Connection.connect({ ...connectionOptions(target, credentials), connectTimeout, interceptors: retries() })
   } catch (cause) {
-    // It asks the server for what it can do, which is answered to everybody whose key is accepted.
+    // The call reads the server's capabilities, which every accepted key may read.
     if (refusalCode(cause) && credentials.apiKey !== undefined) throw keyRefused(credentials.apiKey, { address: target.address }, cause)
     throw await connectionError(target, credentials, cause)
   }
 }
 
-/** A server that answers. Its methods throw what the server says. */
+/** A server that answers. Its methods throw the server's errors. */
 export type ServerInfo = Awaited<ReturnType<typeof connectServerInfo>>
 
 /** Connects to a server. Throws what `withTemporalClient` throws. */
@@ -88,9 +86,9 @@ export async function connectServerInfo(target: TemporalAccess, connectTimeoutMs
   const connection = await openConnection(target, connectTimeoutMs)
   const { workflowService, operatorService } = connection
   return {
-    /** Undefined: the server does not say. */
+    /** Undefined: the server does not report it. */
     version: async () => (await workflowService.getSystemInfo({})).serverVersion ?? undefined,
-    /** How long closed workflows are kept, hours; undefined: there is no such namespace. */
+    /** How long the namespace keeps closed workflows, hours. Undefined: there is no such namespace. */
     async retentionHours() {
       try {
         const { config } = await workflowService.describeNamespace({ namespace })
@@ -101,8 +99,8 @@ export async function connectServerInfo(target: TemporalAccess, connectTimeoutMs
       }
     },
     /**
-     * The search attributes of Portage that the namespace does not have, by name; undefined: the server does not let us
-     * ask, as Temporal Cloud.
+     * Names of Portage's search attributes that the namespace lacks. Undefined: the server refuses the call, as
+     * Temporal Cloud does.
      */
     async missingSearchAttributes() {
       const listed = await operatorService.listSearchAttributes({ namespace }).catch((error: unknown) => {

@@ -2,31 +2,31 @@ import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto'
 import { RelayerError } from '../../../domain/catalogue/errors.ts'
 import type { CredentialSource, TemporalAccess, TlsSettings } from '../../../domain/temporal-access.ts'
 
-/** What we show a Temporal server, read and checked. */
+/** The client's credentials, read and checked. */
 export interface TemporalCredentials {
   readonly tls?: {
     readonly serverName?: string | undefined
     readonly ca?: Buffer
-    /** Ours, with its key. */
+    /** The client's certificate and key. */
     readonly pair?: { readonly certificate: Buffer; readonly key: Buffer }
   }
   readonly apiKey?: string
 }
 
 /**
- * Reads what the target names. Throws TEMPORAL_CREDENTIALS: a file cannot be read, is no PEM, has expired, or key and
- * certificate are no pair.
+ * Reads the credentials of a target. Throws TEMPORAL_CREDENTIALS: a file is unreadable, is no PEM, has expired, or key
+ * and certificate do not match.
  */
 export function readCredentials({ tls, apiKey }: TemporalAccess): TemporalCredentials {
   return { ...(tls && { tls: readTls(tls) }), ...(apiKey && { apiKey: readApiKey(apiKey) }) }
 }
 
-/** What every connection of Temporal's SDK is made with, of workers as of clients. */
+/** Options of every connection of Temporal's SDK, for workers and clients. */
 export function connectionOptions({ address, headers }: TemporalAccess, { tls, apiKey }: TemporalCredentials) {
   const { serverName, ca, pair } = tls ?? {}
   return {
     address,
-    // Not left out: with an API key alone the SDK would take it for wanted.
+    // Explicit, since the SDK turns TLS on for an API key.
     tls: tls
       ? {
           ...(serverName !== undefined && { serverNameOverride: serverName }),
@@ -39,7 +39,7 @@ export function connectionOptions({ address, headers }: TemporalAccess, { tls, a
   }
 }
 
-/** When an API key that is a JWT says that it ends, ms since 1970. Undefined: it does not say, or is no JWT. */
+/** When a JWT API key expires, ms since the epoch. Undefined: it has no expiry, or is no JWT. */
 export function apiKeyExpiry(apiKey: string): number | undefined {
   try {
     const claims = JSON.parse(Buffer.from(apiKey.split('.')[1] ?? '', 'base64url').toString('utf8')) as { exp?: unknown } | null
@@ -66,7 +66,7 @@ function readPair(certificate: CredentialSource | undefined, key: CredentialSour
   try {
     privateKey = createPrivateKey(keyText)
   } catch {
-    // The cause is left out: nothing of a key may be told.
+    // The cause is left out, since it may quote the key.
     throw unusable('our private key is not an unencrypted PEM private key', key)
   }
   if (!parsed.checkPrivateKey(privateKey)) throw unusable('our private key is not that of our certificate', key)

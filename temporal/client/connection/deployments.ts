@@ -2,37 +2,37 @@ import { RelayerError } from '../../../domain/catalogue/errors.ts'
 import { type TemporalClient, within } from './client.ts'
 import { fromTemporal } from './errors.ts'
 
-/** A version of the code that workers run. */
+/** A version of the workers' code. */
 export interface DeploymentVersion {
   readonly deploymentName: string
   readonly buildId: string
 }
 
 /**
- * inactive: its workers poll, and get nothing. current: gets everything new. ramping: gets a part of it. draining: gets
- * only transfers that began with it. drained: none of these is open.
+ * `inactive`: its workers poll and get nothing. `current`: gets everything new. `ramping`: gets a part of it.
+ * `draining`: gets only transfers that began with it. `drained`: has no open transfer.
  */
 export type VersionStatus = 'unknown' | 'inactive' | 'current' | 'ramping' | 'draining' | 'drained'
 
 export interface DeploymentStatus {
   readonly deploymentName: string
-  /** Gets what is new and not ramping; undefined: workers without a version do. */
+  /** Gets new work that is not ramping. Undefined: workers without a version get it. */
   readonly current?: string
-  /** Gets so many percent of it. */
+  /** Gets this percentage of new work. */
   readonly ramping?: { readonly buildId: string; readonly percent: number }
   /** Newest first. */
   readonly versions: readonly { readonly buildId: string; readonly status: VersionStatus; readonly createdAt: string }[]
 }
 
-/** The order of WorkerDeploymentVersionStatus in Temporal's API. */
+/** In the sequence of WorkerDeploymentVersionStatus in Temporal's API. */
 const statuses: readonly VersionStatus[] = ['unknown', 'inactive', 'current', 'ramping', 'draining', 'drained']
 const answerMs = 10_000
 /** gRPC: INVALID_ARGUMENT, NOT_FOUND, FAILED_PRECONDITION. */
 const refusedCodes = [3, 5, 9]
 
 /**
- * The versions of a deployment and what each gets; without versions: no worker of it has polled yet. Throws
- * TEMPORAL_UNAVAILABLE, and as `fromTemporal`.
+ * The versions of a deployment. No versions: no worker of it has polled yet. Throws TEMPORAL_UNAVAILABLE, and as
+ * `fromTemporal`.
  */
 export async function describeDeployment(client: TemporalClient, deploymentName: string): Promise<DeploymentStatus> {
   const { namespace } = client.options
@@ -60,7 +60,7 @@ export async function describeDeployment(client: TemporalClient, deploymentName:
   }
 }
 
-/** What one version gets. Throws what the Temporal client throws. */
+/** The status of one version. Throws what the Temporal client throws. */
 export async function versionStatus(client: TemporalClient, version: DeploymentVersion): Promise<VersionStatus> {
   const { namespace } = client.options
   const ask = () => client.workflowService.describeWorkerDeploymentVersion({ namespace, deploymentVersion: version })
@@ -68,24 +68,24 @@ export async function versionStatus(client: TemporalClient, version: DeploymentV
     const { workerDeploymentVersionInfo } = await within(client, answerMs, ask)
     return statuses[workerDeploymentVersionInfo?.status ?? 0] ?? 'unknown'
   } catch (error) {
-    // The server makes it when the first worker polls.
+    // The server makes a version when its first worker polls.
     if (codeOf(error) === 5) return 'unknown'
     throw error
   }
 }
 
 export interface Promotion extends DeploymentVersion {
-  /** Only so many percent of what is new; undefined: all, and what can move moves at its next task. */
+  /** Percentage of new work. Undefined: all of it, and what can move does so at its next task. */
   readonly percent?: number | undefined
-  /** Also where no worker of this version polls a queue that the current one serves. */
+  /** Promote even if no worker of this version polls a queue that the current one serves. */
   readonly ignoreMissingQueues?: boolean | undefined
-  /** Whose order it is. */
+  /** Author of the order. */
   readonly by: string
 }
 
 /**
- * Has a version get what is new. Safe to repeat. Throws INPUT_INVALID for what the server refuses (no worker of the
- * version has polled, a queue has none), and as `fromTemporal`.
+ * Gives a version new work. Safe to repeat. Throws INPUT_INVALID if the server refuses (no worker of the version has
+ * polled, a queue has none), and as `fromTemporal`.
  */
 export async function promoteVersion(client: TemporalClient, promotion: Promotion): Promise<void> {
   const { deploymentName, buildId, percent, ignoreMissingQueues = false, by } = promotion

@@ -12,15 +12,13 @@ import { redactText } from '../../../observability/redact.ts'
 import { malformedUpdate, runIsFull } from '../../contracts/names.ts'
 
 /**
- * The server answers, no worker does. gRPC: CANCELLED and DEADLINE_EXCEEDED (our deadline), FAILED_PRECONDITION (no
+ * The server answers, and no worker does. gRPC: CANCELLED and DEADLINE_EXCEEDED (our deadline), FAILED_PRECONDITION (no
  * worker polls the queue).
  */
 const withoutWorkerCodes = [1, 4, 9]
-/**
- * gRPC: INVALID_ARGUMENT; UNKNOWN and INTERNAL, which a server on SQL answers to a page token that is none of its own.
- */
+/** gRPC: INVALID_ARGUMENT; also UNKNOWN and INTERNAL, the answers of a server on SQL to an invalid page token. */
 const unreadableCodes = [2, 3, 13]
-/** gRPC: NOT_FOUND, the answer of describeNamespace for a namespace that does not exist. */
+/** gRPC: NOT_FOUND, the answer of describeNamespace without such a namespace. */
 const notFoundCode = 5
 /** gRPC: UNAVAILABLE. */
 const unavailableCodes = [14]
@@ -32,37 +30,36 @@ const refusals: ReadonlyMap<number, ErrorCode> = new Map([
 ])
 
 /**
- * The error of gRPC that the SDK's client has wrapped. Calls past the SDK's methods (`workflowService`) throw it as it
- * is; that of a native connection then is taken for the client's wrapping, which has the same name. It has its text in
- * its message, and no details.
+ * The gRPC error in an error of the SDK's client. Calls outside the SDK's methods (`workflowService`) throw it
+ * unwrapped. That of a native connection has the name of the client's wrapper, its text in the message, and no details.
  */
 function serverWord(error: unknown): unknown {
   return error instanceof ServiceError && !isGrpcServiceError(error) ? error.cause : error
 }
 
-/** The code of a call that the server refuses because of who we are; undefined if it does not. */
+/** The code for rejected credentials. Undefined for any other error. */
 export function refusalCode(error: unknown): ErrorCode | undefined {
   const cause = serverWord(error)
   return isGrpcServiceError(cause) ? refusals.get(cause.code) : undefined
 }
 
-/** No workflow of this id takes signals and updates: it was never started, has ended, or Temporal was wiped. */
+/** No workflow with this id takes signals and updates: it was never started, has ended, or Temporal was wiped. */
 export function isGone(error: unknown): boolean {
   return error instanceof WorkflowNotFoundError
 }
 
-/** The server refuses or cannot be reached. False where the server answers and no worker of the queue does. */
+/** The server refuses the call or cannot be reached. False where only the worker does not answer. */
 export function isUnavailable(error: unknown): boolean {
   const cause = serverWord(error)
   return isGrpcServiceError(cause) && !withoutWorkerCodes.includes(cause.code)
 }
 
-/** The id is taken, by a run that goes on or, where the reuse policy asks for it, by one that has ended. */
+/** The id is taken by an open run or, depending on the reuse policy, by a closed one. */
 export function isAlreadyStarted(error: unknown): boolean {
   return error instanceof WorkflowExecutionAlreadyStartedError
 }
 
-/** Starts a workflow. False: its id is taken. Throws what the Temporal client throws. */
+/** Starts a workflow. False: the id is taken. Throws what the Temporal client throws. */
 export async function startUnlessTaken(start: () => Promise<unknown>): Promise<boolean> {
   try {
     await start()
@@ -73,7 +70,7 @@ export async function startUnlessTaken(start: () => Promise<unknown>): Promise<b
   }
 }
 
-/** A worker answers and does not answer this query: it cannot replay the workflow, or the workflow has ended. */
+/** A worker answers, and cannot answer this query: it cannot replay the workflow, or the workflow has ended. */
 export function isQueryRefused(error: unknown): boolean {
   return error instanceof QueryRejectedError || error instanceof QueryNotRegisteredError
 }
@@ -83,45 +80,39 @@ export function isNamespaceMissing(error: unknown): boolean {
   return error instanceof NamespaceNotFoundError || isMissing(error)
 }
 
-/**
- * The server says so of any call, also where its `not found` could be of a workflow. Calls past the methods of the SDK
- * have no class for it.
- */
+/** Like `isNamespaceMissing`, for calls whose `not found` may mean a workflow. The text of the error decides. */
 function namesMissingNamespace(error: unknown): boolean {
   if (error instanceof NamespaceNotFoundError) return true
   const cause = serverWord(error)
   return isMissing(cause) && /^Namespace \S+ is not found/.test(isGrpcServiceError(cause) ? cause.details || cause.message : '')
 }
 
-/** The server could not read what the call asks for: a visibility query, or the token of a page. */
+/** The server could not read a visibility query or the token of a page. */
 export function isRefusedArgument(error: unknown): boolean {
   const cause = serverWord(error)
   return isGrpcServiceError(cause) && unreadableCodes.includes(cause.code)
 }
 
-/** The same as `isGone`, of calls past the methods of the SDK. */
+/** Like `isGone`, for calls outside the SDK's methods. */
 export function isMissing(error: unknown): boolean {
   return (error as { code?: unknown } | undefined)?.code === notFoundCode
 }
 
-/** The server is away or refuses us, whatever workflow was asked. False: another workflow may answer. */
+/** The server is away or rejects the credentials, so every call fails. False: another workflow may answer. */
 export function isForAll(error: unknown): boolean {
   const cause = error instanceof RelayerError ? error.cause : error
   const inner = serverWord(cause)
   return refusalCode(cause) !== undefined || (isGrpcServiceError(inner) && unavailableCodes.includes(inner.code))
 }
 
-/**
- * The server said it, or did not answer. False: what stands in the history of a workflow, or the answer of its worker,
- * cannot be read.
- */
+/** The error comes from the server. False: the history of a workflow, or the answer of its worker, is unreadable. */
 export function isOfServer(error: unknown): boolean {
   return isGone(error) || isNamespaceMissing(error) || error instanceof ServiceError || isGrpcServiceError(error)
 }
 
 /**
- * `malformed`: the same request is refused again. `full`: this run ends, the next one takes the update. Undefined: it
- * is no refusal of an update.
+ * `malformed`: a repetition is refused too. `full`: the run ends, and the next one takes the update. Undefined: not a
+ * refused update.
  */
 export function updateRefusal(error: unknown): { kind: 'malformed' | 'full'; detail: string } | undefined {
   const cause = error instanceof WorkflowUpdateFailedError ? error.cause : undefined
@@ -130,22 +121,22 @@ export function updateRefusal(error: unknown): { kind: 'malformed' | 'full'; det
   return cause.type === runIsFull ? { kind: 'full', detail: cause.message } : undefined
 }
 
-/** The message of an error, without what the SDK adds to that of gRPC, and without secrets. */
+/** The message of an error without the SDK's additions, redacted. */
 export function detailOf(error: unknown): string {
   const cause = serverWord(error)
   return redactText(isGrpcServiceError(cause) ? cause.details || cause.message : error instanceof Error ? error.message : String(error))
 }
 
-/** Of a workflow that does not exist, and of everything else but a server that refuses or does not answer. */
+/** Codes for a missing workflow (`gone`) and for a missing worker (`unserved`). */
 export interface TemporalErrorCodes {
   readonly gone?: ErrorCode
   readonly unserved?: ErrorCode
 }
 
 /**
- * What the Temporal client threw, as a RelayerError where it has a code: one of `codes`, TEMPORAL_NAMESPACE,
+ * Converts an error of the Temporal client to a RelayerError: with one of `codes`, TEMPORAL_NAMESPACE,
  * TEMPORAL_PERMISSION, TEMPORAL_API_KEY_REFUSED or TEMPORAL_UNAVAILABLE. Without the code `unserved` a missing worker
- * is TEMPORAL_UNAVAILABLE too, and everything else comes back as it is.
+ * is TEMPORAL_UNAVAILABLE. Any other error is returned as it is.
  */
 export function fromTemporal(error: unknown, codes: TemporalErrorCodes, facts: Facts = {}): unknown {
   if (error instanceof RelayerError) return error
@@ -158,14 +149,14 @@ export function fromTemporal(error: unknown, codes: TemporalErrorCodes, facts: F
   return code ? new RelayerError(code, { detail: detailOf(error), facts, cause: error }) : error
 }
 
-/** For `catch`: throws what `fromTemporal` makes of the error. */
+/** For `catch`: throws the result of `fromTemporal`. */
 export function rethrowAs(codes: TemporalErrorCodes, facts?: Facts): (error: unknown) => never {
   return (error) => {
     throw fromTemporal(error, codes, facts)
   }
 }
 
-/** For `catch`: this value if the workflow is gone; every other error is thrown on. */
+/** For `catch`: returns a value if the workflow is gone, and throws any other error. */
 export function ifGone<Value>(value: Value): (error: unknown) => Value {
   return (error) => {
     if (isGone(error)) return value

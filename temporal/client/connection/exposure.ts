@@ -1,7 +1,7 @@
 import { catalogue } from '../../../domain/catalogue/catalogue.ts'
 import type { TemporalAccess } from '../../../domain/temporal-access.ts'
 
-/** What is open about the way to Temporal, and what to do. */
+/** A weakness of the connection to Temporal, and its remedy. */
 export interface Exposure {
   readonly code: 'TEMPORAL_OPEN' | 'PAYLOADS_PLAIN'
   readonly what: string
@@ -9,13 +9,13 @@ export interface Exposure {
 }
 
 /**
- * What somebody can read who has Temporal's database, a copy of it, or its network; undefined: nothing, or nobody but
- * this machine has it.
+ * Warns of plain payloads, which anyone with Temporal's database, a copy of it, or its network can read. Undefined:
+ * they are encrypted, or stay on this machine.
  */
 export function payloadExposure({ address, encryption }: TemporalAccess): Exposure | undefined {
   if (encryption || /^(127\.|localhost:|\[::1\])/.test(address)) return undefined
   return {
-    what: `payloads are not encrypted: who keeps ${address}, its database or a copy of it reads every transfer, and every order with its name and reason`,
+    what: `payloads are not encrypted: anyone with access to ${address}, its database or a copy can read every transfer and every order`,
     code: 'PAYLOADS_PLAIN',
     remedy: catalogue.PAYLOADS_PLAIN.remedy,
   }
@@ -23,19 +23,16 @@ export function payloadExposure({ address, encryption }: TemporalAccess): Exposu
 
 const isOpen = { code: 'TEMPORAL_OPEN', remedy: catalogue.TEMPORAL_OPEN.remedy } as const
 
-/**
- * What somebody can do because of how Temporal is reached: nothing (undefined), read along, or everything that
- * Portage's orders can.
- */
+/** Warns of a connection that others can read or use. Undefined: it is protected. */
 export function connectionExposure({ address, tls, apiKey, headers }: TemporalAccess): Exposure | undefined {
   const named = apiKey !== undefined || headers !== undefined
   if (!tls && named) {
-    return { what: `the API key goes to ${address} in plain text: who sees the network can use it`, ...isOpen }
+    return { what: `the API key goes to ${address} in plain text: anyone on the network can use it`, ...isOpen }
   }
   if (tls && (named || tls.certificate)) return undefined
   const plain = tls ? '' : ' in plain text and'
   return {
-    what: `Temporal is reached${plain} without a client certificate or API key; whoever reaches ${address} can read all transfers, and pause, cancel and order in anybody's name`,
+    what: `Temporal is reached${plain} without a client certificate or API key; anyone who reaches ${address} can read all transfers, and give orders under any name`,
     ...isOpen,
   }
 }

@@ -16,15 +16,15 @@ export interface HandshakeOptions {
 }
 
 /**
- * What a client of HTTP/2 begins with: its preface and an empty SETTINGS frame (RFC 9113 section 3.4). The server
- * answers with its own SETTINGS.
+ * Start of an HTTP/2 client: the preface and an empty SETTINGS frame (RFC 9113 section 3.4). The server answers with
+ * its own SETTINGS.
  */
 const preface = Buffer.concat([Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'), Buffer.from([0, 0, 0, 4, 0, 0, 0, 0, 0])])
 const settingsFrame = 4
 
 /**
- * Opens a connection as gRPC does, waits for the server's first frame, and closes it: the SDK's connections do not tell
- * why one was not made. Throws TEMPORAL_UNAVAILABLE, TEMPORAL_TLS, TEMPORAL_NO_TLS, TEMPORAL_UNTRUSTED,
+ * Opens a connection as gRPC does, waits for the server's first frame, and closes it. The SDK's connections do not
+ * report why they failed. Throws TEMPORAL_UNAVAILABLE, TEMPORAL_TLS, TEMPORAL_NO_TLS, TEMPORAL_UNTRUSTED,
  * TEMPORAL_CERTIFICATE_REFUSED.
  */
 export async function checkHandshake(
@@ -38,7 +38,7 @@ export async function checkHandshake(
     stage.handshakeDone = true
     socket.write(preface)
   })
-  // Not by idleness: a server that sends a byte now and then is no answer either.
+  // An idle time-out would not end on a server that sends a byte now and then.
   const timer = setTimeout(() => socket.destroy(new Error(`no answer within ${timeoutMs} ms`)), timeoutMs)
   socket.once('end', () => socket.destroy(Object.assign(new Error('the server ended the connection'), { code: 'ECONNRESET' })))
   try {
@@ -50,7 +50,7 @@ export async function checkHandshake(
   } finally {
     clearTimeout(timer)
     socket.removeAllListeners()
-    // A server may still end what we have left.
+    // The server may still reset the connection.
     socket.on('error', () => {})
     socket.destroy()
   }
@@ -60,7 +60,7 @@ function open(address: string, { tls }: TemporalCredentials): Socket {
   const at = hostAndPort(address)
   if (!tls) return connectTcp(at)
   const { serverName, ca, pair } = tls
-  // A name is sent only where it is one (RFC 6066); an address is checked all the same.
+  // Only a name is sent (RFC 6066). An address is checked all the same.
   const servername = serverName ?? (isIP(at.host) ? '' : at.host)
   return connectTls({ ...at, servername, ALPNProtocols: ['h2'], ...(ca && { ca }), ...(pair && { cert: pair.certificate, key: pair.key }) })
 }
@@ -75,14 +75,14 @@ function plain(message: string): string {
   return /:SSL routines:[^:]*:([^:]+)/.exec(message)?.[1] ?? message.trim()
 }
 
-/** Codes of OpenSSL and Node by which we refuse the server's certificate. */
+/** Codes of OpenSSL and Node for a server certificate that the client rejects. */
 const untrusted = /^(UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_|CERT_|INVALID_CA|HOSTNAME_MISMATCH|ERR_TLS_CERT_ALTNAME_INVALID)/
-/** The alerts by which a server refuses ours (RFC 8446 section 6.2). */
+/** Alerts of a server that rejects the client's certificate (RFC 8446 section 6.2). */
 const refusesOurs = /alert (certificate|bad certificate|unsupported certificate|unknown ca|access denied)|certificate required/i
 
 /**
- * @param handshakeDone for us: in TLS 1.3 a server looks at our certificate after that, and some end the connection
- * before their alert is read
+ * @param handshakeDone on the client's side. In TLS 1.3 a server checks the client's certificate after that, and may
+ * close before its alert is read
  */
 function tlsErrorCode(error: unknown, handshakeDone: boolean): ErrorCode | undefined {
   const { code = '', message } = error as NodeJS.ErrnoException
@@ -93,16 +93,16 @@ function tlsErrorCode(error: unknown, handshakeDone: boolean): ErrorCode | undef
   return handshakeDone && (code === 'ECONNRESET' || code === 'EPIPE') ? 'TEMPORAL_CERTIFICATE_REFUSED' : undefined
 }
 
-/** A server that speaks TLS ends a plain connection without an error that HTTP/2 could pass on. */
+/** A TLS server closes a plain connection without an error that HTTP/2 could report. */
 async function speaksTls(address: string): Promise<boolean> {
-  // The certificate itself is not checked, only that the server offers one.
+  // Only checks that the server offers a certificate.
   const socket = connectTls({ ...hostAndPort(address), rejectUnauthorized: false, timeout: tlsTimeoutMs })
   socket.once('timeout', () => socket.destroy(new Error('no handshake')))
   try {
     await once(socket, 'secureConnect')
     return true
   } catch (error) {
-    // A server that asks for our certificate, or accepts none of our ciphers, sends a TLS alert.
+    // A server that wants a certificate, or accepts no cipher of ours, sends a TLS alert.
     return error instanceof Error && /\balert\b/i.test(error.message)
   } finally {
     socket.destroy()

@@ -12,7 +12,7 @@ export interface NamespaceSetupOptions {
   readonly timeoutMs?: number
 }
 
-/** What the server has after the set-up, and what the set-up made. */
+/** State of the namespace after the set-up. `made`: by the set-up. */
 export interface NamespaceSetup {
   readonly namespace: { readonly name: string; readonly made: boolean; readonly retentionHours: number }
   readonly searchAttributes: {

@@ -6,21 +6,21 @@ import {
 } from '@temporalio/common/lib/internal-non-workflow/index.js'
 import type { TemporalClient } from './client.ts'
 
-// What is read and written past the methods of the SDK, which go through the codec by themselves.
+// For calls outside the SDK's methods, which do not use the codec.
 
 type Failure = Parameters<typeof decodeOptionalFailureToOptionalError>[1]
 
-/** The first value of a workflow's payloads. Throws what the codec and the SDK's converter throw. */
+/** Decodes the first payload of a workflow. Throws what the codec and the SDK's converter throw. */
 export function decodeFirst<Value>(client: TemporalClient, workflowId: string, payloads: readonly Payload[]): Promise<Value> {
   return decodeFromPayloadsAtIndex<Value>(client.options.loadedDataConverter, 0, [...payloads], contextOf(client, workflowId))
 }
 
-/** Arguments for workflows that the server itself finds: bound to none of them. */
+/** Encodes arguments for workflows that the server selects, bound to none of them. */
 export async function encodeForMany(client: TemporalClient, ...values: readonly unknown[]): Promise<Payload[]> {
   return (await encodeToPayloads(client.options.loadedDataConverter, ...values)) ?? []
 }
 
-/** The message of a failure in the history of a workflow; what stands there in clear, if it cannot be decrypted. */
+/** The message of a failure in a history. Its plain part, if it cannot be decrypted. */
 export async function failureMessage(client: TemporalClient, workflowId: string, failure: Failure): Promise<string> {
   const decoded = decodeOptionalFailureToOptionalError(client.options.loadedDataConverter, failure, contextOf(client, workflowId))
   const error = await decoded.catch(() => undefined)

@@ -7,26 +7,23 @@ import { detailOf, isNamespaceMissing, refusalCode } from './errors.ts'
 import { checkHandshake } from './handshake.ts'
 import { retries } from './retries.ts'
 
-/** Longest wait for each of the steps of a probe, ms. */
+/** Longest wait for each step of a probe, ms. */
 const answerTimeoutMs = 5_000
-/**
- * No workflow has this id: a signal to it changes nothing, and is answered by `permission denied` or by `not found`.
- */
+/** No workflow has this id. A signal to it changes nothing, and shows whether writing is permitted. */
 const noWorkflow = 'portage-permission-check'
 
 export interface ProbeOptions {
   readonly stopping?: AbortSignal | undefined
   readonly timeoutMs?: number
-  /** Asks also whether we may write there, which workers and orders need. */
+  /** Also check the permission to write, which workers and orders need. */
   readonly writes?: boolean
 }
 
 /**
- * Checks that a Temporal server answers at the address, that it and we accept each other, and that it has the namespace
- * and lets us use it. Throws TEMPORAL_UNAVAILABLE, TEMPORAL_TLS, TEMPORAL_NO_TLS, TEMPORAL_UNTRUSTED,
- * TEMPORAL_CERTIFICATE_REFUSED, TEMPORAL_CREDENTIALS, TEMPORAL_API_KEY_REFUSED, TEMPORAL_PERMISSION,
- * TEMPORAL_NAMESPACE. All of them are retriable: a server may still be starting, a file may still be written, a
- * permission or a namespace may be given after it.
+ * Checks that a Temporal server answers, that both sides accept each other, and that the namespace exists and may be
+ * used. Throws TEMPORAL_UNAVAILABLE, TEMPORAL_TLS, TEMPORAL_NO_TLS, TEMPORAL_UNTRUSTED, TEMPORAL_CERTIFICATE_REFUSED,
+ * TEMPORAL_CREDENTIALS, TEMPORAL_API_KEY_REFUSED, TEMPORAL_PERMISSION, TEMPORAL_NAMESPACE. All are retriable, since the
+ * server, a file, a permission or the namespace may come later.
  */
 export async function probeTemporal(
   target: TemporalAccess,
@@ -35,13 +32,13 @@ export async function probeTemporal(
   const { address, namespace } = target
   const facts = { address, namespace }
   const credentials = readCredentials(target)
-  // gRPC alone would try until its deadline, and then not say what was wrong.
+  // gRPC alone would try until its deadline and not report the reason.
   await checkHandshake(target, credentials, { stopping, timeoutMs, facts })
   const connection = Connection.lazy({ ...connectionOptions(target, credentials), connectTimeout: timeoutMs, interceptors: retries() })
   const { workflowService } = connection
   const ask = async (what: () => Promise<unknown>) => connection.withDeadline(Date.now() + timeoutMs, what)
   try {
-    // The server answers this one to everybody whose key it accepts.
+    // The server answers this call for every accepted key.
     await ask(() => workflowService.getSystemInfo({})).catch(refuseKey(credentials, facts))
     await ask(() => workflowService.describeNamespace({ namespace }))
     if (writes) await ask(() => mayWrite(connection, namespace))
@@ -54,7 +51,7 @@ export async function probeTemporal(
   }
 }
 
-/** Whether the server lets us write in the namespace; throws what it says if it does not. */
+/** Throws the server's error if it does not let the client write. */
 async function mayWrite({ workflowService }: Connection, namespace: string): Promise<void> {
   await workflowService
     .signalWorkflowExecution({ namespace, workflowExecution: { workflowId: noWorkflow }, signalName: noWorkflow })
@@ -63,7 +60,7 @@ async function mayWrite({ workflowService }: Connection, namespace: string): Pro
     })
 }
 
-/** For `catch` after a call that needs no permission: what is refused there is the key. */
+/** For `catch` after a call that needs no permission, so that a refusal concerns the key. */
 function refuseKey(credentials: TemporalCredentials, facts: Facts) {
   return (error: unknown): never => {
     if (!refusalCode(error) || credentials.apiKey === undefined) throw error
@@ -71,22 +68,20 @@ function refuseKey(credentials: TemporalCredentials, facts: Facts) {
   }
 }
 
-/** The error of an API key that the server does not accept. */
+/** The error of a rejected API key. */
 export function keyRefused(apiKey: string, facts: Facts, cause: unknown): RelayerError {
   const expiry = apiKeyExpiry(apiKey)
   const detail = expiry !== undefined && expiry < Date.now() ? `it expired at ${new Date(expiry).toISOString()}` : undefined
   return new RelayerError('TEMPORAL_API_KEY_REFUSED', { ...(detail && { detail }), facts, cause })
 }
 
-/** Checks that the server answers for the namespace of the client. Throws what the Temporal client throws. */
+/** Checks that the server answers for the client's namespace. Throws what the Temporal client throws. */
 export async function checkNamespace(client: TemporalClient, timeoutMs: number): Promise<void> {
   const { namespace } = client.options
   await within(client, timeoutMs, () => client.workflowService.describeNamespace({ namespace }))
 }
 
-/**
- * The error of a connection that was not made, or of its first call: what is wrong, as precisely as a greeting tells.
- */
+/** The error of a connection, or of its first call, as precise as a handshake can make it. */
 export async function connectionError(
   target: TemporalAccess,
   credentials: TemporalCredentials,

@@ -4,13 +4,12 @@ type Interceptor = NonNullable<ConnectionOptions['interceptors']>[number]
 type Call = ReturnType<Interceptor>
 type Status = Parameters<NonNullable<NonNullable<Parameters<Call['start']>[1]>['onReceiveStatus']>>[0]
 
-/** gRPC's CANCELLED: it is not tried again. */
+/** gRPC's CANCELLED, which is not retried. */
 const cancelled = 1
 
 /**
- * The SDK tries calls again by a timer. One whose connection was closed meanwhile, because nobody waits for its answer
- * any more, would throw in that timer, past everybody: the process would end. It ends as cancelled. A first try throws
- * to its caller, as without this.
+ * gRPC interceptors. The SDK retries calls by a timer. A retry on a closed connection would throw in that timer and end
+ * the process, so it is cancelled instead. A first try throws to its caller.
  */
 export function retries(): Interceptor[] {
   const tried = new WeakSet<object>()
@@ -37,6 +36,6 @@ function endedCall(): Call {
     sendMessage() {},
     halfClose() {},
   }
-  // A retry uses no more of it.
+  // A retry uses no other method.
   return call as Call
 }

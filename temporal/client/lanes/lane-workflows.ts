@@ -11,7 +11,7 @@ const queryTimeoutMs = 5_000
 export interface LaneWorkflow<Status> {
   /** Workflow id. */
   readonly id: string
-  /** Temporal's word for its state: RUNNING, FAILED, TERMINATED… */
+  /** Temporal's status: RUNNING, FAILED, TERMINATED and so on. */
   readonly execution: string
   /** ISO 8601. */
   readonly startedAt: string
@@ -20,10 +20,7 @@ export interface LaneWorkflow<Status> {
   readonly status: Status | undefined
 }
 
-/**
- * Those that run and `closed` of those that have ended, newest first, each with its status. Throws
- * TEMPORAL_UNAVAILABLE.
- */
+/** The running workflows and `closed` ended ones with their status, newest first. Throws TEMPORAL_UNAVAILABLE. */
 export function listLaneWorkflows<Status>(
   client: TemporalClient,
   lane: LaneId,
@@ -36,7 +33,7 @@ export function listLaneWorkflows<Status>(
   const read = async ({ workflowId: id, runId, status: execution, startTime, memo }: WorkflowExecutionInfo) => {
     const handle = client.workflow.getHandle(id, runId)
     const ask = () => (execution.name === 'COMPLETED' ? (handle.result() as Promise<Status>) : handle.query(statusQuery))
-    // One that does not answer must not hide the others.
+    // One workflow that does not answer must not hide the others.
     const status = await within(client, queryTimeoutMs, ask).catch(() => undefined)
     return { id, execution: execution.name, startedAt: startTime.toISOString(), memo, status }
   }

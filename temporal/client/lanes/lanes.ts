@@ -28,9 +28,8 @@ const queryTimeoutMs = 5_000
 const orderTimeoutMs = 10_000
 
 /**
- * One update of a lane's ledger. A ledger comes into being only here: with `start`, its first update starts it. Throws
- * what the Temporal client throws: `isGone` if it is not there and is not to be started. Every other error means "ask
- * again".
+ * Sends an update to a lane's ledger. Only this function starts a ledger, with `start`. Throws what the Temporal client
+ * throws: `isGone` if there is no ledger and no `start`. Every other error means "try again".
  */
 export function applyToLane(
   client: TemporalClient,
@@ -52,12 +51,12 @@ export async function queryLane(client: TemporalClient, lane: LaneId): Promise<L
   return unpaged(await queryPagedLane(client, lane))
 }
 
-/** The same for what looks at no single entry: where many wait for finality, most are in pages. */
+/** Like `queryLane` with entries in pages, for callers that need no single entry. */
 export function queryPagedLane(client: TemporalClient, lane: LaneId): Promise<LaneState> {
   return queryOrWake(client, laneWorkflowId(lane), laneStatusQuery)
 }
 
-/** The state within a few seconds, for people. Throws LANE_NOT_FOUND, LANE_UNREACHABLE, TEMPORAL_UNAVAILABLE. */
+/** The state of a ledger for people, within seconds. Throws LANE_NOT_FOUND, LANE_UNREACHABLE, TEMPORAL_UNAVAILABLE. */
 export function readLane(client: TemporalClient, lane: LaneId): Promise<LaneState> {
   return within(client, queryTimeoutMs, () => queryLane(client, lane)).catch((error: unknown) => {
     if (!isGone(error)) throw fromTemporal(error, { unserved: 'LANE_UNREACHABLE' }, { lane })
@@ -66,18 +65,18 @@ export function readLane(client: TemporalClient, lane: LaneId): Promise<LaneStat
   })
 }
 
-/** The lanes whose ledgers run. Throws TEMPORAL_UNAVAILABLE. */
+/** The lanes with a running ledger. Throws TEMPORAL_UNAVAILABLE. */
 export async function runningLanes(client: TemporalClient): Promise<Set<LaneId>> {
   const prefix = laneWorkflowId('')
-  // One of the type `lane` under another id is no ledger.
+  // A run of this type under another id is no ledger.
   const isWanted = ({ workflowId }: WorkflowExecutionInfo) => workflowId.startsWith(prefix)
   const runs = await listWorkflows(client, `WorkflowType = 'lane' AND ${running}`, { isWanted }).catch(rethrowAs({}))
   return new Set(runs.map(({ workflowId }) => workflowId.slice(prefix.length)))
 }
 
 /**
- * The lanes that a filter names: one, or those of an address among the configured ones and those whose ledgers run.
- * Undefined: it names none. Throws TEMPORAL_UNAVAILABLE.
+ * The lanes of a filter: one lane, or all configured and running lanes of an address. Undefined: no filter. Throws
+ * TEMPORAL_UNAVAILABLE.
  * @param filter.sender lower case
  */
 export async function lanesOfFilter(
@@ -91,12 +90,10 @@ export async function lanesOfFilter(
   return known.filter((one) => laneAddress(one) === sender)
 }
 
-/** An order to a lane by a signal: it is kept even when no worker serves the ledger at the moment. */
+/** An order to a lane as a signal, which Temporal keeps while no worker serves the ledger. */
 export type LaneMode = 'pause' | 'resume' | 'drain' | 'forbid' | 'activate'
 
-/**
- * Sends the signal of a mode to a lane. Throws INPUT_INVALID (no name or reason), LANE_NOT_FOUND, TEMPORAL_UNAVAILABLE.
- */
+/** Signals a mode to a lane. Throws INPUT_INVALID (no name or reason), LANE_NOT_FOUND, TEMPORAL_UNAVAILABLE. */
 export async function setLaneMode(client: TemporalClient, lane: LaneId, mode: LaneMode, order: Order): Promise<void> {
   const handle = client.workflow.getHandle(laneWorkflowId(lane))
   await handle.signal(modeSignals[mode], { order: checkedOrder(order) }).catch(rethrowAs({ gone: 'LANE_NOT_FOUND' }, { lane }))
@@ -110,13 +107,10 @@ const modeSignals = {
   activate: activateSignal,
 } as const
 
-/** What an operator orders of a ledger by an update, which has an answer. */
+/** An order to a ledger as an update, which has an answer. */
 export type LedgerOrder = Extract<Ask, { kind: OperatorAsk['kind'] | 'fill' }>
 
-/**
- * Gives a ledger an order. Throws INPUT_INVALID with what the ledger says against it, LANE_NOT_FOUND,
- * TEMPORAL_UNAVAILABLE.
- */
+/** Gives a ledger an order. Throws INPUT_INVALID with the ledger's reason, LANE_NOT_FOUND, TEMPORAL_UNAVAILABLE. */
 export async function orderOfLane(client: TemporalClient, lane: LaneId, ask: LedgerOrder, order: Order): Promise<LaneView> {
   const requests = [{ ...ask, order: checkedOrder(order), id: 'operator' }]
   const applied = within(client, orderTimeoutMs, () => applyToLane(client, lane, { requests }))

@@ -24,7 +24,7 @@ const recordMs = 10_000
 /** Longest wait for a worker's answer, ms. */
 const queryMs = 5_000
 
-/** An operator's transaction with a lane's key. */
+/** An operator transaction of a lane. */
 export type OperatorTransactionRow = Omit<LaneWorkflow<OperatorTransactionStatus>, 'memo'>
 
 /**

@@ -4,20 +4,17 @@ import type { TemporalClient } from '../connection/client.ts'
 import { readSettings } from './settings.ts'
 import { problemOf } from '../../../observability/severity.ts'
 
-/** Between two reads of the settings, ms: each is one query of a few kilobytes. */
+/** Interval of reads, ms. A read is one query of a few kilobytes. */
 const everyMs = 2_000
-/** The same before they were read for the first time, ms. */
+/** Interval before the first successful read, ms. */
 const firstEveryMs = 200
-/**
- * Longest wait of the first read, ms: no worker may serve the workflow yet, and this process may be the one that will.
- */
+/** Time-out of the first read, ms. No worker may serve the workflow yet, and this process may become that worker. */
 const firstTimeoutMs = 1_000
-/** A failure to read them is not logged before this time, ms: it ends by itself with the worker of that workflow. */
+/** Failures before this time are not logged, ms. They end once a worker serves the workflow. */
 const quietMs = 10_000
 
 /**
- * The settings as a process knows them: about two seconds old at most while Temporal answers, the last known ones while
- * it does not.
+ * The settings in a process: at most about two seconds old while Temporal answers, and the last known ones otherwise.
  */
 export type SettingsWatch = Awaited<ReturnType<typeof watchSettings>>
 
@@ -26,12 +23,12 @@ const unread: Settings = {
   halts: [{ scope: {}, reason: 'this process has not read the settings yet', by: 'portage', at: 0 }],
 }
 
-/** Whether these are the settings of a process that has not read any yet. */
+/** Whether a process has not read its settings yet. */
 export function isUnread(settings: Settings): boolean {
   return settings === unread
 }
 
-/** Reads the settings once, and then repeatedly until it is stopped. Never throws. */
+/** Reads the settings now, and repeatedly until `stop`. Never throws. */
 export async function watchSettings({ client, logger }: { client: TemporalClient; logger: Logger }) {
   const startedAt = Date.now()
   let known: Settings | undefined
@@ -52,7 +49,7 @@ export async function watchSettings({ client, logger }: { client: TemporalClient
     warned = false
     if (known && next.version === known.version) return
     if (known && next.version < known.version)
-      logger.warn('the settings are older than before, or gone: Temporal was wiped or restored', {
+      logger.warn('the settings are older than before, or missing: Temporal was wiped or restored', {
         code: 'SETTINGS_OLDER',
         had: known.version,
         version: next.version,
@@ -68,7 +65,7 @@ export async function watchSettings({ client, logger }: { client: TemporalClient
     } catch (error) {
       const isEarly = !known && Date.now() - startedAt < quietMs
       if (!warned && !stopped && !isEarly)
-        logger.warn(`the settings cannot be read; ${known ? 'going on with what is known' : 'nothing is signed before they are'}`, {
+        logger.warn(`the settings cannot be read; ${known ? 'using the last known ones' : 'nothing is signed until they are read'}`, {
           ...(known && { version: known.version }),
           ...problemOf(error),
         })
@@ -78,17 +75,14 @@ export async function watchSettings({ client, logger }: { client: TemporalClient
   }
   await read(firstTimeoutMs)
   return {
-    /** Until they were read, everything is halted, so that nothing is signed that an operator may have halted. */
+    /** Before the first read everything is halted, so that nothing is signed against an operator's halt. */
     current: (): Settings => known ?? unread,
-    /** False: nothing was read yet, and everything counts as halted. */
+    /** False before the first read. */
     isRead: () => known !== undefined,
-    /**
-     * Takes settings that were handed to Temporal just now, and that no worker may serve yet: they are in force in this
-     * process at once.
-     */
+    /** Applies settings in this process at once that were just given to Temporal, and that no worker may serve yet. */
     learn: (settings: Settings) => take(settings),
     /**
-     * Calls the listener after every change, and at once if they were read already. An error of a listener does not
+     * Calls the listener after every change, and at once if the settings were read. An error of a listener does not
      * stop the others.
      */
     subscribe(listener: (settings: Settings) => void): () => void {

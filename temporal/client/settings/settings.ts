@@ -18,7 +18,7 @@ const queryTimeoutMs = 5_000
 const codes = { unserved: 'SETTINGS_UNREACHABLE' } as const
 
 /**
- * The settings as they are now; without the workflow, none. Throws SETTINGS_UNREACHABLE (no worker answers),
+ * The present settings; without the workflow, none. Throws SETTINGS_UNREACHABLE (no worker answers),
  * TEMPORAL_UNAVAILABLE.
  */
 export async function readSettings(client: TemporalClient, timeoutMs = queryTimeoutMs): Promise<Settings> {
@@ -27,8 +27,8 @@ export async function readSettings(client: TemporalClient, timeoutMs = queryTime
 }
 
 /**
- * Starts the workflow with these settings, if Temporal has none: it was wiped. Needs no worker. False: it is there.
- * Throws TEMPORAL_UNAVAILABLE, and as `fromTemporal`.
+ * Starts the workflow with these settings, after a wipe of Temporal. Needs no worker. False: it exists. Throws
+ * TEMPORAL_UNAVAILABLE, and as `fromTemporal`.
  */
 export async function restoreSettings(client: TemporalClient, settings: Settings): Promise<boolean> {
   const start = () =>
@@ -36,21 +36,21 @@ export async function restoreSettings(client: TemporalClient, settings: Settings
       workflowId: settingsWorkflowId,
       taskQueue: ledgerQueue,
       workflowIdConflictPolicy: 'FAIL',
-      // One that was terminated still knows its settings, and the next change begins with them.
+      // A terminated run keeps its settings, and the next change begins with them.
       workflowIdReusePolicy: 'REJECT_DUPLICATE',
       args: [{ settings } satisfies SettingsInput],
-      staticSummary: 'what operators changed while everything runs',
+      staticSummary: 'changes of operators, on top of the config',
     })
   return startUnlessTaken(() => within(client, queryTimeoutMs, start)).catch(rethrowAs(codes))
 }
 
 /**
- * Applies all orders of a request, or none, and wakes the transfers that they may let go on. Starts the workflow if it
- * is not there. Safe to repeat. Resolves with the settings before and after. Throws INPUT_INVALID with the path of the
- * field, SETTINGS_UNREACHABLE, TEMPORAL_UNAVAILABLE.
+ * Applies all orders of a request, or none, and wakes the transfers that may go on. Starts the workflow if needed. Safe
+ * to repeat. Resolves with the settings before and after. Throws INPUT_INVALID with the path of the field,
+ * SETTINGS_UNREACHABLE, TEMPORAL_UNAVAILABLE.
  */
 export async function changeSettings(client: TemporalClient, known: KnownNames, request: SettingsRequest) {
-  // A terminated run still answers queries: the next run begins with what it knew, so that its halts stay.
+  // A terminated run still answers queries. The next run begins with its settings, so that its halts stay.
   const before = await readSettings(client)
   assertWellFormed(request)
   assertKnownNames(request.orders, known, before)
@@ -59,14 +59,14 @@ export async function changeSettings(client: TemporalClient, known: KnownNames, 
     workflowType: 'settings',
     workflowId: settingsWorkflowId,
     begin: (): SettingsInput => (before.version > 0 ? { settings: before } : {}),
-    summary: 'what operators changed while everything runs',
+    summary: 'changes of operators, on top of the config',
   }
   const after = await sendOrder(client, () => updateOrStart(client, changeSettingsUpdate, [orders], target), codes)
   if (after.version > before.version) await wakeAfterOrders(client, request.orders)
   return { before, after }
 }
 
-/** The workflow refuses the same requests; refused here, they do not start it. */
+/** The workflow refuses the same requests. Refused here, they do not start it. */
 function assertWellFormed(request: SettingsRequest): void {
   try {
     assertSettingsOrders(request)
@@ -76,12 +76,11 @@ function assertWellFormed(request: SettingsRequest): void {
 }
 
 /**
- * Wakes the transfers that these orders may let go on, by one batch operation of the server. Only a help: their own
- * waits end within a minute (a halt), or grow to half an hour (a ceiling). Never throws.
+ * Wakes the transfers that may go on after these orders, by one batch operation of the server. Without it they would go
+ * on within a minute (a halt) or half an hour (a ceiling). Never throws.
  */
 async function wakeAfterOrders(client: TemporalClient, orders: readonly SettingsOrder[]): Promise<void> {
-  // The list lags: a transfer that was parked meanwhile waits for an operator, and `gate` tells it that this signal is
-  // not from one.
+  // The list lags, and a transfer may be parked by now. `gate` marks a signal that must not wake a parked transfer.
   const payloads = await encodeForMany(client, { gate: true })
   for (const visibilityQuery of new Set(orders.flatMap(waitingTransfersOf))) {
     await client.workflowService
@@ -96,7 +95,7 @@ async function wakeAfterOrders(client: TemporalClient, orders: readonly Settings
   }
 }
 
-/** The visibility query of the transfers that the order may let go on. */
+/** The visibility query of the transfers that may go on after the order. */
 function waitingTransfersOf(order: SettingsOrder): string[] {
   const waiting = { TransferState: 'waiting' }
   if (order.kind === 'setFees') {

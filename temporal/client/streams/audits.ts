@@ -7,7 +7,7 @@ import { chainQueue, searchAttributes } from '../../contracts/names.ts'
 import { listWorkflows, newestFirst, type TemporalClient, within } from '../connection/client.ts'
 import { rethrowAs } from '../connection/errors.ts'
 
-/** An audit as the server knows it; without its report while it runs, and when it failed. */
+/** An audit. It has a report once it has completed. */
 export interface AuditRow {
   readonly chain: ChainName
   readonly workflowId: string
@@ -17,20 +17,18 @@ export interface AuditRow {
   readonly report?: AuditReport
 }
 
-/** Who has ordered an audit, and why if he said so; its run keeps both, in its memo and its summary. */
+/** Author of an audit, and the reason if one was given. The run keeps both in memo and summary. */
 type AuditOrder = Pick<Order, 'by'> & Partial<Pick<Order, 'reason'>>
 
-/** An audit waits for a block or two, and for nodes that are down; longer than this is for `audit show`. */
+/** An audit waits for blocks, and for nodes that are down. After this time, ms, use `audit show`. */
 const runTimeoutMs = 120_000
 const serverTimeoutMs = 10_000
-/**
- * A schedule catches up no further than this, ms: what was missed while Temporal was down, the next audit sees as well.
- */
+/** A schedule catches up no further than this, ms. The next audit covers missed periods. */
 const catchupWindowMs = 60_000
 
 /**
- * Creates the schedule of a chain's audits, or brings it to these values, unless `onlyIfMissing`. A pause stays. Throws
- * what the Temporal client throws.
+ * Creates the schedule of a chain's audits, or updates it unless `onlyIfMissing`. A pause stays. Throws what the
+ * Temporal client throws.
  */
 export async function setAuditSchedule(
   client: TemporalClient,
@@ -60,13 +58,13 @@ export async function setAuditSchedule(
   }
 }
 
-/** Runs an audit now, beside those of the schedule, and waits for its end. Throws TEMPORAL_UNAVAILABLE. */
+/** Runs an audit now, in addition to those of the schedule, and waits for its end. Throws TEMPORAL_UNAVAILABLE. */
 export function runAudit(client: TemporalClient, input: AuditInput, order: AuditOrder): Promise<AuditReport> {
   const run = async () => (await startByHand(client, input, order)).result()
   return within(client, runTimeoutMs, run).catch(rethrowAs({}, { chain: input.chain }))
 }
 
-/** Starts one, unless one by hand runs, and resolves with the id of its workflow. Throws TEMPORAL_UNAVAILABLE. */
+/** Starts an ordered audit, unless one runs, and resolves with its workflow id. Throws TEMPORAL_UNAVAILABLE. */
 export async function startAudit(client: TemporalClient, input: AuditInput, order: AuditOrder): Promise<string> {
   const handle = await within(client, serverTimeoutMs, () => startByHand(client, input, order)).catch(rethrowAs({}, { chain: input.chain }))
   return handle.workflowId

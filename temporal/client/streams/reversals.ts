@@ -4,9 +4,9 @@ import type { TemporalClient } from '../connection/client.ts'
 import { ifGone, startUnlessTaken } from '../connection/errors.ts'
 
 /**
- * Records that the delivery of a transfer is gone, before it is started again: who was told of the delivery is told of
- * this. The same delivery is recorded once. Nothing for a transfer whose run did not end as delivered. Needs no worker.
- * Throws what the Temporal client throws.
+ * Records that the delivery of a transfer is gone, so that receivers of the delivery are notified. Call it before the
+ * transfer is started again. A delivery is recorded once. Does nothing for a run that did not end as delivered. Needs
+ * no worker. Throws what the Temporal client throws.
  * @param runId of the run that delivered; absent: the latest
  */
 export async function recordReversal(client: TemporalClient, transfer: string, runId?: string): Promise<void> {

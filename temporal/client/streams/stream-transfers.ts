@@ -11,19 +11,19 @@ export interface StreamOfTransfers {
   readonly sourceChain: ChainName
   /** Absent: to all chains. */
   readonly targetChain?: ChainName | undefined
-  /** 64 lower-case hex digits. Absent: of all. */
+  /** 64 lower-case hex digits. Absent: all. */
   readonly emitter?: string | undefined
   /**
-   * Wormhole's number of the chain of the emitter. Its transfers are found by that, too: the config may have called
-   * their source otherwise when they started.
+   * Number of the emitter's chain in Wormhole. Finds transfers too whose source had another name in the config when
+   * they started.
    */
   readonly emitterChain?: number | undefined
 }
 
-/** A transfer as the visibility store has it, which lags by a second or so. */
+/** A transfer of the visibility store, which lags by about a second. */
 export interface ListedTransfer {
   readonly number: string
-  /** Workflow id, and its latest run. */
+  /** Workflow id and latest run. */
   readonly id: string
   readonly runId: string
   /** `undone`: closed without an outcome. */
@@ -34,27 +34,27 @@ export interface ListedTransfer {
 const parked = `(${running} AND ${searchAttributes.TransferState.name} = 'parked')`
 const ended = (since: number) => `ExecutionStatus = 'Completed' AND CloseTime >= '${new Date(since).toISOString()}'`
 
-/** All that run. Throws what the Temporal client throws. */
+/** All running transfers. Throws what the Temporal client throws. */
 export function runningTransfers(client: TemporalClient, of: StreamOfTransfers): Promise<ListedTransfer[]> {
   return list(client, of, running)
 }
 
-/** Those that wait, of runs that began before then (ms since the epoch). Throws what the Temporal client throws. */
+/** Waiting transfers whose run began before then (ms since the epoch). Throws what the Temporal client throws. */
 export function longWaiting(client: TemporalClient, of: StreamOfTransfers, startedBefore: number): Promise<ListedTransfer[]> {
   const waits = `${searchAttributes.TransferState.name} = 'waiting' AND StartTime <= '${new Date(startedBefore).toISOString()}'`
   return list(client, of, `(${running} AND ${waits})`)
 }
 
-/** Some of those that are parked. */
+/** A page of parked transfers. */
 export interface ParkedPage {
   readonly listed: readonly ListedTransfer[]
-  /** The next page is of those that began before then, ms since the epoch; absent: there is none. */
+  /** The next page has runs that began before then, ms since the epoch. Absent: this is the last page. */
   readonly before?: number
 }
 
 /**
- * So many of those that are parked, the newest run first, which is the order of the visibility store; of runs that
- * began before then (ms since the epoch; absent: of all). Throws what the Temporal client throws.
+ * A page of at most `most` parked transfers, the newest run first, as the visibility store sorts them.
+ * @param before only runs that began before then, ms since the epoch
  */
 export async function parkedPage(client: TemporalClient, of: StreamOfTransfers, most: number, before?: number): Promise<ParkedPage> {
   const older = before === undefined ? '' : ` AND StartTime < '${new Date(before).toISOString()}'`
@@ -62,22 +62,22 @@ export async function parkedPage(client: TemporalClient, of: StreamOfTransfers, 
   const oldest = runs.at(-1)?.startTime.getTime()
   const listed = listedOf(of, runs)
   if (runs.length < most || oldest === undefined) return { listed }
-  // The store knows times more exactly than to a millisecond: those of the last one are read again.
+  // The store's times are finer than a millisecond, so runs of the last one are read again.
   return { listed, before: Math.min(oldest + 1, (before ?? Infinity) - 1) }
 }
 
-/** Those that ended undelivered since then (ms since the epoch). Throws what the Temporal client throws. */
+/** Transfers that ended undelivered since then (ms since the epoch). Throws what the Temporal client throws. */
 export function undeliveredSince(client: TemporalClient, of: StreamOfTransfers, since: number): Promise<ListedTransfer[]> {
   return list(client, of, `(${ended(since)} AND ${searchAttributes.TransferState.name} IN ('rejected', 'declined', 'cancelled'))`)
 }
 
-/** All that ended since then (ms since the epoch), delivered ones too. Throws what the Temporal client throws. */
+/** Transfers that ended since then (ms since the epoch), delivered or not. Throws what the Temporal client throws. */
 export function endedSince(client: TemporalClient, of: StreamOfTransfers, since: number): Promise<ListedTransfer[]> {
   return list(client, of, `(${ended(since)})`)
 }
 
 /**
- * The status of one transfer: the result of a closed one, the query of a running one. Throws what the Temporal client
+ * The status of one transfer: the result of a closed run, the query of a running one. Throws what the Temporal client
  * throws.
  */
 export async function statusOf(
@@ -90,12 +90,12 @@ export async function statusOf(
   return timeoutMs === undefined ? ask() : within(client, timeoutMs, ask)
 }
 
-/** Whether this is the transfer of this very message: another message may claim its number. */
+/** Whether this is the transfer of this message. Another message may claim its number. */
 export function isOf({ id }: Pick<ListedTransfer, 'id'>, { digest }: Pick<Transfer, 'digest'>): boolean {
   return id.endsWith(`:${digest.slice(2, 18)}`)
 }
 
-/** By their numbers, in the order of the list: strangers may have started others under a number. */
+/** By number, in the sequence of the list. Strangers may have started further runs under a number. */
 export function byNumber(listed: readonly ListedTransfer[]): ReadonlyMap<string, readonly ListedTransfer[]> {
   const runs = new Map<string, ListedTransfer[]>()
   for (const one of listed) {
@@ -121,8 +121,8 @@ function queryOf(
 }
 
 /**
- * Whoever reaches Temporal chooses the ids and search attributes of his runs: what no transfer of the stream can have
- * is left out.
+ * Anyone who reaches Temporal chooses ids and search attributes of runs, so runs that cannot be of the stream are left
+ * out.
  */
 function listedOf(of: StreamOfTransfers, runs: Awaited<ReturnType<typeof listWorkflows>>): ListedTransfer[] {
   return runs.flatMap(({ workflowId: id, runId, status, typedSearchAttributes }) => {
@@ -135,8 +135,8 @@ function listedOf(of: StreamOfTransfers, runs: Awaited<ReturnType<typeof listWor
 }
 
 /**
- * The number in the id of a transfer of this stream (`transferId`: bridge:sourceId:emitter:sequence:digest16);
- * undefined: it is the id of none.
+ * The number in the id of a transfer of this stream (`transferId`: bridge:sourceId:emitter:sequence:digest16).
+ * Undefined: another id.
  */
 function numberIn(id: string, { bridge, emitter }: StreamOfTransfers): string | undefined {
   const [ofBridge, sourceId, ofEmitter, number, digest = '', ...rest] = id.split(':')

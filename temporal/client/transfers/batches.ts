@@ -18,7 +18,7 @@ import { queryLane, readLane } from '../lanes/lanes.ts'
 import { unreadableCode } from '../visibility/memos.ts'
 import { queryOrWake } from '../calls/query-or-wake.ts'
 
-/** A batch that holds a nonce which is not final, by its workflow's id. */
+/** A batch with a nonce that is not final. `id`: of its workflow. */
 export interface BatchEntry {
   readonly id: string
   readonly nonce: number
@@ -41,19 +41,19 @@ export function queryBatch(client: TemporalClient, id: string): Promise<BatchSta
   return queryOrWake(client, id, batchStatusQuery)
 }
 
-/** Signals that every member was free: it may be signed from now on. Throws what the Temporal client throws. */
+/** Signals that all members were free, so the call may be signed. Throws what the Temporal client throws. */
 export function signalBatchCleared(client: TemporalClient, id: string): Promise<void> {
   return client.workflow.getHandle(id).signal(batchClearedSignal)
 }
 
-/** Tells a batch what became of its nonce. Throws what the Temporal client throws. */
+/** Signals to a batch how its nonce ended. Throws what the Temporal client throws. */
 export function signalBatchOver(client: TemporalClient, id: string, end: BatchEnd): Promise<void> {
   return client.workflow.getHandle(id).signal(batchOverSignal, end)
 }
 
 /**
- * The batches whose nonces the ledger of a lane has, lowest first. Throws what the Temporal client throws: `isGone` if
- * there is no ledger.
+ * The batches with nonces in a lane's ledger, the lowest first. Throws what the Temporal client throws: `isGone`
+ * without a ledger.
  */
 export async function batchEntries(client: TemporalClient, lane: LaneId): Promise<BatchEntry[]> {
   const { entries } = await queryLane(client, lane)
@@ -63,9 +63,8 @@ export async function batchEntries(client: TemporalClient, lane: LaneId): Promis
 }
 
 /**
- * The members of a batch as its memo has them; empty if the server knows no such batch. Throws what the Temporal client
- * throws, and what the codec throws if they cannot be read: to take them for none would end a transfer that the batch
- * may deliver.
+ * The members of a batch, from its memo. Empty if there is no such batch. Throws what the Temporal client throws, and
+ * what the codec throws for an unreadable memo: with no members, a transfer could end that the batch may deliver.
  */
 export async function batchMembers(client: TemporalClient, id: string): Promise<readonly string[]> {
   const description = await client.workflow.getHandle(id).describe().catch(ifGone(undefined))
@@ -79,15 +78,15 @@ function membersOf(memo: Readonly<Record<string, unknown>> | undefined): readonl
   return Array.isArray(members) ? members.map(String) : []
 }
 
-/** Whether an intent is among the members of a memo. */
+/** Whether a memo lists an intent. */
 export function isMember(members: readonly string[], intentId: string): boolean {
   return members.includes(tombstone(intentId))
 }
 
 /**
- * The nonce of the batch that may deliver an intent; undefined: none can. To be asked after the intent is withdrawn: a
- * batch is signed only after its nonce is in the ledger and its members were seen to be free, so that one of the two
- * finds the other. Throws what the Temporal client throws.
+ * The nonce of the batch that may deliver an intent. Undefined: none can. Ask after the intent is withdrawn: a batch is
+ * signed only once its nonce is in the ledger and its members were free, so one of the two finds the other. Throws what
+ * the Temporal client throws.
  */
 export async function nonceOfBatchWith(client: TemporalClient, lane: LaneId, intentId: string): Promise<number | undefined> {
   for (const { id, nonce } of await batchEntries(client, lane)) {
@@ -96,16 +95,15 @@ export async function nonceOfBatchWith(client: TemporalClient, lane: LaneId, int
   return undefined
 }
 
-/** A batch whose nonce is not final, and the workflows that intents of its members are of. */
+/** A batch with a nonce that is not final, and the workflows of its members. */
 export interface CarriedWorkflows {
   readonly nonce: number
   readonly workflows: ReadonlySet<string>
 }
 
 /**
- * What the batches of a lane carry whose nonces are not final. Throws what the Temporal client throws.
- * @param known the workflows of each batch, as asked before: its members never change. It is kept to the present
- * batches of the lane
+ * The batches of a lane with nonces that are not final. Throws what the Temporal client throws.
+ * @param known cache of the members of each batch, which never change. Batches that are gone are removed
  */
 export async function carriedByBatches(
   client: TemporalClient,
@@ -130,28 +128,25 @@ async function workflowsIn(client: TemporalClient, batch: string): Promise<Reado
   return status && new Set(status.members.map(workflowOf))
 }
 
-/** A call that delivers many transfers, as its workflow and the ledger of its lane know it. */
+/** A batch, as its workflow and the lane's ledger know it. */
 export interface BatchRow {
   /** Workflow id. */
   readonly batch: string
   /** ISO 8601. */
   readonly startedAt: string
   readonly members: number
-  /** `underway`, or how it ended; `no answer`, or Temporal's word for its workflow, where its status is not known. */
+  /** `underway` or how it ended. `no answer`, or Temporal's status, if the workflow does not answer. */
   readonly state: string
   readonly nonce: number | undefined
   readonly txHash: string | undefined
   readonly detail: string | undefined
-  /** Intents of its transfers: their ids, and the round. Undefined where the workflow does not answer. */
+  /** Intents of its transfers. Undefined if the workflow does not answer. */
   readonly transfers: readonly string[] | undefined
 }
 
-/**
- * The batches of a lane, newest first: those that run, and `closed` of those that have ended. Throws
- * TEMPORAL_UNAVAILABLE.
- */
+/** The batches of a lane, newest first: all that run, and `closed` that have ended. Throws TEMPORAL_UNAVAILABLE. */
 export async function listBatches(client: TemporalClient, lane: LaneId, closed: number): Promise<BatchRow[]> {
-  // A lane without a ledger, or whose ledger does not answer, must not hide its batches.
+  // A ledger that is missing or does not answer must not hide the batches.
   const entries = await readLane(client, lane).then(
     (state) => Object.values(state.entries),
     () => [],

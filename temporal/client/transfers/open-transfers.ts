@@ -5,14 +5,14 @@ import { listWorkflows, type TemporalClient } from '../connection/client.ts'
 import type { RunId } from '../visibility/runs.ts'
 import { running, transfersWith } from './transfer-queries.ts'
 
-/** A transfer that is not done, as the visibility store has it, which lags by a second or so. */
+/** An open transfer of the visibility store, which lags by about a second. */
 export interface OpenTransfer extends RunId {
-  /** `admitting` before its first task, too. */
+  /** Also `admitting` before the first task. */
   readonly state: TransferState
   readonly bridge: string
   readonly sourceChain: string
   readonly targetChain: string
-  /** Chosen last. */
+  /** The lane of the last broadcast. */
   readonly lane?: string
   /** Why it waits or is parked; absent while it goes on. */
   readonly code?: string
@@ -23,20 +23,16 @@ export interface OpenTransfer extends RunId {
 /** Transfers of one kind, the newest first. */
 export interface OpenTransfers {
   readonly listed: readonly OpenTransfer[]
-  /** How many there are in all. */
+  /** How many there are. */
   readonly total: number
 }
 
-/**
- * parked: out of automatic tries. waiting: for something that passes. moving: in a step. declined: ended by our policy,
- * not long ago.
- */
+/** `parked`: waits for a person. `waiting`: for a gate. `moving`: in a step. `declined`: refused by policy lately. */
 export type OpenKind = 'parked' | 'waiting' | 'moving' | 'declined'
 
 /**
- * At most so many of the transfers of this kind, and how many there are: one query, and one more where there are more.
- * `before`, of those that move: runs that began before then; `since`, of the declined: that ended since then (ms since
- * the epoch). Throws what the Temporal client throws.
+ * At most `most` transfers of this kind, and how many there are. `before`: moving transfers whose run began before
+ * then. `since`: declined transfers that ended since then (ms since the epoch). Throws what the Temporal client throws.
  */
 export async function openTransfers(
   client: TemporalClient,
@@ -55,7 +51,7 @@ export async function openTransfers(
   return { listed: runs.map(toOpen), total }
 }
 
-/** Whoever reaches Temporal chooses the search attributes of his runs: these are texts of a stranger. */
+/** Anyone who reaches Temporal chooses the search attributes of runs, so these texts are a stranger's. */
 function toOpen({ workflowId, runId, startTime, typedSearchAttributes }: WorkflowExecutionInfo): OpenTransfer {
   const value = (name: keyof typeof searchAttributes) => typedSearchAttributes.get(searchAttributes[name])
   const lane = value('Lane')

@@ -5,10 +5,10 @@ import { ifGone, rethrowAs } from '../connection/errors.ts'
 import { listPage } from '../visibility/memos.ts'
 import { quoted, transfersWith } from './transfer-queries.ts'
 
-/** Where a message comes from: what the id of its transfer begins with. */
+/** Origin of a message: the start of its transfer's id. */
 export interface MessagePlace {
   readonly bridge: string
-  /** The source as the id names it. */
+  /** The source as in the id. */
   readonly sourceId: string
   /** 64 lower-case hex digits. */
   readonly emitter: string
@@ -16,19 +16,15 @@ export interface MessagePlace {
   readonly sequence: string
 }
 
-/** What the caller knows beside Temporal; everything is optional, and finds more. */
+/** Further knowledge of the caller. All is optional, and finds more. */
 export interface KnownPlaces {
   /**
-   * The names by which ids may have a source chain (its name, or its number in a protocol), by either of them. Absent:
-   * only the one that is given.
+   * The names that ids may use for a source chain: its name, and its number in a protocol. Absent: only the given one.
    */
   readonly sourceIds?: ((chain: string) => readonly string[]) | undefined
-  /**
-   * The messages that this transaction of a source chain has sent (lower case, with 0x). Absent, or empty: none is
-   * known.
-   */
+  /** The messages that a transaction of a source chain sent (lower case, with 0x). Absent, or empty: none is known. */
   readonly placesOf?: ((txHash: string) => Promise<readonly MessagePlace[]>) | undefined
-  /** What is no whole id is looked for through it: it bounds how many look at a time. Absent: nothing does. */
+  /** Searches run through it, to limit them. A whole id needs no search. Absent: no limit. */
   readonly gate?: (<Answer>(read: () => Promise<Answer>) => Promise<Answer>) | undefined
 }
 
@@ -45,24 +41,24 @@ const pageSize = 1_000
 const sharedMs = 2_000
 /** Most lists in memory, one per query. */
 const mostLists = 4
-/** Candidates that an error names. */
+/** Most candidates in an error. */
 const mostNamed = 10
-/** Shorter parts of a digest would match anything. */
+/** Fewer digits of a digest would match anything. */
 const leastDigits = 4
 
 const hash = /^(0x)?[0-9a-f]{64}$/i
 const numbered = /^(.+)[:/](.+)[:/]([0-9]{1,20})$/
 
 /**
- * The id of the transfer that a text names: a whole id; its beginning; its last part, or the beginning of that (the
- * digest's first 16 digits); `sequence:digest`; the hash of its transaction on the target chain or (with
+ * The id of the transfer that a text names: a whole id; its beginning; its last part (the first 16 digits of the
+ * digest) or the beginning of that; `sequence:digest`; the hash of its transaction on the target chain or (with
  * `known.placesOf`) on the source; its digest; `chain/emitter/sequence`, where the chain is a name or a number and the
  * emitter an address or 64 digits; `source:target:nonce`; `chain/sequence`. Throws TRANSFER_NOT_FOUND,
  * TRANSFER_AMBIGUOUS with the candidates, TEMPORAL_UNAVAILABLE, and what the gate throws.
  */
 export async function resolveTransfer(client: TemporalClient, text: string, known: KnownPlaces = {}): Promise<string> {
   const given = text.trim()
-  // What no id has is not asked for: it may be anything, and would be shown.
+  // No id has other characters. Such a text may be anything, and an error would show it.
   if (given === '' || given.length > longestText || !/^[\w.:/-]+$/.test(given)) throw notFound(given)
   if (await isTransfer(client, given)) return given
   const { gate = (read) => read() } = known
@@ -79,7 +75,7 @@ async function search(client: TemporalClient, given: string, known: KnownPlaces)
   throw notFound(given)
 }
 
-/** From the most exact to the widest. */
+/** From the most exact finder to the widest. */
 function finders(client: TemporalClient, given: string, known: KnownPlaces): (() => Promise<readonly string[]>)[] {
   if (hash.test(given)) {
     const digits = given.replace(/^0x/i, '').toLowerCase()
@@ -127,7 +123,7 @@ function atPlace(client: TemporalClient, { bridge, sourceId, emitter, sequence }
   return beginningWith(client, [bridge, sourceId, emitter, sequence, ''].join(':'))
 }
 
-/** Two of them are enough to know that there are several; some more are named. */
+/** One page: two matches are enough to be ambiguous, and an error names some more. */
 function beginningWith(client: TemporalClient, start: string): Promise<readonly string[]> {
   return withConditions(client, `WorkflowId STARTS_WITH ${quoted(start)}`)
 }
@@ -138,7 +134,7 @@ async function withConditions(client: TemporalClient, ...conditions: readonly st
   return runs.map(({ workflowId }) => workflowId)
 }
 
-/** The parts of an id, see `transferId`. */
+/** Parts of an id, see `transferId`. */
 interface IdParts {
   readonly sourceId: string
   readonly emitter: string
@@ -146,7 +142,7 @@ interface IdParts {
   readonly last: string
 }
 
-/** Looks through the newest transfers. */
+/** Searches the newest transfers. */
 async function scan(
   client: TemporalClient,
   isWanted: (parts: IdParts) => boolean,

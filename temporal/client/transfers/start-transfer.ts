@@ -12,8 +12,8 @@ import { decodeFirst } from '../connection/payloads.ts'
 import { startedAtMemo } from './transfer-list.ts'
 
 /**
- * `known`: its id is taken by a run that goes on or has an outcome. One that closed undone is started again. Throws
- * TEMPORAL_UNAVAILABLE.
+ * Starts a transfer. `known`: its id is taken by an open run, or by one with an outcome. A run that closed undone is
+ * started again. Throws TEMPORAL_UNAVAILABLE.
  */
 export async function startTransfer(client: TemporalClient, id: string, input: TransferInput): Promise<'started' | 'known'> {
   const { bridge, sourceChain, targetChain, sequence } = input.transfer
@@ -21,7 +21,7 @@ export async function startTransfer(client: TemporalClient, id: string, input: T
   const start = () =>
     client.workflow.start('transfer', {
       ...options,
-      // Not USE_EXISTING, which does not tell a new run from one that was there.
+      // USE_EXISTING would not distinguish a new run from an existing one.
       workflowIdConflictPolicy: 'FAIL',
       workflowIdReusePolicy: 'ALLOW_DUPLICATE_FAILED_ONLY',
     })
@@ -32,10 +32,9 @@ export async function startTransfer(client: TemporalClient, id: string, input: T
 }
 
 /**
- * Starts a transfer in place of a run that took its id with another message, and ended `rejected`: whoever reaches
- * Temporal can start one, and copies with bad signatures have the id of the good one. False: the run goes on, ended in
- * another way, or was of this very message. The caller has verified the message. Throws what the Temporal client
- * throws.
+ * Starts a transfer in place of a `rejected` run that took its id with another message. Anyone who reaches Temporal can
+ * start such a run, and copies with bad signatures have the id of the good one. False: the run is open, ended
+ * otherwise, or had this message. The caller has verified the message. Throws what the Temporal client throws.
  */
 export async function startInPlaceOfRejected(client: TemporalClient, id: string, input: TransferInput): Promise<boolean> {
   const { status, runId, typedSearchAttributes } = await client.workflow.getHandle(id).describe()
@@ -51,9 +50,9 @@ export async function startInPlaceOfRejected(client: TemporalClient, id: string,
 }
 
 /**
- * Starts a closed transfer again with the message and the class of its last run, without its progress and deadline. The
- * caller has checked that it may: one that ended as cancelled is started, too. Throws INTERNAL if the run's first event
- * holds no transfer, and what the Temporal client throws.
+ * Starts a closed transfer again with the message and priority of its last run, without progress and deadline. The
+ * caller has checked that it may: a cancelled one is started too. Throws INTERNAL if the run's first event holds no
+ * transfer, and what the Temporal client throws.
  * @param options.why for the Web UI
  * @param options.order of the person who wants it
  */
@@ -67,12 +66,12 @@ export async function restartTransfer(
   await client.workflow.start('transfer', {
     ...startOptions(id, { transfer, priority, ...(order && { orders: [order] }) }, `${sourceChain} → ${targetChain} #${sequence}, ${why}`),
     workflowIdReusePolicy: 'ALLOW_DUPLICATE',
-    // If somebody else was faster, that run is the wanted one.
+    // If another process was faster, its run is the wanted one.
     workflowIdConflictPolicy: 'USE_EXISTING',
   })
 }
 
-/** The transfer that a run was started with; the latest run if none is named. Throws as `restartTransfer`. */
+/** The transfer in a run's input; without `runId`, of the latest run. Throws as `restartTransfer`. */
 export async function storedTransfer(client: TemporalClient, id: string, runId?: string): Promise<Transfer> {
   return (await storedInput(client, id, runId)).transfer
 }
@@ -83,7 +82,7 @@ function startOptions(workflowId: string, input: TransferInput, staticSummary: s
     workflowId,
     taskQueue: chainQueue(targetChain),
     args: [input],
-    // A run that continues it begins later, and keeps the memo.
+    // A continued run begins later and keeps the memo.
     memo: { [startedAtMemo]: new Date().toISOString() },
     staticSummary: summaryText(staticSummary),
     typedSearchAttributes: [
@@ -107,8 +106,8 @@ async function storedInput(client: TemporalClient, id: string, runId?: string): 
 }
 
 /**
- * As `storedTransfer`; undefined: what the run was started with cannot be read, so that it is none of ours, and its
- * writer must not keep the message out with that. Throws what the Temporal client throws.
+ * Like `storedTransfer`. Undefined: the input is unreadable, so the run is not Portage's, and must not keep the message
+ * out. Throws what the Temporal client throws.
  */
 export async function readableTransfer(client: TemporalClient, id: string, runId: string): Promise<Transfer | undefined> {
   try {

@@ -5,22 +5,22 @@ import { type TransferRow, toRow } from './transfer-list.ts'
 import { isPlausibleTransfer } from '../visibility/plausible-runs.ts'
 import { running, transfersWith } from './transfer-queries.ts'
 
-/** Open transfers that are looked at, the newest, and as many that have ended since the look before. */
+/** Most open transfers in a reading, and most that ended since the last one: the newest. */
 const mostListed = 2_000
-/** The visibility store may show an end some seconds late, ms. */
+/** The visibility store may list an end this much later, ms. */
 const lateMs = 30_000
 const timeoutMs = 10_000
 
-/** What the lists of the server show to have changed since the look before. */
+/** Changes of the server's lists since the last reading. */
 export interface TransferChanges {
   readonly changed: readonly TransferRow[]
-  /** More are open, or have ended, than are looked at: some changes are not told. */
+  /** More transfers are open, or ended, than a reading covers, so changes may be missing. */
   readonly isCut: boolean
 }
 
 /**
- * Tells what has changed in the lists of transfers, of runs of the form that Portage gives them; two queries for each
- * look. The first look only remembers: nothing has changed by it. Throws TEMPORAL_UNAVAILABLE and the like.
+ * Watches the lists of transfers for changes, of plausible runs only. A reading costs two queries. The first one
+ * reports no changes. Throws TEMPORAL_UNAVAILABLE and the like.
  */
 export function createTransferWatch(client: TemporalClient): { look(): Promise<TransferChanges> } {
   let known: ReadonlyMap<string, string> | undefined
@@ -32,11 +32,11 @@ export function createTransferWatch(client: TemporalClient): { look(): Promise<T
     async look() {
       const now = Date.now()
       const since = new Date((known ? lookedAt : now) - lateMs).toISOString()
-      // The closed ones last: one that ends between the two is in both, and its end counts.
+      // Closed ones second: a transfer that ends between the two queries is in both lists, and its end counts.
       const open = await list(running)
       const closed = await list(`ExecutionStatus NOT IN ('Running', 'ContinuedAsNew')`, `CloseTime >= '${since}'`)
       const rows = new Map<string, TransferRow>()
-      // The newest run of an id comes first in each list.
+      // Each list has the newest run of an id first.
       for (const row of [...closed.toReversed(), ...open.toReversed()].filter(isPlausibleTransfer).map(toRow)) {
         const other = rows.get(row.id)
         if (!other || other.startedAt <= row.startedAt) rows.set(row.id, row)

@@ -10,17 +10,14 @@ import { isRefusedArgument, rethrowAs } from '../connection/errors.ts'
 import { listPage } from '../visibility/memos.ts'
 import { fromOrTo, quoted, running, transfersWith, undone } from './transfer-queries.ts'
 
-/** A transfer as the server's visibility store knows it, read without waking any worker. */
+/** A transfer of the server's visibility store, read without a worker. */
 export interface TransferRow {
   readonly id: string
   /** Absent until the workflow's first task. */
   readonly state?: TransferState
-  /**
-   * Of transfers of the native bridge; one whose completion reverted shows as initiated here, since a list knows no
-   * codes.
-   */
+  /** For the native bridge. One whose completion reverted shows as initiated, since a list has no codes for it. */
   readonly mip61?: Mip61State
-  /** Temporal's word for its workflow: RUNNING, COMPLETED, or TERMINATED, FAILED… (closed without an outcome). */
+  /** Temporal's status: RUNNING, COMPLETED, or without an outcome TERMINATED, FAILED and so on. */
   readonly execution: string
   readonly bridge?: string
   readonly sourceChain?: string
@@ -29,14 +26,14 @@ export interface TransferRow {
   readonly txHash?: string
   /** Why it waits, is parked, or ended: a code of docs/reference/errors.md. */
   readonly code?: string
-  /** When its first run began: ISO 8601, as `closedAt`. */
+  /** Start of its first run, ISO 8601, as `closedAt`. */
   readonly startedAt: string
   readonly closedAt?: string
 }
 
-/** What transfers are selected by; every field narrows the selection. */
+/** A selection of transfers. Every field narrows it. */
 export interface TransferFilter {
-  /** Any of these. Open states are of transfers that run, outcomes of those that ended with them. */
+  /** Any of these. Open states match running transfers, outcomes match ended ones. */
   readonly states?: readonly TransferState[] | undefined
   /** `undone`: closed without an outcome. */
   readonly execution?: 'open' | 'closed' | 'undone' | undefined
@@ -51,40 +48,32 @@ export interface TransferFilter {
   readonly lanes?: readonly LaneId[] | undefined
   /** Any of these. */
   readonly ids?: readonly string[] | undefined
-  /** Of the transaction that is in a block of the target chain. */
+  /** Hash of its transaction in a block of the target chain. */
   readonly txHash?: string | undefined
   /**
-   * ms since the epoch: the transfer began before then, or at or after then. Of one with an outcome its last run, too,
-   * began before then.
+   * ms since the epoch: the transfer began before `startedBefore`, and at or after `startedAfter`. For a transfer with
+   * an outcome the last run too began before `startedBefore`.
    */
   readonly startedBefore?: number | undefined
   readonly startedAfter?: number | undefined
 }
 
 export interface TransferPage {
-  /**
-   * Newest first, those that are open before those that are closed. May be fewer than asked for, even none, with more
-   * to come.
-   */
+  /** Newest first, open ones before closed ones. A page may be short or empty, with more to come. */
   readonly transfers: readonly TransferRow[]
-  /** Where the next page begins; absent: there is none. */
+  /** Cursor of the next page. Absent: this is the last page. */
   readonly next?: string
 }
 
 /** Longest wait for the server, ms. */
 const serverTimeoutMs = 10_000
-/**
- * Pages without a single match that one call passes over: of open transfers, and those without an outcome, that are too
- * young.
- */
+/** Most pages without a match that one call skips. */
 const emptyPages = 5
-/**
- * Of a memo of a transfer: when it began, ISO 8601. A run's own start is later once the transfer has continued as new.
- */
+/** Key of the memo: start of the transfer, ISO 8601. After a continue-as-new the run's own start is later. */
 export const startedAtMemo = 'startedAt'
 
 /**
- * One page of transfers. Throws INPUT_INVALID (the cursor is of another filter, or none of ours), TEMPORAL_UNAVAILABLE.
+ * One page of transfers. Throws INPUT_INVALID (a cursor of another filter, or an invalid one), TEMPORAL_UNAVAILABLE.
  */
 export async function listTransferPage(
   client: TemporalClient,
@@ -124,7 +113,7 @@ export async function listTransfers(
   return distinct(found).slice(0, limit)
 }
 
-/** A transfer as one of its runs has it. */
+/** Converts a run to the row of its transfer. */
 export function toRow(info: Omit<WorkflowExecutionInfo, 'raw'>): TransferRow {
   const value = (name: keyof typeof searchAttributes) => info.typedSearchAttributes.get(searchAttributes[name])
   const state = transferStates.find((one) => one === value('TransferState'))
@@ -145,14 +134,14 @@ export function toRow(info: Omit<WorkflowExecutionInfo, 'raw'>): TransferRow {
   }
 }
 
-/** What stands in the memo may be anybody's: only a time before the run's own start is believed. */
+/** Anyone may write a memo, so only a time before the run's own start counts. */
 function startOf({ memo, startTime }: Pick<WorkflowExecutionInfo, 'memo' | 'startTime'>): string {
   const kept = memo?.[startedAtMemo]
   const at = typeof kept === 'string' ? Date.parse(kept) : Number.NaN
   return new Date(at < startTime.getTime() && at > 0 ? at : startTime).toISOString()
 }
 
-/** An id that was started again has a run per start: the newest, which comes first, tells how it is. */
+/** An id has one run per start. The newest run comes first. */
 function distinct(rows: readonly TransferRow[]): TransferRow[] {
   const byId = new Map<string, TransferRow>()
   for (const row of rows) if (!byId.has(row.id)) byId.set(row.id, row)
@@ -163,7 +152,7 @@ function isEmpty({ states, lanes, ids }: TransferFilter): boolean {
   return [states, lanes, ids].some((any) => any?.length === 0)
 }
 
-/** A run that began before then may be of a transfer that began earlier: rows are looked at again. */
+/** The server compares starts of runs. The start of the transfer may be earlier. */
 function isOfAge({ startedAt }: TransferRow, { startedBefore = Infinity, startedAfter = -Infinity }: TransferFilter): boolean {
   const at = Date.parse(startedAt)
   return at < startedBefore && at >= startedAfter
@@ -192,14 +181,14 @@ const executions = {
 } as const
 
 /**
- * A run that goes on from another one began later than its transfer, which only its memo tells. So the server leaves
- * out those that are most, with an outcome, by the start of their last run; of the others each is looked at.
+ * Only the memo has the start of a continued transfer. So the server filters by the start of the last run where it can,
+ * for runs with an outcome, which are most. The others are checked one by one.
  */
 function beganBefore(ms: number): string {
   return `(StartTime < '${new Date(ms).toISOString()}' OR ExecutionStatus != 'Completed')`
 }
 
-/** A terminated transfer keeps its last state: it is in none. */
+/** A terminated transfer keeps its last state, which does not count. */
 function inStates(states: readonly TransferState[]): string {
   const among = (wanted: readonly TransferState[], execution: string) =>
     wanted.length === 0 ? [] : [`(TransferState IN (${wanted.map(quoted).join(', ')}) AND ${execution})`]
@@ -207,7 +196,7 @@ function inStates(states: readonly TransferState[]): string {
   return `(${[...among(open, running), ...among(states.filter(isOutcome), `ExecutionStatus = 'Completed'`)].join(' OR ')})`
 }
 
-/** The server's token, with a mark of the filter that it goes on with. */
+/** The server's token, with a hash of the filter. */
 function toCursor(mark: string, token: Uint8Array): string {
   return `${mark}${Buffer.from(token).toString('base64url')}`
 }
@@ -218,7 +207,7 @@ function fromCursor(mark: string, cursor: string): Uint8Array {
   throw unknownCursor()
 }
 
-/** Without the times: an age is another time at each page. */
+/** Without the times, since an age gives another time at each page. */
 function markOf({ startedBefore: _, startedAfter: __, ...filter }: TransferFilter): string {
   return createHash('sha256').update(queryOf(filter)).digest('hex').slice(0, 12)
 }

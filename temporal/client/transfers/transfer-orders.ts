@@ -6,17 +6,17 @@ import { isForAll } from '../connection/errors.ts'
 import { listTransferPage, type TransferFilter, type TransferRow } from './transfer-list.ts'
 import { cancelTransfer, expediteTransfer, retryTransfer, startTransferAgain } from './transfers.ts'
 
-/** What people order of a transfer. */
+/** Orders to a transfer. */
 export const transferOrders = ['retry', 'cancel', 'expedite'] as const
 export type TransferOrder = (typeof transferOrders)[number]
 
-/** What became of an order: a signal has no answer, so that most are asked. */
+/** Result of an order. Most are `asked`, since a signal has no answer. */
 export type OrderResult = 'woken' | 'started again' | 'asked'
 
-/** A transfer as far as orders need to know it. */
+/** The parts of a transfer that orders need. */
 export type Orderable = Pick<TransferRow, 'id' | 'state' | 'execution'>
 
-/** Why an order would do nothing to this transfer; undefined: it may. */
+/** Why an order would have no effect on this transfer. Undefined: it may have one. */
 export function whyNot(kind: TransferOrder, { state, execution }: Orderable): string | undefined {
   const isOpen = execution === 'RUNNING'
   if (kind !== 'retry') return isOpen ? undefined : 'This transfer is closed already.'
@@ -24,8 +24,8 @@ export function whyNot(kind: TransferOrder, { state, execution }: Orderable): st
 }
 
 /**
- * Gives an order to one transfer. `retry` wakes one that runs, and starts one again that is closed and not delivered.
- * Throws INPUT_INVALID (it would do nothing; no name or reason), TRANSFER_NOT_FOUND, TEMPORAL_UNAVAILABLE.
+ * Gives an order to one transfer. `retry` wakes an open one, and starts a closed, undelivered one again. Throws
+ * INPUT_INVALID (no effect; no name or reason), TRANSFER_NOT_FOUND, TEMPORAL_UNAVAILABLE.
  */
 export async function orderTransfer(client: TemporalClient, transfer: Orderable, kind: TransferOrder, order: Order): Promise<OrderResult> {
   const { id, state, execution } = transfer
@@ -43,20 +43,19 @@ export async function orderTransfer(client: TemporalClient, transfer: Orderable,
   return 'asked'
 }
 
-/** What an order would be given to. */
+/** The transfers that an order would go to. */
 export interface Selection {
   readonly transfers: readonly TransferRow[]
-  /** More match: order these first, and select again. */
+  /** More transfers match. Order these first, and select again. */
   readonly more: boolean
 }
 
-/** Runs of one order at a time: a server takes some hundred signals per second. */
+/** Orders in parallel. A server takes some hundred signals per second. */
 const atOnce = 8
 
 /**
- * The transfers that match a filter and to which the order would do something, at most so many. An order to stop or to
- * hasten is for those that run; a retry too, unless the filter names an outcome or `undone`. Throws INPUT_INVALID,
- * TEMPORAL_UNAVAILABLE.
+ * The transfers that match a filter and on which the order would have an effect, at most `most`. Only running ones,
+ * except for a retry whose filter names an outcome or `undone`. Throws INPUT_INVALID, TEMPORAL_UNAVAILABLE.
  */
 export async function selectTransfers(
   client: TemporalClient,
@@ -76,12 +75,12 @@ export async function selectTransfers(
   return { transfers: [...found.values()].slice(0, most), more: found.size > most }
 }
 
-/** What became of one of many. */
+/** Result of an order to one of many transfers. */
 export type ManyResult = { readonly id: string; readonly result: OrderResult } | { readonly id: string; readonly error: RelayerError }
 
 /**
- * Gives an order to many transfers; one that fails does not keep it from the others. Throws where none would go on:
- * TEMPORAL_PERMISSION, TEMPORAL_UNAVAILABLE.
+ * Gives an order to many transfers. One failure does not stop the others. Throws TEMPORAL_PERMISSION and
+ * TEMPORAL_UNAVAILABLE, since all would fail.
  */
 export async function orderTransfers(
   client: TemporalClient,

@@ -2,13 +2,13 @@ import { isOutcome, transferStates } from '../../../domain/transfer/transfer.ts'
 import type { searchAttributes } from '../../contracts/names.ts'
 import { listWorkflows, type TemporalClient, within } from '../connection/client.ts'
 
-/** Runs that were closed without an outcome. */
+/** Runs that closed without an outcome. */
 export const undone = `ExecutionStatus IN ('Failed', 'Terminated', 'TimedOut', 'Canceled')`
 export const running = `ExecutionStatus = 'Running'`
 
 /**
- * A text for a visibility query. The server's parser knows SQL's escapes: a quote and a backslash would end the text,
- * or change it.
+ * Quotes a text for a visibility query. The server's parser knows SQL's escapes: a quote or a backslash would end or
+ * change the text.
  */
 export function quoted(value: string): string {
   return `'${value.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`
@@ -23,12 +23,12 @@ export function transfersWith(
   return [`WorkflowType = 'transfer'`, ...attributes, ...conditions].join(' AND ')
 }
 
-/** For `transfersWith`: to or from this chain; nothing for undefined. */
+/** For `transfersWith`: from or to this chain; undefined adds nothing. */
 export function fromOrTo(chain: string | undefined): string[] {
   return chain === undefined ? [] : [`(SourceChain = ${quoted(chain)} OR TargetChain = ${quoted(chain)})`]
 }
 
-/** What is counted under which name. Open states count only what runs: a terminated transfer keeps its last state. */
+/** Query of each count. Open states count only running transfers, since a terminated one keeps its last state. */
 const countQueries: readonly (readonly [string, string])[] = [
   ...transferStates.map(
     (state) => [state, transfersWith({ TransferState: state }, isOutcome(state) ? `ExecutionStatus = 'Completed'` : running)] as const,
@@ -37,9 +37,8 @@ const countQueries: readonly (readonly [string, string])[] = [
 ]
 
 /**
- * The number of transfers in each state, and under `undone` those that were closed without an outcome. Eleven queries,
- * one after the other: the server allows ten visibility queries per second, and others need some. Throws what the
- * Temporal client throws.
+ * Counts transfers by state, and under `undone` those that closed without an outcome. Sends eleven queries in sequence:
+ * the server allows ten visibility queries per second, and others need some. Throws what the Temporal client throws.
  */
 export async function countTransfers(client: TemporalClient, timeoutMs: number): Promise<ReadonlyMap<string, number>> {
   const counts = new Map<string, number>()
@@ -50,8 +49,8 @@ export async function countTransfers(client: TemporalClient, timeoutMs: number):
 }
 
 /**
- * Some of the transfers that are parked, the newest first: as `statusOf` takes them. Whoever reaches Temporal chooses
- * the ids of his runs, which are only asked and counted here. Throws what the Temporal client throws.
+ * Parked transfers, the newest first, at most `most`, for `statusOf`. Anyone who reaches Temporal chooses ids of runs;
+ * here they are only queried and counted. Throws what the Temporal client throws.
  */
 export async function parkedTransfers(client: TemporalClient, most: number, timeoutMs: number) {
   const query = transfersWith({ TransferState: 'parked' }, running)

@@ -7,8 +7,8 @@ import type { TemporalClient } from '../connection/client.ts'
 import { readLane } from '../lanes/lanes.ts'
 
 /**
- * Everything that was signed for a transfer, in order: what its steps have told, and of one that runs what its lane's
- * ledger has recorded since, whose hashes are not told yet. A ledger that does not answer adds nothing. Never throws.
+ * All transactions of a transfer, the oldest first: those that its steps reported and, while it runs, those in the
+ * lane's ledger whose hashes are not reported yet. A ledger that does not answer adds nothing. Never throws.
  */
 export async function transactionsOf(client: TemporalClient, status: TransferStatus): Promise<readonly TransferTransaction[]> {
   const told = status.transactions ?? []
@@ -20,7 +20,7 @@ export async function transactionsOf(client: TemporalClient, status: TransferSta
   return [...told, ...own.flatMap((entry) => untold(entry, lane, told))]
 }
 
-/** The ledger adds attempts at the end: those beyond the ones that are known by their hashes. */
+/** The ledger appends attempts, so the last ones are those without a known hash. */
 function untold({ nonce, owner, attempts }: Entry, lane: string, told: readonly TransferTransaction[]): TransferTransaction[] {
   const known = told.filter((one) => one.lane === lane && one.nonce === nonce).length
   const round = roundOf(owner?.intentId ?? '')

@@ -12,14 +12,14 @@ import { readableTransfer, restartTransfer, storedTransfer } from './start-trans
 import { type TransferRow, toRow } from './transfer-list.ts'
 import { running, transfersWith } from './transfer-queries.ts'
 
-/** The full status where a worker or the result tells it; `partial` with what the server itself knows where not. */
+/** The full status from a worker or the result. Otherwise `partial`, with what the server knows. */
 export type TransferReport =
   | (TransferStatus & { readonly execution: string; readonly mip61: Mip61State | undefined })
   | (TransferRow & { readonly partial: string })
 
-/** Longest wait for a worker's answer, ms; then the server's own knowledge is given. */
+/** Longest wait for a worker's answer, ms. After it the report is partial. */
 const queryTimeoutMs = 5_000
-/** Longest wait for the server, ms; then it counts as unreachable. */
+/** Longest wait for the server, ms. After it the server counts as unreachable. */
 const serverTimeoutMs = 10_000
 
 /** The status of a transfer, open or closed. Throws TRANSFER_NOT_FOUND, TEMPORAL_UNAVAILABLE. */
@@ -43,10 +43,7 @@ export async function readTransfer(client: TemporalClient, id: string): Promise<
   }
 }
 
-/**
- * What the server itself knows of a transfer, at once and without a worker. Throws TRANSFER_NOT_FOUND,
- * TEMPORAL_UNAVAILABLE.
- */
+/** The server's own view of a transfer, without a worker. Throws TRANSFER_NOT_FOUND, TEMPORAL_UNAVAILABLE. */
 export async function describeTransfer(client: TemporalClient, id: string): Promise<TransferRow> {
   const info = await within(client, serverTimeoutMs, () => client.workflow.getHandle(id).describe()).catch(
     rethrowAs({ gone: 'TRANSFER_NOT_FOUND' }, { transfer: id }),
@@ -70,12 +67,12 @@ export function retryTransfer(client: TemporalClient, id: string, order: Order):
   return send(client, id, retrySignal, order)
 }
 
-/** Asks a transfer that runs to end. Throws as `retryTransfer`. */
+/** Asks a running transfer to end. Throws as `retryTransfer`. */
 export function cancelTransfer(client: TemporalClient, id: string, order: Order): Promise<void> {
   return send(client, id, cancelSignal, order)
 }
 
-/** Has the fee of the transfer's transaction raised now. Throws as `retryTransfer`. */
+/** Raises the fee of the transfer's transaction now. Throws as `retryTransfer`. */
 export function expediteTransfer(client: TemporalClient, id: string, order: Order): Promise<void> {
   return send(client, id, expediteSignal, order)
 }
@@ -91,8 +88,8 @@ async function send({ workflow }: TemporalClient, id: string, signal: OrderSigna
 type OrderSignal = typeof retrySignal | typeof cancelSignal | typeof expediteSignal
 
 /**
- * Starts a transfer again that is closed. Throws INPUT_INVALID, TRANSFER_NOT_FOUND, TEMPORAL_UNAVAILABLE, INTERNAL (its
- * history holds no transfer).
+ * Starts a closed transfer again. Throws INPUT_INVALID, TRANSFER_NOT_FOUND, TEMPORAL_UNAVAILABLE, INTERNAL (its history
+ * holds no transfer).
  */
 export async function startTransferAgain(client: TemporalClient, id: string, order: Order): Promise<void> {
   const retry = { kind: 'retry', ...checkedOrder(order), at: Date.now() }
@@ -106,28 +103,26 @@ export async function wakeTransfer(client: TemporalClient, id: string): Promise<
 }
 
 /**
- * The transfers of a bridge to a chain that wait for anything: one query, and one read of its history per transfer.
- * Throws what the Temporal client throws.
+ * The waiting transfers of a bridge to a chain: one query, and one read of a history per transfer. Throws what the
+ * Temporal client throws.
  */
 export async function* listWaitingTransfers(client: TemporalClient, chain: ChainName, bridge: BridgeName): AsyncGenerator<Transfer> {
   const query = transfersWith({ Bridge: bridge, TargetChain: chain, TransferState: 'waiting' }, running)
   for await (const { workflowId, runId } of client.workflow.list({ query })) {
-    // One that has ended meanwhile waits for nothing.
+    // An ended transfer waits for nothing.
     const transfer = await storedTransfer(client, workflowId, runId).catch(() => undefined)
     if (transfer) yield transfer
   }
 }
 
-/**
- * States in which a transfer looks at its message, or is about to. In the others it has a transaction, or an outcome.
- */
+/** States in which a transfer checks its message, or is about to. In the others it has a transaction or an outcome. */
 const looking: readonly (TransferState | undefined)[] = ['admitting', 'waiting', 'parked']
 
 /**
- * Gives a well signed copy to a transfer that was started with one of earlier signers, and that is parked because they
- * are replaced, or may be found to be: some tell a copy once. To no other, which it would wake. True if it was given.
- * One or two calls for a transfer that needs none. Throws TEMPORAL_UNAVAILABLE: it may be waiting for the copy.
- * @param isNewer than this message, base64
+ * Gives a well-signed copy to a transfer whose message has outdated signers, and that waits or is parked for that
+ * reason. Some sources send a copy only once. No other transfer gets it, since it would wake. True: it was given.
+ * Throws TEMPORAL_UNAVAILABLE; the transfer may then still need the copy.
+ * @param isNewer compares with the stored message, base64
  * @param order of the person who handed it in, if one did
  */
 export async function offerCopy(
@@ -147,7 +142,7 @@ export async function offerCopy(
     await handle.signal(adoptSignal, { message, order: checkedOrder(order) })
     return true
   } catch (error) {
-    // It ended meanwhile.
+    // It has ended by now.
     if (isGone(error) || isQueryRefused(error)) return false
     throw toRelayerError(fromTemporal(error, {}, { transfer: id }))
   }

@@ -12,16 +12,15 @@ import type { LoadedDataConverter, Payload } from '@temporalio/common'
 import { decodeFromPayloadsAtIndex, encodeToPayload } from '@temporalio/common/lib/internal-non-workflow/index.js'
 import { type ErrorCode, isErrorCode, toRelayerError } from '../../../domain/catalogue/errors.ts'
 
-/** What the server says of a run, as far as it is needed here. */
+/** The parts of a described run that are used here. */
 interface DescribedRun {
   readonly execution?: { readonly workflowId?: string | null } | null
   readonly memo?: { readonly fields?: Record<string, Payload> | null } | null
 }
 
 /**
- * Replaces what cannot be read in the memo of a run by `{ unreadable: code }`. The SDK decodes a memo with everything
- * else that the server says of a run: with one of his own, whoever reaches Temporal could end every list that his run
- * is in, and keep recovery from all others.
+ * Replaces unreadable values in a run's memo by `{ unreadable: code }`. The SDK decodes memos with every listed run, so
+ * one stranger's memo could break each list that has its run, and keep recovery from all others.
  */
 async function makeMemoReadable(converter: LoadedDataConverter, namespace: string, { execution, memo }: DescribedRun): Promise<void> {
   const fields = memo?.fields ?? {}
@@ -35,7 +34,7 @@ async function makeMemoReadable(converter: LoadedDataConverter, namespace: strin
   }
 }
 
-/** Replaces the lists of a client by such lists, which are the same otherwise. */
+/** Makes the lists of a client survive unreadable memos. */
 export function useReadableLists(workflow: WorkflowClient, converter: LoadedDataConverter, namespace: string): void {
   const list = workflow.list.bind(workflow)
   workflow.list = (options) => ({ ...list(options), [Symbol.asyncIterator]: () => listReadable(workflow, converter, namespace, options) })
@@ -80,7 +79,7 @@ export async function listPage(
   return { runs, next: page.nextPageToken.length > 0 ? page.nextPageToken : undefined }
 }
 
-/** The same for descriptions. */
+/** Makes descriptions survive unreadable memos. */
 export function readableMemos(converter: LoadedDataConverter, namespace: string): WorkflowClientInterceptor {
   return {
     async describe(input, next) {
@@ -91,7 +90,7 @@ export function readableMemos(converter: LoadedDataConverter, namespace: string)
   }
 }
 
-/** Why a value of a memo could not be read; undefined: it could. */
+/** Why a value of a memo is unreadable. Undefined: it is readable. */
 export function unreadableCode(value: unknown): ErrorCode | undefined {
   const { unreadable } = Object(value) as { readonly unreadable?: unknown }
   return isErrorCode(unreadable) ? unreadable : undefined

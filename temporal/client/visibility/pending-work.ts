@@ -3,26 +3,26 @@ import { ifGone } from '../connection/errors.ts'
 import { failureMessage } from '../connection/payloads.ts'
 import type { RunId } from './runs.ts'
 
-/** A run that is open, and what it does now. */
+/** An open run and its present work. */
 export interface PendingWork {
   readonly type: string
-  /** How often its pending workflow task was tried; 0: none is pending. */
+  /** Tries of its pending workflow task; 0: none is pending. */
   readonly taskTries: number
   /** Since when that task is pending, ms since the epoch. */
   readonly taskSince?: number
-  /** Of the activity that was tried most often. */
+  /** The activity with the most tries. */
   readonly activity?: {
     readonly name: string
     readonly tries: number
-    /** Code and text of its last failure; absent: it has not failed. */
+    /** Code and text of its last failure. Absent: it has not failed. */
     readonly code?: string
     readonly message?: string
   }
 }
 
 /**
- * Undefined: it has ended, or is gone. One call. Throws what the Temporal client throws.
- * @param run without a run id the latest
+ * Describes a run with one call. Undefined: it has ended, or is gone. Throws what the Temporal client throws.
+ * @param run without a run id: the latest
  */
 export async function describePendingWork(
   client: TemporalClient,

@@ -4,9 +4,9 @@ import { chainQueue, ledgerQueue, searchAttributes } from '../../contracts/names
 import { type Reversal, reversalPrefix } from '../../contracts/reversal.ts'
 
 /**
- * Whether a run in a list looks as each run of a transfer does that Portage has started: an id as `transferId` makes
- * it, the bridge of the id in its search attributes, on the queue of its target. Whoever reaches Temporal can make one
- * that does; most that are started to be seen do not.
+ * Whether a listed run has the form of Portage's transfers: an id as of `transferId`, the bridge of the id in its
+ * search attributes, and the queue of its target. Anyone who reaches Temporal can copy that form. This excludes runs
+ * that were only made to be seen.
  */
 export function isPlausibleTransfer({
   workflowId,
@@ -18,10 +18,7 @@ export function isPlausibleTransfer({
   return isIdOfTransfer(workflowId) && workflowId.startsWith(`${bridge}:`) && target !== undefined && taskQueue === chainQueue(target)
 }
 
-/**
- * The delivery that a run of the type `reversal` tells to be gone; undefined: it has none of the form that Portage
- * gives it.
- */
+/** The reversal in the id of a run. Undefined: the run has not the form of Portage's reversals. */
 export function reversalIn({ workflowId, taskQueue }: Pick<WorkflowExecutionInfo, 'workflowId' | 'taskQueue'>): Reversal | undefined {
   if (!workflowId.startsWith(reversalPrefix) || taskQueue !== ledgerQueue) return undefined
   const end = workflowId.lastIndexOf(':')
@@ -29,7 +26,7 @@ export function reversalIn({ workflowId, taskQueue }: Pick<WorkflowExecutionInfo
   return isIdOfTransfer(transfer) && /^[0-9a-f-]{36}$/.test(run) ? { transfer, run } : undefined
 }
 
-/** As `transferId` makes it: bridge:sourceId:emitter:sequence:digest16. */
+/** An id as of `transferId`: bridge:sourceId:emitter:sequence:digest16. */
 function isIdOfTransfer(id: string): boolean {
   const [bridge, sourceId, emitter, sequence, digest = '', ...rest] = id.split(':')
   return Boolean(bridge && sourceId && emitter) && isU64(sequence) && /^[0-9a-f]{16}$/.test(digest) && rest.length === 0

@@ -9,21 +9,21 @@ import { ifGone, isForAll } from '../connection/errors.ts'
 import type { NotifiedTransfer } from '../settings/notified-transfers.ts'
 
 /**
- * What a run itself says of what a list shows of it. `same`: the same. `unread`: it cannot be read, or is gone.
- * `foreign`: something else, so that Portage has not written it; or, where encryption is required, no key of Portage
- * has.
+ * Compares a run with what a list shows of it. `same`: equal. `unread`: unreadable or gone. `foreign`: different, or
+ * not encrypted with a key of Portage where encryption is required, so that Portage has not written it.
  */
 export type RunProof = 'same' | 'unread' | 'foreign'
 
 const timeoutMs = 10_000
 /**
- * The run that a reversal names was there when the record was made, and is for hours after it, ms: the server keeps
- * closed runs for days.
+ * A reversal's run existed when the record was made, and exists for this time after it, ms: the server keeps closed
+ * runs for days.
  */
 const keptMs = 3_600_000
 
 /**
- * Reads what a listed delivery, or reversal, rests on: two or three reads. Throws TEMPORAL_UNAVAILABLE and the like.
+ * Reads the evidence of a listed delivery or reversal, with two or three calls. Throws TEMPORAL_UNAVAILABLE and the
+ * like.
  */
 export async function proofOf(
   client: TemporalClient,
@@ -34,10 +34,10 @@ export async function proofOf(
   const record = kind === 'reversed' ? await recordProof(client, { transfer: id, run }) : 'same'
   if (record !== 'same') return record
   const described = await within(client, timeoutMs, () => client.workflow.getHandle(id, run).describe()).catch(ifGone(undefined))
-  // A receiver that was away for long is told of a reversal whose run the server has forgotten meanwhile.
+  // A receiver that was away may get a reversal whose run the server has deleted by now.
   if (!described) return kind === 'reversed' && Date.now() - listed.at < keptMs ? 'foreign' : 'unread'
   const { type, status, typedSearchAttributes } = described
-  // It is listed as completed: the list is newer than what the server has, which was restored from an older copy.
+  // Listed as completed and running: the server was restored from an older copy than the list.
   if (kind === 'delivered' && type === 'transfer' && status.name === 'RUNNING') return 'unread'
   const isDelivered =
     type === 'transfer' && status.name === 'COMPLETED' && typedSearchAttributes.get(searchAttributes.TransferState) === 'delivered'
@@ -46,7 +46,7 @@ export async function proofOf(
   return ended ? proofIn(ended, id) : 'unread'
 }
 
-/** The record ends with what it was started with. `unread`: it cannot be read, or is gone, though the list has it. */
+/** The result of a record equals its input. `unread`: unreadable or gone, though the list has it. */
 async function recordProof(client: TemporalClient, { transfer, run }: Reversal): Promise<RunProof> {
   const workflowId = reversalId({ transfer, run })
   const described = await within(client, timeoutMs, () => client.workflow.getHandle(workflowId).describe()).catch(ifGone(undefined))
@@ -67,7 +67,7 @@ function proofIn(ended: ClosedTransfer, id: string): RunProof {
   return state === 'delivered' && isOfId ? 'same' : 'foreign'
 }
 
-/** Without a key of Portage nobody can write what is read here. */
+/** Nobody can write a readable payload without a key of Portage. */
 function isRefused({ unreadable }: ClosedTransfer): boolean {
   return unreadable !== undefined && isOfNoKey(unreadable)
 }
@@ -77,8 +77,8 @@ function isOfNoKey(code: ErrorCode): boolean {
 }
 
 /**
- * For `catch`, of one of many runs: what cannot be read of it is its own, and holds up no other. Throws what the server
- * says to all reads.
+ * For `catch`, for one of many runs: its unreadable content must not stop the others. Throws errors of the server that
+ * concern all runs.
  */
 export function proofDespite(error: unknown): RunProof {
   if (isForAll(error)) throw error

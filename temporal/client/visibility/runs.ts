@@ -12,14 +12,14 @@ export interface RunId {
   readonly runId: string
 }
 
-/** A run that is open, by the server's own word: the visibility store lags. */
+/** An open run by a description, since the visibility store lags. */
 export interface OpenRun extends RunId {
   readonly type: string
   /** ms since the epoch. */
   readonly startedAt: number
-  /** Of a transfer; undefined before its first task. */
+  /** State of a transfer. Undefined before its first task. */
   readonly transferState: string | undefined
-  /** How often its pending workflow task was tried; undefined: none is pending. */
+  /** Tries of its pending workflow task. Undefined: none is pending. */
   readonly taskTries: number | undefined
   readonly hasPendingActivities: boolean
 }
@@ -46,8 +46,8 @@ export async function describeOpenRun(client: TemporalClient, { workflowId, runI
 }
 
 /**
- * All events of a run, the messages of failed tasks decrypted; none if it is gone. Throws what the Temporal client
- * throws.
+ * All events of a run, with decrypted messages of failed tasks. Empty if the run is gone. Throws what the Temporal
+ * client throws.
  */
 export async function readHistory(client: TemporalClient, { workflowId, runId }: RunId): Promise<readonly HistoryEvent[]> {
   const history = await client.workflow.getHandle(workflowId, runId).fetchHistory().catch(ifGone(undefined))
@@ -57,9 +57,9 @@ export async function readHistory(client: TemporalClient, { workflowId, runId }:
 }
 
 /**
- * Replaces a run by another one that begins at the end of its first task, before which nothing can fail to fit. The new
- * run keeps the input, and Temporal sends it again every update and signal since. Several processes may do it: it is
- * one reset. Throws what the Temporal client throws.
+ * Replaces a run by one that begins after its first task, where every code fits. The new run keeps the input, and gets
+ * all updates and signals again. Several processes may call it: the server makes one reset. Throws what the Temporal
+ * client throws.
  */
 export async function resetToFirstTask(client: TemporalClient, run: RunId, why: string): Promise<void> {
   const { workflowId, runId } = run

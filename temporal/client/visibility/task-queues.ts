@@ -1,25 +1,22 @@
 import type { TemporalClient } from '../connection/client.ts'
 
 /**
- * A worker polls at least once a minute (Temporal's matching.longPollExpirationInterval): one that has not for longer
- * is gone, ms.
+ * A worker polls at least once a minute (Temporal's matching.longPollExpirationInterval). After this time without a
+ * poll it is gone, ms.
  */
 const pollerGoneMs = 75_000
-/** temporal.api.enums.v1.TaskQueueType: the enum itself is in a package that is no dependency. */
+/** temporal.api.enums.v1.TaskQueueType. The enum itself is in a package that is not installed. */
 const queueKinds = { workflow: 1, activity: 2 } as const
 
-/** What the server knows of a task queue. */
+/** The server's view of a task queue. */
 export interface QueueState {
-  /**
-   * Some worker polls it, or has in the last 75 s: of one that was killed the server hears no more than that it polls
-   * no longer.
-   */
+  /** A worker polls it, or has in the last 75 s. The server notices a killed worker only by its missing polls. */
   readonly isPolled: boolean
-  /** When a worker last began to poll it, ms since the epoch; absent: none in the last minutes. */
+  /** When a worker last began to poll, ms since the epoch. Absent: none in the last minutes. */
   readonly polledAt?: number
   /** Tasks that no worker has taken. */
   readonly waiting: number
-  /** How long the oldest of them waits, ms; 0: none does. */
+  /** Wait of the oldest task, ms; 0: there is none. */
   readonly waitingMs: number
 }
 
