@@ -17,13 +17,15 @@ import { createSourceWithoutNode, type EmitterWithoutNode, emittersWithoutNode }
 import { createDecode, signedBy, wormholeTokenBridge } from './wormhole-token-bridge/message.ts'
 import { createTokenBridgeSource, streamOf } from './wormhole-token-bridge/streams.ts'
 
-/** What bridges are made from: a config fits. `chains` are all of them, also those that this process is not connected to. */
+/** The part of a config that bridges need. `chains` has all chains, also those not connected. */
 export interface BridgesOptions {
   readonly chains: Readonly<Record<ChainName, Pick<ChainConfig, 'networkId' | 'wormholeChainId' | 'contracts'>>>
   readonly bridges: Config['bridges']
 }
 
-/** The chains of a process, which all are of the family `evm`: `served` are those that it delivers to, `connected` has also those that it only reads messages of. */
+/**
+ * The chains of a process, all of the family `evm`. It delivers to `served`, and also reads messages of `connected`.
+ */
 interface Connections {
   readonly connected: ReadonlyMap<ChainName, EvmChain>
   readonly served: ReadonlyMap<ChainName, EvmChain>
@@ -31,7 +33,7 @@ interface Connections {
 
 type Settings<Name extends keyof Config['bridges']> = NonNullable<Config['bridges'][Name]>
 
-/** How each bridge is made from its own part of the config; one that the config knows and this record does not fails to compile. */
+/** Fails to compile if a bridge of the config is missing. */
 const makers: {
   readonly [Name in keyof Required<Config['bridges']>]: (settings: Settings<Name>, options: BridgesOptions, chains: Connections) => Bridge
 } = {
@@ -79,7 +81,7 @@ const makers: {
       targetChain: target,
       targetBridge: targetContract,
     }))
-    // A route is served where its target is; its source is connected then.
+    // A route is served where its target is served. Its source is then connected.
     const ours = all.flatMap((route) => {
       const [source, target] = [connected.get(route.sourceChain), served.get(route.targetChain)]
       return source && target ? [{ ...route, source, target }] : []
@@ -94,7 +96,10 @@ const makers: {
   },
 }
 
-/** All bridges of the config. `connected` has also the sources of native routes (`sourcesOf`), `served` the chains that get endpoints; absent: all. */
+/**
+ * All bridges of the config. `connected` includes the sources of native routes (`sourcesOf`); `served` have endpoints
+ * (default: all).
+ */
 export function createBridges(
   options: BridgesOptions,
   connected: ReadonlyMap<ChainName, EvmChain>,
@@ -107,27 +112,27 @@ export function createBridges(
   return new Map((Object.keys(makers) as (keyof typeof makers)[]).flatMap((name) => make(name, options.bridges[name])))
 }
 
-/** The chains that must be read to deliver to `targets`: sources whose messages have no signatures are asked themselves. */
+/** The source chains to connect in order to deliver to `targets`: messages without signatures are checked there. */
 export function sourcesOf({ bridges }: Pick<BridgesOptions, 'bridges'>, targets: readonly ChainName[]): readonly ChainName[] {
   const routes = bridges['native-bridge']?.routes ?? []
   return [...new Set(routes.flatMap(({ source, target }) => (targets.includes(target) ? [source] : [])))]
 }
 
-/** By bridge, where its signed messages can be fetched: base URLs, which may hold keys. */
+/** By bridge, the APIs that serve its signed messages. URLs may hold keys. */
 export function signedApis({ bridges }: Pick<BridgesOptions, 'bridges'>) {
   const settings = bridges[wormholeTokenBridge]
   type Apis = Pick<Settings<typeof wormholeTokenBridge>, 'guardianApis' | 'wormholescanApis'>
   return new Map<BridgeName, Apis>(settings ? [[wormholeTokenBridge, settings]] : [])
 }
 
-/** The token bridges that the config has no node of, and is to deliver from. */
+/** The token bridges to deliver from without a node. */
 export function sourcesWithoutNode({ chains, bridges }: BridgesOptions): readonly EmitterWithoutNode[] {
   const settings = bridges[wormholeTokenBridge]
   const own = Object.values(chains).flatMap(({ wormholeChainId }) => wormholeChainId ?? [])
   return settings ? emittersWithoutNode(settings, new Set(own)) : []
 }
 
-/** The guardian spies of the config (host:port), and the emitters to ask them for: the token bridges of all its chains, and of sources without a node. */
+/** The guardian spies of the config (host:port) with the emitters to subscribe to. */
 export function spySources({ chains, bridges }: BridgesOptions) {
   const address = bridges[wormholeTokenBridge]?.spy?.address
   if (address === undefined) return []
@@ -139,7 +144,7 @@ export function spySources({ chains, bridges }: BridgesOptions) {
   return [{ bridge: wormholeTokenBridge, address, filters }]
 }
 
-/** The streams that the config has sources for. */
+/** The streams of the config. */
 export function configuredStreams({ chains, bridges }: BridgesOptions): readonly StreamName[] {
   const own = bridges[wormholeTokenBridge]
     ? Object.entries(chains).map(([name, chain]) => ({ sourceChain: name, ...wormholeOf(name, chain) }))
@@ -162,7 +167,7 @@ export function streamNames(options: BridgesOptions): StreamNames {
   return createStreamNames(configuredStreams(options))
 }
 
-/** A source chain for people: one that the config does not have, by the name that Wormhole's SDK knows it by. */
+/** A source chain's display name. Chains outside the config have the name of Wormhole's SDK. */
 export function sourceTitle(sourceChain: ChainName): string {
   const id = numberOfUnconfigured(sourceChain)
   const known = Object.values(tokenBridgeEmitters)
@@ -171,7 +176,9 @@ export function sourceTitle(sourceChain: ChainName): string {
   return known ? `${known[1]} (${sourceChain})` : sourceChain
 }
 
-/** What Wormhole's bridge needs of a chain, and how Wormhole names its emitter. Throws CONFIG_INVALID; a loaded config has it (config/load/cross-checks.ts). */
+/**
+ * The Wormhole fields of a chain. Throws CONFIG_INVALID, which a loaded config rules out (config/load/cross-checks.ts).
+ */
 function wormholeOf(name: ChainName, { wormholeChainId, contracts }: BridgesOptions['chains'][ChainName]) {
   if (wormholeChainId === undefined || !contracts)
     throw new RelayerError('CONFIG_INVALID', { detail: `chains.${name} has no wormholeChainId or no contracts.` })

@@ -8,73 +8,81 @@ export interface BlockRange {
   readonly toBlock: number
 }
 
-/** A numbered source of transfers, as its stream agent reads it (domain/stream/stream.ts). `scanned`: its messages are in blocks. `signed`: others sign and keep them. */
+/**
+ * A numbered source of transfers (domain/stream/stream.ts). `scanned`: blocks hold its messages. `signed`: guardians
+ * sign and keep them.
+ */
 export type Source = ScannedSource | SignedSource
 
 interface SourceBase {
-  /** What the stream begins with. */
+  /** The initial state of the stream. */
   readonly config: StreamConfig
   readonly bridge: BridgeName
   readonly sourceChain: ChainName
-  /** The highest number given out, at the finalized state, by quorum; undefined: none. The look begins at `known`, which existed, and finds less if that is gone. */
+  /**
+   * The highest existing number at the finalized state, by quorum; undefined: none. The search starts at `known`, and
+   * goes down if that is gone.
+   */
   highest(known?: string): Promise<string | undefined>
   /**
-   * Which of them the target's finalized state shows, in order: what is delivered is never started. By quorum; false where the nodes disagree, and where this process
-   * is not connected to the target. Throws what contradicts itself (`haltRoute`), what reads throw.
+   * Whether the target's finalized state shows each transfer as delivered, by quorum. False if the nodes disagree or
+   * the target is not connected. Throws contradictions (`haltRoute`) and errors of reads.
    */
   delivered(transfers: readonly Omit<Transfer, 'message'>[]): Promise<readonly boolean[]>
 }
 
-/** A direction of a native bridge: blocks and a table tell its transfers, and blocks of the target their completions. */
+/** A direction of a native bridge: transfers from blocks and a table, completions from blocks of the target. */
 export interface ScannedSource extends SourceBase {
   readonly kind: 'scanned'
   readonly targetChain: ChainName
   /**
-   * Transfers of these blocks, in order; without `at` by one node's word, which halts no route. Throws NODE_REFUSED (split the range; stray logs), NODE_UNAVAILABLE;
-   * what contradicts itself (`haltRoute`); at `agreed` NODES_DISAGREE, also where nodes refuse the range.
+   * The transfers of these blocks. Without `at`, one node's word, which halts no route. Throws NODE_REFUSED (split the
+   * range; stray logs), NODE_UNAVAILABLE, contradictions (`haltRoute`), and at `agreed` NODES_DISAGREE, also if nodes
+   * refuse the range.
    */
   initiated(range: BlockRange, at?: 'agreed'): Promise<readonly PlacedTransfer[]>
   /**
-   * What the source's table has under these numbers, in the same order; undefined: nothing yet. In batches. At `finalized` one node is asked, and the others
-   * for what that one does not have. Throws what contradicts itself (`haltRoute`, by quorum), what reads throw; at `agreed` NODES_DISAGREE.
+   * The source's table entries of these numbers; undefined: none yet. At `finalized` one node is asked, and the others
+   * for missing entries. Throws contradictions (`haltRoute`, by quorum), errors of reads, and at `agreed`
+   * NODES_DISAGREE.
    */
   recorded(numbers: readonly string[], at: 'finalized' | 'agreed'): Promise<readonly (Transfer | undefined)[]>
-  /** Completions in these blocks of the target, by any account. Throws as `initiated`. */
+  /** Completions by any account in these blocks of the target. Throws as `initiated`. */
   completed(range: BlockRange, at?: 'agreed'): Promise<readonly Completion[]>
-  /** The error that halts the route: the target completed another transfer under this number than the source has recorded (its digest). */
+  /** The error that halts the route: the target completed a transfer other than the recorded one (by digest). */
   contradiction(completed: Completion, recorded: string | undefined): RelayerError
 }
 
-/** A transfer that the target shows as completed. */
 export interface Completion {
   readonly number: string
-  /** Of the transfer that was completed. */
+  /** Digest of the completed transfer. */
   readonly digest: string
   readonly height: number
 }
 
-/** A Wormhole emitter: its guardians sign what it publishes, and some server keeps it. */
+/** A Wormhole emitter, whose messages guardians sign and keep. */
 export interface SignedSource extends SourceBase {
   readonly kind: 'signed'
-  /** Wormhole's number of the source chain. */
+  /** Wormhole chain id of the source. */
   readonly emitterChain: number
   /** 64 lower-case hex digits. */
   readonly emitter: string
   /**
-   * The config has no node of the source: nothing counts its messages (`highest` finds none), and no block is read (`published` has none). Whether a message that
-   * goes to none of our chains is signed, these chains say, in this order, as the first that can: their core contracts know the same guardians. Absent: the source says.
+   * Set if the config has no node of the source: then `highest` and `published` find nothing. `judges` are chains whose
+   * core contracts can check signatures of messages to other chains, in order of preference.
    */
   readonly withoutNode?: { readonly judges: readonly ChainName[] }
-  /** From the config; absent: the stream agent decides. Numbers from `first` on are in blocks from `block` on; `first` of `config` is the lowest there can be. */
+  /** From the config. Absent: the stream agent decides. Numbers from `first` on are in blocks from `block` on. */
   readonly begins: { readonly first?: string; readonly block?: number }
   /**
-   * Numbers in the source's blocks, in order, so that a gap gets its name. Blocks of numbers that are not `wanted` are not read. Without `at` one node's word, for which
-   * no number is given up. Throws NODE_REFUSED (split the range), NODE_UNAVAILABLE (also if a fork moved the blocks meanwhile); at `agreed` and `majority` (more than half of the nodes; one is asked once) NODES_DISAGREE.
+   * The numbers in the source's blocks, which identify gaps. `content` is read for `wanted` numbers only. Without `at`,
+   * one node's word, for which no number is given up. Throws NODE_REFUSED (split the range), NODE_UNAVAILABLE (also
+   * after a fork), and at `agreed` and `majority` (a single node is asked once) NODES_DISAGREE.
    */
   published(range: BlockRange, wanted?: (number: string) => boolean, at?: 'agreed' | 'majority'): Promise<readonly Published[]>
 }
 
-/** A transfer with the final block that it started in. */
+/** A transfer with its final source block. */
 export interface PlacedTransfer {
   readonly transfer: Transfer
   readonly height: number
@@ -84,6 +92,6 @@ export interface PlacedTransfer {
 export interface Published {
   readonly number: string
   readonly height: number
-  /** What it is; absent: it was not looked at. `none`: no transfer that we deliver (another payload, no route). */
+  /** Absent: not read. `none`: no deliverable transfer (another payload, no route). */
   readonly content?: { readonly kind: 'transfer'; readonly transfer: Omit<Transfer, 'message'> } | { readonly kind: 'none' }
 }

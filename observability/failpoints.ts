@@ -1,6 +1,6 @@
 /**
- * Named places where a crash test kills or stops this process as an operating system would, without handlers or clean-up. Off unless the variable
- * PORTAGE_FAILPOINTS names one: `after-grant=kill@3` kills the third time, `after-send=stop` stops (SIGSTOP) the first time.
+ * Named places where a crash test kills or stops this process without handlers or clean-up. Armed by
+ * PORTAGE_FAILPOINTS: `after-grant=kill@3` kills the third time, `after-send=stop` stops (SIGSTOP) the first time.
  */
 export type Failpoint =
   | 'after-grant'

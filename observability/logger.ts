@@ -8,10 +8,10 @@ import { traceFields } from './tracing.ts'
 export const logLevels = ['debug', 'info', 'warn', 'error', 'silent'] as const
 export type LogLevel = (typeof logLevels)[number]
 
-/** The fields of a line that needs a person. The line gets the remedy of the code (domain/catalogue), unless it has one. */
+/** Fields of a warning or error. The line gets the code's remedy (domain/catalogue), unless it has one. */
 export type WarningFields = Record<string, unknown> & { readonly code: Code }
 
-/** The logger of all rooms. Fields are redacted; errors go in the field `error`. warn and error are for what needs a person. */
+/** Redacts all fields. Errors go in the field `error`. warn and error are for lines that need a person. */
 export interface Logger {
   debug(message: string, fields?: Record<string, unknown>): void
   info(message: string, fields?: Record<string, unknown>): void
@@ -22,19 +22,19 @@ export interface Logger {
 }
 
 export interface LoggerOptions {
-  /** Least level that is written. Default: info. */
+  /** Default: info. */
   readonly level?: LogLevel
-  /** One readable line per message instead of JSON. */
+  /** Readable lines instead of JSON. */
   readonly pretty?: boolean
-  /** Warnings and errors that repeat are counted and joined (observability/repeated-lines.ts). Default: each is written. */
+  /** Repeated warnings and errors are counted and joined (observability/repeated-lines.ts). Default: no. */
   readonly joined?: boolean
-  /** Where lines are written. Default: stderr, so that stdout holds only results. */
+  /** Default: stderr, so that stdout holds only results. */
   readonly destination?: DestinationStream
 }
 
-/** JSON lines (or readable ones) on stderr: `{"level":"info","time":"…","message":"…",…fields}`. */
+/** JSON lines on stderr: `{"level":"info","time":"…","message":"…",…fields}`. */
 export function createLogger(options: LoggerOptions = {}): Logger {
-  // Synchronous, so that the line that explains a crash is not lost with the process.
+  // Synchronous, so that a crash does not lose the line that explains it.
   const destination = options.destination ?? pino.destination({ dest: 2, sync: true })
   const target = pino(
     {
@@ -42,7 +42,7 @@ export function createLogger(options: LoggerOptions = {}): Logger {
       base: null,
       messageKey: 'message',
       timestamp: () => `,"time":"${new Date().toISOString()}"`,
-      // Which trace it belongs to, where there are traces. A new object each time: pino adds the fields of the line to it.
+      // The current trace, if any. A new object each time, because pino changes it.
       mixin: () => ({ ...traceFields() }),
       formatters: { level: (label) => ({ level: label }) },
     },
@@ -52,19 +52,19 @@ export function createLogger(options: LoggerOptions = {}): Logger {
   return wrap(target, options.joined ? joining(write) : write, {})
 }
 
-/** Counts repeated lines; what was counted last is written when the process ends. */
+/** Joins repeated lines. The last counts are written when the process ends. */
 function joining(write: (line: Line) => void): (line: Line) => void {
   const lines = new RepeatedLines(write)
   process.once('exit', () => lines.flush())
   return (line) => lines.say(line)
 }
 
-/** A logger that writes nothing, for tools and tests. */
+/** A logger without output, for tools and tests. */
 export function silentLogger(): Logger {
   return createLogger({ level: 'silent' })
 }
 
-/** @param own the fields of every line: those of a line with the same name go before them, so that no name is in it twice */
+/** @param own the fields of every line. A line's own fields override them */
 function wrap(target: PinoLogger, tell: (line: Line) => void, own: Record<string, unknown>): Logger {
   const write = (level: 'debug' | 'info' | 'warn' | 'error', message: string, given: Record<string, unknown> = {}): void => {
     if (!target.isLevelEnabled(level)) return
@@ -91,7 +91,7 @@ function withoutTaken(fields: Record<string, unknown>): Record<string, unknown> 
   )
 }
 
-/** What a person can do about it, unless the line says it. */
+/** Adds the code's remedy, unless the line has one. */
 function withRemedy(fields: Record<string, unknown>): Record<string, unknown> {
   return fields['remedy'] === undefined ? { ...fields, remedy: remedyOf(fields['code']) } : fields
 }

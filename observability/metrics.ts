@@ -7,7 +7,7 @@ export interface MetricDefinition<Label extends string = string, Kind extends Me
   readonly kind: Kind
   readonly help: string
   readonly labels: readonly Label[]
-  /** Upper bounds of the buckets of a histogram, s; absent: those of answers. */
+  /** Upper bounds of a histogram's buckets, s. */
   readonly buckets?: readonly number[]
 }
 
@@ -15,7 +15,7 @@ type Labels<Label extends string> = Readonly<Record<Label, string | number>>
 
 interface CounterMetric<Label extends string> {
   inc(labels: Labels<Label>, by?: number): void
-  /** Before totals that another object counted are added anew. */
+  /** For totals that another object counts and that are added anew. */
   reset(): void
 }
 
@@ -28,16 +28,18 @@ interface HistogramMetric<Label extends string> {
   observe(labels: Labels<Label>, value: number): void
 }
 
-/** Upper bounds of the buckets of a histogram, s. */
+/** Upper bounds of the default buckets, s. */
 const buckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
-/** Of steps of a transfer: fine where blocks come every second, and up to an hour, which a far finality and a closed gate may take. */
+/**
+ * Buckets of transfer steps: fine around block times of a second, and up to an hour for slow finality and closed gates.
+ */
 const stepBuckets = [
   0.01, 0.025, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.75, 1, 1.25, 1.5, 2, 3, 4, 5, 7.5, 10, 15, 30, 60, 300, 900, 1_800, 3_600,
 ]
 
 /**
- * All metrics by the names that Prometheus shows, in the order of a transfer's journey: it is submitted (intake), takes a nonce of a lane, is sent through
- * RPC calls, waits for heads, and ends with an outcome. A process counts what it did itself. docs/reference/metrics.md is generated from this table.
+ * All metrics by their Prometheus names, along a transfer's path: submitted, nonce, RPC calls, heads, outcome. A
+ * process counts its own work. docs/reference/metrics.md is generated from this table.
  */
 export const metricDefinitions = {
   ...define('counter', ['via', 'bridge'], {
@@ -230,17 +232,16 @@ type MetricOf<Definition> =
     : never
 type MetricsByName = { readonly [Name in keyof Definitions]: MetricOf<Definitions[Name]> }
 
-/** One typed object of all metrics, and how they are read. */
+/** All metrics as one typed object. */
 export interface Metrics extends MetricsByName {
-  /** Called before every rendering, to copy values that other objects keep: RPC counts, heights. Returns the function that ends it. */
+  /** Called before every rendering, to copy values of other objects. Returns the function that unsubscribes. */
   onCollect(collect: (metrics: Metrics) => void): () => void
-  /** The same for what has to be asked for: awaited before every rendering, and so limited in time by whoever adds it. */
+  /** The same for values that need a request. It is awaited, so it must have a time limit. */
   onRefresh(refresh: (metrics: Metrics) => Promise<void>): () => void
   /** Prometheus text, version 0.0.4. A collector that throws loses only its own values. */
   render(): Promise<string>
 }
 
-/** All metrics, in a registry of their own. */
 export function createMetrics(): Metrics {
   const registry = new Registry()
   const collectors = new Set<(metrics: Metrics) => void>()
@@ -262,7 +263,7 @@ export function createMetrics(): Metrics {
         try {
           collect(metrics)
         } catch {
-          // A chain that is being closed must not take the other chains' figures with it.
+          // One failing collector, such as of a closing chain, must not hide the others.
         }
       }
       return registry.metrics()
@@ -271,14 +272,14 @@ export function createMetrics(): Metrics {
   return metrics
 }
 
-/** prom-client's own metric: the types here only ask for every label, so that series can be added up. */
+/** A metric of prom-client. */
 function createMetric(registers: Registry, { name, kind, help, labels, buckets: own = buckets }: MetricDefinition) {
   const options = { name, help, labelNames: labels, registers: [registers] }
   if (kind === 'counter') return new Counter(options)
   return kind === 'gauge' ? new Gauge(options) : new Histogram({ ...options, buckets: [...own] })
 }
 
-/** Metrics of one kind and with the same labels. @param helps what each means, by name @param own buckets of histograms */
+/** Metrics of one kind with the same labels. @param helps meaning by name @param own buckets of histograms */
 function define<const Kind extends MetricKind, const Label extends string, Name extends string>(
   kind: Kind,
   labels: readonly Label[],

@@ -3,12 +3,14 @@ import type { DestinationStream } from 'pino'
 const colours: Record<string, string> = { debug: '\u001b[90m', info: '\u001b[36m', warn: '\u001b[33m', error: '\u001b[31m' }
 const reset = '\u001b[0m'
 
-/** Turns pino's JSON lines into `12:34:56.789 info  message  field=value …`; an error's stack and the remedy follow on their own lines. */
+/**
+ * Turns pino's JSON lines into `12:34:56.789 info  message  field=value …`. Stack and remedy follow on their own lines.
+ */
 export function prettyStream(destination: DestinationStream, colour = process.stderr.isTTY === true): DestinationStream {
   return { write: (line) => destination.write(prettyLine(line, colour)) }
 }
 
-/** One line of pino, readable. What is not JSON stays as it is. */
+/** Other text stays as it is. */
 export function prettyLine(line: string, colour: boolean): string {
   let record: Record<string, unknown>
   try {
@@ -23,7 +25,7 @@ export function prettyLine(line: string, colour: boolean): string {
   return `${[...parts, ...about.map(visible)].join(' ')}${visible(showError(error))}${typeof remedy !== 'string' ? '' : `\n    → ${visible(remedy)}`}\n`
 }
 
-/** A stranger's text may hold the control characters by which a terminal is steered. The lines of a stack stay lines. */
+/** Escapes control characters, by which a stranger's text could control the terminal. Line breaks stay. */
 function visible(text: string): string {
   return text.replace(/[^\P{Cc}\n]/gu, (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, '0')}`)
 }

@@ -1,11 +1,14 @@
 /**
- * What must never be read in a log, an error or a history: key material, passwords, and the secrets that RPC URLs carry in their user
- * info, path or query. Everything that leaves the process as text goes through here.
+ * Removes secrets from logs, errors and histories: key material, passwords, and the user info, path and query of URLs.
+ * All text that leaves the process goes through here.
  */
 
 const hidden = '[redacted]'
 
-/** Longest text that is searched and kept, characters. Strangers choose some of these texts: HTTP paths, answers of nodes, revert reasons. */
+/**
+ * Characters of a text that are searched and kept. Strangers choose some texts: HTTP paths, node answers, revert
+ * reasons.
+ */
 const longestText = 32_768
 
 /** A URL up to the next white space, quote, backslash or angle bracket. */
@@ -13,20 +16,23 @@ const urlPattern = /\b(?:https?|wss?):\/\/[^\s"'`<>\\]+/gi
 /** Characters that end a sentence rather than a URL. */
 const punctuation = new Set(').,;:]}')
 
-/** `name = value` in free text, where the name says that the value is a secret. */
+/** `name = value` in free text with a name of a secret. */
 const assignmentPattern =
   /\b((?:private|secret)[-_ ]?key|secret|mnemonic|pass(?:word|phrase)|api[-_ ]?key|(?:access|auth|api)[-_ ]?token|authorization)(["']?\s*[:=]\s*["']?)(?:bearer\s+)?[^\s"',;)}]+/gi
 
 const bearerPattern = /\bbearer\s+[\w.~+/=-]+/gi
 
-/** Names whose value is a secret whatever it looks like; those of files and variables tell only where the secret is. */
+/** Names whose value is always a secret. Names of files and variables only say where it is. */
 const secretName = /pass(word|phrase)|secret|mnemonic|private|credential|authorization|api[-_]?key|bearer|cookie/i
 const whereaboutsName = /(file|variable|path)$/i
-/** Names whose value is a secret if it looks like a private key. A digest or transaction hash looks the same, so the name decides. */
+/** Names whose value is a secret if it looks like a private key. Hashes look the same, so the name decides. */
 const keyName = /key|seed|signer/i
 const keyLike = /^(0x)?[0-9a-f]{64}$/i
 
-/** Only scheme, host and port of a URL: `https://user:pass@node.example/v3/key?x=1` → `https://node.example`. Not a URL: `[url]`. */
+/**
+ * Scheme, host and port of a URL: `https://user:pass@node.example/v3/key?x=1` → `https://node.example`. Other text:
+ * `[url]`.
+ */
 export function redactUrl(url: string): string {
   try {
     const { protocol, host } = new URL(url)
@@ -37,8 +43,8 @@ export function redactUrl(url: string): string {
 }
 
 /**
- * Reduces every http(s) and ws(s) URL to its origin and removes named secrets and bearer tokens. A text of more than 32,768 characters is cut. Takes time linear
- * in the length.
+ * Reduces URLs to their origin and removes named secrets and bearer tokens, in linear time. Cuts text after 32,768
+ * characters.
  */
 export function redactText(text: string): string {
   if (text.length > longestText) return `${redactText(text.slice(0, longestText))}… [${text.length - longestText} characters cut]`
@@ -51,14 +57,17 @@ export function redactText(text: string): string {
     .replace(bearerPattern, `bearer ${hidden}`)
 }
 
-/** Where the punctuation at the end of a URL begins. A pattern such as `/[).]+$/` would take quadratic time here. */
+/** Start of the punctuation at the end of a URL. A pattern such as `/[).]+$/` would take quadratic time. */
 function endOfUrl(url: string): number {
   let end = url.length
   while (end > 0 && punctuation.has(url.charAt(end - 1))) end -= 1
   return end
 }
 
-/** Log fields without secrets, as plain JSON: bigint becomes a decimal string, errors become objects with code, message and cause. */
+/**
+ * Log fields without secrets as plain JSON: bigints become decimal strings, errors become objects with code, message
+ * and cause.
+ */
 export function redactFields(fields: Record<string, unknown>): Record<string, unknown> {
   return Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, redactValue(name, value, 0)]))
 }
@@ -69,7 +78,7 @@ function redactValue(name: string, value: unknown, depth: number): unknown {
   if (typeof value === 'string') return redactText(value)
   if (typeof value === 'bigint') return value.toString()
   if (typeof value !== 'object') return typeof value === 'function' || typeof value === 'symbol' ? `[${typeof value}]` : value
-  // Deeper structures are bytes of foreign libraries (whole requests, sockets); four levels hold everything of ours.
+  // Deeper structures belong to libraries (requests, sockets). Portage's own fields need at most four levels.
   if (depth >= 4) return '[deep]'
   if (value instanceof Error) return describeError(value, depth)
   if (value instanceof Date) return value.toISOString()

@@ -1,11 +1,11 @@
-/** A line that needs a person, before it is written. */
+/** A warning or error before it is written. */
 export interface Line {
   readonly level: 'warn' | 'error'
   readonly message: string
   readonly fields: Record<string, unknown>
 }
 
-/** Fields that tell what a line is about. Two lines with the same text and the same of these are the same; nonces, heights and texts of nodes differ with each. */
+/** Fields that identify a line, with its text. Nonces, heights and node texts differ each time. */
 const identity = [
   ...['code', 'class', 'status', 'field', 'state'],
   ...['chain', 'node', 'lane', 'stream', 'source', 'target', 'contract', 'taskQueue'],
@@ -26,11 +26,11 @@ const identity = [
     'place',
     'name',
   ],
-  // The first of the transfers that a line is about: one about others is no repetition.
+  // The first of a line's transfers: a line about other transfers is no repetition.
   ...['lowest'],
 ] as const
 
-/** More kinds of lines than that at a time are written as they come. */
+/** Beyond this number, new kinds of lines are not joined. */
 const mostKinds = 1_000
 
 interface Kind {
@@ -41,8 +41,9 @@ interface Kind {
 }
 
 /**
- * Writes a line at once, and counts the same lines after it: what came within a minute is one line with `repeated` (how many) and `since`, then what came within
- * two minutes, and so on up to `longestMs`. A minute without any ends it: the next one is written at once again.
+ * Writes a line at once and counts repetitions. Those within a minute become one line with `repeated` and `since`, then
+ * those within two minutes, and so on up to `longestMs`. After an interval without any, the next is written at once
+ * again.
  */
 export class RepeatedLines {
   readonly #write: (line: Line) => void
@@ -70,7 +71,7 @@ export class RepeatedLines {
     this.#lookLater(key, this.#firstMs)
   }
 
-  /** Writes what was counted and not said, as a process ends. */
+  /** Writes the remaining counts at the end of the process. */
   flush(): void {
     for (const kind of this.#kinds.values()) this.#tell(kind)
   }

@@ -1,6 +1,6 @@
 import { errorCatalogue, type ErrorCode, type RelayerError, toRelayerError } from '../domain/catalogue/errors.ts'
 
-/** Outages of Portage or of its dependencies: an operator wants to see them, and the text says what they are. */
+/** Outages of Portage or its dependencies, which operators should see. */
 const outages: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'NATIVE_TABLE_MISMATCH',
   'NATIVE_NONCE_MISMATCH',
@@ -34,20 +34,20 @@ const outages: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'TEMPORAL_PERMISSION',
   'SETUP_INCOMPLETE',
 ])
-/** Unexpected errors, for which only the stack shows where they come from. */
+/** Unexpected errors: only the stack shows their origin. */
 const unexpected: ReadonlySet<ErrorCode> = new Set<ErrorCode>(['INTERNAL', 'LANE_CONFLICT'])
 
 /**
- * How an error that was answered, or is retried, is logged. warn: an outage, or unexpected (with its stack). debug: a refusal, which its caller was told and the
- * metrics count.
- * @param thrown the original error, with its stack and causes
+ * The log level of an error that was answered or is retried. warn: outages and unexpected errors (with a stack). debug:
+ * refusals, which the caller received and metrics count.
+ * @param thrown the original error
  */
 export function asLogged({ code, message }: Pick<RelayerError, 'code' | 'message'>, thrown: unknown) {
   if (unexpected.has(code)) return { level: 'warn', fields: { code, error: thrown } } as const
   return { level: outages.has(code) ? 'warn' : 'debug', fields: { code, reason: withoutRemedy(code, message) } } as const
 }
 
-/** What a line says of an error: its code and what happened; the logger adds the remedy. With the stack where the error is unexpected. */
+/** The fields of an error's line: code and reason, with a stack if unexpected. The logger adds the remedy. */
 export function problemOf(thrown: unknown): { readonly code: ErrorCode; readonly reason: string; readonly error?: unknown } {
   const { code, message } = toRelayerError(thrown)
   return { code, reason: withoutRemedy(code, message), ...(unexpected.has(code) && { error: thrown }) }

@@ -2,26 +2,28 @@ import type { Transfer } from '../domain/transfer/transfer.ts'
 import type { Metrics } from './metrics.ts'
 
 /**
- * The steps of a transfer whose times are shown, in order. started: its workflow is there, and before that it was seen. admitted: it may be broadcast. nonce: the
- * ledger granted one. broadcast: a node has its transaction. included: this process sees it in a block. final: its effect is final.
+ * The timed steps of a transfer, by sequence. started: its workflow exists. admitted: it may be broadcast. nonce: the
+ * ledger granted one. broadcast: a node has the transaction. included: this process sees it in a block. final: its
+ * effect is final.
  */
 export const timedSteps = ['started', 'admitted', 'nonce', 'broadcast', 'included', 'final'] as const
 export type TimedStep = (typeof timedSteps)[number]
 
 type About = Pick<Transfer, 'bridge' | 'targetChain'>
 
-/** Shows how long transfers took for their steps. Each process counts the steps that it made itself. */
+/** Records step times. Each process records its own steps. */
 export interface StepTimes {
-  /** @param since when the step before it was done, ms since the epoch; undefined: not known, and nothing is shown. Returns now, for the next step */
+  /**
+   * @param since when the previous step ended, ms since the epoch; undefined: not recorded. Returns the current time
+   */
   reached(step: TimedStep, about: About, since: number | undefined): number
-  /** Delivered by us, and final. @param seenAt when it was seen, ms since the epoch */
+  /** A final delivery of ours. @param seenAt when the transfer was seen, ms since the epoch */
   delivered(transfer: Transfer, seenAt: number | undefined): void
 }
 
-/** Clocks of machines differ, and times of a workflow's input are from whoever can reach Temporal: what is no time between two steps is left out, s. */
+/** Longer times are dropped, s: clocks differ, and anyone with access to Temporal can set input times. */
 const longestSeconds = 30 * 86_400
 
-/** Keeps the times in the histograms of the process. */
 export function createStepTimes(
   metrics: Pick<Metrics, 'portage_transfer_step_seconds' | 'portage_transfer_seconds'>,
   now: () => number = Date.now,

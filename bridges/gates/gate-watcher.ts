@@ -9,26 +9,28 @@ import type { Endpoint, Gate } from '../port.ts'
 import { type Reserve, withReservation } from './with-reservation.ts'
 import { problemOf } from '../../observability/severity.ts'
 
-/** Most transfers that are woken at a block, and at a time: lanes take some hundred at a block. */
+/** Transfers woken per block, and in parallel. Lanes deliver some hundred per block. */
 const wokenPerBlock = 200
 const wokenAtATime = 20
-/** Most transfers that are watched; those beyond look by themselves. */
+/** Further transfers poll their gates themselves. */
 const mostWaiting = 20_000
 
-/** A gate that many transfers wait for, and that opens some day. */
+/** A closed gate that will open again. */
 export type ClosedGate = Extract<Gate, { kind: 'lane' | 'route' }>
 
-/** What the steps of a process report to its gate watcher. */
+/** Reports of a process's steps to its gate watcher. */
 export type ClosedGates = Pick<GateWatcher, 'wait' | 'unauthorized'>
 
 type WatchedEndpoint = Pick<Endpoint, 'reserve' | 'release'>
 
-/** Chain, endpoints (by bridge) and lanes are the target's. */
+/** Chain, endpoints and lanes are the target's. */
 export interface GateWatcherOptions {
   readonly chain: Pick<Chain, 'name' | 'heads'>
   readonly endpoints: ReadonlyMap<BridgeName, WatchedEndpoint>
   readonly lanes: readonly LaneId[]
-  /** Temporal. `wake`: false if the transfer is gone. `waiting`: all of a bridge to this chain, also those that an earlier process watched. */
+  /**
+   * `wake`: false if the transfer is gone. `waiting`: all of a bridge to this chain, also those of an earlier process.
+   */
   readonly waitingTransfers: { wake(id: string): Promise<boolean>; waiting(bridge: BridgeName): AsyncIterable<Transfer> }
   readonly unauthorized: { add(lane: LaneId): void; look(): Promise<void> }
   readonly logger: Logger
@@ -38,11 +40,14 @@ export interface GateWatcherOptions {
 interface Waiter {
   readonly id: string
   readonly transfer: Transfer
-  /** Undefined until its gate was looked at: it may wait for something else. */
+  /** Undefined before its gate was checked. */
   code?: ErrorCode
 }
 
-/** Looks at a chain's gates once per block while transfers wait, and wakes those let through, in the order of their numbers; what they take stays reserved. */
+/**
+ * Checks a chain's gates once per block while transfers wait, and wakes those that may pass, sorted by number. Their
+ * reservations stay.
+ */
 export class GateWatcher {
   readonly #options: GateWatcherOptions
   readonly #waiting = new Map<string, Waiter>()
@@ -67,7 +72,7 @@ export class GateWatcher {
     else this.#add({ id, transfer, code })
   }
 
-  /** The account of this lane lacks a role. */
+  /** This lane's account lacks a role. */
   unauthorized(lane: LaneId): void {
     this.#options.unauthorized.add(lane)
   }
@@ -109,7 +114,7 @@ export class GateWatcher {
     }
   }
 
-  /** Keeps the reservation for the next admission. A transfer that fits on no day passes too: its admission parks it. */
+  /** Keeps the reservation for the next admission. A transfer that never fits also passes: its admission parks it. */
   async #mayPass(waiter: Waiter): Promise<boolean> {
     const { transfer } = waiter
     const ask = (reserve: Reserve) => this.#gateOf(reserve)
@@ -119,7 +124,7 @@ export class GateWatcher {
     return !isClosed
   }
 
-  /** Open if it is open for the account of one lane. */
+  /** Open if any lane may pass. */
   async #gateOf(reserve: Reserve): Promise<Gate> {
     let answer: Gate = { kind: 'open' }
     for (const lane of this.#options.lanes) {
@@ -136,7 +141,7 @@ export class GateWatcher {
   async #wake(waiter: Waiter): Promise<void> {
     const { waitingTransfers, logger } = this.#options
     const { id, transfer } = waiter
-    // Before it is woken: it may wait again before the answer is here.
+    // Removed first, because it may wait again before `wake` returns.
     if (this.#waiting.delete(id)) this.#order = undefined
     try {
       const wake = () => waitingTransfers.wake(id)
@@ -147,13 +152,13 @@ export class GateWatcher {
     }
   }
 
-  /** Each source's in the order of their numbers. */
+  /** Sorted by number within each source. */
   #inOrder(): readonly Waiter[] {
     this.#order ??= [...this.#waiting.values()].sort((a, b) => byNumber(a.transfer, b.transfer))
     return this.#order
   }
 
-  /** Finds what waited before this process began; until then, those transfers look by themselves. */
+  /** Finds transfers that waited before this process started. Until then they poll their gates themselves. */
   async #findEarlier(): Promise<void> {
     const { endpoints, waitingTransfers, logger, chain } = this.#options
     for (const [name, { reserve }] of endpoints) {

@@ -7,12 +7,12 @@ import type { LaneStatus } from '../../domain/lane/messages.ts'
 import type { Logger } from '../../observability/logger.ts'
 import type { Metrics } from '../../observability/metrics.ts'
 
-/** The status of a lane is up to 5 s old (lanes/ledger/lane-status-cache.ts): an order is not repeated before its effect can show, ms. */
+/** Least time between two orders for a lane, ms. Its status is up to 5 s old (lanes/ledger/lane-status-cache.ts). */
 const orderAgainMs = 10_000
-/** Between two looks for lanes that another process has paused for this reason, ms: a process that ended resumes nothing. */
+/** Interval of checks for lanes that another process paused, ms. That process may have ended. */
 const statusesMs = 60_000
 
-/** @param reasons what the key lacks, one text per bridge */
+/** @param reasons the missing roles, one text per bridge */
 export function unauthorizedReason(reasons: readonly string[]): string {
   return `BRIDGE_ROLE_MISSING: ${reasons.join('; ')}; Portage resumes the lane by itself`
 }
@@ -24,15 +24,18 @@ export interface LanesWithoutRoleOptions {
   readonly pauses: { pause(lane: LaneId, pause: PauseReason): Promise<void>; resume(lane: LaneId, pause: PauseReason): Promise<void> }
   readonly logger: Logger
   readonly metrics: Pick<Metrics, 'portage_lane_unauthorized'>
-  /** ms since any moment; for tests. */
+  /** Monotonic ms, for tests. */
   readonly clock?: () => number
 }
 
-/** Looks at lanes that lack a role once per block. One that may deliver nothing, of no bridge, is paused with the reason, and resumed when it may. */
+/**
+ * Checks lanes that lack a role once per block. A lane that may deliver for no bridge is paused, and resumed when it
+ * may.
+ */
 export class LanesWithoutRole {
   readonly #options: LanesWithoutRoleOptions
   readonly #clock: () => number
-  /** Lane → when it was last given an order. */
+  /** Lane → time of its last order. */
   readonly #watched = new Map<LaneId, number>()
   #lookedAt = -Infinity
 
@@ -50,7 +53,7 @@ export class LanesWithoutRole {
     })
   }
 
-  /** At each block. Never throws. */
+  /** Called at each block. Never throws. */
   async look(): Promise<void> {
     if (this.#clock() - this.#lookedAt >= statusesMs) {
       this.#lookedAt = this.#clock()

@@ -1,12 +1,13 @@
 import type { Transfer } from '../../domain/transfer/transfer.ts'
 import type { Endpoint, Gate } from '../port.ts'
 
-/** Asks the transfer's gate for this account (`Endpoint.reserve`); a bridge without gates is always open. */
+/** Asks the transfer's gate for this account (`Endpoint.reserve`). A bridge without gates is always open. */
 export type Reserve = (relayer: string) => Promise<Gate>
 
 /**
- * Runs a step of a transfer; only here limits are reserved and released. A step that throws is tried again and keeps the reservation, which lapses where it is not.
- * @param goesOn true: the transfer is on its way to the chain, or there; else what is reserved for it becomes free, whichever step reserved it
+ * Runs a step of a transfer. A reservation holds the transfer's amount of a bridge's limit; only this function takes
+ * and releases it. If the step throws, the reservation stays for the retry, and lapses without one.
+ * @param goesOn true if the transfer is on its way to the chain or there. Otherwise its reservation is released
  */
 export async function withReservation<T>(
   endpoint: Pick<Endpoint, 'reserve' | 'release'>,

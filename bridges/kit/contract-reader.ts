@@ -2,33 +2,32 @@ import type { ErrorDescription, Interface, Result } from 'ethers'
 import type { At } from '../../chains/port.ts'
 import { RelayerError } from '../../domain/catalogue/errors.ts'
 
-/** What reads of a contract need of a chain. */
+/** The part of a chain that contract reads need. */
 export interface ContractReader {
   readonly name: string
-  /** eth_call: 0x hex. Throws NODE_UNAVAILABLE, NODE_REFUSED; NODES_DISAGREE at `agreed`. */
+  /** eth_call: 0x hex. Throws NODE_UNAVAILABLE, NODE_REFUSED, and at `agreed` NODES_DISAGREE. */
   call(to: string, data: string, at: At): Promise<string>
 }
 
-/** A view function of a contract. */
 export interface View {
   readonly abi: Interface
   readonly to: string
   readonly method: string
   readonly args?: readonly unknown[]
-  /** Absent: latest. */
+  /** Default: latest. */
   readonly at?: At
 }
 
-/** Where one node's word is no answer of the contract, that of most of them is asked for: a node that lies stops no read. */
+/** A malformed answer of one node is read again from most nodes, so that a lying node stops no read. */
 const ofMost: Partial<Record<At, At>> = { latest: 'majority-latest', finalized: 'agreed' }
 
-/** All values of a view function. Throws NODE_REFUSED if the address does not answer as the contract does (a wrong address in the config), and what `call` throws. */
+/** All values of a view function. Throws as `call`, and NODE_REFUSED if the address is not such a contract. */
 export async function read(chain: ContractReader, view: View): Promise<Result> {
   const { abi, to, method, args = [], at = 'latest' } = view
   const answer = await chain.call(to, abi.encodeFunctionData(method, args), at)
   try {
     const values = abi.decodeFunctionResult(method, answer)
-    // ethers throws for a value that is badly encoded only when it is read.
+    // ethers throws for a badly encoded value only when it is read.
     values.toArray(true)
     return values
   } catch (cause) {
@@ -39,7 +38,7 @@ export async function read(chain: ContractReader, view: View): Promise<Result> {
   }
 }
 
-/** Undefined where it fails with such an error. */
+/** Undefined if the read fails with such an error. */
 export async function unless<T>(reading: Promise<T>, isSuch: (error: RelayerError) => boolean): Promise<T | undefined> {
   try {
     return await reading
@@ -49,12 +48,12 @@ export async function unless<T>(reading: Promise<T>, isSuch: (error: RelayerErro
   }
 }
 
-/** Undefined where the nodes do not agree. */
+/** Undefined if the nodes disagree. */
 export function unlessDisagreed<T>(reading: Promise<T>): Promise<T | undefined> {
   return unless(reading, ({ code }) => code === 'NODES_DISAGREE')
 }
 
-/** As many reads at a time as one request of most gateways takes. */
+/** Reads in batches of one request of most gateways. */
 export async function inTicks<K, V>(keys: readonly K[], readOne: (key: K) => Promise<V>, perTick = 100): Promise<readonly V[]> {
   const values: V[] = []
   for (let from = 0; from < keys.length; from += perTick) {
@@ -63,13 +62,16 @@ export async function inTicks<K, V>(keys: readonly K[], readOne: (key: K) => Pro
   return values
 }
 
-/** Reads at a time at `agreed`, where a single node is asked twice, a block apart: all wait for one block, and the node gets them by the hundred. */
+/** Batch size at `agreed`: a single node is asked twice, a block apart, and all reads share that wait. */
 export const agreedPerTick = 1_000
 
-/** One node's word on the finalized state, or that of more than half of them. */
+/** One node's word on the finalized state, or that of more than half of the nodes. */
 export type Finality = Extract<At, 'finalized' | 'agreed'>
 
-/** One node's answers at the finalized state; doubtful ones are asked of most of the nodes, and are undefined where those do not agree. */
+/**
+ * One node's answers at the finalized state. Doubtful ones are confirmed by most nodes, and undefined if those
+ * disagree.
+ */
 export async function askMostIf<K, V>(
   keys: readonly K[],
   readAt: (key: K, at: Finality) => Promise<V>,
@@ -82,11 +84,11 @@ export async function askMostIf<K, V>(
   return answers.map((answer) => (settled.has(answer) ? settled.get(answer) : answer.value))
 }
 
-/** The custom error, Error(string) or Panic(uint256) of revert bytes; undefined: none that this ABI knows, or not well encoded. */
+/** The error in revert bytes: custom, Error(string) or Panic(uint256). Undefined if unknown or malformed. */
 export function parseRevert(abi: Interface, data: string): Pick<ErrorDescription, 'name' | 'args'> | undefined {
   try {
     const error = abi.parseError(data)
-    // ethers throws for a text that is no UTF-8 only when it is read.
+    // ethers throws for invalid UTF-8 only when the text is read.
     error?.args.toArray(true)
     return error ?? undefined
   } catch {

@@ -5,7 +5,7 @@ import type { LogReader } from './logs.ts'
 
 /** The log that shows a delivery. */
 export interface DeliveryLog extends Pick<LogRange, 'address' | 'topics'> {
-  /** Absent: the topics say it all. */
+  /** Absent: the topics suffice. */
   readonly shows?: (log: PlacedLog) => boolean
 }
 
@@ -14,7 +14,10 @@ interface DeliveryReader extends Pick<LogReader, 'logs'> {
   transactionSender(hash: string): Promise<string | undefined>
 }
 
-/** Newest logs first, `rangeBlocks` per read (many public nodes refuse more). Undefined: none in `depthBlocks`, or refused. It is worth five reads, not a scan. */
+/**
+ * Searches logs newest first, `rangeBlocks` per read (many public nodes refuse more). Undefined: none in `depthBlocks`,
+ * or refused. Five reads at most, no full scan.
+ */
 export async function findDelivery(
   chain: DeliveryReader,
   { address, topics, shows = () => true }: DeliveryLog,

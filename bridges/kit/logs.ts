@@ -2,22 +2,28 @@ import type { Log, LogRange, PlacedLog } from '../../chains/port.ts'
 import { RelayerError } from '../../domain/catalogue/errors.ts'
 import type { ContractReader } from './contract-reader.ts'
 
-/** Whose word logs are; absent: one node's. Both are for final blocks, by more than half of the nodes; at `majority` one node is believed at its first word. */
+/**
+ * For final blocks, by more than half of the nodes. At `majority` a single node is asked once, at `agreed` twice.
+ * Absent: one node's word.
+ */
 export type LogsAt = 'agreed' | 'majority'
 
-/** What a stream needs of a chain: reads of contracts, and logs in order. */
+/** The part of a chain that streams need. */
 export interface LogReader extends ContractReader {
-  /** Throws NODE_REFUSED (a range that is too long is for the caller to split), NODE_UNAVAILABLE; NODES_DISAGREE at `agreed` and `majority`. */
+  /**
+   * Throws NODE_REFUSED (the caller splits a long range), NODE_UNAVAILABLE, and at `agreed` and `majority`
+   * NODES_DISAGREE.
+   */
   logs(range: LogRange, at?: LogsAt): Promise<readonly PlacedLog[]>
 }
 
-/** Is a log of this contract, and does it begin with these topics? Both in lower case. */
+/** Whether a log is of this contract and begins with these topics. Both are in lower case. */
 export function isLogOf({ address, topics }: Pick<LogRange, 'address' | 'topics'>) {
   return (log: Log): boolean =>
     log.address.toLowerCase() === address && topics.every((topic, index) => log.topics[index]?.toLowerCase() === topic)
 }
 
-/** The logs of a range. Throws what `logs` throws, and NODE_REFUSED for a log that was not asked for. */
+/** The logs of a range. Throws as `logs`, and NODE_REFUSED for a stray log. */
 export async function readLogs(chain: LogReader, range: LogRange, at?: LogsAt): Promise<readonly PlacedLog[]> {
   const { fromBlock, toBlock } = range
   const logs = await chain.logs(range, at)

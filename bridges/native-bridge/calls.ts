@@ -15,7 +15,9 @@ export function encodeCompletion([id, initiator, recipient, amount, nonce]: Comp
   return `${selector}${id.slice(2)}${initiator.slice(2)}${recipient.slice(2).padStart(64, '0')}${word(amount)}${word(nonce)}`.toLowerCase()
 }
 
-/** The arguments of such a call, lower case. Undefined unless the data is byte for byte what `encodeCompletion` makes. */
+/**
+ * The arguments of such a call, lower case. Undefined unless the data is byte for byte what `encodeCompletion` makes.
+ */
 export function decodeCompletion(data: string): CompletionArguments | undefined {
   const text = data.toLowerCase()
   if (!text.startsWith(selector) || text.length !== selector.length + words * 64 || !/^0x[0-9a-f]*$/.test(text)) return undefined
@@ -30,7 +32,9 @@ export function completionIntent(targetBridge: string, transfer: NativeTransfer)
   return { to: targetBridge.toLowerCase(), data: encodeCompletion(completionArguments(transfer)), value: '0' }
 }
 
-/** The call that delivers all or none. Throws INPUT_INVALID for no transfer, or for a repeated one (it would undo all). */
+/**
+ * The call that delivers all or none. Throws INPUT_INVALID for no transfer, or for a repeated one (it would undo all).
+ */
 export function batchIntent(targetBridge: string, transfers: readonly NativeTransfer[]): Intent {
   const ids = new Set(transfers.map(({ id }) => id))
   if (transfers.length === 0) throw new RelayerError('INPUT_INVALID', { detail: 'A batch needs a transfer.' })

@@ -3,7 +3,10 @@ import type { At } from '../../chains/port.ts'
 import { type ContractReader, read } from '../kit/contract-reader.ts'
 import type { NativeTransfer } from './message.ts'
 
-/** Functions, events and errors: of the bridge (MOV INativeBridge.sol, spelled as there), OpenZeppelin and the token (ERC-6093). */
+/**
+ * Functions, events and errors: of the bridge (MOV INativeBridge.sol, spelled as there), OpenZeppelin and the token
+ * (ERC-6093).
+ */
 export const nativeBridgeAbi = new Interface([
   'event BridgeTransferInitiated(bytes32 indexed bridgeTransferId, address indexed originator, bytes32 indexed recipient, uint256 amount, uint256 nonce)',
   'event BridgeTransferCompleted(bytes32 indexed bridgeTransferId, bytes32 indexed originator, address indexed recipient, uint256 amount, uint256 nonce)',

@@ -29,7 +29,10 @@ export type DecodeTransfer = (transfer: Transfer) => DecodedTransfer
 /** Messages of 224 bytes, of steps that are under way. */
 const mostDecoded = 4_096
 
-/** Decodes each recent message once, and once per transfer object: the gate watcher asks for waiting ones at every block. */
+/**
+ * Decodes each recent message once, and once per transfer object: the gate watcher asks for waiting ones at every
+ * block.
+ */
 export function createDecoder(routes: Routes<ServedRoute>): DecodeTransfer {
   const known = new WeakMap<Transfer, DecodedTransfer>()
   const decoded = new LRUCache<string, DecodedTransfer>({
@@ -65,7 +68,10 @@ export function checkAmount({ message: { amount, nonce }, route: { minimumAmount
 /** The state at which most nodes are asked to confirm one node's word. */
 const quorumOf: Partial<Record<At, At>> = { latest: 'agreed-latest', finalized: 'agreed' }
 
-/** See `Endpoint.delivered`. An id completed under another nonce is confirmed first. Throws as `isCompleted`, NODES_DISAGREE. */
+/**
+ * See `Endpoint.delivered`. An id completed under another nonce is confirmed first. Throws as `isCompleted`,
+ * NODES_DISAGREE.
+ */
 export function createDelivered(chain: ContractReader, decode: DecodeTransfer) {
   return async function delivered(transfer: Transfer, at: At): Promise<boolean> {
     const { message, route } = decode(transfer)

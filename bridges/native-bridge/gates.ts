@@ -17,9 +17,9 @@ export interface InboundLimits {
 export const daySeconds = 86_400
 
 /**
- * The gate for a transfer of this amount: role, then pause, cap, budget. The deployed contract's pause stops initiations
- * only; an operator who pauses the bridge means both, so completions wait too. An empty fund closes the route and parks
- * nothing.
+ * The gate for a transfer of this amount: role, then pause, cap, budget. The deployed contract's pause stops
+ * initiations only; an operator who pauses the bridge means both, so completions wait too. An empty fund closes the
+ * route and parks nothing.
  * @param now time of the target chain, seconds since the epoch. A new day has the whole budget
  * @param reserved amounts of other transfers that the contract does not count yet
  */
@@ -38,7 +38,10 @@ export function gateOf(limits: InboundLimits, amount: bigint, now: number, reser
   return { kind: 'route', code: 'BRIDGE_BUDGET', reason, opensAt }
 }
 
-/** The transfers that fit into the day's budget together, skipping those that do not: the contract undoes an oversized batch. */
+/**
+ * The transfers that fit into the day's budget together, skipping those that do not: the contract undoes an oversized
+ * batch.
+ */
 export function fitting<T extends { readonly amount: bigint }>(
   limits: InboundLimits,
   transfers: readonly T[],

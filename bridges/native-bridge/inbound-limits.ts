@@ -37,7 +37,10 @@ export function createInboundLimits(chain: LimitsChain, bridge: string) {
   }
 
   return {
-    /** At the latest block. The reads may hit two neighbouring blocks: the gate only saves attempts, the simulation decides. */
+    /**
+     * At the latest block. The reads may hit two neighbouring blocks: the gate only saves attempts, the simulation
+     * decides.
+     */
     async read(relayer: string): Promise<ReadLimits> {
       const turn = ++started
       const [limits, mayComplete] = await Promise.all([shared(), roles(relayer)])
@@ -109,7 +112,10 @@ function hasSeveral({ nodes }: LimitsChain): boolean {
   return votersOf(nodes?.() ?? []).length > 1
 }
 
-/** Time of the latest block, seconds since the epoch; it decides the contract's day. Throws NODE_UNAVAILABLE before the first block. */
+/**
+ * Time of the latest block, seconds since the epoch; it decides the contract's day. Throws NODE_UNAVAILABLE before the
+ * first block.
+ */
 export function secondsOf(chain: HeadSource): number {
   return currentHead(chain).latest.timestamp
 }

@@ -24,7 +24,10 @@ export function createInbound(chain: LimitsChain & LogReader, contract: string) 
   let seenTo: number | undefined
   const dropOncePerHead = oncePerHead(chain, dropCompleted)
 
-  /** Runs once per block while amounts are reserved. It stays a block behind: counting an amount twice is the safe error. */
+  /**
+   * Runs once per block while amounts are reserved. It stays a block behind: counting an amount twice is the safe
+   * error.
+   */
   async function dropCompleted(): Promise<void> {
     const toBlock = (chain.heads.current?.latest.height ?? 0) - 1
     const fromBlock = Math.max((seenTo ?? toBlock) + 1, toBlock - mostBlocks)

@@ -10,8 +10,8 @@ export const nativeBridge = mip61Bridge
 /** A transfer as the source contract records it. Hex in lower case with 0x. */
 export interface NativeTransfer {
   /**
-   * keccak256(initiator ‖ recipient ‖ amount ‖ nonce), of 20 + 32 + 32 + 32 bytes. It names no chain or contract, so it is
-   * unique per route only.
+   * keccak256(initiator ‖ recipient ‖ amount ‖ nonce), of 20 + 32 + 32 + 32 bytes. It names no chain or contract, so it
+   * is unique per route only.
    */
   readonly id: string
   /** 20 bytes: an account of the source chain. */
@@ -62,14 +62,20 @@ export function idOf({ initiator, recipient, amount, nonce }: Omit<NativeTransfe
   return hashed.memo(`${initiator} ${recipient} ${amount} ${nonce}`)
 }
 
-/** abi.encode(bytes32 id, address initiator, bytes32 recipient, uint256 amount, uint256 nonce, uint64 sourceNetworkId, address sourceBridge). */
+/**
+ * abi.encode(bytes32 id, address initiator, bytes32 recipient, uint256 amount, uint256 nonce, uint64 sourceNetworkId,
+ * address sourceBridge).
+ */
 export function writeMessage(message: NativeMessage): Uint8Array {
   const { id, initiator, recipient, amount, nonce, sourceNetworkId, sourceBridge } = message
   const numbers = [amount, nonce, sourceNetworkId].map((value) => toBeHex(value, wordBytes))
   return getBytes(concat([id, zeroPadValue(initiator, wordBytes), recipient, ...numbers, zeroPadValue(sourceBridge, wordBytes)]))
 }
 
-/** ethers' decoder would truncate a number too large for uint64. Throws NATIVE_MESSAGE (length, padding, range), NATIVE_ID_MISMATCH. */
+/**
+ * ethers' decoder would truncate a number too large for uint64. Throws NATIVE_MESSAGE (length, padding, range),
+ * NATIVE_ID_MISMATCH.
+ */
 export function readMessage(bytes: Uint8Array): NativeMessage {
   const expected = words * wordBytes
   if (bytes.length !== expected) throw malformed(`It has ${bytes.length} bytes, not ${expected}.`)

@@ -39,7 +39,9 @@ export function createReservedAmounts({ lastsMs = 600_000, clock = () => perform
     drop(id: string): void {
       drop(id)
     },
-    /** Drops transfers completed up to this block. Limits read before the block do not count them: `others` adds them. */
+    /**
+     * Drops transfers completed up to this block. Limits read before the block do not count them: `others` adds them.
+     */
     complete(ids: readonly string[], upTo: number): void {
       const sum = ids.reduce((sum, id) => sum + drop(id), completed.get(upTo) ?? 0n)
       if (sum > 0n) completed.set(upTo, sum)

@@ -39,7 +39,9 @@ const meanings: Readonly<Record<string, RevertMeaning>> = {
 /** Division by zero: an uninitialised contract has no risk denominator. */
 const divisionByZero = 0x12n
 
-/** The contract checks the budget before the id, so a spent budget hides a completed transfer: call `delivered` first. */
+/**
+ * The contract checks the budget before the id, so a spent budget hides a completed transfer: call `delivered` first.
+ */
 export function explainRevert({ data, reason }: Revert, context?: RevertContext): RevertMeaning {
   const error = parseRevert(nativeBridgeAbi, data)
   if (error?.name === 'Panic' && error.args[0] === divisionByZero)

@@ -39,7 +39,10 @@ function unique<Route extends NativeRoute>(
   return found
 }
 
-/** `routes`: all of the config, also to chains that this process does not serve. Throws CONFIG_INVALID as `createRoutes`. */
+/**
+ * `routes`: all of the config, also to chains that this process does not serve. Throws CONFIG_INVALID as
+ * `createRoutes`.
+ */
 export function createNativeBridge({ routes: given, endpoints, sources }: Served & { readonly routes: readonly NativeRoute[] }): Bridge {
   const routes = createRoutes(given)
   const decode = (bytes: Uint8Array) => {

@@ -3,12 +3,18 @@ import { agreedPerTick, askMostIf, type ContractReader, type Finality, inTicks, 
 import { readInboundNonce, readOutbound } from './contracts.ts'
 import { checkId, type NativeTransfer } from './message.ts'
 
-/** The source's table entries of these nonces; undefined: none yet. Finds transfers whose logs a node hides. Throws NATIVE_ID_MISMATCH. */
+/**
+ * The source's table entries of these nonces; undefined: none yet. Finds transfers whose logs a node hides. Throws
+ * NATIVE_ID_MISMATCH.
+ */
 export function recordedUnder(chain: ContractReader, bridge: string, nonces: readonly bigint[], at: Finality) {
   return inTicks(nonces, (nonce) => recordedAt(chain, bridge, nonce, at), at === 'agreed' ? agreedPerTick : undefined)
 }
 
-/** The same at `finalized`. Missing or contradictory entries are confirmed by the other nodes; undefined if they disagree. */
+/**
+ * The same at `finalized`. Missing or contradictory entries are confirmed by the other nodes; undefined if they
+ * disagree.
+ */
 export function recordedByAny(chain: ContractReader, bridge: string, nonces: readonly bigint[]) {
   const readAt = (nonce: bigint, at: Finality) => {
     const reading = recordedAt(chain, bridge, nonce, at)
@@ -22,7 +28,10 @@ async function recordedAt(chain: ContractReader, bridge: string, nonce: bigint, 
   return recorded && checkId(recorded)
 }
 
-/** The nonces under which the target completed these ids, confirmed by most nodes. 0: not completed; undefined: disagreement. */
+/**
+ * The nonces under which the target completed these ids, confirmed by most nodes. 0: not completed; undefined:
+ * disagreement.
+ */
 export function completedByMost(chain: ContractReader, bridge: string, ids: readonly string[]) {
   const readAt = (id: string, at: Finality) => readInboundNonce(chain, bridge, id, at)
   return askMostIf(ids, readAt, (nonce) => nonce !== 0n)
@@ -56,7 +65,9 @@ export async function highestNonce(
   return low
 }
 
-/** The highest nonce by more than half of the nodes. Starts from one node's answer, which saves waits for a single node. */
+/**
+ * The highest nonce by more than half of the nodes. Starts from one node's answer, which saves waits for a single node.
+ */
 export async function agreedHighestNonce(chain: ContractReader, bridge: string, known = 0n): Promise<bigint> {
   const likely = await highestNonce(chain, bridge, { known })
   return highestNonce(chain, bridge, { known: likely, at: 'agreed' })

@@ -18,7 +18,10 @@ export interface NativeSourceOptions {
   readonly verified: Pick<VerifiedMessages, 'add'>
 }
 
-/** The stream between two chains, given by their names or by their network ids. Replacing a contract keeps the stream: two chains have one bridge. */
+/**
+ * The stream between two chains, given by their names or by their network ids. Replacing a contract keeps the stream:
+ * two chains have one bridge.
+ */
 export function streamOf(source: string, target: string): string {
   return `${nativeBridge}:${source}:${target}`
 }
@@ -29,7 +32,10 @@ export function createNativeSource({ route, source, target, startBlock, maxOpen,
 
   const known = (transfer: NativeTransfer | undefined) => transfer && toTransfer(route, transfer)
 
-  /** At `agreed`, NATIVE_ID_MISMATCH is confirmed by the source's table (by quorum), and becomes NODES_DISAGREE otherwise. */
+  /**
+   * At `agreed`, NATIVE_ID_MISMATCH is confirmed by the source's table (by quorum), and becomes NODES_DISAGREE
+   * otherwise.
+   */
   async function checked(read: typeof initiatedIn, chain: LogReader, bridge: string, range: BlockRange, at?: 'agreed') {
     try {
       return await read(chain, bridge, range, at)

@@ -17,10 +17,10 @@ import { createProveCall } from './prove-call.ts'
 import { checkEmitter, createCheck, createProof, type PolicyOptions } from './validate.ts'
 import { createVerifier, refusals } from './verify.ts'
 
-/** The token bridge on one EVM chain, as values of the config. Addresses lower-case 0x. */
+/** Addresses are lower-case 0x. */
 export interface EvmEndpointOptions extends PolicyOptions {
   readonly chain: Pick<EvmChain, 'name' | 'heads' | 'call' | 'logs' | 'transactionSender'>
-  /** Wormhole's number of this chain. */
+  /** Wormhole chain id. */
   readonly wormholeChainId: number
   readonly core: string
   readonly tokenBridge: string
@@ -43,7 +43,7 @@ export function createEvmEndpoint(options: EvmEndpointOptions): Endpoint {
       }, refusals),
     validate: (transfer) => toVerdict(() => check(transfer), refusals),
     delivered: ({ digest }, at) => isCompleted(chain, tokenBridge, digest, at),
-    // The contract of another (payload 3) may do anything the second time.
+    // A recipient contract (payload 3) may do anything the second time.
     revertsOnceDelivered: ({ message }) => readMessage(decodeBase64(message)).transfer.kind !== 3,
     findDelivery: (transfer) => findDelivery(chain, redemptionLog(tokenBridge, transfer)),
     intent: createIntent({ ...options, tokenBridge }, reads),
@@ -53,7 +53,7 @@ export function createEvmEndpoint(options: EvmEndpointOptions): Endpoint {
     earned(transfer) {
       const { kind, originToken, fee } = readMessage(decodeBase64(transfer.message)).transfer
       const price = options.prices?.[originToken]
-      // A configured call has no fee: it is delivered for nothing.
+      // A configured call has no fee and is delivered for free.
       return price === undefined || kind === 3 ? undefined : fee * BigInt(price)
     },
     parties(transfer) {
@@ -67,13 +67,13 @@ export function createEvmEndpoint(options: EvmEndpointOptions): Endpoint {
 /** topic0: 0xcaf280c8… */
 const redeemedEvent = id('TransferRedeemed(uint16,bytes32,uint64)')
 
-/** Where the redemption of this transfer is found: its event with the source's Wormhole chain id, emitter, sequence. */
+/** The log of this transfer's redemption: the source's Wormhole chain id, emitter and sequence. */
 export function redemptionLog(tokenBridge: string, { message, emitter, sequence }: Transfer): DeliveryLog {
   const { emitterChain } = parseVaa(decodeBase64(message))
   return { address: tokenBridge, topics: [redeemedEvent, toBeHex(emitterChain, 32), `0x${emitter}`, toBeHex(BigInt(sequence), 32)] }
 }
 
-/** The native coin, if the token is this chain's wrapped coin (Bridge.sol: only then unwrapping is allowed). */
+/** Unwraps if the token is this chain's wrapped coin (Bridge.sol allows it only then). */
 function createIntent({ wormholeChainId, tokenBridge, calls }: EvmEndpointOptions, { weth }: TokenBridgeReads) {
   return async function intent(transfer: Transfer): Promise<Intent> {
     const bytes = decodeBase64(transfer.message)
@@ -89,7 +89,7 @@ function createIntent({ wormholeChainId, tokenBridge, calls }: EvmEndpointOption
   }
 }
 
-/** What `intent` above may choose among. */
+/** Every call that `intent` may return. */
 function allCalls(tokenBridge: string, calls: PolicyOptions['calls'] = {}): Readonly<Record<string, readonly string[]>> {
   const redeemers = Object.fromEntries(Object.entries(calls).map(([contract, call]) => [contract.toLowerCase(), [selectorOf(call)]]))
   return { ...redeemers, [tokenBridge]: [...completions, ...(redeemers[tokenBridge] ?? [])] }

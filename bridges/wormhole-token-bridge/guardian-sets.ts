@@ -2,25 +2,25 @@ import { RelayerError } from '../../domain/catalogue/errors.ts'
 import { type ContractReader, read } from '../kit/contract-reader.ts'
 import { coreAbi } from './contracts.ts'
 
-/** A guardian set as a core contract keeps it. */
+/** A guardian set of a core contract. */
 export interface GuardianSet {
   readonly index: number
-  /** 0x addresses, lower case, in the set's order. */
+  /** 0x addresses, lower case, by place in the set. */
   readonly keys: readonly string[]
-  /** Seconds since the epoch when a set that is no longer current expires; 0 while it is current. */
+  /** When a replaced set expires, seconds since the epoch; 0 for the current set. */
   readonly expirationTime: number
   readonly current: boolean
 }
 
-/** What was read is read again after this long, ms: an upgrade makes the current set an expiring one. */
+/** Age at which sets are read again, ms: an upgrade makes the current set expire. */
 const ttlMs = 60_000
-/** For a set that is not known yet the contract is asked at most this often, ms, whatever junk comes in. */
+/** Least time between reads for unknown sets, ms. */
 const unknownEveryMs = 1_000
 
 export interface GuardianSetsOptions {
   readonly chain: ContractReader
   readonly core: string
-  /** ms since any moment; for tests. */
+  /** Monotonic ms, for tests. */
   readonly clock?: () => number
 }
 
@@ -31,10 +31,10 @@ interface Kept<T> {
 
 export type GuardianSets = ReturnType<typeof createGuardianSets>
 
-/** One node could invent a set whose keys it has, or keep an expired one alive. */
+/** One node could invent a set or keep an expired one alive. */
 const at = 'majority-latest'
 
-/** The guardian sets of one core contract, read rarely, of most nodes: a set changes about once a year. */
+/** The guardian sets of one core contract, read rarely, from most nodes: a set changes about once a year. */
 export function createGuardianSets({ chain, core, clock = () => performance.now() }: GuardianSetsOptions) {
   const sets = new Map<number, Kept<GuardianSet>>()
   const newest = new Map<'index', Kept<number>>()
@@ -43,13 +43,13 @@ export function createGuardianSets({ chain, core, clock = () => performance.now(
     const known = cache.get(key)
     if (known && clock() - known.readAt < maxAgeMs) return known.value
     const value = make().catch((error: unknown) => {
-      // Sets hardly ever change: while no node answers, the last answer is better than none. `validate` checks again before anything is sent.
+      // Sets hardly change: without an answer the last one is used. `validate` checks again before anything is sent.
       if (known) return known.value
       throw error
     })
     const made = { value, readAt: clock() }
     cache.set(key, made)
-    // A read that failed at first must not be remembered; its callers get the error.
+    // A failed first read is not cached.
     value.catch(() => cache.get(key) === made && cache.delete(key))
     return value
   }
@@ -61,9 +61,9 @@ export function createGuardianSets({ chain, core, clock = () => performance.now(
     })
   }
 
-  // The index is read before the set: if an upgrade falls between the two, the set already has its expiration time.
+  // The index is read before the set: after an upgrade in between, the set already has its expiration time.
   async function readSet(index: number, current: number): Promise<GuardianSet> {
-    // By position: the answer is an array, whose own `keys` hides the field of that name.
+    // By position: the array's own `keys` hides the field.
     const [set] = await read(chain, { abi: coreAbi, to: core, method: 'getGuardianSet', args: [index], at })
     const [keys, expires] = set as [readonly string[], bigint]
     const expirationTime = Number(expires)
@@ -72,8 +72,8 @@ export function createGuardianSets({ chain, core, clock = () => performance.now(
 
   return {
     /**
-     * Throws GUARDIAN_SET_UNKNOWN for the next set, of which the contract does not know yet, GUARDIAN_SET_IMPOSSIBLE for one above that, since sets come one
-     * after the other, and what reads throw.
+     * Throws GUARDIAN_SET_UNKNOWN for the next set, GUARDIAN_SET_IMPOSSIBLE for higher ones, since sets are
+     * consecutive, and errors of reads.
      */
     async get(index: number): Promise<GuardianSet> {
       let current = await newestIndex(ttlMs)

@@ -6,18 +6,21 @@ import { unconfiguredSource } from '../../domain/transfer/unconfigured-source.ts
 import { parseVaa, type Vaa } from '../../domain/vaa.ts'
 import { parseTokenTransfer, type TokenTransfer } from './payload.ts'
 
-/** The name of this bridge: in the config, in workflow ids, in metrics. */
+/** The bridge's name in the config, in workflow ids and in metrics. */
 export const wormholeTokenBridge = 'wormhole-token-bridge' satisfies BridgeName
 
-/** A VAA of the token bridge with what it says. */
+/** A decoded VAA of the token bridge. */
 export interface TokenBridgeMessage {
   readonly vaa: Vaa
   readonly transfer: TokenTransfer
-  /** keccak256(keccak256(body)): what guardians sign and what the contracts know a transfer by. 0x and 64 lower-case hex digits. */
+  /**
+   * keccak256(keccak256(body)), which guardians sign and contracts identify transfers by. 0x and 64 lower-case hex
+   * digits.
+   */
   readonly digest: string
 }
 
-/** Messages are decoded once while they are among the newest so many, for the steps between their arrival and their signature; long ones each time. */
+/** Recent messages are decoded once for all steps up to the signature. Long ones are not cached. */
 const mostKept = 2_048
 const mostKeptBytes = 4_096
 
@@ -26,7 +29,7 @@ export function readMessage(bytes: Uint8Array): TokenBridgeMessage {
   return bytes.length > mostKeptBytes ? decodeMessage(bytes) : kept.memo(encodeBase64(bytes))
 }
 
-/** By their text: a caller may write to its bytes later. */
+/** Keyed by text: a caller may change its bytes later. */
 const kept = new LRUCache<string, TokenBridgeMessage>({ max: mostKept, memoMethod: (message) => decodeMessage(decodeBase64(message)) })
 
 function decodeMessage(bytes: Uint8Array): TokenBridgeMessage {
@@ -34,22 +37,27 @@ function decodeMessage(bytes: Uint8Array): TokenBridgeMessage {
   return { vaa, transfer: parseTokenTransfer(vaa.payload), digest: digestOf(vaa) }
 }
 
-/** keccak256(keccak256(body)) (Messages.sol, parseVM). The `hash` of both Wormhole SDKs is the single keccak: another value. */
+/**
+ * keccak256(keccak256(body)) (Messages.sol, parseVM). The `hash` of both Wormhole SDKs is the single keccak instead.
+ */
 export function digestOf({ body }: { readonly body: BytesLike }): string {
   return keccak256(keccak256(body))
 }
 
-/** The guardian set that has signed, by its index. Throws VAA_*. */
+/** Index of the signing guardian set. Throws VAA_*. */
 export function signedBy(bytes: Uint8Array): number {
   return parseVaa(bytes).guardianSetIndex
 }
 
-/** The account or contract that an EVM recipient is: 0x, lower case. */
+/** The address of an EVM recipient: 0x, lower case. */
 export function contractOf(recipient: string): string {
   return `0x${recipient.slice(24)}`
 }
 
-/** The transfer that a message describes. A source need not be configured: it is then called `wormhole-<id>`. Throws what `readMessage` throws, MESSAGE_TOO_LARGE, TARGET_CHAIN_UNSUPPORTED. */
+/**
+ * The transfer of a message. Sources outside the config are named `wormhole-<id>`. Throws as `readMessage`,
+ * MESSAGE_TOO_LARGE, TARGET_CHAIN_UNSUPPORTED.
+ */
 export function createDecode(chainNames: ReadonlyMap<number, ChainName>) {
   return function decode(bytes: Uint8Array): Transfer {
     const { vaa, transfer, digest } = readMessage(bytes)

@@ -1,12 +1,14 @@
 import { RelayerError } from '../../domain/catalogue/errors.ts'
 import { toHex } from '../../domain/vaa.ts'
 
-/** What a token bridge transfer says (Bridge.sol, parseTransfer and parseTransferWithPayload). Amounts have at most 8 decimals. */
+/**
+ * A token bridge transfer (Bridge.sol, parseTransfer and parseTransferWithPayload). Amounts have at most 8 decimals.
+ */
 export interface TokenTransfer {
-  /** 1: anyone may redeem, the fee is theirs. 3: only the recipient contract may redeem; no fee. */
+  /** 1: anyone may redeem and gets the fee. 3: only the recipient contract may redeem; no fee. */
   readonly kind: 1 | 3
   readonly amount: bigint
-  /** Where the token is native: `<wormhole chain id>/<64 lower-case hex digits>`, as in the config. */
+  /** The token on its native chain: `<wormhole chain id>/<64 lower-case hex digits>`, as in the config. */
   readonly originToken: string
   readonly originChain: number
   /** 64 lower-case hex digits without 0x. */
@@ -15,14 +17,14 @@ export interface TokenTransfer {
   readonly recipient: string
   /** Wormhole chain id. */
   readonly targetChain: number
-  /** u256, in the token's units as the VAA carries them; 0 for kind 3. */
+  /** u256 in the VAA's units of the token; 0 for kind 3. */
   readonly fee: bigint
 }
 
 /** kind u8, amount u256, token, its chain u16, recipient, its chain u16, fee u256 or sender. */
 const transferBytes = 133
 
-/** Payload 1 (exactly 133 bytes) or 3 (133 bytes and the recipient contract's own). Throws PAYLOAD_KIND, PAYLOAD_LENGTH. */
+/** Payload 1 (exactly 133 bytes) or 3 (at least 133 bytes). Throws PAYLOAD_KIND, PAYLOAD_LENGTH. */
 export function parseTokenTransfer(payload: Uint8Array): TokenTransfer {
   const kind = payload[0]
   if (kind !== 1 && kind !== 3) throw new RelayerError('PAYLOAD_KIND', { facts: { kind: kind ?? 'none' } })

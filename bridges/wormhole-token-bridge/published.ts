@@ -9,27 +9,29 @@ import { coreAbi } from './contracts.ts'
 import { digestOf, wormholeTokenBridge } from './message.ts'
 import { parseTokenTransfer } from './payload.ts'
 
-/** What a stream needs of the source's chain: also the times of blocks. */
 export interface SourceReader extends LogReader, Pick<Chain, 'block'> {}
 
-/** Whose messages are read, and what the chains are called that they may go to. */
+/** The emitter whose messages are read, and the names of target chains. */
 export interface Emitter {
   readonly core: string
   readonly sourceChain: ChainName
-  /** Wormhole's number of the source chain. */
+  /** Wormhole chain id. */
   readonly emitterChain: number
   /** 64 lower-case hex digits. */
   readonly emitter: string
-  /** Wormhole chain id → name, of every chain of the config. */
+  /** Wormhole chain id → name, for every chain of the config. */
   readonly chainNames: ReadonlyMap<number, ChainName>
 }
 
-/** A message has 32 bits for the seconds of its block. */
+/** A message has 32 bits for the block's time in seconds. */
 const latestTime = 2 ** 32 - 1
 
 const topic = id('LogMessagePublished(address,uint64,uint32,bytes,uint8)')
 
-/** As SignedSource.published (Implementation.sol, publishMessage). The digests of those that are `wanted` need the times of their blocks, each read once. */
+/**
+ * See SignedSource.published (Implementation.sol, publishMessage). Digests of `wanted` numbers need the times of their
+ * blocks, each read once.
+ */
 export async function publishedIn(
   chain: SourceReader,
   source: Emitter,
@@ -40,7 +42,7 @@ export async function publishedIn(
   const address = source.core.toLowerCase()
   const logs = await readLogs(chain, { address, topics: [topic, `0x${source.emitter}`], fromBlock, toBlock }, at)
   const headers = remember((height: number) => chain.block(height, 'latest'))
-  /** The time of a block, seconds, if the block at its height still is that one. */
+  /** The time of a block, seconds, if the block is still canonical. */
   async function timeOf({ height, hash }: BlockRef): Promise<number> {
     const header = await headers.get(height)
     if (header?.hash === hash && header.timestamp <= latestTime) return header.timestamp
@@ -56,13 +58,16 @@ export async function publishedIn(
   )
 }
 
-/** Throws NODE_REFUSED: the log is not this event. ethers cuts a number that is too long for its type: what encodes to other bytes is not what the log says. */
+/**
+ * ethers truncates a number that is too long for its type, so the result must encode to the same bytes. Throws
+ * NODE_REFUSED.
+ */
 function argumentsOf(chain: SourceReader, { data, topics }: Log): Result {
   try {
     const args = coreAbi.decodeEventLog('LogMessagePublished', data, topics)
     if (coreAbi.encodeEventLog('LogMessagePublished', args.toArray()).data === data.toLowerCase()) return args
   } catch {
-    // Below.
+    // Refused below.
   }
   throw new RelayerError('NODE_REFUSED', {
     detail: 'A node answered with a log that is no LogMessagePublished.',
@@ -74,7 +79,7 @@ function contentOf(source: Emitter, args: Result, timestamp: number): NonNullabl
   const targetChain = targetOf(source, getBytes(String(args['payload'])))
   if (targetChain === undefined) return { kind: 'none' }
   const { sourceChain, emitterChain, emitter } = source
-  // The body of the VAA to come (whitepaper 0001), of which guardians sign the hash of the hash.
+  // The body of the future VAA (whitepaper 0001). Guardians sign its double hash.
   const body = concat([
     toBeHex(timestamp, 4),
     toBeHex(args['nonce'], 4),
@@ -95,7 +100,7 @@ function contentOf(source: Emitter, args: Result, timestamp: number): NonNullabl
   return { kind: 'transfer', transfer: { ...transfer, digest: digestOf({ body }) } }
 }
 
-/** The chain that a payload goes to; undefined: it is no transfer, or goes where the config has no chain. */
+/** The target chain of a payload. Undefined: no transfer, or no chain of the config. */
 function targetOf({ chainNames }: Emitter, payload: Uint8Array): ChainName | undefined {
   try {
     return chainNames.get(parseTokenTransfer(payload).targetChain)

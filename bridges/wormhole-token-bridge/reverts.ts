@@ -11,11 +11,11 @@ interface Row {
   readonly selector?: string
   readonly means: RevertMeaning['kind']
   readonly code?: ErrorCode
-  /** Said instead of the contract's words where those say little. */
+  /** Clearer than the contract's text. */
   readonly say?: string
 }
 
-/** Every revert that completeTransfer and its sisters know (Bridge.sol, Messages.sol). */
+/** The reverts of the completing functions (Bridge.sol, Messages.sol). */
 const rows: readonly Row[] = [
   { text: 'transfer already completed', selector: '0x2ef04c88', means: 'delivered' },
   { text: 'no wrapper for this token created yet', selector: '0x1a0ee8b6', means: 'wait', code: 'WRAPPER_MISSING' },
@@ -38,11 +38,11 @@ const rows: readonly Row[] = [
 
 const panicOverflow = 0x11n
 
-/** What a revert of the delivering call means. The bytes decide; nodes that give none leave the text. */
+/** The bytes decide. The text counts for nodes that return no bytes. */
 export function explainRevert({ data, reason }: Revert): RevertMeaning {
   const error = parseRevert(tokenBridgeAbi, data)
   if (error?.name === 'Panic' && error.args[0] === panicOverflow) {
-    // outstandingBridged < amount: the bridge holds less of its native token than the message asks for, until more is locked.
+    // outstandingBridged < amount: the bridge holds too little of its native token until more is locked.
     return { kind: 'wait', code: 'DELIVERY_REVERTED', reason: 'the token bridge holds less of this token than the amount (panic 0x11)' }
   }
   const selector = data.slice(0, 10).toLowerCase()

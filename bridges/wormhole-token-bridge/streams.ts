@@ -7,13 +7,13 @@ import { type Emitter, publishedIn, type SourceReader } from './published.ts'
 
 export interface TokenBridgeSourceOptions extends Emitter {
   readonly chain: SourceReader & { readonly networkId: string }
-  /** The token bridges that this process is connected to, by chain. */
+  /** The connected token bridges by chain. */
   readonly targets: ReadonlyMap<ChainName, { readonly chain: ContractReader; readonly tokenBridge: string }>
   readonly begins: SignedSource['begins']
   readonly maxOpen: number
 }
 
-/** The messages of one token bridge as a numbered source: the core contract's count and logs prove what must have been signed. */
+/** The messages of a token bridge as a numbered source. The core contract's count and logs prove what must exist. */
 export function createTokenBridgeSource(options: TokenBridgeSourceOptions): SignedSource {
   const { chain, core, sourceChain, emitterChain, emitter, targets, begins, maxOpen } = options
   const account = `0x${emitter.slice(24)}`
@@ -22,7 +22,7 @@ export function createTokenBridgeSource(options: TokenBridgeSourceOptions): Sign
     kind: 'signed',
     config: {
       stream: streamOf(sourceChain, emitter),
-      // The emitter is in the name; the core contract counts.
+      // The stream id has the emitter. The core contract counts.
       origin: `${chain.networkId}/${core.toLowerCase()}`,
       first: begins.first ?? '0',
       maxOpen,
@@ -41,19 +41,19 @@ export function createTokenBridgeSource(options: TokenBridgeSourceOptions): Sign
   }
 }
 
-/** The stream of an emitter. @param source the name of its chain, or Wormhole's number of the chain */
+/** The stream id of an emitter. @param source the name or Wormhole chain id of its chain */
 export function streamOf(source: ChainName | number, emitter: string): string {
   return `${wormholeTokenBridge}:${source}:${emitter}`
 }
 
-/** As `SignedSource.delivered`, by the token bridges of the targets. */
+/** See `SignedSource.delivered`. */
 export function createDelivered(targets: TokenBridgeSourceOptions['targets']): SignedSource['delivered'] {
   async function isDelivered({ targetChain, digest }: Pick<Transfer, 'targetChain' | 'digest'>, at: Finality): Promise<boolean> {
     const target = targets.get(targetChain)
     return target !== undefined && isCompleted(target.chain, target.tokenBridge, digest, at)
   }
   return async (transfers) => {
-    // What a node says is asked of the others before it stands: the number is then never started.
+    // A delivered number is never started, so one node's word is confirmed by the others.
     const shown = await askMostIf(transfers, isDelivered, (delivered) => delivered)
     return shown.map((delivered) => delivered === true)
   }

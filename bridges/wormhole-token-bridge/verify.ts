@@ -7,13 +7,16 @@ import type { Refusals } from '../kit/verdict.ts'
 import type { GuardianSet, GuardianSets } from './guardian-sets.ts'
 import { digestOf } from './message.ts'
 
-/** `verify` throws VAA_*, GUARDIAN_SET_EXPIRED (for good), GUARDIAN_SET_UNKNOWN (wait), and what reads throw. `now`: the target chain's time, seconds. */
+/**
+ * `verify` throws VAA_*, GUARDIAN_SET_EXPIRED (permanent), GUARDIAN_SET_UNKNOWN (wait), and errors of reads. `now`:
+ * time of the target chain, seconds.
+ */
 export function createVerifier(guardianSets: GuardianSets, now: () => number) {
-  // The same bytes are checked at submission, at admission and before they are signed for: signatures are recovered once, under the set that they are good for.
+  // The same bytes are checked at submission, admission and signing. Signatures are recovered once per guardian set.
   const good = createVerifiedMessages({ rememberMs: 0 })
   return async function verify(message: Uint8Array): Promise<void> {
     const vaa = parseVaa(message)
-    // Any guardian set needs one: no chain is asked about the set that such bytes name.
+    // Every guardian set requires a signature, so no chain is asked for the set.
     if (vaa.signatures.length === 0) throw new RelayerError('VAA_NO_QUORUM', { facts: { signatures: 0, needed: quorum(0) } })
     const set = await guardianSets.get(vaa.guardianSetIndex)
     const time = set.current ? 0 : now()
@@ -25,8 +28,8 @@ export function createVerifier(guardianSets: GuardianSets, now: () => number) {
 }
 
 /**
- * As Messages.sol, verifyVM, but for the order: GUARDIAN_SET_EXPIRED is said last, so that it is said only of what the set did sign. `now`: seconds. Throws it,
- * VAA_NO_QUORUM, VAA_GUARDIAN_INDEX, VAA_SIGNATURE_INVALID.
+ * As verifyVM of Messages.sol, except that GUARDIAN_SET_EXPIRED comes last, so that it implies valid signatures. `now`:
+ * seconds. Throws it, VAA_NO_QUORUM, VAA_GUARDIAN_INDEX, VAA_SIGNATURE_INVALID.
  */
 export function verifySignatures(vaa: Vaa, set: GuardianSet, now: number): void {
   const needed = quorum(set.keys.length)
@@ -41,18 +44,18 @@ export function verifySignatures(vaa: Vaa, set: GuardianSet, now: number): void 
   checkExpiry(set, now)
 }
 
-/** What can change about a VAA whose signatures were found good before. */
+/** The only condition that changes for a verified VAA. */
 function checkExpiry({ index, current, expirationTime }: GuardianSet, now: number): void {
   if (!current && expirationTime < now)
     throw new RelayerError('GUARDIAN_SET_EXPIRED', { facts: { guardianSet: index, expirationTime, now } })
 }
 
-/** As the contract's ecrecover, whose v is 0 or 1 here; undefined where the contract gets the zero address or reverts. */
+/** As the contract's ecrecover with v of 0 or 1. Undefined where the contract gets the zero address or reverts. */
 function signerOf(digest: Uint8Array, signature: Uint8Array): string | undefined {
   return secp256k1().recover(digest, signature.subarray(0, 64), signature[64] ?? Number.NaN)
 }
 
-/** What a refusal of the checks, of the decoding or of the policy means. */
+/** The meaning of each refusal. */
 export const refusals: Refusals = {
   MESSAGE_ENCODING: { kind: 'rejected' },
   MESSAGE_MISMATCH: { kind: 'rejected' },
@@ -64,7 +67,7 @@ export const refusals: Refusals = {
   VAA_NO_QUORUM: { kind: 'rejected' },
   GUARDIAN_SET_EXPIRED: { kind: 'rejected', awaitNewSignatures: true },
   GUARDIAN_SET_UNKNOWN: { kind: 'wait', unverified: true },
-  // The submitter refuses it. Of a message that had passed there it says that a node is far behind, or lies.
+  // The submitter refuses such messages. Later it means that a node is far behind or lies.
   GUARDIAN_SET_IMPOSSIBLE: { kind: 'wait', unverified: true },
   MESSAGE_TOO_LARGE: { kind: 'declined' },
   PAYLOAD_KIND: { kind: 'rejected' },

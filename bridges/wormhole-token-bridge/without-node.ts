@@ -5,23 +5,23 @@ import { tokenBridgeEmitters } from './emitters.ts'
 import { createDelivered, streamOf, type TokenBridgeSourceOptions } from './streams.ts'
 import { wormholeTokenBridge } from './message.ts'
 
-/** Emitters of the config whose chains it does not have. */
+/** Emitters of chains outside the config. */
 export interface EmittersWithoutNode {
-  /** All token bridges that Wormhole's SDK knows on this network; absent: none. */
+  /** All token bridges of Wormhole's SDK on this network. Absent: none. */
   readonly everySource?: keyof typeof tokenBridgeEmitters | undefined
-  /** Wormhole chain id → emitter (64 lower-case hex digits). It outranks the SDK's. */
+  /** Wormhole chain id → emitter (64 lower-case hex digits). Replaces the SDK's. */
   readonly emitters: Readonly<Record<string, string>>
 }
 
 export interface EmitterWithoutNode {
-  /** Wormhole's number of the chain. */
+  /** Wormhole chain id. */
   readonly emitterChain: number
   /** 64 lower-case hex digits. */
   readonly emitter: string
   readonly sourceChain: ChainName
 }
 
-/** The token bridges that are listened to without a node of their chain. @param own Wormhole's numbers of the config's chains, which have nodes */
+/** The token bridges to receive from without a node. @param own Wormhole chain ids of the config's chains */
 export function emittersWithoutNode(
   { everySource, emitters }: EmittersWithoutNode,
   own: ReadonlySet<number>,
@@ -37,7 +37,10 @@ export interface SourceWithoutNodeOptions extends EmitterWithoutNode, Pick<Token
   readonly first?: string | undefined
 }
 
-/** The messages of a token bridge on a chain without a node of ours: guardians sign them, and their numbers are all that is known of how many there are. */
+/**
+ * A token bridge on a chain without a node. Guardians sign its messages, and only received numbers show how many there
+ * are.
+ */
 export function createSourceWithoutNode({
   emitterChain,
   emitter,
@@ -50,7 +53,7 @@ export function createSourceWithoutNode({
     kind: 'signed',
     config: {
       stream: streamOf(sourceChain, emitter),
-      // There is no network id to be asked for, and Wormhole's mainnet and testnet have other emitters; those of a few chains are the same on both.
+      // Without a network id. Emitters differ between Wormhole's mainnet and testnet, except on a few chains.
       origin: `${sourceChain}/${emitter}`,
       first: first ?? '0',
       maxOpen,

@@ -1,16 +1,16 @@
 import { createRequire } from 'node:module'
 import { addressOfKey, curveOrder, isRecoverable, orderBytes, type Secp256k1, toNumber, toWord, wordBytes } from './curve.ts'
 
-/** The part of the package `secp256k1` (libsecp256k1 behind Node-API) that is used. */
+/** The used part of the package `secp256k1` (libsecp256k1 behind Node-API). */
 interface Library {
   ecdsaSign(digest: Uint8Array, privateKey: Uint8Array): { readonly signature: Uint8Array; readonly recid: number }
   ecdsaRecover(compact: Uint8Array, recoveryId: number, digest: Uint8Array, compressed: boolean): Uint8Array
 }
 
-/** Undefined where there is no build for this platform, or one that does not do what it should. */
+/** Undefined if this platform has no working build. */
 export function native(): Secp256k1 | undefined {
   try {
-    // The bindings by name: the package's own fallback is a library that we do not install (package.json, overrides).
+    // The bindings by path: the package's JavaScript fallback is not installed (package.json, overrides).
     const require = createRequire(import.meta.url)
     const library = require('secp256k1/bindings') as Library
     const made = over(library)
@@ -25,7 +25,7 @@ function over(library: Library): Secp256k1 {
     name: 'native',
     sign(digest, privateKey) {
       const { signature: compact, recid } = library.ecdsaSign(reduced(digest), privateKey)
-      // One of 2^127: r was not below the order.
+      // One signature of 2^127: r is not below the order.
       if (recid !== 0 && recid !== 1) throw new RangeError('The signature has an r that Ethereum cannot recover.')
       return { compact, yParity: recid }
     },
@@ -34,20 +34,20 @@ function over(library: Library): Secp256k1 {
       try {
         return addressOfKey(library.ecdsaRecover(compact, yParity, digest, false))
       } catch {
-        // r or s is 0 or not below the order, or no point of the curve has this r.
+        // r or s is out of range, or no curve point has this r.
         return undefined
       }
     },
   }
 }
 
-/** RFC 6979 makes its nonce of the digest modulo the order, libsecp256k1 of the bytes as they are. */
+/** RFC 6979 derives its nonce from the digest modulo the order, libsecp256k1 from the raw bytes. */
 function reduced(digest: Uint8Array): Uint8Array {
   if (digest.length !== wordBytes || Buffer.compare(digest, orderBytes) < 0) return digest
   return toWord(toNumber(digest) - curveOrder)
 }
 
-/** An account and a signature that the tests compare with the pure implementation. */
+/** A signature that the tests compare with the pure implementation. */
 const known = {
   digest: new Uint8Array(wordBytes).fill(3),
   key: new Uint8Array(wordBytes).fill(1),
@@ -56,7 +56,7 @@ const known = {
     'd020bd8223bc9d803084ad35b8a93586f087a0d7e22e49f7a14ddeb84b27518f1a511bf8a5ecd88bbf811dc9a12aaacc3a28a7c45cde8b7c7d4e2219d4c45d1a',
 }
 
-/** A build that signs or recovers wrongly is worse than none: it is tried once. */
+/** Tries the build once: a build that signs or recovers wrongly must not be used. */
 function isSound({ sign, recover }: Secp256k1): boolean {
   const { compact, yParity } = sign(known.digest, known.key)
   return Buffer.from(compact).toString('hex') === known.signature && recover(known.digest, compact, yParity) === known.address

@@ -1,7 +1,7 @@
 import { getBytes, hexlify, Signature, SigningKey } from 'ethers'
 import { addressOfKey, curveOrder, isRecoverable, type Secp256k1, toNumber, toWord, wordBytes } from './curve.ts'
 
-/** In JavaScript (ethers, whose curve code is @noble/curves), for platforms without a build of the native library: some 30 times slower. */
+/** JavaScript (ethers with @noble/curves) for platforms without a native build, about 30 times slower. */
 export function pure(): Secp256k1 {
   return {
     name: 'pure',
@@ -12,7 +12,7 @@ export function pure(): Secp256k1 {
     recover(digest, compact, yParity) {
       if (!isRecoverable(digest, compact, yParity)) return undefined
       const s = toNumber(compact.subarray(wordBytes))
-      // ethers takes only the lower half of s, ecrecover both: (s, v) and (order - s, 1 - v) are the same signature.
+      // ethers accepts only the lower half of s, ecrecover both: (s, v) and (order - s, 1 - v) are the same signature.
       const isHigh = s > curveOrder / 2n && s < curveOrder
       const r = hexlify(compact.subarray(0, wordBytes))
       const low = hexlify(toWord(isHigh ? curveOrder - s : s))
@@ -20,7 +20,7 @@ export function pure(): Secp256k1 {
         const signature = Signature.from({ r, s: low, yParity: (isHigh ? 1 - yParity : yParity) as 0 | 1 })
         return addressOfKey(getBytes(SigningKey.recoverPublicKey(digest, signature)))
       } catch {
-        // r or s is 0 or not below the order, or no point of the curve has this r.
+        // r or s is out of range, or no curve point has this r.
         return undefined
       }
     },

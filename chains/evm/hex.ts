@@ -1,29 +1,29 @@
 import { RelayerError } from '../../domain/catalogue/errors.ts'
 
-/** A hex quantity of a node as a number. Throws NODE_REFUSED if it is none, or past 2^53. */
+/** A node's hex quantity as a number. Throws NODE_REFUSED if it is malformed or above 2^53. */
 export function toNumber(value: unknown, what: string): number {
   const number = Number(quantity(value, what))
   if (!Number.isSafeInteger(number)) throw unexpected(what)
   return number
 }
 
-/** The answer of eth_getTransactionCount. Throws NODE_REFUSED. */
+/** The result of eth_getTransactionCount. Throws NODE_REFUSED. */
 export function readCount(value: unknown): number {
   return toNumber(value, 'transaction count')
 }
 
-/** A hex quantity of a node as a decimal string. Throws NODE_REFUSED. */
+/** A node's hex quantity as a decimal string. Throws NODE_REFUSED. */
 export function toDecimal(value: unknown, what: string): string {
   return String(quantity(value, what))
 }
 
-/** Hex bytes of a node, whole ones, lower case. Throws NODE_REFUSED. */
+/** A node's hex bytes, lower case. Throws NODE_REFUSED. */
 export function toBytes(value: unknown, what: string): string {
   if (typeof value !== 'string' || value.length % 2 !== 0 || !/^0x[0-9a-f]*$/i.test(value)) throw unexpected(what)
   return value.toLowerCase()
 }
 
-/** 32 bytes: a hash, a topic, a word. Throws NODE_REFUSED. */
+/** 32 bytes. Throws NODE_REFUSED. */
 export function toHash(value: unknown, what: string): string {
   return ofLength(value, 32, what)
 }
@@ -33,19 +33,19 @@ export function toAddress(value: unknown, what: string): string {
   return ofLength(value, 20, what)
 }
 
-/** An object of a node. Throws NODE_REFUSED. */
+/** Throws NODE_REFUSED. */
 export function toRecord(value: unknown, what: string): Record<string, unknown> {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) throw unexpected(what)
   return value as Record<string, unknown>
 }
 
-/** A list of a node. Throws NODE_REFUSED. */
+/** Throws NODE_REFUSED. */
 export function toList(value: unknown, what: string): readonly unknown[] {
   if (!Array.isArray(value)) throw unexpected(what)
   return value
 }
 
-/** A decimal string, bigint or number as a hex quantity without leading zeros, as JSON-RPC wants it. */
+/** A hex quantity without leading zeros, as JSON-RPC requires. */
 export function toQuantity(value: string | bigint | number): string {
   return `0x${BigInt(value).toString(16)}`
 }

@@ -22,7 +22,7 @@ import { createSimulate } from './transactions/simulate.ts'
 
 export { createSigner } from './signers/index.ts'
 
-/** A node without a name is called node-1, node-2… by its place; without a use it does all. */
+/** Default names are node-1, node-2…; the default use is `all`. */
 export type EvmNodeOptions = Pick<NodeSpec, 'url' | 'requestsPerSecond'> & Partial<Pick<NodeSpec, 'name' | 'use'>>
 
 export interface EvmChainOptions extends Omit<NodesOptions, 'networkId' | 'nodes'>, FeeModelOptions {
@@ -30,21 +30,21 @@ export interface EvmChainOptions extends Omit<NodesOptions, 'networkId' | 'nodes
   readonly networkId: number | string
   /** JSON-RPC over HTTP, in order of preference. */
   readonly nodes: readonly EvmNodeOptions[]
-  /** Texts of this chain's nodes, by what they mean; tried before the built-in table. */
+  /** Texts of this chain's nodes by class, matched before the built-in table. */
   readonly errors?: ErrorTexts | undefined
   readonly finality: FinalityPolicy
   readonly blockTimeMs: number
-  /** Told how the chain's block headers are checked. */
+  /** Logs how block headers are checked. */
   readonly log?: Pick<Logger, 'info' | 'warn'> | undefined
 }
 
-/** The port, and the reads that a bridge needs on this family. */
+/** The port, and the reads that bridges need on this family. */
 export interface EvmChain extends Chain, BridgeReads {}
 
 const slowSignatures =
   'signatures are checked and made in JavaScript, some 30 times slower: there is no build of secp256k1 for this platform'
 
-/** One EVM network. Nothing is asked before `connect`. */
+/** One EVM network. Sends nothing before `connect`. */
 export function createEvmChain(options: EvmChainOptions): EvmChain {
   const { name, finality, blockTimeMs } = options
   const networkId = String(options.networkId)
@@ -99,7 +99,7 @@ export function createEvmChain(options: EvmChainOptions): EvmChain {
   }
 }
 
-/** What the head tracker knows of final blocks, which no node need be asked for. */
+/** Final blocks that the head tracker has: no node is asked for them. */
 function finalBlocksOf(heads: EvmHeads) {
   const { kept, check } = heads
   const finalized = () => heads.current?.finalized ?? -1
@@ -119,6 +119,6 @@ function msToFinality(
   const lag = finality.kind === 'depth' ? finality.blocks : heads.finalityLag
   const elapsed = current ? Date.now() - heads.latestSeenAt : 0
   const remaining = Math.max(0, height + lag - (current?.latest.height ?? height)) * blockTimeMs - elapsed
-  // Not final yet, so never 0: at the earliest with the next poll.
+  // Never 0 before the block is final: at the earliest at the next poll.
   return Math.max(remaining, Math.ceil(blockTimeMs / 2))
 }

@@ -11,16 +11,24 @@ import type { NodeAnswer, Nodes } from './nodes/nodes.ts'
 import type { Quorum } from './nodes/quorum.ts'
 import { readLog } from './transactions/receipts.ts'
 
-/** No pool keeps so many of one account (domain/lane/request.ts): a node that is so far above the others is wrong, and only it. */
+/** More than any pool keeps per account (domain/lane/request.ts). A node this far above the others is wrong. */
 const mostPending = 1_000
 
-/** What a bridge reads of this family. All calls of a tick leave in one HTTP request, reads of contracts at one block in one `eth_call` of it. */
+/**
+ * Reads for bridges. The calls of one tick leave in one HTTP request, contract reads at one block in one `eth_call`.
+ */
 export interface BridgeReads {
-  /** `eth_call`: the returned bytes. A revert too throws NODE_REFUSED, on the word of more than half of the nodes. Throws NODE_UNAVAILABLE, NODES_DISAGREE (at `agreed`). */
+  /**
+   * `eth_call`: the returned bytes. A revert, by more than half of the nodes, throws NODE_REFUSED. Throws
+   * NODE_UNAVAILABLE, and at `agreed` NODES_DISAGREE.
+   */
   call(to: string, data: string, at: At): Promise<string>
-  /** Logs in order. Throws NODE_REFUSED (split a range that is too long), NODE_UNAVAILABLE; at `agreed` and `majority` (final blocks only) NODES_DISAGREE. */
+  /**
+   * Logs by block. Throws NODE_REFUSED (split a long range), NODE_UNAVAILABLE, and at `agreed` and `majority` (final
+   * blocks only) NODES_DISAGREE.
+   */
   logs(range: LogRange, at?: 'agreed' | 'majority'): Promise<readonly PlacedLog[]>
-  /** Sender of a mined transaction, lower case; undefined if the node knows none in a block. */
+  /** Sender of a mined transaction, lower case. Undefined if the node knows no block with it. */
   transactionSender(hash: string): Promise<string | undefined>
 }
 
@@ -31,12 +39,11 @@ export interface ReadsOptions {
   /** The block argument of a read at the finalized state. */
   readonly finalizedTag: () => string
   readonly check: Pick<HeaderCheck, 'accepts'>
-  /** A final block that the head tracker keeps: more than half of the nodes have it. */
+  /** A final block that the head tracker keeps. */
   readonly finalBlock: (height: number) => BlockHeader | undefined
   readonly bloom: Pick<LogsBloom, 'proveNone'>
 }
 
-/** Single reads of state, logs and transactions. */
 export function createReads(chain: string, nodes: Nodes, { agree, finalizedTag, check, finalBlock, bloom }: ReadsOptions): Reads {
   return {
     async pendingNonce(address) {
@@ -87,7 +94,7 @@ export function createReads(chain: string, nodes: Nodes, { agree, finalizedTag, 
   }
 }
 
-/** The same logs of more than half of the nodes; at once, also of a single one. */
+/** Equal logs of more than half of the nodes, at the first answers, also of a single node. */
 async function logsOfMost<T>(chain: string, nodes: Nodes, { method, params, read }: Call<T>): Promise<T> {
   const votes = new Map<string, { readonly logs: T; count: number }>()
   const answers = await nodes.askAll(method, params, read, (answer) => {
@@ -103,8 +110,8 @@ async function logsOfMost<T>(chain: string, nodes: Nodes, { method, params, read
 }
 
 /**
- * One node said that the call fails. A node that says so of every call would stop all that waits for one: the first answer of another stands, unless most
- * say the same. Throws what the first threw.
+ * One node reported a failed call. A node that fails every call must not stop deliveries: the first result of another
+ * node counts, unless most nodes fail too. Throws the first error.
  */
 async function unlessFewFail<T>(nodes: Nodes, { method, params, read }: Call<T>, first: unknown): Promise<T> {
   if (nodes.readers === 1 || !isVerdict(first)) throw first
@@ -127,7 +134,7 @@ function highestPlausible(counts: readonly number[]): number {
   return Math.max(...sorted.filter((count) => count - middle <= mostPending))
 }
 
-/** Undefined: it is in no block. */
+/** Undefined if it is in no block. */
 function readMinedSender(value: unknown): string | undefined {
   if (value === null) return undefined
   const transaction = toRecord(value, 'transaction')

@@ -36,7 +36,9 @@ export function limitConnections(server: Server): void {
 /** Most requests of one connection that wait for their answers. Browsers and HTTP libraries send one at a time. */
 const maxPipelined = 16
 
-/** Closes a connection that sends more requests without reading the answers, which may have hundreds of kilobytes each. */
+/**
+ * Closes a connection that sends more requests without reading the answers, which may have hundreds of kilobytes each.
+ */
 function limitPipelining(server: Server): void {
   const unanswered = new WeakMap<Socket, number>()
   server.prependListener('request', ({ socket }, response) => {

@@ -63,7 +63,9 @@ export class BodyTooLong extends Error {
   }
 }
 
-/** Calls `use` with the body of a request. Throws BodyTooLong, the errors of `use`, and those of a broken connection. */
+/**
+ * Calls `use` with the body of a request. Throws BodyTooLong, the errors of `use`, and those of a broken connection.
+ */
 export async function withBody<Result>(
   request: IncomingMessage,
   { mostBytes, budget }: { readonly mostBytes: number; readonly budget: ByteBudget },

@@ -13,46 +13,53 @@ import { isVerdict, type ReadAnswer } from '../nodes/node-errors.ts'
 import type { Nodes } from '../nodes/nodes.ts'
 import { createUsualFees, historyBlocks } from './usual-fees.ts'
 
-/** chainlink-evm's defaults for Ethereum: history of 4 blocks, percentile 50; tip at least 1 wei. */
+/** chainlink-evm's defaults for Ethereum: 4 blocks of history, percentile 50, a tip of at least 1 wei. */
 const defaults = { blocks: 4, percentile: 50 }
 const leastTip = 1n
 
-/** Gas of a transfer of nothing to oneself on the EVM; Arbitrum's gas counts its data fee too (OpenZeppelin's relayer: floor of 50,000). */
+/**
+ * Gas of an empty transfer to oneself. Arbitrum's gas includes its data fee (OpenZeppelin's relayer: at least 50,000).
+ */
 const noopGas = 21_000
 const leastArbitrumNoopGas = 50_000
 
-/** GasPriceOracle, predeployed at this address on every OP stack chain (ethereum-optimism: packages/contracts-bedrock, Predeploys.sol). */
+/**
+ * GasPriceOracle, predeployed on every OP stack chain (ethereum-optimism: packages/contracts-bedrock, Predeploys.sol).
+ */
 const gasPriceOracle = '0x420000000000000000000000000000000000000f'
-/** `getL1Fee(bytes)`: wei for an unsigned serialised transaction; the contract adds the room of the signature itself. */
+/** `getL1Fee(bytes)`: wei for an unsigned serialised transaction. The contract adds the size of the signature. */
 const getL1Fee = '0x49948e0e'
 
-/** The fee moves with those of the network below: half as much again outlasts three of its blocks at their fastest rise (an eighth each). */
+/** The fee follows the L1's, which rises by at most an eighth per block: half as much again outlasts three blocks. */
 const roomPercent = 150n
 
-/** Fields that only make the transaction as long as a real one: a nonce, a gas limit and fees of common size. */
+/** Fields that give the transaction a realistic length. */
 const stuffing = { nonce: 1_000_000, gasLimit: '1000000', maxFee: '100000000000', tip: '1000000001' }
 
-/** How a network charges for a transaction, see `chains.<name>.feeModel` in the config. */
+/** How a network charges for a transaction: `chains.<name>.feeModel` of the config. */
 type FeeModel = 'ethereum' | 'op-stack' | 'arbitrum'
 
 export interface FeeModelOptions {
-  /** How the network charges; absent: ethereum. */
+  /** Default: ethereum. */
   readonly feeModel?: FeeModel | undefined
-  /** Blocks of eth_feeHistory, and which percentile of their tips; absent: 4 and 50. */
+  /** Blocks of eth_feeHistory and the percentile of their tips. Default: 4 and 50. */
   readonly feeHistory?: { readonly blocks: number; readonly percentile: number } | undefined
 }
 
-/** Longest wait for the prices of other nodes once more than half have told theirs, ms. */
+/** Longest wait for the prices of slower nodes once more than half have answered, ms. */
 const graceMs = 500
 
-/** The market of one node: the base fee of the next block, the tip, and the base fees before. */
+/** One node's market: the next base fee, the tip, and past base fees. */
 interface Market {
   readonly next: bigint
   readonly tip: bigint
   readonly baseFees: readonly bigint[]
 }
 
-/** The market, read once per head: EIP-1559 where blocks have a base fee, else the legacy gas price. Of several nodes the median. And what L2s charge in other ways. */
+/**
+ * The market, read once per head: EIP-1559 if blocks have a base fee, else the legacy gas price. The median of several
+ * nodes. Also the extra fees of L2s.
+ */
 export function createFees(
   chain: HeadSource & Pick<Chain, 'networkId'>,
   nodes: Nodes,
@@ -74,11 +81,11 @@ export function createFees(
   }
 
   async function readMarket(baseFee: bigint): Promise<Pick<Market, 'next' | 'tip'>> {
-    // The first time with all that is remembered, to know what is usual; not every node gives so much.
+    // The first read asks for a long history, to learn the usual fees. Some nodes refuse it.
     const markets = usual.isSeeded ? [] : await readMarkets(historyBlocks)
     const enough = markets.length >= nodes.needed
     const middle = enough ? medianOf(markets.flatMap(({ baseFees }) => medianOf(baseFees) ?? [])) : undefined
-    // What is usual is remembered for hours: where too few told their history, it is the base fee of the head.
+    // Usual fees are remembered for hours. With too few histories they start at the head's base fee.
     usual.seed(markets.find(({ baseFees }) => medianOf(baseFees) === middle)?.baseFees ?? [baseFee])
     return (
       (enough ? middleOf(markets, baseFee) : undefined) ??
@@ -93,7 +100,7 @@ export function createFees(
     return resultsOf(answers)
   }
 
-  /** Not every node serves eth_feeHistory; eth_gasPrice is base fee + tip on such chains. */
+  /** Some nodes lack eth_feeHistory. There, eth_gasPrice is base fee + tip. */
   async function marketByPrice(baseFee: bigint): Promise<Pick<Market, 'next' | 'tip'>> {
     const price = await readPrice()
     return { next: baseFee, tip: price > baseFee ? price - baseFee : leastTip }
@@ -121,7 +128,7 @@ export function createFees(
   }
 }
 
-/** No chain's base fee falls by more than half from one block to the next, or more than doubles: what is beyond is no price of this head. */
+/** Limits the base fee to half and twice that of the last block: no chain moves it further. */
 function middleOf(markets: readonly Market[], baseFee: bigint): Pick<Market, 'next' | 'tip'> | undefined {
   const next = medianOf(markets.map((market) => market.next))
   const tip = medianOf(markets.map((market) => market.tip))
@@ -130,7 +137,7 @@ function middleOf(markets: readonly Market[], baseFee: bigint): Pick<Market, 'ne
   return { next: next > most ? most : next < baseFee / 2n ? baseFee / 2n : next, tip }
 }
 
-/** The next block's base fee, the median tip of the last `blocks` that had transactions, and all base fees. Throws NODE_REFUSED. */
+/** The next base fee, the median tip of the last `blocks` with transactions, and all base fees. Throws NODE_REFUSED. */
 export function readFeeHistory(value: unknown, blocks: number): Market {
   const raw = toRecord(value, 'fee history')
   const baseFees = toList(raw['baseFeePerGas'], 'base fees').map((fee) => BigInt(toDecimal(fee, 'base fee')))
@@ -144,21 +151,22 @@ export function readFeeHistory(value: unknown, blocks: number): Market {
   return { next, tip: median > leastTip ? median : leastTip, baseFees }
 }
 
-/** The last so many; none where a node gives no list. */
+/** The last `blocks` entries. Empty if a node sends no list. */
 function lastOf(value: unknown, blocks: number): readonly unknown[] {
   return Array.isArray(value) ? value.slice(-blocks) : []
 }
 
-/** Wei per byte: a node that is further from what most said is not believed alone. Fees of the network below move by an eighth per block. */
+/** Per byte: an answer outside is confirmed by all nodes. The L1's fees move by an eighth per block. */
 const plausibleDataFee = { lowest: 0.5, highest: 2 }
 
 /**
- * What an OP stack chain charges for a call's data, of one node; of the median where that is unlike before, or where the call fails at that node. What most said
- * last, by the byte, holds where too few say it now: no signature waits for them. Throws NODE_REFUSED if the chain has no oracle, NODE_UNAVAILABLE.
+ * The data fee of an OP stack chain, from one node; the median of all nodes if the answer is implausible or the call
+ * fails there. If too few nodes answer, the last agreed fee per byte is used, so that signatures do not wait. Throws
+ * NODE_REFUSED if the chain has no oracle, NODE_UNAVAILABLE.
  */
 function createDataFee(chain: HeadSource & Pick<Chain, 'networkId'>, nodes: Nodes) {
   const known = createPlausible(plausibleDataFee)
-  /** What more than half of the nodes said last, wei per byte. */
+  /** The last fee that more than half of the nodes agreed on, wei per byte. */
   let last: number | undefined
   return async function dataFee(call: Intent): Promise<string> {
     const params = [oracleCall(chain.networkId, call), 'latest']
@@ -166,12 +174,12 @@ function createDataFee(chain: HeadSource & Pick<Chain, 'networkId'>, nodes: Node
     const own = await nodes.request('eth_call', params, readDataFee).catch((error: unknown) => void (failure = error))
     const isLike = own !== undefined && known.has('byte', perByte(own, call))
     if (own !== undefined && (nodes.readers < 2 || isLike)) return withRoom(own)
-    // Any other failure is that of all: each was asked.
+    // Any other failure means that every node was asked.
     const isOne = nodes.readers > 1 && (own !== undefined || isVerdict(failure))
     const answers = isOne ? await nodes.askAll('eth_call', params, readDataFee, undefined, graceMs) : []
     const said = resultsOf(answers)
     const fee = medianOf(said) ?? own
-    // As it is now: it may have moved a long way since. What too few say is not remembered.
+    // Replaces the old range: the fee may have moved far. A minority's answer is not remembered.
     known.forget('byte')
     if (fee !== undefined && said.length >= nodes.needed) {
       last = perByte(fee, call)
@@ -185,7 +193,7 @@ function createDataFee(chain: HeadSource & Pick<Chain, 'networkId'>, nodes: Node
   }
 }
 
-/** Bytes, about: what the fee grows with. */
+/** Approximate bytes, which the fee is proportional to. */
 const sizeOf = ({ data }: Intent) => data.length / 2 + 100
 const perByte = (fee: bigint, call: Intent) => Number(fee) / sizeOf(call)
 const readDataFee = (value: unknown) => BigInt(toHash(value, 'data fee'))

@@ -2,17 +2,20 @@ import { medianOf } from '../plausible.ts'
 
 const gwei = 10n ** 9n
 
-/** Blocks of the first history: as many as go-ethereum gives with rewards (eth/gasprice/feehistory.go, maxBlockFetchers and MaxBlockHistory). */
+/** The largest history that go-ethereum returns with rewards (eth/gasprice/feehistory.go, MaxBlockHistory). */
 export const historyBlocks = 1_024
-/** Then one block in so many ms counts: 1,024 of them are three hours. */
+/** Sampling interval after that, ms: 1,024 samples are three hours. */
 const sampleEveryMs = 10_000
 const mostSamples = 1_024
 
-/** The default cap per unit of gas: this much, and so many times what is usual. Base fees of Ethereum rose twentyfold within three hours a few times since EIP-1559. */
+/**
+ * The default cap per unit of gas is `absolute + factor × usual fee`. Since EIP-1559, Ethereum's base fee rose
+ * twentyfold within three hours a few times.
+ */
 const absolute = 50n * gwei
 const factor = 20n
 
-/** What a unit of gas costs on this chain for hours, and the cap that follows from it. `now`: ms. No I/O. */
+/** The usual price of gas over hours, and the cap that follows from it. `now`: ms. No I/O. */
 export function createUsualFees(now: () => number) {
   let samples: bigint[] = []
   let sampledAt = -Infinity
@@ -20,17 +23,17 @@ export function createUsualFees(now: () => number) {
     get isSeeded() {
       return samples.length > 0
     },
-    /** Base fees of many blocks, as the nodes remember them. */
+    /** Base fees of many past blocks. */
     seed(baseFees: readonly bigint[]): void {
       samples = baseFees.slice(-mostSamples)
     },
-    /** The base fee, or gas price, of the head. */
+    /** The base fee or gas price of the head. */
     note(wei: bigint): void {
       if (now() - sampledAt < sampleEveryMs) return
       sampledAt = now()
       samples = [...samples, wei].slice(-mostSamples)
     },
-    /** Most that a unit of gas may cost where no policy says it, wei. */
+    /** Highest price of a unit of gas where no policy sets one, wei. */
     get cap(): bigint {
       return absolute + factor * (medianOf(samples) ?? 0n)
     },

@@ -1,7 +1,7 @@
 import type { BlockRef } from '../../port.ts'
 import type { EvmBlock } from './blocks.ts'
 
-/** At least this many blocks are kept, at most `mostKept`; between them, all that are not final and a margin. */
+/** Limits of the kept blocks. Between them, all blocks that are not final are kept, and a margin. */
 const leastKept = 64
 const mostKept = 1024
 const margin = 16
@@ -22,13 +22,13 @@ export function createBlockCache() {
     return dropped
   }
 
-  /** Drops all blocks above a height; returns them newest first. */
+  /** Drops all blocks above a height. Returns them newest first. */
   function rollBackTo(height: number): EvmBlock[] {
     const kept = blocks.filter((block) => block.height <= height).length
     return drop(kept, Infinity).toReversed()
   }
 
-  /** Is this block canonical? Undefined if its height is not kept. */
+  /** Whether the block is canonical. Undefined if its height is not kept. */
   function isCanonical({ height, hash }: BlockRef): boolean | undefined {
     const kept = at(height)
     return kept && kept.hash === hash
@@ -38,7 +38,7 @@ export function createBlockCache() {
     get latest() {
       return blocks.at(-1)
     },
-    /** Height of the lowest cached block; Infinity when there is none. */
+    /** Height of the lowest kept block. Infinity if there is none. */
     get lowest() {
       return lowest()
     },
@@ -46,12 +46,12 @@ export function createBlockCache() {
     isCanonical,
     rollBackTo,
     find: (transaction: string) => transactions.get(transaction),
-    /** Is this transaction in this canonical block? Undefined if the block's height is not kept. */
+    /** Whether the transaction is in this canonical block. Undefined if the block's height is not kept. */
     lists(block: BlockRef, transaction: string): boolean | undefined {
       const canonical = isCanonical(block)
       return canonical && transactions.get(transaction)?.hash === block.hash
     },
-    /** Appends blocks that link to each other and to the head; if they do not link to it, what was kept is forgotten. */
+    /** Appends linked blocks. If they do not link to the head, all kept blocks are dropped first. */
     append(added: readonly EvmBlock[]): void {
       const head = blocks.at(-1)
       if (head && added[0] && added[0].parentHash !== head.hash) rollBackTo(-1)

@@ -7,17 +7,16 @@ import type { Nodes } from '../nodes/nodes.ts'
 import type { HeaderCheck } from './header-check.ts'
 import { headerHash } from './header-hash.ts'
 
-/** A block with what the adapter itself needs beside the port's fields. */
+/** A block with the adapter's own fields. */
 export interface EvmBlock extends Block {
-  /** Gas units that fit in the block. */
   readonly gasLimit: bigint
-  /** Its hash is that of its header, made as Ethereum's. */
+  /** The hash is that of the header by Ethereum's rules. */
   readonly fits: boolean
-  /** The header's filter over its logs, lower case; absent: the hash does not vouch for it. */
+  /** The header's filter of its logs, lower case. Absent: the hash does not cover it. */
   readonly logsBloom?: string
 }
 
-/** A height, or a tag that each node resolves on its own. */
+/** A height, or a tag that each node resolves itself. */
 type BlockAt = number | 'latest' | 'finalized'
 
 /** The call for a block with transaction hashes. */
@@ -25,7 +24,7 @@ export function blockCall(at: BlockAt) {
   return { method: 'eth_getBlockByNumber', params: () => [typeof at === 'number' ? toQuantity(at) : at, false] }
 }
 
-/** A block as a node answers `blockCall`. Throws NODE_REFUSED if it is none. */
+/** The result of `blockCall`. Throws NODE_REFUSED. */
 export function readBlock(value: unknown): EvmBlock {
   const raw = toRecord(value, 'block')
   const hash = toHash(raw['hash'], 'block hash')
@@ -43,12 +42,12 @@ export function readBlock(value: unknown): EvmBlock {
   }
 }
 
-/** The same, or undefined where the node has none. */
+/** Undefined if the node has no such block. Throws NODE_REFUSED. */
 export function readBlockIfAny(value: unknown): EvmBlock | undefined {
   return value === null ? undefined : readBlock(value)
 }
 
-/** Reads a block, if there is one, whose header is to be believed. Throws NODE_REFUSED. */
+/** The same, and checks the header. Throws NODE_REFUSED. */
 export function readBelievable(check: Pick<HeaderCheck, 'accepts'> | undefined): ReadAnswer<EvmBlock | undefined> {
   return (value) => {
     const block = readBlockIfAny(value)
@@ -57,7 +56,7 @@ export function readBelievable(check: Pick<HeaderCheck, 'accepts'> | undefined):
   }
 }
 
-/** A block from one node, or undefined where it has none. Throws as `Nodes.request` does. */
+/** A block of one node; undefined if it has none. Throws as `Nodes.request`. */
 export function fetchBlock(
   nodes: Pick<Nodes, 'request'>,
   at: BlockAt,
@@ -67,7 +66,7 @@ export function fetchBlock(
   return nodes.request(method, params(), readBelievable(check))
 }
 
-/** A block from each node that answers, undefined where it has none; no block at all counts as silence. `isEnough` ends the wait for others. Throws never. */
+/** A block of each node that answers; undefined for a node without it. `isEnough` ends the wait. Never throws. */
 export async function fetchBlockOfAll(
   nodes: Pick<Nodes, 'askAll'>,
   at: BlockAt,

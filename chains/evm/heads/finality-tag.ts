@@ -3,12 +3,12 @@ import type { Nodes } from '../nodes/nodes.ts'
 import type { BlockCache } from './block-cache.ts'
 import { fetchBlockOfAll } from './blocks.ts'
 
-/** All nodes are asked for their tags after so many polls in which the first showed nothing new. */
+/** Polls without a higher tag of the first node after which all nodes are asked. */
 const idlePolls = 8
 
 /**
- * The height that more than half of the nodes tag `finalized`, where the final block is the one that we keep (ours may be of a fork that no node has any more). Never
- * above our head. `onRise`: more than half have come to tag a higher block.
+ * The height that more than half of the nodes tag `finalized`, if our block at that height is theirs: ours may be of an
+ * abandoned fork. Never above our head. `onRise`: the agreed height rose.
  */
 export function createFinalityTag(
   nodes: Pick<Nodes, 'readers' | 'needed' | 'askAll'>,
@@ -17,9 +17,9 @@ export function createFinalityTag(
 ) {
   let agreed: number | undefined
   let asking: Promise<void> | undefined
-  /** Polls in a row in which the node that is asked first showed nothing new. */
+  /** Polls in a row without a higher tag of the first node. */
   let idle = 0
-  /** Counts resets: answers from before one are void. */
+  /** Counts resets, which void earlier answers. */
   let era = 0
 
   const isAbove = (block: BlockRef) => block.height > (agreed ?? -1)
@@ -33,20 +33,20 @@ export function createFinalityTag(
     if (era !== started || height <= (agreed ?? -1)) return
     const tagged = [own, ...tags].filter((block) => block?.height === height)
     const known = tagged.length > 0 && tagged.every((block) => block && isKept(block))
-    // Below all that is kept, nothing of ours becomes final by it.
+    // A height below the kept blocks makes no kept block final.
     if (height >= kept.lowest && !known && !(await isOurs(height))) return
     if (era !== started) return
     agreed = height
     onRise(height)
   }
 
-  /** The highest that more than half tag, or have passed. */
+  /** The highest height that more than half have tagged or passed. */
   function agreedBy(tags: readonly (BlockRef | undefined)[]): number {
     const heights = tags.map((block) => block?.height ?? -1).sort((a, b) => b - a)
     return heights[nodes.needed - 1] ?? -1
   }
 
-  /** A tag is of another block than ours, or above our head. Do more than half of the nodes have ours? One may lie, or be on a fork of its own. */
+  /** Whether more than half of the nodes have our block at a tagged height. One node may lie or be on its own fork. */
   async function isOurs(height: number): Promise<boolean> {
     const shown = await fetchBlockOfAll(nodes, height)
     return shown.filter((block) => block?.height === height && isKept(block)).length >= nodes.needed
@@ -54,7 +54,7 @@ export function createFinalityTag(
 
   return {
     /**
-     * Takes the tag of the node that is asked first. Asks the others above what is agreed, and now and then where it stands still: it alone must not stop
+     * Takes the first node's tag. Asks the others if it rose, and at intervals if it did not: one node must not stop
      * finality. Waits for them only the first time.
      */
     async update(own: BlockRef | undefined): Promise<number | undefined> {
@@ -62,12 +62,12 @@ export function createFinalityTag(
       idle = isRise ? 0 : idle + 1
       if (isRise || (nodes.readers > 1 && idle % idlePolls === 0)) {
         asking ??= ask(own).finally(() => (asking = undefined))
-        // A single node has said already what it has to say.
+        // A single node has already answered.
         if (agreed === undefined || nodes.readers === 1) await asking
       }
       return agreed
     },
-    /** The chain below the tag was replaced: what was agreed is void. */
+    /** The chain below the tag was replaced. */
     reset() {
       era++
       agreed = undefined

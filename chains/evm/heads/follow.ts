@@ -5,22 +5,25 @@ import { type EvmBlock, fetchBlock, fetchBlockOfAll } from './blocks.ts'
 import type { HeaderCheck } from './header-check.ts'
 import { sameContent } from './shown-heads.ts'
 
-/** A lower head of another branch is believed after so many polls in a row; one of ours, which may only lag, after more. */
+/**
+ * Polls in a row before a lower head is accepted: of another branch, and of our own branch, where the node may only
+ * lag.
+ */
 const pollsOfFork = 3
 const pollsOfRetreat = 10
-/** Blocks read in one batch while a gap or a fork is filled. */
+/** Blocks per batch while a gap or a fork is filled. */
 const batchSize = 50
-/** A fork is looked for this far back at first, then four times as far. */
+/** Blocks of the first search for a fork. Each further search is four times as long. */
 const firstStep = 4
 
-/** What a poll has found. */
+/** The result of a poll. */
 export interface Step {
   readonly applied: readonly EvmBlock[]
   /** Newest first. */
   readonly rolledBack: readonly EvmBlock[]
-  /** Blocks that were final are among those that were rolled back. */
+  /** Final blocks are among those rolled back. */
   readonly replaced: boolean
-  /** Continuity broke: blocks were skipped, or rolled back below the kept ones. */
+  /** Blocks were skipped, or the rollback reaches below the kept blocks. */
   readonly broken: boolean
 }
 
@@ -31,16 +34,19 @@ export interface FollowOptions {
   readonly kept: BlockCache
   readonly check: Pick<HeaderCheck, 'accepts'>
   readonly finalized: () => number
-  /** A node is late, and the nodes are to be compared soon. */
+  /** A node lags: the nodes should be compared soon. */
   readonly onLate: () => void
 }
 
-/** Keeps what lies between the cached blocks and a head. `isSupported`: more than half of the nodes have come so far. */
+/** Extends the kept blocks to a head. `isSupported`: more than half of the nodes have reached it. */
 export function createFollow({ nodes, kept, check, finalized, onLate }: FollowOptions) {
   let lowerPolls = 0
   let brokenPolls = 0
 
-  /** A head below ours: does the node lag, or has the chain gone back? It has when this lasts for some polls and more than half of the nodes do not have our head any more. */
+  /**
+   * Whether a lower head means that the chain went back, and not that the node lags: it lasts for some polls, and more
+   * than half of the nodes no longer have our head.
+   */
   async function isRetreat(target: EvmBlock, head: EvmBlock): Promise<boolean> {
     lowerPolls++
     onLate()
@@ -50,7 +56,10 @@ export function createFollow({ nodes, kept, check, finalized, onLate }: FollowOp
     return shown.filter((block) => block?.hash !== head.hash).length * 2 > nodes.readers
   }
 
-  /** Believed when in some polls in a row more than half of the nodes show another block at the finalized height; else a node is on a fork of its own. */
+  /**
+   * Whether, in some polls in a row, more than half of the nodes show another block at the finalized height. Otherwise
+   * one node is on its own fork.
+   */
   async function isFinalityBroken(): Promise<boolean> {
     const final = kept.at(finalized())
     if (!final) return true
@@ -66,7 +75,7 @@ export function createFollow({ nodes, kept, check, finalized, onLate }: FollowOp
     if (!head || target.height >= head.height) lowerPolls = 0
     else if (!(await isRetreat(target, head))) return nothingNew
     if (head?.hash === target.hash) return nothingNew
-    // Linked to no known block: the word of a few is not enough, but for the first head (most may be down when a process starts).
+    // A distant head needs a majority, except the first: most nodes may be down when a process starts.
     if (head && !isSupported && target.height - head.height > longestGap) return nothingNew
     const path = await findPath(nodes, kept, target, check)
     if (!path || signal.aborted) return nothingNew
@@ -81,18 +90,21 @@ export function createFollow({ nodes, kept, check, finalized, onLate }: FollowOp
 
 /** The blocks from a common ancestor to a new head. */
 interface Path {
-  /** Ascending, linked by parent hash; the last is the new head. */
+  /** Ascending, linked by parent hash. The last is the new head. */
   readonly blocks: readonly EvmBlock[]
-  /** Height of the highest cached block that stays; undefined if the path meets none. */
+  /** Height of the highest kept block that stays. Undefined if there is none. */
   readonly ancestor: number | undefined
-  /** True when the path goes past cached blocks of other hashes. */
+  /** The path replaces kept blocks. */
   readonly forked: boolean
 }
 
-/** Reads these blocks in bounded batches. Undefined when the answers do not link (nodes disagree): the next poll tries again. Throws as `Nodes.request`. */
+/**
+ * Reads the path in bounded batches. Undefined if the answers do not link: the next poll retries. Throws as
+ * `Nodes.request`.
+ */
 async function findPath(nodes: Nodes, kept: BlockCache, target: EvmBlock, check: Pick<HeaderCheck, 'accepts'>): Promise<Path | undefined> {
   const head = kept.latest
-  // Watched transactions are looked up by their receipts instead.
+  // Watched transactions are then looked up by receipt.
   if (!head || target.height - head.height > longestGap) return { blocks: [target], ancestor: undefined, forked: false }
   let blocks: EvmBlock[] = [target]
   let step = firstStep
@@ -112,7 +124,10 @@ async function findPath(nodes: Nodes, kept: BlockCache, target: EvmBlock, check:
   }
 }
 
-/** What one node shows does not link: it lags, or is on a fork, or lies. Of the blocks of all nodes, those that the lowest known one builds on. */
+/**
+ * One node's blocks do not link: it lags, forks or lies. Takes from all nodes the blocks that the lowest known block
+ * builds on.
+ */
 async function readLinked(
   nodes: Nodes,
   heights: readonly number[],
@@ -134,15 +149,15 @@ async function readLinked(
   return blocks
 }
 
-/** Where do these blocks meet the kept ones? Undefined: not yet, read further back. */
+/** Where the blocks meet the kept ones. Undefined: read further back. */
 function join(kept: BlockCache, blocks: readonly EvmBlock[]): Path | undefined {
-  // The highest block that we have already is the ancestor (a fork search may have gone back further than needed, or the head retreated).
+  // The highest block that is already kept is the ancestor.
   const known = blocks.findLastIndex((block) => kept.at(block.height)?.hash === block.hash)
   if (known >= 0) return { blocks: blocks.slice(known + 1), ancestor: blocks[known]?.height, forked: true }
   const lowest = blocks[0] as EvmBlock
   const parent = kept.at(lowest.height - 1)
   if (parent?.hash === lowest.parentHash) return { blocks, ancestor: parent.height, forked: false }
-  // Below all that is kept, or at genesis: nothing of ours stays.
+  // Below all kept blocks, or at genesis: no kept block stays.
   if (lowest.height <= kept.lowest || lowest.height === 0) return { blocks, ancestor: undefined, forked: true }
   return undefined
 }

@@ -3,16 +3,16 @@ import type { HeadEvent } from '../../port.ts'
 import type { BlockCache } from './block-cache.ts'
 import type { Step } from './follow.ts'
 
-/** How many observations of the finality lag are remembered. */
+/** Observations of the finality lag that are kept. */
 const lagsKept = 128
 
-/** Heights, on the word of more than half of the nodes. */
+/** Heights by more than half of the nodes. */
 export interface SeenByMost {
   readonly tagged: number | undefined
   readonly reached: number | undefined
 }
 
-/** Turns what a poll has found into events, and calls the listeners. */
+/** Turns the results of polls into events for listeners. */
 export function createHeadEvents(kept: BlockCache, finality: FinalityPolicy) {
   const listeners = new Set<(event: HeadEvent) => void>()
   const lags: number[] = []
@@ -23,11 +23,11 @@ export function createHeadEvents(kept: BlockCache, finality: FinalityPolicy) {
     get current() {
       return current
     },
-    /** Grows each time that continuity breaks: blocks were skipped, or rolled back below the kept ones. */
+    /** Grows whenever blocks were skipped, or rolled back below the kept ones. */
     get breaks() {
       return breaks
     },
-    /** Blocks between the head and the finalized height, the most seen lately. */
+    /** Most blocks recently seen between the head and the finalized height. */
     get finalityLag() {
       return Math.max(0, ...lags)
     },
@@ -35,14 +35,17 @@ export function createHeadEvents(kept: BlockCache, finality: FinalityPolicy) {
     get latestSeenAt() {
       return latestSeenAt
     },
-    /** @param tagged height that the nodes tag `finalized`, where the policy asks for it; `reached`: up to which more than half of them have our chain */
+    /**
+     * @param tagged height tagged `finalized`, for that policy; `reached`: height up to which more than half share our
+     * chain
+     */
     publish({ applied, rolledBack, replaced, broken }: Step, { tagged, reached }: SeenByMost): void {
       const { latest } = kept
       if (!latest) return
       if (broken) breaks++
       const before = current?.finalized ?? 0
       const computed = finalizedHeight(finality, Math.min(latest.height, reached ?? 0), tagged)
-      // Finality only grows, unless the chain below it was replaced: what was agreed before is of the other chain then.
+      // Finality only rises, unless the chain below it was replaced.
       const finalized = Math.min(latest.height, replaced ? computed : Math.max(before, computed))
       if (current && applied.length === 0 && rolledBack.length === 0 && finalized === before) return
       if (latest !== current?.latest) latestSeenAt = Date.now()

@@ -1,9 +1,12 @@
 import type { Logger } from '../../../observability/logger.ts'
 
-/** Polls in a row in which most nodes show headers whose hashes do not fit: the chain has got another kind of header, with a fork that we do not know. */
+/**
+ * Polls in a row with mismatching hashes from most nodes after which the check ends: a fork introduced an unknown
+ * header.
+ */
 const mostOddPolls = 10
 
-/** A block of which is known whether its hash is that of its header. */
+/** A block with the result of its hash check. */
 interface HashedBlock {
   readonly hash: string
   readonly fits: boolean
@@ -12,8 +15,9 @@ interface HashedBlock {
 export type HeaderCheck = ReturnType<typeof createHeaderCheck>
 
 /**
- * Whether this chain's headers are hashed as Ethereum's. Some are not (Arbitrum, zkSync, Celo, Avalanche): a block that more than half of the nodes agree
- * on decides, when the process starts. Where they are, a header that was altered is refused, whoever shows it. @param needed more than half of the nodes
+ * Whether this chain hashes headers as Ethereum does (Arbitrum, zkSync, Celo and Avalanche do not). A block that more
+ * than half of the nodes share decides at the start. Then altered headers are refused.
+ * @param needed more than half of the nodes
  */
 export function createHeaderCheck(chain: string, needed: () => number, log?: Pick<Logger, 'info' | 'warn'>) {
   let kind: 'undecided' | 'checked' | 'unchecked' = 'undecided'
@@ -31,7 +35,7 @@ export function createHeaderCheck(chain: string, needed: () => number, log?: Pic
       return kind
     },
     accepts: ({ fits }: HashedBlock) => fits || kind !== 'checked',
-    /** Takes the heads that the nodes show in one poll; returns those that are to be believed. */
+    /** Takes the heads of one poll. Returns the credible ones. */
     ofPoll<Block extends HashedBlock>(blocks: readonly Block[]): readonly Block[] {
       if (kind === 'undecided') decide(blocks)
       if (kind !== 'checked') return blocks

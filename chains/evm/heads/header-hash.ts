@@ -2,10 +2,10 @@ import { keccak256 } from 'ethers'
 import { toBytes } from '../hex.ts'
 import { list, number, string } from '../rlp.ts'
 
-/** A field of a header: bytes as they are, or a number without leading zeros. */
+/** A header field: raw bytes, or a number without leading zeros. */
 type Field = readonly [name: string, kind: 'bytes' | 'number']
 
-/** Of every block, in the order of the yellow paper (4.4.3). */
+/** Fields of every block, by place (yellow paper, 4.4.3). */
 const first: readonly Field[] = [
   ['parentHash', 'bytes'],
   ['sha3Uncles', 'bytes'],
@@ -24,7 +24,7 @@ const first: readonly Field[] = [
   ['nonce', 'bytes'],
 ]
 
-/** Added by forks, each only behind all before it: EIP-1559, 4895, 4844 (two), 4788, 7685 (go-ethereum core/types/block.go, Header). */
+/** Fields appended by forks: EIP-1559, 4895, 4844 (two), 4788, 7685 (go-ethereum core/types/block.go, Header). */
 const later: readonly Field[] = [
   ['baseFeePerGas', 'number'],
   ['withdrawalsRoot', 'bytes'],
@@ -34,7 +34,7 @@ const later: readonly Field[] = [
   ['requestsHash', 'bytes'],
 ]
 
-/** The hash of an Ethereum header made again from a node's block; undefined where fields are missing or malformed. Other kinds of headers give another hash. */
+/** The hash of an Ethereum header, from a node's block. Undefined if fields are missing or malformed. */
 export function headerHash(raw: Readonly<Record<string, unknown>>): string | undefined {
   const fields = [...first, ...later.filter(([name]) => raw[name] != null)]
   try {

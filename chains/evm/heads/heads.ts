@@ -15,21 +15,21 @@ import { createHeaderCheck, type HeaderCheck } from './header-check.ts'
 import { createPollPace } from './poll-pace.ts'
 import { chooseHead, createShownHeads, sameContent, type ShownHead } from './shown-heads.ts'
 
-/** How often the heads of the nodes are compared, ms (chainlink-evm NodePool PollInterval). */
+/** How often the nodes' heads are compared, ms (chainlink-evm NodePool PollInterval). */
 const rankEveryMs = 10_000
-/** At most so often where the node that is asked was seen to be late, ms. */
+/** The same, after a node was seen to lag, ms. */
 const lateRankMs = 1_000
-/** The least that a poll waits for the nodes that have not answered yet, ms. */
+/** Least wait of a poll for slower nodes, ms. */
 const leastGraceMs = 500
-/** The tag of the final block is asked for together with the head if it was not for so long, in block times. */
+/** Block times after which the final block's tag is read in parallel with the head. */
 const tagAfter = 0.75
 /** Longest wait for the first block, ms. */
 const connectTimeoutMs = 15_000
 
-/** The head tracker, with what the rest of the adapter shares. */
+/** The head tracker, with the state that the adapter shares. */
 export type EvmHeads = ReturnType<typeof createHeads>
 
-/** One poll loop; see `Heads` in the port. */
+/** One poll loop. See `Heads`. */
 export function createHeads(
   chain: string,
   nodes: Nodes,
@@ -47,7 +47,7 @@ export function createHeads(
   let stopping: AbortController | undefined
   let rankedAt = 0
 
-  /** Compares the heads of the nodes, if that was not done in the last so many ms. */
+  /** Compares the heads of the nodes, at most once per `everyMs`. */
   function rank(everyMs: number): void {
     if (Date.now() - rankedAt < everyMs) return
     rankedAt = Date.now()
@@ -61,7 +61,7 @@ export function createHeads(
       if (signal.aborted) return
       const started = performance.now()
       rank(rankEveryMs)
-      // A failed poll changes nothing: the next one, perhaps of another node, tells what happened meanwhile.
+      // The next poll, perhaps of another node, catches up after a failure.
       await pollOnce(signal).catch(() => undefined)
       waitMs = pace.after(started, kept.latest?.height)
       if (signal.aborted) return
@@ -69,7 +69,7 @@ export function createHeads(
     }
   }
 
-  // Onto the events themselves: their values change, and a copy would not.
+  // Extends `events` itself: a copy would not follow its values.
   return Object.assign(events, {
     kept,
     check,
@@ -89,7 +89,7 @@ export function createHeads(
       stopping?.abort()
       stopping = undefined
     },
-    /** Called after every poll, changed or not: the clock of all retries on this chain. */
+    /** Called after every poll: the clock of all retries on this chain. */
     onPoll(listener: () => void) {
       pollListeners.add(listener)
     },
@@ -97,8 +97,8 @@ export function createHeads(
 }
 
 /**
- * Polls until `pollOnce` finds the first block. Throws NODE_UNAVAILABLE, or the error of the last poll, if it takes too
- * long.
+ * Polls until `pollOnce` finds the first block. Throws NODE_UNAVAILABLE, or the error of the last poll, after a
+ * timeout.
  */
 async function firstBlock(chain: string, pollOnce: () => Promise<boolean>, intervalMs: number, signal: AbortSignal): Promise<void> {
   const deadline = Date.now() + connectTimeoutMs
@@ -117,25 +117,28 @@ interface PollOptions extends Omit<FollowOptions, 'finalized'> {
   readonly finality: FinalityPolicy
   readonly events: ReturnType<typeof createHeadEvents>
   readonly blockTimeMs: number
-  /** Longest wait for a node that is slower than another. */
+  /** Longest wait for slower nodes, ms. */
   readonly graceMs: number
 }
 
-/** One look at the chain: its head as more than half of the nodes have it, then its finality. */
+/** One poll: the majority's head, then its finality. */
 function createPoll(options: PollOptions) {
   const { nodes, kept, finality, events } = options
-  /** Of the poll that is under way, or was the last: one that was stopped publishes nothing. */
+  /** Signal of the last poll. A stopped poll publishes nothing. */
   let polling: AbortSignal | undefined
   let taggedAt = -Infinity
   const follow = createFollow({ ...options, finalized: () => events.current?.finalized ?? 0 })
   const shared = createShownHeads(nodes, kept)
   const tag = createFinalityTag(nodes, kept, (tagged) => {
-    // Blocks that no event has had yet are published by the poll that found them.
+    // The poll that found new blocks publishes them itself.
     const isPublished = kept.latest === events.current?.latest
     if (isPublished && !polling?.aborted) events.publish(nothingNew, { tagged, reached: shared.reached })
   })
 
-  /** With the head, where it was not asked for a block's time. Else with a new head alone: the tag moves with the head, or waits for the next. */
+  /**
+   * Read in parallel with the head after a block time. Otherwise with a new head only, since the tag moves with the
+   * head.
+   */
   const isTagDue = (now: number) => finality.kind === 'tag' && now - taggedAt >= tagAfter * options.blockTimeMs
 
   async function readTag(now: number) {
@@ -158,16 +161,16 @@ function createPoll(options: PollOptions) {
     if (gone) shared.rolledBackTo(gone.height - 1)
     shared.note(shown)
     if (step.replaced) tag.reset()
-    // The head first: a tag says nothing of ours until it is known to be on the same branch.
+    // After the head: only then is the tag known to be on our branch.
     const agreed = finality.kind === 'tag' ? await tag.update(tagged) : undefined
     if (signal.aborted) return
-    // What was agreed of the other chain is void, and until more of this one is known, the node's own word is all there is.
+    // After a replacement, until the nodes agree on a tag, the first node's tag is used.
     const own = step.replaced && tagged && kept.isCanonical(tagged) ? tagged.height : undefined
     events.publish(step, { tagged: agreed ?? own, reached: shared.reached })
   }
 }
 
-/** The heads that the nodes show, without those that are not to be believed. Throws why there is none. */
+/** The credible heads of the nodes. Throws if there is none. */
 async function readHeads({ chain, nodes, kept, check, onLate, graceMs }: PollOptions): Promise<readonly ShownHead[]> {
   const { method, params } = blockCall('latest')
   const first = kept.latest === undefined
@@ -188,7 +191,7 @@ async function readHeads({ chain, nodes, kept, check, onLate, graceMs }: PollOpt
   return shown
 }
 
-/** More than half of the nodes have a higher head than ours, and list the same transactions in it: the others need not be waited for. */
+/** More than half of the nodes share a higher head and its transactions: the poll need not wait for the rest. */
 function isRise(shown: readonly ShownHead[], { readers, needed }: Nodes, kept: BlockCache): boolean {
   if (shown.length < needed) return false
   const head = chooseHead(shown, readers, kept)
@@ -204,7 +207,8 @@ async function readFinalized(nodes: Nodes, check: HeaderCheck): Promise<EvmBlock
   try {
     return await fetchBlock(nodes, 'finalized', check)
   } catch (error) {
-    // Young chains answer "finalized block not found" until the first epoch is final; and no single node may stop the head.
+    // Young chains answer "finalized block not found" before the first final epoch. With several nodes, one node's
+    // error must not stop the head.
     if (error instanceof RpcError || nodes.readers > 1) return undefined
     throw error
   }

@@ -5,14 +5,13 @@ import type { BlockCache } from './block-cache.ts'
 import type { EvmBlock } from './blocks.ts'
 import type { HeaderCheck } from './header-check.ts'
 
-/** A header's filter over the contracts and topics of its logs: 2,048 bits, of which each value sets three (yellow paper, 4.4.1). */
+/** A header's filter of the addresses and topics of its logs: 2,048 bits, three per value (yellow paper, 4.4.1). */
 const bytes = 256
 const bitsPerValue = 3
-/** Values whose bits are remembered: contracts and events are few, ids come and go. */
+/** Contracts and events are few; ids come and go. */
 const mostValues = 1_024
 const empty = `0x${'0'.repeat(2 * bytes)}`
 
-/** A byte of the filter, and its bit. */
 type Bit = readonly [byte: number, mask: number]
 
 export type LogsBloom = ReturnType<typeof createLogsBloom>
@@ -21,7 +20,10 @@ export type LogsBloom = ReturnType<typeof createLogsBloom>
 export function createLogsBloom(kept: Pick<BlockCache, 'at'>, check: Pick<HeaderCheck, 'kind'>, finalized: () => number) {
   const bits = new LRUCache<string, readonly Bit[]>({ max: mostValues, memoMethod: bitsOf })
 
-  /** A chain that fills in no filter (EIP-7668) would prove that nothing ever happens: an empty one counts only where nothing was done. */
+  /**
+   * A chain without filters (EIP-7668) would prove every absence: an empty filter counts only for a block without
+   * transactions.
+   */
   function excludes({ logsBloom, transactions }: EvmBlock, values: readonly string[]): boolean {
     if (logsBloom?.length !== empty.length) return false
     if (logsBloom === empty) return transactions.length === 0
@@ -32,8 +34,8 @@ export function createLogsBloom(kept: Pick<BlockCache, 'at'>, check: Pick<Header
 
   return {
     /**
-     * Do the headers of these blocks prove that there are no such logs? Only of final blocks that are kept: more than half of the nodes have them, and the filter is
-     * in the hash. Not where a chain's hashes are made in another way.
+     * Whether the headers of these blocks prove that no such log exists. Only for kept final blocks of chains whose
+     * header hashes are checked, since those hashes cover the filter.
      */
     proveNone({ address, topics, fromBlock, toBlock }: LogRange): boolean {
       if (check.kind !== 'checked' || toBlock > finalized()) return false
@@ -47,7 +49,7 @@ export function createLogsBloom(kept: Pick<BlockCache, 'at'>, check: Pick<Header
   }
 }
 
-/** The lowest 11 bits of each of the first three pairs of bytes of the value's hash. */
+/** The lowest 11 bits of each of the first three byte pairs of the hash. */
 function bitsOf(value: string): readonly Bit[] {
   const hash = keccak256(value)
   return Array.from({ length: bitsPerValue }, (_, index): Bit => {

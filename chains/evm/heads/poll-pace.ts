@@ -1,28 +1,32 @@
-/** At most, and at least, so long between two polls of a chain of which nothing is known, ms. */
+/** Limits of the interval between polls of an irregular chain, ms. */
 const longestMs = 4_000
 const shortestMs = 100
-/** After so many heads in a row that came one by one, about as far apart as those before, the next is expected as far from the last. */
+/** Regular heads in a row after which the next head is predicted. */
 const regularFrom = 3
-/** How far apart those are, in expected intervals: what a poll sees is up to half an interval late. */
+/** Distances, in expected intervals, that count as regular. A poll sees a head up to half an interval late. */
 const usual = { least: 0.4, most: 1.7 } as const
-/** Heads whose distance is measured. */
+/** Heads whose distances are averaged. */
 const mostHeads = 9
-/** A poll that found the head at once is so much earlier the next time, in intervals: until it is too early, so that it is never late for long. */
+/**
+ * Intervals by which the next poll is earlier after a hit. It shrinks until a poll is too early, so polls are never
+ * late for long.
+ */
 const step = 1 / 32
-/** When the next polls come after one that was too early, in intervals; then the chain is late, and is polled as one of which nothing is known. */
+/** Intervals between the polls after one that was too early. Then the chain counts as irregular. */
 const retries = [1 / 8, 1 / 8, 1 / 4]
 const leastRetryMs = 50
 
 /**
- * When to poll: twice per block, or, where blocks come regularly, when the next is due. That takes five polls for four blocks instead of eight, and sees a block a
- * sixteenth of the interval late instead of a quarter. No I/O. @param now ms, monotonic
+ * When to poll: twice per block, or when the next block of a regular chain is due. That needs five polls per four
+ * blocks instead of eight, and sees blocks a sixteenth of the interval late instead of a quarter. No I/O.
+ * @param now ms, monotonic
  */
 export function createPollPace(blockTimeMs: number, now: () => number) {
   const intervalMs = Math.min(longestMs, Math.max(shortestMs, blockTimeMs / 2))
   let heads: { readonly at: number; readonly height: number }[] = []
   let regular = 0
   let misses = 0
-  /** When the next head is due; undefined: nobody knows. */
+  /** Time of the next head. Undefined: not predicted. */
   let dueAt: number | undefined
 
   function expectedMs(): number {
@@ -44,10 +48,10 @@ export function createPollPace(blockTimeMs: number, now: () => number) {
     dueAt = regular >= regularFrom ? at + (1 - early) * expectedMs() : undefined
   }
 
-  /** When to poll after one that began at `at`. */
+  /** Time of the poll after one at `at`. */
   function nextAt(at: number): number {
     if (dueAt === undefined) return at + intervalMs
-    // A chain that is not as regular as it was is seen after two usual intervals at the latest.
+    // A chain that became irregular is seen after two usual intervals at the latest.
     if (at < dueAt) return Math.min(dueAt, at + 2 * intervalMs)
     const retry = retries[misses++]
     if (retry !== undefined) return at + Math.max(leastRetryMs, retry * expectedMs())
@@ -58,7 +62,7 @@ export function createPollPace(blockTimeMs: number, now: () => number) {
 
   return {
     intervalMs,
-    /** ms until the next poll, after one that began at `at` and left the head at this height; undefined: there is none yet. */
+    /** Time until the next poll, ms. @param height the head after the poll that began at `at` */
     after(at: number, height: number | undefined): number {
       const isNew = height !== undefined && height !== heads.at(-1)?.height
       if (isNew) seen(at, height)

@@ -4,18 +4,17 @@ import { majorityHeight } from '../../head-lags.ts'
 import type { BlockCache } from './block-cache.ts'
 import type { EvmBlock } from './blocks.ts'
 
-/** Heads of a node above ours that are remembered until ours gets there. */
+/** Heads above ours that are kept per node. */
 const mostAbove = 256
 
-/** The head that one node shows. */
 export interface ShownHead {
   readonly node: string
   readonly block: EvmBlock
 }
 
 /**
- * The head to follow: at the height that more than half of `readers` have reached (of all that answered, where fewer did), the block that most of them
- * have or build on. Undefined: nobody answered.
+ * The head to follow: at the height reached by more than half of `readers`, the block with the most votes. Undefined:
+ * no answer.
  */
 export function chooseHead(shown: readonly ShownHead[], readers: number, kept: Pick<BlockCache, 'at'>): EvmBlock | undefined {
   const blocks = shown.map(({ block }) => block)
@@ -38,7 +37,7 @@ function isOurs({ hash, height, parentHash }: EvmBlock, kept: Pick<BlockCache, '
   return Number(kept.at(height)?.hash === hash || kept.at(height - 1)?.hash === parentHash)
 }
 
-/** Nodes that list the same transactions under this hash: no hash that we can check covers the list. */
+/** Nodes that list the same transactions under this hash, which does not cover the list. */
 export function sameContent({ hash, transactions }: EvmBlock, blocks: readonly EvmBlock[]): number {
   const list = transactions.join()
   return blocks.filter((other) => other.hash === hash && other.transactions.join() === list).length
@@ -48,11 +47,11 @@ function compare(a: readonly number[], b: readonly number[]): number {
   return a.map((value, index) => value - (b[index] ?? 0)).find((difference) => difference !== 0) ?? 0
 }
 
-/** How far the nodes have shown blocks of the chain that we follow: an invented branch is one node's, however long it grows. */
+/** How far the nodes share our chain. An invented branch, however long, is one node's only. */
 export function createShownHeads(nodes: Pick<Nodes, 'readers' | 'voterNames'>, kept: Pick<BlockCache, 'isCanonical' | 'latest'>) {
   /** The highest block of ours that each node has shown. */
   const shared = new Map<string, number>()
-  /** Heads above ours, oldest first: whether they are of our chain is known when ours gets there. */
+  /** Heads above ours, oldest first. They are compared once ours gets there. */
   const above = new Map<string, readonly BlockRef[]>()
 
   function judge(node: string, block: BlockRef): void {
@@ -60,7 +59,7 @@ export function createShownHeads(nodes: Pick<Nodes, 'readers' | 'voterNames'>, k
   }
 
   return {
-    /** Takes the heads of one poll, after ours was brought up to date. */
+    /** Takes the heads of one poll, after our head was updated. */
     note(shown: readonly ShownHead[]): void {
       const height = kept.latest?.height ?? -1
       for (const { node, block } of shown) {
@@ -76,7 +75,7 @@ export function createShownHeads(nodes: Pick<Nodes, 'readers' | 'voterNames'>, k
         )
       }
     },
-    /** The height up to which more than half of the nodes have our chain; undefined: not so many have shown any of it. */
+    /** The height up to which more than half of the nodes share our chain. Undefined: too few do. */
     get reached(): number | undefined {
       const heights = nodes.voterNames.flatMap((name) => shared.get(name) ?? [])
       return heights.length * 2 > nodes.readers ? majorityHeight(heights, nodes.readers) : undefined

@@ -23,7 +23,9 @@ export interface Call<T> {
 export interface AskManyOptions {
   /** Longest wait for one answer, ms. */
   readonly timeoutMs: number
-  /** Longest wait for the others, ms, after `needed` nodes have answered. The usual grace starts with the first answer. */
+  /**
+   * Longest wait for the others, ms, after `needed` nodes have answered. The usual grace starts with the first answer.
+   */
   readonly mostGraceMs?: number | undefined
   readonly needed?: number | undefined
 }
@@ -33,7 +35,10 @@ export function resultsOf<T>(answers: readonly NodeAnswer<T>[]): T[] {
   return answers.flatMap((answer) => (answer.ok ? [answer.result] : []))
 }
 
-/** Asks several nodes in parallel. Ends when all have answered, `onAnswer` is satisfied, or a grace is over. Never throws. */
+/**
+ * Asks several nodes in parallel. Ends when all have answered, `onAnswer` is satisfied, or a grace is over. Never
+ * throws.
+ */
 export async function askMany<T>(
   nodes: readonly NodeClient[],
   call: Call<T>,

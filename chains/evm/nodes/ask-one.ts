@@ -52,7 +52,7 @@ async function revive(nodes: readonly NodeClient[], problems: Error[]): Promise<
   await Promise.any(checks).catch((error: AggregateError) => problems.push(...(error.errors as Error[])))
 }
 
-/** The first in order of preference. Nodes over their rate come last, lagging ones before them. */
+/** Sorts by wait for the rate limit, then lagging nodes last, then preference. */
 function choose(candidates: readonly NodeClient[]): NodeClient | undefined {
   const lags = ({ lag = 0 }: NodeClient) => Number(lag > mostLag)
   const rated = candidates.map((node) => ({ node, waitMs: node.waitMs }))
@@ -62,7 +62,9 @@ function choose(candidates: readonly NodeClient[]): NodeClient | undefined {
 /** Methods that run contract code: every honest node reports the same result. */
 const executing = new Set(['eth_call', 'eth_estimateGas'])
 
-/** The error for a question that no node answered: a refusal or malformed answer (NODE_REFUSED), else NODE_UNAVAILABLE. */
+/**
+ * The error for a question that no node answered: a refusal or malformed answer (NODE_REFUSED), else NODE_UNAVAILABLE.
+ */
 export function noAnswer(chain: string, answers: readonly NodeAnswer<unknown>[]): RelayerError {
   const errors = answers.flatMap((answer) => (answer.ok ? [] : [answer.error]))
   return refusalOf(errors) ?? unavailable(chain, errors)

@@ -30,8 +30,8 @@ const shortMethods = new Set([
   'eth_sendRawTransaction',
 ])
 /**
- * Bytes of longer answers; others have 1 MiB. A block of 200 million gas lists 9,500 transactions in 700 kB; go-ethereum
- * limits a response to 25 MB, receipts and logs included.
+ * Bytes of longer answers; others have 1 MiB. A block of 200 million gas lists 9,500 transactions in 700 kB;
+ * go-ethereum limits a response to 25 MB, receipts and logs included.
  */
 const longAnswers: Readonly<Record<string, number>> = {
   eth_getBlockByNumber: 16 * mib,

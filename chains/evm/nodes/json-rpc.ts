@@ -27,8 +27,8 @@ const quoting = new Set(['eth_call', 'eth_estimateGas', 'eth_sendRawTransaction'
 
 /**
  * Whether the node refused a batch for its size. Gateways refuse the whole batch, with limits as low as 3; go-ethereum
- * answers its first call only (rpc/handler.go, respondWithBatchTooLarge); others refuse each call. Texts that a contract
- * may have written do not count.
+ * answers its first call only (rpc/handler.go, respondWithBatchTooLarge); others refuse each call. Texts that a
+ * contract may have written do not count.
  */
 export function isTooLarge(
   answers: readonly Answer[] | undefined,

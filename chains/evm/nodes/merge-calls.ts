@@ -1,7 +1,7 @@
 import { type ContractCall, groupsOf, mergedData, readMerged } from './merged-call.ts'
 import { MalformedAnswer, RpcError } from './node-errors.ts'
 
-/** A call of JSON-RPC that waits for its answer. */
+/** A JSON-RPC call that waits for its answer. */
 export interface PendingCall {
   readonly id: number
   readonly method: string
@@ -10,7 +10,7 @@ export interface PendingCall {
   readonly reject: (error: Error) => void
 }
 
-/** A node that refused a merged call gets none for so long, ms; each time in a row twice as long. */
+/** Time without merged calls after a node refused one, ms. Doubles with each refusal in a row. */
 const pauseMs = 60_000
 const longestPauseMs = 64 * pauseMs
 
@@ -20,8 +20,8 @@ interface Mergeable {
 }
 
 /**
- * Puts reads of contracts at the same block that leave together into one `eth_call` each (merged-call.ts). The node says as much, or as little, as it would to each of
- * them: what failed, and all of what is no answer, is asked again one by one (`send`). `now`: ms, monotonic.
+ * Merges contract reads at the same block that leave together into one `eth_call` (merged-call.ts). Failed reads, and
+ * all reads of a malformed answer, are sent again one by one (`send`). `now`: ms, monotonic.
  */
 export function createCallMerger(send: (calls: readonly PendingCall[]) => void, nextId: () => number, now: () => number) {
   let pausedUntil = -Infinity
@@ -32,7 +32,7 @@ export function createCallMerger(send: (calls: readonly PendingCall[]) => void, 
     refusals++
   }
 
-  /** It was the merging if one of them has an answer; a node that lags, or does not know the block, has none either way. */
+  /** If one of these calls succeeds, the merging was the problem. A node that lags answers none either way. */
   function sendEach(calls: readonly PendingCall[]): void {
     let isKnown = false
     const noted = (one: PendingCall): PendingCall => ({
@@ -62,7 +62,7 @@ export function createCallMerger(send: (calls: readonly PendingCall[]) => void, 
       reject(error) {
         const isLimited = error instanceof RpcError && error.limited
         if (!isLimited && (error instanceof RpcError || error instanceof MalformedAnswer)) return sendEach(all)
-        // It asks for fewer calls of any kind; or is away, and the next node is asked at once. Or a gateway let the call not through.
+        // A rate limit or an unreachable node concerns all calls. Otherwise a gateway may have refused the merged call.
         if (!isLimited) refused()
         for (const { reject } of all) reject(error)
       },
@@ -80,7 +80,7 @@ export function createCallMerger(send: (calls: readonly PendingCall[]) => void, 
   }
 }
 
-/** Reads of contracts by the block that they look at, and all other calls. */
+/** Contract reads by their block, and all other calls. */
 function sorted(calls: readonly PendingCall[]) {
   const others: PendingCall[] = []
   const byBlock = new Map<unknown, Mergeable[]>()
@@ -94,7 +94,7 @@ function sorted(calls: readonly PendingCall[]) {
   return { others, byBlock }
 }
 
-/** Undefined: it is another kind of call, or says more than what to call. */
+/** Undefined for other calls, and for calls with further fields. */
 function contractCallOf({ method, params }: PendingCall): ContractCall | undefined {
   if (method !== 'eth_call' || params.length !== 2 || typeof params[1] !== 'string') return undefined
   const { to, data, ...more } = (params[0] ?? {}) as Record<string, unknown>

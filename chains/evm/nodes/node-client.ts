@@ -9,21 +9,21 @@ import { createJsonRpcClient } from './json-rpc-client.ts'
 import { createNodeHealth } from './node-health.ts'
 import { MalformedAnswer, NotKnown, type ReadAnswer, RpcError, TransportError } from './node-errors.ts'
 
-/** A node as the config, or an operator, names it. */
+/** A node of the config, or one that an operator added. */
 export interface NodeSpec {
   readonly name: string
   readonly url: string
   readonly use: NodeUse
-  /** Most calls per second; absent: no limit. */
+  /** Most calls per second. Absent: no limit. */
   readonly requestsPerSecond?: number | undefined
 }
 
 export type NodeClient = ReturnType<typeof createNodeClient>
 
-/** One node of a chain. Nothing is asked of it before its network was checked, but for the check itself. `count` is called for every call. */
+/** One node of a chain. Before any other call, its network is checked. `count` is called for every call. */
 export function createNodeClient(spec: NodeSpec, networkId: string, timeoutMs: number, count: (method: string) => void) {
   const closing = new AbortController()
-  // As many calls wait for their turn as there are.
+  // There is one listener per waiting call.
   setMaxListeners(0, closing.signal)
   const client = traced(createJsonRpcClient(spec.url, timeoutMs, closing.signal, count), spec.name, networkId)
   const now = () => performance.now()
@@ -56,7 +56,7 @@ export function createNodeClient(spec: NodeSpec, networkId: string, timeoutMs: n
     reads,
     lag: undefined as number | undefined,
     disabled: false,
-    /** Its network was checked, and its circuit is closed. */
+    /** The network is checked and the circuit closed. */
     get up(): boolean {
       return !node.disabled && health.state === 'up'
     },
@@ -66,21 +66,24 @@ export function createNodeClient(spec: NodeSpec, networkId: string, timeoutMs: n
     get due(): boolean {
       return !node.disabled && !checking && health.due
     },
-    /** It may be probed where no other node is left: it has not failed just now, and did not ask to be left alone. */
+    /** Whether to probe it when no other node is up: it did not just fail and asked for no pause. */
     get revivable(): boolean {
       return !health.held && health.state !== 'wrong-network' && (checking !== undefined || health.rested)
     },
     get waitMs() {
       return limiter.waitMs
     },
-    /** Throws RpcError or TransportError; a malformed answer is one, and a failure like any other. Waits for its turn where the rate is limited. */
+    /** Waits for the rate limit. Throws RpcError, or TransportError, also for a malformed answer. */
     ask,
-    /** Reads its network, which makes it `up`: at the start and after each pause. One at a time. Returns the network found; throws as `ask`. */
+    /**
+     * Reads its network, which makes it `up`, at the start and after each pause. Calls share one check. Returns the
+     * network; throws as `ask`.
+     */
     check() {
       checking ??= readNetwork().finally(() => (checking = undefined))
       return checking
     },
-    /** Forgets that its network was checked: it may be another one by the time it is used again. */
+    /** Requires a new check of the network before the next use. */
     forget: health.forgetNetwork,
     status: (): NodeStatus => ({
       ...{ name: spec.name, origin: node.origin, use: spec.use, lag: node.lag },
@@ -93,7 +96,7 @@ export function createNodeClient(spec: NodeSpec, networkId: string, timeoutMs: n
 
 type JsonRpcClient = ReturnType<typeof createJsonRpcClient>
 
-/** A call may leave in one request with calls of other traces: what is traced is its own way, the wait for its batch included. */
+/** Calls of several traces may leave in one request: each span covers its own call with its wait. */
 function traced({ origin, request }: JsonRpcClient, node: string, network: string): JsonRpcClient {
   const about = { 'rpc.system': 'jsonrpc', 'portage.node': node, 'portage.network': network }
   const attributesOf = (method: string) => ({ ...about, 'rpc.method': method })

@@ -1,11 +1,11 @@
 import { RelayerError } from '../../../domain/catalogue/errors.ts'
 
-/** A node's own word: a JSON-RPC error object. `rpcMessage` and `data` are as the node gave them, free of the URL's secrets. */
+/** A JSON-RPC error object of a node. `rpcMessage` and `data` are the node's, without the URL's secrets. */
 export class RpcError extends RelayerError {
   readonly rpcCode: number | undefined
   readonly rpcMessage: string
   readonly data: unknown
-  /** The node asks for fewer calls: another may answer this one. */
+  /** A rate limit: another node may answer this call. */
   readonly limited: boolean
   readonly retryAfterMs: number | undefined
 
@@ -25,35 +25,37 @@ export class RpcError extends RelayerError {
   }
 }
 
-/** How gateways refuse for the number of calls (Alchemy, Infura, QuickNode and others); −32005 alone also means a range that is too long. */
+/** Rate limits of gateways (Alchemy, Infura, QuickNode and others). −32005 alone may also mean a long range. */
 const limits = /rate ?limit|too many requests|request (rate|limit)|requests per second|compute units per second/i
 
-/** What nodes call an execution that failed, with or without data. */
+/** Texts for a failed execution, with or without data. */
 const failures = /revert|vm execution error|evm error|invalid opcode|stack underflow|stack limit|out of gas|gas required exceeds/i
-/** What they say where the sender cannot pay for it. */
+/** Texts for a sender that cannot pay. */
 const unpaid = /insufficient (funds|balance)|outoffunds/i
 
-/** Does the error tell how the execution of a call ended? Only in answers to eth_call and eth_estimateGas. */
+/** Whether a call ran and failed. For errors of eth_call and eth_estimateGas only. */
 export function isExecutionFailure(error: RpcError): boolean {
-  // Code 3: execution reverted (go-ethereum); -32015: execution error (OpenEthereum, Nethermind). "EVM error" is anvil's and reth's. Data alone
-  // is no proof: gateways put other things there.
+  // Code 3: execution reverted (go-ethereum); -32015: execution error (OpenEthereum, Nethermind). "EVM error" is
+  // anvil's and reth's. Data alone is no proof: gateways put other things there.
   return error.rpcCode === 3 || error.rpcCode === -32015 || failures.test(error.rpcMessage)
 }
 
-/** The sender of the simulated call cannot pay for it. */
+/** Whether the sender of a simulated call cannot pay. */
 export function isUnpaid(error: RpcError): boolean {
   return unpaid.test(error.rpcMessage)
 }
 
-/** How a call ended, by one node that ran it: the same everywhere, unless the node lies. Only in answers to eth_call and eth_estimateGas. */
+/**
+ * Whether the error is the result of a call, which every honest node reports. For eth_call and eth_estimateGas only.
+ */
 export function isVerdict(error: unknown): boolean {
   return error instanceof RpcError && !error.limited && (isExecutionFailure(error) || isUnpaid(error))
 }
 
-/** A node said nothing that we understand. `maybeReceived` is false only where the request surely never reached it. */
+/** No usable answer of a node. `maybeReceived` is false only if the request cannot have reached it. */
 export class TransportError extends Error {
   readonly maybeReceived: boolean
-  /** How long the node wants to be left alone, ms, where it said so (Retry-After). */
+  /** Pause that the node asked for (Retry-After), ms. */
   readonly retryAfterMs: number | undefined
 
   constructor(node: string, reason: string, maybeReceived: boolean, retryAfterMs?: number) {
@@ -64,7 +66,7 @@ export class TransportError extends Error {
   }
 }
 
-/** The node's answer is not of the form that was asked for: its failure. `refusal` is what the reader of the answer threw. */
+/** The node's answer has a wrong form. `refusal` is the error of the reader. */
 export class MalformedAnswer extends TransportError {
   readonly refusal: RelayerError
 
@@ -75,7 +77,10 @@ export class MalformedAnswer extends TransportError {
   }
 }
 
-/** Thrown by the reader of an answer: it is well formed, but of another state than was asked for. The node lags, which is no failure; another may know more. */
+/**
+ * Thrown by a reader if the answer is valid but of another state. The node lags, which is no failure; another may know
+ * more.
+ */
 export class NotKnown extends TransportError {
   constructor(reason: string) {
     super('a node', reason, true)
@@ -83,5 +88,5 @@ export class NotKnown extends TransportError {
   }
 }
 
-/** Reads the result of a call. Throws NODE_REFUSED (the answer is malformed, the node's failure) or NotKnown. */
+/** Reads the result of a call. Throws NODE_REFUSED for a malformed answer, or NotKnown. */
 export type ReadAnswer<T> = (result: unknown) => T

@@ -4,12 +4,12 @@ import type { NodeClient, NodeSpec } from './node-client.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>
 
-/** The configured nodes of a chain, and what operators laid over them; `environment` is for the URLs of added nodes. */
+/** The configured nodes with the operators' changes. `environment` is for URLs of added nodes. */
 export function createNodeSet(specs: readonly NodeSpec[], make: (spec: NodeSpec) => NodeClient, environment: Environment) {
   const configured = specs.map(make)
   const names = new Set(specs.map(({ name }) => name))
   let added: readonly NodeClient[] = []
-  /** Taken out, but perhaps still answering. */
+  /** Removed, but perhaps still answering. */
   let retired: readonly NodeClient[] = []
   let broken: readonly NodeStatus[] = []
 
@@ -19,13 +19,13 @@ export function createNodeSet(specs: readonly NodeSpec[], make: (spec: NodeSpec)
   }
 
   return {
-    /** All that are not disabled, in order of preference. */
+    /** The nodes that are not disabled, in order of preference. */
     get enabled(): readonly NodeClient[] {
       return [...configured, ...added].filter(({ disabled }) => !disabled)
     },
-    /** Those of the config, whether they are disabled or not. */
+    /** The nodes of the config, disabled or not. */
     configured: configured as readonly NodeClient[],
-    /** See `Chain.adjustNodes`. Nodes that stay keep all that is known of them, and the calls that they are answering. */
+    /** See `Chain.adjustNodes`. Unchanged nodes keep their state and their calls. */
     adjust(changes: readonly NodeChange[]) {
       const byName = new Map(changes.map((change) => [change.name, change]))
       for (const node of configured) setDisabled(node, byName.get(node.spec.name)?.disabled ?? false)
@@ -47,7 +47,7 @@ export function createNodeSet(specs: readonly NodeSpec[], make: (spec: NodeSpec)
       added = next
       broken = unusable
     },
-    /** See `Chain.nodes`: also those that are disabled, or can't be made. */
+    /** See `Chain.nodes`. Includes disabled and unusable nodes. */
     status: (): readonly NodeStatus[] => [
       ...configured.map((node) => node.status()),
       ...added.map((node) => ({ ...node.status(), added: true })),
@@ -59,7 +59,7 @@ export function createNodeSet(specs: readonly NodeSpec[], make: (spec: NodeSpec)
   }
 }
 
-/** The URL with its variables replaced. A problem names the variable, never a value: a broken URL may hold a key. */
+/** Replaces the variables of a URL. A problem names the variable but no value, which may be a key. */
 function resolve(url: string, environment: Environment): { url: string } | { problem: string } {
   const missing = [...url.matchAll(/\$\{([^}]*)\}/g)].find(([, name = '']) => !environment[name])
   if (missing) return { problem: `(the variable ${missing[1]} is not set)` }

@@ -10,7 +10,7 @@ import { createNodeSet } from './node-set.ts'
 
 export type { NodeAnswer } from './ask-many.ts'
 
-/** As chainlink-evm's. */
+/** As in chainlink-evm. */
 const defaultTimeoutMs = 10_000
 
 export interface NodesOptions {
@@ -19,11 +19,11 @@ export interface NodesOptions {
   readonly networkId: string
   /** In order of preference. */
   readonly nodes: readonly NodeSpec[]
-  /** `private`: transactions go to nodes of private use only. Absent: public. */
+  /** `private`: transactions go only to nodes with that use. Default: public. */
   readonly send?: 'public' | 'private' | undefined
-  /** Longest wait for one answer of a node, ms; absent: 10 s. */
+  /** Longest wait for one answer, ms. Default: 10 s. */
   readonly timeoutMs?: number | undefined
-  /** What `${VARIABLE}` in the URL of an added node stands for; absent: no variable is known. */
+  /** Values of `${VARIABLE}` in URLs of added nodes. */
   readonly environment?: Readonly<Record<string, string | undefined>> | undefined
 }
 
@@ -34,15 +34,18 @@ export function createNodes({ name, networkId, nodes, send, timeoutMs = defaultT
   const closing = new AbortController()
   const set = createNodeSet(nodes, (spec) => createNodeClient(spec, networkId, timeoutMs, countOf(spec.name)), environment)
   const sendUses = send === 'private' ? ['private'] : ['all', 'send']
-  /** Those that are counted where nodes are counted: of the config, also while they are disabled. Nobody who can only change settings moves a majority. */
+  /**
+   * The nodes a majority is counted of: those of the config that read, also disabled ones. Changes of settings cannot
+   * shift a majority.
+   */
   const voters = set.configured.filter(({ reads }) => reads)
-  /** Those of the config before those that were added, which serve while those do not answer, never in their place. */
+  /** The config's nodes come first. Added nodes serve only while those do not answer. */
   const readers = () => (voters.some(({ disabled }) => !disabled) ? set.enabled.filter(({ reads }) => reads) : [])
   const senders = () => set.enabled.filter(({ spec }) => sendUses.includes(spec.use))
   const needed = Math.floor(voters.length / 2) + 1
   const askOne = createAskOne(name, readers, timeoutMs, closing.signal)
 
-  /** Nodes that are down are tried beside the calls, so that no call waits for a dead node twice. */
+  /** Probes failed nodes in parallel, so that no call waits for a dead node twice. */
   function probe(): void {
     for (const node of set.enabled) if (node.due) node.check().catch(() => undefined)
   }
@@ -50,26 +53,25 @@ export function createNodes({ name, networkId, nodes, send, timeoutMs = defaultT
   return {
     calls,
     callsByNode,
-    /** How many nodes of the config are meant to read: what a majority is counted of. One that is disabled is silent, and counted. */
+    /** Number of voters. A disabled node counts as silent. */
     readers: voters.length,
-    /** Their names. */
     voterNames: voters.map(({ spec }) => spec.name),
-    /** More than half of them. */
+    /** More than half of the voters. */
     needed,
-    /** Asks every node for its network. Throws CHAIN_ID_MISMATCH if one has another, NODE_UNAVAILABLE if none that reads answers. */
+    /** Checks every node's network. Throws CHAIN_ID_MISMATCH, and NODE_UNAVAILABLE if no node that reads answers. */
     verify: () => verify(set.enabled, name, networkId),
     /**
-     * From the first node that reads, is up, does not lag and is within its rate; else the next, also where its answer is malformed (`read` throws).
-     * Throws RpcError or what `read` threw (NODE_REFUSED), NODE_UNAVAILABLE.
+     * Asks the first node that reads, is up, does not lag and is within its rate; after a failure or malformed answer
+     * the next. Throws RpcError, the error of `read` (NODE_REFUSED), or NODE_UNAVAILABLE.
      */
     request<T>(method: string, params: readonly unknown[], read: ReadAnswer<T>): Promise<T> {
       probe()
       return askOne({ method, params, read })
     },
     /**
-     * From the nodes of the config that read, at once: those that are up, and, where those are not more than half, also those that are not. None that is
-     * disabled. Throws never.
-     * A malformed answer is an error of its node. @param mostGraceMs longest wait for the others once more than half have answered; absent: 5 s after the first
+     * Asks the voters that are up in parallel, and the others too if too few are up. Disabled nodes are skipped. Never
+     * throws: a malformed answer is an error of its node.
+     * @param mostGraceMs longest wait for the rest once more than half have answered. Default: 5 s after the first
      */
     askAll<T>(
       method: string,
@@ -88,14 +90,17 @@ export function createNodes({ name, networkId, nodes, send, timeoutMs = defaultT
         onAnswer,
       )
     },
-    /** To every node that transactions of this chain go to. Throws never. */
+    /** Sends to every node that takes transactions. Never throws. */
     sendAll<T>(method: string, params: readonly unknown[], read: ReadAnswer<T>, onAnswer?: OnAnswer<T>): Promise<readonly NodeAnswer<T>[]> {
       probe()
       const all = senders()
       const up = all.filter((node) => node.up)
       return askMany(up.length > 0 ? up : all.filter(({ revivable }) => revivable), { method, params, read }, { timeoutMs }, onAnswer)
     },
-    /** Compares the heads of all nodes and puts those last that lag behind the head of the majority, or are far above it. `known`: our own head. Throws never. */
+    /**
+     * Compares the heads of all nodes. Nodes that lag behind the majority, or are far above it, are asked last.
+     * `known`: our own head. Never throws.
+     */
     rank: (known?: number) => rank(readers(), voters, known),
     status: set.status,
     adjust(changes: readonly NodeChange[]) {
@@ -109,12 +114,12 @@ export function createNodes({ name, networkId, nodes, send, timeoutMs = defaultT
   }
 }
 
-/** Counts calls by method, in all and by node. */
+/** Counts calls by method, in total and per node. */
 function createCallCounts() {
   const calls = new Map<string, number>()
   const callsByNode = new Map<string, Map<string, number>>()
   const countOf = (node: string) => {
-    // A node that is added again under its name goes on counting.
+    // A node that is added again under its name continues its counts.
     const ofNode = callsByNode.get(node) ?? new Map<string, number>()
     callsByNode.set(node, ofNode)
     return (method: string) => {

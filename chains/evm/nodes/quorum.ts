@@ -5,44 +5,44 @@ import type { NodeAnswer } from './ask-many.ts'
 import { type ReadAnswer, RpcError } from './node-errors.ts'
 import type { Nodes } from './nodes.ts'
 
-/** One node: equal answers count together within so many blocks, since older ones tell of another time. */
+/** Single node: equal answers count together within this many blocks. */
 const memoryBlocks = 16
-/** One node: how many blocks in a row it may change its mind. */
+/** Single node: attempts to get two equal answers in a row. */
 const mostLooks = 3
-/** One node: the least time between two looks where no block comes, ms. */
+/** Single node: least time between two reads if no block comes, ms. */
 const leastWaitMs = 1_000
 
-/** What is asked of all nodes, for verdicts that can't be taken back. */
+/** A question to all nodes, for irreversible verdicts. */
 export interface Question<T> {
-  /** What is asked, without the block that it is asked of: looks at different blocks are compared under this. */
+  /** Identifies the question without its block: answers at different blocks are compared under this. */
   readonly about: string
   readonly method: string
-  /** Made anew for each look: a block tag may have moved on. */
+  /** Called for each round: a block tag may have moved on. */
   readonly params: () => readonly unknown[]
-  /** Reads an answer. What it throws counts as silence. */
+  /** Reads an answer. An error counts as silence. */
   readonly read: ReadAnswer<T>
-  /** One node is believed at its first word. */
+  /** A single node is asked only once. */
   readonly once?: boolean
-  /** Equal texts are equal answers; absent: as JSON. */
+  /** Equal texts are equal answers. Default: JSON. */
   readonly key?: (value: T) => string
 }
 
-/** What a node's answer counts for. A revert is an answer like any other. */
+/** The vote of an answer. A revert is a vote too. */
 type Vote<T> = { readonly key: string; readonly value: T } | { readonly key: string; readonly revert: RpcError }
 
-/** `agreed`: what as many nodes as were needed said alike. */
+/** `agreed`: the vote of at least the needed number of nodes. */
 interface Round<T> {
   readonly agreed?: Vote<T> | undefined
   readonly answers: readonly NodeAnswer<T>[]
 }
 
 /**
- * The answer of more than half of the config's nodes that read, disabled or not: no answer is no agreement. One node must give two equal answers a block apart, or 4
- * block times where no block comes. A revert is an answer too, thrown as RpcError. Throws NODES_DISAGREE, NODE_UNAVAILABLE (no node answered).
+ * The answer of more than half of the config's nodes that read, disabled ones included. A single node must give two
+ * equal answers a block apart, or four block times apart if no block comes. An agreed revert is thrown as RpcError.
+ * Throws NODES_DISAGREE, NODE_UNAVAILABLE (no answer).
  */
 export type Quorum = ReturnType<typeof createQuorum>
 
-/** See `Quorum`. */
 export function createQuorum(chain: string, nodes: Nodes, heads: Pick<Heads, 'current' | 'subscribe'>, blockTimeMs: number) {
   const askLoneNode = createAskLoneNode(nodes, heads, blockTimeMs)
 
@@ -55,14 +55,14 @@ export function createQuorum(chain: string, nodes: Nodes, heads: Pick<Heads, 'cu
   }
 }
 
-/** Two equal answers a block apart. Without `agreed`: it gave no answer, or another one each time. */
+/** Two equal answers a block apart. Without `agreed`: no answer, or a different one each time. */
 function createAskLoneNode(nodes: Nodes, heads: Pick<Heads, 'current' | 'subscribe'>, blockTimeMs: number) {
-  /** What the node said last, by question, and at which height. */
+  /** The last answer by question, with its height. */
   const earlier = new Map<string, { readonly key: string; readonly height: number }>()
   let tidiedAt = 0
   const height = () => heads.current?.latest.height ?? 0
 
-  /** Once per block, however many ask: thousands may in one tick. */
+  /** Runs once per block: thousands may ask in one tick. */
   function tidy(): void {
     if (height() === tidiedAt) return
     tidiedAt = height()
@@ -74,7 +74,7 @@ function createAskLoneNode(nodes: Nodes, heads: Pick<Heads, 'current' | 'subscri
     for (let looks = 1; ; looks++) {
       tidy()
       const before = earlier.get(about)
-      // Where no block comes, as long as four should take: a chain that stands still changes its mind as little.
+      // A chain without new blocks has a stable state, so a time limit suffices.
       if (before) await untilHead(heads, ({ latest }) => latest.height > before.height, Math.max(leastWaitMs, 4 * blockTimeMs))
       const at = height()
       const { agreed, answers } = await ask(nodes, question, 1)
@@ -89,7 +89,7 @@ function createAskLoneNode(nodes: Nodes, heads: Pick<Heads, 'current' | 'subscri
   }
 }
 
-/** Asks all nodes that read at once, until as many as are needed say the same. */
+/** Asks all voters in parallel until `needed` votes agree. */
 async function ask<T>(nodes: Nodes, question: Question<T>, needed: number): Promise<Round<T>> {
   const votes = new Map<string, number>()
   let agreed: Vote<T> | undefined

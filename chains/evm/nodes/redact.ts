@@ -1,4 +1,6 @@
-/** Replaces every secret part of a node URL (credentials, path, query values), as written or decoded, in a text. Hosts stay readable. */
+/**
+ * Removes every secret part of a node URL (credentials, path, query values), raw or decoded, from a text. Hosts stay.
+ */
 export function createRedactor(url: URL): (text: string) => string {
   const parts = [
     url.href,
@@ -13,7 +15,7 @@ export function createRedactor(url: URL): (text: string) => string {
     ...url.search.split(/[?&=]/),
     ...url.searchParams.values(),
   ]
-  // Short parts (`/`, `v3`) are words, not secrets: hiding them would spoil every text.
+  // Short parts (`/`, `v3`) are words, not secrets.
   const secrets = [...new Set(parts)].filter((part) => part.length >= 4).sort((a, b) => b.length - a.length)
   return (text) => secrets.reduce((clean, secret) => clean.replaceAll(secret, '[redacted]'), text)
 }

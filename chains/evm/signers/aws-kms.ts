@@ -8,16 +8,19 @@ export interface AwsKmsSpec {
   readonly kind: 'aws-kms'
   /** Key id, ARN or alias. */
   readonly keyId: string
-  /** Absent: from the environment, as the AWS SDK looks for it. */
+  /** Absent: found by the AWS SDK in the environment. */
   readonly region?: string | undefined
-  /** Another endpoint than AWS. */
+  /** An endpoint other than AWS. */
   readonly endpoint?: string | undefined
 }
 
-/** Longest wait for one answer with all tries of the SDK, ms: KMS answers in tens of them. */
+/** Longest wait for an answer with the SDK's retries, ms. KMS usually answers in tens of ms. */
 const timeoutMs = 10_000
 
-/** A secp256k1 key in AWS KMS; its signatures are random. Throws SIGNER_OFFLINE if KMS does not answer, SIGNER_UNAVAILABLE if it has no such key for us. */
+/**
+ * A secp256k1 key in AWS KMS. Its signatures are random. Throws SIGNER_OFFLINE if KMS does not answer,
+ * SIGNER_UNAVAILABLE if it lacks the key.
+ */
 export async function createAwsKmsKey(spec: AwsKmsSpec): Promise<Key> {
   const { KMSClient: Client, GetPublicKeyCommand, SignCommand } = await import('@aws-sdk/client-kms')
   const client = new Client({ region: spec.region, endpoint: spec.endpoint })
@@ -35,7 +38,7 @@ export async function createAwsKmsKey(spec: AwsKmsSpec): Promise<Key> {
       const command = new SignCommand({
         KeyId: spec.keyId,
         Message: digest,
-        // The hash that is signed is keccak256, which KMS does not know: to it, it is a digest of 32 bytes.
+        // KMS does not know keccak256: it signs any digest of 32 bytes.
         MessageType: 'DIGEST',
         SigningAlgorithm: 'ECDSA_SHA_256',
       })
@@ -48,7 +51,7 @@ export async function createAwsKmsKey(spec: AwsKmsSpec): Promise<Key> {
   }
 }
 
-/** KMS says by these that asking again does not help: the key, its state or our rights have to be changed. */
+/** Errors that retries do not mend: the key, its state or the permissions must change. */
 const lasting = new Set([
   'AccessDeniedException',
   'CredentialsProviderError',
@@ -62,7 +65,7 @@ const lasting = new Set([
   'ValidationException',
 ])
 
-/** @param opening only then is a lasting refusal final: later, nonces wait for the key, and its rights may be given back */
+/** @param opening only at the start is such a refusal final: later, nonces wait for the key's permissions */
 async function ask<T>({ keyId }: AwsKmsSpec, opening: boolean, send: (signal: AbortSignal) => Promise<T>): Promise<T> {
   try {
     return await send(AbortSignal.timeout(timeoutMs))
@@ -70,12 +73,12 @@ async function ask<T>({ keyId }: AwsKmsSpec, opening: boolean, send: (signal: Ab
     const name = error instanceof Error && error.name !== 'Error' ? error.name : 'an error without a name'
     const missing = error instanceof Error && /region is missing/i.test(error.message)
     const code = opening && (missing || lasting.has(name)) ? 'SIGNER_UNAVAILABLE' : 'SIGNER_OFFLINE'
-    // No cause and no text: the SDK's errors carry whole requests, and texts that name accounts and users.
+    // No cause and no text: the SDK's errors hold whole requests, accounts and users.
     throw new RelayerError(code, { detail: missing ? 'No AWS region is configured.' : `AWS KMS: ${name}.`, facts: { keyId } })
   }
 }
 
-/** Of a SubjectPublicKeyInfo in DER; undefined if it is no key of this curve. */
+/** The address of a SubjectPublicKeyInfo in DER. Undefined if the key is of another curve. */
 function addressOf(spki: Uint8Array): string | undefined {
   try {
     const { crv, x, y } = createPublicKey({ key: Buffer.from(spki), format: 'der', type: 'spki' }).export({ format: 'jwk' })

@@ -6,10 +6,12 @@ import { withPolicy } from './policy.ts'
 import { createRemoteKey, type RemoteSpec } from './remote.ts'
 import { type Key, verified } from './verified.ts'
 
-/** Where a key is, as the config says it. */
 export type SignerSpec = KeystoreSpec | EnvironmentSpec | RemoteSpec | AwsKmsSpec
 
-/** Opens a lane's key; without a policy it may sign all. Throws SIGNER_UNAVAILABLE (also for another address), SIGNER_OFFLINE: it may answer later. */
+/**
+ * Opens a lane's key. Without a policy it signs everything. Throws SIGNER_UNAVAILABLE (also for another address), and
+ * SIGNER_OFFLINE, which may heal.
+ */
 export async function createSigner(spec: SignerSpec, address?: string, policy?: SigningPolicy): Promise<Signer> {
   const signer = verified(await openKey(spec, address))
   if (address !== undefined && signer.address !== address.toLowerCase()) {

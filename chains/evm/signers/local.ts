@@ -6,7 +6,7 @@ import type { Key } from './verified.ts'
 
 export interface EnvironmentSpec {
   readonly kind: 'environment'
-  /** Name of the variable with the private key: 64 hex digits, 0x or not. */
+  /** Name of the variable with the private key: 64 hex digits, with or without 0x. */
   readonly variable: string
 }
 
@@ -19,7 +19,7 @@ export interface KeystoreSpec {
   readonly passwordVariable?: string | undefined
 }
 
-/** A private key in an environment variable: for development. Throws SIGNER_UNAVAILABLE. */
+/** A private key in an environment variable, for development. Throws SIGNER_UNAVAILABLE. */
 export function createEnvironmentKey({ variable }: EnvironmentSpec): Key {
   const key = process.env[variable]?.trim()
   if (!key) throw unavailable('The environment variable is not set.', { variable })
@@ -31,7 +31,7 @@ export function createEnvironmentKey({ variable }: EnvironmentSpec): Key {
   }
 }
 
-/** Opens an encrypted keystore; its key derivation takes about a second. Throws SIGNER_UNAVAILABLE. */
+/** Opens an encrypted keystore. Key derivation takes about a second. Throws SIGNER_UNAVAILABLE. */
 export async function createKeystoreKey(spec: KeystoreSpec): Promise<Key> {
   const { file } = spec
   const json = await readText(file)
@@ -40,7 +40,7 @@ export async function createKeystoreKey(spec: KeystoreSpec): Promise<Key> {
   try {
     return createWalletKey(await Wallet.fromEncryptedJson(json, password))
   } catch {
-    // No cause: what ethers says of a keystore may quote it.
+    // No cause: ethers may quote the keystore.
     throw unavailable('The password does not open this keystore, or the file is damaged.', { file })
   }
 }
@@ -61,7 +61,7 @@ async function readText(file: string): Promise<string> {
   }
 }
 
-/** A key in memory. ECDSA with RFC 6979 nonces: the same input gives the same bytes. */
+/** A key in memory, deterministic by RFC 6979. */
 function createWalletKey({ address, privateKey }: Pick<Wallet, 'address' | 'privateKey'>): Key {
   const secret = Buffer.from(privateKey.slice(2), 'hex')
   return {
@@ -70,7 +70,7 @@ function createWalletKey({ address, privateKey }: Pick<Wallet, 'address' | 'priv
       try {
         return secp256k1().sign(digest, secret)
       } catch {
-        // No cause: nothing that had the key in its hands is quoted.
+        // No cause: it may quote the key.
         throw unavailable('The transaction could not be signed.', { address, nonce })
       }
     },

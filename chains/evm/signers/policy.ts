@@ -8,7 +8,10 @@ import { createSpendingLog, createSpendingMemory } from './spending-log.ts'
 /** `transfer(address,uint256)` of ERC-20. */
 const tokenTransfer = '0xa9059cbb'
 
-/** `delivery`: a bridge's call, which needs a proof. `own`: allowed without one. Else the refusal and the deciding config. */
+/**
+ * `delivery`: a bridge's call, which needs a proof. `own`: allowed without one. Else the refusal and the deciding
+ * config.
+ */
 type Judged = 'delivery' | 'own' | { readonly reason: string; readonly by: 'calls' | 'payees' }
 
 /** A limit of the config that a transaction exceeds. */
@@ -41,7 +44,8 @@ export function withPolicy(signer: Signer, policy: SigningPolicy, clock: () => n
     refuse(transaction, `It exceeds ${policy.fieldOf(limit)}.`, { limit, wanted: String(value), allowed: String(allowed), ...facts })
   }
   const refuseSpending = (transaction: Proposed, cost: bigint) => (spending: SpendingCounter, nowMs: number) => {
-    // Also checked if nothing is added: the nonce may have been counted and then refused, because of parallel signatures.
+    // Also checked if nothing is added: the nonce may have been counted and then refused, because of parallel
+    // signatures.
     const added = spending.added(cost, transaction.nonce)
     refuseBeyond(transaction, exceeded('maxSpendingPerHourWei', spending.spent('hour', nowMs) + added, limits))
     refuseBeyond(transaction, exceeded('maxSpendingPerDayWei', spending.spent('day', nowMs) + added, limits))

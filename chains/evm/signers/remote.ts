@@ -6,18 +6,19 @@ import type { Key } from './verified.ts'
 
 export interface RemoteSpec {
   readonly kind: 'remote'
-  /** Base URL of a web3signer in eth1 mode. User info in it becomes HTTP basic authentication. */
+  /** Base URL of a web3signer in eth1 mode. User info becomes HTTP basic authentication. */
   readonly url: string
-  /** The key's identifier there, its public key; absent: the one whose address is the lane's. */
+  /** The key's identifier there, its public key. Absent: found by the lane's address. */
   readonly identifier?: string | undefined
   /** Longest wait for an answer, ms. */
   readonly timeoutMs: number
 }
 
 /**
- * A key behind web3signer (its Eth1SignRoute): `GET api/v1/eth1/publicKeys`; `POST api/v1/eth1/sign/{publicKey}` with `{ data }` gives r, s and v over keccak256(data)
- * as hex text. It signs the unsigned transaction as its hash is made (EIP-155, EIP-2718): only the signature needs to be trusted.
- * Throws SIGNER_OFFLINE if it does not answer, SIGNER_UNAVAILABLE if it does not have the key.
+ * A key behind web3signer (its Eth1SignRoute). `GET api/v1/eth1/publicKeys` lists keys. `POST
+ * api/v1/eth1/sign/{publicKey}` with `{ data }` returns r, s and v over keccak256(data) as hex. The data is the
+ * unsigned transaction (EIP-155, EIP-2718). Throws SIGNER_OFFLINE if it does not answer, SIGNER_UNAVAILABLE if it lacks
+ * the key.
  */
 export async function createRemoteKey(spec: RemoteSpec, expected?: string): Promise<Key> {
   const service = connect(spec)
@@ -32,12 +33,12 @@ export async function createRemoteKey(spec: RemoteSpec, expected?: string): Prom
   return { address, sign: ({ unsigned }) => service.sign(found, unsigned) }
 }
 
-/** Most bytes of an answer: a list of 30,000 public keys. */
+/** Bytes of an answer: a list of 30,000 public keys. */
 const mostBytes = 4 * 1_024 * 1_024
 
 function connect({ url, timeoutMs }: RemoteSpec) {
   const base = new URL(url)
-  // web3signer knows no query.
+  // web3signer uses no query.
   base.search = base.hash = ''
   if (!base.pathname.endsWith('/')) base.pathname += '/'
   const facts = { signer: base.origin }
@@ -59,7 +60,7 @@ function connect({ url, timeoutMs }: RemoteSpec) {
       throw offline(silent ? `The remote signer did not answer within ${timeoutMs} ms.` : 'The remote signer cannot be reached.')
     }
     if (status === 200) return text
-    // The body may quote what was asked, or be a page of a gateway.
+    // The body may quote the request, or be a gateway's page.
     throw offline(`The remote signer answered with ${status}${meanings[status] ?? ''}.`)
   }
 
@@ -82,7 +83,7 @@ function connect({ url, timeoutMs }: RemoteSpec) {
   }
 }
 
-/** What web3signer, or the gateway before it, means by these. */
+/** Meanings of statuses, from web3signer or a gateway. */
 const meanings: Readonly<Record<number, string>> = {
   400: ' (it refuses the request)',
   401: ' (it wants other credentials)',
@@ -93,7 +94,7 @@ const meanings: Readonly<Record<number, string>> = {
   429: ' (too many requests)',
 }
 
-/** Of a public key without its prefix, as web3signer lists it, or with it; undefined if the text is no key of this curve. */
+/** The address of a public key with or without its prefix byte. Undefined if it is of another curve. */
 function addressOf(publicKey: string): string | undefined {
   const hex = digits(publicKey)
   try {

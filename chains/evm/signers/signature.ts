@@ -1,13 +1,15 @@
 import { curveOrder, type Signature, toWord } from '../../crypto/curve.ts'
 import { secp256k1 } from '../../crypto/secp256k1.ts'
 
-/** The two numbers of an ECDSA signature. */
 export interface SignatureNumbers {
   readonly r: bigint
   readonly s: bigint
 }
 
-/** The signature with `s` in the lower half (EIP-2) and the point that recovers to the address; undefined if neither does. Throws never. */
+/**
+ * The signature with `s` in the lower half (EIP-2) that recovers to the address. Undefined if there is none. Never
+ * throws.
+ */
 export function signatureOf(address: string, digest: Uint8Array, { r, s }: SignatureNumbers): Signature | undefined {
   if (r < 1n || r >= curveOrder || s < 1n || s >= curveOrder) return undefined
   const compact = Buffer.concat([toWord(r), toWord(s > curveOrder / 2n ? curveOrder - s : s)])
@@ -15,16 +17,16 @@ export function signatureOf(address: string, digest: Uint8Array, { r, s }: Signa
   return yParity === undefined ? undefined : { compact, yParity }
 }
 
-/** The numbers of an ECDSA-Sig-Value in DER (RFC 3279, §2.2.3): SEQUENCE { r INTEGER, s INTEGER }. Undefined if the bytes are anything else. */
+/** Reads an ECDSA-Sig-Value in DER (RFC 3279, §2.2.3): SEQUENCE { r INTEGER, s INTEGER }. Undefined if malformed. */
 export function readDerSignature(bytes: Uint8Array): SignatureNumbers | undefined {
-  // A signature of this curve has at most 72 bytes, so every length is one byte.
+  // At most 72 bytes, so every length is one byte.
   if (bytes[0] !== 0x30 || bytes[1] !== bytes.length - 2) return undefined
   const r = readInteger(bytes, 2)
   const s = r && readInteger(bytes, r.end)
   return s && s.end === bytes.length ? { r: r.value, s: s.value } : undefined
 }
 
-/** A positive INTEGER: a leading zero stands before a first bit that is set. */
+/** A positive INTEGER: a zero precedes a first bit that is set. */
 function readInteger(bytes: Uint8Array, at: number): { value: bigint; end: number } | undefined {
   const length = bytes[at + 1] ?? 0
   const end = at + 2 + length

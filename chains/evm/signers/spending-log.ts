@@ -4,28 +4,28 @@ import { RelayerError } from '../../../domain/catalogue/errors.ts'
 import { SpendingCounter, windows } from './spending-counter.ts'
 
 const hourMs = windows.hour
-/** Files of earlier hours are read by no window. */
+/** No window includes files of earlier hours. */
 const readMs = windows.day + 2 * hourMs
-/** Of them so many are kept, the newest: a process that starts with a clock that is ahead must not remove what counts once the clock is right. */
+/** Older files that are kept: a process whose clock runs ahead must not remove files that still count. */
 const keptFiles = 200
 
-/** What was read so short a time ago, ms, is not read again before an attempt is recorded: after that everything is, in any case. */
+/** A log read within this time, ms, is not read again before an attempt is recorded. It is always read after that. */
 const freshMs = 1_000
 
-/** Counts what a key signs for, whatever process does. */
+/** Counts the cost of all signatures of a key. */
 export interface SpendingLog {
   /**
-   * Counts an attempt and records it, unless `refuse` throws. One after the other: of many at once, each sees those before it.
-   * Throws what `refuse` throws, SPENDING_UNRECORDED.
+   * Counts and records an attempt unless `refuse` throws. Calls run in sequence: each includes those before it. Throws
+   * as `refuse`, SPENDING_UNRECORDED.
    */
   charge(cost: bigint, nonce: number, refuse: (spending: SpendingCounter, nowMs: number) => void): Promise<void>
-  /** As it was last read. */
+  /** As last read. */
   readonly spending: SpendingCounter
-  /** Reads what there is, unless it was read within the last second. Throws SPENDING_UNRECORDED. */
+  /** Reads the log, unless it was read within the last second. Throws SPENDING_UNRECORDED. */
   load(): Promise<void>
 }
 
-/** In memory: a new process begins at nothing. */
+/** In memory: a new process starts at 0. */
 export function createSpendingMemory(clock: () => number = Date.now): SpendingLog {
   const spending = new SpendingCounter()
   return {
@@ -40,20 +40,21 @@ export function createSpendingMemory(clock: () => number = Date.now): SpendingLo
 }
 
 /**
- * In a folder, a file per hour, a line per attempt (`<ms since the epoch> <nonce> <wei>`), written before the attempt is signed. Lines are only appended, so that
- * several processes with the key count together: each appends, reads what all have appended, and then looks at the limits once more. Of several at once the last
- * sees all others. What was appended and then refused stays counted. A line that a crash cut short is of an attempt that was not signed, and is passed over.
+ * A folder with a file per hour and a line per attempt (`<ms since the epoch> <nonce> <wei>`), written before the
+ * attempt is signed. Several processes with one key share it: each appends, reads all lines, then checks the limits
+ * again, so the last of several parallel ones sees all others. A refused attempt stays counted. A line cut by a crash
+ * belongs to an unsigned attempt and is skipped.
  */
 export function createSpendingLog(folder: string, clock: () => number = Date.now): SpendingLog {
   const spending = new SpendingCounter()
-  /** Hour of a file → byte that it is read to. Of every file, since the clock of a process may be behind another's, or be set back. */
+  /** Hour of a file → bytes read. All files are read on, since clocks differ and may be set back. */
   const readTo = new Map<number, number>()
   let cleaned = false
-  /** When all was last read, by a clock that nobody sets. */
+  /** Time of the last full read, by a monotonic clock. */
   let caughtUpAt = -Infinity
   let last: Promise<unknown> = Promise.resolve()
 
-  /** What other processes, or this one, have appended. */
+  /** Counts lines appended by any process. */
   async function catchUp(): Promise<void> {
     const startedAt = performance.now()
     const oldest = hourOf(clock()) - readMs
@@ -72,14 +73,14 @@ export function createSpendingLog(folder: string, clock: () => number = Date.now
     if (performance.now() - caughtUpAt > freshMs) await catchUp()
   }
 
-  /** Counts the lines of a file that are not counted yet, up to the last whole one. */
+  /** Counts the new lines of a file, up to the last complete one. */
   async function readOn(hour: number): Promise<void> {
     const offset = readTo.get(hour) ?? 0
     const text = await textFrom(fileOf(folder, hour), offset)
     const whole = text.slice(0, text.lastIndexOf('\n') + 1)
     const lines = whole.split('\n')
     for (const [index, line] of lines.entries()) {
-      // After a whole line comes an empty one, which begins the next attempt: one that a crash cut short has the next attempt there.
+      // Each attempt starts with an empty line, so a line not followed by one was cut by a crash.
       if (lines[index + 1] !== '') continue
       const [, at, nonce, cost] = /^(\d{13}) (\d{1,16}) (\d{1,40})$/.exec(line) ?? []
       if (at && nonce && cost) spending.charge(BigInt(cost), Number(nonce), Number(at))
@@ -92,14 +93,14 @@ export function createSpendingLog(folder: string, clock: () => number = Date.now
     const now = clock()
     refuse(spending, now)
     if (spending.added(cost, nonce) === 0n) {
-      // Nothing is to be recorded, but what others have appended since the last look counts all the same.
+      // Nothing to record, but lines of other processes count.
       await recorded(folder, catchUp)
       return refuse(spending, now)
     }
-    // The first line break ends a line that a crash may have left open.
+    // The first line break ends a line that a crash may have cut.
     await recorded(folder, () => appendFile(fileOf(folder, hourOf(now)), `\n${now} ${nonce} ${cost}\n`, { mode: 0o600 }))
     await recorded(folder, catchUp)
-    // With what others have appended meanwhile. This attempt is among it, and adds nothing more.
+    // Now with all other lines. This attempt is already counted.
     refuse(spending, now)
   }
 
@@ -123,7 +124,7 @@ function fileOf(folder: string, hour: number): string {
   return join(folder, `${hour}.log`)
 }
 
-/** The text of a file from a byte on; empty where there is none. Most files have nothing new, and are not opened. */
+/** The text of a file from a byte on; empty if there is none. Most files have nothing new and are not opened. */
 async function textFrom(file: string, offset: number): Promise<string> {
   const size = await stat(file).then(
     (found) => found.size,

@@ -5,17 +5,17 @@ import type { Signer, UnsignedTransaction } from '../../signing-port.ts'
 import { type EncodedTransaction, encodeTransaction } from '../transactions/encode.ts'
 import { signatureOf, type SignatureNumbers } from './signature.ts'
 
-/** What differs from one kind of signer to another: where the key is, and how it is asked. */
+/** The part that differs by kind of signer. */
 export interface Key {
   /** 0x address, lower case. */
   readonly address: string
-  /** Whole, where the key is at hand, or the two numbers that a service gave. Throws SIGNER_OFFLINE, SIGNER_UNAVAILABLE. */
+  /** A whole signature, or the two numbers of a remote service. Throws SIGNER_OFFLINE, SIGNER_UNAVAILABLE. */
   sign(transaction: EncodedTransaction): Promise<Signature | SignatureNumbers>
 }
 
 /**
- * Believes no key: the bytes are made here, of the fields that were asked for, and the signature must recover to the key's address, with `s` in the lower half.
- * Throws SIGNER_UNAVAILABLE for bad fields, SIGNER_OFFLINE for a wrong answer.
+ * Trusts no key: it builds the bytes itself, and the signature must recover to the key's address with `s` in the lower
+ * half. Throws SIGNER_UNAVAILABLE for invalid fields, SIGNER_OFFLINE for a wrong signature.
  */
 export function verified(key: Key): Signer {
   const { address } = key
@@ -33,7 +33,6 @@ export function verified(key: Key): Signer {
   }
 }
 
-/** The signature, if it recovers to this address. */
 function ofAddress(address: string, digest: Uint8Array, signature: Signature): Signature | undefined {
   return secp256k1().recover(digest, signature.compact, signature.yParity) === address ? signature : undefined
 }
@@ -42,7 +41,7 @@ function encode(unsigned: UnsignedTransaction, address: string): EncodedTransact
   try {
     return encodeTransaction(unsigned)
   } catch (error) {
-    // Of the others, the text may quote the input.
+    // Texts of other errors may quote the input.
     const reason = error instanceof RangeError || error instanceof TypeError ? error.message : 'a field is not what it should be'
     throw new RelayerError('SIGNER_UNAVAILABLE', {
       detail: `The transaction could not be signed: ${reason}`,

@@ -8,14 +8,14 @@ import { resultsOf } from '../nodes/ask-many.ts'
 import { RpcError } from '../nodes/node-errors.ts'
 import type { Nodes } from '../nodes/nodes.ts'
 
-/** Full nodes keep the state of the last 128 blocks (go-ethereum TriesInMemory); further back only archives answer. */
+/** Full nodes keep the state of the last 128 blocks (go-ethereum TriesInMemory). Older states need an archive node. */
 export const statesKept = 128
-/** After so many heads in a row at which a node counts less than was read before, what was read before was wrong. A node that lags catches up sooner. */
+/** Lower counts at this many heads in a row prove an earlier read wrong. A lagging node catches up sooner. */
 const mostLowerReads = 5
 
-/** A balance moves by the cost of some transactions between two heads; what is further from the last that most nodes told is asked of all. */
+/** A balance changes by a few transactions between two heads. An answer outside is confirmed by all nodes. */
 const plausibleBalance = { lowest: 0.9, highest: 1.1 }
-/** Longest wait for the others once more than half have answered, ms. */
+/** Longest wait for slower nodes once more than half have answered, ms. */
 const graceMs = 500
 
 export function createAccounts(name: string, nodes: Nodes, heads: EvmHeads, finality: FinalityPolicy) {
@@ -33,13 +33,13 @@ export function createAccounts(name: string, nodes: Nodes, heads: EvmHeads, fina
     try {
       return await countAt(address, at)
     } catch (error) {
-      // A pruned node, or one that has not this block yet: its own tag is the next best word.
+      // The node pruned the state or lacks the block: its own tag is the next best state.
       if (!(error instanceof RpcError) || at === 'finalized') throw error
       return countAt(address, 'finalized')
     }
   }
 
-  /** An account that one node calls empty would get no nonces: what is unlike the balance that most nodes told before is asked of all. */
+  /** A false balance of 0 would stop the lane, so an implausible balance is confirmed by all nodes. */
   async function readBalance(address: string): Promise<string> {
     const read = (value: unknown) => toDecimal(value, 'balance')
     const params = [address, 'latest']
@@ -68,7 +68,7 @@ export function createAccounts(name: string, nodes: Nodes, heads: EvmHeads, fina
     return { latestNonce: nonces.latest, finalizedNonce, balance, block: { height, hash } }
   }
 
-  // By the event: the finalized height may move without a new head.
+  // By event: the finalized height may rise without a new head.
   const readOnce = oncePerHead(chain, readNow, (event) => event)
 
   return {
@@ -84,22 +84,22 @@ function finalizedTag(event: HeadEvent, finality: FinalityPolicy): string {
   return event.latest.height - event.finalized < statesKept ? toQuantity(event.finalized) : 'finalized'
 }
 
-/** The highest nonces read on this chain of blocks: a node that lags behind another can't take them back. */
+/** The highest nonces read on this branch. A node that lags cannot lower them. */
 function createFloors() {
   const floors = new Map<string, { latest: number; finalized: number; lower: number }>()
   return {
-    /** The higher of what was read now and before, unless lower ones were read for so long that what was read before was wrong. */
+    /** The higher of the new and the known nonces, unless lower ones were read `mostLowerReads` times in a row. */
     raise(address: string, latest: number, finalized: number, isCanonical: boolean) {
       const known = floors.get(address) ?? { latest: 0, finalized: 0, lower: 0 }
       const isLower = latest < known.latest || finalized < known.finalized
       const lower = isLower ? known.lower + 1 : 0
       const floor = lower < mostLowerReads ? { ...known, lower } : { latest: 0, finalized: 0, lower: 0 }
-      // Floors hold only while the head that they were read at is an ancestor of ours.
+      // Floors hold only while the head they were read at is canonical.
       const raised = { latest: isCanonical ? Math.max(floor.latest, latest) : latest, finalized: Math.max(floor.finalized, finalized) }
       if (isCanonical) floors.set(address, { ...raised, finalized: Math.min(raised.latest, raised.finalized), lower: floor.lower })
       return raised
     },
-    /** @param isBelowFinality blocks that were final are gone too */
+    /** @param isBelowFinality final blocks are gone too */
     rolledBack(isBelowFinality: boolean): void {
       if (isBelowFinality) floors.clear()
       else for (const floor of floors.values()) floor.latest = floor.finalized

@@ -3,25 +3,24 @@ import { type Signature, toNumber, wordBytes } from '../../crypto/curve.ts'
 import type { UnsignedTransaction } from '../../signing-port.ts'
 import { list, number, string } from '../rlp.ts'
 
-/** A transaction as bytes. Its fields are encoded once, for what is signed and for what is sent. */
+/** A transaction as bytes, encoded once for signing and sending. */
 export interface EncodedTransaction {
   readonly nonce: number
-  /** What is hashed and signed (EIP-155, EIP-1559): 0x, lower case. */
+  /** The signed payload (EIP-155, EIP-1559): 0x, lower case. */
   readonly unsigned: string
-  /** keccak256 of that, as bytes and as 0x hex. */
+  /** keccak256 of the payload. */
   readonly digest: Uint8Array
   readonly signingHash: string
   /** The raw transaction, 0x in lower case, and its hash. The signature is not checked. */
   signed(signature: Signature): { readonly raw: string; readonly hash: string }
 }
 
-/** The type byte of EIP-1559. */
 const type2 = Buffer.from([2])
 const emptyList = Buffer.from([0xc0])
 
 /**
- * By its fields alone: an attempt always gives the same bytes. Equal fees make a legacy transaction (domain/fees/fees.ts), which every chain takes. Throws
- * RangeError, SyntaxError or TypeError for fields that no node takes.
+ * Depends on the fields alone: an attempt always gives the same bytes. Equal fees make a legacy transaction
+ * (domain/fees/fees.ts), which every chain accepts. Throws RangeError, SyntaxError or TypeError for invalid fields.
  */
 export function encodeTransaction(transaction: UnsignedTransaction): EncodedTransaction {
   const { nonce, maxFee, tip } = transaction
@@ -35,13 +34,13 @@ export function encodeTransaction(transaction: UnsignedTransaction): EncodedTran
   return dynamicFee(nonce, Buffer.concat([number(chainId), first, number(priority), fee, ...call, emptyList]))
 }
 
-/** EIP-1559. The type stands before the list. */
+/** EIP-1559: the type byte precedes the list. */
 function dynamicFee(nonce: number, fields: Buffer): EncodedTransaction {
   const typed = (...more: readonly Buffer[]) => Buffer.concat([type2, list(fields, ...more)])
   return encoded(nonce, typed(), (yParity, r, s) => typed(number(BigInt(yParity)), r, s))
 }
 
-/** EIP-155: the chain's id is signed in the place of the signature, and is in `v`. */
+/** EIP-155: the chain id is signed in place of the signature, and is part of `v`. */
 function legacy(nonce: number, fields: Buffer, chainId: bigint): EncodedTransaction {
   const unsigned = list(fields, number(chainId), number(0n), number(0n))
   return encoded(nonce, unsigned, (yParity, r, s) => list(fields, number(chainId * 2n + 35n + BigInt(yParity)), r, s))
@@ -62,7 +61,7 @@ function encoded(nonce: number, unsigned: Buffer, attach: (yParity: 0 | 1, r: Bu
   }
 }
 
-/** Throws TypeError. One in mixed case must have the right checksum (EIP-55). */
+/** Throws TypeError. An address in mixed case must have the right checksum (EIP-55). */
 function addressBytes(address: string): Buffer {
   const digits = /^0x([0-9a-f]{40})$/i.exec(address)?.[1]
   if (digits === undefined) throw new TypeError('The recipient is no address.')

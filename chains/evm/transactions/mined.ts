@@ -10,7 +10,7 @@ import { NotKnown, RpcError } from '../nodes/node-errors.ts'
 import type { Nodes } from '../nodes/nodes.ts'
 import type { Quorum } from '../nodes/quorum.ts'
 
-/** Heights that are read in one batch: two rounds search 128 blocks. */
+/** Heights per batch of reads: two rounds search 128 blocks. */
 const probes = 15
 
 /** See `Chain.mined`. */
@@ -39,7 +39,7 @@ export function createMined(chain: string, nodes: Nodes, heads: EvmHeads, agree:
   async function search(address: string, nonce: number, countAt: CountAt): Promise<MinedTransaction | undefined> {
     const { height: latest } = currentHead({ name: chain, heads }).latest
     const now = await countAt(latest)
-    // Every node keeps the head's state: one that does not tell it refuses to answer.
+    // Every node has the head's state, so a missing answer is a refusal.
     if (now === undefined)
       throw new RelayerError('NODE_REFUSED', { detail: 'No node tells how many transactions the account has.', facts: { chain } })
     if (now <= nonce) return undefined
@@ -52,17 +52,20 @@ export function createMined(chain: string, nodes: Nodes, heads: EvmHeads, agree:
     }
   }
 
-  /** Two to four reads by one node find the block, then all nodes are asked for it. What one node does not find is searched by most: it may lie. */
+  /**
+   * Two to four reads of one node find the block, which all nodes then confirm. If one node finds none, most nodes are
+   * searched, since it may lie.
+   */
   return async function mined(account: string, nonce: number): Promise<MinedTransaction | undefined> {
     const address = account.toLowerCase()
     const byOne = createCounts(nodes, address)
     const found = await search(address, nonce, byOne)
-    // A lone node would be asked again at the next block, at each step of the search.
+    // A single node would need two blocks for each step of an agreed search.
     return found ?? (nodes.readers === 1 ? undefined : search(address, nonce, createAgreedCounts(agree, address, byOne)))
   }
 }
 
-/** An account's transaction count at a height; undefined: no node that was asked keeps that state. */
+/** An account's transaction count at a height. Undefined: no asked node keeps that state. */
 type CountAt = (height: number) => Promise<number | undefined>
 
 const countMethod = 'eth_getTransactionCount'
@@ -71,7 +74,7 @@ function createCounts(nodes: Nodes, address: string): CountAt {
   return (height) => nodes.request(countMethod, [address, toQuantity(height)], readCount).catch(unlessPruned)
 }
 
-/** By most nodes; where few of them keep that state, by one: what is found by it is asked of all. */
+/** By most nodes. If too few keep the state, by one node: the result is confirmed by all. */
 function createAgreedCounts(agree: Quorum, address: string, byOne: CountAt): CountAt {
   return (height) => {
     const params = [address, toQuantity(height)]
@@ -79,7 +82,7 @@ function createAgreedCounts(agree: Quorum, address: string, byOne: CountAt): Cou
   }
 }
 
-/** The lowest height whose state has the nonce spent; undefined if no state of before that can be read. */
+/** The lowest height whose state has spent the nonce. Undefined if earlier states are pruned. */
 async function findHeight(countAt: CountAt, nonce: number, latest: number): Promise<number | undefined> {
   let spent = latest
   let window = statesKept - 1
@@ -118,7 +121,10 @@ function readMined(raw: Record<string, unknown>) {
   return { hash: toHash(raw['hash'], 'transaction hash'), signingHash: signingHashOf(raw), call }
 }
 
-/** Made again from a node's fields; throws if they are not those of the hash. Kinds that we never sign (blobs, authorisations, of L2 systems): their hash. */
+/**
+ * Recomputed from a node's fields; throws if they do not match the hash. Types that Portage never signs return their
+ * hash.
+ */
 export function signingHashOf(raw: Record<string, unknown>): string {
   const hash = toHash(raw['hash'], 'transaction hash')
   const type = raw['type'] == null ? 0 : toNumber(raw['type'], 'transaction type')
@@ -145,7 +151,7 @@ export function signingHashOf(raw: Record<string, unknown>): string {
   return transaction.unsignedHash
 }
 
-/** Nodes give r and s as quantities, without leading zeros. */
+/** Nodes return r and s without leading zeros. */
 function word(value: unknown, what: string): string {
   return toBeHex(BigInt(toDecimal(value, what)), 32)
 }

@@ -3,7 +3,7 @@ import type { EvmHeads } from '../heads/heads.ts'
 import type { Receipts } from './receipts.ts'
 import { type Due, nothing, type WatchedHash, type WatchState } from './watched-hashes.ts'
 
-/** While fewer blocks are kept, a hash that no node knows is looked up again, so many times. */
+/** While fewer blocks are kept, an unknown hash is looked up again, up to `mostUnknown` times. */
 const fewBlocks = 64
 const mostUnknown = 2
 /** A node that only lags has the receipt by then. */
@@ -13,13 +13,12 @@ export interface ReceiptReadsOptions {
   readonly heads: Pick<EvmHeads, 'kept' | 'current'>
   readonly receipts: Receipts
   readonly hashes: ReadonlyMap<string, WatchedHash>
-  /** A receipt that is true as far as blocks and nodes show. */
+  /** A receipt that blocks and nodes confirm. */
   readonly onReceipt: (watched: WatchedHash, receipt: Receipt) => void
-  /** No node has this transaction in a block, though these watches showed it as included before it was looked up and still do. */
+  /** No node has this transaction in a block any more, but the watch still shows it as included. */
   readonly onGone: (watch: WatchState) => void
 }
 
-/** Reads the receipts that are due. */
 export function createReceiptReads({ heads, receipts, hashes, onReceipt, onGone }: ReceiptReadsOptions) {
   const { kept } = heads
 
@@ -41,7 +40,10 @@ export function createReceiptReads({ heads, receipts, hashes, onReceipt, onGone 
     }
   }
 
-  /** The block lists it, and the node has no receipt of that block: it lags, and has it at the next poll, or it lies, and the others are asked. */
+  /**
+   * The block lists the transaction but the node lacks the receipt. If it lags, the next poll finds it; if it lies, the
+   * others are asked.
+   */
   async function missed(watched: WatchedHash): Promise<void> {
     if (watched.due.kind !== 'listed') return
     watched.due = { ...watched.due, misses: watched.due.misses + 1 }
@@ -51,7 +53,7 @@ export function createReceiptReads({ heads, receipts, hashes, onReceipt, onGone 
   async function lookUp(watched: WatchedHash): Promise<void> {
     const before = [...watched.watches].map((watch) => ({ watch, inclusion: watch.inclusion }))
     const receipt = await receipts.one(watched.hash)
-    // In a block above the head that we know: due until the head tracker gets there.
+    // The block is above our head: due until the head tracker gets there.
     if (receipt && receipt.block.height > (heads.current?.latest.height ?? -1)) return
     if (receipt) return judge(watched, receipt)
     if (kept.find(watched.hash)) return
@@ -61,7 +63,10 @@ export function createReceiptReads({ heads, receipts, hashes, onReceipt, onGone 
     }
   }
 
-  /** A receipt is true if its block lists it; of a block that is not kept, and of a revert, on the word of more than half of the nodes. */
+  /**
+   * A receipt is true if its kept block lists it. Reverts, and receipts of other blocks, need more than half of the
+   * nodes.
+   */
   async function judge(watched: WatchedHash, receipt: Receipt): Promise<void> {
     const listed = kept.lists(receipt.block, receipt.hash)
     if (listed && receipt.status === 'success') onReceipt(watched, receipt)
@@ -73,14 +78,14 @@ export function createReceiptReads({ heads, receipts, hashes, onReceipt, onGone 
     if (kept.lists(agreed.block, agreed.hash) !== false) onReceipt(watched, agreed)
   }
 
-  /** Those of hashes that cached blocks list: one read per block. */
+  /** Reads the receipts of hashes that kept blocks list, once per block. */
   function listed(): void {
     for (const [block, group] of byBlock(hashes.values())) readBlock(block, group)
   }
 
   return {
     listed,
-    /** Those, and the lookups. What fails stays due until the next poll. */
+    /** Also looks up hashes. Failed reads stay due until the next poll. */
     all() {
       listed()
       for (const watched of hashes.values()) if (watched.due.kind === 'lookup' && !watched.busy) start(watched, () => lookUp(watched))
@@ -100,7 +105,7 @@ function byBlock(hashes: Iterable<WatchedHash>): Iterable<[BlockRef, WatchedHash
   return groups.values()
 }
 
-/** While few blocks were seen, a hash may have been mined before them, and the node that does not know it may lag; later the blocks show it. */
+/** With few kept blocks, a hash may be mined below them, and the node that does not know it may lag. */
 function afterUnknown(due: Due, kept: EvmHeads['kept']): Due {
   const unknown = 1 + (due.kind === 'lookup' ? due.unknown : 0)
   const few = (kept.latest?.height ?? 0) - kept.lowest < fewBlocks

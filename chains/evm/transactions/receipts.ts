@@ -4,13 +4,13 @@ import { NotKnown, RpcError } from '../nodes/node-errors.ts'
 import type { Nodes } from '../nodes/nodes.ts'
 import type { Quorum } from '../nodes/quorum.ts'
 
-/** One answer for a whole block is cheaper than this many single ones, if they are at least a quarter of the block. */
+/** Receipts from which on one answer for the whole block is cheaper, if they are a quarter of the block. */
 const wholeBlockFrom = 4
 
-/** For so many blocks receipts are read one by one once a node has said that it does not serve those of a block. */
+/** Blocks of single reads after a node refused a whole block's receipts. */
 const singlyBlocks = 1_000
 
-/** A receipt as a node gives it. Throws NODE_REFUSED if it is none. */
+/** Throws NODE_REFUSED. */
 export function readReceipt(value: unknown): Receipt {
   const raw = toRecord(value, 'receipt')
   return {
@@ -26,11 +26,11 @@ export function readReceipt(value: unknown): Receipt {
 
 /** Undefined: in no block, as far as the node knows. Throws NODE_REFUSED. */
 function readReceiptIfAny(value: unknown): Receipt | undefined {
-  // A pending transaction has a receipt without a block on some nodes.
+  // Some nodes return a receipt without a block for a pending transaction.
   return value === null || toRecord(value, 'receipt')['blockHash'] == null ? undefined : readReceipt(value)
 }
 
-/** Of a block that the node may not have. Throws NODE_REFUSED. */
+/** Empty if the node lacks the block. Throws NODE_REFUSED. */
 function readReceipts(value: unknown): readonly Receipt[] {
   return value === null ? [] : toList(value, 'receipts').map(readReceipt)
 }
@@ -46,9 +46,9 @@ export function readLog(value: unknown): Log {
 
 export type Receipts = ReturnType<typeof createReceipts>
 
-/** Reads receipts, all calls of a tick in one HTTP request. */
+/** Reads receipts. All calls of a tick leave in one HTTP request. */
 export function createReceipts(nodes: Nodes, agree: Quorum) {
-  /** Up to this height no whole blocks are asked for: a node said that it does not serve them, and another may be asked by then. */
+  /** Up to this height receipts are read singly: a node refused a whole block's. */
   let singlyUpTo = -1
 
   /** Undefined: in no block, as far as the node knows. */
@@ -64,7 +64,7 @@ export function createReceipts(nodes: Nodes, agree: Quorum) {
       return await nodes.request('eth_getBlockReceipts', [toQuantity(block.height)], readReceipts)
     } catch (error) {
       if (!(error instanceof RpcError)) throw error
-      // Not every node serves the method; one that lags, or is busy, says something else.
+      // Some nodes lack the method. Other errors mean that the node lags or is busy.
       if (error.rpcCode === -32601 || error.rpcCode === -32004 || /method|not supported|unsupported/i.test(error.rpcMessage))
         singlyUpTo = block.height + singlyBlocks
       return undefined
@@ -76,7 +76,7 @@ export function createReceipts(nodes: Nodes, agree: Quorum) {
     get others() {
       return nodes.readers > 1
     },
-    /** The receipt that more than half of the nodes give. Throws NODES_DISAGREE, also where they know none. */
+    /** The receipt by more than half of the nodes. Throws NODES_DISAGREE, also if they know none. */
     agreed: (hash: string) =>
       agree({
         about: `receipt ${hash}`,
@@ -88,7 +88,7 @@ export function createReceipts(nodes: Nodes, agree: Quorum) {
         },
         key: keyOf,
       }),
-    /** The same; undefined: more than half of the nodes know of no block that has it. */
+    /** The same. Undefined: more than half of the nodes know no block with it. */
     agreedIfAny: (hash: string) =>
       agree<Receipt | undefined>({
         about: `receipt, if any, ${hash}`,
@@ -96,7 +96,7 @@ export function createReceipts(nodes: Nodes, agree: Quorum) {
         read: readReceiptIfAny,
         key: (receipt) => (receipt ? keyOf(receipt) : 'none'),
       }),
-    /** Those of these transactions that the node has in exactly this block. */
+    /** The receipts of these transactions that the node has in exactly this block. */
     async ofBlock(block: BlockRef, hashes: readonly string[], transactionsInBlock: number): Promise<readonly Receipt[]> {
       const many = block.height > singlyUpTo && hashes.length >= wholeBlockFrom && hashes.length * 4 >= transactionsInBlock
       const found = (many ? await ofWholeBlock(block) : undefined) ?? (await Promise.all(hashes.map((hash) => one(hash))))

@@ -5,8 +5,9 @@ import { RpcError } from '../nodes/node-errors.ts'
 import type { NodeAnswer, Nodes } from '../nodes/nodes.ts'
 
 /**
- * Which refusal stands when nodes differ, first match wins. What tells about the nonce stands against any silence. A silent node may hold
- * the transaction, so silence stands against all that would free, hold or re-price it; `fatal` stands only if no node said anything else.
+ * Which refusal wins when nodes differ. Statements about the nonce win over silence. A silent node may hold the
+ * transaction, so silence wins over everything that would free, hold or re-price it. `fatal` wins only if no node says
+ * anything else.
  */
 const order: readonly SendErrorClass[] = [
   'nonce-too-low',
@@ -22,7 +23,7 @@ const order: readonly SendErrorClass[] = [
   'fatal',
 ]
 
-/** Sends to every node; returns at the first that takes it, else when all have spoken or timed out. Throws never. */
+/** Sends to every node. Returns when the first node takes it, or all have answered or timed out. Never throws. */
 export async function sendRaw(nodes: Nodes, classify: Classify, raw: string): Promise<SendOutcome> {
   const outcomes: { outcome: SendOutcome; reached: boolean }[] = []
   try {
@@ -36,14 +37,14 @@ export async function sendRaw(nodes: Nodes, classify: Classify, raw: string): Pr
   }
   const taken = outcomes.find(({ outcome }) => outcome.kind === 'accepted') ?? outcomes.find(({ outcome }) => outcome.kind === 'known')
   if (taken) return taken.outcome
-  // A node that was surely not reached has no say, as long as another has.
+  // A node that was certainly not reached does not count, unless none was reached.
   const reached = outcomes.filter((answer) => answer.reached)
   const said = (reached.length > 0 ? reached : outcomes).flatMap(({ outcome }) => (outcome.kind === 'refused' ? [outcome] : []))
   const best = order.flatMap((wanted) => said.find(({ error }) => error === wanted) ?? [])[0]
   return best ?? refused('ambiguous', 'No node of the chain took the transaction.')
 }
 
-/** A node that took it answers with its hash. */
+/** A node that took it returns its hash. */
 const readSent = (value: unknown) => toHash(value, 'transaction hash')
 
 function readAnswer(answer: NodeAnswer<string>, classify: Classify): SendOutcome {

@@ -11,10 +11,10 @@ import { resultsOf } from '../nodes/ask-many.ts'
 import { isExecutionFailure, isUnpaid, RpcError } from '../nodes/node-errors.ts'
 import type { Nodes } from '../nodes/nodes.ts'
 
-/** Knows the two reverts that Solidity itself makes: Error(string) and Panic(uint256). */
+/** Decodes Solidity's own reverts: Error(string) and Panic(uint256). */
 const solidity = new Interface([])
 
-/** Meanings of Solidity's panic codes (docs.soliditylang.org, "Panic via assert and Error via require"). */
+/** Solidity's panic codes (docs.soliditylang.org, "Panic via assert and Error via require"). */
 const panics: Readonly<Record<string, string>> = {
   '1': 'assertion failed',
   '17': 'arithmetic overflow',
@@ -29,26 +29,30 @@ const panics: Readonly<Record<string, string>> = {
 
 const method = 'eth_estimateGas'
 
-/** Gas of two calls of one function differs by what they write. Less than this of the least that was seen would run out of gas in spite of the room. */
+/** Two calls of one function differ by their writes. A lower estimate would run out of gas despite the margin. */
 const plausibleGas = { lowest: 0.9, highest: 1.25 }
-/** After a call that one node's estimate was too low for, all nodes are asked for so long, ms: it costs one failed round, not one per call. */
+/**
+ * Time during which all nodes are asked after one node's estimate was too low, ms: one failed round, not one per call.
+ */
 const distrustMs = 600_000
-/** Calls that are remembered: one that is estimated again may have failed because of the first estimate. */
+/** A repeated estimate may mean that the first one failed. */
 const mostCalls = 4_096
 
 /**
- * Estimates the gas of a call, with room by `gasFactor`, at most the block's limit. One node's word is enough for a first estimate that is like those that most
- * nodes gave for this function before; any other is the median of all, and so is every one for some minutes after one was too low. A revert, or that the sender
- * cannot pay, is the word of more than half of the nodes: one node that reverts everything would stop all deliveries. Throws TRANSACTION_REFUSED when the sender can't pay the value, NODE_REFUSED, NODE_UNAVAILABLE.
+ * Estimates the gas of a call times `gasFactor`, at most the block's limit. One node's first estimate suffices if it is
+ * like those most nodes gave for this function. Otherwise, and for some minutes after a low estimate, the median of all
+ * nodes counts. A revert or a poor sender needs more than half of the nodes: one node must not stop all deliveries.
+ * Throws TRANSACTION_REFUSED if the sender cannot pay the value, NODE_REFUSED, NODE_UNAVAILABLE.
  */
 export function createSimulate(nodes: Nodes, blockGasLimit: () => bigint | undefined, clock = () => performance.now()) {
   const known = createPlausible(plausibleGas)
-  /** Calls that were estimated. `limit`: the gas limit that follows from a single node's estimate, where it was believed. */
+  /** Estimated calls. `limit`: the gas limit from a single node's estimate, if it was used. */
   const estimated = new LRUCache<string, { readonly limit?: bigint }>({ max: mostCalls })
   let distrustedUntil = -Infinity
 
   async function estimate(call: Intent, from: string, gasFactor: number): Promise<number | Failure> {
-    // Of the latest block: without it some nodes (anvil, older go-ethereum) take the pool along, where our own call may be that reverts a second one.
+    // The latest block: without it some nodes (anvil, older go-ethereum) include the pool, where our own call may be
+    // that reverts a second one.
     const params = [{ from, to: call.to, data: call.data, value: toQuantity(call.value) }, 'latest']
     const key = fingerprint(JSON.stringify(params))
     const before = estimated.get(key)
@@ -64,7 +68,7 @@ export function createSimulate(nodes: Nodes, blockGasLimit: () => bigint | undef
     const { said, byMost } = await agreedEstimate(nodes, params, first)
     if (byMost && typeof said === 'number') {
       known.agreed(kind, said)
-      // The limit from the single node's estimate was too low.
+      // The single node's estimate was too low.
       if (before?.limit !== undefined && before.limit < BigInt(said)) distrustedUntil = clock() + distrustMs
     }
     return said
@@ -79,7 +83,7 @@ export function createSimulate(nodes: Nodes, blockGasLimit: () => bigint | undef
   }
 }
 
-/** Why a call cannot be made: it reverts, or the sender cannot pay for it (`unpaid`). */
+/** Why a call fails: it reverts, or the sender cannot pay (`unpaid`). */
 interface Failure extends Revert {
   readonly unpaid?: RpcError
 }
@@ -100,8 +104,8 @@ function failureOf(error: unknown): Failure | undefined {
 }
 
 /**
- * What most nodes say (`byMost`): the median of their estimates, or a failure. Where too few answer, the estimate of the first stands; where there is no majority
- * for its revert, the call reverts for no reason that anybody may act upon.
+ * The median estimate or failure of most nodes (`byMost`). With too few answers, the first node's estimate counts; its
+ * revert counts without data, so that nothing acts on it.
  */
 async function agreedEstimate(
   nodes: Nodes,
@@ -121,21 +125,21 @@ async function agreedEstimate(
 
 const readEstimate = (value: unknown) => toNumber(value, 'gas estimate')
 
-/** The estimate with room, in whole gas units; never above the block's limit, never below the estimate. */
+/** The estimate times the factor, between the estimate and the block's limit. */
 export function withFactor(estimate: number, factor: number, blockGasLimit: bigint | undefined): bigint {
   const raised = BigInt(Math.ceil(estimate * factor))
   const capped = blockGasLimit !== undefined && raised > blockGasLimit ? blockGasLimit : raised
   return capped > BigInt(estimate) ? capped : BigInt(estimate)
 }
 
-/** The revert that an error of `eth_call` or `eth_estimateGas` tells of, or undefined if it tells of none. */
+/** The revert in an error of `eth_call` or `eth_estimateGas`. Undefined for other errors. */
 export function revertOf(error: unknown): Revert | undefined {
   if (!(error instanceof RpcError)) return undefined
   const data = findData(error.data)
   return isExecutionFailure(error) ? { data, reason: decodeReason(data) ?? plainReason(error.rpcMessage) } : undefined
 }
 
-/** The text of revert bytes: of Error(string), of Panic(uint256), the selector of a custom error; undefined if there is nothing to read. */
+/** The text of revert bytes: Error(string), Panic(uint256), or the selector of a custom error. Undefined for none. */
 export function decodeReason(data: string): string | undefined {
   if (data.length < 10) return undefined
   const selector = data.slice(0, 10)
@@ -149,7 +153,10 @@ export function decodeReason(data: string): string | undefined {
   }
 }
 
-/** Revert bytes wherever nodes put them: a string (go-ethereum), "Reverted 0x…" (Nethermind, OpenEthereum), an object around it (Ganache, some gateways). */
+/**
+ * Revert bytes in any form: a string (go-ethereum), "Reverted 0x…" (Nethermind, OpenEthereum), a nested object
+ * (Ganache, gateways).
+ */
 function findData(data: unknown): string {
   if (typeof data === 'string') return /0x(?:[0-9a-f]{2})*(?![0-9a-f])/i.exec(data)?.[0].toLowerCase() ?? '0x'
   if (typeof data !== 'object' || data === null) return '0x'
@@ -157,7 +164,10 @@ function findData(data: unknown): string {
   return inner.data !== undefined ? findData(inner.data) : findData(inner.result)
 }
 
-/** Longest message of a node that is searched for its reason, characters. A contract chooses its text, and the patterns take quadratic time. */
+/**
+ * Characters of a message that are searched for a reason. Contracts choose the text, and the patterns take quadratic
+ * time.
+ */
 const longestMessage = 1_000
 
 function plainReason(message: string): string {

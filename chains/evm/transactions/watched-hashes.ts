@@ -7,7 +7,9 @@ export type Due =
   | { readonly kind: 'nothing' }
   /** Its receipt is read by hash at each poll until a node answers. */
   | { readonly kind: 'lookup'; readonly unknown: number }
-  /** No node knew it `unknown` times, but it may be in a block below the cached ones. Looked up again at the next block. */
+  /**
+   * No node knew it `unknown` times, but it may be in a block below the cached ones. Looked up again at the next block.
+   */
   | { readonly kind: 'unknown'; readonly unknown: number }
   /** A cached block lists it and its receipt is not read yet. `misses`: how often a node did not have the receipt. */
   | { readonly kind: 'listed'; readonly block: BlockRef; readonly misses: number }
