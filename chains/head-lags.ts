@@ -1,36 +1,35 @@
-/** chainlink-evm SyncThreshold: a node more blocks than this behind the head of the majority is asked last. */
+/** chainlink-evm SyncThreshold: nodes this many blocks behind the majority's head are asked last. */
 export const mostLag = 5
 
-/** Blocks: no chain grows as far between two looks, and what lies between two heads further apart is not read. */
+/** More blocks than a chain grows between two polls. Blocks of a wider gap are not read. */
 export const longestGap = 1_024
 
-/** An honest node may be so many blocks above the head of the majority: some nodes hear of blocks before others. */
+/** Blocks that an honest node may be above the majority's head: nodes receive blocks at different times. */
 const mostAhead = 64
 
 /**
- * The highest block that more than half of `nodes` have reached; where fewer told theirs, the lowest of those;
- * undefined: none did.
+ * The highest block that more than half of `nodes` have reached. With fewer answers, the lowest of them. Undefined: no
+ * answer.
  */
 export function majorityHeight(heights: readonly (number | undefined)[], nodes: number): number | undefined {
-  const told = heights.filter((height) => height !== undefined).sort((a, b) => b - a)
-  return told[Math.min(Math.floor(nodes / 2), told.length - 1)]
+  const known = heights.filter((height) => height !== undefined).sort((a, b) => b - a)
+  return known[Math.min(Math.floor(nodes / 2), known.length - 1)]
 }
 
 /**
- * The head that nodes are compared with: that of the majority. Of two, the higher one, since the other is more likely
- * to be syncing than it to lie, unless it is further above our head (`known`) than a chain grows between two looks.
+ * The head to compare nodes with: the majority's. Of two nodes the higher one, since the other is more likely syncing
+ * than this one lying, unless it is implausibly far above our head (`own`).
  */
-export function comparedHeight(heights: readonly (number | undefined)[], nodes: number, known?: number): number | undefined {
-  const told = heights.filter((height) => height !== undefined)
-  const highest = Math.max(...told)
-  const isPlausible = known === undefined || highest <= known + longestGap
-  return nodes === 2 && told.length === 2 && isPlausible ? highest : majorityHeight(heights, nodes)
+export function comparedHeight(heights: readonly (number | undefined)[], nodes: number, own?: number): number | undefined {
+  const known = heights.filter((height) => height !== undefined)
+  const highest = Math.max(...known)
+  const isPlausible = own === undefined || highest <= own + longestGap
+  return nodes === 2 && known.length === 2 && isPlausible ? highest : majorityHeight(heights, nodes)
 }
 
 /**
- * How far a node is from the head of the majority, blocks: behind it, or so far above it that it is no node of this
- * chain; 0 if it is only a little above. One node's head, however high, makes no other node lag. Undefined: it did not
- * tell its head, or nobody did.
+ * Blocks between a node and the majority's head (`reached`): behind it, or implausibly far above it; 0 if slightly
+ * above. One node's head never makes another lag. Undefined: a head is unknown.
  */
 export function lagOf(height: number | undefined, reached: number | undefined): number | undefined {
   if (height === undefined || reached === undefined) return undefined

@@ -43,84 +43,82 @@ const stepBuckets = [
  */
 export const metricDefinitions = {
   ...define('counter', ['via', 'bridge'], {
-    portage_intake_messages_total: 'Messages that came in, by source (`via`: spy or api) and bridge.',
+    portage_intake_messages_total: 'Received messages by source (`via`: spy or api) and bridge.',
   }),
   ...define('counter', ['via', 'bridge', 'status'], {
-    portage_intake_started_total: 'Messages that became a transfer, or (status=known) already were one.',
+    portage_intake_started_total: 'Messages that started a transfer, or (status=known) belong to an existing one.',
   }),
   ...define('counter', ['via', 'bridge', 'code'], {
-    portage_intake_refused_total: 'Messages that were refused before an id was taken, by error code.',
+    portage_intake_refused_total: 'Messages refused before an id was taken, by error code.',
   }),
   ...define('gauge', ['bridge'], {
-    portage_spy_connected: '1 while the subscription to the guardian spy stands.',
-    portage_spy_paused: '1 while the spy is not read, since too many of its messages wait.',
-    portage_spy_kept: 'Messages of the spy that are being submitted, or wait.',
-    portage_spy_unknown_sets: 'Those of them that wait because their guardian set is not known yet: at most 200.',
+    portage_spy_connected: '1 while the process is subscribed to the guardian spy.',
+    portage_spy_paused: '1 while reading from the spy is paused because too many of its messages wait.',
+    portage_spy_kept: 'Messages of the spy that are being submitted or wait.',
+    portage_spy_unknown_sets: 'Messages of the spy that wait for an unknown guardian set, at most 200.',
   }),
   ...define('gauge', ['lane'], {
-    portage_lane_in_flight: 'Nonces that are granted and not yet mined, by the ledger.',
-    portage_lane_nonce_gap:
-      'Nonces from the first that is in no block to the next that the ledger grants: so many are to be mined before the next one can be.',
-    portage_lane_window: 'The most nonces that the lane lets be in flight.',
-    portage_lane_kept_entries: 'Nonces that the ledger keeps: in no block yet, or in one that is not final.',
-    portage_lane_kept_entries_limit: 'The most nonces that the ledger keeps: then the lane gives none until some are final.',
-    portage_lane_balance_wei: 'Balance of the account of the lane, wei, as this process last read it.',
-    portage_lane_waiting: 'Calls that wait in this process for a nonce of the lane.',
+    portage_lane_in_flight: 'Nonces that the ledger has granted and that are not mined yet.',
+    portage_lane_nonce_gap: 'Nonces from the first that is in no block to the next that the ledger grants.',
+    portage_lane_window: 'Most nonces in flight.',
+    portage_lane_kept_entries: 'Nonces that the ledger keeps: in no block, or in one that is not final.',
+    portage_lane_kept_entries_limit: 'Most nonces that the ledger keeps. At the limit, the lane grants none until some are final.',
+    portage_lane_balance_wei: "Last balance of the lane's account that this process read, wei.",
+    portage_lane_waiting: 'Calls of this process that wait for a nonce of the lane.',
     portage_lane_at_fee_limit:
-      'Nonces of this process that are stuck at the highest fee that the limits allow; the best attempt is sent again until fees fall or a limit is raised.',
+      'Nonces of this process that are stuck at the highest allowed fee. The best attempt is resent until fees fall or a limit is raised.',
   }),
   ...define('gauge', ['lane'], {
     portage_lane_signing_refused:
-      'Nonces of this process that need an attempt which the signer refuses (SIGNING_REFUSED), by the limits of the config; the best one is sent again.',
+      'Nonces of this process whose next attempt the signer refuses (SIGNING_REFUSED). The best attempt is resent.',
   }),
   ...define('gauge', ['lane', 'window'], {
     portage_lane_spent_wei:
-      'What the key of the lane has signed for in the last hour or day, wei: each nonce once, by its dearest attempt.',
-    portage_lane_spending_limit_wei: 'The most that it may, by the config (maxSpendingPerHourWei, maxSpendingPerDayWei).',
+      "Cost of the signatures of the lane's key in the last hour or day, wei: each nonce once, by its dearest attempt.",
+    portage_lane_spending_limit_wei: 'Limit of that cost in the config (maxSpendingPerHourWei, maxSpendingPerDayWei).',
   }),
-  ...define('gauge', ['lane', 'state'], { portage_lane_state: '1 for the state that the lane is in, 0 for the others.' }),
+  ...define('gauge', ['lane', 'state'], { portage_lane_state: '1 for the state of the lane, 0 for the others.' }),
   ...define('counter', ['lane', 'kind'], {
-    portage_lane_raises_total:
-      'Further attempts that this process recorded for nonces of the lane, by kind: call (the same with a higher fee, or more gas), noop (in its place).',
+    portage_lane_raises_total: 'Further attempts for nonces of the lane, by kind: call (a higher fee or more gas), noop (a replacement).',
   }),
   ...define('counter', ['lane'], {
-    portage_lane_external_nonces_total: 'Nonces of the account that a transaction from outside Portage used.',
-    portage_batches_total: 'Calls for several transfers that this process signed for the lane. The outcome of each: portage lane batches.',
-    portage_batch_members_total: 'Transfers in the calls that portage_batches_total counts: divided by it, the members of a batch.',
-    portage_batches_split_total: 'Batches whose simulation reverted, so that their members were tried in halves: nothing was sent.',
+    portage_lane_external_nonces_total: 'Nonces of the account used by transactions from outside Portage.',
+    portage_batches_total: 'Calls for several transfers that this process signed for the lane. `portage lane batches` shows outcomes.',
+    portage_batch_members_total: 'Transfers in the calls that portage_batches_total counts.',
+    portage_batches_split_total: 'Batches whose simulation reverted. Nothing was sent, and their halves were tried.',
   }),
   ...define('counter', ['lane', 'state'], {
     portage_batches_ended_total:
-      'Batches that ended in this process, by state: done, reverted (another relayer delivered one of the transfers first), unsent (no nonce was granted, or it was given back), spent (the nonce was used by a no-op or by an external transaction).',
+      'Batches that ended in this process, by state: done, reverted (another relayer delivered a member first), unsent (no nonce, or it was returned), spent (a no-op or an external transaction used the nonce).',
   }),
   ...define('counter', ['chain', 'kind'], {
     portage_quarantines_total:
-      'Times that deliveries which were simulated well and reverted set something aside (QUARANTINED), by target chain and kind: a recipient; a token whose losses of an hour are above its budget; a batch, whose transfers go alone. Who it was: the log.',
+      'Quarantines after deliveries that reverted despite a successful simulation (QUARANTINED), by target chain and kind: a recipient, a token above its hourly loss budget, a batch whose transfers go alone. The log has names.',
   }),
   ...define('counter', ['chain', 'method', 'node'], { portage_rpc_calls_total: 'JSON-RPC calls by chain, method and node.' }),
   ...define('gauge', ['chain'], {
-    portage_head_height: 'Height of the latest block that the head tracker saw.',
-    portage_head_age_seconds: 'Time since the timestamp of that block: of a chain that stands, or nodes that stand, it grows.',
-    portage_reorg_depth_blocks: 'Most blocks that this process saw rolled back at once, since it started. Absent: none.',
+    portage_head_height: 'Height of the latest known block.',
+    portage_head_age_seconds: 'Age of that block by its timestamp. It grows while the chain or its nodes are stalled.',
+    portage_reorg_depth_blocks: 'Most blocks rolled back at once since the process started. Absent: none.',
     portage_finalized_height: 'Height at and below which blocks are final.',
     portage_chain_quorum:
-      "1 while more than half of the config's nodes that read are up (one that is disabled is not). 0: nothing becomes final, and no verdict that needs a majority is given. The only node of a chain is its own majority.",
+      "1 while more than half of the config's nodes that read are up (disabled ones are not). 0: nothing becomes final, and no majority is possible. A single node is its own majority.",
   }),
-  ...define('counter', ['chain'], { portage_reorgs_total: 'Times that this process saw blocks rolled back.' }),
+  ...define('counter', ['chain'], { portage_reorgs_total: 'Rollbacks of blocks that this process saw.' }),
   ...define('gauge', ['chain', 'node', 'use'], {
     portage_node_up: '1 if the node is in use; 0 if it is down, of another network, or disabled.',
   }),
   ...define('gauge', ['chain', 'node'], {
-    portage_node_lag_blocks: 'Blocks behind the best node of the chain, where it was compared.',
-    portage_node_latency_seconds: 'Moving average of the times that the node took to answer.',
+    portage_node_lag_blocks: "Blocks behind the majority's head. Absent: not compared.",
+    portage_node_latency_seconds: "Moving average of the node's answer times.",
   }),
-  ...define('counter', ['chain', 'node'], { portage_node_failures_total: 'Times that the node failed: no answer, 429 or 5xx.' }),
+  ...define('counter', ['chain', 'node'], { portage_node_failures_total: 'Failures of the node: no answer, 429 or 5xx.' }),
   ...define(
     'histogram',
     ['chain', 'bridge', 'step'],
     {
       portage_transfer_step_seconds:
-        'How long transfers to the chain took from the step before to this one: started (since the message was seen, or its block was seen to be final), admitted, nonce, broadcast (a node has the transaction), included (seen in a block), final (the effect is). First tries only, in the process that made the step.',
+        'Time of transfers to the chain from the previous step to this one: started (since its message, or its final block, was seen), admitted, nonce, broadcast (a node has the transaction), included (seen in a block), final (its effect is final). First attempts only, in the process of the step.',
     },
     stepBuckets,
   ),
@@ -129,63 +127,60 @@ export const metricDefinitions = {
     ['chain', 'bridge'],
     {
       portage_transfer_seconds:
-        'From when the message of a transfer to the chain was seen (of a native bridge: its block was seen to be final) until we had delivered it and the effect was final.',
+        'Time of deliveries by Portage, from the message (native bridge: its final block) being seen to the final effect.',
     },
     stepBuckets,
   ),
   ...define('counter', ['chain', 'bridge'], {
     portage_fees_earned_wei_total:
-      'What the fees of transfers to the chain are worth that we delivered, wei of its coin, at the prices of the config (bridges.wormhole-token-bridge.prices): without one nothing. In the process that saw the delivery be final.',
+      "Value of the fees of delivered transfers, wei of the chain's coin, by the prices of the config (bridges.wormhole-token-bridge.prices). In the process that saw the final delivery.",
   }),
   ...define('gauge', ['state'], {
     portage_transfers:
-      'All transfers of the namespace by state, as Temporal counts them: open ones, and closed ones until their retention ends. state=undone: closed without an outcome. Only from the API; the same in each of its processes.',
+      'Transfers of the namespace by state, counted by Temporal: open ones, and closed ones within the retention. state=undone: closed without an outcome. Only from the API, equal in all its processes.',
   }),
   ...define('gauge', ['code'], {
     portage_transfers_parked:
-      'Those of them that are parked, by error code; code=unknown: not asked yet (50 at a look, of the newest 1,000). Only from the API, as portage_transfers.',
+      'Parked transfers by error code. code=unknown: not read yet (50 per refresh, of the newest 1,000). Only from the API.',
   }),
   ...define('gauge', ['route', 'code'], {
     portage_gate_waiting:
-      'Transfers that this process knows to wait at a closed gate of their bridge (budget, pause, role), by route (bridge:source:target) and error code.',
+      'Transfers of this process that wait at a closed gate of their bridge (budget, pause, role), by route (bridge:source:target) and error code.',
   }),
   ...define('gauge', ['lane', 'bridge'], {
-    portage_lane_unauthorized:
-      '1 while the account of the lane lacks a role that this bridge, or one of its routes, requires on its chain.',
+    portage_lane_unauthorized: "1 while the lane's account lacks a role for this bridge or one of its routes.",
   }),
   ...define('counter', ['route', 'code'], {
     portage_bridge_mismatch_total:
-      'Contradictions between the two contracts of a route (bridge:source:target), by error code. Each halted the route.',
+      'Contradictions between the two contracts of a route (bridge:source:target), by error code. Each halts the route.',
   }),
   ...define('counter', ['chain'], {
     portage_effects_undone_total:
-      'Delivered effects that an audit found gone: reorgs deeper than finality. Their transfers were started again.',
+      'Delivered effects that an audit found undone by reorgs deeper than finality. Their transfers were restarted.',
     portage_transfers_reopened_total:
-      'Transfers that were closed without an outcome (failed, terminated, timed out), or made no progress, and that an audit started again.',
-    portage_audits_total: 'Audits of what was delivered that this process finished.',
+      'Transfers that an audit restarted because they closed without an outcome (failed, terminated, timed out) or made no progress.',
+    portage_audits_total: 'Finished audits of deliveries.',
   }),
   ...define('gauge', ['type'], {
     portage_workflows_stuck:
-      'Open workflows of the queue ledger, by type (lane, stream, settings, batch, operatorTransaction, notifier), whose workflow task fails or times out repeatedly. Only from processes with the role ledger; the same in each of them.',
+      'Open workflows of the queue ledger whose workflow task fails or times out repeatedly, by type (lane, stream, settings, batch, operatorTransaction, notifier). Only from processes with the role ledger, equal in all of them.',
   }),
   ...define('counter', ['type'], {
     portage_workflows_reset_total:
-      'Workflows of the queue ledger that this process reset to their beginning, because their history does not replay, or their tasks were not answered.',
+      'Workflows of the queue ledger that this process reset to their beginning, because their history does not replay or their tasks were not answered.',
   }),
   ...define('gauge', ['stream'], {
-    portage_stream_cursor_height:
-      'Last final block of the source that the live scan of the stream has read; absent for a stream without blocks.',
-    portage_stream_lag_blocks: "Blocks that the stream's cursor is behind the source's finalized head, as this process sees it.",
-    portage_stream_open: 'Numbers of the stream that were started and are not resolved, parked ones included.',
-    portage_stream_parked: 'Open numbers whose transfers are parked: the watermark cannot pass them.',
-    portage_stream_oldest_gap_seconds: 'Age of the oldest known gap of the stream; 0 without gaps.',
+    portage_stream_cursor_height: 'Last final block that the live scan of the stream has read. Absent for a stream without blocks.',
+    portage_stream_lag_blocks: "Blocks between the stream's cursor and the source's finalized head.",
+    portage_stream_open: 'Started numbers of the stream that are not resolved, parked ones included.',
+    portage_stream_parked: 'Open numbers whose transfers are parked. The watermark cannot pass them.',
+    portage_stream_oldest_gap_seconds: 'Age of the oldest known gap of the stream. 0: no gaps.',
     portage_stream_completed_nonce_height: "MIP-61's completed_nonce_height: every number up to it is resolved. Absent: none yet.",
     portage_stream_completed_block_height:
       "MIP-61's completed_block_height: no block of the source up to it can hold an unresolved number. Absent: none yet.",
-    portage_stream_backfill_left_blocks: 'Blocks that a backfill of the stream has yet to read.',
+    portage_stream_backfill_left_blocks: 'Blocks left for the backfill of the stream.',
     portage_stream_paused: '1 while an operator has paused the stream, else 0.',
-    portage_stream_checkpoint_age_seconds:
-      'Time since this process last wrote the checkpoint of the stream; absent where none is configured.',
+    portage_stream_checkpoint_age_seconds: 'Time since this process last wrote the checkpoint of the stream. Absent: not configured.',
   }),
   ...define('gauge', ['stream', 'state'], {
     portage_stream_gaps:
@@ -196,30 +191,30 @@ export const metricDefinitions = {
       '1 while the stream raises this alarm (forked, vanished, hidden, unknown-completion, distrusted, and those of its agent), else 0; docs/operate/streams.md says what to do.',
   }),
   ...define('counter', ['receiver', 'type'], {
-    portage_notifications_sent_total: 'Notifications that the receiver took, by type, in the process that sent them.',
+    portage_notifications_sent_total: 'Notifications accepted by the receiver, by type, in the process that sent them.',
   }),
   ...define('counter', ['receiver', 'kind'], {
     portage_notifications_failed_total:
-      'Tries that the receiver did not take: refused (it answers, and does not take this one), failed (it does not answer, or asks to wait), gone (410: it wants no more).',
+      'Attempts that the receiver did not accept: refused (by its answer), failed (no answer, or a request to wait), gone (410: it wants no more).',
   }),
   ...define('gauge', ['receiver'], {
     portage_notifications_waiting:
-      'Notifications that wait to be told: those that the receiver did not take, and, while it is told nothing, what happened since and only Temporal has. Only from processes with the role ledger; the same in each of them.',
+      'Notifications that wait: those not accepted, and all events while the receiver is disabled. Only from processes with the role ledger, equal in all of them.',
     portage_notification_oldest_unsent_seconds:
-      'Since when the oldest notification waits that the receiver did not take; 0: none. Only from processes with the role ledger; the same in each of them.',
+      'Age of the oldest notification that was not accepted. 0: none. Only from processes with the role ledger, equal in all of them.',
   }),
   ...define('gauge', ['receiver', 'why'], {
     portage_notification_receiver_disabled:
-      '1 while a receiver is told nothing, by why: gone (it answered 410), ordered (by an operator). Only from processes with the role ledger.',
+      '1 while a receiver is disabled, by why: gone (it answered 410), ordered (by an operator). Only from processes with the role ledger.',
   }),
   ...define('gauge', ['role'], {
-    portage_process_ready: '1 while the process has started and nothing vital is missing, as GET /readyz of its admin port tells; else 0.',
+    portage_process_ready: '1 while GET /readyz of the admin port is successful, else 0.',
     portage_process_resident_bytes: 'Memory of the process.',
   }),
   ...define('counter', ['role'], { portage_process_cpu_seconds_total: 'CPU time of all threads of the process.' }),
   ...define('gauge', [], {
-    portage_halts: 'Halts in force, as this process last read the settings.',
-    portage_settings_version: 'Version of the settings that this process uses; 0: nothing was ever changed.',
+    portage_halts: 'Halts in force, by the last settings of this process.',
+    portage_settings_version: 'Version of the settings that this process uses. 0: never changed.',
   }),
   ...define('counter', ['route', 'status'], { portage_api_requests_total: 'Requests to the REST API, by route and status.' }),
   ...define('histogram', ['route'], { portage_api_request_seconds: 'From the first byte of a request to the last of its answer.' }),

@@ -32,7 +32,7 @@ export interface GateWatcherOptions {
    * `wake`: false if the transfer is gone. `waiting`: all of a bridge to this chain, also those of an earlier process.
    */
   readonly waitingTransfers: { wake(id: string): Promise<boolean>; waiting(bridge: BridgeName): AsyncIterable<Transfer> }
-  readonly unauthorized: { add(lane: LaneId): void; look(): Promise<void> }
+  readonly unauthorized: { add(lane: LaneId): void; check(): Promise<void> }
   readonly logger: Logger
   readonly metrics: Pick<Metrics, 'portage_gate_waiting' | 'onCollect'>
 }
@@ -91,12 +91,12 @@ export class GateWatcher {
 
   #atBlock(): void {
     if (this.#stopped) return
-    this.#busy ??= this.#look().finally(() => (this.#busy = undefined))
+    this.#busy ??= this.#check().finally(() => (this.#busy = undefined))
   }
 
-  async #look(): Promise<void> {
+  async #check(): Promise<void> {
     const { chain, logger, unauthorized } = this.#options
-    await unauthorized.look()
+    await unauthorized.check()
     const through: Waiter[] = []
     try {
       for (const waiter of this.#inOrder()) {
@@ -104,7 +104,7 @@ export class GateWatcher {
         if (await this.#mayPass(waiter)) through.push(waiter)
       }
     } catch (error) {
-      logger.debug('a gate could not be looked at', { chain: chain.name, reason: toRelayerError(error).message })
+      logger.debug('a gate could not be checked', { chain: chain.name, reason: toRelayerError(error).message })
     }
     for (let from = 0; from < through.length; from += wokenAtATime) {
       await Promise.all(through.slice(from, from + wokenAtATime).map((waiter) => this.#wake(waiter)))
@@ -169,7 +169,7 @@ export class GateWatcher {
           this.#add({ id: transferId(transfer), transfer })
         }
       } catch (error) {
-        logger.warn('transfers that waited for a gate before this start could not be listed; they look by themselves', {
+        logger.warn('could not list the transfers that waited for a gate before this start; they poll it themselves', {
           chain: chain.name,
           ...problemOf(error),
         })

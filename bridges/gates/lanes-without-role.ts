@@ -37,7 +37,7 @@ export class LanesWithoutRole {
   readonly #clock: () => number
   /** Lane → time of its last order. */
   readonly #watched = new Map<LaneId, number>()
-  #lookedAt = -Infinity
+  #listedAt = -Infinity
 
   constructor(options: LanesWithoutRoleOptions) {
     this.#options = options
@@ -54,20 +54,20 @@ export class LanesWithoutRole {
   }
 
   /** Called at each block. Never throws. */
-  async look(): Promise<void> {
-    if (this.#clock() - this.#lookedAt >= statusesMs) {
-      this.#lookedAt = this.#clock()
+  async check(): Promise<void> {
+    if (this.#clock() - this.#listedAt >= statusesMs) {
+      this.#listedAt = this.#clock()
       const statuses = await this.#options.lanes.statuses()
       for (const { lane, pause } of statuses) if (pause === 'unauthorized') this.add(lane)
     }
     for (const lane of [...this.#watched.keys()]) {
-      await this.#lookAt(lane).catch((error: unknown) => {
-        this.#options.logger.debug('a lane without a role could not be looked at', { lane, reason: toRelayerError(error).message })
+      await this.#check(lane).catch((error: unknown) => {
+        this.#options.logger.debug('a lane without a role could not be checked', { lane, reason: toRelayerError(error).message })
       })
     }
   }
 
-  async #lookAt(lane: LaneId): Promise<void> {
+  async #check(lane: LaneId): Promise<void> {
     const { endpoints, lanes, pauses, metrics, logger } = this.#options
     const answers = await Promise.all(
       [...endpoints].map(async ([bridge, { unauthorized }]) => ({ bridge, unauthorized: await unauthorized?.(laneAddress(lane)) })),
@@ -82,7 +82,7 @@ export class LanesWithoutRole {
     if (!useless && paused) await this.#order(lane, () => pauses.resume(lane, { kind: 'unauthorized', reason: 'the key has a role again' }))
     if (paused || answers.some(({ unauthorized }) => unauthorized)) return
     this.#watched.delete(lane)
-    logger.info('the lane has the role that it lacked', { lane })
+    logger.info('the lane has the missing role', { lane })
   }
 
   async #order(lane: LaneId, give: () => Promise<void>): Promise<void> {

@@ -31,5 +31,5 @@ export async function readLogs(chain: LogReader, range: LogRange, at?: LogsAt): 
   const stray = logs.find((log) => !isMeant(log) || log.block.height < fromBlock || log.block.height > toBlock)
   if (!stray) return logs
   const facts = { chain: chain.name, fromBlock, toBlock, address: stray.address, height: stray.block.height }
-  throw new RelayerError('NODE_REFUSED', { detail: 'A node answered with a log that was not asked for.', facts })
+  throw new RelayerError('NODE_REFUSED', { detail: 'A node answered with a log outside the query.', facts })
 }

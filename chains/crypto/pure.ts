@@ -32,6 +32,6 @@ function signed(digest: Uint8Array, privateKey: Uint8Array): Signature {
     return new SigningKey(hexlify(privateKey)).sign(digest)
   } catch {
     // No cause: it may quote the key.
-    throw new RangeError('It takes a digest of 32 bytes and a private key of this curve.')
+    throw new RangeError('The digest must have 32 bytes and the private key must be of this curve.')
   }
 }

@@ -41,8 +41,7 @@ export interface EvmChainOptions extends Omit<NodesOptions, 'networkId' | 'nodes
 /** The port, and the reads that bridges need on this family. */
 export interface EvmChain extends Chain, BridgeReads {}
 
-const slowSignatures =
-  'signatures are checked and made in JavaScript, some 30 times slower: there is no build of secp256k1 for this platform'
+const slowSignatures = 'no build of secp256k1 for this platform: signatures are made and checked in JavaScript, about 30 times slower'
 
 /** One EVM network. Sends nothing before `connect`. */
 export function createEvmChain(options: EvmChainOptions): EvmChain {

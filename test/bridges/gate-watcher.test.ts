@@ -58,7 +58,7 @@ function setting({ earlier = [] as number[], lanes = ['evm-1:0xa'] } = {}) {
         yield* earlier.map((sequence) => nativeTransfer(sequence))
       },
     },
-    unauthorized: { add: () => {}, look: async () => void state.bars++ },
+    unauthorized: { add: () => {}, check: async () => void state.bars++ },
     logger: silentLogger(),
     metrics,
   })

@@ -33,7 +33,7 @@ function setting({ others = false } = {}) {
   })
   const look = async (passMs = 11_000) => {
     state.now += passMs
-    await unauthorized.look()
+    await unauthorized.check()
   }
   return { state, unauthorized, look, shown: () => metricValue(metrics, 'portage_lane_unauthorized', { lane, bridge: 'native-bridge' }) }
 }

@@ -52,7 +52,7 @@ export function readBelievable(check: Pick<HeaderCheck, 'accepts'> | undefined):
   return (value) => {
     const block = readBlockIfAny(value)
     if (!block || !check || check.accepts(block)) return block
-    throw new RelayerError('NODE_REFUSED', { detail: 'The header of the block does not have the hash that the node gives it.' })
+    throw new RelayerError('NODE_REFUSED', { detail: "The block's header does not hash to the block hash." })
   }
 }
 

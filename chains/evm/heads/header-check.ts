@@ -42,7 +42,7 @@ export function createHeaderCheck(chain: string, needed: () => number, log?: Pic
       oddPolls = blocks.filter(({ fits }) => !fits).length >= needed() ? oddPolls + 1 : 0
       if (oddPolls >= mostOddPolls) {
         kind = 'unchecked'
-        log?.warn('most nodes show block headers whose hashes do not fit: they are no longer checked', {
+        log?.warn('most nodes show block headers with mismatching hashes; headers are no longer checked', {
           code: 'HEADERS_UNCHECKED',
           ...{ chain, headerHash: kind },
         })

@@ -8,7 +8,7 @@ import type { Nodes } from './nodes.ts'
 /** Single node: equal answers count together within this many blocks. */
 const memoryBlocks = 16
 /** Single node: attempts to get two equal answers in a row. */
-const mostLooks = 3
+const mostRounds = 3
 /** Single node: least time between two reads if no block comes, ms. */
 const leastWaitMs = 1_000
 
@@ -71,7 +71,7 @@ function createAskLoneNode(nodes: Nodes, heads: Pick<Heads, 'current' | 'subscri
 
   return async function askLoneNode<T>(question: Question<T>): Promise<Round<T>> {
     const { about } = question
-    for (let looks = 1; ; looks++) {
+    for (let rounds = 1; ; rounds++) {
       tidy()
       const before = earlier.get(about)
       // A chain without new blocks has a stable state, so a time limit suffices.
@@ -84,7 +84,7 @@ function createAskLoneNode(nodes: Nodes, heads: Pick<Heads, 'current' | 'subscri
         return { agreed, answers }
       }
       earlier.set(about, { key: agreed.key, height: at })
-      if (looks === mostLooks) return { answers }
+      if (rounds === mostRounds) return { answers }
     }
   }
 }
@@ -115,9 +115,9 @@ function voteOf<T>(answer: NodeAnswer<T>, { key = JSON.stringify }: Question<T>)
 
 function disagreement(chain: string, nodes: number, answers: readonly NodeAnswer<unknown>[]): RelayerError {
   const silent = answers.flatMap((answer) => (answer.ok ? [] : [answer.error.message]))
-  const heard = answers.length - silent.length
-  const own = nodes === 1 && heard === 1 ? ['The only node did not give the same answer in two blocks.'] : []
+  const answered = answers.length - silent.length
+  const own = nodes === 1 && answered === 1 ? ['The only node gave different answers in two blocks.'] : []
   const detail = [...new Set([...own, ...silent])].join('; ')
-  const facts = { chain, nodes, answered: heard }
-  return new RelayerError(heard === 0 ? 'NODE_UNAVAILABLE' : 'NODES_DISAGREE', { ...(detail && { detail }), facts })
+  const facts = { chain, nodes, answered }
+  return new RelayerError(answered === 0 ? 'NODE_UNAVAILABLE' : 'NODES_DISAGREE', { ...(detail && { detail }), facts })
 }

@@ -16,7 +16,7 @@ export async function createSigner(spec: SignerSpec, address?: string, policy?: 
   const signer = verified(await openKey(spec, address))
   if (address !== undefined && signer.address !== address.toLowerCase()) {
     const facts = { expected: address.toLowerCase(), actual: signer.address }
-    throw new RelayerError('SIGNER_UNAVAILABLE', { detail: 'The key belongs to another address than the lane.', facts })
+    throw new RelayerError('SIGNER_UNAVAILABLE', { detail: "The key's address is not the lane's.", facts })
   }
   return policy ? withPolicy(signer, policy) : signer
 }

@@ -11,7 +11,7 @@ const mostBuckets = 2_400
 /** Many times a lane's largest window. A forgotten nonce counts in full when it is signed again. */
 const mostNonces = 1_024
 
-/** What a key has signed for, each nonce once, by its dearest attempt. No clock. */
+/** Cost of a key's signatures: each nonce once, by its dearest attempt. No clock. */
 export class SpendingCounter {
   /** Start of the bucket, ms since the epoch → wei. */
   readonly #buckets = new Map<number, bigint>()

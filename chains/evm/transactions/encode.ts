@@ -24,7 +24,7 @@ const emptyList = Buffer.from([0xc0])
  */
 export function encodeTransaction(transaction: UnsignedTransaction): EncodedTransaction {
   const { nonce, maxFee, tip } = transaction
-  if (!Number.isSafeInteger(nonce) || nonce < 0) throw new RangeError('The nonce is no whole number.')
+  if (!Number.isSafeInteger(nonce) || nonce < 0) throw new RangeError('The nonce is not a whole number.')
   const [chainId, gasPrice, priority] = [BigInt(transaction.networkId), BigInt(maxFee), BigInt(tip)]
   if (priority > gasPrice) throw new RangeError('The tip is above the fee.')
   const { gasLimit, to, value, data } = transaction
@@ -64,14 +64,14 @@ function encoded(nonce: number, unsigned: Buffer, attach: (yParity: 0 | 1, r: Bu
 /** Throws TypeError. An address in mixed case must have the right checksum (EIP-55). */
 function addressBytes(address: string): Buffer {
   const digits = /^0x([0-9a-f]{40})$/i.exec(address)?.[1]
-  if (digits === undefined) throw new TypeError('The recipient is no address.')
+  if (digits === undefined) throw new TypeError('The recipient is not an address.')
   if (digits !== digits.toLowerCase()) getAddress(address)
   return Buffer.from(digits, 'hex')
 }
 
 /** Throws TypeError. */
 function dataBytes(data: string): Buffer {
-  if (!/^0x(?:[0-9a-f]{2})*$/i.test(data)) throw new TypeError('The data is no hex of whole bytes.')
+  if (!/^0x(?:[0-9a-f]{2})*$/i.test(data)) throw new TypeError('The data is not hex of whole bytes.')
   return Buffer.from(data.slice(2), 'hex')
 }
 

@@ -41,7 +41,7 @@ export function createMined(chain: string, nodes: Nodes, heads: EvmHeads, agree:
     const now = await countAt(latest)
     // Every node has the head's state, so a missing answer is a refusal.
     if (now === undefined)
-      throw new RelayerError('NODE_REFUSED', { detail: 'No node tells how many transactions the account has.', facts: { chain } })
+      throw new RelayerError('NODE_REFUSED', { detail: "No node returns the account's transaction count.", facts: { chain } })
     if (now <= nonce) return undefined
     try {
       const height = await findHeight(countAt, nonce, latest)
