@@ -4,7 +4,7 @@ import type { SendErrorClass } from '../../chains/port.ts'
 
 const classify = createClassifier()
 
-/** What nodes really say, by class (strings of chainlink-evm, go-ethereum, reth, anvil, Nethermind, Besu…). */
+/** Real messages of nodes, by class (strings of chainlink-evm, go-ethereum, reth, anvil, Nethermind, Besu…). */
 const said: Record<SendErrorClass, readonly string[]> = {
   'nonce-too-low': [
     '"nonce too low',

@@ -14,13 +14,13 @@ test('a batch is too large where the node says so of the batch itself', () => {
   expect(isTooLarge([says(1, 'no batches'), says(2, 'Batch of more than 3 requests')], 200, calls)).toBe(true)
 })
 
-test('what a contract says is no word about the batch', () => {
+test("a contract's error says nothing about the batch", () => {
   expect(isTooLarge([says(1, 'execution reverted: batch too large', 3), { id: 2, result: '0x1' }], 200, calls)).toBe(false)
   expect(isTooLarge([says(1, 'execution reverted: batch', -32600), { id: 2, result: '0x1' }], 200, calls)).toBe(false)
   expect(isTooLarge([says(1, 'batch', 3)], 200, calls)).toBe(false)
 })
 
-test('what was refused once is tried again: twice as many calls each minute', () => {
+test('a refused batch size is tried again: twice as many calls each minute', () => {
   let now = 0
   const batches = createBatchSize(() => now)
   expect(batches.size).toBe(100)

@@ -89,7 +89,7 @@ describe('The fees of a chain', () => {
     await expect(chain.dataFee({ to: oracle, data: '0x', value: '0' })).rejects.toMatchObject({ code: 'NODE_REFUSED' })
   })
 
-  test('Arbitrum raises nothing, charges no data fee beside the gas, and has dearer no-ops', async () => {
+  test('Arbitrum raises nothing, charges no data fee in addition to gas, and has dearer no-ops', async () => {
     const signer = await devnetSigner(12)
     const chain = await connected({ feeModel: 'arbitrum' })
     expect(chain.raises).toBe(false)

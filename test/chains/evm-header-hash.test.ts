@@ -32,7 +32,7 @@ function block(height: number, fits: boolean) {
 }
 
 describe('headers', () => {
-  test("the hash of Ethereum's first block is made again from its header; of one that was altered it is another, of half a header none", () => {
+  test("the hash of Ethereum's first block follows from its header, and an altered or cut header fails", () => {
     expect(headerHash(genesis)).toBe(genesis.hash)
     for (const field of Object.keys(genesis).filter((name) => name !== 'hash' && name !== 'transactions')) {
       const value = genesis[field as keyof typeof genesis] as string
@@ -61,7 +61,7 @@ describe('headers', () => {
     expect(check.accepts(block(5, false))).toBe(true)
   })
 
-  test('a fork that changes the headers does not stop the chain: what most nodes show for ten polls is believed, with a warning', () => {
+  test('a fork with new header fields does not stop the chain: the majority of ten polls is believed', () => {
     const warn = vi.fn()
     const check = createHeaderCheck('one', () => 2, { info: vi.fn(), warn })
     check.ofPoll([block(5, true), block(5, true), block(5, true)])

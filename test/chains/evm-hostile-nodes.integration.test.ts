@@ -133,7 +133,7 @@ describe('one node of three is hostile, and is asked first', () => {
       },
     )
 
-    test('a branch of its own at the heights of the others becomes final on its word alone neither, while a second node is away', async () => {
+    test('a branch of one node does not become final on its word alone while a second node is away', async () => {
       const { chain, behind } = await connectBehind(3, { finality: { kind: 'depth', blocks: depth } })
       const [first, second] = behind as [RpcProxy, RpcProxy]
       const now = await height()
@@ -212,7 +212,7 @@ describe('one node of three is hostile, and is asked first', () => {
       expect(await chain.quote()).toEqual(honest)
     })
 
-    test('the only node, however dear it is, is paid no more than 50 gwei and twenty times what is usual, where nothing is configured', async () => {
+    test('a single node gets at most 50 gwei and twenty times the usual fee where nothing is configured', async () => {
       const { chain, first } = await connectBehind(1)
       const { cap } = await chain.quote()
       expect(BigInt(cap ?? 0)).toBeGreaterThanOrEqual(50n * gwei)
@@ -265,7 +265,7 @@ describe('one node of three is hostile, and is asked first', () => {
     await expect(chain.quote()).rejects.toMatchObject({ code: 'NODE_UNAVAILABLE' })
   })
 
-  test('who disables nodes moves no majority: it is counted of all nodes of the config, and those are silent', async () => {
+  test('disabling nodes moves no majority: all nodes of the config count, and disabled ones are silent', async () => {
     const { chain, behind } = await connectBehind(3)
     const [first, second, liar] = behind as [RpcProxy, RpcProxy, RpcProxy]
     const identity = `0x${'4'.padStart(40, '0')}`

@@ -11,7 +11,7 @@ describe('how far nodes lag', () => {
     expect(lagsOf([undefined, undefined], 2)).toEqual([undefined, undefined])
   })
 
-  test("one node's head makes no other lag, however high it is; far above the others it counts as far away itself", () => {
+  test("one node's high head makes no other node lag, and far above the others it counts as far away", () => {
     const absurd = 1_000_000
     expect(lagsOf([absurd, 100, 98], 3)).toEqual([absurd - 100, 0, 2])
     expect(lagsOf([absurd, 100, undefined], 3)).toEqual([absurd - 100, 0, undefined])

@@ -7,7 +7,7 @@ import { deployReverting } from '../helpers/reverting.ts'
 import type { RpcProxy } from '../helpers/rpc-proxy.ts'
 import { evmSetting } from './setting.ts'
 
-/** A receipt is one node's word. What is reported must be true, also where the node lies. */
+/** A receipt is one node's word. The reported result must be true, also if the node lies. */
 describe('receipts that lie', () => {
   const { anvil, connectBehind: connected } = evmSetting(5)
   let account = 20
@@ -19,7 +19,7 @@ describe('receipts that lie', () => {
     return { signer, hash }
   }
 
-  /** Changes the next so many receipts that are not null. Returns a function that counts them. */
+  /** Changes the next `count` receipts that are not null. Returns a function that counts them. */
   function lie(node: RpcProxy, times: number, changed: (receipt: Record<string, unknown>) => unknown): () => number {
     let lies = 0
     node.alter = (method, result) => {
@@ -106,7 +106,7 @@ describe('receipts that lie', () => {
     }
   })
 
-  test('mined before we looked: the only node denies it once, and is asked again; another block does not count either', async () => {
+  test('an earlier mined transaction that the only node denies once is read again; another block is none', async () => {
     const { hash } = await sent()
     await anvil.mine(3)
     const { chain, first } = await connected(1)
@@ -121,7 +121,7 @@ describe('receipts that lie', () => {
     await expect.poll(() => watch.inclusion).toMatchObject({ kind: 'included', receipt: { hash } })
   })
 
-  test('mined before we looked, long ago: denied once, it is asked for again when a caller says that it is in a block', async () => {
+  test('a long mined transaction that is denied once is read again when a caller knows its block', async () => {
     const { hash } = await sent()
     await anvil.mine()
     const { chain, first } = await connected(1)

@@ -11,7 +11,7 @@ const contract = '0x00000000000000000000000000000000000000aa'
 const emitter = '0x6020355f355f5fa200'
 const empty = `0x${'0'.repeat(512)}`
 const event = id('Happened(uint256)')
-/** So many blocks until one is final. */
+/** Blocks until one is final. */
 const finality = { kind: 'depth', blocks: 2 } as const
 
 describe('logs of final blocks', () => {

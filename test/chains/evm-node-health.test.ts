@@ -61,7 +61,7 @@ describe('circuit breaker', () => {
     expect(pauses).toEqual([1_000, 2_000, 4_000, 8_000, 16_000, 30_000, 30_000])
   })
 
-  test('a probe that is answered while the real calls fail does not make the pauses short again; a real answer does', async () => {
+  test("a probe's answer during failing calls does not shorten the pauses, and a real answer does", async () => {
     const { clock, health, probe } = at()
     health.failed()
     await probe()

@@ -39,7 +39,7 @@ describe('nodes while everything runs', () => {
     expect(methods(hidden)).toEqual(new Set(['eth_chainId']))
   })
 
-  test('what is sent privately is shown to private nodes only, also while none of them answers', async () => {
+  test('a private transaction is shown to private nodes only, also while none of them answers', async () => {
     const [open, hidden] = [await proxy(), await proxy()]
     const signer = await devnetSigner(21)
     const chain = await connected([{ url: open.url }, { url: hidden.url, use: 'private' }], { send: 'private' })
@@ -137,7 +137,7 @@ describe('nodes while everything runs', () => {
     for (const count of served) expect(count).toBeLessThanOrEqual(20 + (20 * (took + 200)) / 1000)
   })
 
-  test('a node is added, disabled, enabled and taken out; the head tracker goes on, and changes may come twice', async () => {
+  test('nodes are added, disabled, enabled and removed while heads continue; a change may come twice', async () => {
     const [first, second] = [await proxy(), await proxy()]
     const url = `${second.url}/v3/\${NODE_KEY}?apikey=\${NODE_KEY}`
     const environment = { NODE_KEY: 's3cretkey99' }
@@ -208,7 +208,7 @@ describe('nodes while everything runs', () => {
     expect(methods(stranger)).toEqual(new Set(['eth_chainId']))
   })
 
-  test('metrics tell of each node by name, and of one that was taken out that it is down', async () => {
+  test('metrics have each node by name, and a removed one as down', async () => {
     const [first, second] = [await proxy(), await proxy()]
     const chain = await connected([
       { url: `${first.url}/v3/s3cretkey99`, name: 'main' },

@@ -76,7 +76,7 @@ describe('nodes', () => {
     expect(asked()).toBe(2)
   })
 
-  test('a node that was down is tried beside the calls and comes back first', async () => {
+  test('a node that was down is tried next to the calls and comes back first', async () => {
     const [first, second] = [await proxy(), await proxy()]
     const nodes = testNodes(first.url, second.url)
     await nodes.verify()

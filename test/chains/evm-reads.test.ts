@@ -42,7 +42,7 @@ describe('reverts', () => {
     })
   })
 
-  test('what is no revert is none', () => {
+  test('an answer that is no revert is none', () => {
     for (const message of ['missing trie node', 'header not found', 'internal error', 'rate limit exceeded']) {
       expect(revertOf(rpcError({ code: -32000, message, data: '0xdeadbeefdeadbeef' }))).toBeUndefined()
     }

@@ -117,7 +117,7 @@ describe('ECDSA signatures in DER', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 80 }), (bytes) => {
         const read = readDerSignature(bytes)
-        // What it takes at all it takes for its value: a longer form of the same numbers has more zeros.
+        // Any accepted form is taken by value: a longer form of the same numbers has more zeros.
         if (read) expect(bytes.length).toBeGreaterThanOrEqual(toDer(read).length)
         else expect(read).toBeUndefined()
       }),

@@ -45,7 +45,7 @@ describe('limits of a transaction', () => {
     expect(signed).toEqual([])
   })
 
-  test('what a chain charges for the data beside the gas has a limit of its own, and counts in the cost of a transaction and in spending', async () => {
+  test('the data fee has a limit of its own, and counts in transaction cost and spending', async () => {
     let fee = 0n
     const { signer, signed } = keyWith(
       { maxCostPerTransactionWei: String(ether), maxSpendingPerHourWei: String(ether) },
@@ -95,7 +95,7 @@ describe('limits of a transaction', () => {
     expect(signed).toHaveLength(2)
   })
 
-  test('whatever is asked for in any order, the sums of an hour and a day hold, and so does every single limit', async () => {
+  test('whatever is requested, the sums of an hour and a day hold, and so does every single limit', async () => {
     const asked = fc.record({
       nonce: fc.nat(6),
       gasLimit: fc.integer({ min: 21_000, max: 60_000 }),

@@ -7,7 +7,7 @@ import { codeOfAsync } from '../helpers/refusals.ts'
 import { defaultLimits } from '../helpers/signing-policy.ts'
 import { temporaryFolder } from '../helpers/folders.ts'
 
-describe('what a key spends', () => {
+describe('the spending of a key', () => {
   const hourly = { maxSpendingPerHourWei: String(2n * ether), maxSpendingPerDayWei: String(3n * ether) }
   let folder: string
   beforeEach(() => {
@@ -40,7 +40,7 @@ describe('what a key spends', () => {
     ])
   })
 
-  test('outlives the process, is shared with others that have the key, and is recorded before the key is asked', async () => {
+  test('spending outlives the process, is shared with others of the key, and is recorded before signing', async () => {
     let now = start
     const open = () => keyWith(hourly, { spendingFolder: join(folder, 'lane'), clock: () => now })
     const [one, other] = [open(), open()]
@@ -53,7 +53,7 @@ describe('what a key spends', () => {
     const later = open()
     await later.signer.sign(costing(ether, 2))
     expect(await codeOfAsync(() => later.signer.sign(costing(ether, 3)))).toBe('SIGNING_REFUSED')
-    // What no window reaches any more is not kept for ever.
+    // Records outside all windows are removed.
     now += 30 * windows.day
     for (let hour = 1; hour <= 300; hour++) await writeFile(join(folder, 'lane', `${start - hour * windows.hour}.log`), '')
     await open().signer.sign(costing(ether, 4))
@@ -78,7 +78,7 @@ describe('what a key spends', () => {
     expect(signed).toHaveLength(20)
   })
 
-  test('of many processes at once, no more are signed for than the limit allows, and what was refused is not signed later', async () => {
+  test('many processes sign for no more than the limit, and a refused call is not signed later', async () => {
     for (let round = 0; round < 5; round++) {
       const spendingFolder = join(folder, String(round))
       const keys = Array.from({ length: 6 }, () => keyWith(hourly, { spendingFolder, clock: () => start }))
@@ -129,7 +129,7 @@ describe('what a key spends', () => {
     for (const { signer } of all) await expect(signer.sign(costing(ether, 2))).rejects.toMatchObject({ code: 'SIGNING_REFUSED' })
   })
 
-  test('a process that starts with a clock that is days ahead neither removes nor overlooks what counts once the clock is right', async () => {
+  test('a process whose clock is days ahead neither removes nor misses records that count later', async () => {
     let now = start
     const open = () => keyWith(hourly, { spendingFolder: folder, clock: () => now })
     const one = open()

@@ -104,7 +104,7 @@ describe('signers', () => {
     await expect(work).rejects.toMatchObject({ code: 'SIGNER_UNAVAILABLE', facts: { expected: devnetAccount(4).address, actual: address } })
   })
 
-  test('what cannot be signed is SIGNER_UNAVAILABLE, without the input', async () => {
+  test('a failure to sign is SIGNER_UNAVAILABLE, without the input', async () => {
     process.env[variable] = privateKey
     const signer = await createSigner({ kind: 'environment', variable })
     await expect(signer.sign({ ...unsigned, maxFee: '1', tip: '2' })).rejects.toMatchObject({

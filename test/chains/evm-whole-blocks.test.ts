@@ -3,7 +3,7 @@ import { createReceipts } from '../../chains/evm/transactions/receipts.ts'
 import { RpcError } from '../../chains/evm/nodes/node-errors.ts'
 import type { Nodes } from '../../chains/evm/nodes/nodes.ts'
 
-test('a node that does not serve receipts of whole blocks is not asked for them for a while, and not for ever: another may be asked by then', async () => {
+test('a node without receipts of whole blocks is not asked for them for a while, and then again', async () => {
   const asked: string[] = []
   const request = async (method: string) => {
     asked.push(method)

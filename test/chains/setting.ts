@@ -5,7 +5,10 @@ import { type RpcProxy, startRpcProxy } from '../helpers/rpc-proxy.ts'
 
 type ManualAnvil = Awaited<ReturnType<typeof startManualAnvil>>
 
-/** One anvil for the tests of a suite, with so many blocks; the proxies and chains of each test are closed after it. */
+/**
+ * One anvil for the tests of a suite, with this number of blocks. The proxies and chains of each test are closed after
+ * it.
+ */
 export function evmSetting(blocks: number) {
   let started: ManualAnvil | undefined
   const chains: EvmChain[] = []
@@ -40,7 +43,7 @@ export function evmSetting(blocks: number) {
     return chain
   }
 
-  /** A connected chain behind so many proxies; `first` is asked first. */
+  /** A connected chain behind `count` proxies; `first` is asked first. */
   async function connectBehind(count: number, options: Partial<EvmChainOptions> = {}) {
     const behind = await Promise.all(Array.from({ length: count }, proxy))
     const [first] = behind

@@ -13,7 +13,7 @@ const digests = fc.oneof(words, fc.constantFrom(0n, 1n, curveOrder - 1n, curveOr
 const keys = fc
   .oneof(fc.bigInt({ min: 1n, max: curveOrder - 1n }), fc.constantFrom(1n, 2n, curveOrder - 1n, curveOrder / 2n, curveOrder / 2n + 1n))
   .map(toWord)
-/** What may stand where r or s should: the edges of the group among them. */
+/** Values in the place of r or s: the edges of the group among them. */
 const numbers = fc.oneof(
   words,
   fc
