@@ -5,7 +5,10 @@ import { done, isAnyWanted, learn, present, refused, room, type StreamStep, with
 import { bringBack } from './outside-window.ts'
 import type { RequestOf, StreamState } from './stream.ts'
 
-/** BOOTSTRAP: blocks below the live scan. Any number of processes read them. Recorded chunks leave the list, which survives a crash, unlike MIP-61's. */
+/**
+ * BOOTSTRAP: blocks below the live scan. Any number of processes read them. Recorded chunks leave the list, which
+ * survives a crash, unlike MIP-61's.
+ */
 export function backfill(state: StreamState, from: number, to: number, by: string): StreamState {
   const end = Math.min(to, state.cursor?.height ?? to)
   if (from > end) return state
@@ -26,8 +29,9 @@ export function backfilled(state: StreamState, request: RequestOf<'backfilled'>,
 }
 
 /**
- * Takes a watermark that is kept elsewhere, for example on chain. A watermark above the known numbers or the cursor is refused: it would pass transfers that
- * are yet to come. The alarm stays until an acceptable one is given, because its source may be wrong about more.
+ * Takes a watermark that is kept elsewhere, for example on chain. A watermark above the known numbers or the cursor is
+ * refused: it would pass transfers that are yet to come. The alarm stays until an acceptable one is given, because its
+ * source may be wrong about more.
  */
 export function trust(state: StreamState, request: RequestOf<'trust'>, at: number): StreamStep {
   const { number, height } = request
@@ -47,7 +51,10 @@ function beyondKnown({ next, cursor }: StreamState, { number, height }: RequestO
   return `height: ${cursor ? `above the cursor (${cursor.height})` : 'the stream has read no block yet'}`
 }
 
-/** Resolves all numbers up to `number`, known or not. It never lowers the watermark. Undone gaps stay: the target's chain outranks an operator's word. */
+/**
+ * Resolves all numbers up to `number`, known or not. It never lowers the watermark. Undone gaps stay: the target's
+ * chain outranks an operator's word.
+ */
 export function trusted(
   state: StreamState,
   { number, height, by }: Pick<RequestOf<'trust'>, 'number' | 'height'> & { readonly by: string },

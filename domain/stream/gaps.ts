@@ -4,7 +4,10 @@ import type { Gap, StreamState } from './stream.ts'
 
 type Marks = StreamState['marks']
 
-/** Most items of each list. A state with all lists full is below 80 KiB without the numbers outside the window, which a test measures. `text` in bytes. */
+/**
+ * Most items of each list. A state with all lists full is below 80 KiB without the numbers outside the window, which a
+ * test measures. `text` in bytes.
+ */
 export const limits = { open: 360, gaps: 80, unknownCompletions: 48, exceptions: 40, marks: 32, backfill: 32, text: 60 } as const
 
 export const gapAt = (gaps: readonly Gap[], number: bigint) => gaps.find(({ from, to }) => BigInt(from) <= number && number <= BigInt(to))
@@ -30,8 +33,8 @@ export function punch(gaps: readonly Gap[], from: string, to: string, into?: (pa
 }
 
 /**
- * Keeps the lists within their limits. The two closest gaps are merged, also over open numbers, which the next audit corrects. The highest unknown
- * completions are dropped.
+ * Keeps the lists within their limits. The two closest gaps are merged, also over open numbers, which the next audit
+ * corrects. The highest unknown completions are dropped.
  */
 export function bounded(state: StreamState): StreamState {
   let { gaps, open } = { ...state, gaps: joined(state.gaps) }
@@ -70,7 +73,10 @@ function narrowest(gaps: readonly Gap[]): number {
   return best
 }
 
-/** The marks with one more. Only the first and the last of one height are kept. A list that is too long loses every second mark of its older half. */
+/**
+ * The marks with one more. Only the first and the last of one height are kept. A list that is too long loses every
+ * second mark of its older half.
+ */
 export function mark(marks: Marks, number: string, height: number): Marks {
   const [before, last] = marks.slice(-2)
   const isHigher = !last || compare(last[0], number) < 0

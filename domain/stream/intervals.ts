@@ -5,8 +5,8 @@ export type Intervals = readonly Interval[]
 /** The same set as plain JSON, in decimal strings. */
 export type IntervalSet = readonly (readonly [from: string, to: string])[]
 /**
- * The same set as a short text: `5x4,4` is 5 to 9 and 13. Each item is the distance from the end of the item before (at first from 0), and after an `x` the
- * length less one.
+ * The same set as a short text: `5x4,4` is 5 to 9 and 13. Each item is the distance from the end of the item before (at
+ * first from 0), and after an `x` the length less one.
  */
 export type PackedIntervals = string
 

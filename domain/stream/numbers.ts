@@ -13,7 +13,10 @@ export const done = (state: StreamState): StreamStep => ({ state, answer: { kind
 export const present = (state: StreamState): StreamStep => ({ state, answer: { kind: 'present' } })
 export const refused = (state: StreamState, detail: string): StreamStep => ({ state, answer: { kind: 'refused', detail } })
 
-/** How many transfers may be opened now. Numbers outside the window take no room. Parked numbers that did not fit there take none of `maxOpen`. */
+/**
+ * How many transfers may be opened now. Numbers outside the window take no room. Parked numbers that did not fit there
+ * take none of `maxOpen`.
+ */
 export function room({ open, maxOpen }: StreamState): number {
   const active = open.filter(({ parked }) => parked === undefined).length
   return Math.max(0, Math.min(maxOpen - active, limits.open - open.length))
@@ -35,7 +38,10 @@ export function isWanted(state: StreamState, number: string): boolean {
   return isUnresolved(state, number) || (BigInt(number) >= BigInt(state.next) && !isExcepted(state, number))
 }
 
-/** Whether a number is known to exist and neither open, nor in a gap, nor an exception: it was delivered, or needs no delivery. */
+/**
+ * Whether a number is known to exist and neither open, nor in a gap, nor an exception: it was delivered, or needs no
+ * delivery.
+ */
 export function isResolved(state: StreamState, number: string): boolean {
   const isKnown = BigInt(number) >= BigInt(state.config.first) && BigInt(number) < BigInt(state.next)
   return isKnown && !isUnresolved(state, number) && !isExcepted(state, number)
@@ -59,8 +65,8 @@ interface Draft {
 }
 
 /**
- * Opens the numbers of the finding, or resolves those that are delivered or ignored. Numbers in between become gaps. Undefined: there is no room for all, and
- * nothing is changed.
+ * Opens the numbers of the finding, or resolves those that are delivered or ignored. Numbers in between become gaps.
+ * Undefined: there is no room for all, and nothing is changed.
  */
 export function learn(state: StreamState, finding: Finding, at: number): StreamState | undefined {
   const draft: Draft = { state, open: new Map(state.open.map((one) => [one.number, one])) }
@@ -112,7 +118,10 @@ function endOf({ delivered, ignored }: Finding, number: string): 'completed' | '
   return hasNumber(ignored ?? [], number) ? 'ignored' : undefined
 }
 
-/** Makes resolved numbers without an exception gaps again, also those below `first`: the chain outranks an operator's word. */
+/**
+ * Makes resolved numbers without an exception gaps again, also those below `first`: the chain outranks an operator's
+ * word.
+ */
 export function reopen(state: StreamState, from: string, to: string, at: number): StreamState {
   const [low, high] = [max(BigInt(from), BigInt(state.config.first)), min(BigInt(to), BigInt(state.next) - 1n)]
   if (low > high) return state

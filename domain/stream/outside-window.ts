@@ -1,7 +1,10 @@
 import { countIn, type Intervals, type IntervalSet, joinIntervals, overlaps, pack, subtractIntervals, toSet, unpack } from './intervals.ts'
 import type { OutsideNumbers, StreamState } from './stream.ts'
 
-/** Limit of all numbers outside the window, in bytes: about 8,000 intervals of numbers that are close together. An interval has any length. */
+/**
+ * Limit of all numbers outside the window, in bytes: about 8,000 intervals of numbers that are close together. An
+ * interval has any length.
+ */
 export const maxOutsideBytes = 24 * 1024
 /** Above this the alarm `crowded` is raised. */
 const crowdedBytes = maxOutsideBytes / 2
@@ -9,7 +12,10 @@ const crowdedBytes = maxOutsideBytes / 2
 type Outside = Pick<StreamState, 'outside'>
 type Reason = Pick<OutsideNumbers, 'code' | 'waits'>
 
-/** Unpacked intervals by the immutable value that holds them packed. A state with many is unpacked several times per request. */
+/**
+ * Unpacked intervals by the immutable value that holds them packed. A state with many is unpacked several times per
+ * request.
+ */
 const unpacked = new WeakMap<OutsideNumbers, Intervals>()
 
 function intervalsOf(numbers: OutsideNumbers): Intervals {

@@ -7,9 +7,10 @@ import { bringBack } from './outside-window.ts'
 import type { Gap, GapState, RequestOf, StreamState } from './stream.ts'
 
 /**
- * CONTINUOUS_BLOCK_PROCESSING. The agent has started every transfer of the range before this request, and only this request moves the cursor: an interrupted
- * range is read again. Ranges form one chain of hashes. A request that passes a wanted number comes from a view before a fork, and changes nothing. The
- * first range must not end below the block of the checkpoint, or a fork above its end would not show. Blocks between `start` and the range are backfilled.
+ * CONTINUOUS_BLOCK_PROCESSING. The agent has started every transfer of the range before this request, and only this
+ * request moves the cursor: an interrupted range is read again. Ranges form one chain of hashes. A request that passes
+ * a wanted number comes from a view before a fork, and changes nothing. The first range must not end below the block of
+ * the checkpoint, or a fork above its end would not show. Blocks between `start` and the range are backfilled.
  */
 export function scanned(state: StreamState, request: RequestOf<'scanned'>, at: number): StreamStep {
   const { cursor, start } = state
@@ -37,7 +38,10 @@ export function seen(state: StreamState, request: RequestOf<'seen'>, at: number)
   return learnt ? done(withSpy(learnt, request, at)) : { state, answer: { kind: 'full', room: room(state) } }
 }
 
-/** A message from the spy, or a new subscription, ends its silence. Two processes that find the same number count it once. */
+/**
+ * A message from the spy, or a new subscription, ends its silence. Two processes that find the same number count it
+ * once.
+ */
 function withSpy(
   { missedBySpy: before, ...state }: StreamState,
   { received, missedBySpy = [] }: RequestOf<'seen'>,
@@ -52,7 +56,10 @@ function withSpy(
   return { ...state, missedBySpy: { ...before, from: lowest, to: highest } }
 }
 
-/** Goes back to a block below the fork. Numbers that may lie above it become unknown: the new blocks may give them to other transfers. */
+/**
+ * Goes back to a block below the fork. Numbers that may lie above it become unknown: the new blocks may give them to
+ * other transfers.
+ */
 export function reread(state: StreamState, request: RequestOf<'reread'>): StreamStep {
   const { block } = request
   if (!state.cursor || block.height >= state.cursor.height) return present(state)
@@ -78,7 +85,10 @@ export function reread(state: StreamState, request: RequestOf<'reread'>): Stream
   return done(backfill(back, height ?? start ?? block.height, block.height, orderOf(request).by))
 }
 
-/** The beginning of the stream that still holds. A fork that may be below a trusted watermark ends the trust: it may concern any number. */
+/**
+ * The beginning of the stream that still holds. A fork that may be below a trusted watermark ends the trust: it may
+ * concern any number.
+ */
 function trustedBelow(state: StreamState, height: number, marks: StreamState['marks']): Pick<StreamState, 'first' | 'start'> {
   const { first, start, config } = state
   const isBound = first === config.first || marks.some(([number]) => BigInt(number) + 1n >= BigInt(first))
@@ -88,8 +98,9 @@ function trustedBelow(state: StreamState, height: number, marks: StreamState['ma
 }
 
 /**
- * The source's own count and table at one final block. A number that exists and was never seen becomes a gap: `hidden` if all blocks that could show it were
- * read. The agent starts the transfers in the table and records them as `seen`, so a log that all nodes hide delays a transfer by one audit.
+ * The source's own count and table at one final block. A number that exists and was never seen becomes a gap: `hidden`
+ * if all blocks that could show it were read. The agent starts the transfers in the table and records them as `seen`,
+ * so a log that all nodes hide delays a transfer by one audit.
  */
 export function audited(state: StreamState, request: RequestOf<'audited'>, at: number): StreamStep {
   const { cursor, start, backfill: unread } = state
@@ -113,7 +124,10 @@ function renamed({ code: _, chain: __, ...gap }: Gap, state: GapState): Gap {
   return { ...gap, state }
 }
 
-/** At every block the count is at least the highest number that a log showed up to there. Otherwise the logs or the count are wrong. */
+/**
+ * At every block the count is at least the highest number that a log showed up to there. Otherwise the logs or the
+ * count are wrong.
+ */
 function counted(state: StreamState, { upTo, height }: RequestOf<'audited'>, at: number): StreamState {
   const highest = state.marks.findLast((mark) => mark[1] <= height)?.[0]
   const { vanished, ...rest } = state

@@ -1,4 +1,7 @@
-/** A stream of the config. Its id has the chains' numbers, so renaming a chain does not change it; its name has the chains' names. */
+/**
+ * A stream of the config. Its id has the chains' numbers, so renaming a chain does not change it; its name has the
+ * chains' names.
+ */
 export interface StreamName {
   readonly id: string
   readonly name: string

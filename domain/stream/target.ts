@@ -6,8 +6,9 @@ import { bringBack, countOutside, moveOutside, outsideReason } from './outside-w
 import type { OpenNumber, RequestOf, StreamState } from './stream.ts'
 
 /**
- * COMPLETE_EVENT_PROCESSING: completions in final blocks of the target, made by any account. A completion of a number that was not seen yet resolves nothing,
- * because its id could not be compared. It is kept with an alarm until the number is seen. The audit finds completions that were lost with an earlier state.
+ * COMPLETE_EVENT_PROCESSING: completions in final blocks of the target, made by any account. A completion of a number
+ * that was not seen yet resolves nothing, because its id could not be compared. It is kept with an alarm until the
+ * number is seen. The audit finds completions that were lost with an earlier state.
  */
 export function completed(state: StreamState, { numbers, from, to }: RequestOf<'completed'>): StreamStep {
   const open = state.open.filter(({ number }) => !hasNumber(numbers, number))
@@ -47,7 +48,10 @@ export function undone(state: StreamState, { numbers }: RequestOf<'undone'>, at:
 
 const inGaps = ({ gaps }: StreamState) => gaps.reduce((sum, gap) => sum + gapSize(gap), 0n)
 
-/** The transfer ended without a delivery: the number is resolved with an exception. An undone number has to be seen again first. */
+/**
+ * The transfer ended without a delivery: the number is resolved with an exception. An undone number has to be seen
+ * again first.
+ */
 export function closed(state: StreamState, { number, outcome, by, reason }: RequestOf<'closed'>, at: number): StreamStep {
   const undone = state.gaps.some((gap) => gap.state === 'undone' && hasNumber([[gap.from, gap.to]], number))
   if (undone || !isUnresolved(state, number)) return present(state)
@@ -55,8 +59,8 @@ export function closed(state: StreamState, { number, outcome, by, reason }: Requ
 }
 
 /**
- * Moves a number outside the window. If there is no room, a parked number stays in `open` with its code, and a waiting one keeps its place. A number whose
- * early completion is not verified yet stays in `open`, too.
+ * Moves a number outside the window. If there is no room, a parked number stays in `open` with its code, and a waiting
+ * one keeps its place. A number whose early completion is not verified yet stays in `open`, too.
  */
 export function park(state: StreamState, { number, code, waits }: Omit<RequestOf<'parked'>, 'kind'>): StreamStep {
   const known = state.open.find((one) => one.number === number)
@@ -67,7 +71,9 @@ export function park(state: StreamState, { number, code, waits }: Omit<RequestOf
   return done({ ...state, open: state.open.map((one) => (one === known ? { ...one, parked: code } : one)) })
 }
 
-/** The transfer runs again. If `open` has no place, the number stays outside the window, where it is resolved as well. */
+/**
+ * The transfer runs again. If `open` has no place, the number stays outside the window, where it is resolved as well.
+ */
 export function unpark(state: StreamState, number: string): StreamStep {
   if (outsideReason(state, number)) {
     if (state.open.length >= limits.open) return present(state)

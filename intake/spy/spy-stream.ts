@@ -23,12 +23,18 @@ export type SpyStream = ReturnType<typeof openSpyStream>
 
 /** Longest wait for a connection, ms. */
 const connectTimeoutMs = 10_000
-/** Finds a dead connection though no message comes for hours. Go servers close connections that ping more often than every 5 minutes (grpc-go EnforcementPolicy). */
+/**
+ * Finds a dead connection though no message comes for hours. Go servers close connections that ping more often than
+ * every 5 minutes (grpc-go EnforcementPolicy).
+ */
 const keepaliveMs = 310_000
 
 const nothing = new Uint8Array()
 
-/** One subscription to a guardian spy at host:port. Without filters it gets all messages. It ends once and is not opened again. */
+/**
+ * One subscription to a guardian spy at host:port. Without filters it gets all messages. It ends once and is not opened
+ * again.
+ */
 export function openSpyStream(address: string, filters: readonly SpyFilter[], handlers: SpyStreamHandlers) {
   const client = new Client(address, credentials.createInsecure(), {
     'grpc.keepalive_time_ms': keepaliveMs,

@@ -46,7 +46,10 @@ export type SpyHealth = Pick<SpyIntake, 'address'> & Pick<SpyIntake['health'], '
 /** Refusals that are normal on a bridge with other traffic. */
 const expectedRefusals = new Set(['PAYLOAD_KIND', 'TARGET_CHAIN_UNSUPPORTED'])
 
-/** Subscribes to a guardian spy and submits its messages. The spy does not repeat missed messages: streams find those gaps. */
+/**
+ * Subscribes to a guardian spy and submits its messages. The spy does not repeat missed messages: streams find those
+ * gaps.
+ */
 export function createSpyIntake(options: SpyIntakeOptions) {
   const settings = { concurrency: 16, limit: 10_000, retry: { firstMs: 1_000, mostMs: 30_000 }, ...options }
   const { bridge, address, submitter, logger, listener } = settings
@@ -103,8 +106,9 @@ export function createSpyIntake(options: SpyIntakeOptions) {
         logger.warn('stopped before these messages could be submitted', { code: 'MESSAGES_LEFT', address, count: left, problem: failure })
     },
     /**
-     * `kept`: messages without an outcome. `unknownSets`: those of them with an unknown guardian set. `paused`: a limit is reached and reading has stopped.
-     * `problem`: why it is not connected, or why messages wait. `refused`: counts by code.
+     * `kept`: messages without an outcome. `unknownSets`: those of them with an unknown guardian set. `paused`: a limit
+     * is reached and reading has stopped. `problem`: why it is not connected, or why messages wait. `refused`: counts
+     * by code.
      */
     get health() {
       const { problem = failure, ...connection } = subscription.state

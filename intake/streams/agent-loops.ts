@@ -25,7 +25,8 @@ const everyMs = 5_000
 const graceMs = 5_000
 
 /**
- * One stream in one process: its client, its checkpoint, its alarms, and its loops. Each kind of source adds its own loops.
+ * One stream in one process: its client, its checkpoint, its alarms, and its loops. Each kind of source adds its own
+ * loops.
  * @param checkpointKey changes whenever the checkpoint does. Undefined: there is nothing to keep yet
  */
 export function createAgentLoops(
@@ -61,7 +62,9 @@ export function createAgentLoops(
       ]
       running = all.map((loop) => runLoop({ ...loop, stream: config.stream, stopping: stopping.signal, logger }))
     },
-    /** Ends all loops. Unrecorded results are found again from the chains. Calls `finish` before it closes the client. */
+    /**
+     * Ends all loops. Unrecorded results are found again from the chains. Calls `finish` before it closes the client.
+     */
     async stop(finish = async (): Promise<void> => {}): Promise<void> {
       stopping.abort()
       await finish()

@@ -13,8 +13,9 @@ export interface AuditLimits {
 const usualDeadlineMs = 600_000
 
 /**
- * Runs an audit that always ends. Without a limit, a stream client sends an update until it is answered or closed, although the stream or its ledger may be
- * gone. Closes the client at the end. Throws STREAM_AUDIT_UNENDED, and what the audit throws.
+ * Runs an audit that always ends. Without a limit, a stream client sends an update until it is answered or closed,
+ * although the stream or its ledger may be gone. Closes the client at the end. Throws STREAM_AUDIT_UNENDED, and what
+ * the audit throws.
  * @param audit has to end when its signal aborts
  */
 export async function auditWithin<Result>(

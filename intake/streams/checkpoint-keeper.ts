@@ -45,7 +45,9 @@ export function createCheckpointKeeper(
         return undefined
       }
     },
-    /** Writes the present checkpoint if `key` has changed since the last write. Throws what reading the state throws. */
+    /**
+     * Writes the present checkpoint if `key` has changed since the last write. Throws what reading the state throws.
+     */
     async keep(streamClient: Pick<StreamClient, 'state'>, key: string): Promise<void> {
       if (!store || key === written) return
       const state = await streamClient.state()

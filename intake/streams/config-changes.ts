@@ -3,7 +3,9 @@ import type { Logger } from '../../observability/logger.ts'
 import type { Step } from './loop.ts'
 import type { StreamClient } from './stream-client.ts'
 
-/** A key of the config that applies only when a stream begins, and differs from the value that the stream began with. */
+/**
+ * A key of the config that applies only when a stream begins, and differs from the value that the stream began with.
+ */
 export interface IgnoredChange {
   readonly field: 'startBlock' | 'first'
   readonly began: number | string
@@ -42,7 +44,10 @@ export function ignoredChanges(
   return changes
 }
 
-/** Reports this process's config to a stream that runs already: once, and again after the stream went back. The process that started last wins. */
+/**
+ * Reports this process's config to a stream that runs already: once, and again after the stream went back. The process
+ * that started last wins.
+ */
 export function createConfigReporter(
   source: ConfiguredSource,
   streamClient: Pick<StreamClient, 'view' | 'era' | 'state' | 'apply'>,

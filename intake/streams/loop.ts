@@ -10,7 +10,10 @@ const afterFailure = { firstMs: 250, mostMs: 5_000, haltedMs: 60_000 } as const
 /** Returns the function that ends the subscription. */
 type Subscribe = (listener: () => void) => () => unknown
 
-/** True: there is more work, and the next step follows at once. Undefined: no work was due, which does not show that an earlier failure is over. */
+/**
+ * True: there is more work, and the next step follows at once. Undefined: no work was due, which does not show that an
+ * earlier failure is over.
+ */
 export type Step = () => Promise<boolean | undefined>
 
 export interface Loop {

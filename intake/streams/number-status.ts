@@ -1,7 +1,7 @@
 import { setOf } from '../../domain/stream/intervals.ts'
 import type { RequestOf, StreamView } from '../../domain/stream/stream.ts'
 
-/** What is recorded of a number that was seen: its transfer runs, or it needs none. */
+/** Record of a seen number: its transfer runs, or it needs none. */
 export type NumberStatus = 'started' | 'delivered' | 'ignored'
 export type NumberCounts = Record<NumberStatus, number>
 

@@ -20,7 +20,10 @@ export interface StreamOrderResult {
   readonly warning?: string
 }
 
-/** Gives an order to a running stream. Safe to repeat. Throws INPUT_INVALID with the field or with the stream's reason, and as `readStream`. */
+/**
+ * Gives an order to a running stream. Safe to repeat. Throws INPUT_INVALID with the field or with the stream's reason,
+ * and as `readStream`.
+ */
 export async function orderStream(client: TemporalClient, stream: string, order: StreamOrder): Promise<StreamOrderResult> {
   const request = { ...order, order: checkedOrder(order.order) }
   try {

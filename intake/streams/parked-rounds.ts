@@ -19,15 +19,19 @@ interface Round extends Unlisted {
 }
 
 /**
- * Finds the parked transfers of a stream page by page: strangers may have any count of them. Each step lists the newest page, and one older page while there are
- * more. After the last page the stream's numbers that were not listed are no longer parked. Two steps never run at once.
+ * Finds the parked transfers of a stream page by page: strangers may have any count of them. Each step lists the newest
+ * page, and one older page while there are more. After the last page the stream's numbers that were not listed are no
+ * longer parked. Two steps never run at once.
  */
 export function createParkedRounds(client: TemporalClient, source: StreamOfTransfers, page = parkedPage) {
   let round: Round | undefined
   let released: Unlisted = { open: new Set(), outside: [] }
 
   return {
-    /** Lists parked transfers. The step ends with a call of `end`. Throws what the Temporal client throws, and the next step lists the same pages. */
+    /**
+     * Lists parked transfers. The step ends with a call of `end`. Throws what the Temporal client throws, and the next
+     * step lists the same pages.
+     */
     async list(state: StreamState) {
       const newest = await page(client, source, mostListed)
       const { before } = round ?? newest

@@ -26,7 +26,10 @@ export interface StreamReport extends StreamView {
 /** One row of a list. With a problem: the stream did not answer. */
 export type StreamRow = StreamReport | { readonly stream: string; readonly problem: string }
 
-/** Finalized height of a chain of the config, and the time of its head, ms since the epoch. Undefined: not known to this process. */
+/**
+ * Finalized height of a chain of the config, and the time of its head, ms since the epoch. Undefined: not known to this
+ * process.
+ */
 export type Heights = (chain: string) => { readonly finalized: number; readonly headAt: number } | undefined
 
 /** All running streams by name. Throws TEMPORAL_UNAVAILABLE. */
@@ -48,7 +51,10 @@ export async function listStreams(client: TemporalClient, heights: Heights): Pro
   )
 }
 
-/** The whole state of a stream. Throws STREAM_NOT_FOUND, STREAM_UNREACHABLE (no worker of the queue ledger answers), TEMPORAL_UNAVAILABLE. */
+/**
+ * The whole state of a stream. Throws STREAM_NOT_FOUND, STREAM_UNREACHABLE (no worker of the queue ledger answers),
+ * TEMPORAL_UNAVAILABLE.
+ */
 export async function readStream(client: TemporalClient, stream: string): Promise<StreamState> {
   const state = await queryStream(client, stream)
   if (!state) throw new RelayerError('STREAM_NOT_FOUND', { facts: { stream } })

@@ -8,8 +8,8 @@ import type { MessagePlace } from '../../temporal/client/transfers/resolve-trans
 type Chains = ReadonlyMap<ChainName, Pick<Chain, 'receipt'>>
 
 /**
- * The messages of a transaction of a source chain, if streams of this process read that chain. Messages that no node answers for are left out: the result is only
- * shown to people. Never throws.
+ * The messages of a transaction of a source chain, if streams of this process read that chain. Messages that no node
+ * answers for are left out: the result is only shown to people. Never throws.
  */
 export async function placesOfTransaction(bridges: Bridges, chains: Chains, txHash: string): Promise<readonly MessagePlace[]> {
   const sources = [...bridges.values()].flatMap((bridge) => bridge.sources)
@@ -45,8 +45,8 @@ function placeOf({ bridge, sourceId, emitter, sequence }: Omit<Transfer, 'messag
 }
 
 /**
- * The words of events that can be a digest or a number: the topics and the first word of the data, as 64 lower-case hex digits. Other words may be a small number
- * by chance.
+ * The words of events that can be a digest or a number: the topics and the first word of the data, as 64 lower-case hex
+ * digits. Other words may be a small number by chance.
  */
 function wordsOf({ logs }: Receipt): ReadonlySet<string> {
   return new Set(logs.flatMap(({ topics, data }) => [...topics.map(digitsOf), digitsOf(data).slice(0, 64)]))

@@ -19,7 +19,10 @@ export interface StreamClientOptions {
 const mostRequests = 64
 const mostNumbers = 5_000
 
-/** Sends updates of one stream by one process, one at a time. An unanswered update is sent again, unchanged, until `close`. The first one creates the stream. */
+/**
+ * Sends updates of one stream by one process, one at a time. An unanswered update is sent again, unchanged, until
+ * `close`. The first one creates the stream.
+ */
 export class StreamClient {
   readonly #options: StreamClientOptions
   readonly #updates: CoalescingUpdates<StreamRequest, StreamUpdate, StreamResponse>
@@ -56,8 +59,9 @@ export class StreamClient {
   }
 
   /**
-   * Answers in the order of the requests. Undefined: the stream went back since `era`, when the reading began. Nothing was recorded: read again.
-   * Throws STREAM_UNREACHABLE only after `close`, INTERNAL if the stream finds the requests malformed.
+   * Answers in the order of the requests. Undefined: the stream went back since `era`, when the reading began. Nothing
+   * was recorded: read again. Throws STREAM_UNREACHABLE only after `close`, INTERNAL if the stream finds the requests
+   * malformed.
    */
   apply(requests: readonly StreamRequest[], era = this.#era): Promise<StreamResponse | undefined> {
     return this.#updates.ask(requests, () => era !== this.#era)

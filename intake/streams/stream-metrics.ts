@@ -1,7 +1,10 @@
 import { gapStates, type StreamAlarm, type StreamView } from '../../domain/stream/stream.ts'
 import type { Metrics } from '../../observability/metrics.ts'
 
-/** Alarms of an agent in addition to those of its stream. checkpoint: invalid, denied, or not written. mismatch: of ids or tables. refused: the logs of a single block. */
+/**
+ * Alarms of an agent in addition to those of its stream. checkpoint: invalid, denied, or not written. mismatch: of ids
+ * or tables. refused: the logs of a single block.
+ */
 export type AgentAlarm = 'checkpoint' | 'mismatch' | 'refused'
 
 /** Facts of the process in addition to the view. */
@@ -25,7 +28,10 @@ const alarmKinds: readonly (StreamAlarm | AgentAlarm)[] = [
   'refused',
 ]
 
-/** Sets the metrics of a stream. Without a view only the agent's alarms. Alarms that are over are set to 0, so that their alerts end. */
+/**
+ * Sets the metrics of a stream. Without a view only the agent's alarms. Alarms that are over are set to 0, so that
+ * their alerts end.
+ */
 export function reportStream(metrics: Metrics, stream: string, view: StreamView | undefined, report: StreamFacts): void {
   const raised = new Set<string>([...(view?.alarms ?? []), ...(report.alarms ?? [])])
   if (view || raised.size > 0) for (const kind of alarmKinds) metrics.portage_stream_alarm.set({ stream, kind }, raised.has(kind) ? 1 : 0)

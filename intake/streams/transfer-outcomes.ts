@@ -19,11 +19,15 @@ export interface OutcomesDeps extends WaitingTransfersDeps {
 }
 
 /**
- * Longest and usual delay of the visibility store (Elasticsearch under load) and of another process's clock, ms. One report per `lagMs` goes back that far, and
- * the others less: in a burst every ended transfer would be listed twenty times.
+ * Longest and usual delay of the visibility store (Elasticsearch under load) and of another process's clock, ms. One
+ * report per `lagMs` goes back that far, and the others less: in a burst every ended transfer would be listed twenty
+ * times.
  */
 const [lagMs, usualLagMs] = [60_000, 5_000] as const
-/** How far the first report goes back, ms: over a restart or an upgrade. An audit finds transfers that ended before, one by one. */
+/**
+ * How far the first report goes back, ms: over a restart or an upgrade. An audit finds transfers that ended before, one
+ * by one.
+ */
 const firstReportMs = 60 * lagMs
 const numberOf = ({ number }: ListedTransfer) => number
 const readsAtOnce = 20
@@ -33,8 +37,9 @@ const mostReleased = 50
 const longestReason = 1_000
 
 /**
- * Records how transfers of a stream ended, and which are parked. A report takes two queries of the visibility store, three if more than a page is parked, and one
- * of each transfer that is newly parked or ended undelivered. Numbers outside the window cost nothing.
+ * Records how transfers of a stream ended, and which are parked. A report takes two queries of the visibility store,
+ * three if more than a page is parked, and one of each transfer that is newly parked or ended undelivered. Numbers
+ * outside the window cost nothing.
  * @param listEnded `endedSince`, or one that lists fewer
  * @param own the listed transfers that are the stream's own: another message may claim a number
  */
@@ -80,7 +85,8 @@ export function createOutcomeReporter(
       const parkedStep = await parkedRounds.list(state)
       const { since, done } = window.now()
       const all = [...parkedStep.listed, ...(await listEnded(client, source, since))]
-      // Parked numbers outside the window are known: they are neither compared with their source nor asked for their code again.
+      // Parked numbers outside the window are known: they are neither compared with their source nor asked for their
+      // code again.
       const isWanted = ({ number, running }: ListedTransfer) => {
         const outside = outsideReason(state, number)
         return opened.has(number) || hasGap(missing, BigInt(number)) || (outside !== undefined && (!running || outside.waits === true))

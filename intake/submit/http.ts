@@ -10,7 +10,10 @@ export interface HttpOptions {
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** absent: 404. failed: without `status` no answer could be read. `why` has no part of the URL, whose path and query may hold keys. */
+/**
+ * absent: 404. failed: without `status` no answer could be read. `why` has no part of the URL, whose path and query may
+ * hold keys.
+ */
 export type HttpAnswer<Body> =
   | { readonly kind: 'found'; readonly body: Body }
   | { readonly kind: 'absent' }

@@ -3,7 +3,10 @@ import { type ErrorCode, type RelayerError, toRelayerError } from '../../domain/
 import { within } from '../../runtime/wait.ts'
 import type { SubmitResult } from './submitter.ts'
 
-/** The outcome of one message. refused: it can never become a transfer, or its guardian set was unknown for a day. A retriable failure is not an outcome. */
+/**
+ * The outcome of one message. refused: it can never become a transfer, or its guardian set was unknown for a day. A
+ * retriable failure is not an outcome.
+ */
 export type Outcome =
   | { readonly kind: SubmitResult['status']; readonly id: string }
   | { readonly kind: 'refused'; readonly error: RelayerError }
@@ -46,12 +49,16 @@ interface Entry {
   isOver?: true
 }
 
-/** After a day an unknown guardian set is junk, or an upgrade that the target chain has missed. The message can be fetched again. */
+/**
+ * After a day an unknown guardian set is junk, or an upgrade that the target chain has missed. The message can be
+ * fetched again.
+ */
 const unknownSetForMs = 86_400_000
 
 /**
- * Submits messages, and keeps those that fail retriably. At a limit, `onFull` stops the reading. Anybody can make messages with an unknown guardian set, so these
- * have a small pool of their own. Streams fetch valid messages that were dropped from it.
+ * Submits messages, and keeps those that fail retriably. At a limit, `onFull` stops the reading. Anybody can make
+ * messages with an unknown guardian set, so these have a small pool of their own. Streams fetch valid messages that
+ * were dropped from it.
  */
 export class Submissions {
   readonly #options: SubmissionsOptions
@@ -201,7 +208,10 @@ function createUnknownSets({ limitUnknown = 200, limitUnknownBytes = 2 * 1024 * 
   }
 }
 
-/** The wait before another attempt, ms. It doubles with each attempt, and is random so that processes do not try in step. */
+/**
+ * The wait before another attempt, ms. It doubles with each attempt, and is random so that processes do not try in
+ * step.
+ */
 export function retryWaitMs(tries: number, { firstMs, mostMs }: Retry): number {
   return Math.round((backoffMs(tries, firstMs, mostMs) * (1 + Math.random())) / 2)
 }

@@ -18,9 +18,12 @@ export interface SubmitResult {
   readonly id: string
   /** `known`: it runs or is done, and nothing was sent. */
   readonly status: 'started' | 'known'
-  /** The transfer goes on with this copy. Its own copy was signed by an earlier guardian set, which has expired or may have. */
+  /**
+   * The transfer goes on with this copy. Its own copy was signed by an earlier guardian set, which has expired or may
+   * have.
+   */
   readonly adopted?: true
-  /** Who halted its route, and why. It goes on when the halt ends. */
+  /** Author and reason of a halt of its route. It goes on when the halt ends. */
   readonly halted?: string
 }
 
@@ -37,13 +40,22 @@ export interface SubmitOptions {
   readonly deadline?: number | undefined
   /** When the message was received, or its block became final, ms since the epoch. Absent: now. */
   readonly seenAt?: number | undefined
-  /** A message of the last minutes: `ask` Temporal again, which restarts a transfer that closed undone (default), or `skip` it, for sources that repeat. */
+  /**
+   * A message of the last minutes: `ask` Temporal again, which restarts a transfer that closed undone (default), or
+   * `skip` it, for sources that repeat.
+   */
   readonly repeats?: 'ask' | 'skip'
-  /** The order of the person who submits it. Absent: it came from a spy or a chain. Kept by a transfer that starts, or that adopts the copy. */
+  /**
+   * The order of the person who submits it. Absent: it came from a spy or a chain. Kept by a transfer that starts, or
+   * that adopts the copy.
+   */
   readonly order?: Order | undefined
 }
 
-/** The only place that starts transfers: it decodes the message, then checks its signatures and its emitter, then takes the id. */
+/**
+ * The only place that starts transfers: it decodes the message, then checks its signatures and its emitter, then takes
+ * the id.
+ */
 export type Submitter = ReturnType<typeof createSubmitter>
 
 export interface SubmitterDeps {
@@ -67,7 +79,10 @@ export function createSubmitter({ bridges, client, settings, defaults = {}, step
   const submitted = boundedMap<string, true>(recentSize, recentMs)
   /** Ids that were restarted: two rejected copies of one message must not restart each other for ever. */
   const restarted = boundedMap<string, true>(recentSize, recentMs)
-  /** Refusals of signed messages with an unregistered emitter. Without it, anybody who repeats one would have the nodes asked each time. */
+  /**
+   * Refusals of signed messages with an unregistered emitter. Without it, anybody who repeats one would have the nodes
+   * asked each time.
+   */
   const refusals = boundedMap<string, RelayerError>(recentSize, refusedMs)
   /** Adopted copies. A transfer that started with an older copy would be woken by each of them again. */
   const adoptedCopies = boundedMap<string, true>(recentSize, recentMs)
@@ -99,9 +114,9 @@ export function createSubmitter({ bridges, client, settings, defaults = {}, step
 
   return {
     /**
-     * Throws RelayerError. Not retriable: Portage does not deliver this message (MESSAGE_*, VAA_*, PAYLOAD_*, EMITTER_UNKNOWN, GUARDIAN_SET_IMPOSSIBLE,
-     * TARGET_CHAIN_UNSUPPORTED, INPUT_INVALID for an unknown bridge). Retriable, and nothing was started: GUARDIAN_SET_UNKNOWN, NODE_UNAVAILABLE,
-     * TEMPORAL_UNAVAILABLE.
+     * Throws RelayerError. Not retriable: Portage does not deliver this message (MESSAGE_*, VAA_*, PAYLOAD_*,
+     * EMITTER_UNKNOWN, GUARDIAN_SET_IMPOSSIBLE, TARGET_CHAIN_UNSUPPORTED, INPUT_INVALID for an unknown bridge).
+     * Retriable, and nothing was started: GUARDIAN_SET_UNKNOWN, NODE_UNAVAILABLE, TEMPORAL_UNAVAILABLE.
      */
     async submit(name: BridgeName, message: Uint8Array, options: SubmitOptions = {}): Promise<SubmitResult> {
       const bridge = bridges.get(name)
@@ -158,7 +173,9 @@ function refusalOf(verdict: Verdict | undefined): RelayerError | undefined {
   return new RelayerError(verdict.code, { detail: verdict.reason })
 }
 
-/** Guardian set of a stored message. A stranger may have started the transfer with unreadable bytes: any copy is newer. */
+/**
+ * Guardian set of a stored message. A stranger may have started the transfer with unreadable bytes: any copy is newer.
+ */
 function signersOf(bridge: Bridge, message: string): number {
   try {
     return bridge.signedBy?.(Buffer.from(message, 'base64')) ?? -1

@@ -13,7 +13,9 @@ export interface VaaHostOptions {
   readonly pause: { readonly firstMs: number; readonly mostMs: number }
 }
 
-/** failed: no readable answer, or no request because of a Retry-After or a recent failure. `why` has no part of the URL. */
+/**
+ * failed: no readable answer, or no request because of a Retry-After or a recent failure. `why` has no part of the URL.
+ */
 type HostAnswer =
   | { readonly kind: 'found'; readonly body: unknown }
   | { readonly kind: 'absent' }

@@ -20,7 +20,10 @@ export interface VaaLookupOptions extends Partial<Omit<VaaHostOptions, 'url'>> {
   readonly wormholescanApis: readonly string[]
 }
 
-/** `api`: index of the API that has the message. `againInMs`: when to ask an API again that could not be asked. `why`: the answer of each API. */
+/**
+ * `api`: index of the API that has the message. `againInMs`: when to ask an API again that could not be asked. `why`:
+ * the answer of each API.
+ */
 export type Found =
   | { readonly kind: 'found'; readonly vaa: Uint8Array; readonly origin: string; readonly api: number }
   /** The APIs that could be asked do not have it, or no API is configured. */
@@ -28,7 +31,10 @@ export type Found =
   /** No API could be asked. */
   | { readonly kind: 'unknown'; readonly againInMs: number; readonly why: string }
 
-/** Finds signed VAAs and the Governor's queue at the APIs of the network. A process has one, so that its limits apply to each server as a whole. */
+/**
+ * Finds signed VAAs and the Governor's queue at the APIs of the network. A process has one, so that its limits apply to
+ * each server as a whole.
+ */
 export type VaaLookup = ReturnType<typeof createVaaLookup>
 
 /** Far above any VAA, and far below a harmful size. */
@@ -46,7 +52,8 @@ export function createVaaLookup(options: VaaLookupOptions) {
   const apis = [...guardianApis.map((url) => api(url, 'v1/signed_vaa')), ...wormholescanApis.map((url) => api(url, 'api/v1/vaas'))]
   return {
     /**
-     * Asks one API after the other, and returns the first copy. Only its place is compared: the submitter checks the signatures. Never throws.
+     * Asks one API after the other, and returns the first copy. Only its place is compared: the submitter checks the
+     * signatures. Never throws.
      * @param from index of the first API to ask
      */
     async find(place: MessagePlace, from = 0): Promise<Found> {

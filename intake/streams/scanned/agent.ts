@@ -27,7 +27,10 @@ export interface ScannedAgentOptions extends ScannedDeps, Pick<AgentLoopsOptions
   readonly isHalted: () => boolean
 }
 
-/** Feeds one stream in this process. Any number of processes may: each records its findings, and the stream takes each once. */
+/**
+ * Feeds one stream in this process. Any number of processes may: each records its findings, and the stream takes each
+ * once.
+ */
 export type ScannedAgent = ReturnType<typeof createScannedAgent>
 
 /** Longest pauses of the loops, ms. */
@@ -90,7 +93,10 @@ function checkpointKey({ nextHeight, completedNumber, completedHeight, counts, g
   return nextHeight === undefined ? undefined : JSON.stringify([nextHeight, completedNumber, completedHeight, counts, gaps.undone])
 }
 
-/** Audits once, for an operator, and starts the transfers that the source's table has of the gaps. Throws STREAM_NOT_FOUND, STREAM_AUDIT_UNENDED, and as an audit. */
+/**
+ * Audits once, for an operator, and starts the transfers that the source's table has of the gaps. Throws
+ * STREAM_NOT_FOUND, STREAM_AUDIT_UNENDED, and as an audit.
+ */
 export function auditOnce(deps: ScannedDeps, limits: AuditLimits = {}): Promise<StreamAudit> {
   const { client, logger, source } = deps
   const { config } = source

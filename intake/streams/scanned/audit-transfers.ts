@@ -30,12 +30,16 @@ export interface StreamAudit {
 }
 
 const readsAtOnce = 20
-/** Most resolved numbers with a running transfer, and most numbers outside the window without one, that one audit checks. */
+/**
+ * Most resolved numbers with a running transfer, and most numbers outside the window without one, that one audit
+ * checks.
+ */
 const mostResumed = 500
 
 /**
- * Backs TIMEOUT: every open number has a running workflow, is delivered, or gets its outcome recorded. A transfer is started again if it is gone, closed without
- * an outcome, or closed as delivered while the target does not show it at two blocks.
+ * Backs TIMEOUT: every open number has a running workflow, is delivered, or gets its outcome recorded. A transfer is
+ * started again if it is gone, closed without an outcome, or closed as delivered while the target does not show it at
+ * two blocks.
  */
 export async function auditOpen(
   context: ScannedContext,
@@ -54,7 +58,8 @@ export async function auditOpen(
     return transfer !== undefined && ids.has(transferId(transfer))
   }
   const runningNumbers = running.map(({ number }) => BigInt(number))
-  // Many numbers may be outside the window: a running transfer with the number is enough, and the lowest without one come first.
+  // Many numbers may be outside the window: a running transfer with the number is enough, and the lowest without one
+  // come first.
   const outside = intervalsOutside(state).flatMap((all) => takeNumbers(subtractNumbers(all, runningNumbers), 0n, mostResumed).map(String))
   const open = state.open.map(({ number }) => number).filter((number) => !runs(number))
   const numbers = [...open, ...outside.slice(0, mostResumed)]
@@ -91,7 +96,10 @@ async function sortClosed(
   return { again: [...gone, ...(await undelivered(context, doubtful))], ended: await closedRequests(client, closed) }
 }
 
-/** The transfers that the target does not show a block later, neither at its head nor in its finalized state by quorum. Disagreeing nodes count as showing it. */
+/**
+ * The transfers that the target does not show a block later, neither at its head nor in its finalized state by quorum.
+ * Disagreeing nodes count as showing it.
+ */
 async function undelivered(
   { endpoint, targetChain, stopping }: ScannedContext,
   doubtful: readonly Transfer[],
@@ -112,8 +120,9 @@ async function undelivered(
 }
 
 /**
- * Checks the latest deliveries that this process knows, and running transfers with a resolved number (restarted by the audit of deliveries). One that is not
- * delivered at two blocks is recorded as undone, and becomes a gap, which is filled.
+ * Checks the latest deliveries that this process knows, and running transfers with a resolved number (restarted by the
+ * audit of deliveries). One that is not delivered at two blocks is recorded as undone, and becomes a gap, which is
+ * filled.
  */
 export async function auditCompleted(context: ScannedContext, running: readonly ListedTransfer[], audit: StreamAudit): Promise<void> {
   const { streamClient, source, cache, logger } = context

@@ -13,8 +13,9 @@ import { finalizedOf, nextHead, type ScannedContext, viewOf } from './context.ts
 const scanMs = 30_000
 
 /**
- * Compares a stream with its source, its target and its workflows: whether its last block is still in the chain, the source counts more than its logs showed,
- * deliveries are still there, and every open number has a workflow. Throws as `runAll`. Any number of processes may audit at once.
+ * Compares a stream with its source, its target and its workflows: whether its last block is still in the chain, the
+ * source counts more than its logs showed, deliveries are still there, and every open number has a workflow. Throws as
+ * `runAll`. Any number of processes may audit at once.
  */
 export async function auditStream(context: ScannedContext): Promise<StreamAudit> {
   const { client, source, sourceChain, targetChain } = context

@@ -14,8 +14,8 @@ interface ScannedBootstrapOptions {
 }
 
 /**
- * The beginning of a scanned source's stream. Its checkpoint is used only if the source still has the block of the cursor and the number of the watermark: a
- * higher watermark would pass transfers that are yet to come.
+ * The beginning of a scanned source's stream. Its checkpoint is used only if the source still has the block of the
+ * cursor and the number of the watermark: a higher watermark would pass transfers that are yet to come.
  */
 export function createScannedBootstrap({ source, sourceChain, keeper, logger }: ScannedBootstrapOptions) {
   const { config } = source

@@ -56,8 +56,8 @@ export function createScannedContext(
 }
 
 /**
- * The last view of the stream. A new stream begins here with the target block from which completions are followed: the present finalized head, before any transfer
- * is started. Earlier completions are found by reads of their ids.
+ * The last view of the stream. A new stream begins here with the target block from which completions are followed: the
+ * present finalized head, before any transfer is started. Earlier completions are found by reads of their ids.
  */
 export async function viewOf({ streamClient, targetChain }: Pick<ScannedContext, 'streamClient' | 'targetChain'>): Promise<StreamView> {
   if (!streamClient.view) await streamClient.state()
@@ -76,7 +76,9 @@ export function finalizedOf({ name, heads }: Pick<FollowedChain, 'name' | 'heads
   return current.finalized
 }
 
-/** Resolves at the next change of the chain's head, or after four block times: a stalled chain would show nothing new. */
+/**
+ * Resolves at the next change of the chain's head, or after four block times: a stalled chain would show nothing new.
+ */
 export function nextHead({ heads, blockTimeMs }: FollowedChain, stopping: AbortSignal): Promise<void> {
   return waitFor((listener) => heads.subscribe(listener), Math.max(1_000, 4 * blockTimeMs), stopping)
 }

@@ -16,7 +16,10 @@ const restartsAtOnce = 20
 /** Waits while the table has none of the missing numbers, ms. */
 const again = { firstMs: 2_000, mostMs: 60_000 } as const
 
-/** Starts the transfers of gaps that the source's own table has and no log showed. Numbers of the backfill are left to it. */
+/**
+ * Starts the transfers of gaps that the source's own table has and no log showed. Numbers of the backfill are left to
+ * it.
+ */
 export function createGapFiller(context: ScannedContext): Step {
   const { streamClient, sourceChain } = context
   let last = { gaps: '', tries: 0, dueAt: 0 }

@@ -4,7 +4,10 @@ import type { Step } from '../loop.ts'
 import { finalizedOf, type ScannedContext, viewOf } from './context.ts'
 import { readCompletions } from './read-completions.ts'
 
-/** Longest time until blocks without completions are recorded, ms. Nothing waits for them, and they are quickly read again after a restart. */
+/**
+ * Longest time until blocks without completions are recorded, ms. Nothing waits for them, and they are quickly read
+ * again after a restart.
+ */
 const emptyMs = 15_000
 
 /** COMPLETE_EVENT_PROCESSING: completions in the next final blocks of the target, by any account. */

@@ -3,9 +3,11 @@ import type { ScannedBlock, StreamState } from '../../../domain/stream/stream.ts
 import { finalizedOf, type ReadingContext } from './context.ts'
 
 /**
- * After a fork below finality: orders to read all blocks again above the newest known block that more than half of the nodes still have, or else from the beginning
- * of the stream. If the stream's own last block is in the chain, one node was wrong: nothing is ordered, and the next range ends the alarm.
- * @param isBelow go below the cursor and the lowest number that the source no longer counts. A higher block would leave the contradiction in place
+ * After a fork below finality: orders to read all blocks again above the newest known block that more than half of the
+ * nodes still have, or else from the beginning of the stream. If the stream's own last block is in the chain, one node
+ * was wrong: nothing is ordered, and the next range ends the alarm.
+ * @param isBelow go below the cursor and the lowest number that the source no longer counts. A higher block would leave
+ * the contradiction in place
  */
 export async function goBack(context: ReadingContext, isBelow = false): Promise<void> {
   const { streamClient, cache, source, logger } = context

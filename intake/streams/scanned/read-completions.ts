@@ -5,8 +5,9 @@ import { halt, haltOnMismatch } from './halt-on-mismatch.ts'
 import { recordedTransfers, transfersUnder } from './transfers.ts'
 
 /**
- * Reads completions in these blocks of the target, by more than half of its nodes. Each is compared with the source's transfer of this number, if there is one. A
- * different id halts the route, and is left out. Undefined: the range was too long, and shorter ones come next.
+ * Reads completions in these blocks of the target, by more than half of its nodes. Each is compared with the source's
+ * transfer of this number, if there is one. A different id halts the route, and is left out. Undefined: the range was
+ * too long, and shorter ones come next.
  */
 export async function readCompletions(
   context: ScannedContext,

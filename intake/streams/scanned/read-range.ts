@@ -16,8 +16,9 @@ const mostNumbers = 2_000
 const roomMs = 2_000
 
 /**
- * Reads the transfers of a range and starts the wanted ones. `too-long`: nothing was done, and shorter ranges come next. `gone`: the stream went back, is paused, or
- * is gone, and nothing of the range may be recorded. Throws NODE_REFUSED for a single block, contradictions by quorum, and what reads throw.
+ * Reads the transfers of a range and starts the wanted ones. `too-long`: nothing was done, and shorter ranges come
+ * next. `gone`: the stream went back, is paused, or is gone, and nothing of the range may be recorded. Throws
+ * NODE_REFUSED for a single block, contradictions by quorum, and what reads throw.
  * @param live the blocks are new: their completions are followed at the target, so deliveries need not be read
  */
 export async function readRange(
@@ -60,8 +61,8 @@ async function readTransfers(context: ReadingContext, range: BlockRange, at?: 'a
 }
 
 /**
- * Starts the wanted transfers in order, as many as there is room for. The others wait here, and so does the cursor. Delivered transfers need neither a workflow
- * nor room. Undefined: the stream went back, is paused, or is gone.
+ * Starts the wanted transfers in order, as many as there is room for. The others wait here, and so does the cursor.
+ * Delivered transfers need neither a workflow nor room. Undefined: the stream went back, is paused, or is gone.
  */
 async function startWanted(
   context: ReadingContext,
@@ -103,7 +104,10 @@ async function startWanted(
   return undefined
 }
 
-/** The first transfers that there is room for, and that fit into an update. They are in order, so that no number is skipped. */
+/**
+ * The first transfers that there is room for, and that fit into an update. They are in order, so that no number is
+ * skipped.
+ */
 function fits(state: StreamState, wanted: readonly PlacedTransfer[], delivered: ReadonlySet<string>): readonly PlacedTransfer[] {
   let free = room(state)
   const end = wanted.findIndex(({ transfer }, index) => {

@@ -4,7 +4,10 @@ import { finalizedOf, type ReadingContext, viewOf } from './context.ts'
 import { goBack } from './fork.ts'
 import { readRange } from './read-range.ts'
 
-/** Blocks without transfers are recorded together, at least this often, ms. On a chain with a block per second each would cost an update. */
+/**
+ * Blocks without transfers are recorded together, at least this often, ms. On a chain with a block per second each
+ * would cost an update.
+ */
 const emptyMs = 4_000
 /** A longer range is catching up, even if it ends at the head. */
 const liveBlocks = 64
@@ -18,8 +21,8 @@ interface Blocks {
 }
 
 /**
- * CONTINUOUS_BLOCK_PROCESSING: the next final blocks of the source. The hashes are read before the logs, so that blocks of a fork never vouch for the logs of the
- * blocks that it replaced. The cursor moves after every transfer was started.
+ * CONTINUOUS_BLOCK_PROCESSING: the next final blocks of the source. The hashes are read before the logs, so that blocks
+ * of a fork never vouch for the logs of the blocks that it replaced. The cursor moves after every transfer was started.
  * @param onBegun called at each step after any process has recorded the first range
  */
 export function createBlockScanner(context: ReadingContext, onBegun: () => Promise<void>): Step {
@@ -83,7 +86,10 @@ export function createBlockScanner(context: ReadingContext, onBegun: () => Promi
   }
 }
 
-/** The next range and its hashes. The first range of a stream is a single block. Undefined: a node does not have the blocks yet. */
+/**
+ * The next range and its hashes. The first range of a stream is a single block. Undefined: a node does not have the
+ * blocks yet.
+ */
 async function nextBlocks({ sourceChain, ranges }: ReadingContext, view: StreamView, from: number): Promise<Blocks | undefined> {
   const to = Math.min(finalizedOf(sourceChain), from + (view.nextHeight === undefined ? 0 : ranges.source.blocks - 1))
   const first = await sourceChain.block(from, 'latest')

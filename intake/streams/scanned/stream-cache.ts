@@ -7,7 +7,10 @@ const mostTransfers = 10_000
 const mostBlocks = 128
 /** The latest deliveries. The audit checks them again: a reorganisation of the target may have undone them. */
 const mostCompletions = 500
-/** A transfer that was started for a failed range is not started again for this time, ms. The next attempt of the range comes within seconds. */
+/**
+ * A transfer that was started for a failed range is not started again for this time, ms. The next attempt of the range
+ * comes within seconds.
+ */
 const startedMs = 60_000
 
 /** Facts of a stream that this process has read, and could read again. */
@@ -21,7 +24,8 @@ export function createStreamCache() {
   let blocks: ScannedBlock[] = []
   return {
     /**
-     * Ids of transfers that were started while others of their range failed. In another era Temporal may have lost their workflows, so they are forgotten.
+     * Ids of transfers that were started while others of their range failed. In another era Temporal may have lost
+     * their workflows, so they are forgotten.
      * @param era of the stream's client
      */
     started(era: number): typeof started {
@@ -51,7 +55,10 @@ export function createStreamCache() {
     get blocks(): readonly ScannedBlock[] {
       return [...blocks].sort((a, b) => b.height - a.height)
     },
-    /** After a fork of the source below finality: numbers may belong to other transfers, and blocks above `height` are gone. */
+    /**
+     * After a fork of the source below finality: numbers may belong to other transfers, and blocks above `height` are
+     * gone.
+     */
     forget(height: number): void {
       transfers.clear()
       started.clear()

@@ -31,14 +31,20 @@ export interface SignedAgentOptions extends Omit<SignedDeps, 'streamClient'>, Om
 
 /** Pauses, ms. A tick only checks whether something is due. */
 const every = { tickMs: 500, outcomesMs: 3_000 } as const
-/** Most messages of a source without a node go to chains that Portage does not serve. Many of them are recorded together, ms. */
+/**
+ * Most messages of a source without a node go to chains that Portage does not serve. Many of them are recorded
+ * together, ms.
+ */
 const quietMs = 15_000
 /** Longest wait for the last record when the agent stops, ms. */
 const flushMs = 2_000
 /** Time between two checks whether another process has updated the stream, ms. */
 const watchMs = 30_000
 
-/** Feeds the stream of one emitter in this process. Any number of processes may: each records what it received and found. */
+/**
+ * Feeds the stream of one emitter in this process. Any number of processes may: each records what it received and
+ * found.
+ */
 export function createSignedAgent(options: SignedAgentOptions) {
   const { source, chain, bridge } = options
   const { stream } = source.config
@@ -155,9 +161,9 @@ function createOutcomeStep({ source, client, watchEveryMs }: SignedAgentOptions,
 }
 
 /**
- * Checks whether another process or an operator has updated the stream since the last change that the caller has handled. One call to the server, which no worker
- * answers: an idle agent need not ask for the whole state. Returns a function to call once the change is handled. Undefined: no change. Throws what the
- * Temporal client throws.
+ * Checks whether another process or an operator has updated the stream since the last change that the caller has
+ * handled. One call to the server, which no worker answers: an idle agent need not ask for the whole state. Returns a
+ * function to call once the change is handled. Undefined: no change. Throws what the Temporal client throws.
  */
 export function createStreamWatch(client: TemporalClient, stream: string, everyMs = watchMs): () => Promise<(() => void) | undefined> {
   let nextAt = -Infinity

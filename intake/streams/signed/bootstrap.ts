@@ -9,15 +9,19 @@ import type { SignedDeps } from './deps.ts'
 
 /** Without a first number in the config or a checkpoint, the stream also begins this far below the present number. */
 const below = 1_000n
-/** A message with an older block does not begin a stream, s. Anybody may repeat an old one, and all numbers above it would have to be fetched. */
+/**
+ * A message with an older block does not begin a stream, s. Anybody may repeat an old one, and all numbers above it
+ * would have to be fetched.
+ */
 const freshSeconds = 3_600
 
 type Keeper = Pick<CheckpointKeeper, 'read' | 'complain'>
 
 /**
- * The beginning of an emitter's stream: the first number of the config. Otherwise the watermark of the checkpoint. Otherwise the first number of the days in
- * `streams.lookBackDays`, and at least the latest thousand. A checkpoint above the source's highest number belongs to another network. Throws what reads throw,
- * and CHECKPOINT_UNAVAILABLE if the config has no first number: older numbers would be missed for good.
+ * The beginning of an emitter's stream: the first number of the config. Otherwise the watermark of the checkpoint.
+ * Otherwise the first number of the days in `streams.lookBackDays`, and at least the latest thousand. A checkpoint
+ * above the source's highest number belongs to another network. Throws what reads throw, and CHECKPOINT_UNAVAILABLE if
+ * the config has no first number: older numbers would be missed for good.
  * @param lookBack the first number of those days. Undefined: none
  */
 export async function bootstrapSigned(
@@ -56,9 +60,9 @@ async function readCheckpoint({ begins }: Pick<SignedSource, 'begins'>, keeper: 
 }
 
 /**
- * The beginning of the stream of a source without a node: the first number of the config. Otherwise the watermark of the checkpoint, which nothing can be
- * compared with. Otherwise the lowest received number. Throws CHECKPOINT_UNAVAILABLE if the config has no first number, and STREAM_NOT_FOUND before a message
- * was received.
+ * The beginning of the stream of a source without a node: the first number of the config. Otherwise the watermark of
+ * the checkpoint, which nothing can be compared with. Otherwise the lowest received number. Throws
+ * CHECKPOINT_UNAVAILABLE if the config has no first number, and STREAM_NOT_FOUND before a message was received.
  * @param received the lowest number that waits to be recorded
  */
 export async function bootstrapWithoutNode(

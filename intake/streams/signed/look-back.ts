@@ -25,14 +25,18 @@ const readsAtOnce = 8
 const mostNumbers = 4_000
 
 /**
- * Reads the source's blocks of the last days, for a stream that begins without a checkpoint. They show the first number of these days, and the numbers that need
- * no transfer: the target's finalized state has them, or they are not transfers. All reads need the word of more than half of the nodes.
+ * Reads the source's blocks of the last days, for a stream that begins without a checkpoint. They show the first number
+ * of these days, and the numbers that need no transfer: the target's finalized state has them, or they are not
+ * transfers. All reads need the word of more than half of the nodes.
  */
 export function createLookBack(options: LookBackOptions) {
   const { source, lookBackMs } = options
   const blocks = createRanges(options)
   return {
-    /** The lowest number in these blocks. Undefined: none. Throws what reads throw, and NODE_UNAVAILABLE before the first head. */
+    /**
+     * The lowest number in these blocks. Undefined: none. Throws what reads throw, and NODE_UNAVAILABLE before the
+     * first head.
+     */
     async firstNumber(): Promise<string | undefined> {
       if (lookBackMs <= 0) return undefined
       const all = await blocks()
@@ -45,7 +49,10 @@ export function createLookBack(options: LookBackOptions) {
       }
       return undefined
     },
-    /** Records the numbers of the gaps that need no transfer, range by range. Throws as `firstNumber`, and what the stream's client throws. */
+    /**
+     * Records the numbers of the gaps that need no transfer, range by range. Throws as `firstNumber`, and what the
+     * stream's client throws.
+     */
     async resolve({ gaps, open }: StreamState, streamClient: Pick<StreamClient, 'apply'>): Promise<NumberCounts> {
       const counts = { ...noNumbers }
       if (lookBackMs <= 0) return counts
@@ -101,7 +108,10 @@ function createRanges({ chain, rangeBlocks, lookBackMs, clock = Date.now }: Look
     return header !== undefined && header.timestamp * 1_000 >= time
   }
 
-  /** One node finds the block quickly. If most nodes do not confirm it and the block below, all nodes are asked for every block. */
+  /**
+   * One node finds the block quickly. If most nodes do not confirm it and the block below, all nodes are asked for
+   * every block.
+   */
   async function begin(end: number): Promise<number> {
     const time = clock() - lookBackMs
     const found = await search(end, time, 'latest')

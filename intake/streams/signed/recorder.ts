@@ -81,7 +81,10 @@ export function createRecorder({ streamClient, everyMs = 1_000, many = 100, quie
     get lowest(): string | undefined {
       return [...kept.keys()].sort(compareNumbers)[0]
     },
-    /** Records all numbers that there is room for, and resolves after the answer. Throws STREAM_UNREACHABLE after the client is closed. */
+    /**
+     * Records all numbers that there is room for, and resolves after the answer. Throws STREAM_UNREACHABLE after the
+     * client is closed.
+     */
     flush,
     close(): void {
       closed = true
@@ -90,7 +93,10 @@ export function createRecorder({ streamClient, everyMs = 1_000, many = 100, quie
   }
 }
 
-/** The lowest numbers first, so that few gaps arise: as many transfers as the stream has room for. Numbers without a transfer need no room. */
+/**
+ * The lowest numbers first, so that few gaps arise: as many transfers as the stream has room for. Numbers without a
+ * transfer need no room.
+ */
 function nextBatch(kept: readonly [string, NumberStatus][], room = mostRecorded): readonly [string, NumberStatus][] {
   let left = room
   // Thousands may wait for room at every change of the stream: they are sorted only if some of them fit.

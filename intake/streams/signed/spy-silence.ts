@@ -10,15 +10,17 @@ const receivedMs = 3_600_000
 export type ExpectedOfSpy = ReturnType<typeof createExpectedOfSpy>
 
 /**
- * A guardian spy has to send every message that is published during a subscription. A message that another server has and the spy has not sent is a sign that it
- * is connected and silent.
+ * A guardian spy has to send every message that is published during a subscription. A message that another server has
+ * and the spy has not sent is a sign that it is connected and silent.
  */
 export function createExpectedOfSpy(heads: Pick<SignedDeps['chain']['heads'], 'current'>, now: () => number = Date.now) {
   const numbers = boundedMap<string, true>(mostReceived, receivedMs)
   let openedAt: number | undefined
   let since = Infinity
   return {
-    /** A subscription was opened. Messages have the times of their chain, whose clock may be ahead of this process's. */
+    /**
+     * A subscription was opened. Messages have the times of their chain, whose clock may be ahead of this process's.
+     */
     begin(): void {
       openedAt = now()
       since = Math.max(openedAt, (heads.current?.latest.timestamp ?? 0) * 1_000)
@@ -50,8 +52,8 @@ export function missedBySpy(
 }
 
 /**
- * Ends the notes of a stream about missed messages that are older than the open subscription: a restarted spy is not silent because of messages before. Acts
- * once for each subscription.
+ * Ends the notes of a stream about missed messages that are older than the open subscription: a restarted spy is not
+ * silent because of messages before. Acts once for each subscription.
  */
 export function createSilenceEnd(
   { streamClient }: { readonly streamClient: Pick<StreamClient, 'state' | 'apply'> },

@@ -32,7 +32,7 @@ describe('how the transfers of an emitter end', () => {
 
   const transferOf = (number: number, targetChain: string): Transfer => ({
     ...of,
-    sourceId: of.sourceChain,
+    sourceId: '2',
     targetChain,
     sequence: String(number),
     digest: `0x${String(number).padStart(64, '0')}`,

@@ -96,8 +96,9 @@ export function createAuditSchedule({ auditor, recorder, chain, source, streamCl
 const headsToSee = 2
 
 /**
- * Decides when the source's count covers all messages that a subscription may have missed. Guardians sign blocks that exist, so these messages are in blocks up
- * to the present head, and the count at the finalized state covers them when that head is final.
+ * Decides when the source's count covers all messages that a subscription may have missed. Guardians sign blocks that
+ * exist, so these messages are in blocks up to the present head, and the count at the finalized state covers them when
+ * that head is final.
  */
 export function createTailProof(heads: Pick<Heads, 'current' | 'subscribe'>) {
   let pending: { seen: number; head?: number } | undefined
@@ -112,7 +113,10 @@ export function createTailProof(heads: Pick<Heads, 'current' | 'subscribe'>) {
       pending = { seen: 0 }
     },
     isDue,
-    /** Call it before the count is read, and the returned function after the count was recorded. A later subscription needs its own count. */
+    /**
+     * Call it before the count is read, and the returned function after the count was recorded. A later subscription
+     * needs its own count.
+     */
     take(): () => void {
       const taken = isDue() ? pending : undefined
       return () => {

@@ -88,8 +88,8 @@ export function createSignedAuditor(
       return lost.suspects ? graceMs + marginMs : undefined
     },
     /**
-     * Compares the stream with its source's count, its gaps with the servers of the network, and its open numbers with their transfers. Throws as `runAll`, and
-     * keeps what was recorded.
+     * Compares the stream with its source's count, its gaps with the servers of the network, and its open numbers with
+     * their transfers. Throws as `runAll`, and keeps what was recorded.
      */
     async audit(): Promise<SignedAudit> {
       const audit = { ...nothingFilled, restarted: 0, closed: 0, undone: 0 }
@@ -108,7 +108,10 @@ export function createSignedAuditor(
   }
 }
 
-/** Fills gaps with the transfers that run already, then by the blocks of the last days if many numbers are missing, then by the servers of the network. */
+/**
+ * Fills gaps with the transfers that run already, then by the blocks of the last days if many numbers are missing, then
+ * by the servers of the network.
+ */
 export function createGapsFiller(deps: GapsDeps & UnderWayDeps, auditMs: number) {
   const filler = createGapFiller(deps, auditMs)
   const manyMissing = createManyMissing(deps)

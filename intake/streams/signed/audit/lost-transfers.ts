@@ -51,7 +51,10 @@ export function createLostTransfers({ source, client, proved, lostAfterMs = grac
   }
 }
 
-/** Fetches and submits the messages of started numbers without a transfer again. Returns the counts of restarted and ended transfers. */
+/**
+ * Fetches and submits the messages of started numbers without a transfer again. Returns the counts of restarted and
+ * ended transfers.
+ */
 export async function restartLost(deps: LostTransfersDeps & SignedDeps, numbers: readonly string[]) {
   const { source, client, streamClient, logger } = deps
   const fetched = await fetchMessages(deps, numbers)
@@ -72,7 +75,10 @@ export async function restartLost(deps: LostTransfersDeps & SignedDeps, numbers:
   return { restarted: again.length, closed: closed.length }
 }
 
-/** Records resolved numbers whose transfers run again as undone and open: their delivery is gone from the target. Returns their count. */
+/**
+ * Records resolved numbers whose transfers run again as undone and open: their delivery is gone from the target.
+ * Returns their count.
+ */
 export async function reopenUndone({ source, client, streamClient, proved }: LostTransfersDeps, state: StreamState): Promise<number> {
   const running = await runningTransfers(client, source)
   const again = await proved.messages(running.filter(({ number }) => isResolved(state, number)))

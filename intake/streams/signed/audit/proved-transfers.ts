@@ -19,16 +19,16 @@ export interface ProvedDeps extends Pick<SignedDeps, 'bridge'> {
 }
 
 /**
- * own: the guardians signed this message, and it has this emitter and number. foreign: they did not, or it has not. unproved: its guardian set is not known yet.
- * unread: not read yet, or a server or node did not answer.
+ * own: the guardians signed this message, and it has this emitter and number. foreign: they did not, or it has not.
+ * unproved: its guardian set is not known yet. unread: not read yet, or a server or node did not answer.
  */
 type Proof = 'own' | 'foreign' | 'unproved' | 'unread'
 type Message = Omit<Transfer, 'message'>
 
 const mostKept = 20_000
 /**
- * Most inputs that are read at a time: in all, per number, and concurrently. The next call reads others. Strangers may start any count of runs with one number,
- * and must not keep those of other numbers unread.
+ * Most inputs that are read at a time: in all, per number, and concurrently. The next call reads others. Strangers may
+ * start any count of runs with one number, and must not keep those of other numbers unread.
  */
 const mostReads = 1_000
 const mostOfNumber = 4
@@ -39,9 +39,9 @@ const againMs = 60_000
 export type ProvedTransfers = ReturnType<typeof createProvedTransfers>
 
 /**
- * Finds the listed runs that are transfers of the emitter's own messages. Anybody who reaches Temporal can start runs with any id and search attributes, so an id
- * counts only for a message that the guardians signed. The run's own input has the message, and no server is asked for it. Messages that this process has
- * submitted are not read again.
+ * Finds the listed runs that are transfers of the emitter's own messages. Anybody who reaches Temporal can start runs
+ * with any id and search attributes, so an id counts only for a message that the guardians signed. The run's own input
+ * has the message, and no server is asked for it. Messages that this process has submitted are not read again.
  */
 export function createProvedTransfers(deps: ProvedDeps) {
   const { source, logger } = deps
@@ -94,8 +94,8 @@ export function createProvedTransfers(deps: ProvedDeps) {
       return (await withProof(listed, 'own')).flatMap(({ id }) => messages.get(id) ?? [])
     },
     /**
-     * The runs whose outcome or parking has to be recorded. An ended run must be proved, and only the target decides on `delivered`. Parking takes nothing from
-     * the number. Throws errors of the target that are not outages.
+     * The runs whose outcome or parking has to be recorded. An ended run must be proved, and only the target decides on
+     * `delivered`. Parking takes nothing from the number. Throws errors of the target that are not outages.
      */
     async outcomes(listed: readonly ListedTransfer[]): Promise<readonly ListedTransfer[]> {
       const found = await proofs(listed)
@@ -125,7 +125,8 @@ async function prove(
   } catch (thrown) {
     const error = toRelayerError(fromTemporal(thrown, {}))
     logger.debug('the message of a listed transfer cannot be proved', { id, error: error.message })
-    // A run that fails in its own way is a stranger's. If it is not, its message is fetched again, which only costs a request.
+    // A run that fails in its own way is a stranger's. If it is not, its message is fetched again, which only costs a
+    // request.
     return { proof: error.retriable && error.code !== 'INTERNAL' ? 'unread' : 'foreign' }
   }
 }

@@ -15,11 +15,16 @@ export function createSourceCount(deps: SourceCountDeps, begins: () => Promise<s
   const probe = createTailProbe(deps)
   let upTo: string | undefined
   return {
-    /** The highest number at the source's finalized state, as last read. Undefined: none, or a source without a node. */
+    /**
+     * The highest number at the source's finalized state, as last read. Undefined: none, or a source without a node.
+     */
     get upTo(): string | undefined {
       return upTo
     },
-    /** Counts again and reports to the stream. The result has the messages that servers had above. Throws what reads throw. */
+    /**
+     * Counts again and reports to the stream. The result has the messages that servers had above. Throws what reads
+     * throw.
+     */
     async take(): Promise<{ height?: number } & Partial<GapReport>> {
       if (source.withoutNode) {
         // The view may be older than the stream: another process may have begun it.
@@ -45,15 +50,18 @@ export function createSourceCount(deps: SourceCountDeps, begins: () => Promise<s
   }
 }
 
-/** Distances above the highest known number at which the servers are asked. The Governor may hold the next ones back. */
+/**
+ * Distances above the highest known number at which the servers are asked. The Governor may hold the next ones back.
+ */
 const distances = [0n, 1n, 10n]
 /** Most rounds of three requests. Numbers farther away show with the next received message, or with the next audit. */
 const mostRounds = 20
 const above = 2n ** 64n
 
 /**
- * Finds messages at the end of a stream without a node. A message that the spy has missed shows in no gap if no later one was received. So the servers of the
- * network are asked for numbers above the highest known one, and again above those that they have.
+ * Finds messages at the end of a stream without a node. A message that the spy has missed shows in no gap if no later
+ * one was received. So the servers of the network are asked for numbers above the highest known one, and again above
+ * those that they have.
  */
 export function createTailProbe({ source, bridge, submitter, lookup, streamClient, logger, isMissed }: SourceCountDeps) {
   /** @param from first number of a stream that has not begun. Undefined: none */

@@ -7,7 +7,10 @@ import type { PublishedLogs } from './published-logs.ts'
 
 export type GapClass = 'not-final' | 'held' | 'unobserved'
 
-/** Facts about numbers that no server has. ignored: by the source's logs they are not transfers, or go to chains that Portage does not serve. */
+/**
+ * Facts about numbers that no server has. ignored: by the source's logs they are not transfers, or go to chains that
+ * Portage does not serve.
+ */
 export interface ClassifiedGaps {
   readonly ignored: readonly string[]
   readonly delivered: readonly string[]
@@ -15,8 +18,9 @@ export interface ClassifiedGaps {
 }
 
 /**
- * Finds out why the guardians' servers do not have these numbers. not-final: above the source's finalized state; later ones were signed earlier, as with several
- * consistency levels. held: by the Governor of a guardian. unobserved: it is final, and no server has it. Throws what reads throw.
+ * Finds out why the guardians' servers do not have these numbers. not-final: above the source's finalized state; later
+ * ones were signed earlier, as with several consistency levels. held: by the Governor of a guardian. unobserved: it is
+ * final, and no server has it. Throws what reads throw.
  * @param upTo the source's highest number at its finalized state. Undefined: not read lately
  */
 export async function classifyGaps(
@@ -45,7 +49,9 @@ export async function classifyGaps(
   return { ignored, delivered: [...done], classes: new Map(classes) }
 }
 
-/** The requests that name the classes: one for neighbours of one class, and none for classes that the gaps have already. */
+/**
+ * The requests that name the classes: one for neighbours of one class, and none for classes that the gaps have already.
+ */
 export function classifications(classes: ReadonlyMap<string, GapClass>, gaps: readonly Gap[]): readonly RequestOf<'classified'>[] {
   const named: { from: bigint; to: bigint; state: GapClass }[] = []
   for (const [number, state] of [...classes].sort(([a], [b]) => (BigInt(a) < BigInt(b) ? -1 : 1))) {

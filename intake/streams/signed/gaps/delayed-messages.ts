@@ -21,7 +21,10 @@ const mostDelayed = 10_000
 /** Shortest time between two calls of `onNew`, ms: many messages come at once. */
 const newEveryMs = 5_000
 
-/** Messages of the spy that could not be submitted yet, by number. @param onNew there is another one, or another reason */
+/**
+ * Messages of the spy that could not be submitted yet, by number.
+ * @param onNew there is another one, or another reason
+ */
 export function createDelayedMessages(bridge: Pick<Bridge, 'decode'>, onNew: () => void) {
   const blocked = boundedMap<string, BlockedTransfer>(mostDelayed)
   let calledAt = -Infinity

@@ -3,8 +3,8 @@ import { type RelayerError, toRelayerError } from '../../../../domain/catalogue/
 import type { Transfer } from '../../../../domain/transfer/transfer.ts'
 
 /**
- * The numbers that are delivered for good, and those that cannot be read now, with the error. Targets are asked separately, so that an outage of one does not hold
- * up the others. Throws errors that are not outages.
+ * The numbers that are delivered for good, and those that cannot be read now, with the error. Targets are asked
+ * separately, so that an outage of one does not hold up the others. Throws errors that are not outages.
  */
 export async function deliveredByTarget(
   { delivered }: Pick<SignedSource, 'delivered'>,

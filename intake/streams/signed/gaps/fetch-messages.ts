@@ -10,9 +10,10 @@ import { deliveredByTarget } from './delivered-by-target.ts'
 import type { SignedDeps } from '../deps.ts'
 
 /**
- * The result for one missing number. started: its transfer runs, or is done (`known`). delivered: by the target's state. ignored: a signed message that Portage
- * does not deliver. absent: no server that could be asked has a valid copy; `code` of the last refused copy. unknown: ask again; `blocked`: the message was found,
- * and its transfer cannot be started. `publishedAt`: time of the message's block, ms since the epoch, by a copy with verified signatures.
+ * The result for one missing number. started: its transfer runs, or is done (`known`). delivered: by the target's
+ * state. ignored: a signed message that Portage does not deliver. absent: no server that could be asked has a valid
+ * copy; `code` of the last refused copy. unknown: ask again; `blocked`: the message was found, and its transfer cannot
+ * be started. `publishedAt`: time of the message's block, ms since the epoch, by a copy with verified signatures.
  */
 export type FetchOutcome =
   | { readonly kind: 'started'; readonly id: string; readonly status: SubmitResult['status']; readonly publishedAt?: number }
@@ -46,9 +47,10 @@ type Deps = Pick<SignedDeps, 'bridge' | 'submitter' | 'lookup'> & {
 }
 
 /**
- * Fetches the signed messages of these numbers and submits them concurrently. A message that is delivered already starts nothing: the target knows its digest, so
- * its signatures need no check. After a refused copy the next server is asked, each once. If the nodes of a target do not answer, only its own numbers are
- * `unknown`. Throws errors that are not outages.
+ * Fetches the signed messages of these numbers and submits them concurrently. A message that is delivered already
+ * starts nothing: the target knows its digest, so its signatures need no check. After a refused copy the next server is
+ * asked, each once. If the nodes of a target do not answer, only its own numbers are `unknown`. Throws errors that are
+ * not outages.
  */
 export async function fetchMessages(deps: Deps, numbers: readonly string[]): Promise<ReadonlyMap<string, FetchOutcome>> {
   const outcomes = new Map<string, FetchOutcome>()
@@ -140,16 +142,18 @@ export async function isIgnorable({ source, bridge }: Pick<Deps, 'source' | 'bri
 }
 
 /**
- * Whether a signed message was refused because its target has not registered the source, by the word of most of its nodes: nobody can deliver it. For a source with
- * a node this is a gap, since both chains are in the config. Other sources have many such routes, and anybody may send to them.
+ * Whether a signed message was refused because its target has not registered the source, by the word of most of its
+ * nodes: nobody can deliver it. For a source with a node this is a gap, since both chains are in the config. Other
+ * sources have many such routes, and anybody may send to them.
  */
 export function isUnregistered({ withoutNode }: Pick<SignedSource, 'withoutNode'>, { code }: Pick<RelayerError, 'code'>): boolean {
   return withoutNode !== undefined && code === 'EMITTER_UNKNOWN'
 }
 
 /**
- * Verifies the guardians' signatures by the source's own core contract. For a source without a node, by the first configured chain that can answer: a chain whose
- * nodes do not answer, or that does not know the guardian set yet, leaves it to the next one. Throws what the last one throws.
+ * Verifies the guardians' signatures by the source's own core contract. For a source without a node, by the first
+ * configured chain that can answer: a chain whose nodes do not answer, or that does not know the guardian set yet,
+ * leaves it to the next one. Throws what the last one throws.
  */
 async function verify({ source, bridge }: Pick<Deps, 'source' | 'bridge'>, vaa: Uint8Array): Promise<Verdict> {
   const { sourceChain, withoutNode } = source

@@ -21,13 +21,17 @@ const atOnce = 50
 /** Most numbers of one round. The next one goes on above them. */
 const mostPerRound = 2_000
 /**
- * Most numbers at each end of a gap. Messages found there shorten it. A source that gives out a number far above the others (its contract is broken or taken over)
- * makes a gap with more numbers than any server can be asked for, and must not keep the servers busy for ever.
+ * Most numbers at each end of a gap. Messages found there shorten it. A source that gives out a number far above the
+ * others (its contract is broken or taken over) makes a gap with more numbers than any server can be asked for, and
+ * must not keep the servers busy for ever.
  */
 const mostOfEnd = 5_000n
 /** Messages of one block come in any order, so a gap may close by itself within this time, ms. */
 export const settleMs = 2_000
-/** A number received from the spy is left to the recorder, and checked again after this time, ms, in case the recorder drops it. */
+/**
+ * A number received from the spy is left to the recorder, and checked again after this time, ms, in case the recorder
+ * drops it.
+ */
 const receivedMs = 10_000
 
 const noTransfers: Pick<UnderWay, 'of'> = { of: async () => new Map() }
@@ -64,10 +68,13 @@ export function createGapFiller(deps: GapsDeps, auditMs: number) {
   }
 
   return {
-    /** Makes all numbers due that were not asked for just now: the spy was away, and may have brought missing messages. */
+    /**
+     * Makes all numbers due that were not asked for just now: the spy was away, and may have brought missing messages.
+     */
     hurry: () => schedule.hurry(),
     /**
-     * Looks up every due number of the gaps, and records the results batch by batch. Throws what reads throw, and keeps what was recorded.
+     * Looks up every due number of the gaps, and records the results batch by batch. Throws what reads throw, and keeps
+     * what was recorded.
      * @param upTo the source's highest number at its finalized state, as last read
      * @param underWay finds numbers whose transfers run: they are recorded, and not looked up
      */

@@ -9,8 +9,9 @@ const [mostKnown, knownMs] = [10_000, 600_000] as const
 const mostAtOnce = 64
 
 /**
- * Records messages of a spy that go to unserved chains, or are not transfers, as ignored if the guardians signed them. Recovering signatures is costly, and
- * anybody can repeat such messages with other valid signatures. So each number is verified once.
+ * Records messages of a spy that go to unserved chains, or are not transfers, as ignored if the guardians signed them.
+ * Recovering signatures is costly, and anybody can repeat such messages with other valid signatures. So each number is
+ * verified once.
  */
 export function createIgnoredMessages(
   deps: Pick<SignedDeps, 'source' | 'bridge'> & { readonly streamClient: Pick<SignedDeps['streamClient'], 'view'> },

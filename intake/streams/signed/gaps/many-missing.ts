@@ -12,8 +12,9 @@ const betweenMs = 3_600_000
 const afterFailureMs = 60_000
 
 /**
- * Resolves many missing numbers, as after Temporal was wiped, by the blocks of the last days: they show which numbers the target has already. One read of logs
- * replaces many requests to the servers. A source without a node has no blocks.
+ * Resolves many missing numbers, as after Temporal was wiped, by the blocks of the last days: they show which numbers
+ * the target has already. One read of logs replaces many requests to the servers. A source without a node has no
+ * blocks.
  */
 export function createManyMissing(deps: SignedDeps) {
   const { source, streamClient, logger } = deps

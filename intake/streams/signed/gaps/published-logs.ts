@@ -19,7 +19,9 @@ const ranges = 5
 const mostHeights = 50_000
 const mostContents = 2_000
 
-/** Finds numbers in the source's logs. Blocks are read once, from the newest down, and only as far as a number may be. */
+/**
+ * Finds numbers in the source's logs. Blocks are read once, from the newest down, and only as far as a number may be.
+ */
 export function createPublishedLogs({ source, rangeBlocks, reads: mostReads = 20 }: PublishedLogsOptions) {
   const heights = new Map<string, number>()
   const contents = boundedMap<string, Published>(mostContents)
@@ -45,7 +47,10 @@ export function createPublishedLogs({ source, rangeBlocks, reads: mostReads = 20
     return above.length > 0 && numbers.every((number) => above.some((one) => one < number))
   }
 
-  /** Reads by most of the nodes, since the result is kept: a number that one node hides would stay hidden. False: they do not agree now. */
+  /**
+   * Reads by most of the nodes, since the result is kept: a number that one node hides would stay hidden. False: they
+   * do not agree now.
+   */
   async function readRange(fromBlock: number, toBlock: number): Promise<boolean> {
     try {
       for (const { number, height } of await source.published({ fromBlock, toBlock }, () => false, 'majority')) heights.set(number, height)
@@ -84,7 +89,10 @@ export function createPublishedLogs({ source, rangeBlocks, reads: mostReads = 20
   }
 }
 
-/** Reads by more than half of the nodes, since a number without a transfer is given up for good. Empty if they do not agree. */
+/**
+ * Reads by more than half of the nodes, since a number without a transfer is given up for good. Empty if they do not
+ * agree.
+ */
 async function agreedAt(
   source: PublishedLogsOptions['source'],
   height: number,

@@ -14,7 +14,10 @@ import type { RetrySchedule } from './retry-schedule.ts'
 type Outcomes = ReadonlyMap<string, FetchOutcome>
 type Absent = Extract<FetchOutcome, { kind: 'absent' }>
 
-/** Records the results of fetching missing numbers, and classifies the absent ones. Returns the statuses that the stream has taken. */
+/**
+ * Records the results of fetching missing numbers, and classifies the absent ones. Returns the statuses that the stream
+ * has taken.
+ */
 export function createFetchRecorder(deps: GapsDeps, schedule: RetrySchedule) {
   const { source, streamClient, logger, delayed = () => undefined, isMissed } = deps
   const { stream } = source.config

@@ -10,7 +10,10 @@ const firstWaitMs = 5_000
 
 export type RetrySchedule = ReturnType<typeof createRetrySchedule>
 
-/** When to ask for each missing number again. The wait grows to `auditMs`, and for unobserved numbers to twelve times that. */
+/**
+ * When to ask for each missing number again. The wait grows to `auditMs`, and for unobserved numbers to twelve times
+ * that.
+ */
 export function createRetrySchedule(auditMs: number) {
   const tries = boundedMap<string, { readonly count: number; readonly triedAt: number; readonly dueAt: number }>(mostNumbers)
   return {
