@@ -17,7 +17,6 @@ import { Streams } from './views/streams.tsx'
 import { Stuck } from './views/stuck.tsx'
 import { Transfer } from './views/transfer.tsx'
 
-/** The whole page. */
 export function App() {
   const held = useStore(session)
   const problem = useStore(tokenProblem)
@@ -48,10 +47,10 @@ export function App() {
   )
 }
 
-/** What is wrong comes first. */
+/** Problems come first. */
 function Overview({ links }: { readonly links: Links | undefined }) {
   useEffect(() => {
-    // A link of the head that was followed from another view.
+    // Follows a link of the head from another view.
     const [, part] = /^#([a-z]+)$/.exec(location.hash) ?? []
     if (part !== undefined) document.getElementById(part)?.scrollIntoView()
   }, [])

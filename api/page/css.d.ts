@@ -1,2 +1,2 @@
-/** The builder puts every style sheet that is imported into page.css. */
+/** The builder bundles all imported style sheets into page.css. */
 declare module '*.css'

@@ -93,7 +93,7 @@ describe.skipIf(chromium === undefined)('The page', { timeout: 240_000 }, () => 
     await page.getByText('ACCESS_TOKEN_INVALID').waitFor()
     await field.fill(await token('read'))
     await field.press('Enter')
-    await part(page, 'What is stuck').waitFor()
+    await part(page, 'Stuck').waitFor()
     // The token is nowhere that outlives the tab.
     expect(await page.evaluate(`[localStorage.length, document.cookie, location.href.includes('eyJ')]`)).toEqual([0, '', false])
     await page.getByRole('button', { name: 'Forget token' }).click()
@@ -108,7 +108,7 @@ describe.skipIf(chromium === undefined)('The page', { timeout: 240_000 }, () => 
     await page.locator('#connection').getByText('live').waitFor()
     // Causes come first.
     const titles = await page.getByRole('heading', { level: 2 }).allTextContents()
-    expect(titles).toEqual(['What is stuck', 'Flow between chains', 'Parked transfers', 'Lanes', 'Streams', 'Nodes'])
+    expect(titles).toEqual(['Stuck', 'Flow between chains', 'Parked transfers', 'Lanes', 'Streams', 'Nodes'])
     // Each part says how old its figures are.
     for (const title of titles.slice(1))
       await part(page, title)
@@ -125,7 +125,7 @@ describe.skipIf(chromium === undefined)('The page', { timeout: 240_000 }, () => 
     await lanes.getByText('paused', { exact: true }).waitFor()
     // Text of others is text.
     await lanes.getByText(hostile).waitFor()
-    const stuck = part(page, 'What is stuck')
+    const stuck = part(page, 'Stuck')
     await stuck.getByText('LANE_PAUSED').first().waitFor()
     await stuck
       .getByText(/^portage lane resume /)
@@ -185,7 +185,7 @@ describe.skipIf(chromium === undefined)('The page', { timeout: 240_000 }, () => 
     const transfer = page.locator('#transfer')
     for (const text of [parked.id, delivery?.txHash ?? 'no hash', timeline[0]?.note ?? 'no note', hostile])
       await transfer.getByText(text, { exact: false }).first().waitFor()
-    const signed = transfer.getByRole('table', { name: 'Transactions that were signed for it' })
+    const signed = transfer.getByRole('table', { name: 'Signed transactions' })
     await signed.getByText('mined').waitFor()
     // The cost in a readable unit: only the list of all processes' transactions has it.
     expect(await signed.getByTitle(/^[1-9][0-9]* wei$/).textContent()).toMatch(/^[0-9\u202f]+(\.[0-9]+)? (gwei|BNB)$/)
@@ -202,7 +202,7 @@ describe.skipIf(chromium === undefined)('The page', { timeout: 240_000 }, () => 
     }
     expect(await page.locator('#transfer img').count()).toBe(0)
     await page.goBack()
-    await part(page, 'What is stuck').waitFor()
+    await part(page, 'Stuck').waitFor()
     await page.goto(`${portage.apiUrl}/#/transfer/nothing`)
     await transfer.getByText('TRANSFER_NOT_FOUND').waitFor()
   })
@@ -281,11 +281,11 @@ describe.skipIf(chromium === undefined)('The page', { timeout: 240_000 }, () => 
     await page.context().setOffline(true)
     await page.getByRole('alert').getByText('Connection lost').waitFor()
     await page.locator('#connection').getByText('connection lost').waitFor()
-    await part(page, 'Lanes').getByText('What is shown below is from before.').waitFor()
+    await part(page, 'Lanes').getByText('The data below is older.').waitFor()
     await page.context().setOffline(false)
     await page.locator('#connection').getByText('live').waitFor()
     await page.getByRole('alert').waitFor({ state: 'detached' })
-    await expect.poll(() => page.getByText('What is shown below is from before.').count()).toBe(0)
+    await expect.poll(() => page.getByText('The data below is older.').count()).toBe(0)
   })
 
   test('says what is wrong and what to do where Temporal does not answer', async () => {

@@ -3,7 +3,7 @@ import { connection } from './connection.ts'
 import { session } from './session.ts'
 import { createStore } from './store.ts'
 
-/** Why a request was not answered: RFC 9457, with the catalogue's code and remedy. */
+/** A refusal (RFC 9457), with the code and remedy of the catalogue. */
 export interface Problem {
   readonly status: number
   readonly code: string
@@ -12,7 +12,6 @@ export interface Problem {
   readonly remedy: string
 }
 
-/** Thrown by `ask`. */
 export class Refused extends Error {
   readonly problem: Problem
   constructor(problem: Problem) {
@@ -21,27 +20,27 @@ export class Refused extends Error {
   }
 }
 
-/** Why the token that was entered is not taken; undefined: it is, or it was not tried yet. */
+/** The refusal of the entered token. Undefined: it was accepted, or not tried yet. */
 export const tokenProblem = createStore<Problem | undefined>(undefined)
 session.subscribe(() => tokenProblem.set(undefined))
 
-/** Longest wait for an answer, ms: the server itself waits ten seconds for Temporal. */
+/** Longest wait for an answer, ms. The server itself waits ten seconds for Temporal. */
 const timeoutMs = 20_000
 
-/** What the browser says when nothing answers. */
+/** Shown if nothing answers. */
 export const unreachable: Problem = {
   status: 0,
   code: 'NO_ANSWER',
   title: 'The API of Portage does not answer.',
   detail: '',
-  remedy: 'Look whether the process runs that serves it (portage run --role all, or --role api), and whether this browser reaches it.',
+  remedy: 'Check that a process serves it (portage run --role all, or --role api) and that this browser can reach it.',
 }
 
-/** Asks the API. Throws Refused. */
+/** Throws Refused. */
 export async function ask<T>(path: string, body?: object): Promise<T> {
   const response = await send(path, body)
   learnTime(response.headers.get('date'))
-  // Whatever it says, something answered.
+  // Any status shows that the server is reachable.
   connection.answered(serverNow())
   if (!response.ok) {
     const problem = await problemOf(response)
@@ -57,7 +56,7 @@ async function send(path: string, body: object | undefined): Promise<Response> {
   if (body) headers['content-type'] = 'application/json'
   const payload = body && { method: 'POST', body: JSON.stringify(body) }
   try {
-    // No cookies, and nothing of it in the browser's cache.
+    // No cookies, and no copy in the browser's cache.
     return await fetch(path, {
       ...payload,
       headers,
@@ -72,12 +71,12 @@ async function send(path: string, body: object | undefined): Promise<Response> {
   }
 }
 
-/** The refusal in an answer; what is no problem of ours (a proxy's page) is told by its status. */
+/** The refusal in an answer. An answer that is not from the API, such as a proxy's page, is described by its status. */
 export async function problemOf(response: Response): Promise<Problem> {
   const { status } = response
-  const told = await response.json().catch(() => undefined)
+  const answer = await response.json().catch(() => undefined)
   const text = (name: string): string => {
-    const value = typeof told === 'object' && told !== null ? (told as Record<string, unknown>)[name] : undefined
+    const value = typeof answer === 'object' && answer !== null ? (answer as Record<string, unknown>)[name] : undefined
     return typeof value === 'string' ? value : ''
   }
   if (text('code') === '')
@@ -86,7 +85,7 @@ export async function problemOf(response: Response): Promise<Problem> {
       code: `HTTP_${status}`,
       title: `The API answered with status ${status}.`,
       detail: '',
-      remedy: 'Look what stands between this browser and Portage: a proxy may have answered.',
+      remedy: 'Check the path between this browser and Portage: a proxy may have answered.',
     }
   return { status, code: text('code'), title: text('title'), detail: text('detail'), remedy: text('remedy') }
 }

@@ -1,11 +1,11 @@
 import { createStore, useStore } from './store.ts'
 
-/** The clocks of browser and server may differ by less without being noticed, ms: the server tells whole seconds. */
+/** Smaller differences between the clocks are ignored, ms: the server reports whole seconds. */
 const unnoticedMs = 3_000
 
 let offsetMs = 0
 
-/** Takes the time of the server from an answer: ages are counted by its clock, whatever that of the browser says. */
+/** Learns the server's clock from an answer. Ages are counted by that clock. */
 export function learnTime(header: string | null): void {
   const at = Date.parse(header ?? '')
   if (!Number.isFinite(at)) return
@@ -13,7 +13,7 @@ export function learnTime(header: string | null): void {
   offsetMs = Math.abs(found) < unnoticedMs ? 0 : found
 }
 
-/** Now, by the clock of the server, ms since the epoch. */
+/** ms since the epoch, by the server's clock. */
 export function serverNow(): number {
   return Date.now() + offsetMs
 }
@@ -21,7 +21,7 @@ export function serverNow(): number {
 const tick = createStore(serverNow())
 setInterval(() => tick.set(serverNow()), 1_000)
 
-/** Now, told once a second. */
+/** Updates once a second. */
 export function useNow(): number {
   return useStore(tick)
 }

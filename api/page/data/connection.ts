@@ -1,11 +1,11 @@
 import { createStore } from './store.ts'
 
-/** connecting: nothing was answered yet. live: told of changes. polling: asks every few seconds. lost: the last request was not answered. */
+/** connecting: no answer yet. live: receives events. polling: asks every few seconds. lost: the last request failed. */
 export type ConnectionState = 'connecting' | 'live' | 'polling' | 'lost'
 
 export interface Connection {
   readonly state: ConnectionState
-  /** When something was answered last, ms since the epoch by the server's clock; undefined: never. */
+  /** Time of the last answer, ms since the epoch by the server's clock. Undefined: never. */
   readonly answeredAt?: number
   readonly isStreaming: boolean
 }
@@ -18,11 +18,10 @@ function change(part: Partial<Connection>, isLost: boolean): void {
   store.set({ ...next, state })
 }
 
-/** How the page stands to its server. */
 export const connection = {
   store,
   answered: (at: number) => change({ answeredAt: at }, false),
   failed: (at: number) => change({ answeredAt: store.get().answeredAt ?? at }, true),
-  /** The stream of events was opened, or has ended. */
+  /** The stream of events was opened or has ended. */
   streaming: (isStreaming: boolean) => change({ isStreaming }, store.get().state === 'lost' && !isStreaming),
 }

@@ -1,14 +1,14 @@
-/** One event of a stream of server-sent events (HTML standard, section 9.2). */
+/** An event of a stream of server-sent events (HTML standard, section 9.2). */
 export interface StreamEvent {
   readonly name: string
   readonly data: string
   readonly id: string
 }
 
-/** Longest event that is waited for, characters: what is longer is dropped with the rest of its line. */
+/** Longest event, characters. A longer one is dropped with the rest of its line. */
 const longest = 1_000_000
 
-/** Reads a stream as it comes, in pieces of any size. Browsers' own EventSource sends no header, and so no token. */
+/** Parses a stream in pieces of any size. The browser's EventSource sends no header, and so no token. */
 export function createEventParser(onEvent: (event: StreamEvent) => void): (piece: string) => void {
   let rest = ''
   let [name, id] = ['', '']

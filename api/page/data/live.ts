@@ -4,12 +4,15 @@ import { createEventParser } from './event-stream.ts'
 import { refreshAll } from './readings.ts'
 import { session } from './session.ts'
 
-/** Between two tries to open the stream, ms: doubled up to the second. */
+/** Pause between two attempts to open the stream, ms: doubles up to the second. */
 const [firstPauseMs, longestPauseMs] = [1_000, 30_000]
-/** The server says something at least so often, ms; a stream that says nothing for longer is dead. */
+/** The server sends a heartbeat more often than this, ms. A silent stream is dead. */
 const silentMs = 60_000
 
-/** Follows the server's events as long as the page is open: each makes the page read again what it shows. Without them it asks by itself every few seconds. */
+/**
+ * Follows the server's events while the page is open. Each event refreshes the readings. Without events the page polls
+ * every few seconds.
+ */
 export async function followEvents(): Promise<never> {
   let pauseMs = firstPauseMs
   let lastId = ''
@@ -21,7 +24,7 @@ export async function followEvents(): Promise<never> {
     lastId = await readStream(lastId, abort).catch(() => lastId)
     unsubscribe()
     connection.streaming(false)
-    // Has only the stream ended, or is nobody there?
+    // Shows whether only the stream has ended or the server is unreachable.
     refreshAll()
     pauseMs = Date.now() - began > longestPauseMs ? firstPauseMs : Math.min(longestPauseMs, pauseMs * 2)
     await new Promise((resolve) => setTimeout(resolve, pauseMs))
@@ -39,7 +42,7 @@ function signedIn(): Promise<void> {
   })
 }
 
-/** Resolves with the id of the last event, when the stream ends. Throws if it cannot be opened. */
+/** Resolves with the id of the last event when the stream ends. Throws if it cannot be opened. */
 async function readStream(lastId: string, abort: AbortController): Promise<string> {
   let id = lastId
   const parse = createEventParser((event) => {

@@ -5,18 +5,18 @@ import { connection } from './connection.ts'
 import { session } from './session.ts'
 import { createStore, type Store, useStore } from './store.ts'
 
-/** What was read of the API, and how the last try went. */
+/** The last answer of a route, and the failure of the last attempt. */
 export interface Reading<T> {
   readonly data?: T
-  /** When `data` was read, ms since the epoch by the server's clock. */
+  /** Time of `data`, ms since the epoch by the server's clock. */
   readonly at?: number
-  /** Of the last try; absent: it was answered. `data` is then older. */
+  /** Failure of the last attempt. Absent: it was answered. `data` is older then. */
   readonly problem?: Problem
 }
 
-/** After an event, so long until what is shown is read again, ms: many come at a time. */
+/** Delay after an event, ms: events come in groups. */
 const settleMs = 300
-/** Between two reads of one thing, whatever happens, ms. */
+/** Least time between two reads of a path, ms. */
 const leastMs = 1_000
 
 interface Entry {
@@ -26,15 +26,15 @@ interface Entry {
   readAt: number
   timer: ReturnType<typeof setTimeout> | undefined
   isReading: boolean
-  /** Something happened during the read. */
+  /** An event arrived during the read. */
   isStale: boolean
 }
 
 const entries = new Map<string, Entry>()
 
 /**
- * What the API says at a path, read again and again as long as it is shown.
- * @param everyMs without events; with them half as often
+ * Reads a path repeatedly while it is shown.
+ * @param everyMs interval without events; doubled with events
  */
 export function useReading<T>(path: string, everyMs: number): Reading<T> {
   const entry = entryOf(path, everyMs)
@@ -51,12 +51,12 @@ export function useReading<T>(path: string, everyMs: number): Reading<T> {
   return useStore(entry.store) as Reading<T>
 }
 
-/** Reads all that is shown again, soon: something has happened. */
+/** Reads all shown paths again soon: something has changed. */
 export function refreshAll(): void {
   for (const [path, entry] of entries) again(path, entry, Math.max(settleMs, entry.readAt + leastMs - Date.now()))
 }
 
-// With another token, at once: what it may see, and whether it is good at all.
+// Another token may see other data, or be invalid.
 session.subscribe(() => {
   for (const [path, entry] of entries) {
     if (!session.get()) entry.store.set({})
@@ -103,12 +103,12 @@ async function read(path: string, entry: Entry): Promise<void> {
 }
 
 function pauseOf({ everyMs }: Entry): number {
-  // Nobody looks at a page in the background, but its figures are not to be hours old when somebody does.
+  // A page in the background polls rarely, so that its figures are not hours old on return.
   if (document.hidden) return Math.max(everyMs, 30_000)
   return connection.store.get().isStreaming ? everyMs * 2 : everyMs
 }
 
-// What the browser knows of its network is known at once.
+// The browser reports changes of its network at once.
 for (const name of ['online', 'offline']) window.addEventListener(name, refreshAll)
 
 document.addEventListener('visibilitychange', () => !document.hidden && refreshAll())

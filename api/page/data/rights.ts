@@ -1,4 +1,4 @@
-/** What a token says of itself. The server alone decides what it is good for: this only tells the reader beforehand. */
+/** The claims of a token. The server alone checks it; these only warn the reader in advance. */
 export interface Claims {
   readonly name: string
   readonly level: string
@@ -9,7 +9,10 @@ export interface Claims {
 
 const levels = ['read', 'write', 'sign', 'admin']
 
-/** The same for an order about many transfers. @param chain their target; undefined: any, which a token with a scope may not order */
+/**
+ * The same for an order to many transfers. @param chain their target. Undefined: any, which a token with a scope may
+ * not order
+ */
 export function missingForMany(claims: Claims | undefined, chain: string | undefined, now: number): string | undefined {
   const missing = missingFor(claims, 'write', chain, now)
   if (missing !== undefined || chain !== undefined || !claims?.chains) return missing
@@ -17,7 +20,7 @@ export function missingForMany(claims: Claims | undefined, chain: string | undef
 }
 
 /**
- * What is missing of a token for an order about a transfer, in a sentence; undefined: nothing that can be seen from here.
+ * A sentence about the rights that a token lacks for an order to a transfer. Undefined: none as far as the claims show.
  * @param chain the target of the transfer
  */
 export function missingFor(

@@ -1,6 +1,6 @@
 import { createStore } from './store.ts'
 
-/** Which view the part of the address after # asks for. */
+/** The view in the fragment of the address. */
 export type Route = { readonly view: 'overview' } | { readonly view: 'transfer'; readonly id: string }
 
 export function routeOf(hash: string): Route {
@@ -9,7 +9,7 @@ export function routeOf(hash: string): Route {
   try {
     return { view: 'transfer', id: decodeURIComponent(id) }
   } catch {
-    // Not as this page writes it: taken as it is typed.
+    // A malformed id is used unchanged.
     return { view: 'transfer', id }
   }
 }

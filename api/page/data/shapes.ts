@@ -1,6 +1,9 @@
 import type { Cause } from '../../../domain/catalogue/cause.ts'
 
-/** What the routes of the API answer, as far as the page shows it: docs/start/page.md. Everything may be absent in a newer or older API. */
+/**
+ * The answers of the API's routes, as far as the page shows them: docs/start/page.md. Any field may be absent in
+ * another version of the API.
+ */
 
 export type { Cause }
 
@@ -26,20 +29,20 @@ export interface TransferRow {
 
 export interface TransferPage {
   readonly transfers: readonly TransferRow[]
-  /** Where the next page begins; absent: these are all. */
+  /** The cursor of the next page. Absent: these are all. */
   readonly next?: string
 }
 
-/** Of an order about many transfers. */
+/** The answer to an order to many transfers. */
 export interface BulkAnswer {
   readonly matched: number
-  /** More match than were asked for. */
+  /** More transfers match than were requested. */
   readonly more: boolean
-  /** Absent: it was a dry run. */
+  /** Absent in a dry run. */
   readonly results?: readonly { readonly id: string; readonly error?: { readonly code: string } }[]
 }
 
-/** Of the keys that the process of the API holds. */
+/** The keys of the process that serves the API. */
 export interface LaneSpending {
   readonly lanes: readonly {
     readonly lane: string
@@ -63,7 +66,7 @@ export interface LaneRow {
   readonly balanceAt?: string
   readonly reason?: string
   readonly by?: string
-  /** When its account was read, ISO 8601 or ms since the epoch. */
+  /** When the account was read, ISO 8601 or ms since the epoch. */
   readonly observedAt?: string | number
 }
 
@@ -105,7 +108,7 @@ export interface NodeRow {
   readonly lag?: number
   readonly latencyMs?: number
   readonly failures?: number
-  /** When it was last called, ISO 8601. */
+  /** Time of its last call, ISO 8601. */
   readonly asOf?: string
   readonly added?: boolean
 }
@@ -115,23 +118,22 @@ export interface Nodes {
   readonly nodes: readonly NodeRow[]
 }
 
-/** A transaction that was signed for a transfer, by whichever process. */
 export interface TransactionRow {
   readonly lane: string
   readonly nonce: number
   readonly round: number
   readonly kind: string
-  /** Absent: no process has told it yet. */
+  /** Absent: no process has reported it yet. */
   readonly hash?: string
   /** wei per unit of gas, as `tip`. */
   readonly maxFee: string
   readonly tip: string
   readonly fate: string
-  /** What it cost, wei. */
+  /** Cost, wei. */
   readonly gasPaid?: string
 }
 
-/** `partial`: only what the server's list says is known. */
+/** `partial`: only the fields of the server's list are known. */
 export interface TransferReport extends Partial<TransferRow> {
   readonly id: string
   readonly state?: string

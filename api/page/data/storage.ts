@@ -1,4 +1,4 @@
-/** What a browser keeps, where it lets a page: without it everything works until the tab is closed. */
+/** Values in the browser's storage. Without storage everything works until the tab is closed. */
 export function kept(where: 'session' | 'local', key: string): string {
   try {
     return storage(where).getItem(key) ?? ''
@@ -7,13 +7,13 @@ export function kept(where: 'session' | 'local', key: string): string {
   }
 }
 
-/** Keeps a text; an empty one is forgotten. */
+/** An empty text removes the value. */
 export function keep(where: 'session' | 'local', key: string, text: string): void {
   try {
     if (text === '') storage(where).removeItem(key)
     else storage(where).setItem(key, text)
   } catch {
-    // A browser that keeps nothing: the value stays in memory.
+    // Without storage the value stays in memory.
   }
 }
 

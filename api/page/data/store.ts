@@ -4,7 +4,7 @@ import { useEffect, useState } from 'preact/hooks'
 export interface Store<T> {
   get(): T
   set(value: T): void
-  /** Returns the end of it. */
+  /** Returns the function that ends the subscription. */
   subscribe(listener: () => void): () => void
 }
 
@@ -25,7 +25,7 @@ export function createStore<T>(initial: T): Store<T> {
   }
 }
 
-/** The value, now and whenever it changes. */
+/** The value, updated at each change. */
 export function useStore<T>(store: Store<T>): T {
   const [value, setValue] = useState(store.get())
   useEffect(() => {

@@ -2,24 +2,24 @@ import { keep, kept } from './storage.ts'
 import { createStore } from './store.ts'
 
 export type Theme = 'light' | 'dark'
-/** What the reader chose; system: as the browser says. */
+/** The choice of the reader. system: as the browser. */
 export type ThemeChoice = Theme | 'system'
 
 const key = 'portage-theme'
 const system = matchMedia('(prefers-color-scheme: dark)')
 
 export const themeChoice = createStore<ThemeChoice>(stored())
-/** What is shown. */
+/** The theme on the page. */
 export const theme = createStore<Theme>('light')
 
-/** Kept for the next time: it is no secret. */
+/** Stored for the next visit: it is no secret. */
 export function chooseTheme(choice: ThemeChoice): void {
   keep('local', key, choice)
   themeChoice.set(choice)
   show()
 }
 
-/** Puts the theme on the page, now and when the system's changes. */
+/** Applies the theme, now and when the system's changes. */
 export function startTheme(): void {
   show()
   system.addEventListener('change', show)

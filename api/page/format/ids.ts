@@ -1,12 +1,15 @@
-/** Longest text of somebody else that is shown in a table. */
+/** Longest shown text of a stranger. */
 const mostShown = 80
 
-/** `0x1f2e3d…5b6a`: the ends of a hash or an address. Shorter texts are left as they are. */
+/** `0x1f2e3d…5b6a`: the ends of a hash or an address. */
 export function shortHex(text: string): string {
   return /^0x[0-9a-f]{16,}$/i.test(text) ? `${text.slice(0, 8)}…${text.slice(-4)}` : cut(text)
 }
 
-/** A transfer's id for a table: its number and the end of its id, `269170:6d1b4c0c5f0a3e21`, which every command and the field at the top take. One of another form is cut. */
+/**
+ * The short id of a transfer: its number and the end of its id, `269170:6d1b4c0c5f0a3e21`. Every command and the search
+ * field accept it.
+ */
 export function shortTransfer(id: string): string {
   const [sequence, digest] = id.split(':').slice(-2)
   return id.split(':').length === 5 && /^[0-9]+$/.test(sequence ?? '') && digest ? cut(`${sequence}:${digest}`) : cut(id)
@@ -18,7 +21,7 @@ export function laneParts(lane: string): { readonly network: string; readonly ad
   return { network: network ?? cut(lane), address }
 }
 
-/** A stream's id in words: which bridge, from where, and to where or from whom. */
+/** The bridge, the source, and the target or emitter of a stream. */
 export function streamParts(stream: string): { readonly bridge: string; readonly source: string; readonly rest: string } {
   const [bridge = '', source = '', ...rest] = stream.split(':')
   const last = rest.join(':')

@@ -1,11 +1,13 @@
-/** What the API says of other places, Temporal's Web UI and block explorers, and of the coins of chains. */
+/** Temporal's Web UI, block explorers and coins, as the API reports them. */
 export interface Links {
   readonly namespace: string
   readonly temporalWebUi?: string
   readonly chains: Readonly<Record<string, { readonly networkId: number; readonly explorer?: string; readonly coin?: string }>>
 }
 
-/** An address that a link may lead to: https, or http on this machine. Undefined for any other, such as `javascript:`. */
+/**
+ * An address that is allowed as a link: https, or http on this machine. Undefined for others, such as `javascript:`.
+ */
 export function safeUrl(text: string | undefined): string | undefined {
   if (text === undefined || !URL.canParse(text)) return undefined
   const { protocol, hostname, username, password, href } = new URL(text)
@@ -14,7 +16,7 @@ export function safeUrl(text: string | undefined): string | undefined {
   return protocol === 'https:' || (protocol === 'http:' && isLoopback) ? href : undefined
 }
 
-/** A transaction in the explorer of its chain; undefined: no explorer is known, or it is no hash. */
+/** The URL in the explorer of the chain. Undefined: no explorer is known, or the text is no hash. */
 export function transactionUrl(links: Links | undefined, chain: string | undefined, hash: string | undefined): string | undefined {
   return /^0x[0-9a-f]{64}$/i.test(hash ?? '') ? inExplorer(links, chain, `tx/${hash}`) : undefined
 }

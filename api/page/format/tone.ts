@@ -1,4 +1,4 @@
-/** How a state looks. Never by colour alone: each has a mark of its own shape, and the word stands beside it. */
+/** Each tone has a mark of its own shape and a word next to it, so that colour is not the only difference. */
 export type Tone = 'good' | 'busy' | 'wait' | 'bad' | 'off'
 
 const tones: Readonly<Record<string, Tone>> = {

@@ -2,10 +2,10 @@ import { useNow } from '../data/clock.ts'
 import { ageText, agoText } from '../../../domain/text/age.ts'
 import { clockText } from '../format/time.ts'
 
-/** A reading is old after so long without another, ms. */
+/** A reading older than this is marked as old, ms. */
 const oldMs = 30_000
 
-/** When figures were read: every figure of the page has one. Says so in words where they are old. */
+/** The age of figures, in words if they are old. */
 export function ReadAt({ at }: { readonly at: number | undefined }) {
   const now = useNow()
   if (at === undefined) return <span class="age">not read yet</span>
@@ -17,7 +17,7 @@ export function ReadAt({ at }: { readonly at: number | undefined }) {
   )
 }
 
-/** How long ago something was; nothing for an unknown time. */
+/** The age of a time; nothing for an unknown time. */
 export function Ago({ at, bare }: { readonly at: number | undefined; readonly bare?: boolean }) {
   const now = useNow()
   if (at === undefined) return null

@@ -8,9 +8,9 @@ export interface Line {
   /** A colour of page.css. */
   readonly colour: string
   readonly values: readonly (number | null)[]
-  /** Bars from zero; absent: a line. */
+  /** Bars from zero. Absent: a line. */
   readonly isBars?: boolean
-  /** Lines are told apart by it as well as by their colour. */
+  /** Distinguishes lines without colour. */
   readonly dash?: readonly number[]
 }
 
@@ -19,13 +19,13 @@ interface ChartProps {
   readonly times: readonly number[]
   readonly lines: readonly Line[]
   readonly textOf: (value: number) => string
-  /** What it shows, for those who do not see it. */
+  /** A text alternative for readers who cannot see the chart. */
   readonly summary: string
 }
 
 const height = 168
 
-/** Values over time. What stands under the pointer, or else last, is told in words below. */
+/** Values over time. The text below shows the values at the pointer, or else the last ones. */
 export function Chart({ times, lines, textOf, summary }: ChartProps) {
   const place = useRef<HTMLDivElement>(null)
   const plot = useRef<uPlot | undefined>(undefined)
@@ -44,7 +44,7 @@ export function Chart({ times, lines, textOf, summary }: ChartProps) {
       observer.disconnect()
       made.destroy()
     }
-    // It is drawn anew in other colours; new values are given to the one that is there.
+    // Other colours need a new plot; new values do not.
   }, [shown, shape])
   useEffect(() => plot.current?.setData(dataOf(times, lines)), [times, lines])
 

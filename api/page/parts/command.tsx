@@ -1,10 +1,10 @@
 import { useState } from 'preact/hooks'
 
-/** A command to type, and a button that copies it. */
+/** A command with a button that copies it. */
 export function Command({ text }: { readonly text: string }) {
   const [said, setSaid] = useState('')
   const copy = async () => {
-    // Browsers give the clipboard only to pages of https and of this machine.
+    // Browsers allow the clipboard only on https and on this machine.
     const isCopied = await navigator.clipboard?.writeText(text).then(
       () => true,
       () => false,

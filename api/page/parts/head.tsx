@@ -10,7 +10,7 @@ import { Mark } from './mark.tsx'
 
 const parts = ['stuck', 'flow', 'parked', 'lanes', 'streams', 'nodes'] as const
 
-/** The head of the page: where the reader is, how the page stands to its server, and who reads. */
+/** The head of the page: deployment, connection, search and token. */
 export function Head({ namespace }: { readonly namespace: string | undefined }) {
   const held = useStore(session)
   return (
@@ -33,7 +33,7 @@ export function Head({ namespace }: { readonly namespace: string | undefined }) 
         )}
         <div class="top-end">
           {held && <Find />}
-          {held && <Standing />}
+          {held && <ConnectionMark />}
           <ThemeSwitch />
           {held && <Holder />}
         </div>
@@ -43,7 +43,7 @@ export function Head({ namespace }: { readonly namespace: string | undefined }) 
   )
 }
 
-/** Finds a transfer by anything that the API knows it by. */
+/** Finds a transfer by any identifier that the API accepts. */
 function Find() {
   const [text, setText] = useState('')
   return (
@@ -66,15 +66,15 @@ function Find() {
   )
 }
 
-const standings: Readonly<Record<ConnectionState, { readonly tone: Tone; readonly word: string; readonly title: string }>> = {
-  connecting: { tone: 'busy', word: 'connecting', title: 'Nothing was answered yet.' },
-  live: { tone: 'good', word: 'live', title: 'The server tells of every change.' },
-  polling: { tone: 'busy', word: 'every 5 s', title: 'The server does not tell of changes: this page asks every few seconds.' },
-  lost: { tone: 'bad', word: 'connection lost', title: 'The last request was not answered.' },
+const connectionTexts: Readonly<Record<ConnectionState, { readonly tone: Tone; readonly word: string; readonly title: string }>> = {
+  connecting: { tone: 'busy', word: 'connecting', title: 'No answer yet.' },
+  live: { tone: 'good', word: 'live', title: 'The server reports every change.' },
+  polling: { tone: 'busy', word: 'every 5 s', title: 'The server reports no changes: this page asks every few seconds.' },
+  lost: { tone: 'bad', word: 'connection lost', title: 'The last request failed.' },
 }
 
-function Standing() {
-  const { tone, word, title } = standings[useStore(connection.store).state]
+function ConnectionMark() {
+  const { tone, word, title } = connectionTexts[useStore(connection.store).state]
   return (
     <span class={`state ${tone}`} role="status" title={title} id="connection">
       <Mark tone={tone} />
@@ -89,13 +89,13 @@ function LostBanner() {
   if (state !== 'lost') return null
   return (
     <div class="banner" role="alert">
-      Connection lost: the API answered last <Since ms={answeredAt === undefined ? 0 : now - answeredAt} />. All figures are from then. This
-      page tries again by itself; if it stays so, look whether portage run is alive, and its log.
+      Connection lost: the last answer of the API came <Since ms={answeredAt === undefined ? 0 : now - answeredAt} />. All figures are from
+      that time. This page retries by itself. If the connection stays lost, check that portage run is alive, and read its log.
     </div>
   )
 }
 
-/** Not told to screen readers every second. */
+/** Hidden from screen readers, which would repeat it every second. */
 function Since({ ms }: { readonly ms: number }) {
   return <span aria-live="off">{agoText(ms)}</span>
 }
@@ -126,7 +126,7 @@ function Holder() {
   const now = useNow()
   if (!held) return null
   const { name, level, expiresAt, chains } = held.claims
-  const left = expiresAt > now ? `good for ${ageText(expiresAt - now)}` : 'expired'
+  const left = expiresAt > now ? `valid for ${ageText(expiresAt - now)}` : 'expired'
   return (
     <span class="holder">
       <span class="wrap" title={chains ? `for ${chains.join(', ')}; ${left}` : left}>
@@ -139,7 +139,7 @@ function Holder() {
   )
 }
 
-/** The mark of Portage: a boat that is carried. */
+/** The logo: a boat that is carried. */
 function Brand() {
   return (
     <svg viewBox="0 0 32 32" width="26" height="26" aria-hidden="true">

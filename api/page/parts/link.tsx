@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact'
 import { safeUrl } from '../format/links.ts'
 import { shortTransfer } from '../format/ids.ts'
 
-/** A link out of the page, in a tab of its own; the text alone where the address is none that may be linked to. */
+/** A link out of the page, in a new tab. Text alone if the address is not allowed as a link. */
 export function Out({
   to,
   children,
@@ -22,12 +22,14 @@ export function Out({
   )
 }
 
-/** The place of a transfer in this page. */
+/** The address of a transfer in this page. */
 export function transferHref(id: string): string {
   return `#/transfer/${encodeURIComponent(id)}`
 }
 
-/** A transfer, by the part of its id that tells it from others. What is no id, as the number of a stream that has no transfer yet, leads nowhere. */
+/**
+ * A transfer by the distinguishing part of its id. Text without a link for other ids, such as the number of a stream.
+ */
 export function TransferLink({ id }: { readonly id: string }) {
   if (!id.includes(':')) return <span class="mono">{id}</span>
   return (

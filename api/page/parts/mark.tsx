@@ -1,6 +1,6 @@
 import { type Tone, toneOf } from '../format/tone.ts'
 
-/** One shape for each tone, so that none is known by its colour alone. */
+/** One shape for each tone, so that colour is not the only difference. */
 const shapes: Readonly<Record<Tone, string>> = {
   good: 'M2.500 6.500 5 9l4.500-6',
   busy: 'M6 1.500a4.500 4.500 0 1 1-4.500 4.500',
@@ -9,7 +9,7 @@ const shapes: Readonly<Record<Tone, string>> = {
   off: 'M2.500 6h7',
 }
 
-/** The mark of a tone. It says nothing to a screen reader: the word beside it does. */
+/** Hidden from screen readers: the word next to it has the meaning. */
 export function Mark({ tone }: { readonly tone: Tone }) {
   return (
     <svg class={`mark ${tone}`} viewBox="0 0 12 12" width="12" height="12" aria-hidden="true">
@@ -18,7 +18,6 @@ export function Mark({ tone }: { readonly tone: Tone }) {
   )
 }
 
-/** A state: its mark and its word. */
 export function State({ state }: { readonly state: string | undefined }) {
   const word = state ?? 'unknown'
   const tone = toneOf(word)

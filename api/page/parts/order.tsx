@@ -15,10 +15,10 @@ interface Wanted {
   readonly chain: string | undefined
 }
 
-/** The order that is being given; undefined: none. */
+/** The order in the dialog. Undefined: none. */
 const wanted = createStore<Wanted | undefined>(undefined)
 
-/** The orders that can be given of a transfer. Without the right, the dialog says what is missing. */
+/** The possible orders to a transfer. If a right is missing, the dialog says which. */
 export function OrderButtons({
   id,
   chain,
@@ -45,7 +45,7 @@ export function OrderButtons({
   )
 }
 
-/** The dialog in which an order gets its reason. One for the whole page. */
+/** The dialog that asks for the reason of an order. One for the whole page. */
 export function OrderDialog() {
   const order = useStore(wanted)
   const dialog = useRef<HTMLDialogElement>(null)
@@ -105,11 +105,11 @@ function OrderForm({ order: { kind, id, chain } }: { readonly order: Wanted }) {
   )
 }
 
-/** What a token lacks, and how one comes by another. */
+/** The missing right, and the way to another token. */
 export function Missing({ what }: { readonly what: string }) {
   return (
     <p class="note wait" role="status">
-      {what} Enter another token at the top of the page; portage token create --name &lt;name&gt; --level write makes one.
+      {what} Enter another token at the top of the page; portage token create --name &lt;name&gt; --level write creates one.
     </p>
   )
 }
@@ -120,7 +120,6 @@ interface ReasonProps {
   readonly onReason: (reason: string) => void
 }
 
-/** Why, which every order asks for. */
 export function ReasonField({ name, reason, onReason }: ReasonProps) {
   const field = useRef<HTMLInputElement>(null)
   useEffect(() => field.current?.focus(), [])

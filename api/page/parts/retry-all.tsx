@@ -10,21 +10,21 @@ import { countText } from '../format/amounts.ts'
 import { Missing, ReasonField } from './order.tsx'
 import { ProblemNote } from './section.tsx'
 
-/** Which parked transfers; what is absent narrows nothing. */
+/** A filter of parked transfers. Absent fields narrow nothing. */
 export interface ParkedFilter {
   readonly code?: string
   readonly targetChain?: string
 }
 
-/** Most that one order reaches: the API takes no more. */
+/** The limit of the API for one order. */
 const most = 500
-/** Refusals that are shown; the count tells the rest. */
+/** Most refusals in the list below the count. */
 const mostShown = 5
 
-/** What is being ordered; undefined: nothing. */
+/** The filter in the dialog. Undefined: the dialog is closed. */
 const wanted = createStore<ParkedFilter | undefined>(undefined)
 
-/** Opens the dialog, which orders nothing by itself. */
+/** Only opens the dialog. */
 export function RetryAllButton({ filter }: { readonly filter: ParkedFilter }) {
   return (
     <button type="button" onClick={() => wanted.set(filter)}>
@@ -33,7 +33,10 @@ export function RetryAllButton({ filter }: { readonly filter: ParkedFilter }) {
   )
 }
 
-/** The dialog that says how many they are, asks why, and orders them. One for the whole page: a list that changes meanwhile does not close it. */
+/**
+ * The dialog that counts the transfers, asks for the reason and orders. One for the whole page, so that a changing list
+ * does not close it.
+ */
 export function RetryAllDialog() {
   const filter = useStore(wanted)
   const dialog = useRef<HTMLDialogElement>(null)
@@ -79,7 +82,7 @@ function RetryAllForm({ filter }: { readonly filter: ParkedFilter }) {
     <form
       onSubmit={(event) => {
         event.preventDefault()
-        // No more than were counted, whatever was parked since.
+        // Orders at most the counted number, even if more were parked since.
         if (canSend) void send({ dryRun: false, limit: count, reason: reason.trim() })
       }}
     >
@@ -102,10 +105,9 @@ function RetryAllForm({ filter }: { readonly filter: ParkedFilter }) {
 }
 
 function described({ code, targetChain }: ParkedFilter): string {
-  return `${code === undefined ? ', whatever their code' : ` with the code ${code}`}${targetChain === undefined ? '' : ` to ${targetChain}`}`
+  return `${code === undefined ? ' with any code' : ` with the code ${code}`}${targetChain === undefined ? '' : ` to ${targetChain}`}`
 }
 
-/** What was counted, or became of the order. */
 function Said({ step }: { readonly step: Step }) {
   if (step.kind === 'problem') return <ProblemNote problem={step.problem} />
   if (step.kind === 'counting' || step.kind === 'sending')
@@ -113,7 +115,7 @@ function Said({ step }: { readonly step: Step }) {
   const { matched, more, results = [] } = step.answer
   if (step.kind === 'counted') {
     const rest = more ? ' More match: these are the first, order again for the others.' : ''
-    return <p role="status">{matched === 0 ? 'None is parked like that now.' : `${countText(matched)} would be retried.${rest}`}</p>
+    return <p role="status">{matched === 0 ? 'No such transfer is parked now.' : `${countText(matched)} would be retried.${rest}`}</p>
   }
   const refused = results.flatMap(({ id, error }) => (error ? [`${id}: ${error.code}`] : []))
   return (

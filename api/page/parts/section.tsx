@@ -8,13 +8,13 @@ interface SectionProps<T> {
   readonly id: string
   readonly title: string
   readonly reading: Reading<T>
-  /** When the figures were read at their source, where that is told; absent: when they were read here. */
+  /** Time of the figures at their source. Absent: they were read by this page. */
   readonly asOf?: number | undefined
   readonly tools?: ComponentChildren
   readonly children: (data: T) => ComponentChildren
 }
 
-/** A part of the page with what was read for it: its age, and what to do where it could not be read. */
+/** A part of the page with its reading: its age, or the remedy if it failed. */
 export function Section<T>({ id, title, reading, asOf, tools, children }: SectionProps<T>) {
   const { data, at, problem } = reading
   return (
@@ -30,7 +30,6 @@ export function Section<T>({ id, title, reading, asOf, tools, children }: Sectio
   )
 }
 
-/** A refusal, with its code and what the reader can do. */
 export function ProblemNote({ problem, isKept }: { readonly problem: Problem; readonly isKept?: boolean }) {
   return (
     <div class="note bad" role="status">
@@ -38,13 +37,13 @@ export function ProblemNote({ problem, isKept }: { readonly problem: Problem; re
       <div>
         <strong>{problem.title}</strong> {problem.detail !== problem.title && problem.detail} <code class="code">{problem.code}</code>
         <p>{problem.remedy}</p>
-        {isKept && <p>What is shown below is from before.</p>}
+        {isKept && <p>The data below is older.</p>}
       </div>
     </div>
   )
 }
 
-/** Where there is nothing to show: why, and what would change it. */
+/** Shown if there is no data: the reason, and the way to change it. */
 export function Empty({ children }: { readonly children: ComponentChildren }) {
   return <p class="empty">{children}</p>
 }

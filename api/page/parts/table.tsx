@@ -3,7 +3,7 @@ import type { ComponentChildren } from 'preact'
 export interface Column<Row> {
   readonly label: string
   readonly cell: (row: Row) => ComponentChildren
-  /** Figures stand at the right, with digits of one width. */
+  /** Right-aligned, with digits of equal width. */
   readonly isFigure?: boolean
 }
 
@@ -14,7 +14,10 @@ interface TableProps<Row> {
   readonly keyOf: (row: Row) => string
 }
 
-/** A table; on a narrow screen each row is a card, whose cells name their columns. The roles stay when its display changes. */
+/**
+ * A table. On a narrow screen each row is a card whose cells have column names. ARIA roles stay when its display
+ * changes.
+ */
 export function Table<Row>({ caption, columns, rows, keyOf }: TableProps<Row>) {
   return (
     <table role="table">

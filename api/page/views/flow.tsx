@@ -10,7 +10,7 @@ import { Mark } from '../parts/mark.tsx'
 import { Empty, Section } from '../parts/section.tsx'
 import { Table } from '../parts/table.tsx'
 
-/** What the API says beside the counts and times: temporal/client/transfers/flow.ts. */
+/** The fields of temporal/client/transfers/flow.ts. */
 interface TrafficReport extends Traffic {
   readonly asOf: string
   readonly minutes: number
@@ -27,7 +27,7 @@ const windows = [
   { minutes: 1_440, label: '24 h', words: '24 hours' },
 ] as const
 
-/** What moves between the chains, and how long it takes. */
+/** Traffic between the chains, and its times. */
 export function Flow() {
   const [minutes, setMinutes] = useState<number>(60)
   const reading = useReading<TrafficReport>(`v1/flow?minutes=${minutes}`, 5_000)
@@ -139,7 +139,7 @@ function Charts({ flow, words }: Shown) {
   )
 }
 
-/** Counts are whole: between them an axis has no label. */
+/** Counts are whole: an axis has no label between them. */
 const wholeText = (value: number) => (Number.isInteger(value) ? countText(value) : '')
 const axisSpan = (ms: number) => (ms === 0 ? '0' : spanText(ms))
 

@@ -11,7 +11,7 @@ import { State } from '../parts/mark.tsx'
 import { Empty, Section } from '../parts/section.tsx'
 import { Table } from '../parts/table.tsx'
 
-/** The keys: what they take, their nonces, what they have and what they may spend. */
+/** The lanes: their status, nonces, balances and spending. */
 export function Lanes({ links }: { readonly links: Links | undefined }) {
   const reading = useReading<LanesRead>('v1/lanes', 5_000)
   const spending = useReading<LaneSpending>('v1/spending', 10_000).data?.lanes
@@ -82,7 +82,7 @@ function LaneState({ row: { status, reason, by } }: Row) {
   )
 }
 
-/** Where no node of the chain answers it is the last that was heard. */
+/** Without an answer of a node this is the last known balance. */
 function Balance({ row: { balance, balanceAt, status }, coin }: Row & OfCoin) {
   return (
     <span class="stack end">
@@ -121,8 +121,8 @@ function Nonces({ row: { next, latest, finalized } }: Row) {
 function Spent({ spending, coin }: OfCoin & { readonly spending: LaneSpending['lanes'][number]['spending'] | undefined }) {
   if (!spending)
     return (
-      <span class="quiet-text" title="The metrics of the process with the key tell it: portage_lane_spent_wei.">
-        told by another process
+      <span class="quiet-text" title="The metrics of the process with the key have it: portage_lane_spent_wei.">
+        in another process
       </span>
     )
   if (spending.length === 0) return <span class="quiet-text">no limit</span>
@@ -140,7 +140,7 @@ function Spent({ spending, coin }: OfCoin & { readonly spending: LaneSpending['l
   )
 }
 
-/** How much of something is used, as a bar beside the figures that say the same. */
+/** A bar next to the figures of a limit. */
 function Meter({ share, label }: { readonly share: number | undefined; readonly label: string }) {
   if (share === undefined) return null
   const level = share >= 0.9 ? 'high' : share >= 0.7 ? 'mid' : 'low'

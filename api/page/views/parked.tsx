@@ -9,16 +9,17 @@ import { type ParkedFilter, RetryAllButton } from '../parts/retry-all.tsx'
 import { Empty, Section } from '../parts/section.tsx'
 import { Table } from '../parts/table.tsx'
 
-/** Most rows that are shown; the command line lists all. */
+/** Most rows. The command line lists all. */
 const most = 100
 
-/** What is out of automatic tries and waits for a person. */
+/** Transfers that need a decision of a person. */
 export function Parked() {
   const [filter, setFilter] = useState<ParkedFilter>({})
   const all = useReading<TransferPage>(pathOf({}), 5_000).data?.transfers ?? []
   const causes = useReading<Causes>('v1/stuck', 5_000).data?.causes ?? []
   const reading = useReading<TransferPage>(pathOf(filter), 5_000)
-  // The rows are the newest ones. What is stuck has a group for each code, also where older ones have it; TRANSFERS_PARKED stands for those without a code.
+  // The rows are the newest transfers. The causes have a group for each code, also of older transfers; TRANSFERS_PARKED
+  // is the group without a code.
   const grouped = causes.filter(({ where, code }) => where.kind === 'transfers' && where.id === 'parked' && code !== 'TRANSFERS_PARKED')
   const codes = [...all, ...grouped].map(({ code }) => code)
   const isNarrowed = filter.code !== undefined || filter.targetChain !== undefined
@@ -41,7 +42,7 @@ export function Parked() {
           <Empty>
             {isNarrowed
               ? 'No transfer is parked with this code and target.'
-              : 'No transfer is parked. One is parked when its tries are used up, or when only a person can decide: it is then listed here with its reason.'}
+              : 'No transfer is parked. Portage parks a transfer after its last attempt, or if only a person can decide. It is listed here with its reason.'}
           </Empty>
         ) : (
           <>
@@ -63,13 +64,13 @@ function pathOf({ code, targetChain }: ParkedFilter): string {
 
 interface ChoiceProps {
   readonly name: string
-  /** What rows have; some several times. */
+  /** The values of the rows, with duplicates. */
   readonly of: readonly (string | undefined)[]
   readonly chosen: string | undefined
   readonly onChoose: (value: string | undefined) => void
 }
 
-/** What the list is narrowed to. What is chosen stays among the choices when no row has it any more. */
+/** A choice that narrows the list. The chosen value stays even if no row has it any more. */
 function Choice({ name, of, chosen, onChoose }: ChoiceProps) {
   const values = [...new Set([...of, chosen].filter((one) => one !== undefined))].toSorted()
   return (

@@ -4,7 +4,7 @@ import { signIn } from '../data/session.ts'
 import { Command } from '../parts/command.tsx'
 import { ProblemNote } from '../parts/section.tsx'
 
-/** Where a token is entered. What the page shows needs one of any level; its buttons need more. */
+/** Asks for a token. Reading needs any level; the buttons need more. */
 export function SignIn({ problem }: { readonly problem: Problem | undefined }) {
   const [text, setText] = useState('')
   const [isRefused, setRefused] = useState(false)
@@ -12,8 +12,8 @@ export function SignIn({ problem }: { readonly problem: Problem | undefined }) {
     <section id="sign-in" class="sign-in" aria-labelledby="sign-in-title">
       <h2 id="sign-in-title">Enter an access token</h2>
       <p>
-        What Portage tells names recipients, amounts and balances, so that reading needs a token of level read. The buttons of this page
-        need one of level write.
+        The data of Portage has recipients, amounts and balances, so reading needs a token of level read. The buttons of this page need
+        level write.
       </p>
       {problem && <ProblemNote problem={problem} />}
       <form
@@ -37,7 +37,7 @@ export function SignIn({ problem }: { readonly problem: Problem | undefined }) {
         </label>
         {isRefused && (
           <p id="token-problem" class="note bad" role="alert">
-            This is not a token of Portage. One has three parts with dots between them; paste all of it.
+            This is not a token of Portage. A token has three parts with dots between them; paste all of it.
           </p>
         )}
         <button type="submit" class="strong">
@@ -45,7 +45,7 @@ export function SignIn({ problem }: { readonly problem: Problem | undefined }) {
         </button>
       </form>
       <p class="quiet-text">
-        It is kept in this tab until it is closed, and sent to this server alone. Where the keys are, this makes one:
+        This tab keeps the token until it is closed and sends it to this server alone. On the machine with the key file, this creates one:
       </p>
       <Command text="portage token create --name <name> --level read --expires 8h" />
     </section>

@@ -10,7 +10,7 @@ import { Mark, State } from '../parts/mark.tsx'
 import { Empty, Section } from '../parts/section.tsx'
 import { Table } from '../parts/table.tsx'
 
-/** The numbered sources: how far each is read, and up to where none is missed. */
+/** The numbered sources: the progress and the watermark of each. */
 export function Streams({ links }: { readonly links: Links | undefined }) {
   const reading = useReading<StreamsRead>('v1/streams', 5_000)
   return (
@@ -115,7 +115,7 @@ function Watermark({ row: { completedNumber, next, blockedBy } }: Row) {
   )
 }
 
-/** The highest number that is known to exist: one below `next`. A u64, so no JS number. */
+/** The highest known number: one below `next`. A u64, so not a JS number. */
 function lastOf(next: string): string {
   return /^\d+$/.test(next) && next !== '0' ? String(BigInt(next) - 1n) : 'none'
 }

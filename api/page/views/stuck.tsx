@@ -8,11 +8,11 @@ import { TransferLink } from '../parts/link.tsx'
 import { Mark } from '../parts/mark.tsx'
 import { Section } from '../parts/section.tsx'
 
-/** What stands, why, and what to do: one row for each cause, the most harmful first. */
+/** One row for each cause, the most harmful first. */
 export function Stuck() {
   const reading = useReading<Causes>('v1/stuck', 5_000)
   return (
-    <Section id="stuck" title="What is stuck" reading={reading} asOf={timeOf(reading.data?.asOf)}>
+    <Section id="stuck" title="Stuck" reading={reading} asOf={timeOf(reading.data?.asOf)}>
       {({ causes }) =>
         causes.length === 0 ? (
           <p class="all-well">
@@ -30,7 +30,7 @@ export function Stuck() {
   )
 }
 
-/** What a cause holds up, where that is no transfers. */
+/** The items that a cause holds up, if they are not transfers. */
 const held: Partial<Record<Cause['where']['kind'], string>> = { stream: 'number', receiver: 'notification' }
 
 function CauseRow({ cause }: { readonly cause: Cause }) {

@@ -19,7 +19,7 @@ interface Shown {
   readonly links: Links | undefined
 }
 
-/** One transfer: where it is, what happened, what was signed for it and what was ordered of it. */
+/** One transfer: its state, timeline, transactions and orders. */
 export function Transfer({ id, links }: { readonly id: string; readonly links: Links | undefined }) {
   const reading = useReading<TransferReport>(`v1/transfers/${encodeURIComponent(id)}`, 3_000)
   return (
@@ -41,7 +41,7 @@ export function Transfer({ id, links }: { readonly id: string; readonly links: L
   )
 }
 
-/** What can still be ordered of it. */
+/** The orders that are still possible. */
 function ordersOf({ execution, state }: TransferReport): readonly TransferOrderName[] {
   if (execution === 'RUNNING')
     return state === 'broadcasting' || state === 'pending' ? ['expedite', 'retry', 'cancel'] : ['retry', 'cancel']
@@ -65,7 +65,7 @@ function Facts({ report, links }: Shown) {
   )
 }
 
-/** Why it waits, is parked or was refused, and what can be done. */
+/** The reason of a wait, a parking or a refusal, and its remedy. */
 function Why({ report: { state, code, reason, remedy, partial } }: Pick<Shown, 'report'>) {
   return (
     <>
@@ -78,7 +78,7 @@ function Why({ report: { state, code, reason, remedy, partial } }: Pick<Shown, '
           </div>
         </div>
       )}
-      {partial !== undefined && <p class="note wait">Only a part is known: {partial}.</p>}
+      {partial !== undefined && <p class="note wait">The report is incomplete: {partial}.</p>}
     </>
   )
 }
@@ -131,7 +131,6 @@ function Details({ report, links }: Shown) {
   )
 }
 
-/** A fact that is known. */
 function Detail({ name, children }: { readonly name: string; readonly children?: preact.ComponentChildren }) {
   if (children === undefined || children === null || children === false || children === '') return null
   return (
@@ -151,7 +150,7 @@ function Timeline({ report: { timeline = [] } }: { readonly report: TransferRepo
         {timeline.map(({ at, state, note }, index) => {
           const before = timeline[index - 1]?.at
           return (
-            // Lines are only ever added.
+            // Lines are only ever appended.
             <li key={index}>
               <Mark tone={toneOf(state)} />
               <time dateTime={new Date(at).toISOString()} class="figure">
@@ -176,7 +175,7 @@ function Transactions({ report, links }: Shown) {
     <>
       <h3>Transactions</h3>
       <Table
-        caption="Transactions that were signed for it"
+        caption="Signed transactions"
         rows={transactions}
         keyOf={({ hash, lane, nonce, maxFee, kind }: TransactionRow) => hash ?? `${lane} ${kind} ${nonce} ${maxFee}`}
         columns={[
@@ -201,7 +200,7 @@ function Transactions({ report, links }: Shown) {
 }
 
 function Orders({ report: { orders = [], timeline } }: { readonly report: TransferReport }) {
-  if (orders.length === 0) return timeline ? <Empty>Nobody has ordered anything of it.</Empty> : null
+  if (orders.length === 0) return timeline ? <Empty>No orders yet.</Empty> : null
   return (
     <>
       <h3>Orders</h3>
