@@ -6,10 +6,10 @@ import { fileURLToPath } from 'node:url'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const { resolve } = createRequire(import.meta.url)
-/** As a part of Temporal's worker finds it. */
+/** Resolves packages like a part of Temporal's worker. */
 const fromWorker = (name) => resolve(name, { paths: [resolve('@temporalio/worker/package.json')] })
 
-/** The sources find their resources (protos, package.json) from the root, wherever the compiled code lies. */
+/** The sources find their resources (protos, package.json) from the root, wherever the compiled code is. */
 const originalUrls = {
   name: 'original-urls',
   setup({ onLoad }) {
@@ -22,13 +22,18 @@ const originalUrls = {
 }
 const rootUrl = `const __portageRoot = require('node:url').pathToFileURL(require('./root.cjs') + '/');`
 
-/** Of the AWS SDK: large, and loaded only for a key in KMS or an archive in a bucket, which share much of it. In a file of their own. */
+/**
+ * Packages of the AWS SDK, in a file of their own: large, and loaded only for a key in KMS or an archive in a bucket.
+ */
 const aws = /^@aws-sdk\/|^@smithy\//
 
-/** Loaded only where traces are sent: in a file of their own, too. */
+/** In a file of their own: loaded only where traces are sent. */
 const tracing = /^@opentelemetry\/|^@temporalio\/interceptors-opentelemetry(\/|$)/
 
-/** A module that is a part of another compiled file. One that is no CommonJS keeps its kind: its default export would be all of it for who imports it. */
+/**
+ * A module in another compiled file. An ECMAScript module keeps its kind: otherwise its importer would get all of it as
+ * the default export.
+ */
 const partOf =
   (file) =>
   async ({ path }) => {
@@ -39,7 +44,7 @@ const partOf =
     return { contents: [`const part = ${part}`, ...exported].join('\n') }
   }
 
-/** Is what `require` finds for this package an ECMAScript module? */
+/** Whether `require` finds an ECMAScript module for this package. */
 function isModule(name) {
   const file = resolve(name)
   if (!file.endsWith('.js')) return file.endsWith('.mjs')
@@ -50,7 +55,7 @@ function isModule(name) {
   return false
 }
 
-/** Takes the packages that the sources import from packages.cjs, those of tracing from otlp.cjs, those of AWS from aws.cjs, and writes down which they are. */
+/** Redirects imports of packages to packages.cjs, of tracing to otlp.cjs, of AWS to aws.cjs, and records them. */
 const fromPackages = ({ packages, ofTracing, ofAws }) => ({
   name: 'from-packages',
   setup({ onResolve, onLoad }) {
@@ -68,7 +73,7 @@ const fromPackages = ({ packages, ofTracing, ofAws }) => ({
   },
 })
 
-/** What otlp.cjs shares with packages.cjs is there once. */
+/** Modules of both otlp.cjs and packages.cjs exist once. */
 const sharing = (packages) => ({
   name: 'sharing',
   setup({ onResolve, onLoad }) {
@@ -80,7 +85,7 @@ const sharing = (packages) => ({
   },
 })
 
-/** In a file of a package, `from` becomes `to`; an error if it is not there: the package has changed. */
+/** Replaces `from` by `to` in a file of a package. Throws if `from` is missing: the package has changed. */
 const edits = [
   {
     file: /@temporalio\/worker\/lib\/workflow\/threaded-vm\.js$/,
@@ -94,7 +99,7 @@ const edits = [
   },
 ]
 
-/** webpack and what belongs to it is only there to bundle workflows, which is done before (workers/process/bundle.ts): loaded when it is asked for. */
+/** webpack only bundles workflows, which happens earlier (workers/process/bundle.ts): it is loaded on demand. */
 const bundlerLater = `
 const real = () => require('@temporalio/worker/lib/workflow/bundler')
 module.exports = {
@@ -123,7 +128,10 @@ const packageEdits = {
 
 const protoModule = /@temporalio\/proto\/protos\/json-module\.js$/
 
-/** Temporal's messages, a megabyte, as JSON in a file of its own: that is read faster than the same as a program. */
+/**
+ * Temporal's messages, a megabyte, as JSON in a file of their own: parsing JSON is faster than running the same
+ * program.
+ */
 function protoParts(path) {
   const text = readFileSync(path, 'utf8')
   const [from, to] = [text.indexOf('.addJSON(') + '.addJSON('.length, text.lastIndexOf(');')]
@@ -131,7 +139,7 @@ function protoParts(path) {
   return { program: `${text.slice(0, from)}${read}${text.slice(to)}`, json: JSON.stringify(JSON.parse(text.slice(from, to))) }
 }
 
-/** Says where the sources are from the root, and not from the folder in which they were compiled. */
+/** Records the paths of sources relative to the root instead of the build folder. */
 function placeMap(path) {
   const map = JSON.parse(readFileSync(path, 'utf8'))
   // `package:ethers` is not a file.
@@ -140,14 +148,17 @@ function placeMap(path) {
   writeFileSync(path, JSON.stringify({ ...map, sources }))
 }
 
-/** load.cjs reads compiled files as ASCII, which they are but for comments and what stands in regular expressions: a `…` there becomes `\u2026`. */
+/**
+ * load.cjs reads compiled files as ASCII. esbuild leaves other characters in comments and regular expressions: `…`
+ * becomes `\u2026`.
+ */
 function keepAscii(path) {
   const text = readFileSync(path, 'utf8')
   const escaped = text.replaceAll(/[^\0-\x7f]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
   if (escaped !== text) writeFileSync(path, escaped)
 }
 
-/** Parts that are imported late are required late, from the same file. */
+/** Turns late imports into late `require` of the same file. */
 const common = {
   bundle: true,
   platform: 'node',
@@ -159,7 +170,7 @@ const common = {
 }
 const ofPackages = { ...common, minifyWhitespace: true, plugins: [packageEdits], external: ['*.node'], loader: { '.node': 'empty' } }
 
-/** The sources into main.cjs; resolves with the packages that they import, those for tracing and those of AWS apart. */
+/** Compiles the sources into main.cjs. Resolves with the imported packages, those for tracing and AWS separately. */
 async function compileSources(folder) {
   const { build } = await import('esbuild')
   const found = { packages: new Set(), ofTracing: new Set(), ofAws: new Set() }
@@ -180,8 +191,8 @@ async function compileSources(folder) {
 }
 
 /**
- * What the sources import into packages.cjs, aws.cjs and otlp.cjs (the last two are loaded late), and the threads of workflows into thread.cjs; resolves with
- * the files inside.
+ * Compiles the imported packages into packages.cjs, aws.cjs and otlp.cjs (the last two are loaded late), and the
+ * threads of workflows into thread.cjs. Resolves with the bundled files.
  */
 async function compilePackages(folder, { packages, ofTracing, ofAws }) {
   const { build } = await import('esbuild')
@@ -197,12 +208,12 @@ async function compilePackages(folder, { packages, ofTracing, ofAws }) {
   for (const name of ['packages.cjs', 'otlp.cjs', 'aws.cjs', 'thread.cjs']) keepAscii(join(folder, name))
   writeFileSync(join(folder, 'workflow-thread.cjs'), `require('./load.cjs').loadThread()\n`)
   writeFileSync(join(folder, 'proto.json'), protoParts(fromWorker('@temporalio/proto/protos/json-module.js')).json)
-  // Read by the package source-map, from its own folder.
+  // The package source-map reads it from its own folder.
   copyFileSync(fromWorker('source-map/lib/mappings.wasm'), join(folder, 'mappings.wasm'))
   return [...new Set(builds.flatMap(({ metafile }) => Object.keys(metafile.inputs)))]
 }
 
-/** Makes a folder at once: other processes, which may do the same, see all of it or nothing. */
+/** Creates a folder atomically: concurrent processes see all of it or nothing. */
 async function makeFolder(folder, fill) {
   const made = `${folder}.${randomUUID()}`
   const result = await fill(made)
@@ -210,23 +221,24 @@ async function makeFolder(folder, fill) {
   try {
     renameSync(made, folder)
   } catch (error) {
-    // Another process was quicker.
+    // Another process was faster.
     rmSync(made, { recursive: true, force: true })
     if (!existsSync(folder)) throw error
   }
   return result
 }
 
-/** What load.cjs reads: expressions for the folder with package.json, and for that of the compiled packages. */
+/** Expressions that load.cjs reads: the folder with package.json, and that of the compiled packages. */
 function sayRoot(folder, rootCode, packagesCode = '__dirname') {
   writeFileSync(join(folder, 'root.cjs'), `module.exports = { root: ${rootCode}, packages: ${packagesCode} }\n`)
 }
 
 /**
- * Compiles the command line, in one folder, for a release: main.cjs has the sources, packages.cjs what they import, thread.cjs the threads of workflows; load.cjs
- * runs them. In each, a module runs when it is first needed. Few files load faster than a thousand.
+ * Compiles the command line into one folder for a release: main.cjs has the sources, packages.cjs the packages,
+ * thread.cjs the threads of workflows; load.cjs runs them. Each module runs when it is first needed. A few files load
+ * faster than a thousand.
  * @param rootCode an expression: the path of the folder with package.json
- * @returns the packages' files that are inside
+ * @returns the bundled files of packages
  */
 export function compileAll(folder, rootCode) {
   return makeFolder(folder, async (made) => {
@@ -237,14 +249,14 @@ export function compileAll(folder, rootCode) {
 }
 
 /**
- * The same in two folders: packages change seldom, and are compiled once for all versions of the sources.
- * @param packagesFolder tells where those of these names are, or are to be
+ * The same in two folders: packages change rarely and are compiled once for all versions of the sources.
+ * @param packagesFolder returns the folder of compiled packages with these names
  */
 export function compile(folder, packagesFolder) {
   return makeFolder(folder, async (made) => {
     const names = await compileSources(made)
     const shared = packagesFolder([...names.packages, '', ...names.ofTracing, '', ...names.ofAws])
-    // As new as what needs it: it is dropped with the last of those.
+    // Renews the folder, so that it is removed with the last version that needs it.
     if (existsSync(shared)) utimesSync(shared, new Date(), new Date())
     else
       await makeFolder(shared, async (draft) => {

@@ -1,5 +1,6 @@
 'use strict'
-// Runs compiled code. It is copied into the folder of the compiled files; what they import from outside is found from the root of the sources, or of the package.
+// Runs compiled code. A copy is in the folder of the compiled files. Other packages are found from the root of the
+// sources, or of the package.
 const { createHash } = require('node:crypto')
 const { readFileSync, renameSync, rmSync, writeFileSync } = require('node:fs')
 const { createRequire, SourceMap } = require('node:module')
@@ -9,23 +10,23 @@ const { isMainThread } = require('node:worker_threads')
 
 const { root, packages } = require('./root.cjs')
 const fromRoot = createRequire(join(root, 'package.json'))
-/** The sources; all else is of packages. */
+/** main.cjs has the sources; all other files have packages. */
 const mainFile = 'main.cjs'
-/** What ran, and must be written down for the next process. */
+/** Scripts that ran, and whose code is stored for the next process. */
 const unkept = []
-/** Of SHA-256. */
+/** Length of SHA-256, bytes. */
 const digestBytes = 32
 let kind = isMainThread ? 'command' : 'thread'
 
 /**
- * The exports of a compiled file. V8 takes what it had compiled of it in an earlier process (`keepCode`): a third of a start would be compiling. V8 itself
- * refuses code of another version or of a source of another length, but would run damaged code: a digest before it shows that (`read`). Who may write here
- * may change the code anyway.
+ * The exports of a compiled file. V8 uses the code that an earlier process compiled (`keepCode`), which saves a third
+ * of a start. V8 rejects code of another version or source length, but would run damaged code: the digest in front of
+ * it shows damage (`read`). A user who can write here could change the code anyway.
  */
 function load(name) {
   const folder = name === mainFile ? __dirname : packages
   const path = join(folder, name)
-  // All characters are ASCII, as esbuild writes them.
+  // esbuild writes only ASCII.
   const source = readFileSync(path, 'latin1')
   const start = '(function (exports, require, module, __filename, __dirname) {'
   const kept = `${path}.${kind}-${process.version}-${process.arch}.v8`
@@ -39,7 +40,7 @@ function load(name) {
 
 const loaded = new Map()
 
-/** `require` of the compiled files: of one another, or of what is installed. */
+/** `require` for compiled files: of one another, or of installed packages. */
 function requireFor(wanted) {
   if (wanted === './root.cjs') return root
   if (!wanted.startsWith('./')) return fromRoot(wanted)
@@ -50,7 +51,7 @@ requireFor.resolve = fromRoot.resolve
 
 const digest = (data) => createHash('sha256').update(data).digest()
 
-/** What `keepCode` wrote; undefined if there is nothing, or if it is damaged. */
+/** The code that `keepCode` wrote. Undefined: none, or damaged. */
 function read(path) {
   try {
     const kept = readFileSync(path)
@@ -67,7 +68,10 @@ function drop(path) {
   } catch {}
 }
 
-/** Writes down what V8 has compiled so far, each file once. Never throws: a folder that cannot be written makes the next start slower, and nothing else. */
+/**
+ * Stores the code that V8 has compiled so far, each file once. Never throws: a read-only folder only makes the next
+ * start slower.
+ */
 function keepCode() {
   for (const { script, kept } of unkept.splice(0)) {
     const draft = `${kept}.${process.pid}-${Date.now()}`
@@ -81,7 +85,7 @@ function keepCode() {
   }
 }
 
-/** The source map of a file, or one that knows no place. */
+/** The source map of a file, or an empty one. */
 function mapOf(path) {
   try {
     return new SourceMap(JSON.parse(readFileSync(`${path}.map`, 'utf8')))
@@ -90,7 +94,7 @@ function mapOf(path) {
   }
 }
 
-/** Names the sources in stacks. The map is read with the first stack: most commands never show one. */
+/** Maps stacks to sources. The map is read at the first stack: most commands never show one. */
 function mapStacks(name) {
   const path = join(__dirname, name)
   let map
@@ -109,7 +113,7 @@ function mapStacks(name) {
 
 /**
  * The command line: `main` of cli/main.ts.
- * @param which `run` and the other commands need different parts of the code, and each keeps its own
+ * @param which `run` and the other commands need different parts of the code, and each stores its own
  */
 function loadMain(which) {
   kind = which
@@ -117,7 +121,7 @@ function loadMain(which) {
   return load(mainFile)
 }
 
-/** A thread of workflows. It ends without a word, so that the code is written down once the first tasks have run. */
+/** A thread of workflows. It ends without an event, so its code is stored after the first tasks. */
 function loadThread() {
   load('thread.cjs')
   setTimeout(() => keepCode(), 5_000).unref()

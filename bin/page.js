@@ -1,4 +1,4 @@
-// Builds the page that the API serves at /: api/page/ into three files. Run by itself, it builds what is not built yet and prints the folder.
+// Builds the page of the API: api/page/ into three files. As a program it builds a missing page and prints the folder.
 import { createHash, randomUUID } from 'node:crypto'
 import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
@@ -6,12 +6,12 @@ import { fileURLToPath } from 'node:url'
 import { dropOld } from './compiled.js'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
-/** Only code whose author may write to node_modules is found here, and such an author may change the packages anyway. */
+/** Only a user who can write to node_modules can put code here, and such a user could change the packages, too. */
 const cache = join(root, 'node_modules/.cache/portage/page')
 
 /**
- * The page in a folder: index.html, icon.svg, page.js and page.css, with what they need of preact and uPlot inside.
- * @returns the packages' files that are inside
+ * Builds index.html, icon.svg, page.js and page.css, with preact and uPlot, into a folder.
+ * @returns the bundled files of packages
  */
 export async function buildPage(folder) {
   const { build } = await import('esbuild')
@@ -34,7 +34,7 @@ export async function buildPage(folder) {
   return Object.keys(metafile.inputs).map((file) => join(root, file))
 }
 
-/** A digest of everything that the page is made of. */
+/** A digest of all inputs of the page. */
 function keyOf() {
   const hash = createHash('sha256')
   const files = readdirSync(join(root, 'api/page'), { recursive: true, encoding: 'utf8' }).filter((name) => /\.\w+$/.test(name))
@@ -43,11 +43,11 @@ function keyOf() {
   return hash.digest('hex').slice(0, 32)
 }
 
-/** Folder of the built page, built now if it is not there: a tenth of a second after a change. */
+/** The folder of the built page. Builds it if it is missing, in a tenth of a second. */
 export async function pageFolder() {
   const folder = join(cache, keyOf())
   if (existsSync(folder)) return folder
-  // Other processes, which may do the same, see all of it or nothing.
+  // Concurrent processes see all of it or nothing.
   const made = `${folder}.${randomUUID()}`
   await buildPage(made)
   try {

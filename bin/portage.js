@@ -1,10 +1,11 @@
 #!/usr/bin/env node
-// Runs the compiled sources, or, where they cannot be compiled, tsx runs them as they are. Both are found from this file and not from the working directory.
+// Runs the compiled sources, or tsx with the sources if they cannot be compiled. Both are found from this file, not
+// from the working directory.
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { compiledFolder } from './compiled.js'
 
-/** When what V8 has compiled is written down: after the first transfers, which need more than the start. */
+/** When the compiled code of V8 is stored: after the first transfers, which need more code than the start. */
 const settledMs = 10_000
 
 // The reader of a pipe has closed it (`portage transfer list | head`).
@@ -31,5 +32,6 @@ function fromCompiled(folder) {
 const folder = await compiledFolder()
 const { main } = folder === undefined ? await fromSources() : fromCompiled(folder)
 process.exitCode = await main(process.argv.slice(2), process)
-// The command has ended. A start that failed half-way may have left handles open that would keep the process alive (Workers that never ran).
+// The command has ended. A failed start may have left open handles (Workers that never ran) that would keep the process
+// alive.
 setTimeout(() => process.exit(), 2_000).unref()

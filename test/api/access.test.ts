@@ -39,7 +39,7 @@ const order = { method: 'POST', path: '/v1/settings' } as const
 const halt = { reason: 'a test', orders: [{ kind: 'halt', scope: {} }] }
 
 describe('without a good token', () => {
-  test('nothing but health, readiness and metrics is answered, whatever the method', async () => {
+  test('without a token only health, readiness and metrics are answered, for every method', async () => {
     const all = await routes()
     expect(all.filter(({ isOpen }) => isOpen).map(({ path }) => path)).toEqual(['/health', '/ready', '/metrics'])
     expect(all.length).toBeGreaterThan(15)
@@ -68,12 +68,12 @@ describe('without a good token', () => {
     }
   })
 
-  test('a token in the query is no token', async () => {
+  test('a token in the query is ignored', async () => {
     const path = `/v1/transfers?token=${await setting.token()}&access_token=${await setting.token()}`
     expect(await ask({ method: 'GET', path })).toMatchObject({ status: 401, code: 'ACCESS_TOKEN_MISSING' })
   })
 
-  test('a body is not read: one that is malformed is refused for the token', async () => {
+  test('the token is checked before the body: a malformed body without a token is a 401', async () => {
     const headers = { 'content-type': 'application/json' }
     const refused = await setting.bare.inject({ method: 'POST', url: '/v1/transfers', headers, payload: '{' })
     expect(refused.statusCode).toBe(401)
@@ -87,7 +87,7 @@ describe('without a good token', () => {
 })
 
 describe('with a good token', () => {
-  test('the level decides: each route refuses the levels below its own', async () => {
+  test('each route refuses tokens of a lower level', async () => {
     const levels = ['read', 'write', 'sign', 'admin'] as const
     const least: Record<string, (typeof levels)[number]> = {}
     // That of events does not end: test/api/events.integration.test.ts.
@@ -188,7 +188,7 @@ describe('with a good token', () => {
       }[name]!
       return [`${name} of a stream from another chain`, { method: 'POST', path: `/v1/streams/native-bridge:ethereum:bsc/${name}` }, body]
     }),
-  ])('the scope decides: %s is refused to a token for bsc', async (_, route, body) => {
+  ])('a token for bsc is refused: %s', async (_, route, body) => {
     const mine = bearer(await setting.token({ chains: ['bsc'] }))
     expect(await ask(route, mine, body)).toMatchObject({ status: 403, code: 'ACCESS_SCOPE' })
     const lanes = bearer(await setting.token({ lanes: [`evm-1397:0x${'a'.repeat(40)}`] }))
@@ -197,17 +197,17 @@ describe('with a good token', () => {
     expect((await ask(route, bearer(await setting.token()), body)).code).toBe('TEMPORAL_UNAVAILABLE')
   })
 
-  test('what is no id of a token is not revoked: it would only fill the list', async () => {
+  test('a revocation of a malformed token id is refused, since it would only fill the list', async () => {
     const body = { reason: 'a test', orders: [{ kind: 'revokeToken', jti: 'x' }] }
     expect(await ask(order, bearer(await setting.token()), body)).toMatchObject({ status: 400 })
   })
 
-  test('who orders is not for the body to say', async () => {
+  test('a body cannot name the author of an order', async () => {
     const answer = await ask(order, bearer(await setting.token()), { ...halt, by: 'somebody' })
     expect(answer).toMatchObject({ status: 400, code: 'INPUT_INVALID' })
   })
 
-  test('a revoked one is refused from the moment the settings say so, and all are while they are not known', async () => {
+  test('a revoked token is refused at once, and every token while the settings are unknown', async () => {
     const token = await setting.token({ level: 'read' })
     const guarded = (await routes()).filter(({ isOpen }) => !isOpen)
     const jti = (JSON.parse(Buffer.from(token.split('.')[1]!, 'base64url').toString()) as { jti: string }).jti

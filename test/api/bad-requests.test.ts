@@ -14,7 +14,7 @@ beforeAll(async () => {
 })
 afterAll(() => setting.close())
 
-describe('a host that is not ours is refused (DNS rebinding)', () => {
+describe('requests for a foreign host are refused (DNS rebinding)', () => {
   const get = async (host: string | undefined, path = '/metrics') => {
     const { status, code } = await setting.ask({ method: 'GET', path }, host === undefined ? {} : { host })
     return [status, code]
@@ -39,7 +39,7 @@ describe('a host that is not ours is refused (DNS rebinding)', () => {
   )
 })
 
-describe('requests that are not what they should be get our own body', () => {
+describe('malformed requests get problem details', () => {
   const admin = async () => bearer(await setting.token())
   test.each([
     ['a path that cannot be decoded', '/v1/transfers/%ff'],
@@ -66,7 +66,7 @@ describe('requests that are not what they should be get our own body', () => {
     expect([response.statusCode, response.json()]).toMatchObject([400, { code: 'INPUT_INVALID' }])
   })
 
-  /** What the server says until it closes the connection. */
+  /** The bytes of the server until it closes the connection. */
   function raw(text: string): Promise<string> {
     return new Promise((resolve, reject) => {
       let answer = ''
@@ -91,7 +91,7 @@ describe('requests that are not what they should be get our own body', () => {
     expect(JSON.parse(answer.split('\r\n\r\n')[1]!)).toMatchObject({ code: 'INPUT_INVALID' })
   })
 
-  test('a body, or headers, that come too slowly end with 408', { timeout: 60_000 }, async () => {
+  test('a body or headers that arrive too slowly end with 408', { timeout: 60_000 }, async () => {
     const { authorization } = await admin()
     const slowBody = `POST /v1/transfers HTTP/1.1\r\nhost: localhost\r\nauthorization: ${authorization}\r\ncontent-type: application/json\r\ncontent-length: 100\r\n\r\n{`
     const answers = await Promise.all([raw(slowBody), raw('GET /health HTTP/1.1\r\nhost: localhost\r\nx: ')])

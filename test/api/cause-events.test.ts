@@ -8,7 +8,7 @@ const cause = (code: string, id: string, more: Partial<Cause> = {}): Cause => ({
   ...more,
 })
 
-test('causes that begin, change whom they hold up, and end are told; what only ages is not, nor what was there at first', async () => {
+test('causes that begin, change or end are reported; ageing ones and the first ones are not', async () => {
   let causes: readonly Cause[] = [cause('HALTED', 'bsc')]
   const look = causeChanges(async () => ({ causes }))
   expect(await look()).toEqual([{ type: 'ready', data: { what: 'causes' } }])
@@ -22,12 +22,12 @@ test('causes that begin, change whom they hold up, and end are told; what only a
   ])
   causes = [begun]
   expect(await look()).toEqual([{ type: 'cause-ended', data: { code: 'HALTED', where: { kind: 'chain', id: 'bsc' } } }])
-  // It comes back: it is told as one that begins.
+  // The cause comes back and is reported as a new one.
   causes = [more, begun]
   expect(await look()).toEqual([{ type: 'cause', data: more }])
 })
 
-test('a reading that fails ends nothing', async () => {
+test('a failed read ends no cause', async () => {
   let isAway = false
   const look = causeChanges(async () => {
     if (isAway) throw new Error('away')

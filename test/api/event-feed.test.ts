@@ -6,7 +6,7 @@ afterEach(async () => {
   for (const feed of feeds.splice(0)) await feed.close()
 })
 
-/** A feed of one event per look, and how often it has looked. */
+/** A feed with one event per poll, and the number of polls. */
 function counting(options: { most?: number; lingerMs?: number } = {}) {
   let looks = 0
   const feed = new EventFeed(async () => [{ type: 'transfer', data: { number: ++looks } }], {
@@ -29,14 +29,14 @@ function listen(feed: EventFeed) {
   return { events, leave, isClosed: () => closed }
 }
 
-test('nothing is looked at while nobody listens', async () => {
+test('the feed does not poll without listeners', async () => {
   const { feed, looks } = counting({ lingerMs: 0 })
   expect(looks()).toBe(0)
   const one = listen(feed)
   await expect.poll(() => one.events.length).toBeGreaterThan(2)
   one.leave()
   expect(feed.listeners).toBe(0)
-  // The loop of looks ends: only then the next listener begins another, which looks at once.
+  // The polling loop ends: only then the next listener begins another, which polls at once.
   const beginsAnew = () => {
     const before = looks()
     listen(feed).leave()
@@ -46,7 +46,7 @@ test('nothing is looked at while nobody listens', async () => {
   await expect.poll(beginsAnew).toBe(true)
 })
 
-test('who comes back goes on where he stopped, and is told when that is not known any more', async () => {
+test('a listener that reconnects gets the missed events, or a reset if they are gone', async () => {
   const coming: number[] = []
   const look = async () => coming.splice(0).map((number) => ({ type: 'transfer', data: { number } }))
   const feed = new EventFeed(look, { everyMs: 1, most: 10, lingerMs: 60_000 })
@@ -57,7 +57,7 @@ test('who comes back goes on where he stopped, and is told when that is not know
   await expect.poll(() => numbers(one.events)).toEqual([1, 2, 3, 4])
   const { id } = one.events.find(({ data }) => 'number' in data && data.number === 2)!
   one.leave()
-  // Nobody listens, and the feed goes on for a while.
+  // Without listeners the feed goes on for a while.
   coming.push(5)
   await expect.poll(() => numbers(feed.since(id)!)).toEqual([3, 4, 5])
   coming.push(6, 7, 8, 9, 10, 11, 12, 13)
@@ -66,7 +66,7 @@ test('who comes back goes on where he stopped, and is told when that is not know
   expect(numbers(one.events)).toEqual([1, 2, 3, 4])
 })
 
-test('a feed that closes ends its listeners', async () => {
+test('closing the feed ends its listeners', async () => {
   const { feed } = counting()
   const one = listen(feed)
   await feed.close()

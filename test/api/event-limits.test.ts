@@ -37,7 +37,7 @@ describe('the listeners of the events', () => {
   }
   const lastEvent = async ({ response }: { readonly response: Response }) => (await response.text()).trim().split('\n\n').at(-1)
 
-  test('one whose token is revoked ends at the next heartbeat, and others go on', async () => {
+  test('a listener with a revoked token ends at the next heartbeat, and others go on', async () => {
     const [token, other] = [await setting.token({ level: 'read' }), await setting.token({ level: 'read', name: 'other' })]
     const [revoked, stays] = [await listen(token), await listen(other)]
     expect([revoked.response.status, stays.response.status]).toEqual([200, 200])
@@ -46,13 +46,13 @@ describe('the listeners of the events', () => {
       tokens: [{ jti: decodeJwt(token).jti!, revoked: { by: 'dora', reason: 'a test', at: 1 } }],
     }
     expect(await lastEvent(revoked)).toBe('event: end\ndata: {"reason":"ACCESS_TOKEN_REVOKED"}')
-    // The other one still hears heartbeats.
+    // The other one still receives heartbeats.
     const reader = stays.response.body!.getReader()
     for (let heard = 0; heard < 3; heard++) expect((await reader.read()).done).toBe(false)
     expect((await listen(token)).response.status).toBe(401)
   })
 
-  test('one whose token is of a key that was removed ends, before the token does', async () => {
+  test('a listener whose key was removed ends before its token expires', async () => {
     const token = await setting.token({ level: 'read' })
     const listener = await listen(token)
     expect(listener.response.status).toBe(200)
@@ -62,7 +62,7 @@ describe('the listeners of the events', () => {
     expect((await listen(token)).response.status).toBe(401)
   })
 
-  test('there are 64 in all, whatever their names; one that leaves gives its place to another', async () => {
+  test('there are at most 64 listeners; one that leaves frees its place', async () => {
     const tokens = await Promise.all(Array.from({ length: 9 }, (_, index) => setting.token({ level: 'read', name: `crowd-${index}` })))
     const crowd = await Promise.all(tokens.slice(0, 8).flatMap((token) => Array.from({ length: 8 }, () => listen(token))))
     expect(new Set(crowd.map(({ response }) => response.status))).toEqual(new Set([200]))
@@ -76,9 +76,9 @@ describe('the listeners of the events', () => {
   })
 })
 
-test('who does not read is cut off, and nothing more is kept for him than 1 MB on either side', async () => {
+test('a listener that does not read is disconnected after 1 MB on either side', async () => {
   const mostBuffered = 1_000_000
-  // Three bytes a letter: what counts is bytes.
+  // Three bytes per letter: bytes are counted.
   const big = { type: 'transfer', data: { text: '€'.repeat(20_000) } }
   const feed = new EventFeed(async () => [big], { everyMs: 1, most: 5, lingerMs: 0 })
   cleanUp(() => feed.close())

@@ -18,7 +18,7 @@ interface Event {
   readonly data: Readonly<Record<string, string | undefined>>
 }
 
-/** A listener as a browser is one: the events of its connection so far. */
+/** A listener like a browser, with the events of its connection so far. */
 async function listen(url: string, headers: Record<string, string>) {
   const closing = new AbortController()
   const response = await fetch(url, { headers, signal: closing.signal })
@@ -61,7 +61,7 @@ describe('GET /v1/events', () => {
     await ledgers?.stop()
   })
 
-  test('tells what becomes of transfers, and goes on after a lost connection', async () => {
+  test('GET /v1/events reports changes of transfers, and continues after a lost connection', async () => {
     const { client } = ledgers.temporal
     const headers = bearer(await setting.token({ level: 'read' }))
     const first = await listen(url, headers)
@@ -73,7 +73,7 @@ describe('GET /v1/events', () => {
     const ofTransfer = (events: readonly Event[]) =>
       events.filter(({ type }) => type === 'transfer').map(({ data }) => [data['id'], data['execution']])
     await expect.poll(() => ofTransfer(first.events), { timeout: 30_000 }).toEqual([[id, 'RUNNING']])
-    // A cause begins, beside those that are there already: no node of this network answers.
+    // A new cause: no node of this network answers.
     await expect.poll(() => isReady('causes'), { timeout: 60_000 }).toBe(true)
     const halt = { reason: 'a look', orders: [{ kind: 'halt', scope: { chain: 'bsc' } }] }
     expect((await setting.api.inject({ method: 'POST', url: '/v1/settings', payload: halt })).statusCode).toBe(200)
@@ -90,18 +90,18 @@ describe('GET /v1/events', () => {
     elsewhere.close()
   })
 
-  test('needs a good token, and ends with it', async () => {
+  test('GET /v1/events needs a valid token, and ends with it', async () => {
     expect((await fetch(url)).status).toBe(401)
     const begin = async () => listen(url, bearer(await setting.token({ level: 'read', expiresAt: Date.now() + 3_000 })))
     let short = await begin()
-    // On a machine that stands the token has ended before it is shown.
+    // On a busy machine the token has expired before the request.
     for (let tries = 1; short.response.status === 401 && tries < 10; tries++) short = await begin()
     expect(short.response.status).toBe(200)
     expect(await short.reading).toBe('ended')
     expect(short.events.at(-1)).toMatchObject({ type: 'end', data: { reason: 'ACCESS_TOKEN_EXPIRED' } })
   })
 
-  test('takes so many listeners of one name, and gives the place of one that leaves to the next', async () => {
+  test('GET /v1/events limits the listeners of one name; one that leaves frees its place', async () => {
     setting.settings.now = noSettings
     const headers = bearer(await setting.token({ level: 'read', name: 'crowd' }))
     const crowd = await Promise.all(Array.from({ length: 8 }, () => listen(url, headers)))

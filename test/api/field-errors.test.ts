@@ -14,7 +14,7 @@ function errorsOf(schema: z.ZodType, value: unknown) {
 const place = z.strictObject({ chain: z.number(), emitter: z.string(), reason: z.string().optional() })
 const either = z.union([z.strictObject({ vaa: z.string(), reason: z.string().optional() }), place])
 
-test('every field is named, an unknown one by itself', () => {
+test('every wrong field is named, also an unknown one', () => {
   expect(errorsOf(place, { chain: 'x', colour: 'red', taste: 'none' }).toSorted()).toEqual([
     'body.chain',
     'body.colour',
@@ -23,7 +23,7 @@ test('every field is named, an unknown one by itself', () => {
   ])
 })
 
-test('of a union the option that fits best is told', () => {
+test('for a union the errors of the best matching option are reported', () => {
   expect(errorsOf(either, { chain: 2, emitter: 5 })).toEqual(['body.emitter'])
   expect(errorsOf(either, { vaa: 5 })).toEqual(['body.vaa'])
   expect(errorsOf(z.strictObject({ transfers: z.array(either) }), { transfers: [{ vaa: 'x' }, { chain: 2 }] })).toEqual([
@@ -31,11 +31,11 @@ test('of a union the option that fits best is told', () => {
   ])
 })
 
-test('what is no object at all is the body itself', () => {
+test('a body that is no object is reported as the body itself', () => {
   expect(errorsOf(place, 5)).toEqual(['body'])
 })
 
-test('a hundred thousand wrong fields do not make an answer of megabytes', () => {
+test('the answer to a hundred thousand wrong fields is short', () => {
   const many = Object.fromEntries(Array.from({ length: 100_000 }, (_, index) => [`field-${index}-${'x'.repeat(50)}`, 1]))
   const found = errorsOf(place, many)
   expect(found).toHaveLength(50)

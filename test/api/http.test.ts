@@ -29,14 +29,14 @@ function visitor(port: number, localAddress = '127.0.0.1') {
   return { seen, leave: () => socket.destroy() }
 }
 
-test('an idle connection is closed after some seconds', async () => {
+test('an idle connection is closed after five seconds', async () => {
   const { seen } = visitor(await opened())
   await expect.poll(() => seen.answered, waitLimit).toBe(true)
   // After 5; by Fastify's own setting it would be 72.
   await expect.poll(() => seen.closed, { timeout: 40_000 }).toBe(true)
 })
 
-// Other systems have to be told first that 127.0.0.2 is theirs.
+// Other systems need a configuration for 127.0.0.2.
 test.runIf(process.platform === 'linux')('an address has 100 connections at a time, and leaves the rest to others', async () => {
   const port = await opened()
   const first = Array.from({ length: 100 }, () => visitor(port))

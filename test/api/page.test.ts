@@ -15,7 +15,7 @@ afterAll(() => setting.close())
 describe('the page at /', () => {
   const get = (url: string, headers = {}) => setting.bare.inject({ method: 'GET', url, headers })
 
-  test('is given to whoever asks, and says what a browser may do with it', async () => {
+  test('the page needs no token, and limits what a browser may do with it', async () => {
     const { statusCode, headers, body } = await get('/')
     expect(statusCode).toBe(200)
     expect(headers).toMatchObject({
@@ -26,7 +26,7 @@ describe('the page at /', () => {
       'referrer-policy': 'no-referrer',
       'cache-control': 'no-cache',
     })
-    // Nothing in the document runs or looks by itself, and nothing comes from elsewhere.
+    // The document has no inline script or style, and no resource of another origin.
     expect(body).not.toMatch(/<style|style=|\son\w+=|<script(?![^>]*src=)/)
     expect([...body.matchAll(/(?:src|href)="([^"]*)"/g)].map(([, url = '']) => url).toSorted((a, b) => a.localeCompare(b))).toEqual([
       'api/page/icon.svg',
@@ -39,7 +39,7 @@ describe('the page at /', () => {
     ['/page/page.js', 'text/javascript; charset=utf-8'],
     ['/page/page.css', 'text/css; charset=utf-8'],
     ['/page/icon.svg', 'image/svg+xml'],
-  ])('%s comes packed where that is understood, and once', async (url, type) => {
+  ])('%s is compressed for clients that accept it, and sent once', async (url, type) => {
     const [plain, packed] = [await get(url), await get(url, { 'accept-encoding': 'br, gzip' })]
     expect([plain.headers['content-type'], packed.headers['content-encoding']]).toEqual([type, 'gzip'])
     expect(plain.headers['content-encoding']).toBeUndefined()
@@ -53,7 +53,7 @@ describe('the page at /', () => {
     ])
   })
 
-  test('is small: all of it in less than 64 kB on the way', async () => {
+  test('the whole page takes less than 64 kB on the network', async () => {
     const sizes = await Promise.all(
       ['/', '/page/page.js', '/page/page.css', '/page/icon.svg'].map(
         async (url) => (await get(url, { 'accept-encoding': 'gzip' })).rawPayload.length,
@@ -67,7 +67,7 @@ describe('the page at /', () => {
     async (url) => expect((await get(url)).statusCode).toBe(404),
   )
 
-  test('is not in the description of the API, and what it reads needs a token', async () => {
+  test('the page is not in the OpenAPI document, and its data needs a token', async () => {
     const { paths } = (await setting.api.inject('/v1/openapi.json')).json<{ paths: object }>()
     expect(Object.keys(paths).filter((path) => path === '/' || path.startsWith('/page'))).toEqual([])
     for (const url of ['/v1/links', '/v1/flow', '/v1/spending']) expect((await get(url)).statusCode).toBe(401)
@@ -81,7 +81,7 @@ describe('GET /v1/links', () => {
     return configSchema.safeParse({ ...rest, chains: { ...chains, ethereum: { ...ethereum, ...chain } }, ...more })
   }
 
-  test('tells what the config and the tables of Wormhole know', async () => {
+  test('GET /v1/links has the values of the config and of the tables of Wormhole', async () => {
     expect((await setting.api.inject('/v1/links')).json()).toEqual({
       namespace: 'default',
       chains: { ethereum: { networkId: 1337 }, bsc: { networkId: 1397 } },
@@ -90,7 +90,7 @@ describe('GET /v1/links', () => {
     expect(explorerOf({ networkId: 1, explorer: 'https://eth.example/' })).toBe('https://eth.example/')
   })
 
-  test('every explorer that is known is one of the SDK', () => {
+  test('every known explorer is one of the SDK', () => {
     const ofSdk = (['Mainnet', 'Testnet'] as const).flatMap((network) =>
       chains.flatMap((chain) => {
         const id = nativeChainIds.networkChainToNativeChainId.get(network, chain)
@@ -118,11 +118,11 @@ describe('GET /v1/links', () => {
   })
 })
 
-test('GET /v1/spending tells of the keys of this process, which has none here', async () => {
+test('GET /v1/spending is empty in a process without keys', async () => {
   expect((await setting.api.inject('/v1/spending')).json()).toEqual({ asOf: expect.any(String), lanes: [] })
 })
 
-test('GET /v1/flow says what is wrong where Temporal does not answer, and refuses another window', async () => {
+test('GET /v1/flow reports an unreachable Temporal, and refuses an unknown window', async () => {
   expect((await setting.api.inject('/v1/flow')).statusCode).toBe(503)
   expect((await setting.api.inject('/v1/flow?minutes=7')).statusCode).toBe(400)
 })

@@ -4,7 +4,7 @@ import type { ApiDeps } from '../../api/deps.ts'
 import { createReadGate, createSharedReads } from '../../api/read-gate.ts'
 import { resolveGiven } from '../../api/transfer-selection.ts'
 
-/** Readings that end when they are told to. */
+/** Reads that the test ends. */
 function readings() {
   const open: ((answer: string) => void)[] = []
   let most = 0
@@ -17,7 +17,7 @@ function readings() {
   return { read, endNext, counts: () => ({ open: open.length, most }) }
 }
 
-test('so many go on at a time, so many wait, and the rest is refused; each that ends, or fails, lets the next one in', async () => {
+test('a gate limits running and waiting reads and refuses the rest; a read that ends admits the next', async () => {
   const { read, endNext, counts } = readings()
   const gate = createReadGate({ atOnce: 2, waiting: 1 })
   const first = gate(read)
@@ -38,7 +38,7 @@ test('so many go on at a time, so many wait, and the rest is refused; each that 
   expect(counts()).toEqual({ open: 0, most: 2 })
 })
 
-test('who asks the same shares one reading, meanwhile and for a while after; another question is refused meanwhile; a failure is not kept', async () => {
+test('equal requests share a read for a while, a different one is refused, and a failure is not kept', async () => {
   const { read, endNext, counts } = readings()
   const shared = createSharedReads<string>(60_000, createReadGate({ atOnce: 1, waiting: 0 }))
   const [one, same] = [shared('a', read), shared('a', read)]
@@ -49,14 +49,14 @@ test('who asks the same shares one reading, meanwhile and for a while after; ano
   const again = shared('c', read)
   endNext('second')
   expect([await again, counts().most]).toEqual(['second', 1])
-  // What is kept has an end, however many different questions come.
+  // The number of kept answers is bounded.
   for (let index = 0; index < 30; index++) await shared(`other ${index}`, async () => 'x')
   const anew = shared('a', read)
   endNext('anew')
   expect(await anew).toBe('anew')
 })
 
-test('however many readers ask for hashes that nothing has, an order is looked for: it waits at a gate of its own', async () => {
+test('readers of unknown hashes do not delay an order, which has a gate of its own', async () => {
   let answer = () => {}
   const told = new Promise<void>((go) => (answer = go))
   const workflowService = {

@@ -83,7 +83,7 @@ describe('POST /v1/transfers', () => {
     expect(response.body).not.toContain('secret-path')
   })
 
-  test('says which field is wrong', async () => {
+  test('POST /v1/transfers names the wrong field', async () => {
     const response = await post({ chain: 2, emitter, sequence: '18446744073709551616' })
     expect(response.json()).toMatchInlineSnapshot(`
       {
@@ -104,7 +104,7 @@ describe('POST /v1/transfers', () => {
     `)
   })
 
-  test('refuses a bridge that is not configured, with those that are', async () => {
+  test('POST /v1/transfers refuses an unknown bridge and names the configured ones', async () => {
     const response = await post({ vaa: base64 }, '?bridge=ferry')
     expect([response.statusCode, response.json<{ detail: string }>().detail]).toEqual([
       400,
@@ -112,7 +112,7 @@ describe('POST /v1/transfers', () => {
     ])
   })
 
-  test('refuses a body that is not JSON, and one that is too long', async () => {
+  test('POST /v1/transfers refuses a body that is not JSON or too long', async () => {
     const broken = await setting.api.inject({
       method: 'POST',
       url: '/v1/transfers',
@@ -124,7 +124,7 @@ describe('POST /v1/transfers', () => {
     expect([long.statusCode, long.json<{ code: string }>().code]).toEqual([400, 'INPUT_INVALID'])
   })
 
-  test('counts the messages that came in and those that were refused', async () => {
+  test('POST /v1/transfers counts received and refused messages', async () => {
     const { metrics } = setting
     const labels = { via: 'api', bridge: 'wormhole-token-bridge' }
     const received = () => metricValue(metrics, 'portage_intake_messages_total', labels)
@@ -137,7 +137,7 @@ describe('POST /v1/transfers', () => {
 })
 
 describe("GET /relayvaa, spy_relayer's route", () => {
-  test('takes base64 as it is, slashes and all, and escaped', async () => {
+  test('GET /relayvaa accepts raw base64 with slashes, and escaped base64', async () => {
     // 0xff at the right places makes slashes in the base64.
     const slashes = Buffer.concat([vaa.slice(0, 6), Buffer.alloc(9, 0xff)]).toString('base64')
     expect(slashes).toContain('//')
@@ -150,7 +150,7 @@ describe("GET /relayvaa, spy_relayer's route", () => {
     }
   })
 
-  test('answers a retriable error with 503', async () => {
+  test('GET /relayvaa answers a retriable error with 503', async () => {
     const response = await setting.api.inject({ method: 'GET', url: `/relayvaa/${base64}` })
     expect([response.statusCode, response.json()]).toEqual([
       503,
@@ -159,7 +159,7 @@ describe("GET /relayvaa, spy_relayer's route", () => {
     expect(response.headers['retry-after']).toBeDefined()
   })
 
-  test('refuses an empty path', async () => {
+  test('GET /relayvaa refuses an empty path', async () => {
     const response = await setting.api.inject({ method: 'GET', url: '/relayvaa/' })
     expect([response.statusCode, response.json<{ code: string }>().code]).toEqual([400, 'MESSAGE_ENCODING'])
   })
@@ -168,7 +168,7 @@ describe("GET /relayvaa, spy_relayer's route", () => {
 describe('the rest', () => {
   const get = (url: string) => setting.api.inject({ method: 'GET', url })
 
-  test('GET /v1/openapi.json describes them', async () => {
+  test('GET /v1/openapi.json describes the routes', async () => {
     const document = (await get('/v1/openapi.json')).json<{ openapi: string; paths: Record<string, { post?: { responses: object } }> }>()
     expect(document.openapi).toBe('3.1.0')
     expect(Object.keys(document.paths['/v1/transfers']?.post?.responses ?? {})).toEqual([
@@ -184,18 +184,18 @@ describe('the rest', () => {
     ])
   })
 
-  test('GET /health says that the process is alive, GET /ready that Temporal does not answer', async () => {
+  test('GET /health reports a live process, GET /ready an unreachable Temporal', async () => {
     expect((await get('/health')).json()).toEqual({ status: 'ok' })
     const ready = await get('/ready')
     expect([ready.statusCode, ready.json()]).toEqual([
       503,
       { ready: false, checks: [{ name: 'temporal', ok: false, vital: true, problem: expect.stringContaining('cannot be reached') }] },
     ])
-    // Nobody has to show a token for it.
+    // The route needs no token.
     expect(ready.body).not.toMatch(/127\.0\.0\.1/)
   })
 
-  test('GET /ready asks Temporal once for all who ask at a time, and again a second later', async () => {
+  test('GET /ready shares one call of Temporal per second among all requests', async () => {
     const other = await openApi(deadConfig(await freePort()))
     try {
       const asked = vi.spyOn(other.client.workflowService, 'describeNamespace')
@@ -203,7 +203,7 @@ describe('the rest', () => {
       const begun = performance.now()
       await Promise.all(Array.from({ length: 50 }, ask))
       await ask()
-      // One for each second that it took: on a machine that stands it may be more than one.
+      // One for each second of the test: on a busy machine more than one.
       const first = asked.mock.calls.length
       expect(first).toBeLessThanOrEqual(1 + (performance.now() - begun) / 1_000)
       await expect.poll(async () => (await ask(), asked.mock.calls.length)).toBeGreaterThan(first)
@@ -212,7 +212,7 @@ describe('the rest', () => {
     }
   })
 
-  test('GET /metrics counts requests by route, not by what was in them', async () => {
+  test('GET /metrics counts requests by route pattern', async () => {
     await get('/health')
     const counted = /^portage_api_requests_total\{route="GET \/health",status="200"\} [1-9]/m
     await expect.poll(async () => (await get('/metrics')).body).toMatch(counted)
@@ -221,7 +221,7 @@ describe('the rest', () => {
     expect(body).not.toContain(base64.slice(0, 30))
   })
 
-  test('GET /docs shows every route to people, without a token, a script or anything of another origin', async () => {
+  test('GET /docs shows every route without a token, a script or a resource of another origin', async () => {
     const { headers, statusCode, body } = await setting.bare.inject('/docs')
     expect([statusCode, headers['content-type']]).toEqual([200, 'text/html; charset=utf-8'])
     expect(headers['content-security-policy']).toMatch(/^default-src 'none'; style-src 'self';/)
@@ -248,7 +248,7 @@ describe('the rest', () => {
   )
 })
 
-test('a token that asks too often is refused, and neither another token nor a stranger at the same address uses up its limit', async () => {
+test('each token has its own rate limit, which no other token or address uses up', async () => {
   const config = deadConfig(await freePort())
   const limited = await openApi({ ...config, api: { ...config.api, requestsPerMinute: 2 } })
   try {
@@ -280,7 +280,7 @@ test('GET /metrics renders once for many requests', async () => {
   }
 })
 
-test('HEAD listens to no events: nobody would leave the place of a listener again', async () => {
+test('HEAD /v1/events is refused, since it would occupy the place of a listener forever', async () => {
   const answer = await setting.api.inject({ method: 'HEAD', url: '/v1/events' })
   expect(answer.statusCode).toBe(404)
 })

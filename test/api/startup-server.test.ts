@@ -17,7 +17,7 @@ async function opened() {
   return { port, startupServer, ask }
 }
 
-test('it is alive, not ready with the reason, and refuses everything else with the code of the reason', async () => {
+test('the start-up server is alive, not ready, and refuses other requests with the reason', async () => {
   const { startupServer, ask } = await opened()
   await startupServer.say(
     'Temporal',
@@ -33,7 +33,7 @@ test('it is alive, not ready with the reason, and refuses everything else with t
   })
   for (const method of ['GET', 'POST']) {
     const refused = await ask('/v1/transfers', method)
-    // Whoever asks has shown no token.
+    // The request has no checked token.
     expect(JSON.stringify([refused, await ask('/ready')])).not.toMatch(/internal|7233|prod|at home/)
     expect(refused).toMatchObject({
       status: 503,
@@ -47,7 +47,7 @@ test('it is alive, not ready with the reason, and refuses everything else with t
   expect(JSON.stringify(body)).not.toMatch(/secret|\/key/)
 })
 
-test('it listens only once something is waited for, and leaves the port free', async () => {
+test('the start-up server listens only while the start waits, and frees the port', async () => {
   const { port, startupServer, ask } = await opened()
   await expect(ask('/health')).rejects.toThrow('fetch failed')
   await startupServer.say('Temporal', new RelayerError('TEMPORAL_UNAVAILABLE'))
@@ -59,7 +59,7 @@ test('it listens only once something is waited for, and leaves the port free', a
   await once(next, 'listening')
 })
 
-test('a port that is taken is an error of the start', async () => {
+test('a port that is in use is an error of the start', async () => {
   const { port, startupServer } = await opened()
   const taken = createServer().listen(port, '127.0.0.1')
   cleanUp(() => new Promise((resolve) => taken.close(resolve)))

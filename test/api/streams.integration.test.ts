@@ -56,14 +56,14 @@ describe('/v1/streams', () => {
     )
   })
 
-  test('lists them, and shows one whole', async () => {
+  test('GET /v1/streams lists streams, and shows the whole state of one', async () => {
     const listed = async () => (await get()).json<{ streams: object[] }>().streams
     await until(async () => (await listed()).length === 1, { timeoutMs: 60_000, what: 'the server to list the stream' })
     const report = { stream, cursor: 20, open: 2, gaps: { unasked: '1' }, completed_nonce_height: '1', completed_block_height: 4 }
     expect(await listed()).toEqual([expect.objectContaining(report)])
     const shown = await get(`/${encodeURIComponent(stream)}`)
     expect(shown.statusCode).toBe(200)
-    // Each with when it was read, and when the stream was told anything last.
+    // Each has the time of the read, and of the last report to the stream.
     const { asOf } = (await get()).json<{ asOf: string }>()
     const { updatedAt, ...whole } = shown.json<{ asOf: string; updatedAt: number; view: object }>()
     expect(whole).toMatchObject({ asOf: expect.stringMatching(/^2.*Z$/), view: { updatedAt, asOf: whole.asOf } })
@@ -74,7 +74,7 @@ describe('/v1/streams', () => {
     expect((await get('/nothing')).statusCode).toBe(404)
   })
 
-  test('applies orders, and answers with the stream after them', async () => {
+  test('orders to a stream are answered with its new state', async () => {
     const answers = async (order: string, payload?: object) => {
       const response = await post(order, payload)
       return { status: response.statusCode, ...response.json<object>() }
@@ -97,7 +97,7 @@ describe('/v1/streams', () => {
     expect(await answers('trust', { number: '2', ...by })).toMatchObject({ status: 200, view: { completed_nonce_height: '2' } })
   })
 
-  test('has one audited now, and its checkpoint written; of one that is not there neither', async () => {
+  test('a stream is audited and its checkpoint written; an unknown stream is refused', async () => {
     const found = await post('audit')
     expect([found.statusCode, found.json()]).toMatchObject([200, { stream, upTo: '4', gaps: 1, undone: 0 }])
     expect((await post('audit', undefined, 'native-bridge:bsc:ethereum')).json()).toMatchObject({ code: 'STREAM_NOT_FOUND' })
@@ -140,7 +140,7 @@ describe('/v1/streams', () => {
     expect((await get('/native-bridge:bsc:ethereum')).statusCode).toBe(404)
   })
 
-  test('is in the OpenAPI document', async () => {
+  test('the OpenAPI document has every route of a stream', async () => {
     const { paths } = (await setting.api.inject({ method: 'GET', url: '/v1/openapi.json' })).json<{ paths: Record<string, object> }>()
     const orders = ['skip', 'unskip', 'backfill', 'pause', 'reread', 'resume', 'set-max-open', 'trust', 'audit', 'checkpoint'].map(
       (order) => `/v1/streams/{stream}/${order}`,
@@ -166,7 +166,7 @@ describe('orders to a lane', () => {
     until(async () => isSo(await state()), { timeoutMs: 60_000, what: `the lane to be ${what}` })
   const attempt = { kind: 'call', gasLimit: '21000', maxFee: '2', tip: '1' } as const
 
-  test('each is done in its ledger, and kept there with its name and reason', async () => {
+  test('each order to a lane is carried out and kept in its ledger, with name and reason', async () => {
     const observe = { latest: 0, finalized: 0, height: 1, hash: '0x01', balance: '1000000000000', claims: [], since: 1, pending: 0 }
     const grants = ['a', 'b', 'c'].map((name) => ({
       ...({ kind: 'grant', id: name, attempt } as const),
@@ -208,7 +208,7 @@ describe('orders to a lane', () => {
     for (const one of given) expect(one).toMatchObject(by)
   })
 
-  test('its own transactions are started once for a key, and end when that is ordered', async () => {
+  test('a payment is started once for a key, and ends when its cancellation is ordered', async () => {
     const headers = { 'idempotency-key': 'a-top-up' }
     const payload = { from: lane, amount: '7', reason: by.reason }
     const topUp = () => setting.api.inject({ method: 'POST', url: `/v1/lanes/${other}/top-up`, headers, payload })

@@ -67,7 +67,7 @@ describe('API and command line on a devnet', () => {
     await devnet?.stop()
   })
 
-  test('the doctor finds everything well', async () => {
+  test('the doctor finds no failure', async () => {
     const result = await cli('doctor', '--json')
     const { healthy, checks } = result.json() as {
       healthy: boolean
@@ -86,7 +86,7 @@ describe('API and command line on a devnet', () => {
     ])
   })
 
-  test('a VAA is started once, however often and in whatever form it is submitted', async () => {
+  test('a VAA that is submitted several times, in any form, starts one transfer', async () => {
     const vaa = await base64(sent[0]!)
     const first = await post({ vaa })
     const started = (await first.json()) as { id: string; status: string }
@@ -100,7 +100,7 @@ describe('API and command line on a devnet', () => {
     expect([byHand.code, byHand.json()]).toEqual([0, { id: started.id, status: 'known' }])
   })
 
-  test('a place is fetched from the guardians; a VAA with a wrong signature takes no id', async () => {
+  test('a VAA is fetched by its place; one with a wrong signature starts no transfer', async () => {
     // They may sign it a block after the first one.
     await base64(sent[1]!)
     const fetched = await cli(
@@ -126,7 +126,7 @@ describe('API and command line on a devnet', () => {
     expect(await list()).toHaveLength(2)
   })
 
-  test('transfers without a worker are shown from what the server knows', async () => {
+  test('transfers without a worker are shown from the lists of the server', async () => {
     const { transfers } = (await cli('transfer', 'list', '--chain', 'bsc', '--json')).json() as {
       transfers: { id: string; state: string }[]
     }
@@ -148,7 +148,7 @@ describe('API and command line on a devnet', () => {
     expect([notHere.code, notHere.err]).toEqual([1, expect.stringContaining('TRANSFER_NOT_FOUND')])
   })
 
-  test('a cancelled transfer ends cancelled, the others are delivered, and a retry of the first delivers it too', async () => {
+  test('a cancelled transfer ends cancelled, and a retry delivers it like the others', async () => {
     const { transfers } = (await cli('transfer', 'list', '--json')).json() as { transfers: { id: string }[] }
     const [cancelled, delivered] = transfers.map(({ id }) => id) as [string, string]
     const cancel = await cli('transfer', 'cancel', cancelled, '--reason', 'a test', '--json')
@@ -157,7 +157,7 @@ describe('API and command line on a devnet', () => {
 
     const ended = await cli('transfer', 'watch', cancelled, '--json')
     expect([ended.code, ended.json()]).toEqual([1, expect.objectContaining({ state: 'cancelled', execution: 'COMPLETED' })])
-    // By whom it was handed in, and why, stays with the transfer.
+    // The transfer keeps the name and the reason of its submission.
     const given = { by: 'night-shift', at: expect.any(Number) }
     expect(ended.json()['orders']).toEqual([
       { ...given, kind: 'submit', reason: 'asked by phone' },
@@ -206,7 +206,7 @@ describe('API and command line on a devnet', () => {
     expect([unknown.code, unknown.err]).toEqual([1, expect.stringContaining('LANE_NOT_FOUND')])
   })
 
-  test('metrics show what the API did, and how many transfers are in each state', async () => {
+  test('metrics count requests of the API, and transfers by state', async () => {
     const scrape = async () => (await fetch(`${url}/metrics`)).text()
     const countsIn = (metrics: string) =>
       Array.from(
@@ -230,7 +230,7 @@ describe('API and command line on a devnet', () => {
     expect(text).toMatch(/^portage_rpc_calls_total\{chain="bsc",method="eth_call",node="node-1"\} [1-9]/m)
   })
 
-  test('a key has one answer; of many, one that is refused does not keep the others out', async () => {
+  test('a key has one answer, and a refused transfer of many does not affect the others', async () => {
     const vaa = await base64(sent[3]!)
     const headers = { 'content-type': 'application/json', 'idempotency-key': 'order-117' }
     const send = async (path: string, body: object) => {
@@ -302,7 +302,7 @@ describe('API and command line on a devnet', () => {
     const setting = { cwd: devnet.dir, env: { ...process.env, PORTAGE_TOKEN: token } }
     for (const argv of lines) {
       const { code, out, err } = await runCli(argv, setting)
-      // That of `stuck` says whether something stands: no intake runs here, which it may tell.
+      // `stuck` may end with 1: no intake runs here.
       const expected = argv[0] === 'stuck' && !out.startsWith('Nothing is stuck') ? 1 : 0
       expect([argv.join(' '), code, err]).toEqual([argv.join(' '), expected, ''])
       expect(out).not.toBe('')

@@ -68,7 +68,7 @@ describe('transfers over HTTP', () => {
     await ledgers?.stop()
   })
 
-  test('are listed by what they are, page by page', async () => {
+  test('transfers are listed by filters, page by page', async () => {
     expect((await listed('targetChain=bsc&state=admitting')).ids.toSorted()).toEqual(ids.toSorted())
     expect((await listed('chain=ethereum&execution=open')).ids).toHaveLength(6)
     expect((await listed('sourceChain=bsc')).ids).toEqual([back])
@@ -125,17 +125,17 @@ describe('transfers over HTTP', () => {
     ['chain, emitter and sequence', `2/${emitter}/3`],
     ['the same with the name of the chain', `ethereum:0x${emitter}:3`],
     ['source, target and number', 'ethereum:bsc:3'],
-  ])('one is found by %s', async (_, text) => {
+  ])('a transfer is found by %s', async (_, text) => {
     const sourceIds = (chain: string) => sourceIdsOf(deadConfig(1), chain)
     expect(await resolveTransfer(ledgers.temporal.client, text, { sourceIds })).toBe(ids[2])
   })
 
-  test('and is shown as far as the server knows it, if no worker answers', async () => {
+  test('a transfer without a worker is shown from the lists of the server', async () => {
     const { status, body } = await get('/v1/transfers/ethereum:bsc:3')
     expect([status, body]).toMatchObject([200, { id: ids[2], state: 'admitting', partial: 'no worker of the target chain answered' }])
   })
 
-  test('what several have is refused with the candidates; what none has is not found, whatever it is', async () => {
+  test('an ambiguous id is refused with the candidates; an unknown one is not found', async () => {
     const { status, body } = await get('/v1/transfers/wormhole-token-bridge:2')
     expect([status, body['code'], body['facts']]).toMatchObject([
       409,
@@ -147,7 +147,7 @@ describe('transfers over HTTP', () => {
     }
   })
 
-  test('ids that do not exist, asked for at once by many, cost one reading of the list; a whole id is shown meanwhile', async () => {
+  test('many requests for unknown ids cost one read of the list, and do not delay a whole id', async () => {
     const list = vi.spyOn(setting.client.workflowService, 'listWorkflowExecutions')
     try {
       const asked = Array.from({ length: 60 }, (_, index) => get(`/v1/transfers/${900_000 + index}:dddd`))
@@ -172,7 +172,7 @@ describe('transfers over HTTP', () => {
     }
   })
 
-  test('one is ordered, by the name of the token', async () => {
+  test('an order to a transfer has the name of the token', async () => {
     const answer = await post(`/v1/transfers/0001/expedite`, { reason: 'it waits' })
     expect(answer).toEqual({ status: 200, body: { id: ids[0], result: 'asked' } })
     expect(await signals(ids[0]!)).toEqual(['expedite'])
@@ -183,7 +183,7 @@ describe('transfers over HTTP', () => {
     expect(await signals(back)).toEqual([])
   })
 
-  test('many are ordered by a filter: first said which, then done, never more than the limit', async () => {
+  test('an order by a filter is counted first, then given to at most the limit', async () => {
     const order = { reason: 'the node is back', filter: { targetChain: 'bsc', state: ['admitting'] }, limit: 4 }
     const dry = await post('/v1/transfers/retry', order)
     expect(dry).toMatchObject({ status: 200, body: { dryRun: true, matched: 4, more: true } })
@@ -210,7 +210,7 @@ describe('transfers over HTTP', () => {
     }
   })
 
-  test('a key has one answer, for one request; who comes meanwhile waits, and a refused one leaves it free', async () => {
+  test('a key has one answer for one request; a second request waits, a refused one frees the key', async () => {
     const { client } = ledgers.temporal
     const claim = (key: string, request: object, waitMs?: number) => claimKey(client, { key: ['night-shift', key], request }, waitMs)
     const body = { status: 202, body: { id: 'x' } }
@@ -242,7 +242,7 @@ describe('transfers over HTTP', () => {
     expect([empty.statusCode, empty.json()]).toMatchObject([400, { errors: [{ path: 'headers.idempotency-key' }] }])
   })
 
-  test('GET /v1/lanes asks the nodes that operators added, too, and once for all who look at a time', async () => {
+  test('GET /v1/lanes reads added nodes, too, and shares the read among requests', async () => {
     const asked: string[] = []
     const node = await listenHttp(({ url = '' }, response) => {
       asked.push(url)
@@ -259,14 +259,14 @@ describe('transfers over HTTP', () => {
       await expect.poll(look).toBeGreaterThan(0)
       const once = asked.length
       await Promise.all(Array.from({ length: 20 }, () => get('/v1/lanes')))
-      // On a machine that stands the first answer may be too old by then.
+      // On a busy machine the first answer may be too old by then.
       expect(asked.length).toBeLessThan(10 * once)
     } finally {
       await post('/v1/settings', { reason: 'a test', orders: [{ kind: 'clearNode', chain: 'bsc', name: 'spare' }] })
     }
   })
 
-  test('a payment that is sent again with its key is made once', async () => {
+  test('a payment that is requested again with its key is made once', async () => {
     const lane = `evm-1397:0x${'ab'.repeat(20)}`
     const pay = async (value: string, of = lane) => {
       const payload = { to: `0x${'cd'.repeat(20)}`, value, reason: 'a refund' }
@@ -287,7 +287,7 @@ describe('transfers over HTTP', () => {
     expect(await again()).toBe(await again())
   })
 
-  test('orders are told with who gave them and why', async () => {
+  test('orders are listed with their names and reasons', async () => {
     const changed = await post('/v1/settings', { reason: 'a look', orders: [{ kind: 'halt', scope: { chain: 'bsc' } }] })
     expect(changed.status).toBe(200)
     const audit = await get('/v1/audit?subject=settings&limit=1')

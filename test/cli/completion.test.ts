@@ -19,7 +19,7 @@ const ended = { timeout: 120_000, killSignal: 'SIGKILL' } as const
 
 const scriptFor = async (shell: Shell) => (await runCli(['completion', shell])).out
 
-/** What a shell offers by its own completion after each line, whose last word is being typed. */
+/** The completions of a shell after each line, whose last word is incomplete. */
 const offers: Readonly<Record<Shell, (script: string, lines: readonly Line[]) => string[][]>> = {
   bash: (script, lines) =>
     lines.map((words) => {
@@ -78,7 +78,7 @@ const cases: readonly (readonly [Line, readonly string[]])[] = [
   [['deny', 're'], ['recipient']],
   [['transfer', 'show', 'sub'], []],
 ]
-/** Of which more is offered than is named here. */
+/** Lines with more completions than are named here. */
 const among: readonly (readonly [Line, readonly string[]])[] = [
   [
     ['transfer', ''],
@@ -112,7 +112,7 @@ test.runIf(hasShell('fish'))('fish says what a command is for', async () => {
   expect(answer.toString()).toMatch(/^expedite\tRaise the fee /)
 })
 
-/** What nobody may run, nor take for a pattern. */
+/** Texts that a shell must not run or expand. */
 const hostile = ['$(echo hidden >&2)', '`echo hidden >&2`', ']', '*', '(e:echo hidden:)']
 
 test.runIf(hasShell('bash'))('bash runs nothing of what is being typed, and loads the script twice', async () => {

@@ -14,7 +14,7 @@ beforeEach(async () => {
   file = keyFile({ dataFolder })
 })
 
-/** What is said of the key file, by a doctor without a Temporal. */
+/** The finding about the key file, without Temporal. */
 async function check(access: object = {}) {
   const config = configSchema.parse({ chains: {}, bridges: {}, dataFolder, access })
   const checks = await checkAccess(config, { address: `127.0.0.1:${await freePort()}`, namespace: 'n' })
@@ -29,13 +29,13 @@ async function agesOf(...days: number[]): Promise<void> {
   await writeFile(file, JSON.stringify({ keys: old }))
 }
 
-describe('the doctor looks at the key file of access tokens', () => {
-  test('that is not there, unless the config has public keys', async () => {
+describe('the doctor checks the key file of access tokens', () => {
+  test('a missing key file is a warning, unless the config has public keys', async () => {
     expect(await check()).toMatchObject({ status: 'warn', remedy: expect.stringContaining('access.publicKeys') })
     expect(await check({ publicKeys: ['A'.repeat(43)] })).toMatchObject({ status: 'ok' })
   })
 
-  test('that is young, or old, or has keys whose tokens have all ended', async () => {
+  test('old keys, and keys whose tokens have all expired, are warnings', async () => {
     await makeKeys(file)
     expect(await check()).toMatchObject({ status: 'ok', detail: expect.stringContaining('0 days old; 0 older keys') })
     await agesOf(400)
@@ -60,14 +60,14 @@ describe('the doctor looks at the key file of access tokens', () => {
     ['nothing', ''],
     ['no keys', '{"keys":[]}'],
     ['a key that is none', '{"keys":[{"kty":"OKP","d":"secret-of-somebody"}]}'],
-  ])('that holds %s, without quoting it', async (_, text) => {
+  ])('a key file that holds %s fails, and is not quoted', async (_, text) => {
     await writeFile(file, text, { mode: 0o600 })
     const found = await check()
     expect(found).toMatchObject({ status: 'fail', detail: expect.stringContaining('not a key file') })
     expect(JSON.stringify(found)).not.toContain('secret-of-somebody')
   })
 
-  test('that cannot be read', async () => {
+  test('an unreadable key file fails', async () => {
     await mkdir(file, { mode: 0o700 })
     expect(await check()).toMatchObject({ status: 'fail', detail: expect.stringContaining('cannot be read') })
   })

@@ -15,7 +15,7 @@ const chain = (networkId: number, wormholeChainId: number) => ({
   contracts: { core: `0x${'aa'.repeat(20)}`, tokenBridge: `0x${'bb'.repeat(20)}` },
 })
 
-test('a chain to which nothing is delivered, since no token has a fee and no route is free, is warned of', async () => {
+test('the doctor warns of a chain without a fee and without a free route', async () => {
   const config = configSchema.parse({
     chains: { ethereum: chain(1, 2), bsc: chain(56, 4), base: chain(8453, 30) },
     bridges: { 'wormhole-token-bridge': { minimumFees: { ethereum: { [token]: '1' } }, freeRoutes: [{ target: 'bsc' }] } },

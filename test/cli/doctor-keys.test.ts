@@ -21,7 +21,7 @@ describe("the doctor has a lane's key sign a no-op", () => {
     return look('chain test', 'key', () => checkKey(chain, { address, signer, window: 16, broadcast: 'auto' as const }))
   }
 
-  test('one that signs is well, and signed once', async () => {
+  test('a key that signs passes, and signs once', async () => {
     expect(await check(mine.address)).toMatchObject({ status: 'ok', detail: expect.stringContaining('and signs') })
     expect(service.signatures).toBe(1)
   })
@@ -29,23 +29,23 @@ describe("the doctor has a lane's key sign a no-op", () => {
   test.each([
     ['gives no signature', '0x'],
     ['gives the signature of something else', `0x${'11'.repeat(64)}1b`],
-  ])('one that is there and %s is not', async (_, answer) => {
+  ])('a key that %s fails', async (_, answer) => {
     service.lies.answer = () => answer
     expect(await check(mine.address)).toMatchObject({ status: 'fail', remedy: expect.stringMatching(/./) })
     expect(service.signatures).toBe(1)
   })
 
-  test('one that signs something else than it was given is not', async () => {
+  test('a key that signs another transaction fails', async () => {
     service.lies.alter = (data) => `${data.slice(0, -2)}01`
     expect(await check(mine.address)).toMatchObject({ status: 'fail' })
   })
 
-  test('one that is on another machine is not asked', async () => {
+  test('a key on another machine is not checked', async () => {
     expect(await checkKey(chain, { address: mine.address, window: 16, broadcast: 'auto' as const })).toBe('not on this machine')
   })
 })
 
-test("the doctor warns of operators' calls with any arguments, and not of those whose first arguments are listed", () => {
+test("the doctor warns of operators' calls whose first arguments are not listed", () => {
   const [contract, other] = [`0x${'aa'.repeat(20)}`, `0x${'bb'.repeat(20)}`]
   const pinned = `0x095ea7b3${'0'.repeat(64)}`
   expect(operatorCallsFinding({})).toBeUndefined()

@@ -8,7 +8,7 @@ import { answering, startReceiver, type TestReceiver, testSecrets } from '../ope
 import { freePort } from '../../lab/devnet/ports.ts'
 import { temporaryFolder } from '../helpers/folders.ts'
 
-/** Nothing listens there: what a notifier says is not asked. */
+/** Nothing listens there, so no notifier is queried. */
 const temporal = { address: '127.0.0.1:9', namespace: 'none' }
 const dir = temporaryFolder()
 let receiver: TestReceiver
@@ -30,7 +30,7 @@ async function checks({ url = receiver.url, secrets = [{ secretFile: secret() }]
   return Object.fromEntries(found.map(({ name, ...rest }) => [name.split(' ')[0], rest]))
 }
 
-test('without being asked to, nothing is sent: host and secret are looked at', async () => {
+test('without --send-test nothing is sent, and host and secret are checked', async () => {
   expect(await checks()).toMatchObject({
     url: { status: 'ok', detail: expect.stringContaining('can be reached') },
     secret: { status: 'ok' },
@@ -38,12 +38,12 @@ test('without being asked to, nothing is sent: host and secret are looked at', a
   expect([receiver.received, receiver.forged]).toEqual([[], []])
 })
 
-test('with --send-test it takes a signed notification.test, once', async () => {
+test('with --send-test the receiver gets one signed notification.test', async () => {
   expect(await checks({ sendTest: true })).toMatchObject({ test: { status: 'ok', detail: expect.stringMatching(/^has accepted test_/) } })
   expect(receiver.received.map(({ type, data }) => [type, data['by']])).toEqual([['notification.test', 'portage doctor']])
 })
 
-test('a secret of another form fails; one that is not here is no failure, and no test is sent without it', async () => {
+test('a malformed secret fails; a missing one is a warning, and no test is sent without it', async () => {
   await writeFile(secret(), 'whsec_short')
   expect(await checks({ sendTest: true })).toMatchObject({
     secret: { status: 'fail', detail: expect.stringContaining('24 to 64 bytes'), remedy: expect.stringContaining('openssl') },
@@ -73,7 +73,7 @@ test.each<[string, () => void, string, string]>([
   ],
   ['a wrong path', () => void (receiver.answer = answering(404)), 'HTTP 404', 'Correct the path'],
   ['an error', () => void (receiver.answer = answering(503)), 'HTTP 503', 'in its log'],
-])('a test that is answered by %s fails, with what to do', async (_, spoil, detail, remedy) => {
+])('a test that is answered by %s fails with a remedy', async (_, spoil, detail, remedy) => {
   spoil()
   expect(await checks({ sendTest: true })).toMatchObject({
     url: { status: 'ok' },
@@ -81,7 +81,7 @@ test.each<[string, () => void, string, string]>([
   })
 })
 
-test('a host that cannot be reached fails: no name, nothing that listens, no TLS', async () => {
+test('an unreachable host fails: unknown name, closed port, no TLS', async () => {
   const port = await freePort()
   const url = async (text: string) => (await checks({ url: text }))['url']
   expect(await url(`http://127.0.0.1:${port}/path-secret`)).toMatchObject({

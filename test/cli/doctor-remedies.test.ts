@@ -10,13 +10,13 @@ import { temporaryFolder } from '../helpers/folders.ts'
 const codes = Object.keys(errorCatalogue) as ErrorCode[]
 const ofDoctor = codes.filter((code) => errorCatalogue[code].remedy.includes('portage doctor'))
 
-test('no remedy of the doctor is the doctor: each names an act outside of it', async () => {
+test('no remedy of the doctor leads back to the doctor', async () => {
   expect(ofDoctor.length).toBeGreaterThan(0)
   for (const code of codes) {
     const check = await look('area', 'name', () => Promise.reject(new RelayerError(code, { detail: 'as it was found' })))
     expect([code, check.remedy]).not.toEqual([code, expect.stringContaining('doctor')])
     expect(check).toMatchObject({ status: 'fail', detail: expect.stringContaining('as it was found'), remedy: expect.stringMatching(/\w/) })
-    // The catalogue's own remedy ends the message of an error; here it would be said twice, or lead back.
+    // The remedy of the catalogue would be repeated here, or lead back.
     expect(check.detail).not.toContain('→')
   }
 })
@@ -26,7 +26,7 @@ test('every other code keeps the remedy of the catalogue', () => {
     expect(remedyOf(new RelayerError(code))).toBe(errorCatalogue[code].remedy)
 })
 
-test('an error for people says its remedy once, also one that looks like a secret', async () => {
+test('an error for people has its remedy once, also one that looks like a secret', async () => {
   const dir = temporaryFolder()
   await runCli(['init', '--chain', 'bsc'], { cwd: dir })
   const file = join(dir, 'portage.yaml')

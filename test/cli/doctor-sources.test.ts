@@ -19,12 +19,12 @@ const target = (registered: Readonly<Record<number, string>>) => ({
 })
 const check = (registered: Readonly<Record<number, string>>) => checkRegistered(target(registered), `0x${'b0'.repeat(20)}`, heard)
 
-test('portage doctor names the sources without a node whose token bridge a target has not registered: that is no fault', async () => {
+test('portage doctor names sources without a node that a target has not registered, as no fault', async () => {
   expect(await check({ ...known, 30: 'ee' })).toBe('4 of 4 are registered')
   expect(await check(known)).toBe('3 of 4 are registered; none for Base (wormhole-30)')
 })
 
-test('portage doctor warns of a source for which a target has registered another emitter than the config names', async () => {
+test('portage doctor warns if a target has registered another emitter than the config', async () => {
   expect(await check({ ...known, 21: 'ff' })).toEqual({
     status: 'warn',
     detail: '2 of 4 are registered; none for Base (wormhole-30); another emitter than the config for Sui (wormhole-21)',

@@ -5,13 +5,13 @@ import { describeWormholeTable } from '../../scripts/docs/wormhole-table.ts'
 
 const find = (network: Network, name: string) => knownChains(network).find((chain) => chain.name === name)
 
-test('the table is what the installed Wormhole SDK says (else: npm run docs)', () => {
+test('the table equals the installed Wormhole SDK (else: npm run docs)', () => {
   const generated = describeWormholeTable()
   for (const network of networks) expect(generated).toContain(wormholeTable[network])
   expect(knownChains('mainnet').length).toBeGreaterThan(15)
 })
 
-test.each(networks)('%s: names, ids and network ids are of one chain each, and every chain is complete', (network) => {
+test.each(networks)('%s: each name, id and network id belongs to one chain, and every chain is complete', (network) => {
   const chains = knownChains(network)
   for (const field of ['name', 'wormholeChainId', 'networkId'] as const)
     expect(new Set(chains.map((chain) => chain[field])).size).toBe(chains.length)

@@ -40,21 +40,21 @@ test('packages are compiled once for all versions of the sources', async () => {
   ])
 })
 
-/** What V8 compiled comes with the processes, which write it as drafts: `main.cjs.run-v20.20.2-x64.v8.<pid>-<ms>`. */
+/** Processes write the code cache of V8 as drafts: `main.cjs.run-v20.20.2-x64.v8.<pid>-<ms>`. */
 function filesOf(at: string): string[] {
   return readdirSync(at)
     .filter((name) => !/\.v8(\.|$)/.test(name))
     .toSorted()
 }
 
-/** What `program` of the compiled command line prints. */
+/** The output of `program` of the compiled command line. */
 async function compiled(program: string): Promise<string> {
   const load = `const { loadMain, keepCode } = require(${JSON.stringify(join((await compiledFolder()) ?? '', 'load.cjs'))})`
   return (await run(process.execPath, ['-e', `${load}; const { main } = loadMain('test'); ${program}`])).stdout
 }
 
-// As load.cjs reads them. A short id, `0x5290…9ee7`, was not known for one: esbuild leaves what stands in a regular
-// expression as it is.
+// load.cjs reads the files as ASCII, and esbuild does not escape regular expressions: a short id, `0x5290…9ee7`, was
+// not recognized.
 test('every compiled file is ASCII', async () => {
   const at = (await compiledFolder()) ?? ''
   const { packages } = createRequire(import.meta.url)(join(at, 'root.cjs')) as { packages: string }
@@ -97,7 +97,7 @@ test('a second process takes what V8 compiled in the first one, and one with a d
   expect(statSync(join(at, copy)).size).toBeGreaterThan(100_000)
 })
 
-test('what V8 compiled is not run with one bit changed: V8 itself would not notice', async () => {
+test('a code cache with one changed bit is rejected, which V8 itself would not notice', async () => {
   const at = (await compiledFolder()) ?? ''
   const copies = () => readdirSync(at).filter((name) => /^main\.cjs\.test-.*\.v8$/.test(name))
   for (const name of copies()) rmSync(join(at, name))
@@ -126,7 +126,7 @@ test('a copy of V8 code that cannot be kept leaves no draft, and the command goe
   }
 })
 
-test('of compiled versions the newest 20 of the sources and of the packages are kept, those of the last hour, and none older than a week', () => {
+test('the newest 20 compiled versions and those of the last hour are kept, at most a week', () => {
   const cache = join(folder, 'code')
   const hour = 3_600_000
   const make = (name: string, ageMs: number) => {

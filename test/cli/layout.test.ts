@@ -89,7 +89,7 @@ test('the further lines of a fact begin below its first', () => {
   )
 })
 
-describe('what strangers wrote', () => {
+describe('texts of strangers cannot steer the terminal', () => {
   const hostile = 'ok\u001b[2J\u009b31m\u202eevil\u2028\u0007'
 
   test('cannot steer a terminal, in no part of a text', () => {

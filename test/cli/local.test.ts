@@ -53,7 +53,7 @@ async function closedPort(): Promise<number> {
 }
 
 describe('config check', () => {
-  test('tells what a good config holds, for people and for scripts', async () => {
+  test('config check prints the contents of a valid config, for people and for scripts', async () => {
     const file = await writeDeadConfig()
     const people = await runCli(['config', 'check', '--config', file], {
       env: { TEMPORAL_API_KEY: 'secret-key', TEMPORAL_NAMESPACE: 'production' },

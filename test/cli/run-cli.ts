@@ -7,7 +7,7 @@ export interface CliResult {
   readonly code: number
   readonly out: string
   readonly err: string
-  /** What --json printed. */
+  /** The output of --json. */
   json(): Record<string, unknown>
 }
 

@@ -66,7 +66,7 @@ test('nothing is ordered without a token, and the answer says how to get one; wh
   expect((await settings()).version).toBe(0)
 })
 
-test('who has the key file makes the first token; its name is who orders, and the list never has the token', async () => {
+test('the key file makes the first token; its name is the author of orders; the list has no token', async () => {
   const alice = await create(undefined, '--name', 'alice', '--level', 'admin')
   expect(await cli(alice.token, ...halt)).toMatchObject({ code: 0, json: { changed: true, halts: [{ by: 'alice', reason: 'a test' }] } })
   expect((await cli(alice.token, ...unhalt)).code).toBe(0)
@@ -84,7 +84,7 @@ test('who has the key file makes the first token; its name is who orders, and th
   for (const { token } of [alice, bob]) expect(kept).not.toContain(token.split('.')[2])
 })
 
-test('from a file, too; a token of another level, for something else, revoked or of a removed key is refused', async () => {
+test('a token is read from a file; one of a lower level, another scope or a removed key is refused', async () => {
   const { token } = await create(undefined, '--name', 'carol', '--level', 'admin', '--chain', 'bsc')
   await writeFile(join(folder, 'token'), `${token}\n`)
   const fromFile = await runCli([...halt, '--config', file, '--token-file', join(folder, 'token')], { asAdministrator: false })
@@ -108,7 +108,7 @@ test('from a file, too; a token of another level, for something else, revoked or
   expect((await settings()).version).toBe(version)
 })
 
-test('a revoked token is refused by name of who revoked it; one that is not listed is revoked by itself, and ids alone fill no list', async () => {
+test('a revocation names its author; an unlisted token is revoked by the token itself, not by its id', async () => {
   const dave = await create(undefined, '--name', 'dave', '--level', 'admin')
   expect((await cli(undefined, 'token', 'revoke', dave.jti, '--reason', 'stolen')).code).toBe(0)
   expect((await cli(dave.token, ...halt)).refused).toBe('ACCESS_TOKEN_REVOKED')
@@ -137,7 +137,7 @@ test('a revoked token is refused by name of who revoked it; one that is not list
   expect((await settings()).tokens).toHaveLength(tokens.length + 1)
   // Its end is known: it is remembered until then.
   expect((await settings()).tokens.at(-1)).toMatchObject({ jti, name: 'night-shift', expiresAt: expect.any(Number) })
-  // What a new Temporal is to be told keeps both.
+  // The export for a new Temporal has both.
   const { json } = await cli(undefined, 'settings', 'export')
   expect(json['orders']).toEqual(
     expect.arrayContaining([
@@ -159,7 +159,7 @@ test('rotated, the new key signs and tokens of the old one are good until it is 
   expect((await cli(undefined, 'token', 'keys')).json).toMatchObject({ keys: [{ kid: after.kid, use: 'signs' }] })
 })
 
-test('a machine without keys says where they are missing, and makes none where the config has public ones', async () => {
+test('a machine without keys reports that, and creates none if the config has public keys', async () => {
   const { token } = await create(undefined, '--name', 'grace', '--level', 'admin')
   const elsewhere = join(folder, 'elsewhere.yaml')
   const raw = JSON.parse(JSON.stringify({ ...config, dataFolder: join(folder, 'other') })) as object
@@ -175,7 +175,7 @@ test('a machine without keys says where they are missing, and makes none where t
   expect(made.json()).toMatchObject({ error: { code: 'ACCESS_KEYS' } })
 })
 
-test('while no worker can say what is revoked an order goes on, with a warning', async () => {
+test('without a worker that knows the revocations an order goes on with a warning', async () => {
   const { token } = await create(undefined, '--name', 'heidi', '--level', 'sign')
   await ledgers.without(async () => {
     const lane = `evm-1397:0x${'a'.repeat(40)}`
@@ -221,7 +221,7 @@ test('the first token is listed like every other, and can be revoked by its id',
   })
 })
 
-test('the first start shows the first token on a terminal, and never in the log; the first that reaches Temporal lists it', async () => {
+test('the first start shows the first token on a terminal only; a start with Temporal lists it', async () => {
   const fresh = join(folder, 'fresh.yaml')
   const dataFolder = join(folder, 'fresh-data')
   const write = (temporal: object) => writeFile(fresh, stringify(JSON.parse(JSON.stringify({ ...config, temporal, dataFolder }))))
@@ -255,13 +255,13 @@ const elsewhere =
   /^(run|codec-server|doctor|init|transfer watch|audit run|lane (top-up|sweep|send)|keystore|archive run --every|completion)\b/
 
 /**
- * What a ledger worker, a Temporal and one lane answer: these succeed. All others may say why they do not, by a code of
+ * Commands that a ledger worker, Temporal and one lane answer succeed. All others may fail with a code of
  * the catalogue.
  */
 const succeeds =
   /^(settings|halt|unhalt|deny|fees|setup temporal|config|token (create|list|keys|rotate-key)|transfer list|stream list|lane (show|pause|resume|drain|forbid|set-window|batches|transactions)|audit show)\b/
 
-test('every command line of the README and of docs/ runs: done, or refused with a code of the catalogue, and never by a fault of ours', async () => {
+test('every documented command line succeeds, or is refused with a code of the catalogue', async () => {
   const { bsc } = config.chains
   const lane = { address: `0x${'a'.repeat(40)}` }
   const chains = { ...config.chains, bsc: { ...bsc!, nodes: bsc!.nodes.map((node) => ({ ...node, name: 'bsc' })), lanes: [lane] } }

@@ -54,7 +54,7 @@ afterAll(async () => {
   await ledgers?.stop()
 })
 
-test('many are ordered by a filter: shown first, not without a yes, and each is told; one by one as well', async () => {
+test('an order by a filter is shown, confirmed and then sent to each transfer', async () => {
   const filter = ['--bridge', 'wormhole-token-bridge', '--target', 'bsc', '--reason', 'a test', '--json'] as const
   expect((await cli('transfer', 'expedite', ...filter, '--dry-run')).json()).toMatchObject({ dryRun: true, matched: 5, more: false })
   const asked = await cli('transfer', 'expedite', ...filter)
@@ -72,13 +72,13 @@ test('many are ordered by a filter: shown first, not without a yes, and each is 
   expect(await signalsOf(transferId(native))).toEqual([])
 })
 
-test('a nonce and a transaction at once are refused: an order would reach what one of them does not name', async () => {
+test('a nonce and a transaction together are refused, since an order would ignore one of them', async () => {
   const both = ['--lane', `evm-1397:0x${'a'.repeat(40)}`, '--nonce', '1', '--tx', `0x${'a'.repeat(64)}`]
   const { json } = await cli('transfer', 'cancel', ...both, '--yes', '--reason', 'a test', '--json')
   expect(json()).toMatchObject({ error: { code: 'INPUT_INVALID', message: expect.stringContaining('either a nonce or a transaction') } })
 })
 
-test('a token for one chain orders by a filter only what goes there, and has to say so', async () => {
+test('a token for one chain must name that target in the filter of an order', async () => {
   const PORTAGE_TOKEN = await makeToken(await loadConfig(file, {}), { name: 'desk', level: 'write', chains: ['ethereum'] })
   const order = async (...argv: string[]) => {
     const { json } = await runCli(['transfer', 'retry', ...argv, '--dry-run', '--reason', 'x', '--json', '--config', file], {
@@ -91,7 +91,7 @@ test('a token for one chain orders by a filter only what goes there, and has to 
   expect(await order('--state', 'admitting', '--target', 'ethereum')).toBeUndefined()
 })
 
-/** Closed by somebody, so that no worker is waited for. */
+/** Terminated transfers, so that no test waits for a worker. */
 describe('found and shown', () => {
   beforeAll(async () => {
     const end = (id: string) => ledgers.temporal.client.workflow.getHandle(id).terminate('a test')
@@ -100,7 +100,7 @@ describe('found and shown', () => {
     await until(listed, { timeoutMs: 60_000, everyMs: 100, what: 'all to be listed as terminated' })
   })
 
-  test('a list fits 80 columns, and every id in it is taken back by the commands; with --wide it has whole ids', async () => {
+  test('a list fits 80 columns, with ids that commands accept; with --wide it has whole ids', async () => {
     const { out } = await cli('transfer', 'list')
     expect(Math.max(...out.split('\n').map((line) => line.length))).toBeLessThanOrEqual(80)
     const short = out
@@ -126,20 +126,20 @@ describe('found and shown', () => {
     expect([code, (JSON.parse(out) as { id?: string }).id]).toEqual([0, ids[0]])
   })
 
-  test('one of a native bridge is found by what send.ts prints, and by its route and nonce', async () => {
+  test('a native transfer is found by the output of send.ts, and by route and nonce', async () => {
     for (const given of ['ethereum/17', 'ethereum:bsc:17']) {
       expect((await cli('transfer', 'show', given, '--json')).json()).toMatchObject({ id: transferId(native) })
     }
   })
 
-  test('what is none, and what is several, is an error with the candidates', async () => {
+  test('an unknown or ambiguous transfer is an error with the candidates', async () => {
     expect((await cli('transfer', 'show', '0123456789abcdef', '--json')).json()).toMatchObject({ error: { code: 'TRANSFER_NOT_FOUND' } })
     const { json } = await cli('transfer', 'show', 'wormhole-token-bridge:2:', '--json')
     expect(json()).toMatchObject({ error: { code: 'TRANSFER_AMBIGUOUS', facts: { candidates: expect.stringContaining(ids[0]!) } } })
   })
 })
 
-test('an escape in what is asked for does not reach the terminal', async () => {
+test('an escape sequence in an argument does not reach the terminal', async () => {
   const { code, err, out } = await cli('transfer', 'show', 'nothing\u001b]0;owned\u0007')
   expect(code).toBe(1)
   expect(err).toContain('TRANSFER_NOT_FOUND')

@@ -108,7 +108,7 @@ const commands = [
   ['completion'],
 ]
 
-test('every operation that needs a token is a command, and all other commands only look, or change nothing but this machine', () => {
+test('every order is a command, and all other commands read or change only this machine', () => {
   const names = commands.map((command) => command.join(' '))
   expect(Object.keys(orders).filter((name) => !names.includes(name))).toEqual([])
   const groups = names.filter((name) => names.some((other) => other.startsWith(`${name} `)) && name !== 'settings')
@@ -166,7 +166,7 @@ describe('help', () => {
   })
 })
 
-/** Nobody acts unnamed, or without saying why. */
+/** Every order needs a reason. */
 const noReason = [
   ['transfer', 'retry', 'id'],
   ['transfer', 'expedite', 'id'],
@@ -186,7 +186,7 @@ const noReason = [
   ['stream', 'backfill', 's', '--from', '1', '--to', '2'],
 ]
 
-describe('a wrong command line ends with 2, says why and prints nothing on stdout', () => {
+describe('a wrong command line ends with 2, a reason on stderr and an empty stdout', () => {
   test.each([
     [['fly'], "unknown command 'fly'"],
     [['run'], "required option '--role <role>' not specified"],
@@ -280,7 +280,7 @@ test('the version is the one of the package', async () => {
 // Each starts a process or two, which takes seconds where the machine is busy.
 const slow = { timeout: 120_000 }
 
-test('a reader that has seen enough is no error', slow, async () => {
+test('a closed pipe is no error', slow, async () => {
   // The reader closes the pipe before anything is written.
   const { stdout, stderr } = await run('bash', ['-c', '"$0" "$1" --help | true; echo "${PIPESTATUS[0]}"', process.execPath, launcher])
   expect([stdout, stderr]).toEqual(['0\n', ''])

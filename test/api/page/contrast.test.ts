@@ -26,7 +26,7 @@ function contrast(a: string, b: string): number {
 
 const grounds = ['ground', 'surface', 'raised']
 const tints = ['good-tint', 'wait-tint', 'bad-tint']
-/** Text on what it stands on: 1.4.3 asks for 4.5. */
+/** Text on its background: WCAG 1.4.3 requires 4.5. */
 const texts: readonly (readonly [string, readonly string[]])[] = [
   ['ink', [...grounds, ...tints]],
   ['muted', grounds],
@@ -37,7 +37,7 @@ const texts: readonly (readonly [string, readonly string[]])[] = [
   ['on-accent', ['accent']],
   ['surface', ['bad']],
 ]
-/** Edges of fields, and lines of charts: 1.4.11 asks for 3. */
+/** Edges of fields, and lines of charts: WCAG 1.4.11 requires 3. */
 const shapes: readonly (readonly [string, readonly string[]])[] = [
   ['edge', ['surface', 'raised']],
   ['series-1', ['surface']],
@@ -54,19 +54,19 @@ describe.each(['light', 'dark'])('the %s theme', (theme) => {
       }),
     )
 
-  test('has text of AA contrast on everything that it stands on', () => {
+  test('text has AA contrast on every background', () => {
     expect(Object.keys(colours).length).toBeGreaterThan(15)
     expect(weak(texts, 4.5)).toEqual([])
   })
 
-  test('has edges and lines that can be told from their ground', () => expect(weak(shapes, 3)).toEqual([]))
+  test('edges and lines have enough contrast to their background', () => expect(weak(shapes, 3)).toEqual([]))
 
-  test('has every colour that the other has', () => {
+  test('each theme has every colour of the other', () => {
     expect(Object.keys(colours).sort()).toEqual(Object.keys(coloursOf(theme === 'light' ? 'dark' : 'light')).sort())
   })
 })
 
-test('the measure is right', () => {
+test('the contrast of black and white is computed right', () => {
   expect(contrast('#000000', '#ffffff')).toBeCloseTo(21)
   expect(contrast('#777777', '#ffffff')).toBeCloseTo(4.48, 2)
   // A colour that is not there fails its pairs.

@@ -17,14 +17,14 @@ describe('server-sent events', () => {
     { name: 'message', data: 'one\ntwo', id: 'a-1' },
   ]
 
-  test('are read whole, in pieces of one character, and with any line ends', () => {
+  test('server-sent events are parsed in pieces of any size, with any line ends', () => {
     expect(eventsOf(stream)).toEqual(expected)
     expect(eventsOf(...stream.split(''))).toEqual(expected)
     expect(eventsOf(...stream.replaceAll('\n', '\r\n').split(''))).toEqual(expected)
     expect(eventsOf(stream.replaceAll('\n', '\r'), 'x: 1\n')).toEqual(expected)
   })
 
-  test('an event that is not ended, or has no data, is none', () => {
+  test('an event without an end or without data is ignored', () => {
     expect(eventsOf('data: x\n')).toEqual([])
     expect(eventsOf('event: x\n\n')).toEqual([])
   })
@@ -36,7 +36,7 @@ describe('server-sent events', () => {
   })
 })
 
-describe('what is missing for an order', () => {
+describe('rights that a token lacks for an order', () => {
   const claims: Claims = { name: 'night-shift', level: 'write', expiresAt: 1_000 }
 
   test.each<[string, Claims | undefined, string | undefined, string | undefined]>([

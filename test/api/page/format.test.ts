@@ -22,7 +22,7 @@ describe('times', () => {
     [180_000_000, '2 d 2 h'],
   ])('a span of %d ms is %s', (ms, text) => expect(spanText(ms)).toBe(text))
 
-  test('what is no time is none', () => {
+  test('a malformed time is undefined', () => {
     expect([timeOf('2026-11-22T21:18:05Z'), timeOf(5), timeOf('soon'), timeOf(undefined), timeOf(null)]).toEqual([
       Date.UTC(2026, 10, 22, 21, 18, 5),
       5,
@@ -43,7 +43,7 @@ describe('amounts', () => {
     [undefined, ''],
   ])('%s wei are %s: as on the command line, in groups', (wei, text) => expect(coinsText(wei, 'ETH')).toBe(text))
 
-  test('counts have groups, whatever their length, and no other text is changed', () => {
+  test('counts of any length have groups, and other texts are unchanged', () => {
     expect([countText(1234), countText('18446744073709551615'), countText('none')]).toEqual([
       `1${thin}234`,
       `18${thin}446${thin}744${thin}073${thin}709${thin}551${thin}615`,
@@ -60,7 +60,7 @@ describe('amounts', () => {
     ])
   })
 
-  test('a share is between 0 and 1, and none of nothing', () => {
+  test('a share is between 0 and 1, and undefined without a limit', () => {
     expect([shareOf(1, 4), shareOf('8', 4), shareOf(1, 0), shareOf(undefined, 4), shareOf('x', 4)]).toEqual([
       0.25,
       1,
@@ -72,13 +72,13 @@ describe('amounts', () => {
 describe('ids', () => {
   const emitter = `${'0'.repeat(24)}${'ab'.repeat(20)}`
 
-  test('a transfer is known by what commands take for its id; another form is cut', () => {
+  test('the short id of a transfer is accepted by commands; other texts are cut', () => {
     expect(shortTransfer(`wormhole-token-bridge:2:${emitter}:269170:6d1b4c0c5f0a3e21`)).toBe('269170:6d1b4c0c5f0a3e21')
     expect(shortTransfer('x'.repeat(500))).toHaveLength(80)
     expect(shortTransfer('<img src=x>')).toBe('<img src=x>')
   })
 
-  test('lanes, streams and hashes', () => {
+  test('ids of lanes, streams and hashes are shortened', () => {
     expect(laneParts(`evm-1:0x${'5'.repeat(40)}`)).toEqual({ network: 'evm-1', address: `0x${'5'.repeat(40)}` })
     expect(laneParts('nothing')).toEqual({ network: 'nothing', address: undefined })
     expect(streamParts('native-bridge:ethereum:bsc')).toEqual({ bridge: 'native-bridge', source: 'ethereum', rest: 'bsc' })
@@ -114,7 +114,7 @@ describe('links', () => {
     [undefined, undefined],
   ])('%s leads to %s', (text, url) => expect(safeUrl(text)).toBe(url))
 
-  test('only what is a hash or an address, of a chain with an explorer, is linked', () => {
+  test('only hashes and addresses of a chain with an explorer are linked', () => {
     expect(transactionUrl(links, 'ethereum', hash)).toBe(`https://etherscan.io/tx/${hash}`)
     expect(accountUrl(links, 'ethereum', `0x${'b'.repeat(40)}`)).toBe(`https://etherscan.io/address/0x${'b'.repeat(40)}`)
     expect(transactionUrl(links, 'ethereum', '0x1/../../evil')).toBeUndefined()
@@ -124,7 +124,7 @@ describe('links', () => {
     expect(transactionUrl(undefined, 'ethereum', hash)).toBeUndefined()
   })
 
-  test('the coin is that of the chain, if it is known', () => {
+  test('an amount has the coin of its chain, if it is known', () => {
     expect(['ethereum', 'bare', 'constructor', undefined].map((chain) => coinOfChain(links, chain))).toEqual([
       'ETH',
       ...[undefined, undefined, undefined],
@@ -132,13 +132,13 @@ describe('links', () => {
     expect(coinOfChain(undefined, 'ethereum')).toBeUndefined()
   })
 
-  test('a workflow is linked with all of its id escaped', () => {
+  test('the link to a workflow has its whole id escaped', () => {
     expect(workflowUrl(links, 'a:b/../c')).toBe('http://127.0.0.1:8233/namespaces/a%20b/workflows/a%3Ab%2F..%2Fc')
     expect(workflowUrl({ namespace: 'x', chains: {} }, 'a')).toBeUndefined()
   })
 })
 
-test('every state of a transfer has a look, and an unknown one is neither good nor bad', () => {
+test('every state of a transfer has a tone, and an unknown one is neither good nor bad', () => {
   expect(Object.fromEntries(transferStates.map((state) => [state, toneOf(state)]))).toEqual({
     ...{ admitting: 'busy', waiting: 'wait', broadcasting: 'busy', pending: 'busy', included: 'busy', parked: 'bad' },
     ...{ delivered: 'good', rejected: 'off', declined: 'off', cancelled: 'off' },
@@ -146,7 +146,7 @@ test('every state of a transfer has a look, and an unknown one is neither good n
   expect([toneOf('constructor'), toneOf('new')]).toEqual(['off', 'off'])
 })
 
-test('every fate of a transaction has a look, and a lane whose chain does not answer is bad', () => {
+test('every fate of a transaction has a tone, and a lane whose chain does not answer is bad', () => {
   const fates: Record<TransactionFate, unknown> = { pending: 'busy', mined: 'good', replaced: 'off', reorged: 'wait', dropped: 'off' }
   expect(Object.fromEntries(Object.keys(fates).map((fate) => [fate, toneOf(fate)]))).toEqual(fates)
   expect(toneOf('chain away')).toBe('bad')

@@ -15,7 +15,7 @@ async function signed() {
   return signToken(signingKey(await readKeys(join(folder, 'keys'))), 'default', wanted)
 }
 
-test('the first token is kept until it is listed: what it says, and no token, for its owner alone', async () => {
+test('the claims of the first token are kept until it is listed, readable by the owner alone', async () => {
   const { principal } = await signed()
   expect(await unlistedToken(folder).read()).toBeUndefined()
   await unlistedToken(folder).keep(principal)
@@ -25,7 +25,7 @@ test('the first token is kept until it is listed: what it says, and no token, fo
   expect(await unlistedToken(folder).read()).toBeUndefined()
 })
 
-test('one that has expired, and what Portage did not write, is removed', async () => {
+test('an expired first token, and a malformed file, are removed', async () => {
   const { principal } = await signed()
   await unlistedToken(folder).keep(principal)
   expect(await unlistedToken(folder, () => principal.expiresAt).read()).toBeUndefined()

@@ -16,7 +16,7 @@ beforeEach(async () => {
 const wanted = () => ({ name: 'alice', level: 'sign', expiresAt: Date.now() + 60_000 }) as const
 const signed = async () => (await signToken(signingKey(await readKeys(file)), 'default', wanted())).token
 
-test('keys are made once, for their owner alone, whoever is first', async () => {
+test('concurrent processes create the key file once, readable by the owner alone', async () => {
   const made = await Promise.all(Array.from({ length: 5 }, () => makeKeys(file)))
   expect(made.filter(Boolean)).toHaveLength(1)
   expect(await makeKeys(file)).toBe(false)
@@ -24,7 +24,7 @@ test('keys are made once, for their owner alone, whoever is first', async () => 
   expect(await readdir(dataFolder)).toEqual(['access-keys.json'])
 })
 
-test('a file that others may read is refused, and so is one that is none of ours; neither is quoted', async () => {
+test('a key file that others can read, or that is malformed, is refused and not quoted', async () => {
   await makeKeys(file)
   await chmod(file, 0o640)
   await expect(readKeys(file)).rejects.toMatchObject({ code: 'ACCESS_KEYS', message: expect.stringContaining('chmod 600') })
@@ -38,7 +38,7 @@ test('a file that others may read is refused, and so is one that is none of ours
 test.runIf(process.getuid)('a file of another user is refused; one of root is good', async () => {
   await makeKeys(file)
   const self = process.getuid!()
-  // Only root gives files away; anybody else is made another user.
+  // Only root can change the owner; otherwise the test changes the user id.
   if (self === 0) await chown(file, 12_345, 12_345)
   const getuid = vi.spyOn(process, 'getuid').mockReturnValue(self === 0 ? 0 : self + 1)
   try {
@@ -64,14 +64,14 @@ test('after a rotation the new key signs and the old one verifies, until it is r
   const before = await verifyToken(await ring.keys(), 'default', old)
   expect(before.kid).not.toBe(kid)
   await expect(removeKey(file, kid)).rejects.toMatchObject({ code: 'ACCESS_KEYS', message: expect.stringContaining('This key signs') })
-  // Nobody can sign with the old key any more, who reads the file now.
+  // A reader of the file can no longer sign with the old key.
   expect((await readFile(file, 'utf8')).match(/"d"/g)).toHaveLength(1)
   await removeKey(file, before.kid)
   await expect(verifyToken(await ring.keys(), 'default', old)).rejects.toMatchObject({ code: 'ACCESS_TOKEN_INVALID' })
   expect(await verifyToken(await ring.keys(), 'default', young)).toMatchObject({ kid })
 })
 
-test('another machine verifies with the public key in its config, and has nothing to sign with', async () => {
+test('another machine verifies with the public key in its config and cannot sign', async () => {
   await makeKeys(file)
   const [key] = (await readKeys(file)) ?? []
   const elsewhere = createKeyRing({ dataFolder: join(dataFolder, 'none'), publicKeys: [key?.x ?? ''] })
@@ -80,8 +80,8 @@ test('another machine verifies with the public key in its config, and has nothin
   expect(() => signingKey([])).toThrow('no key to sign with')
 })
 
-test('no key is made whose name a command line would take for an option', async () => {
-  // Without care one in 64 begins with `-`: of 400 none by chance is one in 500.
+test('no key has a name that a command line would read as an option', async () => {
+  // One random name in 64 begins with `-`: 400 without one by chance have a probability of 1 in 500.
   const kids: string[] = []
   for (let made = 0; made < 400; made++) {
     await rm(file, { force: true })

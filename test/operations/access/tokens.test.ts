@@ -33,7 +33,7 @@ async function signedWith(changed: object, header: object = {}): Promise<string>
   return jwt.sign(await importJWK({ kty, crv, x, d }, 'EdDSA'))
 }
 
-test('a token says who, what level, what for, and until when', async () => {
+test('a token has a name, a level, a scope and an expiry', async () => {
   const wanted = { name: 'alice', level: 'sign', chains: ['bsc'], lanes: [`evm-56:0x${'a'.repeat(40)}`], expiresAt: soon() } as const
   const { token, principal } = await signToken(key, 'default', wanted)
   expect(await verify(token)).toEqual(principal)
@@ -41,7 +41,7 @@ test('a token says who, what level, what for, and until when', async () => {
   expect(await verify(await signedWith({}))).toMatchObject({ name: 'mallory', level: 'admin' })
 })
 
-describe('refused as invalid, without a word on what was wrong', () => {
+describe('invalid tokens are refused without a reason', () => {
   const unsigned = (header: object) => `${base64url(header)}.${base64url(claims())}.`
   const hmac = (secret: Buffer | string) => {
     const text = `${base64url({ alg: 'HS256', typ: 'JWT', kid: key.kid })}.${base64url(claims())}`
@@ -79,7 +79,7 @@ describe('refused as invalid, without a word on what was wrong', () => {
     expect(refused).toMatchObject({ code: 'ACCESS_TOKEN_INVALID', facts: {}, cause: undefined })
   })
 
-  test('one that is good for longer than a revocation is remembered is invalid', async () => {
+  test('a token that lives longer than revocations are kept is invalid', async () => {
     const now = Date.now()
     const made = (ms: number) => signToken(key, 'default', { name: 'alice', level: 'admin', expiresAt: now + ms }, now)
     const [longest, longer] = [await made(longestTokenMs), await made(longestTokenMs + 1_000)]
@@ -87,7 +87,7 @@ describe('refused as invalid, without a word on what was wrong', () => {
     await expect(verifyToken([key], 'default', longer.token)).rejects.toMatchObject({ code: 'ACCESS_TOKEN_INVALID' })
   })
 
-  test('one that has expired says so', async () => {
+  test('an expired token is refused as expired', async () => {
     await expect(verify(await signedWith({ exp: seconds() - 1 }))).rejects.toMatchObject({ code: 'ACCESS_TOKEN_EXPIRED' })
   })
 
@@ -102,7 +102,7 @@ describe('refused as invalid, without a word on what was wrong', () => {
   }
 })
 
-test.each(['portage', 'Key-File', '', 'a b', '-x', 'x'.repeat(65)])('no token is made for the name %j', async (name) => {
+test.each(['portage', 'Key-File', '', 'a b', '-x', 'x'.repeat(65)])('no token is created for the name %j', async (name) => {
   const made = signToken(key, 'default', { name, level: 'read', expiresAt: soon() })
   await expect(made).rejects.toMatchObject({ code: 'INPUT_INVALID' })
 })
@@ -112,7 +112,7 @@ const principal = (changes: Partial<Principal>): Principal => ({
   ...changes,
 })
 
-test('each level allows its own operations and those before, and no other', () => {
+test('each level allows its own orders and those of lower levels, and no others', () => {
   for (const operation of Object.keys(orders) as OrderName[]) {
     const { level } = orderOf(operation)
     const allowed = accessLevels.filter((one) => {
@@ -168,7 +168,7 @@ test.each<[string, AccessScope, OrderSubject, boolean]>([
   else expect(check).toThrow(expect.objectContaining({ code: 'ACCESS_SCOPE' }))
 })
 
-test('only the token that was revoked is refused', () => {
+test('only the revoked token is refused', () => {
   const revoked = { by: 'bob', reason: 'stolen', at: 1 }
   expect(() => assertNotRevoked(principal({ jti: 'x' }), [{ jti: 'x', revoked }])).toThrow(
     expect.objectContaining({ code: 'ACCESS_TOKEN_REVOKED' }),

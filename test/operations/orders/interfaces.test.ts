@@ -38,7 +38,7 @@ test('every order has a command', () => {
   expect(names.filter((name) => !words.includes(name))).toEqual([])
 })
 
-test('every order has a POST route, but those that say why not', () => {
+test('every order has a POST route or a reason for its absence', () => {
   const open = names.filter((name) => {
     const { route } = orderOf(name)
     return route === undefined || paths[route.replaceAll(/:(\w+)/g, '{$1}')]?.['post'] === undefined
@@ -61,7 +61,7 @@ test('every POST route is the route of an order, with its summary', () => {
   expect(ofOwn.map(({ path, post }) => [path, post.summary])).toEqual(ofOwn.map(({ path }) => [path, known.get(path)?.summary]))
 })
 
-test('transfers are selected by the same fields in a query, in the body of an order and on the command line', async () => {
+test('queries, bodies and command lines select transfers by the same fields', async () => {
   const fields = Object.keys(filterFields)
   const query = (paths['/v1/transfers']?.['get']?.parameters ?? []).filter((one) => one.in === 'query').map(({ name }) => name)
   expect(query.filter((name) => name !== 'limit' && name !== 'cursor')).toEqual(fields)
