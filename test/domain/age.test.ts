@@ -22,6 +22,6 @@ test.each([
   [172_800_000, '2 days'],
 ])('%d ms are shown as %s', (ms, text) => expect(ageText(ms)).toBe(text))
 
-test('an age of just over zero is now', () => {
+test('an age of less than a second is shown as now', () => {
   expect([-5, 0, 999, 1_000, 5_000, 7_200_000].map(agoText)).toEqual(['now', 'now', 'now', '1 s ago', '5 s ago', '2 h ago'])
 })

@@ -19,7 +19,7 @@ describe('an amount as people type it', () => {
     ['1000000', { wei: '1000000' }],
     ['1.000 wei', { wei: '1' }],
     ['0', { wei: '0' }],
-  ])('%s', (text, amount) => {
+  ])('the amount %s is read as people type it', (text, amount) => {
     expect(parseAmount(text)).toEqual(amount)
   })
 
@@ -38,12 +38,12 @@ describe('an amount as people type it', () => {
     '.5 ETH',
     '9'.repeat(78),
     '5 constructors',
-  ])('%j is none', (text) => {
+  ])('%j is no amount', (text) => {
     expect(parseAmount(text)).toBeUndefined()
   })
 })
 
-test('an exactly shown amount can be typed in again, to the last wei', () => {
+test('an amount that is shown exactly can be typed in again, to the last wei', () => {
   const isKept = fc.property(fc.bigInt({ min: 0n, max: 10n ** 30n }), fc.constantFrom('AVAX', 'ether', undefined), (amount, coin) => {
     const wei = String(amount)
     expect(parseAmount(gweiText(wei))).toEqual({ wei })
@@ -73,7 +73,7 @@ test.each([
   expect([amountText(wei, 'ETH'), exactAmountText(wei, 'ETH')]).toEqual([text, exact])
 })
 
-test('no amount is shown as more than it is, and none has more than six digits that say something', () => {
+test('an amount is never rounded up, and shows at most six significant digits', () => {
   const isCut = fc.property(fc.bigInt({ min: 0n, max: 10n ** 24n - 1n }), (amount) => {
     const text = amountText(String(amount), undefined)
     expect(BigInt(parseAmount(text)?.wei ?? -1)).toBeLessThanOrEqual(amount)
@@ -82,11 +82,11 @@ test('no amount is shown as more than it is, and none has more than six digits t
   fc.assert(isCut)
 })
 
-test('a coin whose name nobody knows is called no other, and is typed as it is shown', () => {
+test('a coin without a known name is called native coins, and can be typed so', () => {
   expect([amountText('50000000000000000', undefined), amountText('0', undefined)]).toEqual(['0.05 native coins', '0 native coins'])
 })
 
-test('prices of gas are in gwei, or in wei below a thousandth of that', () => {
+test('gas prices are shown in gwei, or in wei below a thousandth of a gwei', () => {
   expect(['0', '7', '1500000001', '123456789012', '90000000000'].map(gasPriceText)).toEqual([
     ...['0 gwei', '7 wei', '1.5 gwei', '123.456 gwei', '90 gwei'],
   ])

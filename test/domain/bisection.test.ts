@@ -34,7 +34,7 @@ const upTo = (count: number) => Array.from({ length: count }, (_, index) => inde
 const ascending = (values: readonly number[]) => [...values].sort((a, b) => a - b)
 
 describe('bisection of batches', () => {
-  test('completes every good one and isolates every bad one, in few tries', () => {
+  test('bisection completes every good transfer and isolates every bad one, in few tries', () => {
     fc.assert(
       fc.property(
         fc
@@ -55,7 +55,7 @@ describe('bisection of batches', () => {
     )
   })
 
-  test('tries fewer together after a try without an answer, until one is answered', () => {
+  test('bisection makes batches smaller after a try without an answer, until one is answered', () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 39 }), fc.integer({ min: 100, max: 400 }), (answered, count) => {
         let state: Bisection<number> = bisection({ size: 40 })
@@ -76,7 +76,7 @@ describe('bisection of batches', () => {
     expect(tried(halved, upTo(4), 'unanswered')).toMatchObject({ halves: [[4, 5, 6, 7]], size: 4 })
   })
 
-  test('finds the size that a block takes, and stays near it', () => {
+  test('bisection finds the size that a block takes, and stays near it', () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 40 }), fc.integer({ min: 1, max: 400 }), (room, count) => {
         const { completed, isolated, sizes } = run(bisection(), upTo(count), new Set(), room)
@@ -88,7 +88,7 @@ describe('bisection of batches', () => {
     )
   })
 
-  test('starts with 20, grows to 40, halves and grows again', () => {
+  test('batches start with 20, grow to 40, halve and grow again', () => {
     const { sizes } = run(bisection(), upTo(200), new Set([60]))
     expect(sizes.slice(0, 4)).toEqual([20, 40, 40, 20])
     // 60 is the first of the third batch: found on the way down, in addition to the good halves.
@@ -96,7 +96,7 @@ describe('bisection of batches', () => {
     expect(run(bisection(), upTo(120), new Set()).sizes).toEqual([20, 40, 40, 20])
   })
 
-  test('keeps the order while nothing fails', () => {
+  test('bisection keeps the sequence while nothing fails', () => {
     expect(run(bisection({ size: 2 }), [1, 2, 3, 4, 5], new Set())).toMatchObject({ completed: [1, 2, 3, 4, 5], sizes: [2, 3] })
   })
 })

@@ -36,7 +36,7 @@ const policy: fc.Arbitrary<FeePolicy> = fc.record(
 )
 
 describe('resolveFees', () => {
-  test('each field is decided by the most specific scope that sets it, in whatever order the rules come', () => {
+  test('each field of a policy comes from the most specific scope that sets it, in any sequence of rules', () => {
     const rules = fc
       .shuffledSubarray(scopes.map((_, rank) => rank))
       .chain((ranks) => fc.tuple(...ranks.map((rank) => policy.map((one) => ({ rank, policy: one })))).map((list) => list))
@@ -54,7 +54,7 @@ describe('resolveFees', () => {
     )
   })
 
-  test('a rule about something else decides nothing', () => {
+  test('a rule for something else has no effect', () => {
     const rules = strangers.map((scope): FeeRule => ({ scope, policy: { maxFeePerGas: '1' } }))
     expect(resolveFees(rules, about)).toEqual({})
     // Nor does a rule about what is not known: a payment has no selector, a quote may have no lane yet.
@@ -66,7 +66,7 @@ describe('resolveFees', () => {
     ).toEqual({})
   })
 
-  test('the later of two rules of one scope wins, field by field; an undefined field sets nothing', () => {
+  test('the later of two rules with one scope wins for each field that it defines', () => {
     const scope: FeeScope = { kind: 'lane', lane: 'evm-1:0xAA' }
     const rules = [
       { scope, policy: { maxFeePerGas: '1', maxTip: '1' } },

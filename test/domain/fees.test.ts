@@ -7,7 +7,7 @@ const wei = fc.bigInt({ min: 0n, max: 10n ** 24n }).map(String)
 const fees = fc.tuple(wei, wei).map(([a, b]) => (BigInt(a) >= BigInt(b) ? { maxFee: a, tip: b } : { maxFee: b, tip: a }))
 
 describe('bumpFees', () => {
-  test('is 20 % above the highest of each field, rounded up', () => {
+  test('bumped fees are 20 % above the highest of each field, rounded up', () => {
     const previous = [
       { maxFee: '101', tip: '1' },
       { maxFee: '90', tip: '7' },
@@ -15,17 +15,17 @@ describe('bumpFees', () => {
     expect(bumpFees(previous, { maxFee: '50', tip: '1' })).toEqual({ maxFee: '122', tip: '9' })
   })
 
-  test('is the market where that is more, field by field', () => {
+  test("bumped fees are the market's where that is more, field by field", () => {
     expect(bumpFees([{ maxFee: '100', tip: '1' }], { maxFee: '500', tip: '1' })).toEqual({ maxFee: '500', tip: '2' })
     expect(bumpFees([{ maxFee: '100', tip: '10' }], { maxFee: '110', tip: '50' })).toEqual({ maxFee: '120', tip: '50' })
   })
 
-  test('raises zero by a wei, and the cap with the tip', () => {
+  test('bumping raises zero by a wei, and the cap with the tip', () => {
     expect(bumpFees([{ maxFee: '0', tip: '0' }], { maxFee: '0', tip: '0' })).toEqual({ maxFee: '1', tip: '1' })
     expect(bumpFees([{ maxFee: '10', tip: '10' }], { maxFee: '5', tip: '90' })).toEqual({ maxFee: '90', tip: '90' })
   })
 
-  test('replaces whatever was sent, by the strictest rule of the nodes, and never lets the tip pass the cap', () => {
+  test('bumped fees replace earlier ones by the strictest rule of the nodes, with the tip within the cap', () => {
     fc.assert(
       fc.property(fc.array(fees, { minLength: 1, maxLength: 5 }), fees, (previous, market) => {
         const bumped = bumpFees(previous, market)
@@ -42,7 +42,7 @@ describe('bumpFees', () => {
     )
   })
 
-  test('keeps a legacy gas price a gas price', () => {
+  test('bumping keeps a legacy gas price a gas price', () => {
     fc.assert(
       fc.property(fc.array(wei, { minLength: 1, maxLength: 4 }), wei, (previous, market) => {
         const both = (price: string) => ({ maxFee: price, tip: price })
@@ -63,19 +63,19 @@ describe('feeLimitReached', () => {
     return offered
   }
 
-  test('ends the raises at five times the market or the first offer, whichever is dearer, plus one raise', () => {
+  test('raises end at five times the market or the first offer, whichever is dearer, plus one raise', () => {
     expect(raised(market, market).at(-1)).toEqual({ maxFee: '519', tip: '58' })
     expect(raised({ maxFee: '1000', tip: '1' }, market)).toHaveLength(10)
     expect(raised({ maxFee: '1', tip: '1' }, market).at(-1)?.maxFee).toBe('519')
   })
 
-  test('is lifted by a market that rises, in fee or in tip', () => {
+  test('a market that rises, in fee or in tip, lifts the limit of raises', () => {
     const offered = raised(market, market)
     expect(feeLimitReached(offered, { maxFee: '200', tip: '10' })).toBe(false)
     expect(feeLimitReached(offered, { maxFee: '100', tip: '1000' })).toBe(false)
   })
 
-  test('holds for no first offer', () => {
+  test('the limit of raises does not hold for a first offer', () => {
     expect(feeLimitReached([], market)).toBe(false)
   })
 })
@@ -84,11 +84,11 @@ describe('firstOffer', () => {
   const market = { baseFee: '100', maxFee: '210', tip: '10' }
   const cost = { gasLimit: '1000' }
 
-  test('is the market where nothing is set', () => {
+  test('the first offer is the market where no limit is set', () => {
     expect(firstOffer(market, {}, cost)).toEqual({ kind: 'offer', maxFee: '210', tip: '10' })
   })
 
-  test('is lowered to the caps as far as the next block can take it', () => {
+  test('the first offer is lowered to the caps as far as the next block can take it', () => {
     expect(firstOffer(market, { maxFeePerGas: '110' }, cost)).toEqual({ kind: 'offer', maxFee: '110', tip: '10' })
     expect(firstOffer(market, { maxTip: '3' }, cost)).toEqual({ kind: 'offer', maxFee: '210', tip: '3' })
     expect(firstOffer(market, { maxFeePerTransaction: '150500' }, cost)).toEqual({ kind: 'offer', maxFee: '150', tip: '10' })
@@ -96,7 +96,7 @@ describe('firstOffer', () => {
     expect(firstOffer(market, { maxFeePerTransaction: '150500' }, { ...cost, dataFee: '30000' })).toMatchObject({ maxFee: '120' })
   })
 
-  test('waits where the caps leave too little, and above the ceiling', () => {
+  test('the first offer waits where the caps leave too little, and above the ceiling', () => {
     expect(firstOffer(market, { maxFeePerGas: '109' }, cost)).toMatchObject({ kind: 'wait', code: 'FEE_LIMIT' })
     expect(firstOffer(market, { maxFeePerGas: '103', maxTip: '3' }, cost)).toMatchObject({ kind: 'offer', maxFee: '103', tip: '3' })
     expect(firstOffer(market, { maxFeePerTransaction: '5' }, { ...cost, dataFee: '6' })).toMatchObject({ kind: 'wait', code: 'FEE_LIMIT' })
@@ -104,12 +104,12 @@ describe('firstOffer', () => {
     expect(firstOffer(market, { baseFeeCeiling: '100' }, cost)).toMatchObject({ kind: 'offer' })
   })
 
-  test('is impossible for more gas than is allowed', () => {
+  test('an offer for more gas than allowed is impossible', () => {
     expect(firstOffer(market, { gasLimit: '999' }, cost)).toMatchObject({ kind: 'impossible', code: 'GAS_LIMIT' })
     expect(firstOffer(market, { gasLimit: '1000' }, cost)).toMatchObject({ kind: 'offer' })
   })
 
-  test('a legacy gas price stays one, is not a tip, and counts as a base fee', () => {
+  test('a legacy gas price stays one, is no tip, and counts as a base fee', () => {
     const price = { maxFee: '50', tip: '50' }
     expect(firstOffer(price, { maxTip: '1', maxFeePerGas: '50' }, cost)).toEqual({ kind: 'offer', ...price })
     expect(firstOffer(price, { maxFeePerGas: '49' }, cost)).toMatchObject({ kind: 'wait', code: 'FEE_LIMIT' })
@@ -122,7 +122,7 @@ describe('nextOffer', () => {
   const call = { kind: 'call' as const, gasLimit: '1000' }
   const noop = { kind: 'noop' as const, gasLimit: '21000' }
 
-  test('is 20 % more or the market, lowered to the caps; never above them', () => {
+  test('the next offer is 20 % more or the market, lowered to the caps, never above them', () => {
     expect(nextOffer([{ maxFee: '100', tip: '1' }], market, { ...call, policy: {} })).toEqual({ maxFee: '210', tip: '10' })
     expect(nextOffer([{ maxFee: '100', tip: '1' }], market, { ...call, policy: { maxFeePerGas: '150', maxTip: '2' } })).toEqual({
       maxFee: '150',
@@ -135,7 +135,7 @@ describe('nextOffer', () => {
     ).toBeUndefined()
   })
 
-  test('the caps replace the limit of raises, which holds where there is none, but not for what is urgent', () => {
+  test('caps replace the limit of raises, which does not hold for urgent offers', () => {
     const dear = [
       { maxFee: '210', tip: '10' },
       { maxFee: '2000', tip: '100' },
@@ -146,7 +146,7 @@ describe('nextOffer', () => {
     expect(nextOffer(dear, market, { ...call, policy: { maxFeePerGas: '2399' }, urgent: true })).toBeUndefined()
   })
 
-  test('a no-op passes the caps by what outbidding needs, and no further than raises go', () => {
+  test('a no-op exceeds the caps only as far as outbidding needs, and within the limit of raises', () => {
     const policy = { maxFeePerGas: '100', maxTip: '1' }
     expect(nextOffer([{ maxFee: '100', tip: '1' }], market, { ...noop, policy })).toEqual({ maxFee: '120', tip: '2' })
     expect(nextOffer([{ maxFee: '5000', tip: '50' }], market, { ...noop, policy })).toEqual({ maxFee: '6000', tip: '60' })
@@ -156,7 +156,7 @@ describe('nextOffer', () => {
     expect(BigInt(raised.at(-1)?.maxFee ?? '0')).toBeLessThanOrEqual(1260n)
   })
 
-  test('unknown transactions in the pool are outbid: by a no-op up to the balance, by a call up to its caps', () => {
+  test('an unknown transaction is outbid by a no-op up to the balance, by a call up to its caps', () => {
     const legacy = { maxFee: 99n, tip: 99n }
     const steep = { maxFee: 10_500n, tip: 10_500n }
     const until = (raising: Parameters<typeof nextOffer>[2], there: { maxFee: bigint; tip: bigint }) => {
@@ -182,14 +182,14 @@ describe('nextOffer', () => {
     expect(until({ ...call, policy: {}, balance: '1000000', value: '1000000' }, legacy)).toMatchObject({ enough: false })
   })
 
-  test("an operator's own fees pass the caps, and still replace", () => {
+  test("an operator's own fees exceed the caps, and still replace", () => {
     const policy = { maxFeePerGas: '100' }
     const raising = { ...call, policy, urgent: true, atLeast: { maxFee: '500' } }
     expect(nextOffer([{ maxFee: '100', tip: '1' }], market, raising)).toEqual({ maxFee: '500', tip: '10' })
     expect(nextOffer([{ maxFee: '450', tip: '1' }], market, raising)).toEqual({ maxFee: '540', tip: '10' })
   })
 
-  test('never passes the caps of a call, and always replaces', () => {
+  test('an offer for a call never exceeds its caps, and always replaces', () => {
     fc.assert(
       fc.property(
         fc.array(fees, { minLength: 1, maxLength: 4 }),
@@ -214,7 +214,7 @@ describe('nextOffer', () => {
 })
 
 describe('pricedOut', () => {
-  test('only when no attempt pays the base fee', () => {
+  test('attempts are priced out only when none of them pays the base fee', () => {
     const offered = [{ maxFee: '99', tip: '1' }]
     expect(pricedOut(offered, '100')).toBe(true)
     expect(pricedOut([...offered, { maxFee: '100', tip: '1' }], '100')).toBe(false)
@@ -223,7 +223,7 @@ describe('pricedOut', () => {
 })
 
 describe('worstCost', () => {
-  test('is gas limit × fee cap + value, beyond what a number holds', () => {
+  test('the worst cost is gas limit × fee cap + value, also beyond a safe integer', () => {
     expect(worstCost({ gasLimit: '21000', maxFee: '3', tip: '1' })).toBe(63_000n)
     expect(worstCost({ gasLimit: '21000', maxFee: '3', tip: '1', dataFee: '7', value: '1' })).toBe(63_008n)
     expect(worstCost({ gasLimit: '30000000', maxFee: '1000000000000', tip: '1', value: '9007199254740993' })).toBe(
@@ -233,19 +233,19 @@ describe('worstCost', () => {
 })
 
 describe('finalizedHeight', () => {
-  test('is the head, a depth below it, or the tag', () => {
+  test('the finalized height is the head, a depth below it, or the tag', () => {
     expect(finalizedHeight({ kind: 'instant' }, 10, 3)).toBe(10)
     expect(finalizedHeight({ kind: 'depth', blocks: 4 }, 10, 9)).toBe(6)
     expect(finalizedHeight({ kind: 'depth', blocks: 40 }, 10, undefined)).toBe(0)
     expect(finalizedHeight({ kind: 'tag' }, 10, 3)).toBe(3)
   })
 
-  test('is the first block where a node has no tag yet', () => {
+  test('the finalized height is the first block where a node has no tag yet', () => {
     expect(finalizedHeight({ kind: 'tag' }, 10, undefined)).toBe(0)
   })
 })
 
-test('a call costs its whole gas at base fee and tip, or at the legacy price, and what its data costs', () => {
+test('a call costs its gas at base fee and tip, or at the legacy price, and its data', () => {
   expect(costNow({ gasLimit: '100', dataFee: '7' }, { baseFee: '9', tip: '1', maxFee: '19' })).toBe(1_007n)
   expect(costNow({ gasLimit: '100' }, { tip: '5', maxFee: '5' })).toBe(500n)
 })

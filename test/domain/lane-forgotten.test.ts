@@ -18,13 +18,13 @@ const granted = (state: LaneState, name: string): LaneState => {
 const synced = apply(newLane(config), at(0, 1, { pending: 0 }), 0).state
 
 describe('nonces that a ledger did not give', () => {
-  test('are none of those that it gave itself, mined or not, nor those that it took back', () => {
+  test('nonces that the ledger granted or took back are not forgotten ones', () => {
     const busy = granted(granted(synced, 'a'), 'b')
     expect(busy.next).toBe(2)
     expect(view(apply(busy, at(1, 2, { pending: 2 }), 5).state)).not.toHaveProperty('forgotten')
   })
 
-  test("forgotten nonces are those that the chain shows above the ledger's own, with their times", () => {
+  test("nonces above the ledger's own, in blocks and in the pool, are forgotten ones, with a time", () => {
     const restored = apply(granted(synced, 'a'), at(3, 2, { pending: 5 }), 7).state
     expect(view(restored).forgotten).toEqual([{ from: 1, to: 5, at: 7 }])
     // Its own again, then those of somebody else.
@@ -35,7 +35,7 @@ describe('nonces that a ledger did not give', () => {
     ])
   })
 
-  test('are those that went back to it, and that others have used since: a newer ledger had given them again', () => {
+  test('nonces that were returned and used since are forgotten ones: a newer ledger had granted them', () => {
     const busy = granted(granted(granted(synced, 'a'), 'b'), 'c')
     const { grantedTo } = busy.entries[1]!
     const release = { kind: 'release', id: 'r', intentId: owner('b').intentId, grantedTo } as const
@@ -50,14 +50,14 @@ describe('nonces that a ledger did not give', () => {
     ])
   })
 
-  test('are those that a process knows of from a newer ledger', () => {
+  test('nonces that a process knows from a newer ledger are forgotten ones', () => {
     const before = granted(synced, 'a')
     const { era, granted: count, next, finalized } = view(granted(granted(before, 'b'), 'c'))
     const { state } = apply(before, { requests: [], known: { era, granted: count, next, finalized } }, 4)
     expect(view(state).forgotten).toEqual([{ from: 1, to: 3, at: 4 }])
   })
 
-  test('make one range where one follows the other, as heard of last, and take bounded room', () => {
+  test('adjacent forgotten nonces make one range with the latest time, and take bounded room', () => {
     expect(view(apply(apply(synced, at(2, 2), 5).state, at(3, 3), 6).state).forgotten).toEqual([{ from: 0, to: 3, at: 6 }])
     let state = synced
     for (let count = 1; count <= 40; count++) state = granted(apply(state, at(2 * count, 1 + count), count).state, `a${count}`)
@@ -65,7 +65,7 @@ describe('nonces that a ledger did not give', () => {
     expect([forgotten.length, forgotten.at(-1)]).toEqual([32, { from: 79, to: 80, at: 40 }])
   })
 
-  test('of a key that was in use before, with a new ledger, are all', () => {
+  test('all earlier nonces of a key in use are forgotten ones of a new ledger', () => {
     expect(view(apply(newLane(config), at(9, 1, { pending: 9 }), 3).state).forgotten).toEqual([{ from: 0, to: 9, at: 3 }])
   })
 })

@@ -3,7 +3,7 @@ import { Bench, nonceOf } from './lane-bench.ts'
 import { describe, expect, test } from 'vitest'
 
 describe('observe', () => {
-  test('ends entries at finality, not at inclusion', () => {
+  test('entries end at finality, not at inclusion', () => {
     const lane = new Bench()
     for (const name of ['a', 'b']) lane.grant(name)
     lane.observe({ latest: 7, finalized: 6, height: 101 })
@@ -11,7 +11,7 @@ describe('observe', () => {
     expect(inFlight(lane.state)).toBe(0)
   })
 
-  test('of a process that lags only claims', () => {
+  test('a process that lags only claims nonces', () => {
     const lane = new Bench()
     lane.grant('a')
     lane.grant('b')
@@ -25,7 +25,7 @@ describe('observe', () => {
     expect(lane.state.entries[6]?.claimedBlock).toBe(102)
   })
 
-  test('of a height that nobody else reaches is forgotten after a minute, and the lane works on', () => {
+  test('a height that nobody else reaches is forgotten after a minute, and the lane works on', () => {
     const lane = new Bench()
     lane.now = 1_000
     lane.grant('a')
@@ -43,7 +43,7 @@ describe('observe', () => {
     expect(lane.orders).toEqual([[6, 'orphaned']])
   })
 
-  test('of a node that forgot what was final is not believed', () => {
+  test('a node that forgot what was final is not believed', () => {
     const lane = new Bench()
     lane.grant('a')
     lane.observe({ latest: 6, finalized: 6, height: 101 })
@@ -51,7 +51,7 @@ describe('observe', () => {
     expect(lane.state).toMatchObject({ next: 6, entries: {}, observed: { latest: 6, finalized: 6 } })
   })
 
-  test('of a node that once reported nonsense leaves a ledger that works, step by step', () => {
+  test('a false report of a node leaves a ledger that works, step by step', () => {
     const lane = new Bench()
     lane.observe({ latest: 1_000_000_000, height: 101 })
     lane.observe({ latest: 5, height: 102 })
@@ -60,7 +60,7 @@ describe('observe', () => {
     expect(Object.keys(lane.state.entries)).toEqual(Array.from({ length: 1_000 }, (_, index) => String(1_005 + index)))
   })
 
-  test('orphans the lowest nonce only, when no process drove it for K observed blocks', () => {
+  test('the lowest nonce is an orphan once no process drove it for K observed blocks', () => {
     const lane = new Bench()
     for (const name of ['a', 'b']) lane.grant(name)
     lane.observe({ height: 103 })
@@ -75,14 +75,14 @@ describe('observe', () => {
     expect(lane.orders).toEqual([[6, 'orphaned']])
   })
 
-  test('raises next after external use and counts it', () => {
+  test('external use raises next and is counted', () => {
     const lane = new Bench()
     lane.observe({ latest: 8, height: 101 })
     expect(nonceOf(lane.grant('a'))).toBe(8)
     expect(lane.state.counts.external).toBe(3)
   })
 
-  test("an observation notifies the owners of a removed block, except for the observer's own", () => {
+  test('owners whose block went away are notified, except those that the reporter drives', () => {
     const lane = new Bench()
     for (const name of ['a', 'b', 'c']) lane.grant(name)
     lane.do({ kind: 'forbid', id: 'f', reason: 'a leak' })
@@ -96,7 +96,7 @@ describe('observe', () => {
   })
 
   // Regression: no process claims a nonce in a block, so a reorg long after the grant filled the call at once.
-  test('gives an owner whose block went away K blocks to send again', () => {
+  test('an owner whose block went away gets K blocks to send again', () => {
     const lane = new Bench()
     lane.grant('a')
     lane.observe({ latest: 6, height: 150 })
@@ -112,7 +112,7 @@ describe('observe', () => {
 
 describe('after an outage that all processes had', () => {
   // Regression: the process that came back first had the nonces of the others filled before they could claim them.
-  test('no nonce is called idle for the time in which no process could report', () => {
+  test('a nonce is not idle for the time of an outage of all processes', () => {
     const lane = new Bench()
     for (const name of ['a', 'b']) lane.grant(name)
     lane.observe({ height: 101, claims: [5, 6] })
@@ -129,7 +129,7 @@ describe('after an outage that all processes had', () => {
 })
 
 describe('a reorganisation deeper than finality', () => {
-  test('opens final nonces again, for their transactions to come back or to be filled; next stays', () => {
+  test('a reorganisation deeper than finality opens final nonces again, and keeps next', () => {
     const lane = new Bench()
     lane.grant('a')
     lane.observe({ latest: 6, finalized: 6, height: 101 })
@@ -150,7 +150,7 @@ describe('a reorganisation deeper than finality', () => {
 describe('a replaced chain', () => {
   const final = { height: 90, hash: '0x90' }
 
-  test('halts the lane until it is reset; then the account is read anew', () => {
+  test('a replaced chain halts the lane until its reset, which reads the account again', () => {
     const lane = new Bench()
     lane.observe({ final, height: 101 })
     lane.grant('a')
@@ -171,7 +171,7 @@ describe('a replaced chain', () => {
     expect([nonceOf(lane.grant('b')), nonceOf(lane.grant('a', 'zombie'))]).toEqual([2, 'withdrawn'])
   })
 
-  test('is not what a chain is that is behind: next stays, and so does what was final', () => {
+  test('a chain that lags is no replaced chain: next and what was final stay', () => {
     const lane = new Bench()
     lane.observe({ final, height: 101 })
     lane.grant('a')
@@ -181,7 +181,7 @@ describe('a replaced chain', () => {
 })
 
 describe('sync', () => {
-  test('comes before any grant; what the pool holds is inherited and filled after K blocks', () => {
+  test("a sync precedes any grant; the pool's transactions are inherited, and filled after K blocks", () => {
     const lane = new Bench('unsynced')
     expect(nonceOf(lane.grant('a'))).toBe('unsynced')
     lane.observe({})
@@ -200,7 +200,7 @@ describe('sync', () => {
     expect(nonceOf(lane.grant('a'))).toBe(7)
   })
 
-  test('again never lowers next', () => {
+  test('a second sync never lowers next', () => {
     const lane = new Bench()
     for (const name of ['a', 'b']) lane.grant(name)
     lane.do({ kind: 'resync', id: 's' })
@@ -211,7 +211,7 @@ describe('sync', () => {
 
   // Regression: externally used nonces that a reorg gave back had no entry: they were not filled, and the lane was
   // blocked.
-  test('a foreign use of a nonce that falls out of its block is filled too', () => {
+  test('a nonce without an entry that falls out of its block is filled too', () => {
     const lane = new Bench()
     lane.observe({ latest: 7, height: 101 })
     lane.grant('a')

@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest'
 const id = 'o'
 
 describe('draining', () => {
-  test('grants nothing new, finds a held nonce, and takes operator transactions', () => {
+  test('a draining lane grants nothing new, finds a held nonce, and takes operator transactions', () => {
     const lane = new Bench()
     lane.grant('a')
     lane.do({ kind: 'drain', id, reason: 'key rotation', order: { by: 'ops', reason: 'key rotation' } })
@@ -19,7 +19,7 @@ describe('draining', () => {
     expect(nonceOf(lane.grant('b'))).toBe(7)
   })
 
-  test('forbidden takes no operator transaction either; resume does not end it, activate ends all', () => {
+  test('a forbidden lane takes no operator transaction; activate reopens it, and resume does not', () => {
     const lane = new Bench()
     lane.do({ kind: 'forbid', id, reason: 'a leak' })
     lane.do({ kind: 'pause', id, pause: { kind: 'operator', reason: 'and paused' } })
@@ -36,7 +36,7 @@ describe('draining', () => {
 describe('funds', () => {
   const closed = (lane: Bench) => lane.apply({ requests: [] }).view.closed?.why
 
-  test('below the minimum balance the lane has no funds, and works again once it is funded', () => {
+  test('a lane below its minimum balance has no funds, and works again once funded', () => {
     const lane = new Bench()
     lane.do({ kind: 'configure', id, config: { ...lane.state.config, minimumBalance: '2000000' } })
     expect([nonceOf(lane.grant('a')), closed(lane)]).toEqual(['funds', 'funds'])
@@ -46,7 +46,7 @@ describe('funds', () => {
     expect([closed(lane), nonceOf(lane.grant('a'))]).toEqual([undefined, 5])
   })
 
-  test('a lane is broke if it can pay neither the next grant nor the lowest nonce, whatever is pending', () => {
+  test('a lane is broke only if it can pay neither the next grant nor the lowest nonce', () => {
     const lane = new Bench()
     lane.observe({ balance: '1500' })
     expect([nonceOf(lane.grant('a')), nonceOf(lane.grant('b')), closed(lane)]).toEqual([5, 'funds', undefined])
@@ -64,7 +64,7 @@ describe('funds', () => {
 })
 
 describe('one nonce', () => {
-  test('is filled by an operator only if it has no owner; cancel-nonce takes it from its owner', () => {
+  test('an operator fills only a nonce without an owner; cancel-nonce takes it from its owner', () => {
     const lane = new Bench()
     for (const name of ['a', 'b']) lane.grant(name)
     expect(nonceOf(lane.do({ kind: 'fill', id, nonce: 5, reason: 'operator' }))).toBe('conflict')
@@ -79,7 +79,7 @@ describe('one nonce', () => {
     expect(nonceOf(lane.do({ kind: 'cancelNonce', id, nonce: 5 }))).toBe('none')
   })
 
-  test('that was inherited is filled at once, and stays inherited until it is mined', () => {
+  test('an inherited nonce is filled at once, and stays inherited until it is mined', () => {
     const lane = new Bench('unsynced')
     lane.observe({ pending: 6 })
     expect(lane.orders).toEqual([])
@@ -88,7 +88,7 @@ describe('one nonce', () => {
     expect(nonceOf(lane.grant('a'))).toBe('unsynced')
   })
 
-  test('is replaced by one more attempt, ordered until that is recorded', () => {
+  test('a nonce is replaced by one more attempt, which stays ordered until it is recorded', () => {
     const lane = new Bench()
     lane.grant('a')
     expect(lane.apply({ requests: [] }).raises).toEqual([])
@@ -107,7 +107,7 @@ describe('one nonce', () => {
   })
 })
 
-test('an order to send again is of a nonce of the ledger or of all, and is reported as an order of its own', () => {
+test('each republish order is separate, for one nonce of the ledger or for all', () => {
   const lane = new Bench()
   const told = () => lane.apply({ requests: [] }).view.republish
   lane.grant('a')
@@ -141,7 +141,7 @@ describe('configure', () => {
 describe('the author and the reason of an order', () => {
   const order = { by: 'night-shift', reason: 'a test' }
 
-  test('is kept of every order that is obeyed, with what it named, and survives a reset', () => {
+  test('every obeyed order is kept with its author and facts, and survives a reset', () => {
     const lane = new Bench()
     lane.grant('a')
     lane.grant('b')
@@ -173,7 +173,7 @@ describe('the author and the reason of an order', () => {
     ])
   })
 
-  test('an order is kept if it fills a nonce, not if it is refused, and reports of processes never are', () => {
+  test('a fill is kept as an order; refused orders and reports of processes are not', () => {
     const lane = new Bench()
     lane.observe({ pending: 6 })
     expect(lane.do({ kind: 'fill', id, nonce: 5, reason: 'operator', order })).toEqual({ kind: 'done' })
@@ -193,7 +193,7 @@ describe('the author and the reason of an order', () => {
     ])
   })
 
-  test('of an operator is never undone by Portage, whose view of the lane may be seconds old', () => {
+  test("Portage, whose view of the lane may be old, never undoes an operator's order", () => {
     const lane = new Bench()
     const own = { order: { by: 'portage', reason: 'no role' } }
     lane.do({ kind: 'pause', id, pause: { kind: 'operator', reason: 'a test' }, order })

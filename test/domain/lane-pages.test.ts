@@ -55,7 +55,7 @@ describe('packed entries', () => {
     { requiredKeys: ['nonce', 'grantedTo', 'maybeSent', 'sinceBlock', 'claimedBlock', 'attempts'] },
   )
 
-  test('are unpacked as they were, whatever is in them', () => {
+  test('packed entries of any content are unpacked unchanged', () => {
     fc.assert(
       fc.property(fc.array(entry, { maxLength: 30 }), (some) => {
         const packed = packEntries(some)
@@ -68,7 +68,7 @@ describe('packed entries', () => {
 })
 
 describe('15 minutes of finality at 20 per second on one key', { timeout: 120_000 }, () => {
-  test('fit into three quarters of what the server carries, and the lane still gives nonces', () => {
+  test('15 minutes of finality at 20 per second fit into the state, and the lane still grants nonces', () => {
     const plain = laneThatKeeps(lane, entries(quarterHour))
     const state = paged(plain)
     const bytes = sizeOf(carried(state))
@@ -83,7 +83,7 @@ describe('15 minutes of finality at 20 per second on one key', { timeout: 120_00
     ])
   })
 
-  test('also while what is in blocks falls out of them: the state stays below what the server takes', () => {
+  test("the state stays below the server's limit while blocks with packed entries fall away", () => {
     const state = paged(laneThatKeeps(lane, entries(quarterHour)))
     const seen = { ...state.observed!, latest: firstKept, height: state.observed!.height + 1, claims: [], since: 1 }
     const { state: fallen, rolledBack } = apply(state, { observe: seen, requests: [] }, 1)
@@ -98,7 +98,7 @@ describe('15 minutes of finality at 20 per second on one key', { timeout: 120_00
     expect(told.filter(({ nonce }) => before.has(nonce))).toEqual([])
   })
 
-  test('are all known: who asks for one of them has it, with what was signed, and finality ends them', () => {
+  test('a request for a packed nonce finds it with its attempts, and finality ends it', () => {
     const state = paged(laneThatKeeps(lane, entries(quarterHour, { attempts: 2 })))
     const one = keptEntry(7_777, { attempts: 2 })
     const found = apply(state, { requests: [{ kind: 'find', id: 'x-1', ...one.owner! }] }, 0)
@@ -110,7 +110,7 @@ describe('15 minutes of finality at 20 per second on one key', { timeout: 120_00
     expect(Object.values(unpaged(final).entries)[0]).toEqual(keptEntry(9_000, { attempts: 2 }))
   })
 
-  test('with many attempts each fit less: the lane then waits for finality, and says so', () => {
+  test('fewer entries with many attempts fit: the lane then waits for finality and says so', () => {
     const state = paged(laneThatKeeps(lane, entries(quarterHour, { attempts: 4, perBlock: 1 })))
     const { keptLimit } = kept(state)
     expect(keptLimit).toBeLessThan(quarterHour)

@@ -36,7 +36,7 @@ const known = (state: LaneState) => {
 }
 
 describe('a ledger that was set back', () => {
-  test('gives no nonce twice that a process knows as given and whose owner it has forgotten', () => {
+  test('a ledger that was set back grants no nonce twice that a process knows', () => {
     const before = granted(synced, 'a')
     const after = granted(before, 'b', 'c')
     const { state, response } = apply(before, { requests: [grant('d')], known: known(after) })
@@ -45,7 +45,7 @@ describe('a ledger that was set back', () => {
     expect(state.entries['7']).toMatchObject({ fill: 'inherited', attempts: [] })
   })
 
-  test('fills what it forgot only when no process drives it', () => {
+  test('a ledger that was set back fills forgotten nonces only when no process drives them', () => {
     const { state } = apply(synced, { requests: [], known: known(granted(synced, 'a')) })
     const later = (from: LaneState, height: number, claims: number[]) => apply(from, { observe: { ...seen, height, claims }, requests: [] })
     const driven = later(later(state, 108, [5]).state, 115, [5])
@@ -53,7 +53,7 @@ describe('a ledger that was set back', () => {
     expect(later(driven.state, 125, []).response.orders).toMatchObject([{ nonce: 5, reason: 'inherited' }])
   })
 
-  test('learns nothing from a process that knows as much, from another era, or of another chain', () => {
+  test('a process with equal knowledge, of another era or of another chain teaches the ledger nothing', () => {
     const state = granted(synced, 'a', 'b')
     // Nonces that came back: fewer are handed out, as many were given.
     const released = apply(state, { requests: [{ kind: 'release', id: 'r', intentId: owner('b').intentId, grantedTo: 'b1' }] }).state
@@ -63,7 +63,7 @@ describe('a ledger that was set back', () => {
     }
   })
 
-  test('the first reading of a process raises the next nonce above the pool and never lowers it', () => {
+  test('the first observation of a process raises next to what the pool holds, and never lowers it', () => {
     const state = granted(synced, 'a', 'b', 'c')
     expect(apply(state, { observe: { ...seen, pending: 5 }, requests: [] }).state.next).toBe(8)
     expect(apply(state, { observe: { ...seen, pending: 10 }, requests: [] }).state).toMatchObject({
@@ -95,7 +95,7 @@ const order = (kind: 'pause' | 'resume'): LaneRequest =>
 const release = (name: string): LaneRequest => ({ kind: 'release', id: 'r', intentId: owner(name).intentId, grantedTo: `${name}1` })
 
 describe('a ledger that was reset, and is asked once more what it was asked since', () => {
-  test('gives no nonce that it had refused, though the signals that paused it come at another time', () => {
+  test('a reset ledger grants no nonce that it refused, though its signals come at another time', () => {
     const { state: before, sent } = asked(synced, order('pause'), grant('a'), order('resume'), grant('b'))
     expect(before).toMatchObject({ next: 6, entries: { 5: { owner: owner('b') } } })
     const [pause, , resume] = sent
@@ -112,7 +112,7 @@ describe('a ledger that was reset, and is asked once more what it was asked sinc
     expect(mined.response.answers.map(nonceOf)).toEqual([6])
   })
 
-  test('still knows the owners of the nonces from before the reset', () => {
+  test('a reset ledger still knows the owners of earlier nonces', () => {
     const base = granted(synced, 'a')
     const { state: before, sent } = asked(base, grant('a'), grant('b'))
     const state = again(base, sent)
@@ -121,7 +121,7 @@ describe('a ledger that was reset, and is asked once more what it was asked sinc
     expect(response.answers.map(nonceOf)).toEqual([5])
   })
 
-  test('does not give a nonce again that came back since and may have been given to another', () => {
+  test('a reset ledger does not grant a returned nonce that another may have got', () => {
     const base = granted(synced, 'a', 'b')
     const { state: before, sent } = asked(base, release('a'), grant('c'))
     expect(before.entries['5']).toMatchObject({ owner: owner('c') })
@@ -131,14 +131,14 @@ describe('a ledger that was reset, and is asked once more what it was asked sinc
     }
   })
 
-  test('does not count a nonce as handed out that came back', () => {
+  test('a reset ledger does not count a returned nonce as handed out', () => {
     const { state: before, sent } = asked(synced, grant('a'), release('a'), order('resume'))
     expect(before.next).toBe(5)
     const looked = apply(again(synced, sent), { requests: [], known: known(before), observe: { ...seen, height: 101 } }).state
     expect(looked).toMatchObject({ synced: true, next: 5, entries: {} })
   })
 
-  test('gives no nonce to an intent that was withdrawn', () => {
+  test('a reset ledger grants no nonce to a withdrawn intent', () => {
     const { sent } = asked(synced, { kind: 'withdraw', id: 'w', intentId: owner('a').intentId, how: 'leave' })
     expect(nonceOf(apply(again(synced, sent), { requests: [grant('a')] }).response.answers[0])).toBe('withdrawn')
   })
@@ -147,12 +147,12 @@ describe('a ledger that was reset, and is asked once more what it was asked sinc
 describe('an owner that began anew', () => {
   const third = apply(synced, { requests: [grant('a', 3)] }).state
 
-  test('is led to the round that holds a nonce, and gets no second one', () => {
+  test('an owner that began anew gets the round that holds a nonce, and no second nonce', () => {
     const answers = [1, 2, 3].map((round) => nonceOf(apply(third, { requests: [grant('a', round)] }).response.answers[0]))
     expect(answers).toEqual(['withdrawn', 'withdrawn', 5])
   })
 
-  test('gets a new one when that is filled, in a block, or of another call', () => {
+  test('an owner that began anew gets a nonce once the old one is filled, mined or of another call', () => {
     const filled = apply(third, { requests: [{ kind: 'fill', id: 'f', nonce: 5, reason: 'cancelled' }] }).state
     const mined = apply(third, { observe: { ...seen, height: 101, latest: 6 }, requests: [] }).state
     for (const state of [filled, mined]) expect(nonceOf(apply(state, { requests: [grant('a')] }).response.answers[0])).toBe(6)
@@ -162,7 +162,7 @@ describe('an owner that began anew', () => {
   })
 })
 
-test('an abandoned call is still known by its hash to who fills its nonce', () => {
+test('the process that fills an abandoned nonce knows the hash of its call', () => {
   const forbidden = apply(granted(synced, 'a'), { requests: [{ kind: 'forbid', id: 'f', reason: 'leaked' }] }).state
   const abandon: LaneRequest = { kind: 'withdraw', id: 'w', intentId: owner('a').intentId, how: 'abandon' }
   const { state, response } = apply(forbidden, { requests: [abandon] })

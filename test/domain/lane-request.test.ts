@@ -8,7 +8,7 @@ const grant = { kind: 'grant', id: 'a', owner, attempt } as const
 const observe = { latest: 1, finalized: 0, height: 9, hash: '0x', balance: '5', claims: [0], since: 2 }
 
 describe('an update of the ledger', () => {
-  test('is taken when it is well formed', () => {
+  test('a well-formed update of the ledger is accepted', () => {
     expect(() => assertApplyRequest({ observe, requests: [grant, { kind: 'resume', id: 'b' }] })).not.toThrow()
   })
 
@@ -28,7 +28,7 @@ describe('an update of the ledger', () => {
     ['observe.balance: must be a decimal number in quotes', { observe: { ...observe, balance: 5 }, requests: [] }],
     ['observe.pending: more than 1000 ahead of observe.latest', { observe: { ...observe, pending: 1_002 }, requests: [] }],
     ['observe.claims[0]: must be a whole number', { observe: { ...observe, claims: ['1'] }, requests: [] }],
-  ])('is refused before it is recorded: %s', (message, request) => {
+  ])('a malformed update of the ledger is refused before it is recorded: %s', (message, request) => {
     expect(() => assertApplyRequest(request as ApplyRequest)).toThrow(message)
   })
 })

@@ -123,7 +123,7 @@ function live(settings: NetworkOptions, history: readonly Event[]): Network {
 
 /** Every step is held against the books of lane-checker.ts: a broken rule throws there. */
 describe('the nonce ledger, whatever happens', () => {
-  test('keeps its rules at every step, and every nonce it handed out ends in a block', () => {
+  test('the ledger keeps its rules at every step, and every nonce it handed out ends in a block', () => {
     let granted = 0
     let packed = 0
     fc.assert(
@@ -143,7 +143,7 @@ describe('the nonce ledger, whatever happens', () => {
     expect(packed).toBeGreaterThan(300)
   }, 600_000)
 
-  test('serves a new intent once it has settled', () => {
+  test('the ledger serves a new intent once it has settled', () => {
     fc.assert(
       fc.property(options, histories, (settings, history) => {
         const network = live(settings, history)
@@ -163,7 +163,7 @@ describe('the nonce ledger, whatever happens', () => {
     )
   }, 600_000)
 
-  test('gives no nonce to two, however often it is reset, as long as the process lives that drives it', () => {
+  test('no nonce has two owners, whatever the resets, while the process that drives it lives', () => {
     let resets = 0
     const alone: fc.Arbitrary<Event> = fc.tuple(peaceful, fc.constant(0), small, small)
     fc.assert(

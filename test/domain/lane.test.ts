@@ -6,7 +6,7 @@ import { Bench, bump, first, nonceOf, noop, owner } from './lane-bench.ts'
 import { describe, expect, test } from 'vitest'
 
 describe('grant', () => {
-  test("gives the account's next nonces in order, with the first attempt recorded", () => {
+  test("grants are the account's next nonces in sequence, with the first attempt recorded", () => {
     const lane = new Bench()
     expect([lane.grant('a'), lane.grant('b')].map(nonceOf)).toEqual([5, 6])
     expect(lane.state.entries[5]).toEqual({
@@ -20,7 +20,7 @@ describe('grant', () => {
     })
   })
 
-  test('a repeated request gets the same answer; another request of the intent gets its nonce, maybe sent', () => {
+  test('a repeated request gets its answer again, and another one for the intent the same nonce', () => {
     const lane = new Bench()
     const answer = lane.grant('a')
     const before = lane.state
@@ -30,13 +30,13 @@ describe('grant', () => {
     expect(lane.state.counts.granted).toBe(1)
   })
 
-  test('refuses another call under the same intent', () => {
+  test('another call under the same intent is refused', () => {
     const lane = new Bench()
     lane.grant('a')
     expect(nonceOf(lane.grant('a', 'a-2', { callHash: '0xother' }))).toBe('conflict')
   })
 
-  test('find gives nothing new', () => {
+  test('find grants nothing new', () => {
     const lane = new Bench()
     const ask = { kind: 'find', id: 'x', intentId: owner('a').intentId, callHash: owner('a').callHash } as const
     expect(nonceOf(lane.do(ask))).toBe('none')
@@ -44,7 +44,7 @@ describe('grant', () => {
     expect(nonceOf(lane.do(ask))).toBe(5)
   })
 
-  test('keeps the window: what a block holds makes room, final or not', () => {
+  test('a block makes room in the window, final or not', () => {
     const lane = new Bench()
     expect(['a', 'b', 'c', 'd'].map((name) => nonceOf(lane.grant(name)))).toEqual([5, 6, 7, 'window'])
     lane.observe({ latest: 6, height: 101 })
@@ -52,7 +52,7 @@ describe('grant', () => {
     expect(Object.keys(lane.state.entries)).toEqual(['5', '6', '7', '8'])
   })
 
-  test('gives a held nonce whatever the window, the pause and the sync say', () => {
+  test('a held nonce is answered whatever the window, the pause and the sync say', () => {
     const lane = new Bench()
     lane.grant('a')
     lane.do({ kind: 'pause', id: 'p', pause: { kind: 'operator', reason: 'maintenance' } })
@@ -66,7 +66,7 @@ describe('grant', () => {
     expect(nonceOf(lane.grant('b'))).toBe('window')
   })
 
-  test('keeps the funds: gas limit × fee + value of the dearest attempt of each unmined nonce', () => {
+  test('funds cover gas limit × fee + value of the dearest attempt of each unmined nonce', () => {
     const lane = new Bench()
     lane.observe({ balance: '4500' })
     expect(nonceOf(lane.grant('a', 'a-1', { value: '2000' }))).toBe(5)
@@ -75,7 +75,7 @@ describe('grant', () => {
     expect(nonceOf(lane.grant('b', 'b-1', { value: '300' }))).toBe(6)
   })
 
-  test('counts the value of an abandoned call, which may still win against the no-op', () => {
+  test('the value of an abandoned call counts, since the call may win against the no-op', () => {
     const lane = new Bench()
     lane.observe({ balance: '3999' })
     lane.grant('a', 'a-1', { value: '2000' })
@@ -102,7 +102,7 @@ describe('grant', () => {
 })
 
 describe('attempt', () => {
-  test('is added once per index; a late request gets what there is', () => {
+  test('an attempt is added once per index; a late request gets the existing ones', () => {
     const lane = new Bench()
     lane.grant('a')
     expect(lane.attempt(5, 1, bump)).toEqual({ kind: 'attempts', attempts: [first, bump] })
@@ -112,7 +112,7 @@ describe('attempt', () => {
     expect(nonceOf(lane.attempt(9, 0, bump))).toBe('none')
   })
 
-  test('of a call is not added to a nonce that is to be filled, a no-op to none else', () => {
+  test('a nonce to be filled takes no call, and any other takes no no-op', () => {
     const lane = new Bench()
     lane.grant('a')
     expect(lane.attempt(5, 1, noop)).toEqual({ kind: 'attempts', attempts: [first] })
@@ -124,7 +124,7 @@ describe('attempt', () => {
 })
 
 describe('release', () => {
-  test('of the highest nonce takes it back, with the released ones below it', () => {
+  test('releasing the highest nonce takes it back, with the released ones below it', () => {
     const lane = new Bench()
     for (const name of ['a', 'b', 'c']) lane.grant(name)
     expect([lane.release('b'), lane.release('c')]).toEqual([{ kind: 'free' }, { kind: 'free' }])
@@ -132,7 +132,7 @@ describe('release', () => {
     expect(lane.release('c')).toEqual({ kind: 'free' })
   })
 
-  test('of one below is the next to be granted, or filled from the next block on', () => {
+  test('a released nonce below is the next to be granted, or is filled from the next block on', () => {
     const lane = new Bench()
     for (const name of ['a', 'b', 'c']) lane.grant(name)
     lane.release('a')
@@ -146,7 +146,7 @@ describe('release', () => {
     expect(nonceOf(lane.grant('e'))).toBe('window')
   })
 
-  test('is refused to all but the first try, and after anything that may have been a send', () => {
+  test('a release is refused after the first try, and after anything that may have been a send', () => {
     const lane = new Bench()
     for (const name of ['a', 'b', 'c']) lane.grant(name)
     expect(lane.release('a', 'a-2')).toEqual({ kind: 'held', nonce: 5 })
@@ -157,7 +157,7 @@ describe('release', () => {
   })
 
   // Regression: `next` fell below the account's nonce, and the next grant was a used one.
-  test('of a nonce that was used externally does not lower next', () => {
+  test('releasing a nonce that was used externally does not lower next', () => {
     const lane = new Bench()
     lane.grant('a')
     lane.observe({ latest: 6, height: 101 })
@@ -166,7 +166,7 @@ describe('release', () => {
   })
 
   // Regression: an old order made the lane replace the call of the intent that was given the nonce since.
-  test('and grant to another beat an order to fill that is still on its way', () => {
+  test('a release and a new grant win over a fill that is still on its way', () => {
     const lane = new Bench()
     for (const name of ['a', 'b']) lane.grant(name)
     lane.release('a')
@@ -179,13 +179,13 @@ describe('release', () => {
 })
 
 describe('withdraw', () => {
-  test("without a nonce is free, and a zombie's late ask is refused", () => {
+  test("an intent without a nonce is withdrawn at once, and a zombie's late request is refused", () => {
     const lane = new Bench()
     expect(lane.withdraw('a', 'leave')).toEqual({ kind: 'free' })
     expect(nonceOf(lane.grant('a', 'zombie'))).toBe('withdrawn')
   })
 
-  test('with a nonce says which; leave leaves it, cancel has it filled', () => {
+  test('withdrawing an intent with a nonce names it; leave keeps it, cancel has it filled', () => {
     const lane = new Bench()
     for (const name of ['a', 'b']) lane.grant(name)
     expect(lane.withdraw('a', 'leave')).toEqual({ kind: 'held', nonce: 5 })
@@ -195,7 +195,7 @@ describe('withdraw', () => {
     expect(nonceOf(lane.grant('b', 'late'))).toBe(6)
   })
 
-  test("abandon makes an unmined nonce of a forbidden lane the lane's, and its intent free for another", () => {
+  test('abandon gives an unmined nonce of a forbidden lane to the lane, and frees its intent', () => {
     const lane = new Bench()
     for (const name of ['a', 'b', 'c']) lane.grant(name, `${name}-1`, { value: '7' })
     expect(lane.withdraw('b', 'abandon')).toEqual({ kind: 'held', nonce: 6 })
@@ -213,7 +213,7 @@ describe('withdraw', () => {
     expect([nonceOf(lane.grant('d')), nonceOf(lane.grant('c', 'again'))]).toEqual([8, 7])
   })
 
-  test('abandon is free, too, when no process has reported anything for half a minute', () => {
+  test('abandon frees the intent too when no process has reported for half a minute', () => {
     const lane = new Bench()
     lane.grant('a')
     lane.now = withoutWorkerMs
@@ -260,20 +260,20 @@ describe('state', () => {
 
   const sizeOf = (state: LaneState) => Buffer.byteLength(JSON.stringify(state))
 
-  test('stays under 64 KiB with a window of 64, three attempts each and every tombstone', () => {
+  test('the state stays under 64 KiB with a window of 64, three attempts each and every tombstone', () => {
     const state = full(64, 1_024)
     expect([Object.keys(state.entries).length, state.tombstones.length]).toEqual([64, 1_024])
     expect(id(1).length).toBeGreaterThan(125)
     expect(sizeOf(state)).toBeLessThan(64 * 1024)
   })
 
-  test("a ledger with a thousand nonces of three attempts stays below a third of the server's limit", () => {
+  test('the state with a thousand nonces of three attempts takes less than a third of the limit', () => {
     const state = full(1_000, 1_024)
     expect([Object.keys(state.entries).length, state.entries['1000500']?.attempts.length]).toEqual([1_000, 3])
     expect(sizeOf(state)).toBeLessThan((2 * 1024 * 1024) / 3)
   })
 
-  test('remembers the newest 1,024 tombstones', () => {
+  test('the newest 1,024 tombstones are kept', () => {
     const state = full(1, 1_025)
     const ask = (n: number) =>
       apply(

@@ -9,12 +9,12 @@ const order = (change: NodeChange): SettingsOrder => ({ kind: 'setNode', change 
 const after = (...nodes: NodeChange[]) => majorityWarnings([order(nodes.at(-1)!)], { nodes }, voters)
 
 describe('A node is disabled', () => {
-  test('without a warning while a majority of all configured nodes is enabled', () => {
+  test('disabling a node causes no warning while a majority of all configured nodes is enabled', () => {
     expect(after(disabled('bsc', 'node-2'))).toEqual([])
     expect(after(disabled('base', 'node-2'), disabled('bsc', 'node-2'))).toEqual([])
   })
 
-  test('with a warning where less than a majority of all configured nodes is left, however few are enabled', () => {
+  test('disabling a node causes a warning where less than a majority of configured nodes is left', () => {
     const [two] = after(disabled('bsc', 'node-1'), disabled('bsc', 'node-2'))
     expect(two).toContain('1 of the 3 nodes of bsc that read is enabled, and a majority is 2')
     // One of two: the one that is left is no majority of two.
@@ -22,12 +22,12 @@ describe('A node is disabled', () => {
     expect(after(disabled('alone', 'node-1'))).toEqual([expect.stringContaining('no node of the config that reads is left for alone')])
   })
 
-  test('without a word where the node has no say: it was added, or only sends', () => {
+  test('disabling an added node, or one that only sends, causes no warning', () => {
     expect(after(disabled('base', 'node-2'), disabled('base', 'spare'))).toEqual([])
     expect(after(disabled('unknown', 'node-1'))).toEqual([])
   })
 
-  test('and no warning comes with any other order', () => {
+  test('no other order causes a warning of the majority', () => {
     const nodes = [disabled('base', 'node-2')]
     expect(
       majorityWarnings([{ kind: 'halt', scope: {} }, order({ ...disabled('base', 'node-1'), disabled: false })], { nodes }, voters),

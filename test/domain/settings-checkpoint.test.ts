@@ -28,7 +28,7 @@ const checkpoint = (more: object = {}, kept: Settings = settings) => ({
 const read = (value: unknown) => fromSettingsCheckpoint(JSON.parse(JSON.stringify(value)), 'default')
 
 describe('a checkpoint of the settings', () => {
-  test('holds every live setting, with who ordered it, when and why', () => {
+  test('a checkpoint holds every live setting, with author, time and reason', () => {
     const { settings: back, refused, at } = read(checkpoint())
     const { audit: _, ...rows } = back
     expect(rows).toEqual({ ...settings, audit: undefined, version: back.version } satisfies object as never)
@@ -46,11 +46,11 @@ describe('a checkpoint of the settings', () => {
     ['settings.denied', checkpoint({ settings: { version: 1, halts: [] } })],
     ['version', null],
     ['version', []],
-  ])('that is none is refused by the name of its field: %s', (field, value) => {
+  ])('an invalid checkpoint is refused by the name of its field: %s', (field, value) => {
     expect(() => read(value)).toThrow(new RegExp(`^${field.replace(/[[\].]/g, '\\$&')}: `))
   })
 
-  test('that was tampered with holds nothing that could not have been ordered', () => {
+  test('a tampered checkpoint holds nothing that nobody could have ordered', () => {
     const given = { by: 'me', reason: 'x', at: 1 }
     const hostile = {
       ...settings,
@@ -71,7 +71,7 @@ describe('a checkpoint of the settings', () => {
     ])
   })
 
-  test('that is newer than the settings which run gives back what restricts, and nothing else', () => {
+  test('a checkpoint newer than the running settings gives back restrictions, and nothing else', () => {
     const running = applySettingsOrders(noSettings, { by: 'x', reason: 'y', orders: [{ kind: 'halt', scope: { chain: 'bsc' } }] }, 1)
     const missing = missingRestrictions(settings, running, 600)
     expect(missing.flatMap((one) => one.orders.map(({ kind }) => [kind, one.by]))).toEqual([

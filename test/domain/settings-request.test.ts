@@ -18,7 +18,7 @@ describe('a change of the settings', () => {
     ['fees of a lane', request({ kind: 'setFees', scope: { kind: 'lane', lane: `evm-1:${address}` }, policy: { maxFeePerGas: '1' } })],
     ['a node', node({ url: 'http://127.0.0.1:8545' })],
     ['a disabled node', request({ kind: 'setNode', change: { chain: 'bsc', name: 'node-1', disabled: true } })],
-  ])('is taken when it is well formed: %s', (_, orders) => {
+  ])('a well-formed change of the settings is accepted: %s', (_, orders) => {
     expect(() => assertSettingsOrders(orders)).not.toThrow()
   })
 
@@ -55,7 +55,7 @@ describe('a change of the settings', () => {
     ['orders[0].change.disabled: must be true or false', node({ disabled: 'no' })],
     ['orders[0].change.use: must be', node({ use: 'write' })],
     ['orders[0].name: must be a name', request({ kind: 'clearNode', chain: 'bsc', name: '' })],
-  ])('is refused before it is recorded: %s', (message, orders) => {
+  ])('a malformed change of the settings is refused before it is recorded: %s', (message, orders) => {
     expect(() => assertSettingsOrders(orders as SettingsOrders)).toThrow(message)
   })
 
@@ -63,7 +63,7 @@ describe('a change of the settings', () => {
     ['an address of 20 bytes', address],
     ['the 32 bytes of a message', `0x${'0'.repeat(24)}${'AB'.repeat(20)}`],
     ['the same on one chain', `bsc/0x${'0'.repeat(24)}${'ab'.repeat(20)}`],
-  ])('denies a recipient, as bridges name it: %s', (_, value) => {
+  ])('a recipient is denied as bridges name it: %s', (_, value) => {
     const orders = request({ kind: 'deny', what: 'recipient', value })
     assertSettingsOrders(orders)
     const settings = applySettingsOrders(noSettings, orders, 0)
@@ -72,7 +72,7 @@ describe('a change of the settings', () => {
     expect(allowed.denied).toEqual([])
   })
 
-  test('denies the token of a native bridge on a network with a long id', () => {
+  test('the token of a native bridge on a network with a long id can be denied', () => {
     const orders = request({ kind: 'deny', what: 'token', value: `11155111/0x${'c3'.repeat(20).padStart(64, '0')}` })
     assertSettingsOrders(orders)
     const token = `11155111/${'c3'.repeat(20).padStart(64, '0')}`
@@ -83,13 +83,13 @@ describe('a change of the settings', () => {
     ['a Wormhole number that the config has a name for', { sourceChain: 'wormhole-2' }, 'is called ethereum in the config'],
     ['a Wormhole number that no chain can have', { sourceChain: 'wormhole-65536' }, 'there is no chain'],
     ['three chains', { chain: 'bsc', sourceChain: 'ethereum', targetChain: 'sei' }, 'no transfer is from ethereum to sei and of bsc'],
-  ])('refuses a halt that covers nothing: %s', (_, scope, problem) => {
+  ])('a halt that covers nothing is refused: %s', (_, scope, problem) => {
     const known = { bridges: [], lanes: [], nodes: { ethereum: [], bsc: [], sei: [] }, wormholeChainIds: { ethereum: 2 } }
     expect(() => assertKnownNames([{ kind: 'halt', scope }], known, noSettings)).toThrow(problem)
     expect(() => assertKnownNames([{ kind: 'halt', scope: { sourceChain: 'wormhole-32' } }], known, noSettings)).not.toThrow()
   })
 
-  test('a token is revoked by its id only if it is listed, so that nobody fills the list with foreign ids', () => {
+  test('a token is revoked by its id only if it is listed, so that invented ids cannot fill the list', () => {
     const known = { bridges: [], lanes: [], nodes: {} }
     const revoke: SettingsOrder = { kind: 'revokeToken', jti: '6d1b4c0c-5f0a-4e21-9c1e-0a2b3c4d5e6f' }
     const token = { name: 'ci', level: 'write', jti: revoke.jti, kid: 'k'.repeat(43), issuedAt: 1, expiresAt: 9, chains: ['gone'] } as const
@@ -103,7 +103,7 @@ describe('a change of the settings', () => {
     expect(() => assertKnownNames([revoke], { ...known, unlistedTokens: true }, noSettings)).not.toThrow()
   })
 
-  test('is refused when a list would grow too long', () => {
+  test('a change that makes a list too long is refused', () => {
     const orders = Array.from({ length: 101 }, (_, index): SettingsOrder => ({ kind: 'halt', scope: { bridge: `b${index}` } }))
     expect(() => assertSettingsFit(applySettingsOrders(noSettings, request(...orders.slice(1)), 0))).not.toThrow()
     expect(() => assertSettingsFit(applySettingsOrders(noSettings, request(...orders), 0))).toThrow('halts would have more than 100 rows')
@@ -119,7 +119,7 @@ describe('the URL of an added node', () => {
     'https://node.example/v3/${KEY}',
     'https://${USER}:${PASSWORD}@node.example/rpc/${KEY}',
     'https://node.example/?apikey=${KEY}',
-  ])('is taken without a secret: %s', (url) => {
+  ])('the URL of an added node is accepted without a secret: %s', (url) => {
     expect(() => assertSettingsOrders(node({ url }))).not.toThrow()
   })
 
@@ -139,7 +139,7 @@ describe('the URL of an added node', () => {
     ['holds a character that no URL has', 'https://node.example/${s3cret'],
     ['must be a URL', ''],
     ['must be a URL', 7],
-  ])('is refused, and not shown: %s', (why, url) => {
+  ])('the URL of an added node with a secret is refused, and not shown: %s', (why, url) => {
     const refused = () => assertSettingsOrders(node({ url }))
     expect(refused).toThrow(`orders[0].change.url: ${why}`)
     expect(refused).not.toThrow(/s3cret/)

@@ -15,7 +15,7 @@ function after(settings: Settings, ...orders: SettingsOrder[]): Settings {
 const route = { bridge: 'wormhole-token-bridge', sourceChain: 'ethereum', targetChain: 'bsc' }
 
 describe('settings', () => {
-  test('record author, time and reason of each change, one version per change', () => {
+  test('each change of the settings has a version, author, time and reason', () => {
     const settings = after(noSettings, { kind: 'halt', scope: { chain: 'bsc' } }, { kind: 'deny', what: 'token', value: token })
     expect(settings).toEqual({
       version: 2,
@@ -31,7 +31,7 @@ describe('settings', () => {
     })
   })
 
-  test('do not record an order that changes nothing', () => {
+  test('an order that changes nothing is not recorded', () => {
     const halted = after(noSettings, { kind: 'halt', scope: { chain: 'bsc' } })
     expect(after(halted, { kind: 'halt', scope: { chain: 'bsc', bridge: undefined } })).toBe(halted)
     expect(applySettingsOrders(halted, { by: 'another', reason: 'too', orders: [{ kind: 'halt', scope: { chain: 'bsc' } }] }, 2)).toBe(
@@ -42,7 +42,7 @@ describe('settings', () => {
     expect(after(halted, { kind: 'setFees', scope: { kind: 'global' }, policy: {} })).toBe(halted)
   })
 
-  test('settings list tokens, keep a revocation, and drop expired tokens when another is made', () => {
+  test('listing tokens keeps a revocation, and drops expired tokens when another is made', () => {
     const issued = (jti: string, expiresAt: number) =>
       ({ jti, expiresAt, name: 'alice', level: 'sign', kid: 'k', issuedAt: 1, chains: undefined }) as const
     const listed = after(noSettings, { kind: 'addToken', token: issued('a', 5_000) }, { kind: 'addToken', token: issued('b', 2_000) })
@@ -61,7 +61,7 @@ describe('settings', () => {
     expect(later.tokens.map(({ jti }) => jti)).toEqual(['a', 'unlisted', 'c'])
   })
 
-  test('settings drop an unlisted revoked token once no token made before it is valid', () => {
+  test('an unlisted revoked token is dropped once no earlier token can be valid', () => {
     const orders = Array.from({ length: 100 }, (_, index): SettingsOrder => ({ kind: 'revokeToken', jti: `forged-${index}` }))
     const full = after(
       after(noSettings, ...orders),
@@ -73,7 +73,7 @@ describe('settings', () => {
     expect(revoke(1_000 + longestTokenMs).tokens.map(({ jti }) => jti)).toEqual(['stolen'])
   })
 
-  test('hold the newest 200 changes', () => {
+  test('the audit holds the newest 200 changes', () => {
     const orders = Array.from({ length: 150 }, (_, index): SettingsOrder[] => [
       { kind: 'halt', scope: { bridge: `b${index}` } },
       { kind: 'unhalt', scope: { bridge: `b${index}` } },
@@ -84,7 +84,7 @@ describe('settings', () => {
     expect(settings.audit.map(({ version }) => version)).toEqual(Array.from({ length: 200 }, (_, index) => index + 101))
   })
 
-  test('replace the fee rule of a scope, whatever the case of its hex, and drop an empty one', () => {
+  test('the fee rule of a scope is replaced in any case of its hex, and an empty one is dropped', () => {
     const scope = { kind: 'call', chain: 'bsc', contract: address, selector: '0xC6878519' } as const
     const lower = { ...scope, contract: address.toLowerCase(), selector: '0xc6878519' }
     const one = after(noSettings, { kind: 'setFees', scope, policy: { maxTip: '1', gasLimit: undefined } })
@@ -97,7 +97,7 @@ describe('settings', () => {
     expect(after(two, { kind: 'setFees', scope, policy: {} }).fees).toEqual([])
   })
 
-  test('have one change per node', () => {
+  test('each node has one change', () => {
     const added = after(noSettings, { kind: 'setNode', change: { chain: 'bsc', name: 'spare', disabled: false, url: '${SPARE}' } })
     const disabled = after(added, { kind: 'setNode', change: { chain: 'bsc', name: 'spare', disabled: true, url: '${SPARE}' } })
     expect(disabled.nodes).toEqual([{ chain: 'bsc', name: 'spare', disabled: true, url: '${SPARE}' }])
@@ -105,7 +105,7 @@ describe('settings', () => {
     expect(after(disabled, { kind: 'clearNode', chain: 'ethereum', name: 'spare' }).nodes).toHaveLength(1)
   })
 
-  test('come to the same by the same orders twice', () => {
+  test('repeating the same orders changes nothing', () => {
     const name = fc.constantFrom('ethereum', 'bsc', 'polygon')
     const scope = fc.record({ chain: name, sourceChain: name, targetChain: name, bridge: name }, { requiredKeys: [] })
     const order: fc.Arbitrary<SettingsOrder> = fc.oneof(
@@ -166,11 +166,11 @@ describe('a halt', () => {
     [{ sourceChain: 'bsc', targetChain: 'ethereum' }, false],
     [{ sourceChain: 'bsc' }, false],
     [{ bridge: 'wormhole-token-bridge', chain: 'polygon' }, false],
-  ])('of %j holds this route: %s', (scope, holds) => {
+  ])('a halt of %j covers this route: %s', (scope, holds) => {
     expect(haltOf(after(noSettings, { kind: 'halt', scope }), route) !== undefined).toBe(holds)
   })
 
-  test('ends by its own scope only', () => {
+  test('a halt ends by its own scope only', () => {
     const both = after(noSettings, { kind: 'halt', scope: {} }, { kind: 'halt', scope: { chain: 'bsc' } })
     expect(haltOf(after(both, { kind: 'unhalt', scope: {} }), route)?.scope).toEqual({ chain: 'bsc' })
     expect(haltOf(after(both, { kind: 'unhalt', scope: {} }, { kind: 'unhalt', scope: { chain: 'bsc' } }), route)).toBeUndefined()
@@ -187,7 +187,7 @@ describe('a deny rule', () => {
     ['token', token.toUpperCase(), true],
     ['token', token.replace('2/', '2/0x'), true],
     ['token', token.replace('2/', '4/'), false],
-  ] as const)('of the %s %s holds: %s', (what, value, holds) => {
+  ] as const)('a deny rule of the %s %s applies: %s', (what, value, holds) => {
     expect(denyRuleOf(after(noSettings, { kind: 'deny', what, value }), 'bsc', parties) !== undefined).toBe(holds)
   })
 })

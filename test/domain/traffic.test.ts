@@ -9,14 +9,14 @@ function sample(part: Partial<TransferTraffic>): TransferTraffic {
   return { bridge: 'native-bridge', source: 'ethereum', target: 'bsc', state: 'delivered', startedAt: now - 5_000, ...part }
 }
 
-describe('flow', () => {
-  test('a window has 60 steps with fixed starts, and the last one holds the present', () => {
+describe('traffic', () => {
+  test('a window has 60 steps that begin at fixed times, and the last one contains now', () => {
     expect(window).toEqual({ from: 41 * minute, stepMs: minute, steps: 60 })
     expect(trafficWindow(60, now + 29_000)).toEqual(window)
     expect(trafficWindow(60, now + 30_000).from).toBe(42 * minute)
   })
 
-  test('counts what is open by state, and what ended in the window by how, of each route', () => {
+  test('each route has its open transfers by state, and its ended ones by outcome', () => {
     const flow = trafficOf(
       [
         sample({ state: 'pending', startedAt: now - 9_000 }),
@@ -42,7 +42,7 @@ describe('flow', () => {
     expect(flow).toMatchObject({ delivered: 1, medianMs: 4_000, p95Ms: 4_000 })
   })
 
-  test('puts each delivery into its step, one of the future into the last, and gives times that occurred', () => {
+  test('each delivery counts in its step, one of the future in the last, with times that occurred', () => {
     const times = [1_000, 2_000, 3_000, 40_000]
     const closedAt = 50 * minute
     const flow = trafficOf(
@@ -62,7 +62,7 @@ describe('flow', () => {
     expect(trafficOf([sample({ startedAt: now, closedAt: now - 1 })], window).medianMs).toBe(0)
   })
 
-  test('routes that somebody made up do not fill the answer', () => {
+  test('invented routes do not fill the answer', () => {
     const flow = trafficOf(
       Array.from({ length: 500 }, (_, index) => sample({ bridge: `b${index}`, state: 'pending' })).concat(
         sample({}),

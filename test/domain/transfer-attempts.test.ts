@@ -6,7 +6,7 @@ const signed = (hash: string, fate: SignedAttempt['fate']): SignedAttempt => ({ 
 const heard = (nonce: number, tried: SignedAttempt[], more: object = {}) => ({ lane, nonce, round: 1, at: 5, tried, ...more })
 const fates = (all: readonly { hash?: string; fate: string }[]) => Object.fromEntries(all.map(({ hash, fate }) => [hash, fate]))
 
-test('attempts of one process stay known when another process reports only its own', () => {
+test('transactions of one process stay known when another reports only its own', () => {
   const first = recordAttempts([], heard(7, [signed('a', 'open'), signed('b', 'open')]))
   expect(fates(first)).toEqual({ a: 'pending', b: 'pending' })
   const second = recordAttempts(first, { ...heard(7, [signed('c', 'mined')]), landed: { txHash: 'c', gasPaid: '42' } })
@@ -17,7 +17,7 @@ test('attempts of one process stay known when another process reports only its o
   ])
 })
 
-test('one that fell out of its block is reorged until it is mined again, or another one is', () => {
+test('a transaction that fell out of its block is reorged until it or another one is mined', () => {
   const mined = recordAttempts([], heard(7, [signed('a', 'outbid'), signed('b', 'mined')], { landed: { txHash: 'b', gasPaid: '1' } }))
   expect(fates(mined)).toEqual({ a: 'replaced', b: 'mined' })
   const fallen = rollBackAttempts(mined, 1)
@@ -30,7 +30,7 @@ test('one that fell out of its block is reorged until it is mined again, or anot
   expect(fates(recordAttempts(mined, heard(7, [signed('b', 'open')])))).toEqual({ a: 'replaced', b: 'reorged' })
 })
 
-test('the end of a round gives up what is in no block, and a failed round keeps its transactions', () => {
+test('the end of a round drops transactions in no block, and a failed round keeps its own', () => {
   const all = recordAttempts([], heard(7, [signed('a', 'outbid'), signed('b', 'open')]))
   const ended = dropAttempts(all, 1)
   expect(fates(ended)).toEqual({ a: 'replaced', b: 'dropped' })
@@ -38,7 +38,7 @@ test('the end of a round gives up what is in no block, and a failed round keeps 
   expect(fates(next)).toEqual({ a: 'replaced', b: 'dropped', c: 'pending' })
 })
 
-test('the newest are kept', () => {
+test('the newest transactions are kept', () => {
   const many = Array.from({ length: 60 }, (_, index) => signed(`h${index}`, 'open'))
   const kept = recordAttempts([], heard(1, many))
   expect([kept.length, kept.at(-1)?.hash]).toEqual([transactionsKept, 'h59'])

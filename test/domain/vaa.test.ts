@@ -9,7 +9,7 @@ import { codeOf } from '../helpers/refusals.ts'
 const bodyHead = 51
 
 describe('parseVaa', () => {
-  test.each(mainnetVaas)('reads $name', (vector) => {
+  test.each(mainnetVaas)('parseVaa reads $name', (vector) => {
     const vaa = parseVaa(bytesOf(vector))
     expect(vaa).toMatchObject({
       guardianSetIndex: vector.guardianSetIndex,
@@ -24,7 +24,7 @@ describe('parseVaa', () => {
     expect([vaa.payload[0] ?? 0, vaa.payload.length]).toEqual([vector.payloadType, vector.payloadLength])
   })
 
-  test('refuses a VAA that ends before its payload at every length, and never throws anything else', () => {
+  test('parseVaa refuses a VAA that ends before its payload at every length, by a code', () => {
     const whole = bytesOf(mainnetVaas[0]!)
     const payloadAt = whole.length - 133
     const codes = Array.from({ length: payloadAt }, (_, length) => codeOf(() => parseVaa(whole.subarray(0, length))))
@@ -32,30 +32,30 @@ describe('parseVaa', () => {
     expect(parseVaa(whole.subarray(0, payloadAt)).payload).toHaveLength(0)
   })
 
-  test.each([0, 2, 3, 255])('refuses version %i', (version) => {
+  test.each([0, 2, 3, 255])('parseVaa refuses version %i', (version) => {
     expect(codeOf(() => parseVaa(altered(signVaa().bytes, 0, version)))).toBe('VAA_VERSION')
     expect(codeOf(() => parseVaa(new Uint8Array([version])))).toBe('VAA_VERSION')
   })
 
-  test('refuses guardians out of order, and one that signs twice', () => {
+  test('parseVaa refuses guardians out of sequence, and one that signs twice', () => {
     const { bytes } = signVaa({}, { guardians: 19 })
     expect(codeOf(() => parseVaa(altered(bytes, 6, 1)))).toBe('VAA_SIGNATURE_ORDER')
     expect(codeOf(() => parseVaa(altered(bytes, 6, 18)))).toBe('VAA_SIGNATURE_ORDER')
     expect(codeOf(() => parseVaa(altered(bytes, 6 + 12 * 66, 3)))).toBe('VAA_SIGNATURE_ORDER')
   })
 
-  test('reads a view into a larger buffer at its own offset', () => {
+  test('parseVaa reads a view into a larger buffer at its own offset', () => {
     const { bytes } = signVaa({ sequence: 9n })
     const larger = new Uint8Array(bytes.length + 20)
     larger.set(bytes, 10)
     expect(parseVaa(larger.subarray(10, 10 + bytes.length)).sequence).toBe('9')
   })
 
-  test.each([0n, 1n, 2n ** 53n, 2n ** 53n + 1n, 2n ** 63n, 2n ** 64n - 1n])('keeps every digit of sequence %s', (sequence) => {
+  test.each([0n, 1n, 2n ** 53n, 2n ** 53n + 1n, 2n ** 63n, 2n ** 64n - 1n])('parseVaa keeps every digit of sequence %s', (sequence) => {
     expect(parseVaa(signVaa({ sequence }).bytes).sequence).toBe(String(sequence))
   })
 
-  test('reads back whatever was written', () => {
+  test('parseVaa reads back every written VAA', () => {
     const hex = (bytes: number) => fc.uint8Array({ minLength: bytes, maxLength: bytes }).map(toHex)
     const message = fc.record({
       timestamp: fc.integer({ min: 0, max: 2 ** 32 - 1 }),
@@ -81,7 +81,7 @@ describe('parseVaa', () => {
     )
   })
 
-  test('answers any bytes with a VAA or a code of its own', () => {
+  test('parseVaa answers any bytes with a VAA or a code of its own', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 400 }), fc.boolean(), (bytes, versionOne) => {
         const input = versionOne && bytes.length > 0 ? altered(bytes, 0, 1) : bytes
@@ -101,11 +101,11 @@ describe('quorum', () => {
     [13, 9],
     [19, 13],
     [255, 171],
-  ])('of %i guardians is %i', (guardians, needed) => {
+  ])('the quorum of %i guardians is %i', (guardians, needed) => {
     expect(quorum(guardians)).toBe(needed)
   })
 
-  test('is what the devnet guardian, written apart, takes it for', () => {
+  test('the quorum equals that of the devnet guardian, which is written separately', () => {
     const sizes = devnetGuardians(19).map((_, index) => index + 1)
     expect(sizes.map(quorum)).toEqual(sizes.map(quorumOf))
   })

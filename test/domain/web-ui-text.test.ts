@@ -2,13 +2,13 @@ import { describe, expect, test } from 'vitest'
 import { code, durationText, foreign, paragraphs, summaryText, workflowLink } from '../../domain/text/web-ui-text.ts'
 
 describe('summaries', () => {
-  test('are one line without markup', () => {
+  test('summaries are one line without markup', () => {
     expect(summaryText('paused: [click](https://evil.test)\n**now** `x` <b>{namespace}')).toBe(
       "paused: (click)(https[:]//evil.test) ··now·· 'x' ‹b›(namespace)",
     )
   })
 
-  test('stay far below the 400 bytes of a server, whatever script they are in', () => {
+  test("summaries stay far below the server's 400 bytes in any script", () => {
     for (const letter of ['a', 'ß', '漢', '🜁', '"']) {
       const short = summaryText(letter.repeat(1_000))
       expect(Buffer.byteLength(short)).toBeLessThanOrEqual(200)
@@ -17,21 +17,21 @@ describe('summaries', () => {
     expect(summaryText('LANE_NONE: both bsc lanes are paused')).toBe('LANE_NONE: both bsc lanes are paused')
   })
 
-  test('can be made of anything: a run that was started by hand may lack a field', () => {
+  test('summaries can be made of any run, also where it lacks a field', () => {
     expect([undefined, null, 7, { a: 1 }].map(summaryText)).toEqual(['', 'null', '7', '("a":1)'])
   })
 })
 
 describe("a stranger's text within Markdown", () => {
-  test('makes no link, no HTML, no emphasis, no line, and none of the placeholders of the Web UI', () => {
+  test("a stranger's text makes no link, HTML, emphasis, line or placeholder of the Web UI", () => {
     expect(foreign('a [b](http://c.test) <img src=x> *d* _e_ `f` {runId} | www.g.test\n# h\u202e\u0000')).toBe(
       'a \\[b\\](http\\[:\\]//c.test) \\<img src=x\\> \\*d\\* \\_e\\_ \\`f\\` \\{runId\\} \\| www\\[.\\]g.test # h',
     )
   })
 
-  test('is bounded', () => expect(foreign('x'.repeat(10_000))).toBe(`${'x'.repeat(500)}…`))
+  test("a stranger's text is bounded", () => expect(foreign('x'.repeat(10_000))).toBe(`${'x'.repeat(500)}…`))
 
-  test('as code ends no code', () => expect(code('a `b` {c}\nd')).toBe("`a 'b'  c  d`"))
+  test("a stranger's text cannot end its code span", () => expect(code('a `b` {c}\nd')).toBe("`a 'b'  c  d`"))
 })
 
 test('links lead to workflows of the same Web UI, whatever their ids are', () => {

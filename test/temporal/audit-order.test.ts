@@ -2,7 +2,7 @@ import { expect, test, vi } from 'vitest'
 import type { TemporalClient } from '../../temporal/client/connection/client.ts'
 import { startAudit } from '../../temporal/client/streams/audits.ts'
 
-test('the run of an audit that somebody orders keeps his name, and his reason, which cannot be markup', async () => {
+test('an ordered audit keeps its author and reason, without markup', async () => {
   const start = vi.fn(async (_: string, options: object) => ({ ...options, workflowId: 'audit:bsc-by-hand' }))
   const client = { withDeadline: (_: number, work: () => Promise<unknown>) => work(), workflow: { start } } as unknown as TemporalClient
   const input = { chain: 'bsc', hours: 2, graceMs: 0 }

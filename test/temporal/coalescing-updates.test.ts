@@ -43,7 +43,7 @@ function setting({ mostRequests = 64, spacingMs }: { mostRequests?: number; spac
 const refusal = (type: string) => new WorkflowUpdateFailedError('refused', ApplicationFailure.nonRetryable('too many', type))
 
 describe('coalescing updates', () => {
-  test('spaced updates start at once if the last is old; a full one, or a close, does not wait', async () => {
+  test('spaced updates keep their distance, except for a full update and for close', async () => {
     const { updates, sent, nth } = setting({ spacingMs: ([text]) => (text === 'a' ? 200 : 100) })
     const begun = performance.now()
     for (const [index, text] of ['a', 'b', 'c'].entries()) {
@@ -66,7 +66,7 @@ describe('coalescing updates', () => {
     expect(far.sent.map(({ update }) => update.join(''))).toEqual(['ab', 'cd'])
   })
 
-  test('one update is under way at a time, and the requests until then share the next one', async () => {
+  test('one update is under way at a time, and requests during it share the next one', async () => {
     const { updates, sent, heard, nth } = setting()
     const first = [updates.ask(['a']), updates.ask(['b', 'c'])]
     const one = await nth(1)
@@ -90,7 +90,7 @@ describe('coalescing updates', () => {
     expect(sent[0]?.updateId).not.toBe(sent[1]?.updateId)
   })
 
-  test('an update holds what fits; a request that fits into none goes alone', async () => {
+  test('an update holds what fits, and a request that is too large goes alone', async () => {
     const { updates, sent, nth } = setting({ mostRequests: 2 })
     const asked = [updates.ask(['a']), updates.ask(['b', 'c', 'd']), updates.ask(['e']), updates.ask(['f'])]
     for (const count of [1, 2, 3]) (await nth(count)).answer()
@@ -98,7 +98,7 @@ describe('coalescing updates', () => {
     expect(sent.map(({ update }) => update)).toEqual([['a'], ['b', 'c', 'd'], ['e', 'f']])
   })
 
-  test('a request that is stale before it is sent is dropped', async () => {
+  test('a request that is stale by the time of its update is dropped', async () => {
     const { updates, sent, nth } = setting()
     const first = updates.ask(['a'])
     const one = await nth(1)
@@ -120,7 +120,7 @@ describe('coalescing updates', () => {
     expect([sent.length, heard]).toEqual([1, [[]]])
   })
 
-  test('the same update is sent with the same id until it is answered; a full run is no warning', async () => {
+  test('an update is repeated with the same id until it is answered; a full run is no warning', async () => {
     const { updates, sent, lines, nth } = setting()
     const asked = updates.ask(['a'])
     ;(await nth(1)).fail(refusal(runIsFull))
@@ -136,7 +136,7 @@ describe('coalescing updates', () => {
     expect(lines.map(({ level }) => level)).toEqual(['debug', 'debug'])
   })
 
-  test('a Temporal that is away is warned of once, and not at each try', async () => {
+  test('a Temporal that is away causes one warning, not one for each try', async () => {
     const { updates, lines, nth } = setting()
     const asked = updates.ask(['a']).catch((error: unknown) => error)
     for (const count of [1, 2, 3, 4]) (await nth(count)).fail(new Error('14 UNAVAILABLE'))
@@ -159,7 +159,7 @@ describe('coalescing updates', () => {
     expect(lines.map(({ level }) => level)).toEqual(['error'])
   })
 
-  test('closed, it fails what is under way, what waits and what is asked later', async () => {
+  test('close fails requests under way, waiting requests and later ones', async () => {
     const { updates, sent, nth } = setting()
     const under = updates.ask(['a'])
     await nth(1)

@@ -32,13 +32,13 @@ describe.skipIf(!(await hasOpenssl()))('certificates', () => {
     ;[client, other] = await Promise.all([ca.issue('client'), ca.issue('other')])
   })
 
-  test('a pair and a CA are read as they are', async () => {
+  test('a key pair and a CA are read unchanged', async () => {
     const { tls } = readCredentials({ ...at, tls: { ca: file(ca.file), certificate: file(client.certificate), key: file(client.key) } })
     const files = [ca.file, client.certificate, client.key]
     expect([tls?.ca, tls?.pair?.certificate, tls?.pair?.key]).toEqual(await Promise.all(files.map((one) => readFile(one))))
   })
 
-  test('an unusable credential is named with its file, and without any part of a key', async () => {
+  test('an unusable credential is named with its file, without any part of a key', async () => {
     const expired = await ca.issue('expired', -1)
     const key = await readFile(client.key, 'utf8')
     const pair = (certificate: string, keyFile: string) => ({ tls: { certificate: file(certificate), key: file(keyFile) } })
@@ -60,7 +60,7 @@ describe.skipIf(!(await hasOpenssl()))('certificates', () => {
     }
   })
 
-  test('a key that is locked is refused, not asked for', async () => {
+  test('an encrypted key is refused, and no passphrase is asked for', async () => {
     const locked = join(dir, 'locked.key')
     await writeFile(locked, '-----BEGIN ENCRYPTED PRIVATE KEY-----\nMIH=\n-----END ENCRYPTED PRIVATE KEY-----\n')
     expect(refusal({ tls: { certificate: file(client.certificate), key: file(locked) } }).message).toContain('not an unencrypted PEM')
@@ -68,7 +68,7 @@ describe.skipIf(!(await hasOpenssl()))('certificates', () => {
 })
 
 describe('API keys', () => {
-  test('white space around is no part of it; more than a word is no key', () => {
+  test('an API key is trimmed, and more than a word is no key', () => {
     expect(readCredentials({ ...at, apiKey: text(' key\n') }).apiKey).toBe('key')
     for (const wrong of ['two words', 'line\nline', 'kéy', '  ']) {
       const { code, message } = refusal({ apiKey: text(wrong) })
@@ -77,19 +77,19 @@ describe('API keys', () => {
     }
   })
 
-  test('its end is read from a JWT', () => {
+  test('the expiry of an API key is read from its JWT', () => {
     const ends = apiKeyExpiry(createTokenIssuer().issue([], { endsInSeconds: 60 }))
     expect((ends ?? 0) - Date.now()).toBeGreaterThan(50_000)
     expect(['plain', 'a.b.c', '..', 'a.bnVsbA.c'].map(apiKeyExpiry)).toEqual([undefined, undefined, undefined, undefined])
   })
 })
 
-test('a connection without authentication, or with a key in plain text, is reported', () => {
+test('a connection without credentials, or with a key in plain text, is reported', () => {
   const [source] = [text('x')]
   expect(connectionExposure(at)?.what).toContain('in plain text and without a client certificate or API key')
   // The text is no secret, and is not taken for one.
   expect(redactText(connectionExposure(at)!.what)).toBe(connectionExposure(at)!.what)
-  expect(connectionExposure({ ...at, tls: {} })?.what).toContain('whoever reaches temporal.example:7233 can read all transfers')
+  expect(connectionExposure({ ...at, tls: {} })?.what).toContain('anyone who reaches temporal.example:7233 can read all transfers')
   expect(connectionExposure({ ...at, apiKey: source })?.what).toContain('the API key goes to temporal.example:7233 in plain text')
   expect([
     connectionExposure({ ...at, tls: {}, apiKey: source }),

@@ -40,7 +40,7 @@ async function refusal(work: Promise<unknown>): Promise<unknown> {
 }
 
 describe('a payload', () => {
-  test('comes back as it was, whatever is in it, and nothing of it is to be seen meanwhile', async () => {
+  test('a payload of any content is decrypted unchanged, and the ciphertext shows nothing of it', async () => {
     await fc.assert(
       fc.asyncProperty(payloads, fc.option(fc.string({ minLength: 1 })), async (payload, id) => {
         const context = id === null ? undefined : workflow(id)
@@ -58,7 +58,7 @@ describe('a payload', () => {
     )
   })
 
-  test('is refused with any bit of it changed: of what is encrypted, of the key id, of the workflow id', async () => {
+  test('a payload with any changed bit is refused: of ciphertext, key id or workflow id', async () => {
     const [sealed] = (await codec.encode([json({ amount: '1' })], ofTransfer)) as [Payload]
     const parts = ['data', 'encryption-key-id', 'encryption-workflow-id'] as const
     for (const part of parts) {
@@ -75,7 +75,7 @@ describe('a payload', () => {
     }
   })
 
-  test('is refused cut short, without data, and under the id of another key', async () => {
+  test('a payload is refused when cut short, without data, or under the id of another key', async () => {
     const both = createEncryptionCodec(encryption(['one', 'two']))
     const [sealed] = (await both.encode([json(1)])) as [Payload]
     const cut = Array.from({ length: bytesOf(sealed).length }, (_, length) => ({ ...sealed, data: bytesOf(sealed).subarray(0, length) }))
@@ -85,7 +85,7 @@ describe('a payload', () => {
     expect(await refusal(both.decode([renamed]))).toBe('ENCRYPTION_BROKEN')
   })
 
-  test('of one workflow is refused as that of another, or as of none where it was of one', async () => {
+  test('a payload of one workflow is refused as that of another', async () => {
     const [sealed] = (await codec.encode([json({ gate: true })], ofTransfer)) as [Payload]
     expect(await refusal(codec.decode([sealed], workflow('wormhole-token-bridge:2:00:2:bb')))).toBe('ENCRYPTION_BROKEN')
     const { 'encryption-workflow-id': _, ...unbound } = sealed.metadata ?? {}
@@ -94,7 +94,7 @@ describe('a payload', () => {
     expect(await codec.decode([sealed], step)).toHaveLength(1)
   })
 
-  test('of a schedule opens in the runs that it starts', async () => {
+  test('a payload of a schedule opens in the runs that it starts', async () => {
     const [sealed] = (await codec.encode([json({ chain: 'bsc' })], workflow('audit:bsc'))) as [Payload]
     expect(await refusal(codec.decode([sealed], workflow('audit:bsc-2026-11-22T18:20:00Z')))).toBe('accepted')
     expect(await refusal(codec.decode([sealed], workflow('audit:ethereum-2026-11-22T18:20:00Z')))).toBe('ENCRYPTION_BROKEN')
@@ -106,7 +106,7 @@ describe('a payload', () => {
     'wormhole-token-bridge:2:00:1:aa',
     'settings',
     'my-audit:bsc',
-  ])('of %s opens under no other id, also if that ends as a schedule’s run', async (id) => {
+  ])("a payload of %s opens under no other id, also if that ends as a schedule's run", async (id) => {
     const dated = `${id}-2026-01-01T00:00:00Z`
     const [sealed] = (await codec.encode([json({ value: '1' })], workflow(id))) as [Payload]
     expect(await refusal(codec.decode([sealed], workflow(dated)))).toBe('ENCRYPTION_BROKEN')
@@ -115,14 +115,14 @@ describe('a payload', () => {
     expect(await refusal(codec.decode([ofDated], workflow(dated)))).toBe('accepted')
   })
 
-  test('is never encrypted with the same IV', async () => {
+  test('no two payloads have the same IV', async () => {
     const sealed = await codec.encode(Array.from({ length: 2_000 }, () => json(1)))
     expect(new Set(sealed.map((one) => bytesOf(one).subarray(0, 12).toString('hex'))).size).toBe(2_000)
   })
 })
 
 describe('keys', () => {
-  test('change: the first encrypts, all decrypt, and one that is gone is named', async () => {
+  test('keys rotate: the first encrypts, all decrypt, and a missing one is named', async () => {
     const before = await codec.encode([json('old')])
     const changed = createEncryptionCodec(encryption(['two', 'one']))
     expect(await refusal(changed.decode(before))).toBe('accepted')
@@ -147,7 +147,7 @@ describe('keys', () => {
     expect(await refusal(strict.decode([...(await strict.encode(plain)), ...plain]))).toBe('ENCRYPTION_MISSING')
   })
 
-  test('without encryption nothing changes', async () => {
+  test('without encryption payloads stay unchanged', async () => {
     const none = createEncryptionCodec(undefined)
     const plain = [json({ a: 1 })]
     expect([none.encrypts, await none.encode(plain), await none.decode(plain)]).toEqual([false, plain, plain])
@@ -161,7 +161,7 @@ describe('keys', () => {
     ['base64 without padding, with a line end', `${key.toString('base64').replace('=', '')}\n`],
     ['hex', key.toString('hex')],
     ['hex in capitals', key.toString('hex').toUpperCase()],
-  ])('are read as %s', (_, text) => {
+  ])('keys are read as %s', (_, text) => {
     expect(read(text)[0]?.key.export()).toEqual(key)
   })
 
@@ -172,7 +172,7 @@ describe('keys', () => {
     ['a digit too many', `${key.toString('hex')}0`],
     ['a password of the right length', 'correct horse battery staple, correct horse!'],
     ['two keys', `${key.toString('base64')}\n${key.toString('base64')}`],
-  ])('are refused as %s, which is not quoted', (_, text) => {
+  ])('keys are refused as %s, and are not quoted', (_, text) => {
     let told = ''
     try {
       read(text)
@@ -184,13 +184,13 @@ describe('keys', () => {
     if (text) expect(told).not.toContain(text.slice(0, 12))
   })
 
-  test('are in nothing that prints them', () => {
+  test('printing shows no key', () => {
     const printed = inspect([encryption(['one']), readPayloadKeys(encryption(['one'])), codec], { depth: 9, showHidden: true })
     for (const form of ['base64', 'hex'] as const) expect(printed + JSON.stringify([codec])).not.toContain(secrets.one.toString(form))
   })
 })
 
-test('the message and the stack of a failure are encrypted, its code is not', async () => {
+test('message and stack of a failure are encrypted, and its code is not', async () => {
   const converter = { ...loadDataConverter({ payloadCodecs: [codec] }), failureConverter: encodedFailures }
   const failure = await encodeErrorToFailure(
     converter,

@@ -36,7 +36,7 @@ const gone = new WorkflowNotFoundError('not found', 'an id', undefined)
 const codes = { gone: 'STREAM_NOT_FOUND', unserved: 'STREAM_UNREACHABLE' } as const
 
 describe('errors of the Temporal client', () => {
-  test('have a kind each', () => {
+  test('each error of the Temporal client has a kind', () => {
     const errors = {
       gone,
       unavailable: grpc(status.UNAVAILABLE),
@@ -59,7 +59,7 @@ describe('errors of the Temporal client', () => {
     ['a queue without a worker', grpc(status.FAILED_PRECONDITION), codes, 'STREAM_UNREACHABLE'],
     ['a queue without a worker, where that has no code', grpc(status.DEADLINE_EXCEEDED), {}, 'TEMPORAL_UNAVAILABLE'],
     ['anything else, where the workflow has a code', new Error('a bug'), codes, 'STREAM_UNREACHABLE'],
-  ])('%s has a code', (_, error, of, code) => {
+  ])('the error %s has a code', (_, error, of, code) => {
     const known = fromTemporal(error, of, { stream: 'a stream' })
     expect(known).toBeInstanceOf(RelayerError)
     expect(known).toMatchObject({ code, facts: { stream: 'a stream' }, cause: error })
@@ -69,7 +69,7 @@ describe('errors of the Temporal client', () => {
     [status.PERMISSION_DENIED, 'TEMPORAL_PERMISSION'],
     [status.UNAUTHENTICATED, 'TEMPORAL_API_KEY_REFUSED'],
     [status.UNAVAILABLE, 'TEMPORAL_UNAVAILABLE'],
-  ])('of a call past the methods of the SDK they are the same over a native connection: %s', (code, wanted) => {
+  ])("errors of calls outside the SDK's methods are the same over a native connection: %s", (code, wanted) => {
     for (const error of [grpc(code), native(code)]) {
       expect(fromTemporal(error, {})).toMatchObject({ code: wanted, about: 'a detail' })
       expect([isForAll(error), isRefusedArgument(error)]).toEqual([true, false])
@@ -77,7 +77,7 @@ describe('errors of the Temporal client', () => {
     expect([isRefusedArgument(native(status.INVALID_ARGUMENT)), isRefusedArgument(grpc(status.INVALID_ARGUMENT))]).toEqual([true, true])
   })
 
-  test('a missing namespace is distinguished from a missing workflow, over any connection', () => {
+  test('a missing namespace and a missing workflow are distinguished over any connection', () => {
     const missing = 'Namespace nowhere is not found.'
     for (const make of [grpc, native])
       expect(fromTemporal(make(status.NOT_FOUND, missing), codes)).toMatchObject({ code: 'TEMPORAL_NAMESPACE' })
@@ -86,7 +86,7 @@ describe('errors of the Temporal client', () => {
     expect(fromTemporal(other, {})).toMatchObject({ code: 'TEMPORAL_UNAVAILABLE' })
   })
 
-  test("an error that is not the server's, or has a code already, stays unchanged", () => {
+  test("an error that is not the server's, or has a code, is returned unchanged", () => {
     const bug = new Error('a bug')
     const coded = new RelayerError('INPUT_INVALID', { detail: 'a field' })
     expect([fromTemporal(bug, {}), fromTemporal(gone, {}), fromTemporal(coded, codes)]).toEqual([bug, gone, coded])
@@ -99,7 +99,7 @@ describe('errors of the Temporal client', () => {
     expect(String(error)).not.toContain('Failed to do something')
   })
 
-  test('a refusal of an update says which kind it is', () => {
+  test('a refused update says which kind it is', () => {
     const refused = (type: string) => new WorkflowUpdateFailedError('refused', ApplicationFailure.nonRetryable('why', type))
     expect(updateRefusal(refused(malformedUpdate))).toEqual({ kind: 'malformed', detail: 'why' })
     expect(updateRefusal(refused(runIsFull))).toEqual({ kind: 'full', detail: 'why' })

@@ -20,7 +20,7 @@ async function startedWith(settings: Parameters<typeof failoverInterceptor>[0]):
 }
 
 describe('the time-outs that a workflow is started with', () => {
-  test('add nothing where they are the defaults', async () => {
+  test('default failover times add nothing to the start of a workflow', async () => {
     expect(
       await startedWith({ workflowTaskSeconds: 10, heartbeatSeconds: defaultFailoverTimes.heartbeatMs / 1_000, laneTaskSeconds: 60 }),
     ).toEqual(started.options)
@@ -28,7 +28,7 @@ describe('the time-outs that a workflow is started with', () => {
     expect(failoverTimesOf(undefined)).toEqual(defaultFailoverTimes)
   })
 
-  test('orders are kept in the memo, next to its other fields, and the workflow obeys them', async () => {
+  test('configured failover times are added to the memo, and the workflow uses them', async () => {
     const { memo, workflowTaskTimeout } = await startedWith({ workflowTaskSeconds: 2, heartbeatSeconds: 3, laneTaskSeconds: 4.5 })
     expect(memo).toEqual({ members: ['a'], failover: { heartbeatMs: 3_000, laneTaskMs: 4_500 } })
     expect(failoverTimesOf(memo)).toEqual({ heartbeatMs: 3_000, laneTaskMs: 4_500 })

@@ -8,7 +8,7 @@ import { createEncryptionCodec } from '../../temporal/encryption/codec.ts'
 
 const encryption = { keys: [{ id: 'one', source: { from: 'a test', read: () => 'ab'.repeat(32) } }], required: false }
 
-test('members of a batch that this process has no key for are not taken for none', async () => {
+test('unreadable members of a batch are an error, not an empty list', async () => {
   const writer = createEncryptionCodec(encryption)
   const encoded = { metadata: { encoding: Buffer.from('json/plain') }, data: Buffer.from('["a"]') }
   for (const codec of [writer, createEncryptionCodec(undefined)]) {
@@ -28,7 +28,7 @@ test('members of a batch that this process has no key for are not taken for none
   }
 })
 
-test('a text in a memo is no code of an error, unless the catalogue has it as its own', () => {
+test('a text in a memo is a code only if the catalogue has it as its own', () => {
   const codes = ['ENCRYPTION_BROKEN', 'constructor', '__proto__', 'toString', 'X'].map((unreadable) => unreadableCode({ unreadable }))
   expect(codes).toEqual(['ENCRYPTION_BROKEN', undefined, undefined, undefined, undefined])
 })

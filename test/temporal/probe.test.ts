@@ -14,7 +14,7 @@ test('a server that wants TLS has another error than one that does not answer', 
   })
 })
 
-test('no server listens; a server that is no Temporal', async () => {
+test('an address without a server, and a server other than Temporal, have their errors', async () => {
   const address = `127.0.0.1:${await freePort()}`
   await expect(probeTemporal({ address, namespace: 'default' })).rejects.toMatchObject({
     code: 'TEMPORAL_UNAVAILABLE',

@@ -17,7 +17,7 @@ async function busyServer() {
   return { address: await listen(server), asked: () => asked }
 }
 
-test('a call that waits for a retry ends when its connection is closed, and throws only to its caller', async () => {
+test('a call that waits for its retry ends with its connection, and throws only to its caller', async () => {
   const server = await busyServer()
   const connection = await openConnection({ address: server.address, namespace: 'default' }, 5_000)
   const call = connection.workflowService.describeNamespace({ namespace: 'default' })

@@ -16,7 +16,7 @@ const of = { bridge: 'wormhole-token-bridge' as const, sourceChain: 'a', emitter
 const digest = 'ab'.repeat(8)
 const good = `wormhole-token-bridge:2:${emitter}:7:${digest}`
 const highest = `wormhole-token-bridge:2:${emitter}:18446744073709551615:${digest}`
-/** What anybody who reaches Temporal may call a run of his own. */
+/** Ids that a stranger at Temporal may give to runs. */
 const junk = [
   '',
   'x',
@@ -63,14 +63,14 @@ describe('runs with ids that no transfer of the stream can have', () => {
     ['that are parked', async () => (await parkedPage(client, of, 100)).listed],
     ['that ended undelivered', () => undeliveredSince(client, of, 0)],
     ['that ended', () => endedSince(client, of, 0)],
-  ])('are no transfers %s', async (_, list) => {
+  ])('runs with impossible ids are no transfers of a stream: %s', async (_, list) => {
     expect((await list()).map(({ number, id }) => [number, id])).toEqual([
       ['7', good],
       ['18446744073709551615', highest],
     ])
   })
 
-  test('stop neither the look at what is under way nor that at what is parked', async () => {
+  test('runs with impossible ids stop neither the list of open nor that of parked transfers', async () => {
     const underWay = createUnderWay({ source: of, client, logger: silentLogger(), proved: { own: async (listed) => listed } })
     expect(await underWay.of(['7', '8'])).toEqual(new Map([['7', good]]))
     const state = initialStream({ stream: 's', origin: '1/0xaa', first: '0', maxOpen: 10 })
@@ -78,7 +78,7 @@ describe('runs with ids that no transfer of the stream can have', () => {
     expect(step.end(new Set(), 10)).toEqual([])
   })
 
-  test('have no state of their own making', async () => {
+  test('runs with impossible ids have no state of their own making', async () => {
     expect(await runningTransfers(clientWith([good], '__proto__'), of)).toMatchObject([{ number: '7', state: 'admitting' }])
   })
 })

@@ -21,7 +21,7 @@ const progress = (given: Partial<TransferProgress>): TransferProgress => ({
   ...given,
 })
 
-test('details of waits show state, remedy, next poll, commands and lane, newest first, counted', () => {
+test('a waiting transfer shows state, code, remedy, next try, commands and lane, newest first', () => {
   const timeline = [
     entry(1, 'broadcasting', 'through evm-56:0xab'),
     ...[2, 4, 6].flatMap((second) => [entry(second, 'admitting', 'round 2'), entry(second, 'waiting', 'both bsc lanes are paused')]),
@@ -52,7 +52,7 @@ test('details of waits show state, remedy, next poll, commands and lane, newest 
   ])
 })
 
-test('a wait for a person says so, and no strange id gets into a command to copy', () => {
+test('a parked transfer says so, and no part of a strange id gets into a command', () => {
   const given = progress({
     state: 'parked',
     code: 'DELIVERY_IMPOSSIBLE',
@@ -66,12 +66,12 @@ test('a wait for a person says so, and no strange id gets into a command to copy
   expect(details).not.toContain('rm -rf')
 })
 
-test('an ended transfer asks for nothing', () => {
+test('an ended transfer shows no commands', () => {
   const given = progress({ state: 'delivered', timeline: [entry(1, 'delivered', 'by our 0xab in block 9')] })
   expect(detailsOf(transfer, given, undefined, here)).not.toMatch(/portage transfer|What to do/)
 })
 
-test('entries that were dropped in between change nothing: repetitions are still one line', () => {
+test('dropped entries in between do not split a repetition', () => {
   const waits = [entry(1, 'waiting', 'a'), entry(2, 'waiting', 'a'), entry(3, 'admitting', 'round 1'), entry(3, 'waiting', 'a')]
   expect(joined([...waits, entry(4, 'admitting', 'round 1'), entry(4, 'waiting', 'b')])).toEqual([
     { ...entry(3, 'waiting', 'a'), since: at(1), times: 3 },

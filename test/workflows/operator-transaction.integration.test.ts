@@ -59,13 +59,13 @@ async function inTwoRuns(workflowId: string, progress?: OperatorTransactionInput
   return { status, startedAt: Number(seconds) * 1000 + Math.floor((nanos ?? 0) / 1e6) }
 }
 
-test('an operator transaction is as old as its order in every run, and forgotten data is read again', async () => {
+test('an operator transaction is as old as its order in every run', async () => {
   const { status, startedAt } = await inTwoRuns('operator-transaction:two-runs')
   expect(asked.map(({ orderedAt }) => orderedAt)).toEqual([startedAt, startedAt])
   expect(status).toMatchObject({ state: 'done', orderedAt: startedAt })
 })
 
-test('a cancel by Temporal is an order to end, whatever the length of its reason', async () => {
+test("Temporal's own cancel is an order to end it, and a reason of any length is shown", async () => {
   const { client } = ledgers.temporal
   asked.splice(0)
   answer = ({ cancel }) => (cancel ? { kind: 'withdrawn' } : noSlot)

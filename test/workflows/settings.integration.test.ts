@@ -50,7 +50,7 @@ describe('The settings', () => {
     if (orders.length > 0) await change(...orders)
   })
 
-  test('are empty until the first change, and then hold what was ordered, by whom, when and why', async () => {
+  test('the settings are empty until the first change, and then hold each order with its author', async () => {
     expect(await readSettings(client())).toEqual(noSettings)
     const { before, after } = await change(halt('bsc'))
     expect(before).toEqual(noSettings)
@@ -60,7 +60,7 @@ describe('The settings', () => {
     expect((await change(halt('bsc'))).after).toEqual(after)
   })
 
-  test('take the orders of many at once, each once', async () => {
+  test('the settings take the orders of many at once, each once', async () => {
     const { version } = await readSettings(client())
     const addresses = Array.from({ length: 20 }, (_, index) => `0x${index.toString(16).padStart(40, '0')}`)
     await Promise.all(addresses.map((value) => change({ kind: 'deny', what: 'recipient', value })))
@@ -92,7 +92,7 @@ describe('The settings', () => {
       'orders[0].change.url: must not hold a path',
       { kind: 'setNode', change: { chain: 'bsc', name: 'spare', disabled: false, url: 'https://node.example/s3cret' } },
     ],
-  ])('refuse %s, and change nothing', async (_, why, order) => {
+  ])('the settings refuse %s, and change nothing', async (_, why, order) => {
     const before = await readSettings(client())
     const refused = change(halt('bsc'), order as SettingsOrder).catch((error: unknown) => error)
     expect(await refused).toMatchObject({ code: 'INPUT_INVALID', message: expect.stringContaining(why.replace('[0]', '[1]')) })
@@ -100,7 +100,7 @@ describe('The settings', () => {
     expect(await readSettings(client())).toEqual(before)
   })
 
-  test('the settings workflow refuses an invalid order with the path of its field and records nothing', async () => {
+  test("another client's invalid order is refused by the workflow itself, and not recorded", async () => {
     await change(halt('bsc'))
     const events = async () => (await handle().describe()).historyLength
     const before = await events()
@@ -113,7 +113,7 @@ describe('The settings', () => {
     expect(await events()).toBe(before)
   })
 
-  test('go on in a new run, with all that they hold', async () => {
+  test('the settings go on in a new run with all that they hold', async () => {
     const before = (await change(halt('bsc'))).after
     await handle().terminate('the next run is to be short')
     const input: SettingsInput = { settings: before, updatesPerRun: 3 }
@@ -125,7 +125,7 @@ describe('The settings', () => {
     expect((await handle().describe()).runId).not.toBe(first.firstExecutionRunId)
   })
 
-  test('outlive a terminated workflow: the next change starts it with what it knew', async () => {
+  test('the settings outlive a terminated workflow: the next change starts it with them', async () => {
     await change(halt('bsc'))
     await handle().terminate('by mistake')
     expect((await readSettings(client())).halts).toHaveLength(1)
@@ -133,7 +133,7 @@ describe('The settings', () => {
     expect(after.halts.map(({ scope }) => scope.chain)).toEqual(['bsc', 'ethereum'])
   })
 
-  test('are seen by every process, without a restart', async () => {
+  test('every process sees new settings without a restart', async () => {
     const seen: [Settings[], Settings[]] = [[], []]
     const watches = await Promise.all([0, 1].map(() => watchSettings({ client: client(), logger: silentLogger() })))
     // A listener that fails keeps nothing from the others.
@@ -149,7 +149,7 @@ describe('The settings', () => {
     for (const watch of watches) await watch.stop()
   })
 
-  test('wake the transfers that wait for the halt that ends, and no others', async () => {
+  test('the end of a halt wakes the transfers that wait for it, and no others', async () => {
     const { TransferState, Bridge } = searchAttributes
     // By their bridge alone: what the unhalts before this test wake, by chain, and may be waking still, are not these.
     // No worker serves their queue: the signals that they get stay in their history.
@@ -181,7 +181,7 @@ describe('The settings', () => {
     await Promise.all([held.terminate(), free.terminate()])
   })
 
-  test('are shown and changed over REST', async () => {
+  test('the settings are shown and changed over REST', async () => {
     const config = deadConfig(1)
     const { api, close } = await openApi({ ...config, temporal: { ...config.temporal, address: ledgers.server.address } })
     const post = (payload: object) => api.inject({ method: 'POST', url: '/v1/settings', payload })
@@ -202,7 +202,7 @@ describe('The settings', () => {
   })
 
   // The last: it leaves what the others cannot read.
-  test('go on through every change of keys; a process without the key fails their tasks, and nothing else', async () => {
+  test('the settings survive every change of keys; a process without the key fails only tasks', async () => {
     const keys = { one: randomBytes(32), two: randomBytes(32) }
     const encryption = (ids: readonly (keyof typeof keys)[], required = false): PayloadEncryption => ({
       keys: ids.map((id) => ({ id, source: { from: 'a test', read: () => keys[id].toString('hex') } })),
@@ -247,9 +247,7 @@ describe('The settings', () => {
         await until(() => said.length > 0, { timeoutMs: 60_000, what: 'the stuck workflow to be reported' })
         await recovery.stop()
       })
-      expect(said).toEqual([
-        expect.stringMatching(/fails again and again.*encrypted with a key that this process does not have\. \(key=one/),
-      ])
+      expect(said).toEqual([expect.stringMatching(/fails repeatedly.*encrypted with a key that this process does not have\. \(key=one/)])
       // Neither failed nor reset; and what went wrong is for those with a key alone.
       expect(await handle().describe()).toMatchObject({ runId, status: { name: 'RUNNING' } })
       const { events } = await handle().fetchHistory()
@@ -266,7 +264,7 @@ describe('The settings', () => {
   })
 })
 
-test('known settings stay in force without Temporal, and everything is halted before the first reading', async () => {
+test('known settings stay while Temporal is away; before the first read everything is halted', async () => {
   const lines: string[] = []
   const logger: Logger = { ...silentLogger(), warn: (message) => lines.push(message) }
   const ledgers = await startLedgers()
@@ -284,7 +282,7 @@ test('known settings stay in force without Temporal, and everything is halted be
   expect(watch.current()).toEqual(after)
   expect(lines).toEqual(['the settings cannot be read; using the last known ones'])
   await until(() => early.length > 0, { timeoutMs: 60_000, what: 'the fresh one to say so, too' })
-  expect(early).toEqual(['the settings cannot be read; nothing is signed before they are'])
+  expect(early).toEqual(['the settings cannot be read; nothing is signed until they are read'])
   await Promise.all([watch.stop(), fresh.stop(), ledgers.stop()])
 })
 

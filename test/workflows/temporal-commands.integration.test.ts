@@ -74,7 +74,7 @@ describe("Temporal's own commands", () => {
     return handle
   }
 
-  test('look: status, details, description, list', async () => {
+  test("Temporal's own commands show status, details, description and list", async () => {
     const handle = await waits()
     await until(async () => (await count(`TransferState='waiting'`)) > 0, { ...waiting, what: 'the transfer to be listed' })
     const [status, metadata, described, listed] = await typeAll('Look', id(handle))
@@ -85,7 +85,7 @@ describe("Temporal's own commands", () => {
     await handle.terminate()
   })
 
-  test('try now: it goes on, and knows who wanted it', async () => {
+  test("a retry by Temporal's command line wakes the transfer, which keeps the author", async () => {
     const handle = await waits()
     on.script = { ...sound }
     await typeAll('Try now', id(handle))
@@ -95,7 +95,7 @@ describe("Temporal's own commands", () => {
     })
   })
 
-  test('raise the fee: the lane is asked to, for the intent that is in flight', async () => {
+  test("an expedite by Temporal's command line raises the fee of the intent in flight", async () => {
     const handle = await pending()
     await typeAll('Raise the fee', id(handle))
     await until(() => on.asked.expedite.length > 0, { ...waiting, what: 'the lane to be asked' })
@@ -104,14 +104,14 @@ describe("Temporal's own commands", () => {
     await handle.terminate()
   })
 
-  test('cancel: ended by that name', async () => {
+  test("a cancel by Temporal's command line ends the transfer under that name", async () => {
     const handle = await pending()
     on.script.broadcast = () => ({ kind: 'spent', nonce: 7, by: 'noop', tried: [] })
     await typeAll('Cancel', id(handle))
     expect(await handle.result()).toMatchObject({ state: 'cancelled', cancelledBy: { by: 'night-shift', reason: 'wrong recipient' } })
   })
 
-  test('many at once: those that the query finds by their code, and no other', async () => {
+  test('a batch signal reaches the transfers that the query finds by their code, and no others', async () => {
     const found = [await parked('DELIVERY_IMPOSSIBLE'), await parked('DELIVERY_IMPOSSIBLE')]
     const other = await parked('GAS_LIMIT')
     const listed = async () => (await count(`TransferState='parked' AND PortageCode='DELIVERY_IMPOSSIBLE'`)) === found.length
@@ -125,7 +125,7 @@ describe("Temporal's own commands", () => {
     await other.terminate()
   })
 
-  test('orders to a lane: signals by name, an update without one; the ledger refuses unknown ones', async () => {
+  test('signals to a lane keep their names, an update has none, and unknown orders are refused', async () => {
     const lane = lanes[0]
     const args = [{ config: { lane, window: 16, fillAfterBlocks: 3 } }]
     const handle = await on.temporal.client.workflow.start('lane', { workflowId: laneWorkflowId(lane), taskQueue: ledgerQueue, args })
@@ -147,7 +147,7 @@ describe("Temporal's own commands", () => {
     await expect(handle.result()).rejects.toThrow(/cancelled/i)
   })
 
-  test('hold a step: it is not tried until it is let go', async () => {
+  test('a held step is not tried until it is released', async () => {
     let fails = true
     on.script.broadcast = () => {
       if (fails) throw new Error('the pool is away')
@@ -166,7 +166,7 @@ describe("Temporal's own commands", () => {
     expect(await handle.result()).toMatchObject({ state: 'delivered' })
   })
 
-  test('reset: the same intent again, after the chain was asked; one that is delivered sends nothing', async () => {
+  test('a reset transfer asks the chain, goes on with its intent, and sends nothing if delivered', async () => {
     const handle = await pending()
     await typeAll('Reset', id(handle))
     const [first] = on.asked.broadcast
@@ -186,7 +186,7 @@ describe("Temporal's own commands", () => {
     expect(on.asked.broadcast).toHaveLength(sent)
   })
 
-  test("request cancellation: what is under way ends in order, and it is said that nobody's name is known", async () => {
+  test('Request Cancellation ends a transfer by its nonces, and the order is unnamed', async () => {
     const handle = await pending()
     on.script.withdraw = () => ({ kind: 'held', nonce: 7 })
     on.script.broadcast = () => ({ kind: 'spent', nonce: 7, by: 'noop', tried: [] })
@@ -197,7 +197,7 @@ describe("Temporal's own commands", () => {
     expect(on.asked.confirmEnd.at(-1)?.nonces).toEqual([{ lane: lanes[0], nonce: 7 }])
   })
 
-  test('a cancellation request leaves a delivered transfer delivered and ends a parked one, across runs', async () => {
+  test('Request Cancellation of a transfer that is delivered all the same, of a parked one, and across runs', async () => {
     const late = await pending()
     // The lane does not let go: the call may win.
     on.script.withdraw = () => ({ kind: 'held', nonce: 7 })
@@ -211,7 +211,7 @@ describe("Temporal's own commands", () => {
     expect(await standing.result()).toMatchObject({ state: 'cancelled', cancelledBy: { by: 'unnamed' } })
   })
 
-  test('terminate: no query of what waits or is parked has it', async () => {
+  test('a terminated transfer is in no query of waiting or parked ones', async () => {
     const handle = await waits()
     const listed = (execution: string) => `WorkflowId='${handle.workflowId}' AND TransferState='waiting' AND ExecutionStatus='${execution}'`
     await until(async () => (await count(listed('Running'))) === 1, { ...waiting, what: 'the transfer to be listed' })
@@ -230,7 +230,7 @@ describe("Temporal's own commands", () => {
     })
   })
 
-  test('the server answers every saved query of the Web UI guide, and those by code find their transfers', async () => {
+  test('the server answers every saved query of web-ui.md, and those by code find their transfers', async () => {
     expect(queries.length).toBeGreaterThan(12)
     for (const { query } of queries) await type(`temporal workflow count --query "${query}"`)
     const byCode = queries.find(({ what }) => what === 'parked for one reason')!.query
@@ -241,7 +241,7 @@ describe("Temporal's own commands", () => {
     await until(async () => (await count(byCode)) + (await count(lane)) === 0, { ...waiting, what: 'both to be gone' })
   })
 
-  test("timers show reason and code, and a stranger's text makes no links, lines or failed tasks", async () => {
+  test("timers show reason and code, and a stranger's text makes no markup and fails no task", async () => {
     const evil = `reverted: [claim](https://evil.test)\n- **delivered** ${'x'.repeat(5_000)}`
     on.script.admit = () => ({ kind: 'waiting', code: 'LANE_NONE', reason: evil, retryInMs: 60_000 })
     const deadline = Date.now() + 3_600_000
@@ -260,7 +260,7 @@ describe("Temporal's own commands", () => {
     await handle.terminate()
   })
 
-  test('a transfer that looks again and again says so in one line, the newest first', async () => {
+  test('a transfer that tries again and again shows one line for it', async () => {
     const handle = await waits()
     const looks = async () => (await on.status(handle)).timeline.filter(({ state }) => state === 'waiting').length
     for (let wanted = 2; wanted <= 3; wanted++) {
@@ -279,7 +279,7 @@ describe("Temporal's own commands", () => {
     await handle.terminate()
   })
 
-  test('the command lines of the other documents run unchanged', async () => {
+  test('the lines of the other documents run as written', async () => {
     expect(new Set(elsewhere.map((line) => line.split(' ').slice(0, 3).join(' ')))).toEqual(
       new Set(
         ['reset', 'terminate', 'describe', 'show', 'signal', 'update-options']

@@ -19,7 +19,7 @@ describe('The trace of a transfer', () => {
   const on = scriptedTransfers(true)
   const parents = () => on.traced.headers.map(({ '_tracer-data': payload }) => payload && defaultPayloadConverter.fromPayload(payload))
 
-  test('goes from its start to its steps, through its run, and from run to run', async () => {
+  test('the trace of a transfer goes from its start to its steps, and from run to run', async () => {
     on.script.broadcast = () => ({ kind: 'pending', nonce: 7, attempts: 1, reason: 'blocks are full', tried: [] })
     const handle = await on.start({}, header(carrier(`00-${traceId}-00f067aa0ba902b7-01`)))
     await on.reaches(handle, ({ state }) => state === 'pending', 'the transfer to be pending')
@@ -49,7 +49,7 @@ describe('The trace of a transfer', () => {
     ['a list in its place', carrier(['00'])],
     ['text that is longer', carrier(`00-${traceId}-00f067aa0ba902b7-01\nx`)],
     ['another version', carrier(`ff-${traceId}-00f067aa0ba902b7-01`)],
-  ] as const)('a header that somebody made up (%s) breaks no task, and reaches no step', async (_, payload) => {
+  ] as const)('an invented trace header (%s) breaks no task, and reaches no step', async (_, payload) => {
     const handle = await on.start({}, payload === undefined ? undefined : header(payload))
     expect(await handle.result()).toMatchObject({ state: 'delivered' })
     expect(on.traced.headers.length).toBeGreaterThan(0)
@@ -76,7 +76,7 @@ describe('The trace of a transfer', () => {
     return told.filter(({ message, code }, index) => index === told.findIndex((one) => one['message'] === message && one['code'] === code))
   }
 
-  test('log lines: its start and its end, with the ids of its trace; a replay prints none', async () => {
+  test('a transfer logs its start and end with the ids of its trace, and a replay logs nothing', async () => {
     const handle = await on.start({ seenAt: Date.now() - 5_000 }, header(carrier(`00-${traceId}-00f067aa0ba902b7-01`)))
     expect(await handle.result()).toMatchObject({ state: 'delivered' })
     await until(() => said(handle).length >= 2, { ...waiting, what: 'both lines' })
@@ -103,7 +103,7 @@ describe('The trace of a transfer', () => {
     for (const line of on.logged(next)) expect(Object.keys(line)).not.toContain('trace_id')
   })
 
-  test('a transfer logs each wait once, and parking as a warning with code, reason and remedy', async () => {
+  test('a transfer logs each reason of a wait once, and parking as a warning with a remedy', async () => {
     on.script.admit = () => ({ kind: 'waiting', code: 'WRAPPER_MISSING', reason: 'no wrapper of \u009btoken', retryInMs: 60_000 })
     const handle = await on.start()
     const waited = (times: number) =>
@@ -138,7 +138,7 @@ describe('The trace of a transfer', () => {
     await handle.terminate()
   })
 
-  test('lines of the SDK go to the logger of the latest connection, although its runtime is made once', async () => {
+  test('log lines of the SDK go to the logger of the latest connection of the process', async () => {
     const { logger, lines } = recordingLogger()
     const said = () => lines.map(({ message }) => message)
     const later = await connectTemporal({ address: on.server.address, namespace: 'default' }, logger)

@@ -18,7 +18,7 @@ async function timersOf(handle: WorkflowHandle): Promise<number[]> {
 describe('A transfer before a gate that says when it opens', () => {
   const on = scriptedTransfers()
 
-  test('waits until then in one wait; woken too early it looks once, and waits for as long again', async () => {
+  test('a transfer waits until its gate opens in one wait, and goes on waiting if woken early', async () => {
     on.script.admit = () => closed
     const handle = await on.start()
     await on.reaches(handle, ({ state }) => state === 'waiting', 'the transfer to wait')
@@ -34,7 +34,7 @@ describe('A transfer before a gate that says when it opens', () => {
     expect(on.asked.admit).toHaveLength(4)
   })
 
-  test('a deadline ends the wait sooner', async () => {
+  test('a deadline ends the wait for a gate sooner', async () => {
     on.script.admit = () => closed
     const { handle } = await on.startWithDeadline((asked) => asked.admit.length > 0)
     await on.reaches(handle, ({ state }) => state === 'parked', 'the transfer to be parked')

@@ -37,7 +37,7 @@ describe('A transfer', () => {
       return handle
     }
 
-    test('while it waits for a gate: parked without a nonce, and retried it goes on without a deadline', async () => {
+    test('an overdue transfer before a gate is parked without a nonce, and a retry lifts the deadline', async () => {
       on.script.admit = () => ({ kind: 'waiting', code: 'BRIDGE_PAUSED', reason: 'the bridge is paused', retryInMs: 60_000 })
       const { handle, deadline } = await on.startWithDeadline(admitted)
       await on.reaches(handle, ({ state }) => state === 'parked', 'the transfer to be parked')
@@ -50,14 +50,14 @@ describe('A transfer', () => {
       expect(await handle.result()).toMatchObject({ state: 'delivered' })
     })
 
-    test('when someone has delivered it meanwhile: delivered, by whom', async () => {
+    test('an overdue transfer that someone delivered ends as delivered', async () => {
       on.script.admit = () => ({ kind: 'waiting', code: 'BRIDGE_PAUSED', reason: 'the bridge is paused', retryInMs: 60_000 })
       on.script.confirm = () => ({ kind: 'delivered', delivery: { by: '0x02', ours: false } })
       const handle = await on.start({ deadline: Date.now() + 4_000 })
       expect(await handle.result()).toMatchObject({ state: 'delivered', delivery: { by: '0x02' } })
     })
 
-    test('while it holds a nonce: the lane is asked for its no-op, which wins, and it is parked', async () => {
+    test("an overdue transfer with a nonce is parked once the lane's no-op wins", async () => {
       const handle = await startHolding(() => ({ kind: 'spent', nonce: 7, by: 'noop', tried: [] }))
       await on.reaches(handle, ({ state }) => state === 'parked', 'the transfer to be parked')
       expect(await on.status(handle)).toMatchObject({ code: 'DEADLINE_PASSED', rounds: 3 })
@@ -69,13 +69,13 @@ describe('A transfer', () => {
       expect(await handle.result()).toMatchObject({ state: 'delivered' })
     })
 
-    test('while it holds a nonce whose call wins: delivered', async () => {
+    test('an overdue transfer whose call wins ends as delivered', async () => {
       const handle = await startHolding(sound.broadcast)
       expect(await handle.result()).toMatchObject({ state: 'delivered', nonce: 7, rounds: 1 })
       expect(new Set(on.asked.withdraw.map(({ how }) => how))).toEqual(new Set(['cancel']))
     })
 
-    test('in a new run the deadline is still known', async () => {
+    test('a new run knows the deadline', async () => {
       on.script.broadcast = () => ({ kind: 'pending', nonce: 7, attempts: 1, reason: 'blocks are full', tried: [] })
       on.script.withdraw = () => ({ kind: 'held', nonce: 7 })
       const { handle } = await on.startWithDeadline(broadcast)
@@ -121,7 +121,7 @@ describe('A transfer', () => {
       ['merely paused', () => closed('paused')],
       ['forbidden, with no other lane open', () => closed('forbidden', 0)],
       ['forbidden for less than abandonAfterMs', () => closed('forbidden', 1, 60_000)],
-    ])('%s: it stays', async (_, answer) => {
+    ])('a transfer with a nonce stays with a closed lane: %s', async (_, answer) => {
       on.script.broadcast = stuck
       on.script.getLaneStatus = answer
       const handle = await on.start()
@@ -134,7 +134,7 @@ describe('A transfer', () => {
       expect(on.asked.withdraw).toEqual([])
     })
 
-    test('the ledger does not let it go: it stays', async () => {
+    test('a transfer with a nonce stays with a closed lane whose ledger does not release it', async () => {
       on.script.broadcast = stuck
       on.script.getLaneStatus = () => closed('unserved')
       on.script.withdraw = () => ({ kind: 'held', nonce: 7 })
@@ -145,7 +145,7 @@ describe('A transfer', () => {
       expect(await handle.result()).toMatchObject({ state: 'delivered', lane: lanes[0], rounds: 1 })
     })
 
-    test('cancelled: it stays, since nothing of it may be mined once it ends', async () => {
+    test('a cancelled transfer stays with a closed lane, since none of its nonces may be mined later', async () => {
       on.script.broadcast = stuck
       on.script.getLaneStatus = () => closed('forbidden')
       on.script.withdraw = () => ({ kind: 'held', nonce: 7 })
@@ -178,7 +178,7 @@ describe('A transfer', () => {
       const waits = ({ state, code, reason = '' }: TransferStatus) =>
         state === 'waiting' && code === 'NONCE_NOT_FINAL' && reason.includes(`nonce 7 of ${lanes[0]}`)
 
-      test('cancelled: it waits for the nonce that it left, in a later run too, and ends when that is final', async () => {
+      test('a cancelled transfer waits for a nonce that it left, in a later run too', async () => {
         const handle = await left()
         await handle.signal(cancelSignal, { order })
         await on.reaches(handle, waits, 'the transfer to say which nonce it waits for')
@@ -193,7 +193,7 @@ describe('A transfer', () => {
         expect(await handle.result()).toMatchObject({ state: 'cancelled', cancelledBy: order })
       })
 
-      test('cancelled, and the nonce that it left is mined with the effect: delivered', async () => {
+      test('a cancelled transfer whose left nonce is mined with the effect is delivered', async () => {
         const handle = await left()
         await handle.signal(cancelSignal, { order })
         await on.reaches(handle, waits, 'the transfer to say which nonce it waits for')
@@ -202,7 +202,7 @@ describe('A transfer', () => {
         expect(await handle.result()).toMatchObject({ state: 'delivered', delivery: { by: '0x0a' } })
       })
 
-      test('declined meanwhile: it is not over before that nonce is', async () => {
+      test('a declined transfer is not over before the nonce that it left is', async () => {
         const handle = await left()
         on.script.admit = () => ({ kind: 'declined', code: 'TOKEN_DENIED', reason: 'denied' })
         await handle.signal(retrySignal)
@@ -214,7 +214,7 @@ describe('A transfer', () => {
     })
   })
 
-  test('another process continues a transfer whose admission declined it after its workflow task had ended', async () => {
+  test('a transfer that is declined late, after a round without a nonce, replays in another process', async () => {
     const begun: WorkflowHandle[] = []
     const tasks = async () =>
       ((await begun[0]?.fetchHistory())?.events ?? []).filter((one) => one.workflowTaskCompletedEventAttributes).length
@@ -235,7 +235,7 @@ describe('A transfer', () => {
       await Worker.runReplayHistory(options, history, handle.workflowId)
   })
 
-  test('signed transactions stay visible: of every process, in every round, across runs', async () => {
+  test('all signed transactions of every process and round stay visible past a new run', async () => {
     const signed = (hash: string, fate: 'open' | 'outbid' | 'mined', kind: 'call' | 'noop' = 'call') => ({
       kind,
       hash,

@@ -22,7 +22,7 @@ import { landed, lanes, waiting, ready, scriptedTransfers, sound, transfer } fro
 describe('The transfer workflow', () => {
   const on = scriptedTransfers()
 
-  test('pending for long: goes on in new runs with the same intent, without another admission', async () => {
+  test('a long pending transfer goes on in new runs with the same intent, without another admission', async () => {
     on.script.broadcast = () => ({ kind: 'pending', nonce: 7, attempts: 1, reason: 'blocks are full', tried: [] })
     const handle = await on.start()
     await on.reaches(handle, ({ state }) => state === 'pending', 'the transfer to be pending')
@@ -41,7 +41,7 @@ describe('The transfer workflow', () => {
     await until(async () => (await on.runs(handle)) > 0, { ...waiting, what: 'the run to be listed' })
   })
 
-  test('far finality that stalls: goes on in new runs, and a cancel is not forgotten', async () => {
+  test('with a stalled finality a transfer goes on in new runs, and keeps a cancel', async () => {
     on.script.broadcast = () => ({ kind: 'included', landed, finalInMs: 60_000 })
     on.script.confirm = () => ({ kind: 'unsettled', finalInMs: 60_000 })
     on.script.withdraw = () => ({ kind: 'held', nonce: 7 })
@@ -62,7 +62,7 @@ describe('The transfer workflow', () => {
     expect(on.asked.withdraw.every(({ how }) => how === 'cancel')).toBe(true)
   })
 
-  test('the code is a search attribute from a wait to the next try, and once parked, across runs', async () => {
+  test('the code of a transfer is a search attribute while it waits or is parked, across runs', async () => {
     const shows = (handle: WorkflowHandle, state: string, code?: string) => {
       const { TransferState, PortageCode } = searchAttributes
       const asked = async () => {
@@ -93,7 +93,7 @@ describe('The transfer workflow', () => {
     await handle.terminate()
   })
 
-  test('reverted in a block that was not final yet: backs off, and is simulated again in another round', async () => {
+  test('a revert in a block that was not final backs off, and is simulated again in another round', async () => {
     on.script.broadcast = () => ({ kind: 'included', landed, finalInMs: 0 })
     on.script.confirm = () => ({ kind: 'reverted', reason: 'transaction 0x07 reverted' })
     const handle = await on.start()
@@ -124,7 +124,7 @@ describe('The transfer workflow', () => {
     await handle.terminate()
   })
 
-  test('nonces that no-ops used do not park a transfer soon: it goes on after the sixth', async () => {
+  test('nonces used by no-ops do not park a transfer soon: it goes on after the sixth', async () => {
     let rounds = 0
     on.script.broadcast = (input) => (++rounds > 6 ? sound.broadcast(input) : { kind: 'spent', nonce: rounds, by: 'noop', tried: [] })
     const handle = await on.start()
@@ -136,7 +136,7 @@ describe('The transfer workflow', () => {
     expect(await handle.result()).toMatchObject({ state: 'delivered', rounds: 7 })
   })
 
-  test('a lane without a nonce is left for another; without any, the reason is that of the last one', async () => {
+  test('a lane without a nonce is left for another; the last reason shows when none is left', async () => {
     on.script.broadcast = ({ lane }) => ({ kind: 'no-slot', code: 'LANE_FUNDS', reason: `${lane} is poor` })
     const handle = await on.start()
     await on.reaches(handle, ({ state }) => state === 'waiting', 'the transfer to wait')
@@ -147,7 +147,7 @@ describe('The transfer workflow', () => {
     expect(await handle.result()).toMatchObject({ state: 'delivered', lane: lanes[0] })
   })
 
-  test('a step that can never succeed parks it, visible, and it goes on when that is healed', async () => {
+  test('a step that can never succeed parks the transfer, which goes on when that is repaired', async () => {
     on.script.broadcast = () => ({ kind: 'included', landed, finalInMs: 0 })
     on.script.confirm = () => {
       throw ApplicationFailure.nonRetryable('the config has no such chain', 'TARGET_CHAIN_UNSUPPORTED')
@@ -175,7 +175,7 @@ describe('The transfer workflow', () => {
     await handle.terminate()
   })
 
-  test('a copy that comes during a halt replaces nothing and is judged when the halt ends', async () => {
+  test('a copy that comes during a halt is checked when the halt ends', async () => {
     const halted: Admission = { kind: 'waiting', code: 'HALTED', reason: 'by night-shift: a test', retryInMs: 60_000 }
     on.script.admit = () => halted
     const handle = await on.start()
@@ -189,7 +189,7 @@ describe('The transfer workflow', () => {
     expect(on.asked.admit.map((input) => input.transfer.message)).toEqual([transfer.message, 'dHdv', 'dHdv', transfer.message])
   })
 
-  test('cancelled as a workflow, by Temporal itself, it ends as cancelled, and no task fails', async () => {
+  test('a transfer that Temporal cancels ends as cancelled, and no task fails', async () => {
     on.script.broadcast = () => ({ kind: 'pending', nonce: 7, attempts: 1, reason: 'blocks are full', tried: [] })
     const handle = await on.start()
     await on.reaches(handle, ({ state }) => state === 'pending', 'the transfer to be pending')
@@ -202,7 +202,7 @@ describe('The transfer workflow', () => {
     expect((await handle.fetchHistory()).events?.filter(({ workflowTaskFailedEventAttributes: failed }) => failed)).toEqual([])
   })
 
-  test('shows the Web UI the way to where it waits', async () => {
+  test('the Web UI shows where a transfer waits in the code', async () => {
     on.script.broadcast = () => ({ kind: 'pending', nonce: 7, attempts: 1, reason: 'blocks are full', tried: [] })
     const handle = await on.start()
     await on.reaches(handle, ({ state }) => state === 'pending', 'the transfer to be pending')
@@ -213,10 +213,10 @@ describe('The transfer workflow', () => {
     await handle.terminate()
   })
 
-  describe('broadcast near at hand', () => {
+  describe('local broadcast', () => {
     const near = (input: AdmitInput): Admission => ({ ...(ready(input) as Ready), local: true })
 
-    test('ends it there: nothing goes through the queue of the lane', async () => {
+    test('a local broadcast can end the transfer, without the queue of the lane', async () => {
       on.script.admit = near
       on.script.broadcastLocally = () => ({ kind: 'delivered', landed })
       expect(await (await on.start()).result()).toMatchObject({ state: 'delivered', rounds: 1, nonce: 7 })
@@ -233,7 +233,7 @@ describe('The transfer workflow', () => {
           throw ApplicationFailure.create({ type: 'NODE_UNAVAILABLE', message: 'no node answers' })
         },
       ],
-    ])('%s: the same intent goes through the queue, and is looked up before it gets a nonce', async (_, answer) => {
+    ])('%s: the intent of a local broadcast goes through the queue, and is looked up first', async (_, answer) => {
       on.script.admit = near
       on.script.broadcastLocally = answer
       expect(await (await on.start()).result()).toMatchObject({ state: 'delivered', rounds: 1 })
@@ -241,7 +241,7 @@ describe('The transfer workflow', () => {
       expect(on.asked.broadcast).toEqual([{ ...on.asked.broadcastLocally[0], mode: 'requeued' }])
     })
 
-    test('is elsewhere, at last: what operators ordered meanwhile is in the step of the queue', async () => {
+    test('orders during a failed local broadcast are in the step of the queue', async () => {
       let leave = (): void => {}
       const elsewhere = new Promise<{ kind: 'elsewhere' }>((resolve) => (leave = () => resolve({ kind: 'elsewhere' })))
       on.script.admit = near
@@ -258,7 +258,7 @@ describe('The transfer workflow', () => {
       ])
     })
 
-    test('in no block after some time: it is followed through the queue', async () => {
+    test('a local broadcast in no block is followed through the queue', async () => {
       on.script.admit = near
       on.script.broadcastLocally = () => ({ kind: 'pending', nonce: 7, attempts: 1, reason: 'blocks are full', tried: [] })
       const handle = await on.start()
@@ -269,7 +269,7 @@ describe('The transfer workflow', () => {
       expect(on.asked.broadcast.map(({ mode }) => mode)).toEqual(['follow'])
     })
 
-    test('a cancel is heard while it runs', async () => {
+    test('a cancel takes effect during a local broadcast', async () => {
       let end = (): void => {}
       const running = new Promise<never>((_, reject) => (end = () => reject(new Error('the test is over'))))
       on.script.admit = near

@@ -18,7 +18,7 @@ describe('the last workflow task', () => {
     ['was taken and not answered', [completed, timedOut(1)], { finding: 'unanswered', reason: 'no process answers its tasks' }],
     ['was not fetched by the process with the run in its cache', [completed, timedOut(2)], undefined],
     ['failed before it was not fetched', [failed(24), timedOut(2)], { finding: 'unfitting', reason: 'why' }],
-  ])('%s', (_, events, diagnosis) => {
+  ])('the last workflow task is diagnosed: %s', (_, events, diagnosis) => {
     expect(diagnoseTask(events)).toEqual(diagnosis)
   })
 })
@@ -31,11 +31,11 @@ describe('a run waits for nothing', () => {
     ['all timers have fired or were cancelled', [timer('1'), timer('2'), fired('1'), canceled('2'), done], true],
     ['its last event is no task', [done, at(100)], false],
     ['it has no event', [], false],
-  ])('%s', (_, events, idle) => {
+  ])('an idle run is recognised: %s', (_, events, idle) => {
     expect(isIdle(events, 101_000)).toBe(idle)
   })
 
-  test('but not if it did something lately', () => {
+  test('a run that did something lately is not idle', () => {
     expect(isIdle([done], 100_000)).toBe(false)
   })
 })

@@ -23,7 +23,7 @@ beforeAll(async () => {
   ;({ temporal } = await connectTestTemporal())
 })
 
-test('a transfer whose history does not fit what it did fails, so that it can be started again', async () => {
+test('a transfer that does not match its history fails, so that it can be started again', async () => {
   const handle = temporal.client.workflow.getHandle(id)
   const options = { connection: temporal.connection, taskQueue: chainQueue('bsc'), activities: { admit: async () => closed } }
   const workflowsPath = fileURLToPath(new URL('../../replay/incompatible/index.ts', import.meta.url))
@@ -50,7 +50,7 @@ test('a transfer whose history does not fit what it did fails, so that it can be
   expect((await handle.describe()).status.name).toBe('FAILED')
 })
 
-test('an audit fails as well: the schedule would start no other while it is stuck', async () => {
+test('an audit that does not match its history fails, so that the schedule starts another', async () => {
   const taskQueue = chainQueue('ethereum')
   const handle = temporal.client.workflow.getHandle('an-audit')
   // No worker serves its step: it waits.

@@ -55,7 +55,7 @@ describe('A stuck workflow is reset', () => {
     await setting?.stop()
   })
 
-  test('a lane: what flies is mined, and no nonce is given twice', async () => {
+  test('a reset lane finishes what is in flight, and grants no nonce twice', async () => {
     const signer = await devnetSigner(keys++)
     const agent = await setting.agent(signer)
     const transactions = [await signedAndSent(agent, request('a')), await signedAndSent(agent, request('b'))]
@@ -73,7 +73,7 @@ describe('A stuck workflow is reset', () => {
     expect(await nonceOf(setting.anvil, signer.address)).toBe(3)
   })
 
-  test('a lane that an operator has closed: it stays closed', async () => {
+  test('a reset lane that an operator closed stays closed', async () => {
     const signer = await devnetSigner(keys++)
     const agent = await setting.agent(signer)
     const id = laneWorkflowId(laneOf(signer))
@@ -91,7 +91,7 @@ describe('A stuck workflow is reset', () => {
     expect(await setting.ledgers.state(laneOf(signer))).toMatchObject({ entries: {}, counts: { granted: 0 } })
   })
 
-  test('the settings, though they are only queried: a halt stays', async () => {
+  test('reset settings keep a halt, though they are only queried', async () => {
     const known = { bridges: [], lanes: [], nodes: { bsc: [] } }
     const change = (chain: string) =>
       changeSettings(client(), known, { by: 'night-shift', reason: 'a test', orders: [{ kind: 'halt', scope: { chain } }] })
@@ -110,7 +110,7 @@ describe('A stuck workflow is reset', () => {
     }
   })
 
-  test('a stream: it goes on from its cursor, and a pause stays', async () => {
+  test('a reset stream goes on from its cursor, and keeps a pause', async () => {
     const config = { stream: 'native-bridge:ethereum:bsc', origin: '1/0xaa', first: '1', start: 10, maxOpen: 5 }
     const hash = (height: number) => `0x${height.toString(16).padStart(64, '0')}`
     const scanned = (from: number, to: number, numbers: (readonly [string, number])[]) =>
@@ -132,7 +132,7 @@ describe('A stuck workflow is reset', () => {
     expect(await resets('stream')).toBe(1)
   })
 
-  test('a stream that is only queried, as by a process that starts', async () => {
+  test('a stuck stream that is only queried is reset', async () => {
     const config = { stream: 'native-bridge:bsc:ethereum', origin: '1/0xaa', first: '1', start: 10, maxOpen: 5 }
     await applyToStream(client(), config.stream, { requests: [] }, { begin: () => ({ config }) })
     const before = await resets('stream')
@@ -143,7 +143,7 @@ describe('A stuck workflow is reset', () => {
     expect(await resets('stream')).toBe(before + 1)
   })
 
-  test('a batch: its call can be read again, and the signals that it gets again end it', async () => {
+  test('a reset batch keeps its call, and ends by the signals that it gets again', async () => {
     const lane = laneOf(await devnetSigner(keys++))
     const input: BatchInput = { lane, intent: { to: freshAddress(), data: '0x', value: '0' }, members: ['one/1', 'two/1'] }
     const batch = await client().workflow.start<(input: BatchInput) => Promise<BatchStatus>>('batch', {
@@ -160,7 +160,7 @@ describe('A stuck workflow is reset', () => {
     expect(await resets('batch')).toBe(1)
   })
 
-  test('a batch whose tasks a process takes and never answers: it ends as well', async () => {
+  test('a batch whose tasks are never answered is reset, and ends', async () => {
     const lane = laneOf(await devnetSigner(keys++))
     const input: BatchInput = { lane, intent: { to: freshAddress(), data: '0x', value: '0' }, members: ['one/1'] }
     const batch = await client().workflow.start<(input: BatchInput) => Promise<BatchStatus>>('batch', {
@@ -183,7 +183,7 @@ describe('A stuck workflow is reset', () => {
     expect(await client().workflow.getHandle(batch.workflowId).result()).toMatchObject({ state: 'unsent' })
   })
 
-  test('an operator-transaction: it goes on with the nonce that it holds, and pays once', async () => {
+  test('a reset operator transaction goes on with its nonce, and pays once', async () => {
     const signer = await devnetSigner(keys++)
     const agent = await setting.agent(signer)
     const deps = { bridges: new Map(), agents: new Map([[agent.lane, agent]]), chain: setting.chain, settings: () => noSettings }
@@ -221,7 +221,7 @@ describe('A stuck workflow is reset', () => {
       expect(await nonceOf(setting.anvil, signer.address)).toBe(1)
     })
   })
-  test('and none is counted as stuck any more', async () => {
+  test('after the resets no workflow counts as stuck', async () => {
     const stuck = () =>
       Promise.all(
         ['lane', 'stream', 'settings', 'batch', 'operatorTransaction'].map((type) =>
