@@ -1,6 +1,5 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { Client, Connection } from '@temporalio/client'
 import { sendWish, wishOf } from '../demo/load.ts'
@@ -12,6 +11,7 @@ import { RoleFleet } from './role-fleet.ts'
 import { alertSeconds, scaleRules } from './scale-rules.ts'
 import { type Scenario, scenarios } from './scenarios.ts'
 import { isExpected, strangers, untilQuiet, watch } from './watch.ts'
+import { pause } from '../../runtime/wait.ts'
 
 export interface AlertRun {
   /** The times of the rules are divided by this. */
@@ -165,7 +165,7 @@ function startTraffic(devnet: Devnet): Traffic {
       // A stalled chain takes no transfers, so none are sent: the run judges the faults, not the traffic.
       if (on)
         await sendWish(devnet, index % 2 === 0 ? 'ethereum' : 'bsc', wishOf('both', [index * 2, index * 2 + 1])).catch(() => undefined)
-      await sleep(3_000)
+      await pause(3_000)
     }
   }
   const sending = send()

@@ -1,9 +1,9 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { ActiveAlert, Prometheus } from './prometheus.ts'
 import type { Scenario } from './scenarios.ts'
+import { pause } from '../../runtime/wait.ts'
 
 const everyMs = 500
-/** So long nothing may be pending or firing before the next fault. */
+/** How long nothing may be pending or fire before the next fault, ms. */
 const quietMs = 5_000
 /** How long alerts that came with the fault are awaited after the alert that belongs to it. */
 const lingerMs = 8_000
@@ -36,13 +36,13 @@ export function strangers(
 }
 
 export interface Watched {
-  /** Until the condition was met; undefined: it was not. */
+  /** Time until the condition held. Undefined: it did not. */
   readonly afterMs: number | undefined
-  /** All that fired meanwhile. */
+  /** Every alert that fired during the watch. */
   readonly fired: readonly ActiveAlert['labels'][]
 }
 
-/** Looks until the condition holds, and some time longer if asked, or the time is over. */
+/** Reads alerts until the condition holds, or the time is over. `linger`: some time longer, for alerts that follow. */
 export async function watch(
   prometheus: Prometheus,
   holds: (firing: Firing, pending: number) => boolean,
@@ -58,7 +58,7 @@ export async function watch(
     if (afterMs === undefined && seen && holds(seen.firing, seen.pending)) afterMs = now
     if (afterMs !== undefined && (!linger || now - afterMs >= lingerMs)) break
     if (afterMs === undefined && now > withinMs) break
-    await sleep(everyMs)
+    await pause(everyMs)
   }
   return { afterMs, fired: [...fired.values()] }
 }

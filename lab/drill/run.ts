@@ -14,6 +14,7 @@ import { pay, portage, setSpareLane } from './orders.ts'
 import { goOn, stopBlocks, untilEmpty, untilInPool } from './pool.ts'
 import { type DrillScene, withTreasury } from './scene.ts'
 import { allPaid, type DrillSummary, type DrillTimes, judge } from './summary.ts'
+import { pause } from '../../runtime/wait.ts'
 
 /** Two keys on each chain: the second has the operators' payments. `finalized` lags by two blocks. */
 export const drillDevnet = { keysPerChain: 2, blockTimeSeconds: 1, native: 'fixed', auditMinutes: 0.1, transferAuditMinutes: 0.5 } as const
@@ -30,7 +31,6 @@ export async function runDrill(given: Devnet, options: DrillOptions, say: (line:
   const started = Date.now()
   const seconds: DrillTimes = { dump: 0, restore: 0, recovery: 0, all: 0 }
   const processes: PortageProcess[] = []
-  const wait = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms))
   let connection: Connection | undefined
   const connect = async () => {
     await connection?.close()
@@ -39,7 +39,7 @@ export async function runDrill(given: Devnet, options: DrillOptions, say: (line:
   }
   try {
     await portage(devnet, ['setup', 'temporal'])
-    const scene: DrillScene = { devnet, client: await connect(), sent: [], payments: [], say, wait }
+    const scene: DrillScene = { devnet, client: await connect(), sent: [], payments: [], say, wait: pause }
     processes.push(...(await startAll(devnet)))
     const send = senderOf(scene, options.transfers)
 

@@ -1,5 +1,5 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { stalledAfter } from '../../operations/causes/explain-chains.ts'
+import { pause } from '../../runtime/wait.ts'
 import type { FaultRule } from '../devnet/fault-proxy/rules.ts'
 import type { ChainKey, StuckCase, StuckScene } from './scene.ts'
 
@@ -41,7 +41,7 @@ export const slowNodeCases: readonly StuckCase[] = [
       const { anvil } = devnet.chains.bsc
       await anvil.rpc('evm_setIntervalMining', [0])
       const { timestamp } = await anvil.rpc<{ timestamp: string }>('eth_getBlockByNumber', ['latest', false])
-      await sleep(Math.max(0, Number(timestamp) * 1_000 + stalledAfter.leastMs - Date.now()))
+      await pause(Math.max(0, Number(timestamp) * 1_000 + stalledAfter.leastMs - Date.now()))
       return { where: 'bsc', mend: () => anvil.rpc('evm_setIntervalMining', [anvil.blockTimeSeconds]) }
     },
   },

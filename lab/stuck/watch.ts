@@ -1,28 +1,30 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { z } from 'zod'
 import type { causeReportSchema } from '../../operations/causes/schema.ts'
+import { poll } from '../../runtime/wait.ts'
 import type { StuckCase } from './scene.ts'
 
 export type Report = z.output<typeof causeReportSchema>
 
-/** One way to ask what is stuck. Throws what it throws. */
+/** Asks the command line or the API for the causes. */
 export type Question = () => Promise<Report>
 
 /** Pause between two questions of the same kind, ms. */
 const everyMs = 250
 
-/** Whether the answer has the row of this case. @param where the place that it must name; undefined: any */
+/** Whether the answer has the row of this case. @param where the id of its place; undefined: any */
 export function hasRow({ causes }: Report, { code }: Pick<StuckCase, 'code'>, where: string | undefined): boolean {
   return causes.some((cause) => cause.code === code && (where === undefined || cause.where.id === where))
 }
 
-/** Asks until the answer is so. Seconds until that answer was there; undefined: it was not within this time. */
+/** Seconds until an answer matches. Undefined: none matched within the time. */
 export async function secondsUntil(ask: Question, isSo: (report: Report) => boolean, withinMs: number): Promise<number | undefined> {
   const begun = performance.now()
-  while (performance.now() - begun < withinMs) {
+  let seconds: number | undefined
+  const check = async () => {
     const report = await ask().catch(() => undefined)
-    if (report && isSo(report)) return Math.round((performance.now() - begun) / 100) / 10
-    await sleep(everyMs)
+    if (report && isSo(report)) seconds = Math.round((performance.now() - begun) / 100) / 10
+    return seconds !== undefined
   }
-  return undefined
+  await poll(check, { everyMs, signal: AbortSignal.timeout(withinMs) })
+  return seconds
 }

@@ -92,7 +92,7 @@ describe('the reader of expressions', () => {
     expect(faultsOf(expr).join('\n')).toContain(problem)
   })
 
-  test('finds nothing in what is right', () => {
+  test('the reader of expressions accepts valid expressions', () => {
     expect(
       faultsOf(
         'histogram_quantile(0.95, sum by (le, step) (rate(portage_transfer_step_seconds_bucket{chain=~"$chain"}[$__rate_interval])))',
@@ -101,7 +101,7 @@ describe('the reader of expressions', () => {
     expect(faultsOf('max by (stream) (portage:stream_fresh)')).toEqual([])
   })
 
-  test('an expression is not made for a metric, a label or a part that there is not', () => {
+  test('no expression is made for an unknown metric, label or part', () => {
     const { max, rate, quantile } = queries()
     expect(() => max('', 'portage_nothing')).toThrow('there is no metric portage_nothing')
     expect(() => max('', 'portage_head_height', 'lane="a"')).toThrow('has no label lane')
@@ -111,12 +111,12 @@ describe('the reader of expressions', () => {
 })
 
 describe.each(all)('deploy/grafana/%s', (file, dashboard) => {
-  test('has an address of its own, and cannot be changed where it would be lost', () => {
+  test('a dashboard has its own address, and cannot be edited in Grafana', () => {
     expect([dashboard.uid, dashboard.editable]).toEqual([`portage-${file.replace('.json', '')}`, false])
     expect(all.filter(([, { uid, title }]) => uid === dashboard.uid || title === dashboard.title)).toHaveLength(1)
   })
 
-  test.each(panelsOf(dashboard).map((panel) => [panel.title, panel] as const))('%s says what it shows, in which unit', (_, panel) => {
+  test.each(panelsOf(dashboard).map((panel) => [panel.title, panel] as const))('the panel %s has a description and a unit', (_, panel) => {
     expect(panel.description).toMatch(/\S{3}/)
     expect(panel.fieldConfig?.defaults.unit).toMatch(/^(short|none|s|bytes|percentunit|cps|reqps)$/)
     expect(panel.targets?.length).toBeGreaterThan(0)
@@ -143,7 +143,7 @@ describe.each(all)('deploy/grafana/%s', (file, dashboard) => {
     }
   })
 
-  test('has each panel in a place of its own, under its own number', () => {
+  test('panels of a dashboard have their own places and numbers', () => {
     const ids = dashboard.panels.map(({ id }) => id)
     expect(new Set(ids).size).toBe(ids.length)
     const places = dashboard.panels.flatMap(({ gridPos: { x, y, w, h } }) =>
@@ -153,7 +153,7 @@ describe.each(all)('deploy/grafana/%s', (file, dashboard) => {
     for (const { gridPos } of dashboard.panels) expect(gridPos.x + gridPos.w).toBeLessThanOrEqual(24)
   })
 
-  test('uses only variables that it has, and each of them', () => {
+  test('a dashboard uses exactly the variables that it has', () => {
     const variables = dashboard.templating.list.map(({ name }) => name)
     const text = JSON.stringify(dashboard.panels)
     const used = new Set([...text.matchAll(/\$\{?(\w+)/g)].map(([, name = '']) => name).filter((name) => name !== '__rate_interval'))
@@ -175,15 +175,15 @@ describe('the dashboards together', () => {
     ),
   )
 
-  test('are those that are made from code, and no other', () => {
+  test('deploy/grafana has exactly the dashboards that are made from code', () => {
     expect(files.map((file) => file.replace('.json', ''))).toEqual(dashboards.map(({ name }) => name).toSorted())
   })
 
-  test('forget no metric', () => {
+  test('the dashboards show every metric', () => {
     expect([...Object.keys(metricDefinitions), ...sdkMetrics.map(({ name }) => name)].filter((name) => !asked.has(name))).toEqual([])
   })
 
-  test('show each objective', () => {
+  test('the dashboards show every objective', () => {
     for (const record of ['portage:stream_fresh', 'portage:lane_spent:ratio']) expect(asked).toContain(record)
   })
 })

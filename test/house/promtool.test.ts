@@ -35,7 +35,7 @@ beforeAll(async () => {
   rules = groups.flatMap((group) => group.rules)
 })
 
-test('each rule has a case, and each case a rule', () => {
+test('each alert rule has a case, and each case a rule', () => {
   expect(Object.keys(cases)).toEqual(rules.map(({ alert }) => alert))
 })
 

@@ -31,7 +31,7 @@ describe('rules with shorter times', () => {
     expect(scaleExpression(expr, 60)).toBe(scaled)
   })
 
-  test('are the same rules otherwise, and ones that Prometheus understands', () => {
+  test('scaled rules differ only in their times, and Prometheus understands them', () => {
     const [before, after] = [rulesOf(file), rulesOf(scaleRules(file, 60))]
     expect(after.map(({ alert }) => alert)).toEqual(before.map(({ alert }) => alert))
     for (const [index, rule] of after.entries()) {
@@ -55,7 +55,7 @@ describe('rules with shorter times', () => {
     })
   })
 
-  test('say how long each alert takes', () => {
+  test('scaled rules say how long each alert takes', () => {
     const seconds = alertSeconds(file)
     expect([...seconds.keys()]).toEqual(rulesOf(file).map(({ alert }) => alert))
     expect(seconds.get('PortageNodeDown')).toBe(600)
@@ -74,6 +74,6 @@ test.each([
   expect(durationSeconds(text)).toBe(seconds)
 })
 
-test.each(['', '5', 'm', '5 m', '5x'])('%j is no duration', (text) => {
+test.each(['', '5', 'm', '5 m', '5x'])('%j is not a duration', (text) => {
   expect(() => durationSeconds(text)).toThrow('no duration')
 })

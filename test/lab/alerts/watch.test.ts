@@ -14,13 +14,13 @@ const rules = parse(readFileSync(fileURLToPath(new URL('../../../deploy/promethe
 const known = rules.groups.flatMap((group) => group.rules.map(({ alert }) => alert))
 const labels = (alertname: string, chain = 'bsc') => ({ alertname, chain })
 
-test('each fault is of an alert that there is, and so is what follows from it', () => {
+test('each fault names an alert that exists, and so do its consequences', () => {
   const named = scenarios.flatMap(({ alert, consequences = [] }) => [alert, ...consequences])
   expect(named.filter((name) => !known.includes(name))).toEqual([])
   expect(new Set(scenarios.map(({ fault }) => fault)).size).toBe(scenarios.length)
 })
 
-test('an alert of another chain, or of another fault, is not the one that is waited for', () => {
+test('an alert of another chain or fault is not the expected one', () => {
   const scenario = { alert: 'PortageNodeDown', labels: { chain: 'bsc' }, consequences: ['PortageNoQuorum'] }
   expect(isExpected(scenario, labels('PortageNodeDown'))).toBe(true)
   expect(isExpected(scenario, labels('PortageNodeDown', 'ethereum'))).toBe(false)
@@ -42,14 +42,14 @@ describe('the watch of a fault', () => {
   }
   const alert = (alertname: string, state: ActiveAlert['state']): ActiveAlert => ({ labels: labels(alertname), state })
 
-  test('is what fired, and not what was only pending, also while Prometheus does not answer', async () => {
+  test('a watch returns alerts that fired, not pending ones, also if Prometheus is silent for a while', async () => {
     const prometheus = scripted([alert('A', 'pending')], undefined, [alert('A', 'firing'), alert('B', 'pending')])
     const { afterMs, fired } = await watch(prometheus, (firing) => firing.size > 0, { withinMs: 60_000 })
     expect(afterMs).toBeGreaterThan(0)
     expect(fired).toEqual([labels('A')])
   })
 
-  test('is over when the time is, with what fired', async () => {
+  test('a watch ends after its time with the alerts that fired', async () => {
     const { afterMs, fired } = await watch(scripted([alert('B', 'firing')]), () => false, { withinMs: 0 })
     expect([afterMs, fired]).toEqual([undefined, [labels('B')]])
   })

@@ -35,7 +35,7 @@ describe('a drill is clean', () => {
     seconds: { dump: 1, restore: 10, recovery: 20, all: 90 },
   }
 
-  test('when everything was delivered once, whatever it cost', () => {
+  test('a drill is clean if everything was delivered once, whatever the cost', () => {
     expect(isClean(summary)).toBe(true)
   })
 
@@ -52,7 +52,7 @@ describe('a drill is clean', () => {
     expect(isClean({ ...summary, [name]: 1 })).toBe(false)
   })
 
-  test('not with a payment that was made twice, nor with one of the dump that was never made', () => {
+  test('a drill is not clean with a repeated payment, or with a missing payment of the dump', () => {
     expect(isClean({ ...summary, payments: { once: 2, never: 0, again: 1 } })).toBe(false)
     const unpaid = { ...summary, payments: { once: 2, never: 1, again: 0 } }
     expect(isClean(unpaid)).toBe(false)
@@ -60,7 +60,7 @@ describe('a drill is clean', () => {
     expect(isClean({ ...unpaid, case: 'nothing' })).toBe(true)
   })
 
-  test('not if fewer were delivered than sent, or none was sent', () => {
+  test('a drill is not clean if transfers are missing, or none was sent', () => {
     expect(isClean({ ...summary, delivered: 59 })).toBe(false)
     expect(isClean({ ...summary, transfers: 0, delivered: 0 })).toBe(false)
   })
