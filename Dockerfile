@@ -1,8 +1,11 @@
-# Portage, for every role: node, its libraries, the compiled command line with the bundle of workflows, and the packages that these cannot hold.
+# Portage, for every role: node, its libraries, the compiled command line with the bundle of workflows, and the packages
+# that these cannot hold.
 #   docker build --tag portage:1.0.0 .
-# No shell, no package manager, no npm, no compiler, no sources. `npm run image:test` builds it, starts it as all roles and delivers through it.
+# No shell, no package manager, no npm, no compiler, no sources. `npm run image:test` builds it, starts it as all roles
+# and delivers through it.
 
-# Any Debian with node and npm in /usr/local and the package ca-certificates, which node's -slim images do not have; nothing else of it comes into the image.
+# Any Debian with node and npm in /usr/local and the package ca-certificates, which node's -slim images do not have;
+# nothing else of it comes into the image.
 # npm run image:test gives one of its own. Pin a digest that you have checked: BASE=node@sha256:…
 ARG BASE=docker.io/library/node:24-bookworm
 
@@ -12,7 +15,7 @@ COPY package.json package-lock.json .npmrc ./
 # Not npm ci: scripts/setup.mjs says why.
 RUN npm install --omit=dev --ignore-scripts --no-audit --no-fund --loglevel=error
 COPY . .
-# What `npm run release` packs, and the native part that npm would install with it, for this platform alone.
+# The files that `npm run release` packs, and the native part that npm would install with it, for this platform alone.
 RUN set -eu; \
     node --import tsx --input-type=module --eval "const { stage } = await import('/build/scripts/release/stage.ts'); await stage('/app')"; \
     bridge=node_modules/@temporalio/core-bridge; platform="$(uname -m)-unknown-linux-gnu"; \
@@ -21,7 +24,7 @@ RUN set -eu; \
     cp -R "$bridge/releases/$platform" "/app/$bridge/releases/"; \
     case "$platform" in x86_64*) cpu=linux-x64 ;; *) cpu=linux-arm64 ;; esac; \
     find /app/node_modules/secp256k1/prebuilds -mindepth 1 -maxdepth 1 ! -name "$cpu" -exec rm -r {} +; \
-    # What V8 has compiled of it is kept beside it, since nobody can write there later.
+    # V8's compiled code is kept next to it, since nobody can write there later.
     node /app/bin/portage.js --help > /dev/null; node /app/bin/portage.js run --role all --config /none > /dev/null 2>&1 || true
 
 # The files of a few Debian packages, and their entries where scanners look for them (as distroless images have them).

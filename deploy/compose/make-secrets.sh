@@ -1,6 +1,8 @@
 #!/bin/sh
-# Makes the passwords of docker-compose.temporal.yml that are not there yet, and says which files only you can make. Changes nothing that is there.
-# A container sees a file with its mode on this machine, and runs as a user that this machine does not have: so the files can be read by all, and their folder
+# Makes the passwords of docker-compose.temporal.yml that are not there yet, and says which files only you can make.
+# Changes nothing that is there.
+# A container sees a file with its mode on this machine, and runs as a user that this machine does not have: so the
+# files can be read by all, and their folder
 # can be entered by you alone.
 set -eu
 folder=$(dirname "$0")/secrets

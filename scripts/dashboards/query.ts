@@ -15,7 +15,9 @@ const window = '$__rate_interval'
 
 /** Expressions for one dashboard: each selector has the dashboard's filters, where its metric has their labels. */
 export function queries(...filters: readonly Filter[]) {
-  /** Throws Error for an unknown metric or label. @param part for histograms @param matchers such as `state="parked"` */
+  /**
+   * Throws Error for an unknown metric or label. @param part for histograms @param matchers such as `state="parked"`
+   */
   function select(
     name: string,
     { part, matchers = [] }: { readonly part?: 'bucket' | 'count' | 'sum'; readonly matchers?: readonly string[] } = {},

@@ -2,7 +2,7 @@ import { commands, createProgram } from '../../cli/main.ts'
 import type { Commands, CommandSpec } from '../../cli/command.ts'
 import { docsPages, shellBlocks, textOf } from './documents.ts'
 
-/** What a reader puts in the place of a word in angle brackets. */
+/** A reader's values for words in angle brackets. */
 type Values = Readonly<Record<string, string>>
 
 const samples: Values = {

@@ -5,11 +5,36 @@ import { wrapComments } from '../../scripts/prose/wrap.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 
-/** Folders whose prose has been rewritten. It grows until it is the whole repository. */
-const clean = ['scripts/prose', 'scripts/prose.ts', 'test/house/prose.test.ts']
+/** Folders whose prose is not rewritten yet, with the most findings that they may have. A count may only fall. */
+const unfinished: Readonly<Record<string, number>> = {
+  'api/': 75,
+  'bin/': 31,
+  'bridges/': 5,
+  'cli/': 5,
+  'docs/': 145,
+  'domain/': 65,
+  'intake/': 165,
+  'README.md': 5,
+  'runtime/': 5,
+  'scripts/': 5,
+  'test/api/': 45,
+  'test/chains/': 16,
+  'test/cli/': 30,
+  'test/house/links': 1,
+  'test/intake/': 85,
+  'test/operations/': 5,
+  'test/temporal/': 3,
+}
 
 test('no comment, message, test name or page uses a banned phrase or is too wide', () => {
-  expect(proseFindings(root, clean).map(({ file, line, rule, text }) => `${file}:${line}: ${rule}: ${text}`)).toEqual([])
+  const findings = proseFindings(root).map((one) => ({
+    ...one,
+    folder: Object.keys(unfinished).find((folder) => one.file.startsWith(folder)),
+  }))
+  const listed = findings.filter(({ folder }) => folder === undefined)
+  expect(listed.map(({ file, line, rule, text }) => `${file}:${line}: ${rule}: ${text}`)).toEqual([])
+  for (const [folder, most] of Object.entries(unfinished))
+    expect([folder, findings.filter((one) => one.folder === folder).length <= most]).toEqual([folder, true])
 })
 
 const rulesIn = (file: string, content: string) => fileFindings(file, content).map(({ line, rule }) => `${line} ${rule}`)

@@ -94,7 +94,8 @@ spec:
         - name: api
           containerPort: {{ $root.Values.api.port }}
         {{- end }}
-      # /healthz: the process answers. /readyz: what it waits for is there. A process that waits for Temporal or a node is alive, and is not restarted.
+      # /healthz: the process answers. /readyz: what it waits for is there. A process that waits for Temporal or a node
+      # is alive, and is not restarted.
       startupProbe:
         httpGet: { path: /healthz, port: admin }
         periodSeconds: 2
