@@ -1,3 +1,4 @@
+import type { ClosedGate } from '../../bridges/gates/gate-watcher.ts'
 import type { Reserve } from '../../bridges/gates/with-reservation.ts'
 import type { Gate } from '../../bridges/port.ts'
 import { laneAddress, type LaneId } from '../../domain/lane/lane-id.ts'
@@ -6,10 +7,17 @@ import type { ChainName, Transfer } from '../../domain/transfer/transfer.ts'
 import type { LaneStatusCache } from '../../lanes/ledger/lane-status-cache.ts'
 import { transferId } from '../../temporal/contracts/names.ts'
 import type { AdmitInput, KeylessSteps, Stopped } from '../../temporal/contracts/transfer-steps.ts'
-import { endpointOf, lanesOf, type StepDeps } from '../deps.ts'
+import { chainOf, endpointOf, lanesOf, type StepDeps } from '../deps.ts'
 
 /** Wait while no lane takes work, ms. Short, so that a resumed lane is found soon. */
 const laneWaitMs = 5_000
+/** First wait for an unwatched gate, ms. The workflow doubles it up to half an hour. */
+const unwatchedMs = 15_000
+/** Waits for a watched gate, ms. The watcher wakes the transfer; the wait ends only if the watcher is gone. */
+const leastWatchedMs = 15 * 60_000
+const mostWatchedMs = 30 * 60_000
+/** Shortest wait after the gate opens, ms: the watcher comes first. */
+const leastLateMs = 60_000
 
 type Deps = Pick<StepDeps, 'bridges' | 'gates' | 'openLanes'> & {
   readonly lanes: ReadonlyMap<ChainName, Pick<LaneStatusCache, 'open' | 'statuses'>>
@@ -81,4 +89,33 @@ export function createGetLaneStatus(deps: Pick<StepDeps, 'lanes' | 'abandonAfter
 function preferredLane(key: string, candidates: readonly LaneId[]): LaneId | undefined {
   const weighed = candidates.map((candidate) => ({ candidate, weight: fnv1a(`${candidate}|${key}`) }))
   return weighed.sort((a, b) => b.weight - a.weight || (a.candidate < b.candidate ? -1 : 1))[0]?.candidate
+}
+
+export function waitForGate(deps: Pick<StepDeps, 'gates' | 'chains'>, transfer: Transfer, gate: Exclude<Gate, { kind: 'open' }>): Stopped {
+  const { code, reason } = gate
+  if (gate.kind === 'transfer') return { kind: 'impossible', code, reason }
+  deps.gates?.wait(transfer, gate)
+  const now = chainOf(deps, transfer).heads.current?.latest.timestamp
+  const watched = deps.gates !== undefined
+  return { kind: 'waiting', code, reason, retryInMs: Math.round(gateWaitMs(gate, { watched, now, share: shareOf(transfer) })) }
+}
+
+/**
+ * How long a transfer waits before it checks the gate itself, ms.
+ * @param now of the target chain, seconds since the epoch
+ * @param share 0 to 1 by transfer: thousands must not wake in the same second
+ */
+export function gateWaitMs(
+  gate: ClosedGate,
+  { watched, now, share }: { watched: boolean; now: number | undefined; share: number },
+): number {
+  const opensAt = gate.kind === 'route' ? gate.opensAt : undefined
+  if (opensAt !== undefined && now !== undefined) {
+    return Math.max(0, opensAt - now) * 1_000 + leastLateMs + share * (mostWatchedMs - leastLateMs)
+  }
+  return watched ? leastWatchedMs + share * (mostWatchedMs - leastWatchedMs) : unwatchedMs
+}
+
+function shareOf({ digest }: Transfer): number {
+  return Number.parseInt(digest.slice(2, 10), 16) / 2 ** 32
 }

@@ -6,8 +6,7 @@ import { settled } from '../checks/effect.ts'
 import { priceCall } from '../checks/price-call.ts'
 import { admissionStep, quarantineOf } from '../checks/restrictions.ts'
 import { chainOf, endpointOf, type StepDeps } from '../deps.ts'
-import { chooseLane, noLane } from './choose-lane.ts'
-import { waitForGate } from './gate-wait.ts'
+import { chooseLane, noLane, waitForGate } from './choose-lane.ts'
 
 /** First wait after a call that reverts, ms. The workflow doubles it each time. */
 const revertMs = 15_000

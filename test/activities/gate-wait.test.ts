@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { gateWaitMs } from '../../activities/transfer/gate-wait.ts'
+import { gateWaitMs } from '../../activities/transfer/choose-lane.ts'
 
 const minutes = 60_000
 const budget = (opensAt?: number) => ({
