@@ -135,7 +135,7 @@ describe('The native bridge both ways', { timeout: 300_000 }, () => {
     const forged = attack.completion({ nonce: 1n })
 
     // Workflows of Portage with inputs of his own.
-    const refused = { state: 'refused', detail: expect.stringContaining('No message of a bridge justifies this call') }
+    const refused = { state: 'refused', detail: expect.stringContaining('No message of a bridge proves this call') }
     expect(await attack.operatorTransaction(forged.intent)).toMatchObject(refused)
     expect(await attack.operatorTransaction(attack.batchOf(forged, attack.completion({ nonce: 2n })))).toMatchObject(refused)
 
