@@ -1,7 +1,7 @@
 import type { BlockRef } from '../../port.ts'
 import type { EvmBlock } from './blocks.ts'
 
-/** Limits of the kept blocks. Between them, all blocks that are not final are kept, and a margin. */
+/** Limits of the cached blocks. Between them, all blocks that are not final are kept, and a margin. */
 const leastKept = 64
 const mostKept = 1024
 const margin = 16
@@ -38,7 +38,7 @@ export function createBlockCache() {
     get latest() {
       return blocks.at(-1)
     },
-    /** Height of the lowest kept block. Infinity if there is none. */
+    /** Height of the lowest cached block. Infinity if there is none. */
     get lowest() {
       return lowest()
     },
@@ -51,7 +51,7 @@ export function createBlockCache() {
       const canonical = isCanonical(block)
       return canonical && transactions.get(transaction)?.hash === block.hash
     },
-    /** Appends linked blocks. If they do not link to the head, all kept blocks are dropped first. */
+    /** Appends linked blocks. If they do not link to the head, all cached blocks are dropped first. */
     append(added: readonly EvmBlock[]): void {
       const head = blocks.at(-1)
       if (head && added[0] && added[0].parentHash !== head.hash) rollBackTo(-1)

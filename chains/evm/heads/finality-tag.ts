@@ -33,7 +33,7 @@ export function createFinalityTag(
     if (era !== started || height <= (agreed ?? -1)) return
     const tagged = [own, ...tags].filter((block) => block?.height === height)
     const known = tagged.length > 0 && tagged.every((block) => block && isKept(block))
-    // A height below the kept blocks makes no kept block final.
+    // A height below the cached blocks makes no cached block final.
     if (height >= kept.lowest && !known && !(await isOurs(height))) return
     if (era !== started) return
     agreed = height

@@ -23,7 +23,7 @@ export interface Step {
   readonly rolledBack: readonly EvmBlock[]
   /** Final blocks are among those rolled back. */
   readonly replaced: boolean
-  /** Blocks were skipped, or the rollback reaches below the kept blocks. */
+  /** Blocks were skipped, or the rollback reaches below the cached blocks. */
   readonly broken: boolean
 }
 
@@ -38,7 +38,7 @@ export interface FollowOptions {
   readonly onLate: () => void
 }
 
-/** Extends the kept blocks to a head. `isSupported`: more than half of the nodes have reached it. */
+/** Extends the cached blocks to a head. `isSupported`: more than half of the nodes have reached it. */
 export function createFollow({ nodes, kept, check, finalized, onLate }: FollowOptions) {
   let lowerPolls = 0
   let brokenPolls = 0
@@ -92,9 +92,9 @@ export function createFollow({ nodes, kept, check, finalized, onLate }: FollowOp
 interface Path {
   /** Ascending, linked by parent hash. The last is the new head. */
   readonly blocks: readonly EvmBlock[]
-  /** Height of the highest kept block that stays. Undefined if there is none. */
+  /** Height of the highest cached block that stays. Undefined if there is none. */
   readonly ancestor: number | undefined
-  /** The path replaces kept blocks. */
+  /** The path replaces cached blocks. */
   readonly forked: boolean
 }
 
@@ -157,7 +157,7 @@ function join(kept: BlockCache, blocks: readonly EvmBlock[]): Path | undefined {
   const lowest = blocks[0] as EvmBlock
   const parent = kept.at(lowest.height - 1)
   if (parent?.hash === lowest.parentHash) return { blocks, ancestor: parent.height, forked: false }
-  // Below all kept blocks, or at genesis: no kept block stays.
+  // Below all cached blocks, or at genesis: no cached block stays.
   if (lowest.height <= kept.lowest || lowest.height === 0) return { blocks, ancestor: undefined, forked: true }
   return undefined
 }

@@ -64,7 +64,7 @@ export function createReceiptReads({ heads, receipts, hashes, onReceipt, onGone 
   }
 
   /**
-   * A receipt is true if its kept block lists it. Reverts, and receipts of other blocks, need more than half of the
+   * A receipt is true if its cached block lists it. Reverts, and receipts of other blocks, need more than half of the
    * nodes.
    */
   async function judge(watched: WatchedHash, receipt: Receipt): Promise<void> {
@@ -78,7 +78,7 @@ export function createReceiptReads({ heads, receipts, hashes, onReceipt, onGone 
     if (kept.lists(agreed.block, agreed.hash) !== false) onReceipt(watched, agreed)
   }
 
-  /** Reads the receipts of hashes that kept blocks list, once per block. */
+  /** Reads the receipts of hashes that cached blocks list, once per block. */
   function listed(): void {
     for (const [block, group] of byBlock(hashes.values())) readBlock(block, group)
   }
@@ -105,7 +105,7 @@ function byBlock(hashes: Iterable<WatchedHash>): Iterable<[BlockRef, WatchedHash
   return groups.values()
 }
 
-/** With few kept blocks, a hash may be mined below them, and the node that does not know it may lag. */
+/** With few cached blocks, a hash may be mined below them, and the node that does not know it may lag. */
 function afterUnknown(due: Due, kept: EvmHeads['kept']): Due {
   const unknown = 1 + (due.kind === 'lookup' ? due.unknown : 0)
   const few = (kept.latest?.height ?? 0) - kept.lowest < fewBlocks
