@@ -84,8 +84,8 @@ test.each<[string, Partial<UnsignedTransaction>, RegExp]>([
   ['a value below 0', { value: '-1' }, /below 0/],
   ['a value of 33 bytes', { value: String(2n ** 256n) }, /32 bytes/],
   ['a gas limit that is no number', { gasLimit: 'much' }, /BigInt/],
-  ['a short address', { to: '0xabcd' }, /no address/],
-  ['no address', { to: '' }, /no address/],
+  ['a short address', { to: '0xabcd' }, /not an address/],
+  ['no address', { to: '' }, /not an address/],
   ['half a byte', { data: '0xabc' }, /whole bytes/],
   ['data without 0x', { data: 'abcd' }, /whole bytes/],
 ])('%s is refused', (_, fields, text) => expect(() => encodeTransaction({ ...good, ...fields })).toThrow(text))

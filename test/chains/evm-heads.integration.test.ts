@@ -68,7 +68,7 @@ describe('head tracker', () => {
     expect(chain.heads.current?.latest).toMatchObject(await latest())
   })
 
-  test('a new head never comes without its tag, though not every poll asks for that: the lag of finality is the true one', async () => {
+  test('a new head always comes with its tag, though not every poll reads it, so the finality lag is right', async () => {
     await anvil.mine(70)
     const { chain, events } = await connected()
     for (let block = 0; block < 8; block++) {

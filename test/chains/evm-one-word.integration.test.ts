@@ -107,7 +107,7 @@ describe('one node of three lies, and is asked first', () => {
     expect(await chain.simulate({ ...intent, value: '3' }, address)).toEqual(expected)
   })
 
-  test('an estimate that is like those before and too low: it costs one round, and then one node is not believed for a while', async () => {
+  test('a plausible but low estimate costs one round, and then single nodes are not believed for a while', async () => {
     const { chain, first } = await connectBehind(3)
     const call = (value: string) => chain.simulate({ ...intent, value }, address, 1.05)
     const expected = await call('1')
@@ -118,7 +118,7 @@ describe('one node of three lies, and is asked first', () => {
     expect(await call('3')).toEqual(expected)
   })
 
-  test('that there are no logs, or others: most of the nodes are asked where it is remembered, and a refusal stays one', async () => {
+  test('remembered reads of logs are confirmed by most nodes, and a refusal stays one', async () => {
     const { chain, first, behind } = await connectBehind(3)
     const range = { address, topics: [], fromBlock: 1, toBlock: 5 }
     const log = {
@@ -146,7 +146,7 @@ describe('one node of three lies, and is asked first', () => {
     ['that it cannot be paid', { code: -32_000, message: 'insufficient funds for transfer' }, undefined],
     ['nothing', undefined, '0x'],
     ['half a word', undefined, '0x01'],
-  ])('what the data of a call costs, %s: no signature waits for it', async (_, error, bytes) => {
+  ])('no signature waits for a data fee: %s', async (_, error, bytes) => {
     const { chain, first, behind } = await connectBehind(3, { feeModel: 'op-stack' })
     await setOracle()
     const key = await devnetSigner(7)
@@ -175,7 +175,7 @@ describe('one node of three lies, and is asked first', () => {
     await expect(fresh.dataFee(intent)).rejects.toMatchObject({ code: 'NODE_REFUSED' })
   })
 
-  test('what the data of a call costs, while the others do not say it: it is not remembered', async () => {
+  test('a data fee that only one node reports is not remembered', async () => {
     const { chain, first, behind } = await connectBehind(3, { feeModel: 'op-stack' })
     await setOracle()
     first.alter = (method) => (method === 'eth_call' ? `0x${(10n ** 18n).toString(16).padStart(64, '0')}` : undefined)

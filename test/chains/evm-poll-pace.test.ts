@@ -61,7 +61,7 @@ describe('the pace of polls', () => {
     expect(mean).toBeLessThan(350)
   })
 
-  test('a regular chain that stops is polled for twice per block after some quick looks, and goes on as before', () => {
+  test('a regular chain that stops is polled twice per block after some quick polls, then as before', () => {
     const before = regular(50, 1_000)
     const after = before.map((at) => at + 60_000)
     const { most, perBlock } = run(1_000, [...before, ...after])

@@ -54,7 +54,7 @@ describe('verdicts of more than half of the nodes', () => {
     expect(await chain.pendingNonce(address)).toBe(3)
   })
 
-  test('a lie of one of three nodes does not count, wherever it stands; its silence does not hinder', async () => {
+  test('one lying or silent node of three, at any place in the list, changes no verdict', async () => {
     const { chain, behind } = await connected(3)
     for (const liar of behind) {
       liar.alter = (method) => (method === 'eth_call' ? lie : undefined)
@@ -70,7 +70,7 @@ describe('verdicts of more than half of the nodes', () => {
   test.each([
     [1, 2],
     [3, 1],
-  ])('the questions of one tick to %i nodes leave together, and those to one node wait for one block together', async (nodes, looks) => {
+  ])('questions of one tick to %i nodes leave together, and those to one node share one wait', async (nodes, looks) => {
     const { chain, behind } = await connected(nodes, patient)
     const words = Array.from({ length: 250 }, (_, index) => `0x${index.toString(16).padStart(64, '0')}`)
     const asked = Promise.all(words.map((one) => chain.call(identity, one, 'agreed')))
@@ -109,7 +109,7 @@ describe('verdicts of more than half of the nodes', () => {
     expect(await two.chain.call(identity, word, 'agreed')).toBe(word)
   })
 
-  test('simulations: what one of three nodes alone reverts is carried out, and what most revert is refused with their reason', async () => {
+  test('one node’s revert of a simulation is ignored, and most nodes’ revert is refused with its reason', async () => {
     const { chain, behind } = await connected(3)
     const intent = { to: identity, data: word, value: '0' }
     const truth = await chain.simulate(intent, to)
@@ -183,7 +183,7 @@ describe('verdicts of more than half of the nodes', () => {
     expect(await chain.mined(devnetAccount(21).address, 0)).toBeUndefined()
   })
 
-  test('mined: past 128 blocks an archive still tells, a pruned node does not', async () => {
+  test('mined: beyond 128 blocks an archive node finds the transaction, a pruned node does not', async () => {
     const { chain, behind } = await connected(3)
     const [first] = await spend(22, 1)
     await anvil.rpc('anvil_mine', ['0x190'])
@@ -244,7 +244,7 @@ describe('verdicts of more than half of the nodes', () => {
   })
 })
 
-test('signing hashes are made again from what a node tells of a transaction: each kind, each parity', () => {
+test('signing hashes are recomputed from a node’s transaction of each type and parity', () => {
   const key = new SigningKey(devnetAccount(3).privateKey)
   for (const type of [0, 1, 2]) {
     for (let nonce = 0; nonce < 8; nonce++) {

@@ -7,7 +7,7 @@ import { devnetSigner, inclusion, payment, startManualAnvil, testChain } from '.
 import { type RpcProxy, startRpcProxy } from '../helpers/rpc-proxy.ts'
 
 /** The words are anvil's own: this test fails when a new anvil says something else. */
-describe('what anvil answers to a send', () => {
+describe('answers of anvil to a send', () => {
   let anvil: Awaited<ReturnType<typeof startManualAnvil>>
   let chain: EvmChain
   let signer: Signer
@@ -98,7 +98,7 @@ describe('what anvil answers to a send', () => {
       return outcome
     }
 
-    test('one accepts, the other calls it fatal: accepted, whoever answers first', async () => {
+    test('one node accepts, the other says fatal: accepted in either sequence', async () => {
       expect(await sendBeside('exceeds block gas limit', 42, 'first')).toEqual({ kind: 'accepted' })
       expect(await sendBeside('invalid sender', 43, 'last')).toEqual({ kind: 'accepted' })
     })

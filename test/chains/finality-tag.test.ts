@@ -16,7 +16,7 @@ const raw = (branch: string, height: number) => ({
 })
 
 /**
- * Nodes on branches of their own, each with its finalized height. What we keep, of the branch `a`, ends below `head`.
+ * Nodes on branches of their own, each with its finalized height. The kept blocks of the branch `a` end below `head`.
  */
 function setting(nodes: readonly { branch: string; final: number }[], head = 60) {
   const kept = createBlockCache()
@@ -52,25 +52,19 @@ test('a height is final where the block that is tagged is the one that we keep',
   expect(rises).toEqual([58])
 })
 
-test.each([1, 3])(
-  'after a fork that was not followed yet, ours is final on no node (%i of them); once it is followed, the new one is',
-  async (count) => {
-    const { tag, follow } = setting(all('b', 58, count))
-    expect(await tag.update(block('b', 58))).toBeUndefined()
-    follow('b', 50, 60)
-    expect(await tag.update(block('b', 58))).toBe(58)
-  },
-)
+test.each([1, 3])('our block is not final before a fork on %i nodes is followed, and the new one is final after it', async (count) => {
+  const { tag, follow } = setting(all('b', 58, count))
+  expect(await tag.update(block('b', 58))).toBeUndefined()
+  follow('b', 50, 60)
+  expect(await tag.update(block('b', 58))).toBe(58)
+})
 
-test.each([1, 3])(
-  'a head below the tag is not final where no node has it (%i of them); once the fork is followed, the tag counts',
-  async (count) => {
-    const { tag, follow } = setting(all('b', 63, count), 61)
-    expect(await tag.update(block('b', 63))).toBeUndefined()
-    follow('b', 50, 64)
-    expect(await tag.update(block('b', 63))).toBe(63)
-  },
-)
+test.each([1, 3])('a head below the tag that none of %i nodes has is not final until the fork is followed', async (count) => {
+  const { tag, follow } = setting(all('b', 63, count), 61)
+  expect(await tag.update(block('b', 63))).toBeUndefined()
+  follow('b', 50, 64)
+  expect(await tag.update(block('b', 63))).toBe(63)
+})
 
 test.each([1, 3])('a head below the tag is final where the nodes have it (%i of them), and nothing above it', async (count) => {
   const { tag, follow, rises } = setting(all('a', 63, count), 61)
