@@ -16,8 +16,7 @@ type StuckTransfer = RunId & { readonly finding: Extract<Finding, 'idle' | 'unan
 
 /**
  * Running transfers that cannot go on. This happens when Temporal is set back under a process: the process waits for a
- * timer that Temporal has lost, or takes tasks and does not answer, since its cached run differs. Throws what the
- * Temporal client throws.
+ * timer that Temporal has lost, or takes tasks and does not answer, since its cached run differs.
  */
 export async function findStuckTransfers(
   client: TemporalClient,

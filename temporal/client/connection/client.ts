@@ -1,7 +1,10 @@
 import type { Client, WorkflowExecutionInfo } from '@temporalio/client'
 import type { StreamNames } from '../../../domain/stream/stream-names.ts'
 
-/** A client of one namespace. Only `temporal/client` calls the SDK's methods, catches its errors or names its types. */
+/**
+ * A client of one namespace. Only `temporal/client` calls the SDK's methods, catches its errors or names its types. A
+ * function of this folder throws what the Temporal client throws, unless its docstring names codes.
+ */
 export type TemporalClient = Client & { readonly streamNames?: StreamNames | undefined }
 
 /**
@@ -12,7 +15,7 @@ export function within<Result>(client: TemporalClient, timeoutMs: number, work: 
   return client.withDeadline(Date.now() + timeoutMs, work)
 }
 
-/** The runs that match a visibility query and are wanted, at most `most`. Throws what the Temporal client throws. */
+/** The runs that match a visibility query and are wanted, at most `most`. */
 export async function listWorkflows(
   client: TemporalClient,
   query: string,
@@ -26,10 +29,7 @@ export async function listWorkflows(
   return found
 }
 
-/**
- * The runs that match a visibility query, of which there may be many. Each page has its own deadline. Throws what the
- * Temporal client throws.
- */
+/** The runs that match a visibility query, of which there may be many. Each page has its own deadline. */
 export async function* eachByPage(
   client: TemporalClient,
   query: string,

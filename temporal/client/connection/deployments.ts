@@ -60,7 +60,7 @@ export async function describeDeployment(client: TemporalClient, deploymentName:
   }
 }
 
-/** The status of one version. Throws what the Temporal client throws. */
+/** The status of one version. */
 export async function versionStatus(client: TemporalClient, version: DeploymentVersion): Promise<VersionStatus> {
   const { namespace } = client.options
   const ask = () => client.workflowService.describeWorkerDeploymentVersion({ namespace, deploymentVersion: version })

@@ -59,7 +59,7 @@ export function isAlreadyStarted(error: unknown): boolean {
   return error instanceof WorkflowExecutionAlreadyStartedError
 }
 
-/** Starts a workflow. False: the id is taken. Throws what the Temporal client throws. */
+/** Starts a workflow. False: the id is taken. */
 export async function startUnlessTaken(start: () => Promise<unknown>): Promise<boolean> {
   try {
     await start()

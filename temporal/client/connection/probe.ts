@@ -75,7 +75,7 @@ export function keyRefused(apiKey: string, facts: Facts, cause: unknown): Relaye
   return new RelayerError('TEMPORAL_API_KEY_REFUSED', { ...(detail && { detail }), facts, cause })
 }
 
-/** Checks that the server answers for the client's namespace. Throws what the Temporal client throws. */
+/** Checks that the server answers for the client's namespace. */
 export async function checkNamespace(client: TemporalClient, timeoutMs: number): Promise<void> {
   const { namespace } = client.options
   await within(client, timeoutMs, () => client.workflowService.describeNamespace({ namespace }))

@@ -46,7 +46,7 @@ export function applyToLane(
   })
 }
 
-/** The state of a lane's ledger. Costs no history. Throws what the Temporal client throws. */
+/** The state of a lane's ledger. Costs no history. */
 export async function queryLane(client: TemporalClient, lane: LaneId): Promise<LaneState> {
   return unpaged(await queryPagedLane(client, lane))
 }
@@ -120,7 +120,7 @@ export async function orderOfLane(client: TemporalClient, lane: LaneId, ask: Led
   return view
 }
 
-/** Whether a worker with the lane's key polls its queue. Throws what the Temporal client throws. */
+/** Whether a worker with the lane's key polls its queue. */
 export async function isLanePolled(client: TemporalClient, lane: LaneId): Promise<boolean> {
   return (await describeQueue(client, laneQueue(lane), 'activity')).isPolled
 }

@@ -48,7 +48,7 @@ function conditionsOf({ chains, bridges, lanes }: NotificationFilter): string[] 
   ]
 }
 
-/** The deliveries and reversals of a period, unsorted. Throws what the Temporal client throws. */
+/** The deliveries and reversals of a period, unsorted. */
 export async function* listNotified(
   client: TemporalClient,
   filter: NotificationFilter,
@@ -58,10 +58,7 @@ export async function* listNotified(
   if (query !== undefined) yield* rows(client, query)
 }
 
-/**
- * Counts the wanted deliveries and reversals that closed at `from` or later, ms since the epoch. Throws what the
- * Temporal client throws.
- */
+/** Counts the wanted deliveries and reversals that closed at `from` or later, ms since the epoch. */
 export async function countNotified(client: TemporalClient, filter: NotificationFilter, from: number): Promise<number> {
   const query = closedQuery(filter, { ...wantedEnds(filter), from })
   return query === undefined ? 0 : (await within(client, pageTimeoutMs, () => client.workflow.count(query))).count
@@ -84,7 +81,7 @@ function closedQuery(filter: NotificationFilter, { delivered, reversed, from, to
   return [`(${kinds.join(' OR ')})`, since, ...until, ...conditionsOf(filter)].join(' AND ')
 }
 
-/** Parked transfers, the newest run first, at most `most`. Throws what the Temporal client throws. */
+/** Parked transfers, the newest run first, at most `most`. */
 export async function listParked(client: TemporalClient, filter: NotificationFilter, most: number): Promise<NotifiedTransfer[]> {
   const query = transfersWith({ TransferState: 'parked' }, running, ...conditionsOf(filter))
   const found: NotifiedTransfer[] = []

@@ -25,10 +25,7 @@ const codes = { gone: 'RECEIVER_NOT_FOUND', unserved: 'NOTIFIER_UNREACHABLE' } a
 /** Polling interval for the result of a test, ms. */
 const testPollMs = 250
 
-/**
- * Starts the notifier of a receiver if it does not run. After a termination it keeps its state. Throws what the
- * Temporal client throws.
- */
+/** Starts the notifier of a receiver if it does not run. After a termination it keeps its state. */
 export async function startNotifier(client: TemporalClient, receiver: string): Promise<void> {
   const handle = client.workflow.getHandle(notifierWorkflowId(receiver))
   const last = await handle.describe().catch(ifGone(undefined))
@@ -57,7 +54,7 @@ export function readNotifier(client: TemporalClient, receiver: string): Promise<
   return within(client, queryTimeoutMs, ask).catch(rethrowAs(codes, { receiver }))
 }
 
-/** The receivers whose notifiers run. Throws what the Temporal client throws. */
+/** The receivers whose notifiers run. */
 export async function listNotifiers(client: TemporalClient): Promise<string[]> {
   const prefix = notifierWorkflowId('')
   // A run of this type under another id is no notifier of Portage.
@@ -66,7 +63,7 @@ export async function listNotifiers(client: TemporalClient): Promise<string[]> {
   return (await within(client, queryTimeoutMs, list)).map(({ workflowId }) => workflowId.slice(prefix.length))
 }
 
-/** How many orders the running step has not read. Throws what the Temporal client throws. */
+/** How many orders the running step has not read. */
 export function countNotifierOrders(client: TemporalClient, receiver: string): Promise<number> {
   return within(client, queryTimeoutMs, () => client.workflow.getHandle(notifierWorkflowId(receiver)).query(notifierOrdersQuery))
 }
@@ -81,10 +78,7 @@ export async function orderOfNotifier(client: TemporalClient, receiver: string, 
   await signal(client, receiver, { ...given, order: checkedOrder(given.order) }).catch(rethrowAs(codes, { receiver }))
 }
 
-/**
- * Sends a notification that Temporal's lists do not have. A repeated id changes nothing. Throws what the Temporal
- * client throws.
- */
+/** Sends a notification that Temporal's lists do not have. A repeated id changes nothing. */
 export function raiseNotification(client: TemporalClient, receiver: string, notification: Notification): Promise<void> {
   return signal(client, receiver, { kind: 'raise', notification })
 }

@@ -26,10 +26,7 @@ const serverTimeoutMs = 10_000
 /** A schedule catches up no further than this, ms. The next audit covers missed periods. */
 const catchupWindowMs = 60_000
 
-/**
- * Creates the schedule of a chain's audits, or updates it unless `onlyIfMissing`. A pause stays. Throws what the
- * Temporal client throws.
- */
+/** Creates the schedule of a chain's audits, or updates it unless `onlyIfMissing`. A pause stays. */
 export async function setAuditSchedule(
   client: TemporalClient,
   chain: ChainName,

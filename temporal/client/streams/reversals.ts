@@ -6,7 +6,7 @@ import { ifGone, startUnlessTaken } from '../connection/errors.ts'
 /**
  * Records that the delivery of a transfer is gone, so that receivers of the delivery are notified. Call it before the
  * transfer is started again. A delivery is recorded once. Does nothing for a run that did not end as delivered. Needs
- * no worker. Throws what the Temporal client throws.
+ * no worker.
  * @param runId of the run that delivered; absent: the latest
  */
 export async function recordReversal(client: TemporalClient, transfer: string, runId?: string): Promise<void> {

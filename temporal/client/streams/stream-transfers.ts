@@ -34,12 +34,12 @@ export interface ListedTransfer {
 const parked = `(${running} AND ${searchAttributes.TransferState.name} = 'parked')`
 const ended = (since: number) => `ExecutionStatus = 'Completed' AND CloseTime >= '${new Date(since).toISOString()}'`
 
-/** All running transfers. Throws what the Temporal client throws. */
+/** All running transfers. */
 export function runningTransfers(client: TemporalClient, of: StreamOfTransfers): Promise<ListedTransfer[]> {
   return list(client, of, running)
 }
 
-/** Waiting transfers whose run began before then (ms since the epoch). Throws what the Temporal client throws. */
+/** Waiting transfers whose run began before then (ms since the epoch). */
 export function longWaiting(client: TemporalClient, of: StreamOfTransfers, startedBefore: number): Promise<ListedTransfer[]> {
   const waits = `${searchAttributes.TransferState.name} = 'waiting' AND StartTime <= '${new Date(startedBefore).toISOString()}'`
   return list(client, of, `(${running} AND ${waits})`)
@@ -66,20 +66,17 @@ export async function parkedPage(client: TemporalClient, of: StreamOfTransfers, 
   return { listed, before: Math.min(oldest + 1, (before ?? Infinity) - 1) }
 }
 
-/** Transfers that ended undelivered since then (ms since the epoch). Throws what the Temporal client throws. */
+/** Transfers that ended undelivered since then (ms since the epoch). */
 export function undeliveredSince(client: TemporalClient, of: StreamOfTransfers, since: number): Promise<ListedTransfer[]> {
   return list(client, of, `(${ended(since)} AND ${searchAttributes.TransferState.name} IN ('rejected', 'declined', 'cancelled'))`)
 }
 
-/** Transfers that ended since then (ms since the epoch), delivered or not. Throws what the Temporal client throws. */
+/** Transfers that ended since then (ms since the epoch), delivered or not. */
 export function endedSince(client: TemporalClient, of: StreamOfTransfers, since: number): Promise<ListedTransfer[]> {
   return list(client, of, `(${ended(since)})`)
 }
 
-/**
- * The status of one transfer: the result of a closed run, the query of a running one. Throws what the Temporal client
- * throws.
- */
+/** The status of one transfer: the result of a closed run, the query of a running one. */
 export async function statusOf(
   client: TemporalClient,
   { id, runId, running: isRunning }: { readonly id: string; readonly runId?: string; readonly running: boolean },

@@ -56,7 +56,7 @@ export function sendStreamOrder(client: TemporalClient, stream: string, update: 
   return sendOrder(client, () => applyToStream(client, stream, update), codes, { stream })
 }
 
-/** The names of all running streams. Throws what the Temporal client throws. */
+/** The names of all running streams. */
 export async function listStreamNames(client: TemporalClient): Promise<string[]> {
   const prefix = streamWorkflowId('')
   // A workflow of the type `stream` under another id is not a stream.

@@ -24,7 +24,7 @@ export interface BatchEntry {
   readonly nonce: number
 }
 
-/** Records a batch. Throws what the Temporal client throws. */
+/** Records a batch. */
 export async function startBatch(client: TemporalClient, id: string, input: BatchInput): Promise<void> {
   await client.workflow.start<(input: BatchInput) => Promise<BatchStatus>>('batch', {
     workflowId: id,
@@ -36,17 +36,16 @@ export async function startBatch(client: TemporalClient, id: string, input: Batc
   })
 }
 
-/** Throws what the Temporal client throws. */
 export function queryBatch(client: TemporalClient, id: string): Promise<BatchStatus> {
   return queryOrWake(client, id, batchStatusQuery)
 }
 
-/** Signals that all members were free, so the call may be signed. Throws what the Temporal client throws. */
+/** Signals that all members were free, so the call may be signed. */
 export function signalBatchCleared(client: TemporalClient, id: string): Promise<void> {
   return client.workflow.getHandle(id).signal(batchClearedSignal)
 }
 
-/** Signals to a batch how its nonce ended. Throws what the Temporal client throws. */
+/** Signals to a batch how its nonce ended. */
 export function signalBatchOver(client: TemporalClient, id: string, end: BatchEnd): Promise<void> {
   return client.workflow.getHandle(id).signal(batchOverSignal, end)
 }
@@ -85,8 +84,7 @@ export function isMember(members: readonly string[], intentId: string): boolean 
 
 /**
  * The nonce of the batch that may deliver an intent. Undefined: none can. Ask after the intent is withdrawn: a batch is
- * signed only once its nonce is in the ledger and its members were free, so one of the two finds the other. Throws what
- * the Temporal client throws.
+ * signed only once its nonce is in the ledger and its members were free, so one of the two finds the other.
  */
 export async function nonceOfBatchWith(client: TemporalClient, lane: LaneId, intentId: string): Promise<number | undefined> {
   for (const { id, nonce } of await batchEntries(client, lane)) {
@@ -102,7 +100,7 @@ export interface CarriedWorkflows {
 }
 
 /**
- * The batches of a lane with nonces that are not final. Throws what the Temporal client throws.
+ * The batches of a lane with nonces that are not final.
  * @param known cache of the members of each batch, which never change. Batches that are gone are removed
  */
 export async function carriedByBatches(

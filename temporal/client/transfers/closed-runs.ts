@@ -45,10 +45,7 @@ export interface ClosedPage {
 const pageSize = 200
 const timeoutMs = 30_000
 
-/**
- * The runs of a page, in the server's order (a dev server has no ORDER BY), and the token for the next page. Throws
- * what the Temporal client throws.
- */
+/** The runs of a page, in the server's order (a dev server has no ORDER BY), and the token for the next page. */
 export async function listClosedPage(client: TemporalClient, page: ClosedPage): Promise<{ runs: RunId[]; token: string }> {
   const { kind, chain, from, to, token } = page
   const query = transfersWith(
@@ -70,7 +67,7 @@ export async function listClosedPage(client: TemporalClient, page: ClosedPage): 
   }
 }
 
-/** The state of an id by a description, since the visibility store lags. Throws what the Temporal client throws. */
+/** The state of an id by a description, since the visibility store lags. */
 export async function latestRun(client: TemporalClient, id: string): Promise<LatestRun> {
   const run = await client.workflow.getHandle(id).describe().catch(ifGone(undefined))
   if (!run) return 'gone'

@@ -32,7 +32,7 @@ export type OpenKind = 'parked' | 'waiting' | 'moving' | 'declined'
 
 /**
  * At most `most` transfers of this kind, and how many there are. `before`: moving transfers whose run began before
- * then. `since`: declined transfers that ended since then (ms since the epoch). Throws what the Temporal client throws.
+ * then. `since`: declined transfers that ended since then (ms since the epoch).
  */
 export async function openTransfers(
   client: TemporalClient,

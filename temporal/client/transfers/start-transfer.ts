@@ -34,7 +34,7 @@ export async function startTransfer(client: TemporalClient, id: string, input: T
 /**
  * Starts a transfer in place of a `rejected` run that took its id with another message. Anyone who reaches Temporal can
  * start such a run, and copies with bad signatures have the id of the good one. False: the run is open, ended
- * otherwise, or had this message. The caller has verified the message. Throws what the Temporal client throws.
+ * otherwise, or had this message. The caller has verified the message.
  */
 export async function startInPlaceOfRejected(client: TemporalClient, id: string, input: TransferInput): Promise<boolean> {
   const { status, runId, typedSearchAttributes } = await client.workflow.getHandle(id).describe()
@@ -107,7 +107,7 @@ async function storedInput(client: TemporalClient, id: string, runId?: string): 
 
 /**
  * Like `storedTransfer`. Undefined: the input is unreadable, so the run is not Portage's, and must not keep the message
- * out. Throws what the Temporal client throws.
+ * out.
  */
 export async function readableTransfer(client: TemporalClient, id: string, runId: string): Promise<Transfer | undefined> {
   try {

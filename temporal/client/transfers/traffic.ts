@@ -79,7 +79,7 @@ class EndedTransfers {
     return this.#samples.values()
   }
 
-  /** Reads the transfers that ended since the last call. Throws what the Temporal client throws. */
+  /** Reads the transfers that ended since the last call. */
   async readMore(client: TemporalClient, now: number): Promise<void> {
     const oldest = now - Math.max(...trafficMinutes) * 60_000
     const from = Math.max(oldest, this.#readUntil - lateMs)

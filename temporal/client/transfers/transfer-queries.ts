@@ -38,7 +38,7 @@ const countQueries: readonly (readonly [string, string])[] = [
 
 /**
  * Counts transfers by state, and under `undone` those that closed without an outcome. Sends eleven queries in sequence:
- * the server allows ten visibility queries per second, and others need some. Throws what the Temporal client throws.
+ * the server allows ten visibility queries per second, and others need some.
  */
 export async function countTransfers(client: TemporalClient, timeoutMs: number): Promise<ReadonlyMap<string, number>> {
   const counts = new Map<string, number>()
@@ -50,7 +50,7 @@ export async function countTransfers(client: TemporalClient, timeoutMs: number):
 
 /**
  * Parked transfers, the newest first, at most `most`, for `statusOf`. Anyone who reaches Temporal chooses ids of runs;
- * here they are only queried and counted. Throws what the Temporal client throws.
+ * here they are only queried and counted.
  */
 export async function parkedTransfers(client: TemporalClient, most: number, timeoutMs: number) {
   const query = transfersWith({ TransferState: 'parked' }, running)

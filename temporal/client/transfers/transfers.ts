@@ -96,16 +96,13 @@ export async function startTransferAgain(client: TemporalClient, id: string, ord
   await restartTransfer(client, id, { order: retry }).catch(rethrowAs(codes, { transfer: id }))
 }
 
-/** Wakes a transfer that waits for a gate. False: it has ended. Throws what the Temporal client throws. */
+/** Wakes a transfer that waits for a gate. False: it has ended. */
 export async function wakeTransfer(client: TemporalClient, id: string): Promise<boolean> {
   const woken = client.workflow.getHandle(id).signal(retrySignal, { gate: true })
   return woken.then(() => true, ifGone(false))
 }
 
-/**
- * The waiting transfers of a bridge to a chain: one query, and one read of a history per transfer. Throws what the
- * Temporal client throws.
- */
+/** The waiting transfers of a bridge to a chain: one query, and one read of a history per transfer. */
 export async function* listWaitingTransfers(client: TemporalClient, chain: ChainName, bridge: BridgeName): AsyncGenerator<Transfer> {
   const query = transfersWith({ Bridge: bridge, TargetChain: chain, TransferState: 'waiting' }, running)
   for await (const { workflowId, runId } of client.workflow.list({ query })) {

@@ -60,7 +60,7 @@ async function* listReadable(
   } while (nextPageToken.length > 0)
 }
 
-/** One page of runs, and the token of the next one. Throws what the Temporal client throws. */
+/** One page of runs, and the token of the next one. */
 export async function listPage(
   { workflowService, options }: Client,
   {

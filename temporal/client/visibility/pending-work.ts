@@ -20,10 +20,7 @@ export interface PendingWork {
   }
 }
 
-/**
- * Describes a run with one call. Undefined: it has ended, or is gone. Throws what the Temporal client throws.
- * @param run without a run id: the latest
- */
+/** Describes a run with one call. Undefined: it has ended, or is gone. @param run without a run id: the latest */
 export async function describePendingWork(
   client: TemporalClient,
   { workflowId, runId }: Pick<RunId, 'workflowId'> & Partial<RunId>,

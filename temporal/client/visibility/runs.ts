@@ -24,12 +24,12 @@ export interface OpenRun extends RunId {
   readonly hasPendingActivities: boolean
 }
 
-/** The runs that match a visibility query. Throws what the Temporal client throws. */
+/** The runs that match a visibility query. */
 export async function* listRuns(client: TemporalClient, query: string): AsyncGenerator<RunId> {
   for await (const { workflowId, runId } of client.workflow.list({ query })) yield { workflowId, runId }
 }
 
-/** Undefined: it has ended, or is gone. Throws what the Temporal client throws. */
+/** Undefined: it has ended, or is gone. */
 export async function describeOpenRun(client: TemporalClient, { workflowId, runId }: RunId): Promise<OpenRun | undefined> {
   const run = await client.workflow.getHandle(workflowId, runId).describe().catch(ifGone(undefined))
   if (run?.status.name !== 'RUNNING') return undefined
@@ -45,10 +45,7 @@ export async function describeOpenRun(client: TemporalClient, { workflowId, runI
   }
 }
 
-/**
- * All events of a run, with decrypted messages of failed tasks. Empty if the run is gone. Throws what the Temporal
- * client throws.
- */
+/** All events of a run, with decrypted messages of failed tasks. Empty if the run is gone. */
 export async function readHistory(client: TemporalClient, { workflowId, runId }: RunId): Promise<readonly HistoryEvent[]> {
   const history = await client.workflow.getHandle(workflowId, runId).fetchHistory().catch(ifGone(undefined))
   for (const { workflowTaskFailedEventAttributes: failed } of history?.events ?? [])
@@ -58,8 +55,7 @@ export async function readHistory(client: TemporalClient, { workflowId, runId }:
 
 /**
  * Replaces a run by one that begins after its first task, where every code fits. The new run keeps the input, and gets
- * all updates and signals again. Several processes may call it: the server makes one reset. Throws what the Temporal
- * client throws.
+ * all updates and signals again. Several processes may call it: the server makes one reset.
  */
 export async function resetToFirstTask(client: TemporalClient, run: RunId, why: string): Promise<void> {
   const { workflowId, runId } = run

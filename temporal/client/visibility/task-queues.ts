@@ -20,7 +20,7 @@ export interface QueueState {
   readonly waitingMs: number
 }
 
-/** One call. Throws what the Temporal client throws. */
+/** One call. */
 export async function describeQueue(client: TemporalClient, name: string, kind: keyof typeof queueKinds): Promise<QueueState> {
   const { pollers, stats } = await client.workflowService.describeTaskQueue({
     namespace: client.options.namespace,
