@@ -54,7 +54,7 @@ function addRoute(app: Api, deps: ApiDeps, name: OrderName, spec: OrderSpec, gat
       return { status, body: result?.json }
     }
     const { body } = pays ? await once(deps, request, reply, work) : await gate(work)
-    return reply.status(status).send(body as never)
+    return reply.status(status).send(body)
   })
 }
 

@@ -1,6 +1,5 @@
-import { mostNoopGas } from '../../domain/fees/fees.ts'
+import { type Fees, mostNoopGas, nextOffer, type Raising } from '../../domain/fees/fees.ts'
 import { selectorOf, type FeePolicy } from '../../domain/fees/policy.ts'
-import { nextOffer, type Fees, type Raising } from '../../domain/fees/fees.ts'
 import type { Intent } from '../../domain/intent.ts'
 import { workflowOf } from '../../domain/lane/intent-id.ts'
 import type { Attempt } from '../../domain/lane/lane.ts'

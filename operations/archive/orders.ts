@@ -71,7 +71,7 @@ export async function exportOrders(store: ArchiveStore, kept: readonly KeptOrder
     let missing: OrderRecord[] = []
     await updateText(store, nameOf(day), (text) => {
       const lines = linesOf(text)
-      const known = new Set(lines.map((line) => keyOf(parsedLine<Chained>(line, nameOf(day)))))
+      const known = new Set(lines.map((line) => keyOf(parsedLine(line, nameOf(day)) as Chained)))
       missing = withRoom(
         ofDay.filter((record) => !known.has(keyOf(record))),
         text?.length ?? 0,
@@ -115,7 +115,7 @@ function named(subjects: readonly string[]): readonly string[] {
 export async function verifyDay(store: ArchiveStore, day: string): Promise<{ readonly orders: number; readonly head: string }> {
   const lines = linesOf((await store.get(nameOf(day)))?.text)
   for (const [index, line] of lines.entries()) {
-    if (parsedLine<Chained>(line, nameOf(day)).previous === hashOf(lines[index - 1], day)) continue
+    if ((parsedLine(line, nameOf(day)) as Chained).previous === hashOf(lines[index - 1], day)) continue
     throw new RelayerError('ARCHIVE_INVALID', {
       detail: 'A line before it was changed, added or removed.',
       facts: { name: nameOf(day), line: index + 1 },

@@ -102,7 +102,7 @@ function bySlice(runs: readonly ClosedRun[]): Map<number, ClosedRun[]> {
 /** The records of the slice afterwards, and the number of new lines. */
 async function addToSlice(client: TemporalClient, store: ArchiveStore, slice: number, runs: readonly ClosedRun[]) {
   const name = sliceName(slice)
-  let archived = linesOf((await store.get(name))?.text).map((line) => parsedLine<TransferRecord>(line, name))
+  let archived = linesOf((await store.get(name))?.text).map((line) => parsedLine(line, name) as TransferRecord)
   const known = new Set(archived.filter((record) => !isUnreadable(record)).map(({ runId }) => runId))
   const missing = runs.filter(({ runId }) => !known.has(runId))
   const read = await mapLimited(missing, atOnce, async (run) => {
@@ -114,7 +114,7 @@ async function addToSlice(client: TemporalClient, store: ArchiveStore, slice: nu
   if (records.length > 0) {
     await updateText(store, name, (text) => {
       const lines = linesOf(text)
-      archived = lines.map((line) => parsedLine<TransferRecord>(line, name))
+      archived = lines.map((line) => parsedLine(line, name) as TransferRecord)
       added = newOnes(archived, records)
       return added.length === 0 ? undefined : sliceText(lines, added)
     })

@@ -35,11 +35,11 @@ export function linesOf(text: string | undefined): string[] {
 }
 
 /** The object of a line. Throws ARCHIVE_INVALID. */
-export function parsedLine<Line extends object>(line: string, name: string): Line {
+export function parsedLine(line: string, name: string): object {
   let cause: unknown
   try {
     const value: unknown = JSON.parse(line)
-    if (typeof value === 'object' && value !== null) return value as Line
+    if (typeof value === 'object' && value !== null) return value
   } catch (error) {
     cause = error
   }
@@ -60,7 +60,7 @@ export function writeThrough(store: ArchiveStore, name: string, through: number)
 
 function throughIn(text: string | undefined, name: string): number | undefined {
   if (text === undefined) return undefined
-  const at = Date.parse(String(parsedLine<{ through?: unknown }>(text, name).through))
+  const at = Date.parse(String((parsedLine(text, name) as { through?: unknown }).through))
   if (Number.isNaN(at)) throw new RelayerError('ARCHIVE_INVALID', { facts: { name } })
   return at
 }

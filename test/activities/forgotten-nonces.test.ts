@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { FinalNonces } from '../../activities/operator-transaction/forgotten-nonces.ts'
-import { findForgotten, type Search } from '../../activities/operator-transaction/forgotten-nonces.ts'
+import { FinalNonces, findForgotten, type Search } from '../../activities/operator-transaction/forgotten-nonces.ts'
 import type { Chain } from '../../chains/port.ts'
 import { RelayerError } from '../../domain/catalogue/errors.ts'
 import { until } from '../../lab/devnet/until.ts'

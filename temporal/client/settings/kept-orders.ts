@@ -109,7 +109,7 @@ async function ofOperators(client: TemporalClient, since: number): Promise<KeptO
   const answered = found.map(({ id, startedAt, status }): KeptOrders => {
     // Anyone who reaches Temporal can start a run whose result is no status.
     const { by, reason, lane, intent, cancelledBy } = status
-    const { orderedAt: at = startedAt }: Partial<typeof status> = status
+    const at = (status as Partial<typeof status>).orderedAt ?? startedAt
     const { to, value: valueWei, data }: Partial<typeof intent> = { ...intent }
     const facts = orderFacts({ lane, to, valueWei, data })
     const cancel = cancelledBy ? [{ kind: 'cancel', ...cancelledBy, at }] : []

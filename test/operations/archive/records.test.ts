@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { longestRecord, type TransferRecord, transferRecord } from '../../../operations/archive/records.ts'
-import { newOnes, sliceText } from '../../../operations/archive/records.ts'
+import { longestRecord, newOnes, sliceText, type TransferRecord, transferRecord } from '../../../operations/archive/records.ts'
 
 const run = {
   ...{ workflowId: 'wormhole-token-bridge:2:e:1:d', runId: 'r1', execution: 'COMPLETED' },
