@@ -28,7 +28,7 @@ function walk(parent: Field, path: string): string[][] {
   })
 }
 
-/** The members of each option of a union that is told apart by `kind`. */
+/** The members of each option of a union that `kind` discriminates. */
 function options({ oneOf = [] }: Field, path: string): string[][] {
   return oneOf.flatMap((option) => Object.keys(childrenOf(option)).map((name) => row(option, name, `${path}.${name}`)))
 }

@@ -2,7 +2,10 @@ import { chains, chainToChainId, chainToPlatform, contracts, finality, nativeCha
 
 const networks = { mainnet: 'Mainnet', testnet: 'Testnet' } as const
 
-/** cli/init/wormhole-table.ts: the EVM chains with a token bridge, from the tables of the installed Wormhole SDK. The token bridges themselves are among the emitters. */
+/**
+ * cli/init/wormhole-table.ts: the EVM chains with a token bridge, from the tables of the installed Wormhole SDK. The
+ * token bridges themselves are among the emitters.
+ */
 export function describeWormholeTable(): string {
   const tables = Object.entries(networks).map(([name, network]) => `  ${name}: \`\n${rowsOf(network).join('\n')}\n\`,`)
   return [

@@ -7,23 +7,13 @@ const root = fileURLToPath(new URL('../..', import.meta.url))
 
 /** Folders whose prose is not rewritten yet, with the most findings that they may have. A count may only fall. */
 const unfinished: Readonly<Record<string, number>> = {
-  'api/': 75,
-  'bin/': 31,
-  'bridges/': 5,
-  'cli/': 5,
-  'docs/': 145,
-  'domain/': 65,
-  'intake/': 165,
-  'README.md': 5,
-  'runtime/': 5,
-  'scripts/': 5,
-  'test/api/': 45,
+  'bridges/wormhole-token-bridge/emitters.ts': 1,
+  'docs/': 140,
+  'README.md': 3,
+  'scripts/docs/': 4,
   'test/chains/': 16,
-  'test/cli/': 30,
-  'test/house/links': 1,
-  'test/intake/': 85,
-  'test/operations/': 5,
-  'test/temporal/': 3,
+  'test/cli/': 1,
+  'test/intake/': 84,
 }
 
 test('no comment, message, test name or page uses a banned phrase or is too wide', () => {
