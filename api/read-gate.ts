@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache'
 import { RelayerError } from '../domain/catalogue/errors.ts'
 
 /** How many reads run at a time, and how many wait. */
@@ -45,7 +46,7 @@ const mostKept = 20
  * gate. Throws API_BUSY, and what the read throws, which is not kept.
  */
 export function createSharedReads<Answer>(keepMs: number, gate: ReadGate): (key: string, read: () => Promise<Answer>) => Promise<Answer> {
-  const kept = new Map<string, Promise<Answer>>()
+  const kept = new LRUCache<string, Promise<Answer>>({ max: mostKept })
   return (key, read) => {
     const known = kept.get(key)
     if (known) return known
@@ -53,11 +54,7 @@ export function createSharedReads<Answer>(keepMs: number, gate: ReadGate): (key:
     kept.set(key, reading)
     const forget = () => kept.get(key) === reading && kept.delete(key)
     reading.then(
-      () => {
-        setTimeout(forget, keepMs).unref()
-        const [oldest] = kept.keys()
-        if (kept.size > mostKept && oldest !== undefined) kept.delete(oldest)
-      },
+      () => void setTimeout(forget, keepMs).unref(),
       () => void forget(),
     )
     return reading

@@ -188,7 +188,7 @@ export const rooms: readonly Room[] = [
     imports: ['domain', 'observability', 'runtime', 'workers', 'workflows'],
     packages: ['@opentelemetry/*', '@temporalio/interceptors-opentelemetry', '@temporalio/worker'],
   },
-  { path: 'api', imports: inner, packages: ['fastify', 'fastify-type-provider-zod', '@fastify/*', 'zod', 'node:*'] },
+  { path: 'api', imports: inner, packages: ['fastify', 'fastify-type-provider-zod', '@fastify/*', 'lru-cache', 'zod', 'node:*'] },
   // It runs in a browser and is part of no process. bin/page.js builds it.
   { path: 'api/page', imports: ['domain', 'operations/orders/transfer-text.ts'], packages: ['preact', 'uplot'] },
   {

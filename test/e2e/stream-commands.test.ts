@@ -238,10 +238,13 @@ describe('portage stream', () => {
     expect((await cli('checkpoint', 'write', stream)).code).toBe(0)
     const shown = (await cli('checkpoint', 'show', stream, '--json')).json()
     expect(shown['kept']).toEqual(shown['now'])
-    const file = join(folder, 'checkpoints', 'native-bridge_ethereum_bsc.json')
-    expect(JSON.parse(await readFile(file, 'utf8'))).toEqual(shown['kept'])
+    // Named by the numbers of the chains, so that it is found after a chain was renamed.
+    const id = `native-bridge:${anvil.chainId}:5`
+    const file = join(folder, 'checkpoints', `${id.replaceAll(':', '_')}.json`)
+    const kept = { ...(shown['kept'] as object), stream: id }
+    expect(JSON.parse(await readFile(file, 'utf8'))).toEqual(kept)
     expect((await cli('checkpoint', 'show', stream)).out).toMatch(/^kept +2 +11 +0 +block 20, 0x[0-9a-f]{64}$/m)
-    await writeFile(file, JSON.stringify({ ...(shown['kept'] as object), completedNumber: 2 }))
+    await writeFile(file, JSON.stringify({ ...kept, completedNumber: 2 }))
     await refused('CHECKPOINT_INVALID', /completedNumber/, 'checkpoint', 'show', stream)
   })
 
@@ -251,7 +254,7 @@ describe('portage stream', () => {
       cli('reread', stream, '--block', '15', '--hash', wrong, '--reason', 'a test'),
       cli('reread', stream, '--block', '20', '--json', '--reason', 'a test'),
     ])
-    expect([forked.code, forked.err]).toEqual([1, expect.stringMatching(/^INPUT_INVALID: .*--hash: block 15 of the source is 0x/)])
+    expect([forked.code, forked.err]).toEqual([1, expect.stringMatching(/^INPUT_INVALID: .*hash: block 15 of the source is 0x/)])
     const below = expect.stringContaining('must be below the cursor (20)')
     expect([above.code, above.json()]).toEqual([1, { error: expect.objectContaining({ code: 'INPUT_INVALID', message: below }) }])
     const back = await cli('reread', stream, '--block', '15', '--hash', await hashOf(15), '--json', '--reason', 'a test')
