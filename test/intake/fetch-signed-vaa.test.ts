@@ -19,13 +19,13 @@ async function guardian(bytes: Uint8Array = bytesOf(upgrade)): Promise<string> {
 }
 
 describe('fetchSignedVaa', () => {
-  test('fetches the very bytes, also of a sequence above 2^53 and with an emitter in upper case', async () => {
+  test('fetchSignedVaa returns the exact bytes for a large sequence and an upper-case emitter', async () => {
     const api = await guardian()
     expect(Buffer.from(await fetchSignedVaa([api], place)).toString('base64')).toBe(upgrade.vaa)
     expect(await fetchSignedVaa([`${api}/`], { ...place, emitter: place.emitter.toUpperCase() })).toHaveLength(bytesOf(upgrade).length)
   })
 
-  test('asks the next API when one does not have it, is down, is slow or talks nonsense', async () => {
+  test('fetchSignedVaa asks the next API if one lacks the VAA, is down, is slow or answers junk', async () => {
     const bad = await Promise.all([
       listenHttp((_, response) => void response.writeHead(404).end('{}')),
       listenHttp((_, response) => void response.writeHead(500).end()),
@@ -47,12 +47,12 @@ describe('fetchSignedVaa', () => {
       expect(said).toContain(reason)
   })
 
-  test('does not take another message for the one that was asked for', async () => {
+  test('fetchSignedVaa rejects the VAA of another message', async () => {
     const api = await guardian(signVaa({ sequence: 1n }).bytes)
     await expect(fetchSignedVaa([api], place)).rejects.toThrow('another message')
   })
 
-  test('says so when nothing is configured, and shows of an URL only its origin', async () => {
+  test('fetchSignedVaa reports missing APIs, and shows only the origin of a URL', async () => {
     await expect(fetchSignedVaa([], place)).rejects.toThrow('No guardian API is configured.')
     const secret = `${await listenHttp((_, response) => void response.writeHead(403).end())}/v2/topsecret`
     const said = await fetchSignedVaa([secret], place).catch((error: Error) => error.message)

@@ -14,10 +14,10 @@ test.each([
   ['hex', hex],
   ['hex with 0x', `0x${hex}`],
   ['hex with 0X, in upper case and in lines', `0X${hex.toUpperCase().replaceAll(/(.{64})/g, '$1\n')}`],
-])('%s is read', (_, text) => {
+])('a message in %s is read', (_, text) => {
   expect([...messageBytes(text)]).toEqual([...bytes])
 })
 
-test.each(['', ' \n', '%%%', 'AQAAA', '0x123', '=AQ='])('%j is refused', (text) => {
+test.each(['', ' \n', '%%%', 'AQAAA', '0x123', '=AQ='])('the text %j is refused as a message', (text) => {
   expect(() => messageBytes(text)).toThrow(RelayerError)
 })

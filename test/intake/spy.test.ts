@@ -11,7 +11,7 @@ import type { Submitter } from '../../intake/submit/submitter.ts'
 import { silentLogger } from '../../observability/logger.ts'
 import { createMetrics } from '../../observability/metrics.ts'
 
-/** For what comes within milliseconds, unless the machine stands. */
+/** For messages that come within milliseconds on a responsive machine. */
 const waitLimit = { timeout: 40_000 }
 /** A core contract that knows set 0 alone. */
 const junkChain: ContractReader = {
@@ -70,7 +70,7 @@ async function listening(spy: Spy, intake: SpyIntake): Promise<void> {
 const say = (spy: Spy, text: string, chain = 2, from = emitter('aa')) => spy.publish(Buffer.from(text), chain, from)
 
 describe('the spy intake', () => {
-  test('hears the emitters that it asked for, and nobody else', async () => {
+  test('the spy intake receives the emitters that it subscribed to, and no others', async () => {
     const { spy, intake, messages, metrics } = await network()
     await listening(spy, intake)
     say(spy, 'one')
@@ -93,7 +93,7 @@ describe('the spy intake', () => {
     expect(await metrics.render()).toContain('portage_intake_messages_total{via="spy",bridge="wormhole-token-bridge"} 2')
   })
 
-  test('asks the submitter to skip what it just saw, and counts what was known and refused', async () => {
+  test('the spy intake skips recent messages, and counts known and refused ones', async () => {
     const { spy, intake, answerWith, metrics } = await network()
     const asked: unknown[] = []
     answerWith(async (bridge, message, how) => {
@@ -111,7 +111,7 @@ describe('the spy intake', () => {
     )
   })
 
-  test('10,000 junk messages of impossible and of unknown guardian sets stop nobody: two good ones start', async () => {
+  test('10,000 junk messages of unknown guardian sets do not stop two valid ones', async () => {
     const { spy, intake, messages, answerWith } = await network()
     const core = createGuardianSets({ chain: junkChain, core: `0x${'ab'.repeat(20)}` })
     const verify = createVerifier(core, () => 0)
@@ -140,7 +140,7 @@ describe('the spy intake', () => {
     expect([refused['VAA_NO_QUORUM'], refused['GUARDIAN_SET_IMPOSSIBLE'], refused['GUARDIAN_SET_UNKNOWN']]).toEqual([3_334, 3_333, 3_133])
   })
 
-  test('comes back after the spy was away, however long', async () => {
+  test('the spy intake reconnects after the spy was away', async () => {
     const { spy, intake, messages } = await network()
     await listening(spy, intake)
     say(spy, 'before')
@@ -155,7 +155,7 @@ describe('the spy intake', () => {
     expect(intake.health).toMatchObject({ connected: true, connections: 2, problem: undefined })
   })
 
-  test('starts before the spy does', async () => {
+  test('the spy intake can start before the spy', async () => {
     const { spy, intake } = await network()
     await spy.stop()
     intake.start()
@@ -165,7 +165,7 @@ describe('the spy intake', () => {
     await expect.poll(() => spy.subscribers, waitLimit).toBe(1)
   })
 
-  test('keeps what cannot be submitted, stops reading when that is too much, and loses nothing of it', async () => {
+  test('the spy intake keeps messages that cannot be submitted, stops reading at the limit, and loses none', async () => {
     const { spy, intake, messages, answerWith } = await network({ limit: 20, concurrency: 4 })
     let down = true
     answerWith(async (_, message) => {
@@ -176,7 +176,7 @@ describe('the spy intake', () => {
     const sent = Array.from({ length: 200 }, (_, index) => String(index))
     for (const text of sent) say(spy, text)
     await expect.poll(() => intake.health.paused, waitLimit).toBe(true)
-    // What is in the buffers of the stream still comes; the rest stays with the spy.
+    // Messages in the buffers of the stream still come. The rest stays with the spy.
     await expect.poll(() => intake.health.problem, waitLimit).toContain('Temporal')
     expect(intake.health.received).toBeLessThan(sent.length)
     expect(intake.health.kept).toBe(intake.health.received)
@@ -186,7 +186,7 @@ describe('the spy intake', () => {
     expect(intake.health).toMatchObject({ started: 200, kept: 0, paused: false, problem: undefined })
   })
 
-  test('is dropped by the spy as too slow while it does not read, and comes back reading', async () => {
+  test('the spy intake reconnects after the spy dropped it as too slow', async () => {
     const { spy, intake, messages, answerWith } = await network({ limit: 2, concurrency: 1, sendTimeoutMs: 1_000 })
     let down = true
     answerWith(async (_, message) => {
@@ -206,7 +206,7 @@ describe('the spy intake', () => {
     expect(intake.health.started).toBe(intake.health.received)
   })
 
-  test('stops: no more connections, and what was heard is submitted', async () => {
+  test('a stopped spy intake opens no connections, and submits the received messages', async () => {
     const { spy, intake, messages, answerWith } = await network()
     let release = () => {}
     const held = new Promise<void>((resolve) => (release = resolve))
@@ -225,7 +225,7 @@ describe('the spy intake', () => {
     expect(intake.health.connected).toBe(false)
   })
 
-  test('can be stopped while it connects, and while it waits to connect', async () => {
+  test('the spy intake can be stopped while it connects, and while it waits to connect', async () => {
     const connecting = await network()
     connecting.intake.start()
     await connecting.intake.stop()
@@ -239,7 +239,7 @@ describe('the spy intake', () => {
     expect([waiting.spy.subscribers, waiting.intake.health.connections]).toEqual([0, 0])
   })
 
-  test('says what the spy says to a filter that it does not take', async () => {
+  test('the spy intake shows the text with which the spy refuses a filter', async () => {
     const { intake } = await network({ filters: [{ chain: 70_000, emitter: emitter('aa') }] })
     intake.start()
     await expect.poll(() => intake.health.problem, waitLimit).toContain('16 bit')

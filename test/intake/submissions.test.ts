@@ -6,7 +6,7 @@ import { type Outcome, Submissions } from '../../intake/submit/submissions.ts'
 const waitLimit = { timeout: 40_000 }
 const open: Submissions[] = []
 
-/** What still tries would go on for ever, in this process and in the faked time of the files after this one. */
+/** A running attempt would go on for ever, also in the faked time of later files. */
 afterEach(async () => {
   for (const submissions of open.splice(0)) await submissions.close(0)
 })
@@ -63,7 +63,7 @@ const ids = (outcomes: readonly Outcome[]) =>
   outcomes.map((outcome) => (outcome.kind === 'refused' ? outcome.error.code : outcome.id)).toSorted()
 
 describe('submissions', () => {
-  test('submits a few at a time, and says what became of each', async () => {
+  test('submissions are concurrent up to a limit, and each outcome is reported', async () => {
     const { add, outcomes, mostAtOnce, submissions } = network()
     add(1, 2, 3, 4, 5)
     await expect.poll(() => outcomes.length, waitLimit).toBe(5)
@@ -71,7 +71,7 @@ describe('submissions', () => {
     expect([mostAtOnce(), submissions.size]).toEqual([2, 0])
   })
 
-  test('keeps what fails retriably until it passes, and tells of trouble once', async () => {
+  test('a retriable failure is retried until it passes, and reported once', async () => {
     const { add, outcomes, troubles, tried, fail, work, submissions } = network()
     fail('TEMPORAL_UNAVAILABLE')
     add(1, 2, 3)
@@ -82,7 +82,7 @@ describe('submissions', () => {
     expect(troubles).toEqual(['TEMPORAL_UNAVAILABLE', undefined])
   })
 
-  test('is full at its limit and has room again at half of it', async () => {
+  test('submissions are full at the limit, and have room again at half of it', async () => {
     const { add, fullness, fail, work, submissions } = network({ limit: 4 })
     fail('TEMPORAL_UNAVAILABLE')
     add(1, 2, 3)
@@ -94,7 +94,7 @@ describe('submissions', () => {
     expect(fullness).toEqual([true, false])
   })
 
-  test('keeps a few of an unknown guardian set, the latest, and they never make it full', async () => {
+  test('the latest messages of an unknown guardian set are kept, and never fill the limit', async () => {
     const { submissions, outcomes, fullness, fail } = network({ limit: 4, limitUnknown: 3 })
     fail('GUARDIAN_SET_UNKNOWN')
     for (let index = 0; index < 2_000; index++) submissions.add(Buffer.from([index % 256, index >> 8]))
@@ -106,7 +106,7 @@ describe('submissions', () => {
 
   const long = (name: number, bytes: number) => Buffer.alloc(bytes, name)
 
-  test('does not count the bytes of an unknown guardian set: a burst of long junk stops the reading for a moment only', async () => {
+  test('a burst of long messages of an unknown guardian set stops the reading only briefly', async () => {
     const { submissions, fullness, answerWith, outcomes, add } = network({
       limit: 1_000,
       limitBytes: 2_000_000,
@@ -126,7 +126,7 @@ describe('submissions', () => {
     expect(fullness).toEqual([true, false])
   })
 
-  test('counts their bytes again once something else is wrong with them', async () => {
+  test('the bytes of a message count again after another failure', async () => {
     const { submissions, fullness, fail, work } = network({ limitBytes: 100 })
     fail('GUARDIAN_SET_UNKNOWN')
     submissions.add(long(1, 60))
@@ -148,7 +148,7 @@ describe('submissions', () => {
     expect(fullness).toEqual([true, false, true])
   })
 
-  test('is full at its limit of bytes, too', async () => {
+  test('submissions are full at the limit of bytes, too', async () => {
     const { submissions, fullness, fail, work } = network({ limitBytes: 100 })
     fail('TEMPORAL_UNAVAILABLE')
     submissions.add(Buffer.alloc(99))
@@ -159,7 +159,7 @@ describe('submissions', () => {
     await expect.poll(() => fullness, waitLimit).toEqual([true, false])
   })
 
-  test('refuses what can never pass, at the first try', async () => {
+  test('a final failure is refused at the first attempt', async () => {
     const { add, outcomes, tried, fail } = network()
     fail('VAA_NO_QUORUM')
     add(1)
@@ -167,7 +167,7 @@ describe('submissions', () => {
     expect(tried).toEqual(['1'])
   })
 
-  test('does not take an unknown guardian set for trouble of the server', async () => {
+  test('an unknown guardian set is not reported as trouble', async () => {
     const { add, troubles, tried, fail, submissions } = network()
     fail('GUARDIAN_SET_UNKNOWN')
     add(1)
@@ -175,7 +175,7 @@ describe('submissions', () => {
     expect([troubles, submissions.size]).toEqual([[], 1])
   })
 
-  test('tries everything once more when it closes, and counts what is left', async () => {
+  test('closing tries every message once more, and counts those that are left', async () => {
     const healed = network()
     healed.fail('TEMPORAL_UNAVAILABLE')
     healed.add(1, 2, 3)
@@ -196,7 +196,7 @@ describe('submissions', () => {
     expect(broken.tried.at(-1)).toBe('9')
   })
 
-  test('does not wait longer than it may for a submitter that hangs', async () => {
+  test('closing does not wait longer than its limit for a hanging submitter', async () => {
     const { add, answerWith, submissions } = network()
     answerWith(() => new Promise(() => {}))
     add(1, 2, 3)

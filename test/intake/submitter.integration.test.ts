@@ -42,7 +42,7 @@ describe('the submitter', () => {
     return runId
   }
 
-  test('starts a transfer that the operator can find by what it is', async () => {
+  test('a submitted transfer can be found by its attributes', async () => {
     const { bytes } = network.message()
     const transfer = network.bridge().decode(bytes)
     const result = await submitter.submit(bridge, bytes)
@@ -69,7 +69,7 @@ describe('the submitter', () => {
     expect(JSON.parse(Buffer.from(input ?? []).toString())).toEqual({ transfer, seenAt: expect.any(Number) as number })
   })
 
-  test('knows the same message again: from another process, and however it is signed', async () => {
+  test('the same message is known to another process, and with other signatures', async () => {
     const message = network.message()
     const { id, status } = await submitter.submit(bridge, message.bytes)
     const run = await runs(id)
@@ -81,14 +81,14 @@ describe('the submitter', () => {
     expect(await runs(id)).toBe(run)
   })
 
-  test('starts one workflow when many submit at once', async () => {
+  test('concurrent submissions of a message start one workflow', async () => {
     const { bytes } = network.message()
     const results = await Promise.all(Array.from({ length: 20 }, () => newSubmitter().submit(bridge, bytes)))
     expect(new Set(results.map(({ id }) => id)).size).toBe(1)
     expect(results.filter(({ status }) => status === 'started')).toHaveLength(1)
   })
 
-  test('starts again what was closed undone, unless it is a stream that repeats itself', async () => {
+  test('a transfer that closed undone is restarted, except for a repeating source', async () => {
     const { bytes } = network.message()
     const { id } = await submitter.submit(bridge, bytes)
     const run = await runs(id)
@@ -114,7 +114,7 @@ describe('the submitter', () => {
     expect((await describeIt(id)).status.name).toBe('COMPLETED')
   }
 
-  test('starts a good copy in place of another one that took its id and was rejected; what was rejected itself is known', async () => {
+  test('a valid copy replaces a rejected run of another message with its id', async () => {
     const { bytes } = network.message()
     const transfer = network.bridge().decode(bytes)
     const id = transferId(transfer)
@@ -126,7 +126,7 @@ describe('the submitter', () => {
     expect(await newSubmitter().submit(bridge, bytes)).toEqual({ id, status: 'known' })
   })
 
-  test('starts in place of what was rejected once in a while, however often that is repeated', async () => {
+  test('a rejected run is replaced once in a while, however often it is repeated', async () => {
     const { bytes } = network.message()
     const id = transferId(network.bridge().decode(bytes))
     // Not even a transfer.
@@ -138,7 +138,7 @@ describe('the submitter', () => {
     expect(await submitter.submit(bridge, bytes)).toEqual({ id, status: 'known' })
   })
 
-  test('sends nothing to Temporal for the repeats of a stream', async () => {
+  test('repeats of a source send nothing to Temporal', async () => {
     const { bytes } = network.message()
     const { id } = await submitter.submit(bridge, bytes, { repeats: 'skip' })
     const deaf = await Connection.connect({ address: temporal.address })
@@ -148,7 +148,7 @@ describe('the submitter', () => {
     expect(await started.submit(bridge, bytes, { repeats: 'skip' })).toEqual({ id, status: 'known' })
   })
 
-  test('takes no id for what is not well signed, and says why', async () => {
+  test('a message with invalid signatures takes no id, and the reason is reported', async () => {
     const good = network.message()
     const refusals: [Uint8Array, string][] = [
       [good.bytes.subarray(0, 40), 'VAA_TRUNCATED'],
@@ -173,7 +173,7 @@ describe('the submitter', () => {
   })
 
   // Last: the server is stopped.
-  test('takes no id for a well-signed message of another emitter, or one that is too large', async () => {
+  test('a signed message of another emitter, or one that is too large, takes no id', async () => {
     const forged = network.message({}, { emitter: 'ee'.repeat(32) })
     const large = network.message({ kind: 3, rest: `0x${'00'.repeat(200_000)}` })
     for (const [{ bytes }, code] of [
@@ -184,7 +184,7 @@ describe('the submitter', () => {
     await expect(describeIt(transferId(network.bridge().decode(forged.bytes)))).rejects.toThrow('not found')
   })
 
-  test('gives a copy of the next guardian set, told once, to a transfer that is not parked at that moment; one of the same or an earlier set to none', async () => {
+  test('a transfer adopts a copy of a newer guardian set once, and no copy of an older one', async () => {
     const copyOf = (sequence: bigint, setIndex: number) =>
       network.message({ to: `${'00'.repeat(12)}${'44'.repeat(20)}` }, { sequence }, { setIndex }).bytes
     const adopted = async (id: string) => {
@@ -208,7 +208,7 @@ describe('the submitter', () => {
     ['nothing', []],
     ['no transfer', [{}]],
     ['a transfer without a message', [{ transfer: {} }]],
-  ])('a run under the id of a message that was started with %s keeps no other message waiting', async (_, args) => {
+  ])('a run with the id of a message and %s delays no other message', async (_, args) => {
     // The guardians were replaced above.
     const { bytes } = network.message({}, {}, { setIndex: 1 })
     const id = transferId(network.bridge().decode(bytes))
@@ -218,7 +218,7 @@ describe('the submitter', () => {
     await client.workflow.getHandle(id).terminate('by a test')
   })
 
-  test('loses nothing of what the spy says while Temporal is down', async () => {
+  test('no message of the spy is lost while Temporal is down', async () => {
     const spy = await startSpy()
     // One that does not wait for long for a server that is gone.
     const hasty = newSubmitter(2_000)

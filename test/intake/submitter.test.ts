@@ -6,7 +6,7 @@ import { codeOfAsync } from '../helpers/refusals.ts'
 import { unused } from '../helpers/unused.ts'
 import { signVaa, transferPayload } from '../helpers/vaa.ts'
 
-test('a signed message whose emitter the target does not know costs reads once, however often a spy repeats it; a person is answered anew', async () => {
+test('a repeated message of an unregistered emitter costs reads once, unless a person submits it', async () => {
   const name = 'wormhole-token-bridge'
   const asked: string[] = []
   const look = (what: string, verdict: Verdict) => async () => (asked.push(what), verdict)

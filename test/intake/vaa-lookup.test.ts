@@ -31,7 +31,7 @@ async function wormholescan(has: (sequence: string) => boolean, held: readonly s
 const quick = { timeoutMs: 3_000, pause: { firstMs: 200, mostMs: 400 } }
 
 describe('where a missing VAA is looked for', () => {
-  test('reads no more of an answer than a VAA can be long, and asks the next server', async () => {
+  test('an answer longer than a VAA is not read, and the next server is asked', async () => {
     const url = await listenHttp((_, response) => {
       const more = () => {
         while (response.write(Buffer.alloc(65_536, 0x20)));
@@ -44,7 +44,7 @@ describe('where a missing VAA is looked for', () => {
     expect(await lookup.find(place(1))).toMatchObject({ kind: 'found', origin: good.url })
   }, 60_000)
 
-  test('asks each guardian, then Wormholescan, each in its own shape', async () => {
+  test('each guardian is asked, then Wormholescan, each with its own format', async () => {
     const [first, second, scan] = await Promise.all([
       guardian((n) => n === '1'),
       guardian((n) => n === '2'),
@@ -61,7 +61,7 @@ describe('where a missing VAA is looked for', () => {
     expect(scan.requests).toEqual([`/api/v1/vaas/2/${emitter}/3`, `/api/v1/vaas/2/${emitter}/4`])
   })
 
-  test('asks the next one where a copy is of another message', async () => {
+  test('the next server is asked after a copy of another message', async () => {
     const first = await startGuardianApi(() => bytes('77'))
     cleanUp(first.stop)
     const scan = await wormholescan((n) => n === '1')
@@ -72,13 +72,13 @@ describe('where a missing VAA is looked for', () => {
     expect(await lookup.find(place(1), 2)).toEqual({ kind: 'absent', why: '' })
   })
 
-  test('has nowhere to look where nothing is configured', async () => {
+  test('a VAA is absent if no server is configured', async () => {
     const lookup = createVaaLookup({ guardianApis: [], wormholescanApis: [] })
     expect(await lookup.find(place(1))).toEqual({ kind: 'absent', why: '' })
     expect(await lookup.held(place(1))).toBeUndefined()
   })
 
-  test('says unknown only while nobody can be asked, and shows of an URL only its origin', async () => {
+  test('a VAA is unknown only while no server can be asked, and only origins are shown', async () => {
     const scan = await wormholescan(() => true)
     const down = `http://127.0.0.1:${await freePort()}`
     scan.trouble({ silent: true })
@@ -95,7 +95,7 @@ describe('where a missing VAA is looked for', () => {
     })
   })
 
-  test('goes on after an outage, and after answers that make no sense', async () => {
+  test('the lookup goes on after an outage, and after junk answers', async () => {
     const api = await guardian(() => true)
     const lookup = createVaaLookup({ guardianApis: [api.url], wormholescanApis: [], ...quick })
     for (const status of [500, 502, 503, 429, 403]) {
@@ -133,7 +133,7 @@ describe('where a missing VAA is looked for', () => {
     60_000,
   )
 
-  test('asks the Governor of any guardian, and of Wormholescan', async () => {
+  test('the Governors of all guardians and of Wormholescan are asked', async () => {
     const [first, second, scan] = await Promise.all([guardian(() => false), guardian(() => false, ['2']), wormholescan(() => false, ['3'])])
     const lookup = createVaaLookup({ guardianApis: [first.url, second.url], wormholescanApis: [scan.url], ...quick })
     expect(await Promise.all([1, 2, 3].map((sequence) => lookup.held(place(sequence))))).toEqual([false, true, true])
@@ -150,8 +150,8 @@ describe('Retry-After', () => {
     ['Saturday, 21-Nov-26 12:00:30 GMT', 30_000],
     ['99999999', 3_600_000],
     ['Wed, 21 Nov 2035 12:00:00 GMT', 3_600_000],
-  ])('%s is %d ms', (value, expected) => expect(retryAfterMs(value, now)).toBe(expected))
-  test.each([null, '', 'soon', '-1', '1.5', '2026-11-21T12:00:30Z', '1e3'])('%s says nothing', (value) => {
+  ])('Retry-After %s is %d ms', (value, expected) => expect(retryAfterMs(value, now)).toBe(expected))
+  test.each([null, '', 'soon', '-1', '1.5', '2026-11-21T12:00:30Z', '1e3'])('Retry-After %s is ignored', (value) => {
     expect(retryAfterMs(value, now)).toBeUndefined()
   })
 })

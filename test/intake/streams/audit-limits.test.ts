@@ -33,7 +33,7 @@ function endedMeanwhile() {
   return { deps: { ...chains, ...rest, client } as unknown as ScannedDeps, executeUpdateWithStart }
 }
 
-test('an audit whose stream takes no update ends at its deadline, or when its process stops, and asks nothing more', async () => {
+test('an audit without an answer of its stream ends at its deadline, or when the process stops', async () => {
   const late = endedMeanwhile()
   await expect(auditOnce(late.deps, { deadlineMs: 100 })).rejects.toMatchObject({
     code: 'STREAM_AUDIT_UNENDED',

@@ -18,7 +18,7 @@ const secret = 'Bearer of-a-secret'
 describe('checkpoints in a folder', () => {
   const folder = temporaryFolder()
 
-  test('are read as they were written, and nothing half-written stays', async () => {
+  test('checkpoints in a folder are read as written, and no partial file remains', async () => {
     const store = createCheckpointStore({ kind: 'directory', path: join(folder, 'new') })
     expect(await store.read(checkpoint.stream)).toBeUndefined()
     await Promise.all([store.write(checkpoint), store.write({ ...checkpoint, completedNumber: '5' })])
@@ -34,7 +34,7 @@ describe('checkpoints in a folder', () => {
     expect(await named('native-bridge:c:d').read('native-bridge:c:d')).toEqual({ ...checkpoint, stream: 'native-bridge:c:d' })
   })
 
-  test('stay whole, the older or the newer, however often who writes them is killed while it does', async () => {
+  test('checkpoints stay whole if their writer is killed again and again', async () => {
     const path = join(folder, 'killed')
     const store = createCheckpointStore({ kind: 'directory', path })
     const module = pathToFileURL(fileURLToPath(new URL('../../../intake/streams/checkpoints.ts', import.meta.url))).href
@@ -62,7 +62,7 @@ describe('checkpoints in a folder', () => {
     expect(await read()).toBe(5)
   })
 
-  test('say so where the folder is none', async () => {
+  test('an unusable checkpoint folder is reported', async () => {
     const file = join(folder, 'file')
     await writeFile(file, '')
     const store = createCheckpointStore({ kind: 'directory', path: join(file, 'below') })
@@ -92,7 +92,7 @@ describe('checkpoints in an object store', () => {
     url = `${await listenHttp((request, response) => void serve(request, response))}/bucket/portage/?key=of-a-secret`
   })
 
-  test('are read as they were written, with the query and the header that it wants', async () => {
+  test('checkpoints in an object store are read as written, with its query and header', async () => {
     const store = createCheckpointStore({ kind: 'http', url, authorization: secret })
     expect(await store.read(checkpoint.stream)).toBeUndefined()
     await store.write(checkpoint)
@@ -102,13 +102,13 @@ describe('checkpoints in an object store', () => {
     expect(await codeOfAsync(() => store.read(checkpoint.stream))).toBe('CHECKPOINT_INVALID')
   })
 
-  test('are read no further than one can be long', async () => {
+  test('reading stops after the longest possible checkpoint', async () => {
     const store = createCheckpointStore({ kind: 'http', url, authorization: secret })
     objects.set('/bucket/portage/endless.json?key=of-a-secret', 'x'.repeat(40_000_000))
     expect(await codeOfAsync(() => store.read('endless'))).toBe('CHECKPOINT_INVALID')
   })
 
-  test('say so where it refuses or is gone, and tell nothing of its URL', async () => {
+  test('a refusing or absent object store is reported without its URL', async () => {
     const tells = async (store: ReturnType<typeof createCheckpointStore>) => {
       const error: unknown = await store.write(checkpoint).catch((thrown: unknown) => thrown)
       expect(error).toMatchObject({ code: 'CHECKPOINT_UNAVAILABLE' })

@@ -23,7 +23,7 @@ beforeAll(async () => {
 afterAll(() => setting?.stop())
 
 describe('a config that changes while its stream runs', () => {
-  test('is taken over by the next process; an order outranks it until it is taken back', async () => {
+  test('a running stream takes the config of the next process, unless an order outranks it', async () => {
     const stream = await setting.stream({ maxOpen: 2 })
     const order = (maxOpen?: number) =>
       orderStream(setting.ledgers.temporal.client, stream.source.config.stream, {
@@ -46,7 +46,7 @@ describe('a config that changes while its stream runs', () => {
 
     expect((await order(3)).view.maxOpen).toMatchObject({ most: 3, configured: 4, ordered: { by: 'night-shift' } })
     const third = stream.agent({ maxOpen: 9 })
-    const kept = await stream.shows(({ maxOpen }) => maxOpen?.configured === 9, 'what the third config says')
+    const kept = await stream.shows(({ maxOpen }) => maxOpen?.configured === 9, 'the limit of the third config')
     expect(kept).toMatchObject({ full: true, open: 4, maxOpen: { most: 3, ordered: { by: 'night-shift' } } })
     expect((await order()).view.maxOpen).toEqual({ most: 9, configured: 9 })
     await stream.shows(({ open }) => open === 5, 'all that there is')
@@ -68,7 +68,7 @@ describe('a source that gets a node, loses it, and is renamed', () => {
       streamNames: createStreamNames([{ id: nameOf('2'), name: nameOf(chain) }]),
     })
 
-  /** The same source with a node, which counts so many. */
+  /** The same source with a node, which counts up to `highest`. */
   const counted = (sourceChain: string, highest: string): SignedSource => {
     const { withoutNode: _, ...rest } = createSourceWithoutNode({ ...own, sourceChain })
     const config = { ...rest.config, stream: nameOf(sourceChain), origin: '1/0xcc' }
@@ -118,7 +118,7 @@ describe('a source that gets a node, loses it, and is renamed', () => {
     const view = await shows(
       'wormhole-2',
       ({ gaps }) => gaps.unasked === undefined && Object.keys(gaps).length > 0,
-      'what is missing asked for',
+      'its missing numbers asked for',
     )
     expect(view).toMatchObject({ open: 2, gaps: { unobserved: '2' } })
   })
@@ -153,7 +153,7 @@ describe('a source that gets a node, loses it, and is renamed', () => {
     expect(await ofEmitter()).toEqual([nameOf('2')])
   })
 
-  test('portage doctor names the streams that the config has no source for, with the one command that ends each', async () => {
+  test('portage doctor names streams without a source, with the command that ends each', async () => {
     const config = parseConfig(
       `
 temporal: {}

@@ -14,7 +14,7 @@ const config = (more: Partial<StreamConfig> = {}): StreamConfig => ({
   ...more,
 })
 
-/** A stream that runs, by the reducer itself, and the log of who tells it. */
+/** A running stream by its reducer, and the log of the process that reports to it. */
 function running(begun: StreamConfig) {
   const { streamClient, requests } = fakeStream(begun)
   const { logger, lines } = recordingLogger()
@@ -27,7 +27,7 @@ function running(begun: StreamConfig) {
 }
 
 describe('a stream that runs already', () => {
-  test('takes over a changed maxOpen, once', async () => {
+  test('a running stream takes a changed maxOpen once', async () => {
     const { streamClient, requests, lines, look } = running(config())
     const looks = look({ config: config({ maxOpen: 50 }) })
     for (let times = 0; times < 3; times++) expect(await looks()).toBe(false)
@@ -36,13 +36,13 @@ describe('a stream that runs already', () => {
     expect(lines).toMatchObject([{ level: 'info', message: 'maxOpen is as configured', before: 10, maxOpen: 50 }])
   })
 
-  test('gets no request for what it knows', async () => {
+  test('a running stream gets no request if the config has not changed', async () => {
     const { requests, lines, look } = running(config())
     await look({ config: config() })()
     expect([requests, lines]).toEqual([[], []])
   })
 
-  test('keeps an order, and says so', async () => {
+  test('an order outranks a changed maxOpen, and the log says so', async () => {
     const { streamClient, lines, look } = running(config())
     await streamClient.apply([{ kind: 'setMaxOpen', maxOpen: 3, by: 'night-shift' }])
     await look({ config: config({ maxOpen: 50 }) })()
@@ -50,7 +50,7 @@ describe('a stream that runs already', () => {
     expect(lines).toMatchObject([{ level: 'info', maxOpen: 3, configured: 50, by: 'night-shift' }])
   })
 
-  test('gets the request again when it has gone back: a copy of Temporal has the old config', async () => {
+  test('a restored stream gets the config again', async () => {
     const { streamClient, requests, look } = running(config())
     const before = streamClient.now
     const looks = look({ config: config({ maxOpen: 50 }) })
@@ -61,7 +61,7 @@ describe('a stream that runs already', () => {
     expect([requests.length, streamClient.view?.maxOpen?.most]).toEqual([2, 50])
   })
 
-  test('gets the new name and origin when its chain is renamed or gets a node', async () => {
+  test('a running stream gets its new name and origin after its chain was renamed or got a node', async () => {
     const { streamClient, requests, look } = running(config())
     const renamed = config({ stream: 'native-bridge:other:b', origin: '2/0xbb' })
     const looks = look({ config: renamed })
@@ -71,14 +71,14 @@ describe('a stream that runs already', () => {
     expect(streamClient.now?.config).toEqual(renamed)
   })
 
-  test('is not brought into being by it', async () => {
+  test('reporting the config does not create a stream', async () => {
     const { streamClient, requests, look } = running(config())
     streamClient.now = undefined
     await look({ config: config({ maxOpen: 50 }) })()
     expect(requests).toEqual([])
   })
 
-  test('a start height that comes too late is one line, however often it is looked', async () => {
+  test('a start height that is too late is logged once', async () => {
     const { streamClient, lines, look } = running(config())
     const looks = look({ config: config({ start: 40 }) })
     await looks()
@@ -95,16 +95,16 @@ describe('a stream that runs already', () => {
   })
 })
 
-describe('what acts only where a stream begins', () => {
+describe('keys that apply only when a stream begins', () => {
   const began = { config: config() }
 
-  test('a higher start needs nothing', () => {
+  test('a higher start block needs no remedy', () => {
     expect(ignoredChanges(began, { config: config({ start: 200 }) })).toMatchObject([
       { field: 'startBlock', remedy: expect.stringMatching(/^Nothing/) },
     ])
   })
 
-  test('the first number of an emitter counts only where the config names one', () => {
+  test('the first number of an emitter is compared only if the config has one', () => {
     const emitter = { config: { stream: 'w:a:e', origin: '1/0xaa', first: '500', maxOpen: 10 } }
     const wanted = { stream: 'w:a:e', origin: '1/0xaa', first: '0', maxOpen: 10 }
     expect(ignoredChanges(emitter, { config: wanted, begins: {} })).toEqual([])

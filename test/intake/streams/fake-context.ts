@@ -75,7 +75,7 @@ export function fakeChain(
   }
 }
 
-/** What the reading loops share, of a stream by its reducer. What a test does not give cannot be called. */
+/** The context of reading loops with a stream by its reducer. Functions that a test does not give throw. */
 export function fakeContext(config: StreamConfig, own: Partial<ReadingContext> = {}): ReadingContext {
   return {
     source: fakeSource(config),

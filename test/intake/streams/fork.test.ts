@@ -27,7 +27,7 @@ describe('a source that counts fewer transfers than its logs had shown', () => {
   test.each([
     ['with what this process remembers', false],
     ['with nothing to remember', true],
-  ])('is read again from below the first that is gone, at the first look, %s', async (_, forgets) => {
+  ])('a source that lost transfers is read again from below the first lost one, %s', async (_, forgets) => {
     const { context, apply, scan, state } = network()
     for (let height = 1; height <= 200; height++) await scan(height)
     if (forgets) context.cache.forget(0)

@@ -16,7 +16,7 @@ function setting() {
 const mismatch = () => new RelayerError('NATIVE_TABLE_MISMATCH', { facts: { nonce: '7' } })
 
 describe('a reading that contradicts the contracts of its route', () => {
-  test('is made again by quorum: what one node alone said halts nothing, and is passed', async () => {
+  test('a contradiction of one node alone halts nothing, and the scan goes on', async () => {
     const { halts, context } = setting()
     const looks: (string | undefined)[] = []
     const read = async (at?: 'agreed') => {
@@ -28,21 +28,21 @@ describe('a reading that contradicts the contracts of its route', () => {
     expect([looks, halts]).toEqual([[undefined, 'agreed'], []])
   })
 
-  test('halts the route where the majority says so too, and is not passed', async () => {
+  test('a contradiction of the majority halts the route, and the scan stops', async () => {
     const { halts, context } = setting()
     const read = () => Promise.reject(mismatch())
     await expect(haltOnMismatch(context, chain, read)).rejects.toMatchObject({ code: 'NATIVE_TABLE_MISMATCH' })
     expect(halts).toMatchObject([{ sourceChain: 'a', targetChain: 'b', code: 'NATIVE_TABLE_MISMATCH' }])
   })
 
-  test('halts nothing while nodes disagree', async () => {
+  test('disagreeing nodes halt no route', async () => {
     const { halts, context } = setting()
     const read = (at?: 'agreed') => Promise.reject(at ? new RelayerError('NODES_DISAGREE') : mismatch())
     await expect(haltOnMismatch(context, chain, read)).rejects.toMatchObject({ code: 'NODES_DISAGREE' })
     expect(halts).toEqual([])
   })
 
-  test('is read in smaller parts first where that is possible', async () => {
+  test('a contradicting range is first read in smaller parts', async () => {
     const { halts, context } = setting()
     let looks = 0
     const read = () => {

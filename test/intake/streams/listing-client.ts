@@ -4,12 +4,12 @@ import type { TransferState } from '../../../domain/transfer/transfer.ts'
 import { searchAttributes } from '../../../temporal/contracts/names.ts'
 import { unused } from '../../helpers/unused.ts'
 
-/** A transfer's run, whoever started it. */
+/** A transfer's run, also a stranger's. */
 export interface ListedRun {
   readonly id: string
   readonly state: TransferState
   readonly ended?: boolean
-  /** What it was started with. */
+  /** Its input. */
   readonly input: () => unknown
   readonly result?: unknown
 }

@@ -70,7 +70,7 @@ describe('2,000 messages of a real core contract, Temporal was wiped and there i
     })
   }
 
-  /** What is redeemed is known by digests that the lab computes, which shares no code with Portage. */
+  /** The lab computes the digests of redeemed transfers, and shares no code with Portage. */
   async function redeemAllBut(numbers: readonly string[]): Promise<void> {
     const { rpc } = anvils[0]!
     const logs = await rpc<(Mined['logs'][number] & { blockNumber: string })[]>('eth_getLogs', [
@@ -142,11 +142,11 @@ describe('2,000 messages of a real core contract, Temporal was wiped and there i
     ['the first of seven days', 7, '300'],
     ['the first of all', 30, '0'],
     ['the latest thousand, at least', 0, '1000'],
-  ])('begins its stream with %s', async (_, days, first) => {
+  ])('a stream without a checkpoint begins with %s', async (_, days, first) => {
     expect(await firstOf(days)).toBe(first)
   })
 
-  test('asks the target for each number of those days, and the network only for those that are open', async () => {
+  test('only numbers that the target lacks are fetched from the network', async () => {
     const config = { ...source.config, first: await firstOf(7) }
     const { streamClient } = fakeStream(config)
     await streamClient.apply([{ kind: 'audited', upTo: (await source.highest())!, height: chain.heads.current!.finalized, present: [] }])
@@ -175,7 +175,7 @@ describe('2,000 messages of a real core contract, Temporal was wiped and there i
     expect(fetched).toEqual(open)
   }, 60_000)
 
-  test('knows from a real token bridge which of its transfers were redeemed there', async () => {
+  test('a real token bridge shows which of its transfers were redeemed', async () => {
     const [ethereum, bsc] = real
     const account = devnetAccount(8)
     const sending = await Script.of(ethereum.anvil, account)

@@ -6,7 +6,7 @@ import { silentLogger } from '../../../observability/logger.ts'
 import { createAgentLoops } from '../../../intake/streams/agent-loops.ts'
 import { runLoop } from '../../../intake/streams/loop.ts'
 
-test('a look at which nothing was due does not say that what failed works again, and the same failure is logged once', async () => {
+test('an idle step does not end a failure, and a repeated failure is logged once', async () => {
   const lines: string[] = []
   const note =
     (level: string) =>
@@ -38,7 +38,7 @@ test('a look at which nothing was due does not say that what failed works again,
   ])
 })
 
-test('all loops of a stream that does not answer listen to its end without a warning of a leak', async () => {
+test('the loops of a silent stream stop without a warning of leaked listeners', async () => {
   const warnings: string[] = []
   const note = ({ name }: Error): void => void warnings.push(name)
   process.on('warning', note)

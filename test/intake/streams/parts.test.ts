@@ -11,7 +11,7 @@ import { toClosed } from '../../../intake/streams/transfer-outcomes.ts'
 import { isOf } from '../../../temporal/client/streams/stream-transfers.ts'
 import { codeOf } from '../../helpers/refusals.ts'
 
-test('knows when heights became final, but of the first that it saw, and forgets those of a chain that was replaced', () => {
+test('times of finality are known except of the first height, and forgotten after a replaced chain', () => {
   let now = 0
   const times = createFinalityTimes(() => ++now)
   for (const height of [10, 10, 12, 13]) times.see(height)
@@ -24,13 +24,13 @@ test('knows when heights became final, but of the first that it saw, and forgets
 })
 
 describe('the size of a range', () => {
-  test('halves with each refusal, down to a block that cannot be split', () => {
+  test('a refused range is halved down to a single block', () => {
     const size = createRangeSize(100)
     expect([size.blocks, size.refused(100), size.blocks]).toEqual([100, true, 50])
     expect([size.refused(1), size.blocks]).toEqual([false, 1])
   })
 
-  test('grows again after some luck at its full length, never above the most', () => {
+  test('a range grows again after several answers, up to its limit', () => {
     const size = createRangeSize(10)
     size.refused(10)
     for (let count = 0; count < 20; count++) size.answered(3)
@@ -39,7 +39,7 @@ describe('the size of a range', () => {
     expect(size.blocks).toBe(10)
   })
 
-  test('finds a length that a node answers, whatever it refuses, and asks it for too much but seldom', () => {
+  test('the length of ranges adapts to the limit of a node with few refusals', () => {
     const most = fc.integer({ min: 1, max: 10_000 })
     fc.assert(
       fc.property(most, most, (limit, longest) => {
@@ -61,7 +61,7 @@ describe('the size of a range', () => {
   })
 })
 
-describe('what a process remembers of a stream', () => {
+describe('the cache of a stream', () => {
   const transfer = (sequence: string): Transfer => ({
     bridge: 'native-bridge',
     sourceChain: 'a',
@@ -73,7 +73,7 @@ describe('what a process remembers of a stream', () => {
     message: '',
   })
 
-  test('keeps the newest ends of ranges, and forgets with a fork what lay above it', () => {
+  test('the cache keeps the newest ends of ranges, and a fork removes those above it', () => {
     const cache = createStreamCache()
     for (let height = 0; height < 1_000; height++) cache.scanned({ height, hash: `h${height}` })
     const heights = cache.blocks.map(({ height }) => height)
@@ -86,7 +86,7 @@ describe('what a process remembers of a stream', () => {
     expect([cache.transfer('7'), cache.completions]).toEqual([undefined, []])
   })
 
-  test('keeps what was completed lately, once each, as far as it knows the transfer', () => {
+  test('the cache keeps the latest completions of known transfers, each once', () => {
     const cache = createStreamCache()
     for (let number = 1; number <= 600; number++) {
       cache.know([transfer(String(number))])
@@ -111,7 +111,7 @@ describe('a checkpoint as it is read', () => {
     exceptions: [],
   }
 
-  test('is what was written', () => {
+  test('a checkpoint is read as it was written', () => {
     expect(parseCheckpoint('s', JSON.stringify(good))).toEqual(good)
   })
 
@@ -124,7 +124,7 @@ describe('a checkpoint as it is read', () => {
     ['a block without a hash', { ...good, cursor: { height: 1 } }, 'cursor.hash'],
     ['an unknown outcome', { ...good, exceptions: [{ number: '5', outcome: 'lost', reason: 'x', at: 1 }] }, 'exceptions[0].outcome'],
     ['a field too many', { ...good, trust: true }, 'trust'],
-  ])('is refused with its field: %s', (_, value, field) => {
+  ])('an invalid checkpoint is refused with its field: %s', (_, value, field) => {
     const text = typeof value === 'string' ? value : JSON.stringify(value)
     expect(codeOf(() => parseCheckpoint('s', text))).toBe('CHECKPOINT_INVALID')
     expect(() => parseCheckpoint('s', text)).toThrow(field)
@@ -132,7 +132,7 @@ describe('a checkpoint as it is read', () => {
 })
 
 describe('how a transfer ended', () => {
-  test('names who cancelled it', () => {
+  test('a cancelled transfer is recorded with the author of the order', () => {
     const by = (cancelledBy?: object) => {
       const closed = toClosed('7', { state: 'cancelled', ...(cancelledBy && { cancelledBy: cancelledBy as Order }) })
       return closed?.kind === 'closed' && closed.by
@@ -142,7 +142,7 @@ describe('how a transfer ended', () => {
     expect(by()).toBe('unnamed')
   })
 
-  test('is reported in a form that the stream accepts, also with a long or an empty reason', () => {
+  test('an ended transfer is reported with a reason that the stream accepts', () => {
     const status = (state: TransferState, reason?: string): Parameters<typeof toClosed>[1] => ({
       state,
       code: 'VAA_NO_QUORUM',
@@ -162,7 +162,7 @@ describe('how a transfer ended', () => {
     expect(toClosed('7', status('delivered'))).toBeUndefined()
   })
 
-  test('is reported for this very message only', () => {
+  test('the end of a transfer is reported only for its own message', () => {
     const digest = `0x${'ab'.repeat(8)}${'cd'.repeat(24)}`
     expect(isOf({ id: `native-bridge:a:${'0'.repeat(64)}:1:${'ab'.repeat(8)}` }, { digest })).toBe(true)
     expect(isOf({ id: `native-bridge:a:${'0'.repeat(64)}:1:${'ab'.repeat(7)}ff` }, { digest })).toBe(false)

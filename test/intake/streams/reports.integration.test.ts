@@ -40,7 +40,7 @@ describe('A list of streams', () => {
     }
   }
 
-  test('has a run that answers with junk under its id, with what is wrong, and the others all the same', async () => {
+  test('a list of streams shows a run that answers with junk, and all other streams', async () => {
     const answers = [await forge('junk', 7), await forge('worse', { open: 'none' })]
     // The list lags behind what began.
     const listed = async () => (await client.workflow.count(`WorkflowType = 'stream'`)).count === answers.length

@@ -8,37 +8,37 @@ describe('the agent of a scanned source', () => {
   })
   afterAll(() => setting?.stop())
 
-  test('starts what was there before it and what comes, and follows who completes it', async () => {
+  test('the agent starts old and new transfers, and follows completions by anyone', async () => {
     const stream = await setting.stream()
     const before = await stream.initiate(1n, 2n, 3n)
     const agent = stream.agent()
-    await stream.shows(({ open, backfill }) => open === 3 && backfill.left === 0, 'what was there before')
+    await stream.shows(({ open, backfill }) => open === 3 && backfill.left === 0, 'the old transfers')
     const [later] = await stream.initiate(4n)
     if (!later) throw new Error('nothing was initiated')
-    await stream.shows(({ open }) => open === 4, 'what came')
+    await stream.shows(({ open }) => open === 4, 'the new transfers')
     expect(await Promise.all([...before, later].map((one) => stream.runs(one)))).toEqual([true, true, true, true])
     await stream.complete(...before)
-    const view = await stream.shows(({ open }) => open === 1, 'what others completed')
+    const view = await stream.shows(({ open }) => open === 1, 'the completions by others')
     expect(view).toMatchObject({ completedNumber: String(before[2]?.nonce), counts: { completed: 3, unknown: 0 }, alarms: [] })
     expect(view.blockedBy).toEqual({ number: String(later.nonce), why: 'open' })
     await stream.complete(later)
     await stream.shows(({ completedNumber }) => completedNumber === String(later.nonce), 'the watermark at the last')
     const name = stream.source.config.stream
-    // The agent hears of it with the answer to what it told.
+    // The agent sees it in the answer to its next report.
     const height = `portage_stream_completed_nonce_height{stream="${name}"} ${later.nonce}`
     await stream.shows(async () => (await stream.metrics(agent)).includes(height), 'the watermark, as the agent knows it')
     expect(await stream.metrics(agent)).toContain(`portage_stream_alarm{stream="${name}",kind="hidden"} 0`)
     await agent.stop()
   })
 
-  test('finds in the table what a node hides, says so, and starts it', async () => {
+  test('the agent finds hidden transfers in the table, logs them and starts them', async () => {
     const stream = await setting.stream()
     const agent = stream.agent()
     await stream.shows(({ nextHeight }) => nextHeight !== undefined, 'the scan to have begun')
     const rule = setting.proxy.add({ fault: { kind: 'logs', how: 'one-less' }, methods: ['eth_getLogs'] })
     const [hidden] = await stream.initiate(11n)
     const next = String((hidden?.nonce ?? 0n) + 1n)
-    await stream.shows(({ open, next: known }) => open === 1 && known === next, 'what was hidden')
+    await stream.shows(({ open, next: known }) => open === 1 && known === next, 'the hidden transfer')
     expect(hidden && (await stream.runs(hidden))).toBe(true)
     const complaint = () => stream.lines.some(({ level, message }) => level === 'error' && message.includes('hides logs'))
     await stream.shows(() => complaint() && rule.strikes > 0, 'the complaint')
@@ -48,7 +48,7 @@ describe('the agent of a scanned source', () => {
     await agent.stop()
   })
 
-  test('asks for shorter ranges where a node refuses long ones', async () => {
+  test('the agent reads shorter ranges if a node refuses long ones', async () => {
     const stream = await setting.stream()
     await stream.initiate(21n)
     await stream.initiate(22n)
@@ -65,7 +65,7 @@ describe('the agent of a scanned source', () => {
     await agent.stop()
   })
 
-  test('says it when a single block is refused, and goes on when it is not any more', async () => {
+  test('the agent reports a refused single block, and goes on when it is answered', async () => {
     const stream = await setting.stream()
     const agent = stream.agent()
     await stream.shows(({ nextHeight }) => nextHeight !== undefined, 'the scan to have begun')
@@ -81,7 +81,7 @@ describe('the agent of a scanned source', () => {
     await agent.stop()
   })
 
-  test('starts no more than there is room for, in order, and the cursor waits', async () => {
+  test('the agent starts transfers in order up to the limit, and the cursor waits', async () => {
     const stream = await setting.stream({ maxOpen: 2, auditMs: 60_000 })
     const transfers = await stream.initiate(41n, 42n, 43n, 44n, 45n)
     const agent = stream.agent()
@@ -100,13 +100,13 @@ describe('the agent of a scanned source', () => {
     await agent.stop()
   })
 
-  test('stands still while it is paused, and loses nothing', async () => {
+  test('a paused agent does not move, and loses no transfer', async () => {
     const stream = await setting.stream()
     const agent = stream.agent()
     await stream.shows(({ nextHeight }) => nextHeight !== undefined, 'the scan to have begun')
     const handle = setting.ledgers.temporal.client.workflow.getHandle(`stream:${stream.source.config.stream}`)
     await handle.signal('pause', { by: 'ops', reason: 'a test' })
-    // Who feeds it hears of a signal with the answer to what it tells next.
+    // The agent sees a signal in the answer to its next report.
     const paused = `portage_stream_paused{stream="${stream.source.config.stream}"} 1`
     await setting.network.source.mine(2)
     await stream.shows(async () => (await stream.metrics(agent)).includes(paused), 'the pause, as the agent knows it')

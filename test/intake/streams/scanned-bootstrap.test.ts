@@ -40,7 +40,7 @@ const good: StreamCheckpoint = {
 }
 
 describe('where the stream of a native bridge begins', () => {
-  test('is its checkpoint, if the source has its block and has given out its number', async () => {
+  test('a stream begins with its checkpoint if the source has its block and its number', async () => {
     const { begin, alarms } = network(good, '7')
     expect([await begin(), [...alarms]]).toEqual([{ config, checkpoint: good }, []])
     expect(await network(good, '9').begin()).toEqual({ config, checkpoint: good })
@@ -53,7 +53,7 @@ describe('where the stream of a native bridge begins', () => {
     ['without a block', (({ cursor: _, ...rest }) => rest)(good), '7', 100],
     ['that cannot be read', new RelayerError('CHECKPOINT_INVALID'), '7', 100],
     ['that is out of reach', new RelayerError('CHECKPOINT_UNAVAILABLE'), '7', 100],
-  ])('is nothing where the checkpoint is one %s, and the log says so', async (_, kept, highest, last) => {
+  ])('a stream ignores a checkpoint %s, and the log says so', async (_, kept, highest, last) => {
     const { begin, alarms } = network(kept, highest, last)
     expect([await begin(), [...alarms]]).toEqual([{ config }, ['checkpoint']])
   })
@@ -67,7 +67,7 @@ describe('where the stream of a native bridge begins', () => {
     },
   )
 
-  test('is asked of the source again when the first range was read, also where another process read it', async () => {
+  test('the block of the checkpoint is checked again after the first range, whichever process read it', async () => {
     let asked = 0
     const { streamClient } = fakeStream(config)
     await streamClient.apply([

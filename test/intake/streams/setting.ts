@@ -49,8 +49,8 @@ export interface ScannedSetting {
   /** Whether blocks come by themselves, three a second. */
   mining(wanted: boolean): void
   /**
-   * What the agents of signed sources are given here: all is signed, no server has anything, and what is submitted
-   * counts as started.
+   * Options of agents of signed sources: every message is signed, no server has one, and submitted messages count as
+   * started.
    */
   signed(): Omit<SignedAgentOptions, 'source' | 'chain' | 'auditMs'>
   /** A stream of its own that begins with the next number and block. */
@@ -83,7 +83,7 @@ export interface OneStream {
   id(transfer: NativeTransfer): string
   /** Completes them on the target, as the relayer. */
   complete(...transfers: NativeTransfer[]): Promise<void>
-  /** What the metrics of an agent say, by their lines. */
+  /** The metrics of an agent by their lines. */
   metrics(agent: ScannedAgent): Promise<string>
   /** Deletes the workflow of the stream, as if Temporal had lost it. */
   lose(): Promise<void>

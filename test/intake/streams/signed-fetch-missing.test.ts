@@ -60,7 +60,7 @@ function depsFor(urls: readonly string[], submitter: Submitter, own: Pick<Partia
 }
 
 describe('the copies of a missing message', () => {
-  test('come from each server once: one that has another bad one each time neither keeps it busy nor stands before the others', async () => {
+  test('each server is asked once for a copy, even if it has another bad copy each time', async () => {
     let time = 1_700_000_000
     const bad = await server(() => signVaa({ timestamp: ++time }).bytes)
     const good = await server(() => signVaa({ timestamp: 7 }).bytes)
@@ -69,7 +69,7 @@ describe('the copies of a missing message', () => {
     expect([bad.requests.length, good.requests.length]).toEqual([1, 1])
   })
 
-  test('are absent, with the reason of the last, where no server has a good one', async () => {
+  test('a message without a valid copy is absent, with the reason of the last refusal', async () => {
     let time = 1_700_000_000
     const servers = [await server(() => signVaa({ timestamp: ++time }).bytes), await server(() => signVaa({ timestamp: ++time }).bytes)]
     const urls = servers.map(({ url }) => url)
@@ -91,7 +91,7 @@ describe('a target whose nodes are down', () => {
   }
   const deadOnly: SignedSource['delivered'] = (some) =>
     some.some(({ targetChain }) => targetChain === 'dead') ? down() : Promise.resolve(some.map(({ sequence }) => sequence === '3'))
-  test('keeps its own numbers for later, and does not hold up those of other targets', async () => {
+  test('a target that is down delays only its own numbers', async () => {
     const api = await startGuardianApi((_, __, sequence) => signVaa({ timestamp: 7, sequence: BigInt(sequence) }).bytes)
     cleanUp(api.stop)
     const found = await fetchMessages(apart(depsFor([api.url], submitterFor(7), { delivered: deadOnly })), ['1', '2', '3'])
@@ -114,7 +114,7 @@ describe('a target whose nodes are down', () => {
     expect([[...done], [...unread.keys()]]).toEqual([['3'], ['2']])
   })
 
-  test('is no excuse for what is no outage', async () => {
+  test('an error that is not an outage is thrown', async () => {
     const transfers = [nativeTransfer(2, { targetChain: 'dead' })]
     const wrong = () => Promise.reject(new RelayerError('NATIVE_NONCE_MISMATCH'))
     await expect(deliveredByTarget({ delivered: wrong }, transfers)).rejects.toMatchObject({ code: 'NATIVE_NONCE_MISMATCH' })
@@ -154,13 +154,13 @@ describe('a source whose nodes are down', () => {
   }
   const seen = { kind: 'seen', numbers: [['1']] }
 
-  test('does not keep what the servers have from being recorded, nor the rest from its turn', async () => {
+  test('a source that is down does not delay the messages of the servers', async () => {
     const { requests, auditor } = await emitterWithout(async () => '2')
     expect(await auditor.audit()).toMatchObject({ started: 1, absent: 1, upTo: '2', height: 9, nextAt: expect.any(Number) })
     expect(requests).toEqual([{ kind: 'audited', upTo: '2', height: 9, present: [] }, seen])
   })
 
-  test('is an error only when all else is done', async () => {
+  test('an outage of the source is thrown after all other work is done', async () => {
     const { requests, auditor } = await emitterWithout(down)
     await expect(auditor.audit()).rejects.toMatchObject({ code: 'NODE_UNAVAILABLE' })
     expect(requests).toEqual([seen])

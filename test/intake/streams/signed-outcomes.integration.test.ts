@@ -53,7 +53,7 @@ describe('how the transfers of an emitter end', () => {
     })
   }
 
-  /** What an agent records about a stream with these numbers open. */
+  /** The records of an agent for a stream with these open numbers. */
   function agentOf(...numbers: number[]) {
     const requests: StreamRequest[] = []
     const state: StreamState = {
@@ -101,7 +101,7 @@ describe('how the transfers of an emitter end', () => {
     await serving
   })
 
-  test('are recorded, while others are parked whose chain has no worker to say why', async () => {
+  test('ended transfers are recorded while parked ones of a chain without a worker are silent', async () => {
     // The lowest of all, and so many that asking them one after the other would take minutes.
     for (let number = 1; number <= 30; number++) await start(number, 'unserved', 'parked')
     await start(50, 'served', 'admitting')
@@ -112,7 +112,7 @@ describe('how the transfers of an emitter end', () => {
     const { requests, state, asked, outcomes } = agentOf(1, 2, 3, 50)
     await outcomes.report(state)
     expect(requests).toEqual([{ kind: 'closed', number: '50', outcome: 'rejected', reason: expect.any(String) }])
-    // What did not answer is left alone for a while.
+    // A silent transfer is not asked again for a while.
     expect(asked.toSorted()).toEqual([1, 2, 3].map((number) => transferId(transferOf(number, 'unserved'))))
     requests.length = 0
     asked.length = 0
@@ -121,7 +121,7 @@ describe('how the transfers of an emitter end', () => {
     expect(requests.filter(({ kind }) => kind !== 'closed')).toEqual([])
   })
 
-  test('are neither fetched nor submitted again while they run: what another door started is recorded', async () => {
+  test('running transfers are recorded, and neither fetched nor submitted again', async () => {
     await Promise.all([200, 201].map((number) => start(number, 'unserved', 'admitting')))
     // A stranger's, under the number that is missing.
     await start(199, 'unserved', 'admitting', 'no message')
@@ -150,7 +150,7 @@ describe('how the transfers of an emitter end', () => {
     expect(report.absent).toBe(1)
   })
 
-  test('are looked for in quick succession where a transfer is gone, and not for ever', async () => {
+  test('a lost transfer is checked in quick succession for a limited time', async () => {
     const { state, lost } = agentOf(70)
     expect(lost.suspects).toBe(false)
     expect(await lost.find(state)).toEqual([])

@@ -38,36 +38,38 @@ describe('where the stream of an emitter begins', () => {
     ['at nothing, if there is less than a thousand', '998', undefined, '0'],
     ['a thousand below the next', '18446744073709551614', undefined, '18446744073709550615'],
     ['where the config says', '5000', '17', '17'],
-  ])('%s', async (_, highest, first, next) => expect(await begin(source(highest, first))).toEqual({ next, problems: 0 }))
+  ])('the stream of an emitter begins %s', async (_, highest, first, next) =>
+    expect(await begin(source(highest, first))).toEqual({ next, problems: 0 }),
+  )
 
-  test('with the first number of the days that are looked back, and at least with the latest thousand', async () => {
+  test('the stream of an emitter begins with the first number of the last days, or the latest thousand', async () => {
     expect(await begin(source('5000'), undefined, '12')).toEqual({ next: '12', problems: 0 })
     expect(await begin(source('5000'), undefined, '4800')).toEqual({ next: '4001', problems: 0 })
-    // What is known better outranks it.
+    // The config and a checkpoint outrank it.
     expect(await begin(source('5000', '17'), undefined, '12')).toEqual({ next: '17', problems: 0 })
     expect(await begin(source('5000'), checkpoint('1234'), '12')).toEqual({ next: '1235', problems: 0 })
   })
 
-  test('above the watermark of a checkpoint, however old', async () => {
+  test('the stream of an emitter begins above the watermark of a checkpoint of any age', async () => {
     expect(await begin(source('5000'), checkpoint('1234'))).toEqual({ next: '1235', problems: 0 })
     expect(await begin(source('5000', '17'), checkpoint('1234'))).toEqual({ next: '1235', problems: 0 })
     expect(await begin(source('5000'), checkpoint())).toEqual({ next: '4001', problems: 0 })
   })
 
-  test('without a checkpoint that is broken or of another network', async () => {
+  test('the stream of an emitter ignores a checkpoint that is broken or of another network', async () => {
     expect(await begin(source('5000'), new Error('broken'))).toEqual({ next: '4001', problems: 1 })
     expect(await begin(source('5000'), checkpoint('5001'))).toEqual({ next: '4001', problems: 1, distrusted: '5001' })
     expect(await begin(source(), checkpoint('0'))).toEqual({ next: '0', problems: 1, distrusted: '0' })
   })
 
-  test('not before its checkpoint could be asked for: what is a thousand numbers behind would be missed for good', async () => {
+  test('the stream of an emitter does not begin while its checkpoint cannot be read', async () => {
     const away = new RelayerError('CHECKPOINT_UNAVAILABLE')
     expect(await codeOfAsync(() => begin(source('5000'), away))).toBe('CHECKPOINT_UNAVAILABLE')
     // Where the config says where it begins, the checkpoint only spares context.
     expect(await begin(source('5000', '17'), away)).toEqual({ next: '17', problems: 1 })
   })
 
-  test('not before the source could be asked', async () => {
+  test('the stream of an emitter does not begin while its source cannot be read', async () => {
     const silent = { ...source(), highest: () => Promise.reject(new Error('no node')) }
     await expect(bootstrapSigned(silent, { read: async () => checkpoint('5'), complain: () => {} }, async () => undefined)).rejects.toThrow(
       'no node',
@@ -78,7 +80,7 @@ describe('where the stream of an emitter begins', () => {
 describe('the names of gaps', () => {
   const gap = (from: string, to: string, state: GapClass) => ({ from, to, state, at: 1 })
 
-  test('are recorded by runs, and only where they are new', () => {
+  test('gaps are classified by stretches, and only if their class is new', () => {
     const names = new Map<string, GapClass>([
       ['12', 'held'],
       ['9', 'held'],
@@ -99,7 +101,7 @@ describe('the names of gaps', () => {
 })
 
 describe('the proof of what was signed before a subscription', () => {
-  /** Heads that the test tells. */
+  /** Heads that the test reports. */
   function network() {
     const listeners = new Set<(event: HeadEvent) => void>()
     let current: HeadEvent | undefined
@@ -126,7 +128,7 @@ describe('the proof of what was signed before a subscription', () => {
     return { tail: createTailProof(heads), tell, listeners }
   }
 
-  test('is due when the head of that time is final, and made once', () => {
+  test('the proof of the tail is due once, when the head after the subscription is final', () => {
     const { tail, tell, listeners } = network()
     tell(10, 8)
     expect(tail.isDue()).toBe(false)
@@ -145,7 +147,7 @@ describe('the proof of what was signed before a subscription', () => {
     expect(listeners.size).toBe(0)
   })
 
-  test('does not count for a subscription that began while it was made, nor if it was made too early', () => {
+  test('the proof of the tail does not count for a later subscription, or before it is due', () => {
     const { tail, tell } = network()
     tail.begin()
     const early = tail.take()

@@ -25,7 +25,7 @@ const vaa = (sequence: bigint, toChain: number) =>
   signVaa({ emitterChain: 1, emitter, sequence, payload: transferPayload({ toChain }) }).bytes
 const valid: Verdict = { kind: 'valid' }
 
-/** What is recorded, and how often signatures are looked at. */
+/** Recorded numbers, and the count of verifications. */
 function network(verify: () => Promise<Verdict>) {
   const recorded: (readonly [string, NumberStatus])[] = []
   const counts = { looks: 0 }
@@ -40,7 +40,7 @@ function network(verify: () => Promise<Verdict>) {
 }
 
 describe('messages that go to no chain of ours', () => {
-  test('have their signatures looked at once for each number, and not below the watermark', async () => {
+  test('ignored messages are verified once per number, and not below the watermark', async () => {
     const { passOver, recorded, counts } = network(async () => valid)
     for (const number of [7n, 7n, 8n, 5n, 7n]) await passOver(String(number), vaa(number, 30))
     expect([recorded, counts.looks]).toEqual([
@@ -52,7 +52,7 @@ describe('messages that go to no chain of ours', () => {
     ])
   })
 
-  test('that nobody signed resolve nothing, and do not stand in the way of the one that was', async () => {
+  test('unsigned messages resolve nothing, and do not block the signed one', async () => {
     const said: Verdict[] = [{ kind: 'rejected', code: 'VAA_SIGNATURE_INVALID', reason: '' }, valid]
     const { passOver, recorded } = network(async () => said.shift() ?? valid)
     await passOver('7', vaa(7n, 30))
@@ -61,7 +61,7 @@ describe('messages that go to no chain of ours', () => {
     expect(recorded).toEqual([['7', 'ignored']])
   })
 
-  test('are dropped where many wait for a node: the audit asks for their numbers', async () => {
+  test('ignored messages are dropped while many wait for a node', async () => {
     let answer: (verdict: Verdict) => void = () => {}
     const said = new Promise<Verdict>((resolve) => (answer = resolve))
     const { passOver, recorded, counts } = network(() => said)
@@ -72,7 +72,7 @@ describe('messages that go to no chain of ours', () => {
     expect(recorded).toHaveLength(64)
   })
 
-  test('10,000 of them from a spy are counted, cost three looks at signatures, and hold up no transfer of ours', async () => {
+  test('10,000 ignored messages cost three verifications, and delay no transfer', async () => {
     const { passOver, recorded, counts, bridge } = network(async () => valid)
     const metrics = createMetrics()
     const started: string[] = []

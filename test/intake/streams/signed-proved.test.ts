@@ -15,10 +15,7 @@ import { listingClient } from './listing-client.ts'
 
 const emitter = `${'00'.repeat(12)}${'33'.repeat(20)}`
 const bridge = 'wormhole-token-bridge'
-/**
- * What the guardians signed says so by its time here; 8 was signed by a set that has expired, and 9 by one that nobody
- * knows.
- */
+/** Times of messages: 7 is signed, 8 by an expired guardian set, and 9 by an unknown one. */
 const signed = 7
 const verdicts: Readonly<Record<number, Verdict>> = {
   [signed]: { kind: 'valid' },
@@ -131,49 +128,52 @@ const strangers: readonly (readonly [string, Run])[] = [
 ]
 
 describe.each(strangers)('a stranger’s run under a number, with %s,', (_, run) => {
-  test('does not keep what is missing from being fetched and submitted', async () => {
+  test("a stranger's run does not keep a missing message from being fetched", async () => {
     const { fetched, submitted } = await auditWith([run], 'gap')
     expect([fetched, submitted]).toEqual([['1'], ['1']])
   })
 
-  test('does not make an open number’s transfer run: it is found lost, and started again', async () => {
+  test("a stranger's run does not hide that a transfer is lost", async () => {
     expect((await auditWith([run], 'open')).submitted).toEqual(['1'])
   })
 
-  test.each(['rejected', 'cancelled', 'delivered'] as const)('does not close its number by ending as %s', async (ended) => {
-    const { recorded, submitted } = await auditWith([{ ...run, ended }], 'open')
-    expect([recorded, submitted]).toEqual([[{ kind: 'seen', numbers: [['1']] }], ['1']])
-  })
+  test.each(['rejected', 'cancelled', 'delivered'] as const)(
+    "a stranger's run does not close its number by ending as %s",
+    async (ended) => {
+      const { recorded, submitted } = await auditWith([{ ...run, ended }], 'open')
+      expect([recorded, submitted]).toEqual([[{ kind: 'seen', numbers: [['1']] }], ['1']])
+    },
+  )
 
-  test('does not make a resolved number open again', async () => {
+  test("a stranger's run does not reopen a resolved number", async () => {
     expect((await auditWith([run], 'resolved')).recorded).toEqual([])
   })
 })
 
 describe('a run of the message that the guardians signed', () => {
-  test('is recorded, and its message is neither fetched nor submitted, nor read twice', async () => {
+  test('a signed run is recorded, and its message is read once and not fetched', async () => {
     const { recorded, fetched, submitted, read } = await auditWith([own], 'gap', { rounds: 2 })
     const seen = { kind: 'seen', numbers: [['1']] }
     expect({ recorded, fetched, submitted, read }).toEqual({ recorded: [seen, seen], fetched: [], submitted: [], read: [idOf(own)] })
   })
 
-  test('runs, beside however many of strangers', async () => {
+  test("a signed run is found among any count of strangers' runs", async () => {
     expect((await auditWith([...strangers.map(([, run]) => run), own], 'open')).submitted).toEqual([])
   })
 
-  test.each([signed, 8])('closes its number by ending undelivered, also if its guardians were replaced since (%i)', async (timestamp) => {
+  test.each([signed, 8])('a signed run closes its number by ending undelivered, also after new guardians (%i)', async (timestamp) => {
     const { recorded } = await auditWith([{ number: '1', timestamp, ended: 'cancelled' }], 'open')
     expect(recorded[0]).toEqual({ kind: 'closed', number: '1', outcome: 'cancelled', reason: 'as he likes', by: 'unnamed' })
   })
 
-  test('is recorded as delivered only when the target shows it, whatever Temporal says', async () => {
+  test('a signed run is recorded as delivered only if the target shows it', async () => {
     const ended = { ...own, ended: 'delivered' as const }
     const delivered = { kind: 'seen', numbers: [['1']], delivered: [['1', '1']] }
     expect((await auditWith([ended], 'open')).recorded).not.toContainEqual(delivered)
     expect((await auditWith([ended], 'open', { delivered: true })).recorded).toContainEqual(delivered)
   })
 
-  test.each([undefined, null, 5, { state: 'rejected', reason: 5 }])('stops no look by a result of %j', async (result) => {
+  test.each([undefined, null, 5, { state: 'rejected', reason: 5 }])('a run with the result %j does not stop the report', async (result) => {
     const { recorded } = await auditWith([{ ...own, ended: 'rejected', result }], 'open')
     // It may say what it likes of its own outcome: a reason that is no text is left out.
     expect(recorded.filter(({ kind }) => kind === 'closed')).toEqual(
@@ -181,7 +181,7 @@ describe('a run of the message that the guardians signed', () => {
     )
   })
 
-  test('makes a resolved number open again, if the target does not show it', async () => {
+  test('a signed run reopens a resolved number that the target does not show', async () => {
     const undone = { kind: 'undone', numbers: [['1', '1']] }
     expect((await auditWith([own], 'resolved')).recorded).toContainEqual(undone)
     expect((await auditWith([own], 'resolved', { delivered: true })).recorded).toEqual([])

@@ -4,7 +4,7 @@ import type { BlockRange, Published } from '../../../bridges/source-port.ts'
 import { RelayerError } from '../../../domain/catalogue/errors.ts'
 import { createPublishedLogs } from '../../../intake/streams/signed/gaps/published-logs.ts'
 
-/** A chain whose numbers rise with its blocks; nodes refuse more than so many blocks. */
+/** A chain whose numbers rise with its blocks. Nodes refuse longer ranges. */
 function chain(
   blocks: readonly (readonly number[])[],
   { begins = {}, most = Infinity }: { begins?: { block?: number }; most?: number } = {},
@@ -31,8 +31,8 @@ function chain(
 /** Number n in block 10 n. */
 const sparse = (count: number) => Array.from({ length: count * 10 }, (_, height) => (height % 10 === 0 ? [height / 10] : []))
 
-describe('what the logs of the source say of missing numbers', () => {
-  test('reads from the newest block down, and no further than the numbers may be', async () => {
+describe('missing numbers in the logs of the source', () => {
+  test('logs are read from the newest block down, as far as the numbers may be', async () => {
     const { source, reads } = chain(sparse(100))
     const logs = createPublishedLogs({ source, rangeBlocks: 50 })
     const found = await logs.of(['97', '98'], 999)
@@ -47,7 +47,7 @@ describe('what the logs of the source say of missing numbers', () => {
     ])
   })
 
-  test('remembers where a number is only by most of the nodes, and nothing while they do not agree', async () => {
+  test('heights of numbers are remembered only by most of the nodes', async () => {
     const { source } = chain(sparse(100))
     const state = { agree: false, asked: [] as unknown[] }
     const published = async (range: BlockRange, wanted?: (number: string) => boolean, at?: 'agreed' | 'majority') => {
@@ -63,7 +63,7 @@ describe('what the logs of the source say of missing numbers', () => {
     expect(state.asked).toEqual(['majority', 'majority', 'agreed'])
   })
 
-  test('reads no block twice, and nothing for what it has read', async () => {
+  test('no block of logs is read twice', async () => {
     const { source, reads } = chain(sparse(100))
     const logs = createPublishedLogs({ source, rangeBlocks: 50 })
     await logs.of(['97'], 989)
@@ -77,7 +77,7 @@ describe('what the logs of the source say of missing numbers', () => {
     ])
   })
 
-  test('stops where a lower number shows that there is none', async () => {
+  test('reading of logs stops at a lower number', async () => {
     const blocks = sparse(100).map((numbers) => numbers.filter((number) => number !== 97))
     const { source, reads } = chain(blocks)
     const logs = createPublishedLogs({ source, rangeBlocks: 50 })
@@ -87,7 +87,7 @@ describe('what the logs of the source say of missing numbers', () => {
     expect(reads).toHaveLength(1)
   })
 
-  test('looks at the latest blocks only, unless the config names the first', async () => {
+  test('only the latest logs are read unless the config has a first block', async () => {
     const latest = chain(sparse(100))
     expect((await createPublishedLogs({ source: latest.source, rangeBlocks: 50 }).of(['2'], 999)).size).toBe(0)
     expect(latest.reads.at(-1)?.fromBlock).toBe(750)
@@ -98,7 +98,7 @@ describe('what the logs of the source say of missing numbers', () => {
     expect(found).toEqual([false, false, true])
   })
 
-  test('halves a range that nodes refuse, and says so where a single block is refused', async () => {
+  test('a refused range of logs is halved, and a refused single block is an error', async () => {
     const { source, reads } = chain(sparse(100), { most: 7 })
     expect((await createPublishedLogs({ source, rangeBlocks: 50 }).of(['99', '98'], 999)).size).toBe(2)
     expect(Math.min(...reads.map(({ fromBlock, toBlock }) => toBlock - fromBlock + 1))).toBeLessThanOrEqual(7)
@@ -108,7 +108,7 @@ describe('what the logs of the source say of missing numbers', () => {
     })
   })
 
-  test('finds every number of any chain, in any order of asking, while it grows', async () => {
+  test('every number of a growing chain is found in its logs', async () => {
     const blocksOf = (sizes: readonly number[]) => {
       let next = 0
       return sizes.map((size) => Array.from({ length: size }, () => next++))

@@ -41,18 +41,18 @@ function network(maxOpen = 200, options: Partial<RecorderOptions> = {}) {
 
 const range = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, index) => from + index)
 
-describe('what a spy tells, on its way to the stream', () => {
-  test('leaves in one update, however it came', async () => {
+describe('the recorder of numbers from the spy', () => {
+  test('numbers from the spy are recorded in one update', async () => {
     const { recorder, updates, open } = network()
     for (const number of range(0, 79).reverse()) recorder.add(String(number), 'started')
     recorder.add('40', 'started')
-    await until(() => recorder.size === 0, { timeoutMs: 40_000, what: 'all to be told' })
+    await until(() => recorder.size === 0, { timeoutMs: 40_000, what: 'all numbers to be recorded' })
     expect(updates).toHaveLength(1)
     expect(open()).toEqual(range(0, 79))
     recorder.close()
   })
 
-  test('leaves sooner when there are many, with one update on its way at a time', async () => {
+  test('many numbers are recorded sooner, with one update at a time', async () => {
     const { recorder, updates, open } = network(360, { everyMs: 60_000, many: 100 })
     for (const number of range(0, 299)) recorder.add(String(number), 'started')
     await recorder.flush()
@@ -61,7 +61,7 @@ describe('what a spy tells, on its way to the stream', () => {
     recorder.close()
   })
 
-  test('waits for room, the lowest first, and keeps asking nobody meanwhile', async () => {
+  test('numbers wait for room, and the lowest are recorded first', async () => {
     const { recorder, updates, open, apply } = network(10)
     for (const number of range(0, 29)) recorder.add(String(number), 'started')
     recorder.add('29', 'delivered')
@@ -73,11 +73,11 @@ describe('what a spy tells, on its way to the stream', () => {
     for (let count = 0; count < 3; count++) await recorder.flush()
     expect([recorder.size, updates.length]).toEqual([18, before])
     apply({ kind: 'seen', numbers: range(0, 5).map((number) => [String(number)]), delivered: [['0', '5']] })
-    await until(() => open().join() === range(6, 15).join(), { timeoutMs: 40_000, what: 'the next ones to be told' })
+    await until(() => open().join() === range(6, 15).join(), { timeoutMs: 40_000, what: 'the next numbers to be recorded' })
     recorder.close()
   })
 
-  test('records again what it recorded before in a stream that went back', async () => {
+  test('numbers are recorded again in a stream that went back', async () => {
     const { recorder, updates, open, goBack } = network()
     goBack()
     recorder.add('0', 'started')
@@ -86,7 +86,7 @@ describe('what a spy tells, on its way to the stream', () => {
     recorder.close()
   })
 
-  test('does not take back that a number needs nothing', async () => {
+  test('a started transfer does not replace a delivered or ignored number', async () => {
     const { recorder, state } = network()
     recorder.add('0', 'delivered')
     recorder.add('0', 'started')
@@ -97,14 +97,14 @@ describe('what a spy tells, on its way to the stream', () => {
     recorder.close()
   })
 
-  test('may leave later, where nothing of it is to be delivered; and with what is', async () => {
+  test('ignored numbers wait longer, or go with the next started one', async () => {
     const { recorder, updates, state } = network(200, { everyMs: 20, quietMs: 60_000 })
     recorder.add('0', 'ignored')
     recorder.add('1', 'ignored')
     expect(recorder.lowest).toBe('0')
     recorder.add('2', 'started')
     // Without the transfer it would have waited for a minute.
-    await until(() => recorder.size === 0, { timeoutMs: 40_000, what: 'all to be told' })
+    await until(() => recorder.size === 0, { timeoutMs: 40_000, what: 'all numbers to be recorded' })
     expect([updates.length, state().next, state().counts.ignored]).toEqual([1, '3', 2])
     recorder.close()
   })

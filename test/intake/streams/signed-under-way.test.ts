@@ -69,7 +69,7 @@ function gapsWith(upTo: number, runs: readonly ListedRun[], isReceived?: (number
 }
 
 describe('missing numbers whose transfers run', () => {
-  test('are recorded, however many they are, and none is fetched; each run is read once', async () => {
+  test('missing numbers with running transfers are recorded, not fetched, and read once', async () => {
     const numbers = range(1, 1_500)
     // As the visibility store lists them: the newest first.
     const { look, fetched, recorded, read, lists } = gapsWith(
@@ -83,7 +83,7 @@ describe('missing numbers whose transfers run', () => {
     expect(lists.count).toBe(1)
   })
 
-  test('are found among any number of strangers’ runs, which keep no message from being fetched either', async () => {
+  test("running transfers are found among strangers' runs, whose messages are fetched", async () => {
     const strangers = range(1, 1_200).map((variant) => runOf(1, variant))
     const { look, fetched, recorded, read } = gapsWith(40, [...strangers, ...range(2, 39).map((number) => runOf(number))])
     await look()
@@ -93,7 +93,7 @@ describe('missing numbers whose transfers run', () => {
     expect(read.length - 38).toBeLessThan(10)
   })
 
-  test('are left to who records what the spy told, and looked for later all the same', async () => {
+  test('numbers received from the spy are left to the recorder, and checked later', async () => {
     const { look, fetched, recorded, read } = gapsWith(
       10,
       range(1, 4).map((number) => runOf(number)),

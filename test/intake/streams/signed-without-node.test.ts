@@ -81,29 +81,29 @@ describe('where the stream of a source without a node begins', () => {
     return [config.first, taken?.completedNumber]
   }
 
-  test('with the first that was heard, above a checkpoint, or where the config says', async () => {
+  test('a stream without a node begins with the config, a checkpoint, or the first received number', async () => {
     expect(await begin(source(), undefined, '1002003')).toEqual(['1002003', undefined])
     expect(await begin(source(), checkpoint, '1002003')).toEqual(['0', '7'])
     expect(await begin(source('5'), undefined, '1002003')).toEqual(['5', undefined])
     expect(await firstWithoutNode(source(), { read: async () => checkpoint })).toBe('8')
   })
 
-  test('not before it was heard, nor before its checkpoint could be asked for', async () => {
+  test('a stream without a node does not begin before a message, or while its checkpoint is away', async () => {
     expect(await codeOfAsync(() => begin(source()))).toBe('STREAM_NOT_FOUND')
     const away = new RelayerError('CHECKPOINT_UNAVAILABLE')
     expect(await codeOfAsync(() => begin(source(), away, '9'))).toBe('CHECKPOINT_UNAVAILABLE')
     expect(await begin(source('5'), away, '9')).toEqual(['5', undefined])
   })
 
-  test('not with an old message that somebody repeats', () => {
+  test('an old message does not begin a stream without a node', () => {
     const at = 1_700_000_000
     const { bytes } = signVaa({ timestamp: at })
     expect([mayBegin(bytes, (at + 3_599) * 1_000), mayBegin(bytes, (at + 3_601) * 1_000)]).toEqual([true, false])
   })
 })
 
-describe('what nobody counts', () => {
-  test('a tail that no message was heard above is found at the servers, by steps', async () => {
+describe('numbers of a source without a node', () => {
+  test('the tail of a stream without a node is found at the servers', async () => {
     const { deps, streamClient, started } = network((at) => at < 1_000_040n && at !== 1_000_000n)
     await createTailProbe(deps)(undefined)
     expect(streamClient.view?.next).toBe('1000040')
@@ -115,7 +115,7 @@ describe('what nobody counts', () => {
     expect(streamClient.view).toMatchObject({ open: 19, counts: { ignored: 20 } })
   })
 
-  test('asks three numbers where nothing is missing, and none where the stream has not begun', async () => {
+  test('the servers are asked for three numbers, and for none before the stream has begun', async () => {
     const { deps, asked } = network(() => false)
     await createTailProbe(deps)(undefined)
     expect(asked).toEqual(['1000000', '1000001', '1000010'])
@@ -134,20 +134,20 @@ describe('what nobody counts', () => {
     expect([questions, asked]).toEqual([1, []])
   })
 
-  test('a transfer to a chain of ours whose token bridge has not registered the source is passed over: nobody can deliver it', async () => {
+  test('a transfer whose target has not registered the source is ignored', async () => {
     const { deps, streamClient } = network((at) => at < 1_000_001n, { unregistered: ['1000000'] })
     await createTailProbe(deps)(undefined)
     expect(streamClient.view).toMatchObject({ completedNumber: '1000000', gaps: {}, open: 0, counts: { ignored: 1 } })
   })
 
-  test('a number far above all others makes a gap that keeps no server busy, and in which the next ones are found', async () => {
+  test('a number far above all others makes a gap with a limited count of requests', async () => {
     const { deps, streamClient, asked } = network((at) => at === 1_000_003n)
     await streamClient.apply([{ kind: 'seen', numbers: [['1000000'], [String(2n ** 63n)]] }])
     const filler = createGapFiller(deps, 60_000)
     for (let looks = 0; looks < 8; looks++) await filler.fillGaps(streamClient.now!, undefined)
     expect(asked).toContain('1000003')
     expect(new Set(asked).size).toBeLessThan(12_000)
-    // What lies between its ends was not asked for.
+    // Numbers between its ends were not asked for.
     expect(streamClient.now?.gaps.map(({ from, state }) => [from, state])).toEqual([
       ['1000001', 'unobserved'],
       ['1000004', 'unobserved'],
@@ -179,7 +179,7 @@ describe('whether a message that is not for us is signed', () => {
   const refused: Verdict = { kind: 'rejected', code: 'GUARDIAN_SET_EXPIRED', reason: '' }
   const unknown: Verdict = { kind: 'wait', code: 'GUARDIAN_SET_UNKNOWN', reason: '' }
 
-  test('the first of our chains that can say says', async () => {
+  test('the first configured chain that can verify a message decides', async () => {
     const down = new RelayerError('NODE_UNAVAILABLE')
     for (const [given, isSigned, chains] of [
       [{ a: valid, b: refused }, true, ['a']],
@@ -194,7 +194,7 @@ describe('whether a message that is not for us is signed', () => {
     expect(await codeOfAsync(verdicts({ a: down, b: down }).ask)).toBe('NODE_UNAVAILABLE')
   })
 
-  test('none is asked of a transfer to a chain of ours: the target has judged it', async () => {
+  test('only the target verifies a transfer to a configured chain', async () => {
     const bridge = { decode: createDecode(new Map([[2, 'ethereum']])), endpoint: unused('endpoint') }
     expect(await isIgnorable({ source: source(), bridge: bridge as never }, vaa(1n, 2))).toBe(false)
   })

@@ -8,7 +8,7 @@ import type { FetchOutcome } from '../../../intake/streams/signed/gaps/fetch-mes
 const heads = { current: undefined }
 const order = { by: 'ann', reason: 'a look' }
 
-test('what is expected from a spy is what is published while a subscription stands, and nothing of before and after', () => {
+test('a spy is expected to send messages that are published during a subscription', () => {
   const expected = createExpectedOfSpy(heads, () => 10_000)
   expect(expected.isMissed('1', 11_000)).toBe(false)
   expected.begin()
@@ -17,21 +17,21 @@ test('what is expected from a spy is what is published while a subscription stan
   expect(expected.isMissed('2', 11_000)).toBe(false)
 })
 
-test('what it told is expected no more, whatever came of it', () => {
+test('a received number is no longer expected of the spy', () => {
   const expected = createExpectedOfSpy(heads, () => 10_000)
   expected.begin()
   expected.received('2')
   expect(expected.isMissed('2', 11_000)).toBe(false)
 })
 
-test('the clock of a chain that is ahead of ours makes no message of before one of after', () => {
+test('a chain clock ahead of the process does not make old messages expected', () => {
   const latest = { height: 7, hash: '0x07', parentHash: '0x06', timestamp: 20 }
   const expected = createExpectedOfSpy({ current: { latest, finalized: 5 } as never }, () => 10_000)
   expected.begin()
   expect([expected.isMissed('1', 15_000), expected.isMissed('2', 21_000)]).toEqual([false, true])
 })
 
-test('only messages that a server had count: not those that are absent, delivered without one, or run already', () => {
+test('only messages that a server had count as missed by the spy', () => {
   const outcomes = new Map<string, FetchOutcome>([
     ['3', { kind: 'started', id: 'a', status: 'started', publishedAt: 5 }],
     ['4', { kind: 'ignored', publishedAt: 6 }],
@@ -43,10 +43,7 @@ test('only messages that a server had count: not those that are absent, delivere
   expect(missedBySpy(outcomes)).toEqual([])
 })
 
-/**
- * A stream's own reducer behind a client, in which 3 and 4 were told by servers alone at 5,000, and one subscription
- * after another.
- */
+/** A stream by its reducer, in which only servers had 3 and 4 at 5,000, and one subscription after another. */
 function silentStream(maxOpen = 10) {
   let state = initialStream({ stream: 'test', origin: '1/0xaa', first: '3', maxOpen: 10 })
   let clock = 1_000
@@ -79,7 +76,7 @@ function silentStream(maxOpen = 10) {
   }
 }
 
-test('a new subscription ends what was noted before it, once and for all processes, and changes nothing else', async () => {
+test('a new subscription ends earlier notes of missed messages, and changes nothing else', async () => {
   const { open, look, noted, rest, looks, tell } = silentStream()
   const before = rest()
   open(6_000)
@@ -92,7 +89,7 @@ test('a new subscription ends what was noted before it, once and for all process
   expect(looks()).toBe(1)
 })
 
-test('what was noted while the subscription stood stays, and so it does while none stands', async () => {
+test('notes of missed messages stay during a subscription, and while none is open', async () => {
   const { open, look, noted, expected } = silentStream()
   open(4_000)
   await look()
@@ -103,7 +100,7 @@ test('what was noted while the subscription stood stays, and so it does while no
   expect(noted()).toMatchObject({ from: '3', to: '4' })
 })
 
-test('a stream that is full ends it, too', async () => {
+test('a full stream ends the notes of missed messages, too', async () => {
   const { open, look, noted } = silentStream(1)
   open(6_000)
   await look()

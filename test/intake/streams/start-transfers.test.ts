@@ -45,7 +45,7 @@ function network() {
 }
 
 describe('the transfers of a range', () => {
-  test('of which one was not started: only that one is tried again', async () => {
+  test('only the transfer that failed to start is tried again', async () => {
     const { start, failing, cache, taken } = network()
     failing.set('2', new RelayerError('TEMPORAL_UNAVAILABLE'))
     expect(await codeOfAsync(start)).toBe('TEMPORAL_UNAVAILABLE')
@@ -57,14 +57,14 @@ describe('the transfers of a range', () => {
     expect([taken(), cache.transfer('1')]).toEqual([['2'], transfers[0]])
   })
 
-  test('are all asked for when they are read once more: one may have closed undone', async () => {
+  test('all transfers of a range that is read again are submitted', async () => {
     const { start, taken } = network()
     await start()
     await start()
     expect(taken()).toEqual(['1', '2', '3', '1', '2', '3'])
   })
 
-  test('are all asked for after the source forked', async () => {
+  test('all transfers are submitted again after a fork of the source', async () => {
     const { start, failing, cache, taken } = network()
     failing.set('2', new RelayerError('TEMPORAL_UNAVAILABLE'))
     await codeOfAsync(start)
@@ -75,7 +75,7 @@ describe('the transfers of a range', () => {
     expect(taken()).toEqual(['1', '2', '3'])
   })
 
-  test('are all asked for after the stream went back: Temporal may have lost what was started', async () => {
+  test('all transfers are submitted again after the stream went back', async () => {
     const { start, failing, streamClient, taken } = network()
     failing.set('2', new RelayerError('TEMPORAL_UNAVAILABLE'))
     await codeOfAsync(start)
@@ -86,7 +86,7 @@ describe('the transfers of a range', () => {
     expect(taken()).toEqual(['2'])
   })
 
-  test('are asked for again, too, where the stream went back while they were started', async () => {
+  test('transfers are submitted again if the stream went back while they were started', async () => {
     const { start, failing, streamClient, taken, onSubmit } = network()
     failing.set('2', new RelayerError('TEMPORAL_UNAVAILABLE'))
     onSubmit('3', () => void (streamClient.era += 1))
@@ -96,7 +96,7 @@ describe('the transfers of a range', () => {
     expect(taken()).toContain('3')
   })
 
-  test('of which one is gone from Temporal: it is asked for, though it was started a moment ago', async () => {
+  test('a transfer that Temporal lost is submitted again soon after its start', async () => {
     const { start, again, failing, taken } = network()
     failing.set('2', new RelayerError('TEMPORAL_UNAVAILABLE'))
     await codeOfAsync(start)
@@ -105,7 +105,7 @@ describe('the transfers of a range', () => {
     expect(taken()).toEqual(['1'])
   })
 
-  test('of which one contradicts the source’s table: that is what is thrown, whatever else failed', async () => {
+  test('a contradiction with the table is thrown before other failures', async () => {
     const { start, failing, taken } = network()
     failing.set('1', new RelayerError('TEMPORAL_UNAVAILABLE'))
     failing.set('3', new RelayerError('NATIVE_ID_MISMATCH'))

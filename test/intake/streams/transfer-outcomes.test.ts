@@ -44,7 +44,7 @@ function reporter(lagMs: number, ...numbers: string[]) {
   return { recorded, look: () => outcomes.report(state), ends, listed: () => listed, fail: (is: boolean) => void (isAway = is) }
 }
 
-test('a transfer that the visibility store shows a minute after its end is recorded by a later look', async () => {
+test('a transfer that the visibility store shows a minute late is recorded by a later report', async () => {
   const { recorded, look, ends } = reporter(minuteMs - 4 * secondMs, '1')
   ends('1', Date.now())
   const lookedFor = 70 * secondMs
@@ -55,7 +55,7 @@ test('a transfer that the visibility store shows a minute after its end is recor
   expect(recorded).toContain('1')
 })
 
-test('what ends in a steady burst is listed a few times, not at every look of a minute, and all of it is recorded', async () => {
+test('transfers of a burst are listed a few times, and all are recorded', async () => {
   const numbers = Array.from({ length: 150 }, (_, index) => String(index + 1))
   const { recorded, look, ends, listed } = reporter(2 * secondMs, ...numbers)
   for (const number of numbers) {
@@ -69,7 +69,7 @@ test('what ends in a steady burst is listed a few times, not at every look of a 
   expect(listed() / numbers.length).toBeLessThan(6)
 })
 
-test('a look that failed is made up for by the next', async () => {
+test('the next report makes up for a failed one', async () => {
   const { recorded, look, ends, fail } = reporter(0, '1')
   await look()
   ends('1', Date.now())
@@ -83,7 +83,7 @@ test('a look that failed is made up for by the next', async () => {
   expect(recorded).toEqual(['1'])
 })
 
-test('the first look finds what ended in the hour before, while the agent was away, and leaves the rest to the audit', async () => {
+test('the first report covers the hour before, and leaves older ends to the audit', async () => {
   const now = Date.now()
   const { recorded, look, ends } = reporter(0, '1', '2')
   ends('1', now - 59 * minuteMs)
@@ -131,20 +131,20 @@ describe('a look at any number of numbers outside the window', () => {
   }
   const numbers = (from: number, count: number) => Array.from({ length: count }, (_, index) => BigInt(from + index))
 
-  test('lists two pages at most, and looks at each number of none of them: a thousand billion numbers take no longer', async () => {
+  test('a report of a huge count of numbers outside the window lists two pages at most', async () => {
     const many = 10n ** 15n
     const { look, outcomes } = outsideStage(many, numbers(1, 2_500), 'GUARDIAN_SET_EXPIRED')
     const first = await look()
     expect(first).toEqual({ listed: [1_000], unparked: [], others: 0 })
     expect(await look()).toEqual({ listed: [1_000, 1_000], unparked: [], others: 0 })
-    // The last page of the first round: what no page listed is let go, so many at a time.
+    // The last page of the first round: numbers that no page listed are released, a limited count at a time.
     const third = await look()
     expect(third).toEqual({ listed: [1_000, 500], unparked: numbers(2_501, 50).map(String), others: 0 })
     expect((await look()).unparked).toEqual(numbers(2_551, 50).map(String))
     expect(outcomes.awaitingSignatures).toHaveLength(limits.open)
   })
 
-  test('lets none go that is parked, on whatever page, and all that are not', async () => {
+  test('parked numbers on any page stay parked, and all others are released', async () => {
     const stays = numbers(1, 3_000).filter((number) => number % 100n !== 7n)
     const { look } = outsideStage(3_000n, stays)
     const gone: string[] = []
@@ -161,7 +161,7 @@ describe('a look at any number of numbers outside the window', () => {
     )
   })
 
-  test('takes others at each look, where more await newer signatures than an audit fetches', async () => {
+  test('each report takes other numbers that await newer signatures', async () => {
     const { look, outcomes } = outsideStage(1_000n, numbers(1, 1_000), 'GUARDIAN_SET_EXPIRED')
     const taken = new Set<string>()
     for (let count = 0; count < 3; count++) {

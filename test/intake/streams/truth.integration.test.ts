@@ -9,7 +9,7 @@ import { createCheckpointStore } from '../../../intake/streams/checkpoints.ts'
 import { startScannedSetting, type OneStream, type ScannedSetting } from './setting.ts'
 import { temporaryFolder } from '../../helpers/folders.ts'
 
-describe('what a stream is held against', () => {
+describe('the audit of a scanned stream', () => {
   let setting: ScannedSetting
   beforeAll(async () => {
     setting = await startScannedSetting()
@@ -35,7 +35,7 @@ describe('what a stream is held against', () => {
     return { kept, gone, snapshot, height: Number(await source.anvil.rpc<string>('eth_blockNumber')) }
   }
 
-  test('the workflows: what was terminated is started again by the audit, and nothing else is recorded', async () => {
+  test('the audit restarts a terminated transfer, and records nothing else', async () => {
     const stream = await setting.stream({ auditMs: 1_000 })
     const agent = stream.agent()
     const [one] = await stream.initiate(1n)
@@ -47,7 +47,7 @@ describe('what a stream is held against', () => {
     await agent.stop()
   })
 
-  test('the target by ids: a completion whose log nobody showed is found by the audit', async () => {
+  test('the audit finds a completion without a log by its id', async () => {
     const stream = await setting.stream({ auditMs: 1_000 })
     const agent = stream.agent()
     const [one] = await stream.initiate(2n)
@@ -67,7 +67,7 @@ describe('what a stream is held against', () => {
     await other.stop()
   })
 
-  test('a completion of a number that the source does not have: an alarm, and everything else goes on', async () => {
+  test('a completion of an unknown number raises an alarm, and other transfers go on', async () => {
     const stream = await setting.stream()
     const agent = stream.agent()
     await stream.shows(({ targetHeight }) => targetHeight !== undefined, 'the stream to have begun')
@@ -85,7 +85,7 @@ describe('what a stream is held against', () => {
     await agent.stop()
   })
 
-  test('a completion of another transfer under a number: the route is halted, the number stays open, others go on', async () => {
+  test('a completion of another transfer halts the route, and its number stays open', async () => {
     const stream = await setting.stream()
     const agent = stream.agent()
     const [one, two] = await stream.initiate(4n, 5n)
@@ -107,7 +107,7 @@ describe('what a stream is held against', () => {
     await agent.stop()
   })
 
-  test('a fork below what was scanned: the new transfers of the numbers are started, the old ones are not counted', async () => {
+  test('after a fork below the cursor the new transfers of the numbers are started', async () => {
     const { source } = setting.network
     // No audit, which may see the fork before the scan does, and counts none.
     const stream = await setting.stream({ auditMs: 600_000 })
@@ -130,7 +130,7 @@ describe('what a stream is held against', () => {
     await agent.stop()
   })
 
-  test('its last block: a fork that leaves a chain which is no longer is met by no scan, and found by the audit', async () => {
+  test('the audit finds a fork that no scan meets by the last block', async () => {
     const { source } = setting.network
     const stream = await setting.stream({ auditMs: 1_000 })
     const agent = stream.agent()
@@ -155,7 +155,7 @@ describe('what a stream is held against', () => {
     await agent.stop()
   })
 
-  test('a target that was reorganised below its finality: what had completed a number is gone, and the number is open again', async () => {
+  test('a reorganised target reopens the numbers whose completions are gone', async () => {
     const { target } = setting.network
     const stream = await setting.stream({ auditMs: 1_000 })
     const agent = stream.agent()
@@ -182,11 +182,11 @@ describe('what a stream is held against', () => {
   describe('a checkpoint', () => {
     const directory = temporaryFolder()
 
-    test('shortens what is read after Temporal lost the stream, and starts nothing that is delivered', async () => {
+    test('a checkpoint shortens the reading after a wipe, and no delivered transfer is started', async () => {
       const checkpoints = createCheckpointStore({ kind: 'directory', path: directory })
       const stream = await setting.stream({ checkpoints })
       const agent = stream.agent()
-      // In two blocks: the watermark stands between them.
+      // In two blocks: the watermark lies between them.
       const [one] = await stream.initiate(10n)
       const [two] = await stream.initiate(11n)
       if (!one || !two) throw new Error('nothing was initiated')
@@ -201,7 +201,7 @@ describe('what a stream is held against', () => {
       await setting.ledgers.temporal.client.workflow.getHandle(stream.id(two)).terminate('lost')
       await stream.lose()
       const next = stream.agent()
-      const view = await stream.shows(({ open, backfill }) => open === 1 && backfill.left === 0, 'what was not delivered')
+      const view = await stream.shows(({ open, backfill }) => open === 1 && backfill.left === 0, 'the undelivered transfers')
       expect(view).toMatchObject({ completedNumber: String(one.nonce), counts: { completed: 0 } })
       expect((await stream.state()).start).toBeGreaterThan(start)
       await until(() => stream.runs(two), { timeoutMs: 60_000, what: 'the transfer to run again' })

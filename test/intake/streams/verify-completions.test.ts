@@ -38,7 +38,7 @@ function network() {
 }
 
 describe('a completion that is seen before its number', () => {
-  test('resolves the number as soon as the number is known, without an audit', async () => {
+  test('an early completion resolves its number once the number is known', async () => {
     const { context, streamClient, scan, show } = network()
     const verify = createCompletionVerifier(context)
     expect(await verify()).toBe(false)
@@ -50,7 +50,7 @@ describe('a completion that is seen before its number', () => {
     expect(context.cache.completions).toEqual([transfer])
   })
 
-  test('resolves nothing that the target does not show by its id, and is asked again later', async () => {
+  test('an early completion resolves nothing until the target shows its id', async () => {
     const { context, streamClient, scan, show } = network()
     const verify = createCompletionVerifier(context)
     await scan()
