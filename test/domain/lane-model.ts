@@ -120,8 +120,10 @@ export class Network {
     const one = pick(process.asked, which)
     if (!one) return
     const { response } = this.lane.apply({ requests: [one.request], run: one.heard })
-    if (one.waiting) this.#answered(process, one.request, response.answers[0] as LaneAnswer)
+    if (!one.waiting) return
     one.waiting = false
+    this.#answered(process, one.request, response.answers[0] as LaneAnswer)
+    this.#learn(process, response)
   }
 
   sign(p: number, which: number): void {
@@ -275,6 +277,11 @@ export class Network {
     }
     if (!answered) return
     process.hasReported ||= observe
+    this.#learn(process, response)
+  }
+
+  /** Every answer shows the process how far the ledger is, as in lanes/ledger/ledger-client.ts. */
+  #learn(process: Process, response: ApplyResponse): void {
     process.heard = String(this.lane.run)
     const { era, granted, next, finalized } = response.view
     if (process.known?.era !== era || granted >= process.known.granted) process.known = { era, granted, next, finalized }
