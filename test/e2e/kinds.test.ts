@@ -7,7 +7,7 @@ import { transferKinds } from '../../lab/devnet/wormhole/users.ts'
 import { type Message, toUniversal } from '../../lab/devnet/wormhole/vaa.ts'
 import { published } from '../../lab/devnet/wormhole/wormhole.ts'
 import type { StreamView } from '../../domain/stream/stream.ts'
-import { workflowIdOf } from '../../temporal/client/streams/streams.ts'
+import { nameOf, workflowIdOf } from '../../temporal/client/streams/streams.ts'
 import { streamViewQuery } from '../../temporal/contracts/stream.ts'
 import { runCli } from '../cli/run-cli.ts'
 import { type ForeignChain, registerForeign } from '../helpers/e2e-foreign.ts'
@@ -149,7 +149,7 @@ describe('Every kind of transfer, both ways', () => {
     expect(await currentDetails(client, lane)).toMatch(/nonce/i)
     const streams = client.workflow.list({ query: "WorkflowType = 'stream'" })
     for await (const { workflowId } of streams) {
-      expect(await summary(workflowId)).toBe(`numbered source ${workflowId.slice('stream:'.length)}`)
+      expect(await summary(workflowId)).toBe(`numbered source ${nameOf(client, workflowId.slice('stream:'.length))}`)
       expect(await currentDetails(client, workflowId)).not.toBe('')
     }
     // Each step and each timer, of every workflow that is there.
