@@ -29,8 +29,8 @@ describe('the page at /', () => {
     // The document has no inline script or style, and no resource of another origin.
     expect(body).not.toMatch(/<style|style=|\son\w+=|<script(?![^>]*src=)/)
     expect([...body.matchAll(/(?:src|href)="([^"]*)"/g)].map(([, url = '']) => url).toSorted((a, b) => a.localeCompare(b))).toEqual([
-      'api/page/icon.svg',
-      'api/page/page.css',
+      'page/icon.svg',
+      'page/page.css',
       'page/page.js',
     ])
   })

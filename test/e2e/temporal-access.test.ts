@@ -163,7 +163,7 @@ describe.skipIf(!runs)('Temporal with mTLS and authorization', { timeout: 300_00
     const refused = await cli(pause, { env })
     expect([refused.code, refused.json()]).toMatchObject([
       1,
-      { error: { code: 'TEMPORAL_PERMISSION', remedy: expect.stringContaining('to write') } },
+      { error: { code: 'TEMPORAL_PERMISSION', remedy: expect.stringContaining('write for workers and orders') } },
     ])
     // A variable goes before the config.
     const ordered = await cli(pause, { temporal: { apiKeyFile: '/not/there' }, env: { TEMPORAL_API_KEY: tokens.writes } })
@@ -211,7 +211,7 @@ describe.skipIf(!runs)('Temporal with mTLS and authorization', { timeout: 300_00
       },
       server: { status: 'ok' },
       namespace: { status: 'ok' },
-      permission: { status: 'warn', detail: expect.stringContaining('may read, and not write') },
+      permission: { status: 'warn', detail: expect.stringContaining('can read, and not write') },
       'search attributes': { status: 'ok' },
     })
   })

@@ -39,7 +39,7 @@ export async function expectTraced(receiver: Receiver, portage: PortageProcess, 
     expect(ancestors(ofTrace(), start)).toContain('submit')
     expect(named('submit')!.parentSpanId).toBe('')
     const sent = ancestors(ofTrace(), named('rpc eth_sendRawTransaction')!)
-    expect(sent.some((name) => /^RunActivity:broadcast(Near)?$/.test(name))).toBe(true)
+    expect(sent.some((name) => /^RunActivity:broadcast(Locally)?$/.test(name))).toBe(true)
     expect(sent.slice(-3)).toEqual(['RunWorkflow:transfer', 'StartWorkflow:transfer', 'submit'])
     expect(ofTrace().filter((span) => span.parentSpanId === spanId).length).toBeGreaterThanOrEqual(2)
     const isLogged = async () => (await sentLines()).some((line) => line.includes(`"trace_id":"${traceId}"`))

@@ -16,7 +16,7 @@ beforeAll(async () => {
 async function gates(script: string): Promise<{ code: number; summary: string[] }> {
   for (const name of ['npm', 'npx']) await writeFile(join(folder, 'bin', name), `#!/bin/sh\n${script}\n`, { mode: 0o755 })
   const { code, stdout } = await run(join(folder, '.ci/run'), [], {
-    env: { ...process.env, TMPDIR: folder, PATH: `${join(folder, 'bin')}:${process.env['PATH']}` },
+    env: { ...process.env, rerun_command: 'of an outer run', TMPDIR: folder, PATH: `${join(folder, 'bin')}:${process.env['PATH']}` },
   })
   const lines = stdout.trim().split('\n')
   const last = lines.findLastIndex((line) => line.startsWith('== '))

@@ -36,9 +36,9 @@ describe.skipIf(registry.code !== 0)('the tarball of a release', () => {
 
   test('has compiled code, and neither sources nor tests', () => {
     const allowed =
-      /^package\/(bin\/(portage|compiled)\.js|dist\/[\w-]+\.(cjs|js|json|map|wasm|cjs\.map)|dist\/page\/(index\.html|icon\.svg|page\.(js|css))|intake\/protos\/.*\.proto|node_modules\/(secp256k1|node-gyp-build)\/.*|config\/portage\.(example\.yaml|schema\.json)|package\.json|[A-Z-]+(\.md|\.txt)?)$/
+      /^package\/(bin\/(portage|compiled)\.js|dist\/[\w-]+\.(cjs|js|json|map|wasm|cjs\.map)|dist\/page\/(index\.html|icon\.svg|page\.(js|css))|intake\/spy\/protos\/.*\.proto|node_modules\/(secp256k1|node-gyp-build)\/.*|config\/portage\.(example\.yaml|schema\.json)|package\.json|[A-Z-]+(\.md|\.txt)?)$/
     expect(inside.filter((name) => !allowed.test(name))).toEqual([])
-    for (const name of ['workflows.js', 'workflows-traced.js', 'otlp.cjs', 'api/page/index.html', 'page/page.js', 'api/page/page.css'])
+    for (const name of ['workflows.js', 'workflows-traced.js', 'otlp.cjs', 'page/index.html', 'page/page.js', 'page/page.css'])
       expect(inside).toContain(`package/dist/${name}`)
     expect(inside.filter((name) => name.endsWith('.ts'))).toEqual([])
   })
