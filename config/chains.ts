@@ -26,7 +26,6 @@ export function idOf(chain: ChainConfig, address: string): LaneId {
   return laneId(chain.family, chain.networkId, address)
 }
 
-/** All lanes of a config, each with the name of its chain. */
 export function lanesOf(config: Pick<Config, 'chains'>) {
   return Object.entries(config.chains).flatMap(([chain, settings]) =>
     settings.lanes.map((lane) => ({ id: idOf(settings, lane.address), chain, lane })),
@@ -74,10 +73,7 @@ export function configRules(config: Config): FeeRule[] {
   return rules
 }
 
-/**
- * Variables that the URL of a node added at runtime may use: only those the config lists, since the value is sent to
- * whatever host the URL names.
- */
+/** Variables allowed in the URL of a node added at runtime: only the config's, since their values go to that host. */
 export function nodeVariables(
   { urlVariables }: Pick<ChainConfig, 'urlVariables'>,
   env: Readonly<Record<string, string | undefined>>,

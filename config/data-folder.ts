@@ -3,10 +3,7 @@ import { join } from 'node:path'
 import { RelayerError } from '../domain/catalogue/errors.ts'
 import type { Config } from './schema/schema.ts'
 
-/**
- * Creates the data folder if it is missing, with mode 0700 and ignored by git. An existing folder keeps its mode.
- * Returns its path. Throws DATA_FOLDER_UNUSABLE.
- */
+/** Creates a missing data folder (mode 0700, ignored by git). Returns its path. Throws DATA_FOLDER_UNUSABLE. */
 export async function makeDataFolder(path: string): Promise<string> {
   try {
     const made = await mkdir(path, { recursive: true, mode: 0o700 })
@@ -27,7 +24,6 @@ export function checkpointPlaceOf({ dataFolder, streams: { checkpoints } }: Pick
   return checkpoints.kind === 'none' ? undefined : checkpoints
 }
 
-/** Where the keys of access tokens are. */
 export function accessSource({ dataFolder, access }: Pick<Config, 'dataFolder' | 'access'>) {
   return { dataFolder, publicKeys: access.publicKeys }
 }

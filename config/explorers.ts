@@ -23,9 +23,7 @@ const known: Readonly<Record<string, string>> = {
   '98867': 'https://testnet-explorer.plume.org/',
 }
 
-/**
- * Base URL of a chain's block explorer, which `tx/<hash>` or `address/<address>` completes. Undefined: none is known.
- */
+/** Base URL of a chain's block explorer, to which `tx/<hash>` or `address/<address>` is added. Undefined: unknown. */
 export function explorerOf({
   networkId,
   explorer,

@@ -5,10 +5,7 @@ import { isShort, isShortFor } from '../domain/text/short-id.ts'
 import { lanesOf } from './chains.ts'
 import type { Config } from './schema/schema.ts'
 
-/**
- * The lane of a name: a lane id, or a configured lane's address in full or shortened as in lists. `chain` selects one
- * of several chains. Throws LANE_NOT_FOUND.
- */
+/** The lane of a lane id or of a configured address, in full or shortened as in lists. Throws LANE_NOT_FOUND. */
 export function resolveLane(config: Pick<Config, 'chains'>, name: string, chain?: string): LaneId {
   if (/^[a-z]+-[0-9]+:0x[0-9a-f]{40}$/i.test(name)) return name.toLowerCase()
   const isNamed = (whole: string) => (isShort(name) ? isShortFor(name, whole) : whole === name.toLowerCase())
@@ -27,7 +24,6 @@ export function theOnlyLane(lanes: readonly LaneId[], about: { readonly lane: st
   throw new RelayerError('LANE_NOT_FOUND', { detail, facts: about })
 }
 
-/** The subject of an order about a lane: the lane, and its chain if the config has it. */
 export function aboutLane(config: Pick<Config, 'chains'>, lane: LaneId): OrderSubject {
   const chain = lanesOf(config).find(({ id }) => id === lane)?.chain
   return { lane, chains: chain === undefined ? undefined : [chain] }

@@ -10,7 +10,6 @@ import { hostAndPort } from './load/values.ts'
 
 type TemporalConfig = Config['temporal']
 
-/** A value and its origin. */
 type Setting<Value> = Value & { readonly from: string }
 type Text = Setting<{ readonly value: string }>
 
@@ -18,7 +17,6 @@ type Text = Setting<{ readonly value: string }>
 interface Layer {
   readonly address?: Text
   readonly namespace?: Text
-  /** Present if this origin mentions TLS. */
   readonly tls?: Setting<object>
   /** Absent if this origin sets neither true nor false. */
   readonly tlsDisabled?: Setting<{ readonly value: boolean }>
@@ -35,10 +33,7 @@ export interface ResolvedTemporal extends TemporalAccess {
   readonly settings: readonly { readonly name: string; readonly value?: string; readonly from: string }[]
 }
 
-/**
- * The Temporal server: values of the config, replaced by a profile of temporal.toml, replaced by the variables
- * TEMPORAL_*. Reads temporal.toml but no credentials. Throws CONFIG_INVALID.
- */
+/** The Temporal server: TEMPORAL_* before a profile of temporal.toml before the config. Throws CONFIG_INVALID. */
 export function resolveTemporal(config: TemporalConfig, env: NodeJS.ProcessEnv): ResolvedTemporal {
   const fromConfig = configLayer(config, env)
   const merged: Layer = config.useEnvironment

@@ -14,10 +14,7 @@ export interface AccessScope {
   readonly lanes?: readonly LaneId[] | undefined
 }
 
-/**
- * The chains and the lane that an order concerns. Without chains it concerns all of them; without a lane, no single
- * one.
- */
+/** The chains and the lane of an order. No chains: it concerns all of them. No lane: no single one. */
 export interface OrderSubject {
   readonly chains?: readonly ChainName[] | undefined
   readonly lane?: LaneId | undefined
@@ -28,24 +25,18 @@ export interface Principal extends AccessScope {
   /** The `by` of every order. */
   readonly name: string
   readonly level: AccessLevel
-  /** Identifies the token, for revocation. */
   readonly jti: string
-  /** The key that signed the token. */
   readonly kid: string
   /** ms since the epoch, as `expiresAt`. */
   readonly issuedAt: number
   readonly expiresAt: number
 }
 
-/** Whether a level includes another. */
 export function reaches(level: AccessLevel, needed: AccessLevel): boolean {
   return accessLevels.indexOf(level) >= accessLevels.indexOf(needed)
 }
 
-/**
- * Whether an order lies within a scope, with every chain and its lane. An order about everything needs a scope without
- * limits.
- */
+/** Whether every chain and the lane of an order are in a scope. An order about everything needs one without limits. */
 export function covers({ chains, lanes }: AccessScope, about: OrderSubject): boolean {
   const inChains = chains === undefined || (about.chains !== undefined && about.chains.every((one) => chains.includes(one)))
   const inLanes = lanes === undefined || (about.lane !== undefined && lanes.includes(about.lane))

@@ -3,10 +3,7 @@ export function backoffMs(tries: number, firstMs: number, mostMs: number): numbe
   return Math.min(mostMs, firstMs * 2 ** Math.min(tries, 30))
 }
 
-/**
- * Whether a failed try is logged: the first, and every 60th (every five minutes with waits of 5 s). `tries` counts from
- * 0.
- */
+/** Whether a failed try is logged: the first, and every 60th. `tries` counts from 0. */
 export function isLogged(tries: number): boolean {
   return tries % 60 === 0
 }

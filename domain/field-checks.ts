@@ -16,7 +16,6 @@ export const anyText = pattern(/^/, 'a text')
 export const flag = rule((value) => typeof value === 'boolean', 'true or false')
 export const decimal = pattern(/^[0-9]{1,78}$/, 'a decimal number in quotes')
 
-/** A text that is not blank. */
 export function text(longest = Infinity): Check {
   return (value, path) => {
     if (typeof value !== 'string' || value.trim() === '') throw new Error(`${path}: must be a text`)
@@ -28,7 +27,6 @@ export function oneOf(...allowed: readonly string[]): Check {
   return rule((value) => allowed.some((one) => one === value), allowed.join(' or '))
 }
 
-/** A field that may be absent. */
 export function optional(one: Check): Check {
   return (value, path) => {
     if (value !== undefined) one(value, path)
@@ -61,7 +59,6 @@ export function object(checks: Readonly<Record<string, Check>>): Check {
   }
 }
 
-/** Checks a value by its `kind`. */
 export function byKind(kinds: Readonly<Record<string, Check>>): Check {
   return (value, path) => {
     const kind = fieldOf(value, 'kind')

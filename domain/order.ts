@@ -1,9 +1,6 @@
 import { foreign, timeText } from './text/web-ui-text.ts'
 
-/**
- * Author and reason of an order. Every order of a person, or of Portage itself (`portage`), has both, and the history
- * of what it changed keeps both.
- */
+/** Author and reason of an order, of a person or of Portage itself (`portage`). */
 export interface Order {
   readonly by: string
   readonly reason: string
@@ -11,11 +8,9 @@ export interface Order {
 
 /** An order as the workflow that obeyed it keeps it. */
 export interface GivenOrder extends Order {
-  /** The command: `retry`, `pause`, `replace` and so on. */
   readonly kind: string
   /** ms since the epoch by the workflow's clock. */
   readonly at: number
-  /** Values in the order: a nonce, a number, a window, fees. */
   readonly facts?: OrderFacts
   /** Number of repetitions in a row. Absent: once. `at` is the time of the last one. */
   readonly times?: number
@@ -25,7 +20,6 @@ type OrderFacts = Readonly<Record<string, string | number>>
 
 /** Author of an order without a name: a signal that someone sent without the API and the command line. */
 export const unnamed = 'unnamed'
-/** Author of Portage's own orders. */
 export const portageItself = 'portage'
 /** Most orders in a state, the newest. The history of its workflow has all. */
 export const ordersKept = 32
@@ -34,11 +28,7 @@ const linesShown = 10
 /** Longest name and reason, in characters. */
 export const orderLimits = { by: 100, reason: 500 } as const
 
-/**
- * Reads the order of a signal or an update, with `by` and `reason` in the field `order` or at the top level.
- * People type signals, so anything is accepted: a missing name must not fail a workflow's task.
- * @param via for the reason of an order without a name
- */
+/** Reads any order: a malformed signal must not fail a task. @param via for the reason if it has no name */
 export function orderOf(given: unknown, via: 'signal' | 'update' = 'signal'): Order {
   const outer = recordOf(given)
   const { by, reason } = 'order' in outer ? recordOf(outer['order']) : outer
@@ -77,7 +67,6 @@ export function orderLines(orders: readonly GivenOrder[] = []): string[] {
   return newest.map((order) => `- ${timeText(order.at)} ${foreign(orderText(order))}`)
 }
 
-/** The defined fields, as the facts of a record. */
 export function orderFacts(named: Readonly<Record<string, string | number | undefined>>): { facts?: OrderFacts } {
   const facts: Record<string, string | number> = {}
   for (const [name, value] of Object.entries(named)) if (value !== undefined) facts[name] = value

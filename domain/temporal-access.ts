@@ -4,19 +4,13 @@ import type { StreamNames } from './stream/stream-names.ts'
 export interface CredentialSource {
   /** The setting that named it: `the config file`, `TEMPORAL_API_KEY`, `profile prod of /etc/temporal.toml`. */
   readonly from: string
-  /**
-   * Absolute path of its file. Absent: a variable or the setting itself holds it, which cannot change while the process
-   * runs.
-   */
+  /** Absolute path of its file. Absent: a variable or the setting holds it, which cannot change at runtime. */
   readonly file?: string
   /** Reads the present text. Throws the system's error if the file cannot be read. */
   read(): string
 }
 
-/**
- * TLS to Temporal. Without `ca` the CAs of Node are trusted. Without `certificate` and `key` the client does not
- * identify itself.
- */
+/** TLS to Temporal. No `ca`: Node's CAs are trusted. No `certificate` and `key`: the client has no identity. */
 export interface TlsSettings {
   /** Checked against the server's certificate instead of the host. */
   readonly serverName?: string | undefined
@@ -38,10 +32,7 @@ export interface PayloadEncryption {
   readonly required: boolean
 }
 
-/**
- * A Temporal server and the credentials for it, from the config, a profile of temporal.toml and the TEMPORAL_*
- * variables.
- */
+/** A Temporal server and its credentials, from the config, a profile of temporal.toml and TEMPORAL_*. */
 export interface TemporalAccess {
   /** `host:port` */
   readonly address: string

@@ -1,6 +1,5 @@
 import { RelayerError } from './catalogue/errors.ts'
 
-/** One guardian's signature over the digest. */
 export interface GuardianSignature {
   /** Place in the guardian set, 0-based. */
   readonly guardianIndex: number
@@ -26,7 +25,6 @@ export interface Vaa {
   readonly consistencyLevel: number
   /** The signed bytes: everything after the signatures. */
   readonly body: Uint8Array
-  /** The rest of the body. */
   readonly payload: Uint8Array
 }
 
@@ -37,10 +35,7 @@ const signatureBytes = 66
 /** timestamp u32, nonce u32, chain u16, emitter, sequence u64, consistency u8; the payload follows. */
 const bodyHeadBytes = 51
 
-/**
- * Big-endian (Wormhole whitepaper 0001). The result shares memory with `bytes`. Throws VAA_TRUNCATED, VAA_VERSION,
- * VAA_SIGNATURE_ORDER.
- */
+/** Big-endian (whitepaper 0001). Shares memory with `bytes`. Throws VAA_TRUNCATED, VAA_VERSION, VAA_SIGNATURE_ORDER. */
 export function parseVaa(bytes: Uint8Array): Vaa {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   const version = bytes[0]

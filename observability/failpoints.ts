@@ -1,7 +1,4 @@
-/**
- * Named places where a crash test kills or stops this process without handlers or clean-up. Armed by
- * PORTAGE_FAILPOINTS: `after-grant=kill@3` kills the third time, `after-send=stop` stops (SIGSTOP) the first time.
- */
+/** Where a crash test kills or stops this process. PORTAGE_FAILPOINTS: `after-grant=kill@3`, `after-send=stop`. */
 export type Failpoint =
   | 'after-grant'
   | 'after-sign'

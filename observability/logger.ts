@@ -17,14 +17,12 @@ export interface Logger {
   info(message: string, fields?: Record<string, unknown>): void
   warn(message: string, fields: WarningFields): void
   error(message: string, fields: WarningFields): void
-  /** A logger that adds these fields to every line. */
   child(fields: Record<string, unknown>): Logger
 }
 
 export interface LoggerOptions {
   /** Default: info. */
   readonly level?: LogLevel
-  /** Readable lines instead of JSON. */
   readonly pretty?: boolean
   /** Repeated warnings and errors are counted and joined (observability/repeated-lines.ts). Default: no. */
   readonly joined?: boolean
@@ -52,14 +50,12 @@ export function createLogger(options: LoggerOptions = {}): Logger {
   return wrap(target, options.joined ? joining(write) : write, {})
 }
 
-/** Joins repeated lines. The last counts are written when the process ends. */
 function joining(write: (line: Line) => void): (line: Line) => void {
   const lines = new RepeatedLines(write)
   process.once('exit', () => lines.flush())
   return (line) => lines.say(line)
 }
 
-/** A logger without output, for tools and tests. */
 export function silentLogger(): Logger {
   return createLogger({ level: 'silent' })
 }
@@ -91,7 +87,6 @@ function withoutTaken(fields: Record<string, unknown>): Record<string, unknown> 
   )
 }
 
-/** Adds the code's remedy, unless the line has one. */
 function withRemedy(fields: Record<string, unknown>): Record<string, unknown> {
   return fields['remedy'] === undefined ? { ...fields, remedy: remedyOf(fields['code']) } : fields
 }

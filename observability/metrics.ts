@@ -30,17 +30,12 @@ interface HistogramMetric<Label extends string> {
 
 /** Upper bounds of the default buckets, s. */
 const buckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
-/**
- * Buckets of transfer steps: fine around block times of a second, and up to an hour for slow finality and closed gates.
- */
+/** Buckets of transfer steps: fine around block times of a second, up to an hour for slow finality. */
 const stepBuckets = [
   0.01, 0.025, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.75, 1, 1.25, 1.5, 2, 3, 4, 5, 7.5, 10, 15, 30, 60, 300, 900, 1_800, 3_600,
 ]
 
-/**
- * All metrics by their Prometheus names, along a transfer's path: submitted, nonce, RPC calls, heads, outcome. A
- * process counts its own work. docs/reference/metrics.md is generated from this table.
- */
+/** All metrics by their Prometheus names. A process counts its own work. Source of docs/reference/metrics.md. */
 export const metricDefinitions = {
   ...define('counter', ['via', 'bridge'], {
     portage_intake_messages_total: 'Received messages by source (`via`: spy or api) and bridge.',
@@ -267,7 +262,6 @@ export function createMetrics(): Metrics {
   return metrics
 }
 
-/** A metric of prom-client. */
 function createMetric(registers: Registry, { name, kind, help, labels, buckets: own = buckets }: MetricDefinition) {
   const options = { name, help, labelNames: labels, registers: [registers] }
   if (kind === 'counter') return new Counter(options)

@@ -3,9 +3,7 @@ import type { DestinationStream } from 'pino'
 const colours: Record<string, string> = { debug: '\u001b[90m', info: '\u001b[36m', warn: '\u001b[33m', error: '\u001b[31m' }
 const reset = '\u001b[0m'
 
-/**
- * Turns pino's JSON lines into `12:34:56.789 info  message  field=value …`. Stack and remedy follow on their own lines.
- */
+/** Turns pino's JSON lines into `12:34:56.789 info  message  field=value …`, with stack and remedy below. */
 export function prettyStream(destination: DestinationStream, colour = process.stderr.isTTY === true): DestinationStream {
   return { write: (line) => destination.write(prettyLine(line, colour)) }
 }

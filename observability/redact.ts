@@ -1,14 +1,8 @@
-/**
- * Removes secrets from logs, errors and histories: key material, passwords, and the user info, path and query of URLs.
- * All text that leaves the process goes through here.
- */
+/** Removes secrets from all text that leaves the process: keys, passwords, and user info, path and query of URLs. */
 
 const hidden = '[redacted]'
 
-/**
- * Characters of a text that are searched and kept. Strangers choose some texts: HTTP paths, node answers, revert
- * reasons.
- */
+/** Characters of a text that are searched and kept. Strangers choose some texts: paths, answers of nodes. */
 const longestText = 32_768
 
 /** A URL up to the next white space, quote, backslash or angle bracket. */
@@ -29,10 +23,7 @@ const whereaboutsName = /(file|variable|path)$/i
 const keyName = /key|seed|signer/i
 const keyLike = /^(0x)?[0-9a-f]{64}$/i
 
-/**
- * Scheme, host and port of a URL: `https://user:pass@node.example/v3/key?x=1` → `https://node.example`. Other text:
- * `[url]`.
- */
+/** Scheme, host and port: `https://user:pass@node.example/v3/key?x=1` → `https://node.example`. Other text: `[url]`. */
 export function redactUrl(url: string): string {
   try {
     const { protocol, host } = new URL(url)
@@ -42,10 +33,7 @@ export function redactUrl(url: string): string {
   }
 }
 
-/**
- * Reduces URLs to their origin and removes named secrets and bearer tokens, in linear time. Cuts text after 32,768
- * characters.
- */
+/** Reduces URLs to their origin, removes secrets, in linear time. Cuts text after 32,768 characters. */
 export function redactText(text: string): string {
   if (text.length > longestText) return `${redactText(text.slice(0, longestText))}… [${text.length - longestText} characters cut]`
   return text
@@ -64,10 +52,7 @@ function endOfUrl(url: string): number {
   return end
 }
 
-/**
- * Log fields without secrets as plain JSON: bigints become decimal strings, errors become objects with code, message
- * and cause.
- */
+/** Log fields without secrets as plain JSON: bigints as decimal strings, errors with code, message and cause. */
 export function redactFields(fields: Record<string, unknown>): Record<string, unknown> {
   return Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, redactValue(name, value, 0)]))
 }

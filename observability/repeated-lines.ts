@@ -40,11 +40,7 @@ interface Kind {
   waitMs: number
 }
 
-/**
- * Writes a line at once and counts repetitions. Those within a minute become one line with `repeated` and `since`, then
- * those within two minutes, and so on up to `longestMs`. After an interval without any, the next is written at once
- * again.
- */
+/** Writes a line at once, then one per interval with `repeated` and `since`: a minute, two, up to `longestMs`. */
 export class RepeatedLines {
   readonly #write: (line: Line) => void
   readonly #firstMs: number
@@ -71,7 +67,6 @@ export class RepeatedLines {
     this.#lookLater(key, this.#firstMs)
   }
 
-  /** Writes the remaining counts at the end of the process. */
   flush(): void {
     for (const kind of this.#kinds.values()) this.#tell(kind)
   }

@@ -37,11 +37,7 @@ const outages: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
 /** Unexpected errors: only the stack shows their origin. */
 const unexpected: ReadonlySet<ErrorCode> = new Set<ErrorCode>(['INTERNAL', 'LANE_CONFLICT'])
 
-/**
- * The log level of an error that was answered or is retried. warn: outages and unexpected errors (with a stack). debug:
- * refusals, which the caller received and metrics count.
- * @param thrown the original error
- */
+/** warn: outages and unexpected errors (with a stack). debug: refusals. @param thrown the original error */
 export function asLogged({ code, message }: Pick<RelayerError, 'code' | 'message'>, thrown: unknown) {
   if (unexpected.has(code)) return { level: 'warn', fields: { code, error: thrown } } as const
   return { level: outages.has(code) ? 'warn' : 'debug', fields: { code, reason: withoutRemedy(code, message) } } as const

@@ -1,11 +1,7 @@
 import type { Transfer } from '../domain/transfer/transfer.ts'
 import type { Metrics } from './metrics.ts'
 
-/**
- * The timed steps of a transfer, by sequence. started: its workflow exists. admitted: it may be broadcast. nonce: the
- * ledger granted one. broadcast: a node has the transaction. included: this process sees it in a block. final: its
- * effect is final.
- */
+/** The timed steps. admitted: may be broadcast. broadcast: a node has it. included: this process sees it in a block. */
 export const timedSteps = ['started', 'admitted', 'nonce', 'broadcast', 'included', 'final'] as const
 export type TimedStep = (typeof timedSteps)[number]
 
@@ -13,9 +9,7 @@ type About = Pick<Transfer, 'bridge' | 'targetChain'>
 
 /** Records step times. Each process records its own steps. */
 export interface StepTimes {
-  /**
-   * @param since when the previous step ended, ms since the epoch; undefined: not recorded. Returns the current time
-   */
+  /** @param since end of the previous step, ms since the epoch. Returns the current time */
   reached(step: TimedStep, about: About, since: number | undefined): number
   /** A final delivery of ours. @param seenAt when the transfer was seen, ms since the epoch */
   delivered(transfer: Transfer, seenAt: number | undefined): void

@@ -1,7 +1,6 @@
 /** Attributes of a span: from the config and the request, never from strangers. */
 export type SpanAttributes = Readonly<Record<string, string | number | boolean>>
 
-/** Records spans. */
 export interface Tracing {
   /** @param isRoot may begin a trace. Otherwise it is recorded only inside one */
   inSpan<Result>(name: string, attributes: SpanAttributes, work: () => Promise<Result>, isRoot: boolean): Promise<Result>

@@ -1,10 +1,6 @@
 import { pause } from './wait.ts'
 
-/**
- * A read shared by many callers. Each gets the result of a read that began after it asked; all waiting callers share
- * the next read.
- * @param everyMs least time between the starts of two reads
- */
+/** Each caller gets a read that began after it asked; waiting ones share it. @param everyMs least between two starts */
 export function sharedRead<T>(read: () => Promise<T>, everyMs: number): () => Promise<T> {
   let next: Promise<T> | undefined
   let notBefore = 0
@@ -17,10 +13,7 @@ export function sharedRead<T>(read: () => Promise<T>, everyMs: number): () => Pr
   return () => (next ??= begin())
 }
 
-/**
- * How long a result, or an error, is reused. `fromStart`: ms from the start of the read. `fromAnswer`: ms from its end,
- * which may depend on the answer.
- */
+/** Reuse of a result or an error. `fromStart`: ms from the start of the read. `fromAnswer`: ms from its end. */
 type Keeping<T> = { readonly fromStart: number } | { readonly fromAnswer: number | ((answer: T | undefined) => number) }
 
 /** A read whose result, or error, is given to all who ask while it runs and for some time after it. */

@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 
-/** When a caller gives up. */
 export interface WaitLimit {
   /** Longest wait, ms. Absent: no limit. */
   readonly timeoutMs?: number
@@ -12,7 +11,6 @@ export class Wait<T> {
   readonly promise: Promise<T>
   resolve: (result: T) => void = () => {}
   reject: (error: unknown) => void = () => {}
-  /** True once the wait is resolved or rejected. */
   over = false
 
   constructor({ timeoutMs, signal }: WaitLimit, onLimit: () => void) {
@@ -45,10 +43,7 @@ export async function pause(ms: number, signal?: AbortSignal): Promise<void> {
   await sleep(Math.min(ms, longestTimerMs), undefined, { signal }).catch(() => {})
 }
 
-/**
- * Settles as `work` does if that takes less than `ms`, otherwise as `late` does. The work itself goes on: abort it in
- * `late` if it can be aborted. The timer does not keep the process alive.
- */
+/** Settles as `work` if that takes less than `ms`, else as `late`, which must abort the work if it can be. */
 export async function within<T, L>(ms: number, work: Promise<T>, late: () => L): Promise<T | L> {
   let timer: NodeJS.Timeout | undefined
   const timeout = new Promise<void>((resolve) => (timer = setTimeout(resolve, ms).unref())).then(late)

@@ -3,10 +3,7 @@ import type { Problem } from './problems.ts'
 type Fields = Record<string, unknown>
 type Chains = readonly (readonly [name: string, chain: Fields])[]
 
-/**
- * Problems between fields. Works on the raw tree, so that they are listed together with the problems of single fields.
- * Values of a wrong form are skipped: their own fields report them.
- */
+/** Problems between fields. Works on the raw tree, to list them with the others. Skips values of a wrong form. */
 export function crossCheck(raw: unknown): Problem[] {
   const { chains: named, bridges, api, admin, notifications } = map(raw)
   const chains: Chains = Object.entries(map(named)).map(([name, chain]) => [name, map(chain)])
@@ -47,7 +44,6 @@ function checkChains(named: unknown, chains: Chains): Problem[] {
   ]
 }
 
-/** A chain needs a node that reads, one that takes transactions, and different names. */
 function checkNodes(path: string, chain: Fields): Problem[] {
   const nodes = maps(chain['nodes'])
   if (nodes.length === 0) return []
@@ -143,7 +139,6 @@ function checkTokens(path: string, table: Fields): Problem[] {
   ).slice(0, 1)
 }
 
-/** A route connects two chains of the config, and every contract has one counterpart. */
 function checkRoutes(path: string, routes: readonly Fields[], chains: readonly string[]): Problem[] {
   const same = (fields: readonly string[], field: string, problem: string, remedy: string): Problem[] => {
     const keys = routes.map((route) => {

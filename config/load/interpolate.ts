@@ -2,10 +2,7 @@ import { pathText, type Problem } from './problems.ts'
 
 const reference = /\$\{([A-Za-z_][A-Za-z0-9_]*)\}|\$\{[^}]*\}?/g
 
-/**
- * Replaces `${NAME}` in every text of a tree by the environment variable. Absent or empty variables and malformed
- * references are problems of the field's path. Problems never quote the value.
- */
+/** Replaces `${NAME}` in the texts of a tree by the environment variable. Problems never quote the value. */
 export function interpolate(tree: unknown, env: NodeJS.ProcessEnv): { readonly tree: unknown; readonly problems: Problem[] } {
   const problems: Problem[] = []
   const walk = (node: unknown, path: readonly PropertyKey[]): unknown => {

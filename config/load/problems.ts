@@ -20,7 +20,6 @@ export function pathText(path: readonly PropertyKey[]): string {
   return path.map((part, index) => (typeof part === 'number' ? `[${part}]` : `${index === 0 ? '' : '.'}${String(part)}`)).join('')
 }
 
-/** The problems of a zod issue. Without a special text its own message. */
 export function toProblems(issue: z.core.$ZodIssue, raw: unknown): Problem[] {
   const path = pathText(issue.path)
   const value = valueAt(raw, issue.path)
@@ -90,7 +89,6 @@ function knownKeys(path: readonly PropertyKey[], raw: unknown): string[] {
   return [...Object.keys(properties), ...((propertyNames as Field | undefined)?.enum ?? []).map(String)]
 }
 
-/** The value at a path of a tree of unknown shape. */
 function valueAt(tree: unknown, path: readonly PropertyKey[]): unknown {
   return path.reduce<unknown>(
     (node, part) => (typeof node === 'object' && node !== null ? (node as Record<PropertyKey, unknown>)[part] : undefined),

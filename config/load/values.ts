@@ -27,7 +27,6 @@ export const name = z
   .refine((value) => value !== 'constructor', 'is a word of JavaScript')
 /** `wormhole-<number>` is reserved for sources outside the config. */
 export const chainName = name.refine((value) => !/^wormhole-[0-9]+$/.test(value), 'means a chain that is not in the config')
-/** A chain of the config, or such a source. */
 export const sourceName = name.refine(
   (value) => !/^wormhole-0|^wormhole-[0-9]{6,}$/.test(value),
   'must be wormhole-<number> with a number of Wormhole',
@@ -41,7 +40,6 @@ export const callStart = z
   )
   .transform((value) => value.toLowerCase())
 
-/** host:port, with an IPv6 address in brackets. */
 export const hostAndPort = z
   .string()
   .regex(/^(\[[0-9a-fA-F:.]+\]|[A-Za-z0-9._-]+):[0-9]{1,5}$/, 'must be host:port')
@@ -50,7 +48,6 @@ export const variable = z.string().regex(/^[A-Za-z_][A-Za-z0-9_]{0,254}$/, 'must
 
 const isPort = (text: string) => Number(text) >= 1 && Number(text) <= 65_535
 export const url = z.url({ protocol: /^https?$/ })
-/** A link for a person's browser: https, or http on loopback. */
 export const linkUrl = url.refine(isLink, 'must be https, or http on loopback, without a name or password in it')
 
 function isLink(text: string): boolean {

@@ -41,7 +41,6 @@ export function readYaml(text: string, source: string): unknown {
   throw invalid(source, [{ path: '', problem, remedy: 'Write it without them.' }])
 }
 
-/** Levels of maps and lists, counted up to `deepest`. */
 function depthOf(node: unknown, level = 0): number {
   if (typeof node !== 'object' || node === null || level > deepest) return level
   return Object.values(node).reduce<number>((most, child) => Math.max(most, depthOf(child, level + 1)), level)

@@ -10,7 +10,6 @@ const originToken = z
   .refine((value) => Number(value.split('/')[0]) <= 65_535, 'must begin with a wormhole chain id of at most 65535')
   .transform((value) => value.toLowerCase().replace('/0x', '/'))
 
-/** A Wormhole chain id as a field name. */
 const wormholeChainNumber = z
   .string()
   .regex(/^[1-9][0-9]{0,4}$/, "must be Wormhole's number of a chain")

@@ -8,9 +8,7 @@ export function configFields(): Field {
   return z.toJSONSchema(configSchema, { io: 'input' })
 }
 
-/**
- * The members of a field by name: `<name>` for maps with free names, `[]` for lists. None for single values and unions.
- */
+/** The members of a field: `<name>` for maps with free names, `[]` for lists. None for single values and unions. */
 export function childrenOf({ properties, additionalProperties, items }: Field): Readonly<Record<string, Field>> {
   const others = { ...(additionalProperties && { '<name>': additionalProperties }), ...(items && { '[]': items }) }
   return { ...properties, ...others } as Record<string, Field>

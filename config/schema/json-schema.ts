@@ -3,18 +3,12 @@ import { configFields, type Field } from './fields.ts'
 /** A reference to an environment variable, alone or inside a text. */
 const reference: Field = { type: 'string', pattern: '\\$\\{[A-Za-z_][A-Za-z0-9_]*\\}' }
 
-/**
- * The JSON Schema of the config file for editors. Every text may also be `${NAME}`. `portage config check` checks more:
- * it also compares fields with each other.
- */
+/** JSON Schema of the config file, for editors. Every text may be `${NAME}`. `portage config check` checks more. */
 export function configJsonSchema(): Field {
   return { title: 'The config of Portage', ...(withReferences(configFields()) as Field) }
 }
 
-/**
- * The schema with references allowed wherever a text has rules. Names of map entries are never replaced and keep their
- * rules.
- */
+/** Allows references wherever a text has rules. Names of map entries are never replaced and keep their rules. */
 function withReferences(node: unknown): unknown {
   if (Array.isArray(node)) return node.map(withReferences)
   if (typeof node !== 'object' || node === null) return node

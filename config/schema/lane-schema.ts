@@ -50,10 +50,7 @@ const limits = {
   maxPaymentWei: wei.optional().describe('Highest payment of coins to the treasury or to another lane. Absent: no limit.'),
 }
 
-/**
- * The signer's own limits, which no other layer can exceed. The defaults bound what a stranger can waste, for a coin of
- * some value.
- */
+/** The signer's own limits, which no other layer can exceed. The defaults bound what a stranger can waste. */
 export const signingLimitsSchema = z
   .strictObject({
     ...limits,

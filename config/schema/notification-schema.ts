@@ -2,9 +2,7 @@ import { z } from 'zod'
 import { notificationTypes } from '../../domain/notification/notification.ts'
 import { name, variable } from '../load/values.ts'
 
-/**
- * https, because notifications are confidential; http only on loopback. No user: the signature identifies the sender.
- */
+/** https, because notifications are confidential; http only on loopback. No user: the signature is enough. */
 function isReceiverUrl(text: string): boolean {
   if (!URL.canParse(text)) return false
   const { protocol, hostname, username, password, hash } = new URL(text)

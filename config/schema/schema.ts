@@ -160,7 +160,6 @@ const accessSchema = z
   .prefault({})
   .describe('Access tokens for the API and for orders on the command line: docs/operate/access.md.')
 
-/** Where results are kept that Temporal forgets at the end of its retention. */
 const archiveSchema = z
   .discriminatedUnion('kind', [
     z.strictObject({
@@ -251,7 +250,6 @@ export const configSchema = z.strictObject({
   notifications: notificationsSchema,
 })
 
-/** The config after defaults. */
 export type Config = z.output<typeof configSchema>
 export type ChainConfig = z.output<typeof chainSchema>
 export type LaneSettings = z.output<typeof laneSchema>

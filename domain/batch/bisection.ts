@@ -1,13 +1,6 @@
-/**
- * Chooses transfers to try together: the first half, or else a new batch of `size`. A batch is all or nothing, so one
- * bad transfer fails the others. A failed batch is halved until the bad transfer is alone, and the next new batch is
- * half as large. For n transfers with k bad ones, n / most + O(k log most) tries complete every good one and try every
- * bad one alone. Plain JSON; all functions are pure.
- */
+/** Chooses transfers to try together. A failed batch is halved until its bad transfer is alone. Pure, plain JSON. */
 export interface Bisection<T> {
-  /** Halves of failed batches. */
   readonly halves: readonly (readonly T[])[]
-  /** Size of the next new batch. */
   readonly size: number
   readonly most: number
 }
@@ -20,11 +13,7 @@ export function bisection<T>({ size = firstSize, most = 40 } = {}): Bisection<T>
   return { halves: [], size: Math.min(size, most), most }
 }
 
-/**
- * Records a try of the first half or of a new batch. `failed`: it reverted, or is too large for a node or a block.
- * `unanswered`, for example a time-out of a node: it is not tried again. Do not report a failure of the whole route
- * (budget, pause, role): its gate is closed, and the same batch is tried when it opens.
- */
+/** Records a try. `unanswered`: not tried again. Do not report a failure of the whole route: its gate is closed. */
 export function tried<T>(state: Bisection<T>, batch: readonly T[], result: 'completed' | 'failed' | 'unanswered'): Bisection<T> {
   const { size, most } = state
   const isNew = state.halves.length === 0

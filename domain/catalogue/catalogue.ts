@@ -41,7 +41,6 @@ export const causeCatalogue = Object.fromEntries(
   rows.filter(([, row]) => 'severity' in row).toSorted((a, b) => rank(a) - rank(b)),
 ) as unknown as Readonly<Record<CauseCode, CauseRow>>
 
-/** The remedy of a text that may be a code. */
 export function remedyOf(text: unknown): string | undefined {
   return typeof text === 'string' && Object.hasOwn(catalogue, text) ? catalogue[text as Code].remedy : undefined
 }

@@ -6,18 +6,13 @@ export const causePlaces = ['chain', 'node', 'lane', 'stream', 'settings', 'work
 
 /** One fault or order that holds up any number of transfers: one row of `portage stuck`. Times are ISO 8601. */
 export interface Cause {
-  /** Of `catalogue`. */
   readonly code: string
-  /** One sentence. */
   readonly what: string
   readonly where: { readonly kind: (typeof causePlaces)[number]; readonly id: string }
-  /** When it began, as far as that is known. */
   readonly since?: string
-  /** When it was read. */
   readonly asOf: string
   /** Transfers, numbers of a stream, or notifications of a receiver, that it holds up. 0: none now. */
   readonly count: number
-  /** When the oldest of those began. */
   readonly oldest?: string
   /** Ids of some of them, as commands take them: at most three. */
   readonly examples: readonly string[]

@@ -13,9 +13,7 @@ export class RelayerError extends Error {
   readonly facts: Facts
   readonly title: string
   readonly remedy: string
-  /** The part of the message between title and remedy: detail and facts. */
   readonly about: string
-  /** As `ErrorRow.haltRoute`. */
   readonly haltRoute: boolean
 
   constructor(code: ErrorCode, options: { detail?: string; facts?: Facts; cause?: unknown } = {}) {
@@ -33,17 +31,14 @@ export class RelayerError extends Error {
   }
 }
 
-/** The row of a code that a workflow reports. */
 function rowOf(code: string | undefined): Partial<ErrorRow> {
   return isErrorCode(code) ? errorCatalogue[code] : {}
 }
 
-/** As `ErrorRow.awaitNewSignatures`. */
 export function awaitsNewSignatures(code: string | undefined): boolean {
   return rowOf(code).awaitNewSignatures === true
 }
 
-/** As `ErrorRow.waitsForItself`. */
 export function waitsForItself(code: string): boolean {
   return rowOf(code).waitsForItself === true
 }

@@ -64,7 +64,6 @@ export const messageRows = {
     { haltRoute: true },
   ),
   NATIVE_ROUTE_UNKNOWN: fatal('No route of the native bridge starts at this contract.', 'Configure the route, or ignore this transfer.'),
-  // Guardian spies.
   SPY_UNAVAILABLE: {
     ...retry(
       'The guardian spy cannot be reached, or is not read.',

@@ -35,7 +35,6 @@ export const operationRows = {
     'Traces could not be sent, and are lost. Transfers go on.',
     'Start the OTLP collector, or correct OTEL_EXPORTER_OTLP_ENDPOINT.',
   ),
-  // Ports and the API.
   API_LISTEN: fatal(
     'The API cannot listen at its address.',
     'Stop the program that listens there, or choose another api.host or api.port in the config.',
@@ -66,7 +65,6 @@ export const operationRows = {
     'The first request with this idempotency key is still being handled.',
     'Send the same request again after the time in the Retry-After header.',
   ),
-  // Names that requests give.
   TRANSFER_NOT_FOUND: fatal('No transfer has this id.', 'portage transfer list shows the known ids.'),
   TRANSFER_AMBIGUOUS: fatal('Several transfers match this.', 'Use the whole id of one of the candidates.'),
   LANE_NOT_FOUND: fatal('No lane has this id.', 'portage lane list shows the known lanes.'),
@@ -78,7 +76,6 @@ export const operationRows = {
     'No stream has this id.',
     'portage stream list shows the known streams. A stream is started when the intake first reads its source.',
   ),
-  // Access.
   ACCESS_TOKEN_MISSING: fatal(
     'This needs an access token.',
     'Over HTTP send Authorization: Bearer <token>; on the command line set PORTAGE_TOKEN, or give --token-file. portage token create makes one.',

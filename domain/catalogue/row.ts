@@ -4,7 +4,6 @@ export interface Row {
   readonly title: string
   /** One or two sentences: what a person does about it. */
   readonly remedy: string
-  /** A consequence that the title does not name. */
   readonly meaning?: string
 }
 
@@ -37,7 +36,6 @@ export const severities = {
 export interface CauseRow extends Row {
   /** A `note` is shown without being a fault: `portage stuck` still exits with 0. */
   readonly severity: keyof typeof severities
-  /** Portage's own reaction. */
   readonly does: string
   /** Commands, the one to type first at the beginning, with the names of `CauseValues` (cause.ts) in `<…>`. */
   readonly next: readonly string[]
@@ -58,7 +56,6 @@ export function fatal(title: string, remedy: string, facts: Pick<ErrorRow, 'awai
   return { title, remedy, retriable: false, ...facts }
 }
 
-/** The part of a row that makes its code a cause. */
 export function cause(
   severity: keyof typeof severities,
   does: string,
@@ -83,7 +80,6 @@ export const commands = {
   doctor: 'portage doctor',
 } as const
 
-/** Reactions to several causes. */
 export const does = {
   otherLanes: 'Transfers without a nonce go to other lanes of the chain that take work. If there is none, they wait.',
   keeps: 'Portage keeps what waits, and goes on within seconds after the repair.',

@@ -102,8 +102,7 @@ export const temporalRows = {
     'A role has no process that is ready, or some of its processes wait.',
     'GET /readyz at the admin port of the process says what it waits for.',
   ),
-  // Payloads that Temporal keeps encrypted. All retriable: another process may have the key, and no transfer may end
-  // for lack of one.
+  // Encrypted payloads. All retriable: another process may have the key.
   ENCRYPTION_KEY: retry(
     'A key of temporal.encryption cannot be used.',
     'Put the whole key, and nothing else, into the named file or variable: openssl rand -base64 32 makes one.',

@@ -103,7 +103,6 @@ export const transferRows = {
     waitsForItself: true,
   }),
   DELIVERY_IMPOSSIBLE: fatal('The delivering call can never succeed.', 'Look at the reason; nothing was sent and no gas was paid.'),
-  // Groups of transfers that nothing else explains.
   TRANSFERS_SLOW: {
     title: 'Transfers are in one state for longer than it usually takes.',
     remedy: 'portage transfer show <id> shows the state and every attempt.',

@@ -1,30 +1,22 @@
 import type { FeePolicy } from './policy.ts'
 
-/** Most that a transaction pays per unit of gas, wei, decimal. With a legacy gas price both fields are equal. */
+/** Most per unit of gas, wei, decimal: EIP-1559 maxFeePerGas and maxPriorityFeePerGas. Legacy: both are equal. */
 export interface Fees {
-  /** EIP-1559 maxFeePerGas, wei. */
   readonly maxFee: string
-  /** EIP-1559 maxPriorityFeePerGas, wei. */
   readonly tip: string
 }
 
 /** The market's fees. `baseFee` in wei; absent on legacy chains. */
 export interface FeeQuote extends Fees {
   readonly baseFee?: string
-  /**
-   * Default cap per unit of gas where no policy sets `maxFeePerGas`, wei, derived from the chain's usual fees. Absent:
-   * no cap.
-   */
+  /** Cap per unit of gas if no policy sets `maxFeePerGas`, wei. Absent: no cap. */
   readonly cap?: string
 }
 
 /** Most gas that a no-op is signed with. No chain asks for more to move nothing. */
 export const mostNoopGas = 5_000_000n
 
-/**
- * Nodes ask at least 10 % more on both fields for a replacement (go-ethereum PriceBump); 20 % leaves room for their
- * rounding.
- */
+/** Nodes ask 10 % more on both fields for a replacement (go-ethereum PriceBump). The rest is for their rounding. */
 const bumpPercent = 20n
 
 /** Costs of a call besides its fee, decimal: gas units, and in wei the `dataFee` of an L2. Absent `dataFee`: 0. */
@@ -39,10 +31,7 @@ export type Offer =
   | { readonly kind: 'wait'; readonly code: 'FEE_CEILING' | 'FEE_LIMIT'; readonly reason: string }
   | { readonly kind: 'impossible'; readonly code: 'GAS_LIMIT'; readonly reason: string }
 
-/**
- * The market's fees, lowered to the caps of the policy, if the next block can take the call at that price. The ceiling
- * applies to a legacy gas price as if it were the base fee.
- */
+/** The market's fees within the policy's caps. The ceiling applies to a legacy gas price as to a base fee. */
 export function firstOffer(market: FeeQuote, policy: FeePolicy, cost: CallCost): Offer {
   const { gasLimit, baseFeeCeiling } = policy
   if (gasLimit !== undefined && BigInt(cost.gasLimit) > BigInt(gasLimit)) {
@@ -66,7 +55,6 @@ export function firstOffer(market: FeeQuote, policy: FeePolicy, cost: CallCost):
   return { kind: 'offer', maxFee: String(least(BigInt(market.maxFee), cap)), tip: String(tip) }
 }
 
-/** Constraints of a further attempt. */
 export interface Raising extends CallCost {
   readonly kind: 'call' | 'noop'
   readonly policy: FeePolicy
@@ -74,9 +62,7 @@ export interface Raising extends CallCost {
   readonly urgent?: boolean | undefined
   /** An operator's own fees: at least these, without the policy's caps. The market decides an absent field. */
   readonly atLeast?: Partial<Fees> | undefined
-  /**
-   * The nodes refuse our dearest attempt as too cheap: a pool holds a dearer transaction that Portage does not know.
-   */
+  /** The nodes refuse our dearest attempt: a pool holds a dearer transaction that Portage does not know. */
   readonly outpriced?: boolean | undefined
   /** Balance of the account, wei, decimal. Caps the offer if `outpriced`. */
   readonly balance?: string | undefined
@@ -85,9 +71,8 @@ export interface Raising extends CallCost {
 }
 
 /**
- * Fees of the next attempt for a nonce: at least 20 % above every earlier one on both fields, or the market if that is
- * more. Undefined: the last attempt is at the limit, and is sent again. A no-op starts at the caps of its policy, but
- * may exceed them to outbid the earlier attempts: it costs 21,000 gas, and a gap blocks every nonce above.
+ * Fees of the next attempt: 20 % above all earlier ones, or the market. Undefined: at the limit, send the last again.
+ * A no-op may exceed its policy's caps to outbid earlier attempts: a gap blocks every nonce above.
  * @param offered all attempts for the nonce that a pool may hold, the first one first
  */
 export function nextOffer(offered: readonly Fees[], market: FeeQuote, raising: Raising): Fees | undefined {
@@ -106,9 +91,8 @@ export function nextOffer(offered: readonly Fees[], market: FeeQuote, raising: R
 }
 
 /**
- * Fees against a transaction from outside Portage at our nonce: 20 % more, and twice the tip, since a legacy gas price
- * counts as both fields. A no-op goes on as far as the balance pays. A call without a cap ends where its tip alone
- * reaches the limit: a dearer transaction would be in a block already.
+ * Fees against a foreign transaction at our nonce: 20 % more, and twice the tip (a legacy price is both fields).
+ * A call without a cap ends where its tip alone reaches the limit: a dearer one would be in a block already.
  */
 function beyondLimit(
   fees: Fees,
@@ -123,26 +107,17 @@ function beyondLimit(
   return balance !== undefined && worstCost({ ...cost, ...offer }) > BigInt(balance) ? undefined : offer
 }
 
-/**
- * Fees that replace every attempt in `previous`: 20 % (rounded up, at least 1 wei) above the highest of each field, or
- * the market if that is more.
- */
+/** Fees that replace all attempts: 20 % (rounded up, at least 1 wei) above the highest of each field, or the market. */
 export function bumpFees(previous: readonly Fees[], market: Fees): Fees {
   const maxFee = highest([market.maxFee, ...previous.map((fees) => raise(fees.maxFee))])
   const tip = highest([market.tip, ...previous.map((fees) => raise(fees.tip))])
   return { maxFee: String(maxFee < tip ? tip : maxFee), tip: String(tip) }
 }
 
-/**
- * Raises end at this multiple of the market or of the first offer, whichever is more (Optimism's txmgr,
- * FeeLimitMultiplier: 5).
- */
+/** Raises end at this multiple of the market or the first offer (Optimism's txmgr, FeeLimitMultiplier: 5). */
 const limitFactor = 5n
 
-/**
- * Whether the attempts for a nonce have reached the limit of raises. Without it a nonce that is stuck for another
- * reason would double its fee for ever.
- */
+/** Whether raises are at their limit. Without it a nonce stuck for another reason would double its fee for ever. */
 export function feeLimitReached(offered: readonly Fees[], market: Fees): boolean {
   const [first] = offered
   if (!first) return false
@@ -160,9 +135,7 @@ export function worstCost(attempt: Fees & CallCost & { readonly value?: string }
   return BigInt(attempt.gasLimit) * BigInt(attempt.maxFee) + BigInt(attempt.dataFee ?? '0') + BigInt(attempt.value ?? '0')
 }
 
-/**
- * Cost of a call at the present market, wei: its gas limit at base fee and tip, and the chain's charge for its data.
- */
+/** Cost of a call at the present market, wei, with the chain's charge for its data. */
 export function costNow({ gasLimit, dataFee }: CallCost, { baseFee, tip, maxFee }: FeeQuote): bigint {
   const perGas = baseFee === undefined ? BigInt(maxFee) : BigInt(baseFee) + BigInt(tip)
   return BigInt(gasLimit) * perGas + BigInt(dataFee ?? '0')
@@ -176,7 +149,6 @@ export function gasPaid({ gasUsed, effectiveGasPrice }: { readonly gasUsed: stri
 /** Above any fee of at most 78 digits. */
 const uncapped = 10n ** 78n
 
-/** The cap that holds where the policy sets none. */
 function defaultCap({ cap }: FeeQuote, { maxFeePerGas }: FeePolicy): bigint {
   return maxFeePerGas === undefined ? capFrom(cap) : uncapped
 }

@@ -16,10 +16,7 @@ export interface FeePolicy {
   readonly gasLimit?: string | undefined
 }
 
-/**
- * Where a rule applies, from the most specific to the least: a transfer, a lane, a function of a contract, a contract,
- * a chain, everything.
- */
+/** Where a rule applies, from the most specific to the least. */
 export type FeeScope =
   | { readonly kind: 'transfer'; readonly id: string }
   | { readonly kind: 'lane'; readonly lane: string }
@@ -45,13 +42,9 @@ export interface FeeSubject {
   readonly deliveries?: number | undefined
 }
 
-/** Resolves the present policy for a transaction, from the config and the changes of operators. */
 export type FeePolicyResolver = (about: FeeSubject) => FeePolicy
 
-/**
- * Takes each field from the most specific scope that sets it. Of two rules with one scope the later wins, so live rules
- * come after those of the config.
- */
+/** Takes each field from the most specific scope that sets it. Of equal scopes the later rule wins. */
 export function resolveFees(rules: readonly FeeRule[], about: FeeSubject): FeePolicy {
   const matching = rules.flatMap(({ scope, policy }) => {
     const rank = specificity(scope, about)

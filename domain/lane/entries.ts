@@ -3,14 +3,9 @@ import { roundOf, workflowOf } from './intent-id.ts'
 import type { Entry, LaneCounts, LaneState } from './lane.ts'
 import type { LaneAnswer, Refusal } from './messages.ts'
 
-/**
- * Most nonces in the ledger: more than 15 minutes of finality at 20 per second. Above it the lane waits for finality.
- */
+/** Most nonces in the ledger: 15 minutes of finality at 20 per second. Above it the lane waits for finality. */
 const mostKept = 20_000
-/**
- * Most bytes of packed entries, of 2 MiB that the server takes for a whole state. The rest is room for raises and a
- * deep reorganisation.
- */
+/** Most bytes of packed entries, of 2 MiB for a state. The rest is for raises and a deep reorganisation. */
 const mostBytes = 1_572_864
 
 /** Approximate size of an entry outside a page, bytes. */
@@ -27,7 +22,6 @@ export function kept({ entries, pages = [] }: Pick<LaneState, 'entries' | 'pages
 /** The account's nonce and the next one differ by this much only after a false answer of a node. */
 const farApart = 1_000
 
-/** State and answer after one request. */
 export interface Step {
   readonly state: LaneState
   readonly answer: LaneAnswer
@@ -75,11 +69,7 @@ export function intentOf({ owner, abandonedBy }: Entry): string | undefined {
   return owner?.intentId ?? abandonedBy
 }
 
-/**
- * The nonce that the same workflow holds for the same call in a later round. A request for an earlier round comes from
- * a restarted workflow or a zombie, and must not get a second nonce. A restarted workflow reaches the later round,
- * since each earlier one is refused.
- */
+/** The same workflow's nonce for this call in a later round. An earlier round (a zombie) must not get a second one. */
 export function laterRound(state: LaneState, intentId: string, callHash: string): Entry | undefined {
   const [workflow, round] = [workflowOf(intentId), roundOf(intentId)]
   return unmined(state).find(({ owner, fill }) => {

@@ -1,12 +1,8 @@
-/**
- * An intent's id is `{workflow id}/{round}`. A new round begins only when the last one's nonce was used up without the
- * effect.
- */
+/** `{workflow id}/{round}`. A new round begins only when the last nonce was used up without the effect. */
 export function intentIdOf(workflowId: string, round: number): string {
   return `${workflowId}/${round}`
 }
 
-/** The workflow of an intent. */
 export function workflowOf(intentId: string): string {
   const end = intentId.lastIndexOf('/')
   return end < 0 ? intentId : intentId.slice(0, end)

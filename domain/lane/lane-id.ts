@@ -1,7 +1,4 @@
-/**
- * One key on one network: `evm-1337:0x…` (family, network id, lower-case address). Two config names for one network are
- * one lane.
- */
+/** One key on one network: `evm-1337:0x…` (family, network id, lower-case address). */
 export type LaneId = string
 
 export function laneId(family: string, networkId: string | number, address: string): LaneId {

@@ -31,7 +31,6 @@ export interface Owner {
   readonly value?: string
 }
 
-/** Why the lane fills a nonce with a no-op. */
 export type FillReason = 'cancelled' | 'abandoned' | 'orphaned' | 'released' | 'inherited' | 'operator' | 'refused'
 
 /** A nonce that was handed out and is not final. */
@@ -52,7 +51,6 @@ export interface Entry {
   /** Height at which a process last claimed the nonce. */
   readonly claimedBlock: number
   readonly fill?: FillReason
-  /** An operator's order for one more attempt. */
   readonly raise?: Raise
   readonly attempts: readonly Attempt[]
 }
@@ -76,7 +74,6 @@ export interface FinalBlock {
   readonly hash: string
 }
 
-/** The account, as observed on the chain. */
 export interface Observed {
   readonly latest: number
   readonly finalized: number
@@ -88,14 +85,10 @@ export interface Observed {
   readonly final?: FinalBlock
 }
 
-/** The newest observation in the ledger. */
 export interface Remembered extends Observed {
   /** When it was reported, ms since the epoch by the ledger's clock. */
   readonly at: number
-  /**
-   * When this height or a higher one was last reported, ms by the ledger's clock. Processes that report less are
-   * behind.
-   */
+  /** When this height or a higher one was last reported, ms by the ledger's clock. Lower reports are behind. */
   readonly leadAt: number
   /** Height at which `finalized` was first reported. */
   readonly finalizedAt: number
@@ -103,37 +96,27 @@ export interface Remembered extends Observed {
   readonly reportedSince?: number
 }
 
-/**
- * `operator`: an operator ends it. `unauthorized`: the key lacks a role, and Portage ends the pause itself when the key
- * gets it.
- */
+/** `operator`: an operator ends it. `unauthorized`: the key lacks a role; Portage ends it when the key has it. */
 export type PauseKind = 'operator' | 'unauthorized'
 
 export interface Pause {
   readonly kind: PauseKind
   readonly reason: string
-  /** Author of the order. */
   readonly by: string
 }
 
 export type PauseReason = Omit<Pause, 'by'>
 
-/**
- * Entries in a lossless packed form: about 70 bytes for one that waits for finality, instead of 320 as JSON. 15 minutes
- * of finality at 20 transactions per second fit into what the server takes. All fields are needed: after a deep
- * reorganisation the owner is notified, and the same attempts are signed again.
- */
+/** Entries in a lossless form of 70 bytes each, not 320. After a deep reorganisation all fields are needed. */
 export interface PackedEntries {
   readonly words: readonly string[]
   /**
-   * Entries end with `;`, fields with `,`. Fields: the nonce unless it follows the previous one; the start of the
-   * intent id unless it is the same; its number; its digest, call hash, and round unless 1; the request that got the
-   * grant; the attempts; other values that differ from those of an entry in a block.
+   * Entries end with `;`, fields with `,`. Absent: a nonce that follows the previous one, an equal start, round 1.
+   * Fields: nonce; start, number, digest, call hash, round of the id; request of the grant; attempts; other values.
    */
   readonly text: string
 }
 
-/** Many entries, packed. */
 export interface Page extends PackedEntries {
   /** Its lowest nonce that is not final, and one above its highest nonce. */
   readonly from: number
@@ -148,7 +131,6 @@ export interface Page extends PackedEntries {
 export interface Closing {
   readonly mode: 'draining' | 'forbidden'
   readonly reason: string
-  /** Author of the order. */
   readonly by: string
 }
 
@@ -176,7 +158,6 @@ export interface LaneState {
   readonly broke?: Broke
   /** A final block that the chain no longer has. Nothing is granted or sent until an operator resets the lane. */
   readonly replaced?: FinalBlock
-  /** The newest `republish` order. */
   readonly republish?: Republish
   /** Counts resets. Knowledge of an earlier era is void. */
   readonly era: number
@@ -191,11 +172,7 @@ export interface LaneState {
   readonly forgotten?: readonly ForgottenNonces[]
 }
 
-/**
- * Nonces from `from` to one below `to` that were used without a grant of this ledger, as the chain or a process with a
- * newer ledger reports. An earlier ledger may have granted them (Temporal was wiped or restored), or the key was used
- * elsewhere.
- */
+/** Nonces from `from` to below `to`, used without a grant of this ledger: an earlier one's, or from outside. */
 export interface ForgottenNonces {
   readonly from: number
   readonly to: number

@@ -21,39 +21,26 @@ export interface Observation extends Observed {
   readonly claims: readonly number[]
   /** Start of this process's gapless observation, as a height. Earlier blocks say nothing about claims. */
   readonly since: number
-  /**
-   * Transaction count with the pool, by a quorum of nodes. Sent while the ledger is not synced, and by the first
-   * observation of a process.
-   */
+  /** Transaction count with the pool, by a quorum of nodes. Sent by a first observation, and while not synced. */
   readonly pending?: number
-  /**
-   * Most nodes show a reorganisation deeper than finality: the ledger takes `latest` and `finalized` as they are, and
-   * does not lower `next`.
-   */
+  /** Most nodes show a reorganisation deeper than finality: lower heights are taken, `next` is not lowered. */
   readonly undone?: boolean
 }
 
 export type LaneRequest = { readonly id: string } & Ask
 
-/** A request without its id. */
 export type Ask =
-  /**
-   * Asks for a nonce, the same for each request of an intent. A draining lane, and one below its minimum balance, still
-   * grant `operatorTransaction`s.
-   */
+  /** Asks for a nonce. A draining lane, or one below its minimum balance, still grants `operatorTransaction`s. */
   | { readonly kind: 'grant'; readonly owner: Owner; readonly attempt: Attempt; readonly operatorTransaction?: boolean }
-  /**
-   * Asks for the nonce of an intent. With `callHash` the caller is about to drive it: it may be sent from now on, and
-   * another call is a conflict.
-   */
+  /** Asks for an intent's nonce. With `callHash` it may be sent from now on; another call is a conflict. */
   | { readonly kind: 'find'; readonly intentId: string; readonly callHash?: string }
   /** Records the attempt with this `index`. If that attempt exists, the answer has it and nothing is added. */
   | { readonly kind: 'attempt'; readonly nonce: number; readonly index: number; readonly attempt: Attempt }
   /** Returns a nonce for which nothing was signed. */
   | { readonly kind: 'release'; readonly intentId: string; readonly grantedTo: string }
   /**
-   * Withdraws the intent. `leave`: only if it holds no nonce. `cancel`: its nonce gets a no-op. `abandon`: its unmined
-   * nonce becomes the lane's orphan, if the lane is forbidden or no process has reported for `withoutWorkerMs`.
+   * Withdraws the intent. `leave`: only without a nonce. `cancel`: its nonce gets a no-op.
+   * `abandon`: the lane owns its unmined nonce; only if forbidden or without a report for `withoutWorkerMs`.
    */
   | { readonly kind: 'withdraw'; readonly intentId: string; readonly how: 'leave' | 'cancel' | 'abandon' }
   /** Fills this nonce with a no-op. An `operator` may fill only a nonce without an owner, see `cancelNonce`. */
@@ -93,10 +80,7 @@ type OperatorOrder =
   | { readonly kind: 'activate' }
   | { readonly kind: 'setWindow'; readonly window: number }
   | { readonly kind: 'resync' }
-  /**
-   * Forgets every nonce and reads the account again, after the chain was replaced. Refused while the chain still has
-   * the ledger's final block.
-   */
+  /** Forgets all nonces and reads the account again. Refused while the chain has the ledger's final block. */
   | { readonly kind: 'reset' }
 
 /** Why no nonce was granted. `none`: `find` found none. */
@@ -134,10 +118,7 @@ export interface FillOrder {
   readonly nonce: number
   readonly reason: FillReason
   readonly attempts: readonly Attempt[]
-  /**
-   * Hash of the call that the no-op replaces. If that call is mined instead, the nonce was not used externally. Absent:
-   * unknown.
-   */
+  /** Hash of the replaced call: if it is mined, the nonce was not used externally. Absent: unknown. */
   readonly callHash?: string
 }
 
@@ -160,34 +141,22 @@ export interface LaneView {
   readonly next: number
   readonly latest: number
   readonly finalized: number
-  /** From the newest observation. */
   readonly height?: number
   readonly window: number
-  /** Unmined nonces. */
   readonly inFlight: number
-  /** See `LaneState`. */
   readonly republish?: Republish
-  /** Why nothing is granted, whatever the window. */
   readonly closed?: Closed
-  /** Final block in the ledger. */
   readonly final?: FinalBlock
   /** Nonces that a transaction from outside Portage used. */
   readonly external: number
-  /** Counts resets. */
   readonly era: number
-  /** Number of nonces in the ledger, and its limit. At the limit the lane waits for finality. */
   readonly kept: number
   readonly keptLimit: number
-  /** Counts grants. */
   readonly granted: number
   /** Run id of this answer. A request for another run, answered after a reset, gets no nonce. Absent in queries. */
   readonly run?: string
-  /** See `LaneState`. Absent: none. */
   readonly forgotten?: readonly ForgottenNonces[]
-  /**
-   * Height of the newest finality. A final block at or above it with a lower nonce belongs to a chain that lost final
-   * blocks.
-   */
+  /** Height of the newest finality. A final block there with a lower nonce is of a chain that lost final blocks. */
   readonly finalizedAt?: number
 }
 
@@ -197,9 +166,7 @@ export type ClosedFor = 'paused' | 'draining' | 'forbidden' | 'funds' | 'replace
 export interface Closed {
   readonly why: ClosedFor
   readonly detail: string
-  /** Kind of the pause of a paused lane. */
   readonly pause?: PauseKind
-  /** Author of the order that closed it. */
   readonly by?: string
 }
 
@@ -212,7 +179,6 @@ export interface RolledBack {
 /** Whether a lane takes new transfers (`open`), and what it means for those that hold a nonce. */
 export interface LaneStatus extends Partial<Omit<Closed, 'why'>> {
   readonly lane: LaneId
-  /** True if it takes new work. */
   readonly open: boolean
   /** `unserved`: no worker polls its queue, and no observation came lately. */
   readonly why?: ClosedFor | 'unserved'

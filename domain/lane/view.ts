@@ -24,10 +24,7 @@ export function view(state: LaneState): LaneView {
   }
 }
 
-/**
- * Why the lane takes no new work until an operator acts or its funds change.
- * @param operatorTransaction the work is an operator's own transaction
- */
+/** Why the lane takes no new work. @param operatorTransaction the work is an operator's own transaction */
 export function closedFor({ paused, closing, broke, replaced }: LaneState, operatorTransaction: boolean): Closed | undefined {
   if (replaced) return { why: 'replaced', detail: `the chain denies block ${replaced.height} (${replaced.hash}), which was final` }
   if (closing && !(operatorTransaction && closing.mode === 'draining')) {
@@ -37,10 +34,7 @@ export function closedFor({ paused, closing, broke, replaced }: LaneState, opera
   return broke && { why: 'funds', detail: broke.detail }
 }
 
-/**
- * Nonces to fill with a no-op now. Released and inherited ones wait for another grant, their block, or a process that
- * drives them.
- */
+/** Nonces to fill with a no-op now. Released and inherited ones wait for a grant, their block, or a process. */
 export function fillOrders(state: LaneState): FillOrder[] {
   if (state.replaced) return []
   const height = state.observed?.height ?? 0
@@ -51,7 +45,6 @@ export function fillOrders(state: LaneState): FillOrder[] {
   })
 }
 
-/** Raises that operators ordered and that are not recorded. */
 export function raiseOrders(state: LaneState): RaiseOrder[] {
   if (state.replaced) return []
   return unmined(state).flatMap(({ nonce, raise, attempts }) => (raise && attempts.length <= raise.after ? [{ nonce, ...raise }] : []))

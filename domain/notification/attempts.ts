@@ -18,23 +18,16 @@ export const attemptSchedule: AttemptSchedule = {
 }
 /** Longest pause that a receiver can ask for, ms. */
 const longestRestMs = hourMs
-/**
- * Notifications with this many tries keep their own waits after a receiver is back, so that one it can never take does
- * not stop it again and again.
- */
+/** Notifications with this many tries keep their waits, so that one never taken does not stop a receiver again. */
 const triesUntilAlone = 3
 
-/**
- * `taken`: 2xx. `gone`: 410. `refused`: it answers, and does not take this one. `failed`: it does not answer, or asks
- * to wait.
- */
+/** `taken`: 2xx. `gone`: 410. `refused`: answered, not taken. `failed`: no answer, or asks to wait. */
 export type SendAnswer =
   | { readonly kind: 'taken' }
   | { readonly kind: 'gone'; readonly why: string }
   | { readonly kind: 'refused'; readonly why: string }
   | { readonly kind: 'failed'; readonly why: string; readonly retryAfterMs?: number | undefined }
 
-/** The time of a try, and what the next wait depends on. */
 export interface AttemptFacts {
   /** ms since the epoch. */
   readonly now: number
@@ -43,10 +36,7 @@ export interface AttemptFacts {
   readonly schedule?: AttemptSchedule | undefined
 }
 
-/**
- * The state after a try. Notifications that were not taken are tried again. One that the receiver refused at every try
- * is given up; none is given up because the receiver is away.
- */
+/** The state after a try. A notification refused at every try is given up; none because the receiver is away. */
 export function afterAttempt(state: NotifierState, notification: Notification, answer: SendAnswer, facts: AttemptFacts): NotifierState {
   const { now, jitter, schedule: { triesMs } = attemptSchedule } = facts
   const others = state.unsent.filter((one) => one.notification.id !== notification.id)
@@ -73,7 +63,6 @@ function afterTest(state: NotifierState, { id }: Notification, answer: SendAnswe
   return { ...state, ...after, tests: [...state.tests, result].slice(-notifierLimits.tests) }
 }
 
-/** Changes of the receiver's own state after an answer. */
 function receiverAfter(
   { failure }: NotifierState,
   answer: SendAnswer,
@@ -93,15 +82,11 @@ function withJitter(ms: number, jitter: number): number {
   return Math.round(ms * (1 + jitter / 5))
 }
 
-/** Notifications to try again now, the earliest first. */
 export function dueUnsent({ unsent }: NotifierState, now: number): readonly UnsentNotification[] {
   return unsent.filter(({ nextAt }) => nextAt <= now).toSorted((a, b) => a.nextAt - b.nextAt)
 }
 
-/**
- * Whether there is room for notifications that the receiver may not take. Without room nothing new is read; it stays in
- * Temporal.
- */
+/** Whether there is room for notifications that are not taken. Without it nothing is read from Temporal. */
 export function hasRoom({ unsent, pending }: NotifierState, most: number = notifierLimits.unsent): boolean {
   return unsent.length + pending.length < most
 }

@@ -48,20 +48,14 @@ export function wantsType({ events }: NotificationFilter, type: NotificationType
   return events.includes(type) || (type === 'transfer.reversed' && events.includes('transfer.delivered'))
 }
 
-/**
- * A list excludes other chains, bridges or lanes. A notification without a single one, such as a halt of everything,
- * passes.
- */
+/** A list excludes others. A notification without a single one, such as a halt of everything, passes. */
 export function wantsSubject({ chains, bridges, lanes }: NotificationFilter, about: NotificationSubject): boolean {
   const ofChain = chains === undefined || about.chains === undefined || about.chains.some((one) => chains.includes(one))
   const ofBridge = bridges === undefined || about.bridge === undefined || bridges.includes(about.bridge)
   return ofChain && ofBridge && (lanes === undefined || about.lane === undefined || lanes.includes(about.lane))
 }
 
-/**
- * A sort key by time, the same at each try: µs since the epoch. The last three digits only separate events of the same
- * ms.
- */
+/** Sort key by time, the same at each try: µs since the epoch. Its last three digits separate equal ms. */
 export function sequenceOf({ at, id }: Pick<Notification, 'at' | 'id'>): number {
   return at * 1_000 + (fnv1a(id) % 1_000)
 }

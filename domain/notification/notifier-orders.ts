@@ -16,10 +16,7 @@ export type NotifierOrder =
 
 /** Longest raised notification, as JSON. */
 const mostRaised = 2_000
-/**
- * The types that processes raise. All other types come from Temporal's lists: a stranger's signal must not have an
- * invented delivery signed.
- */
+/** The types that processes raise. A stranger's signal must not have an invented delivery signed. */
 const raisedTypes: readonly NotificationType[] = ['lane.spending_high']
 /** How far the clock of the raising process may be ahead, ms. */
 const mostAheadMs = 24 * 3_600_000

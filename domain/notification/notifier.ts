@@ -2,28 +2,18 @@ import type { GivenOrder } from '../order.ts'
 import type { ConditionSource } from './condition.ts'
 import type { Notification } from './notification.ts'
 
-/**
- * How far a receiver was notified of the list of closed transfers. ms since the epoch by Temporal's clock, except
- * `since`.
- */
+/** How far the list of closed transfers was notified. ms since the epoch by Temporal's clock, except `since`. */
 export interface NotifierCursor {
   /** Every earlier end was sent, or is kept for another try. */
   readonly from: number
   /** The latest end in the list. */
   readonly seen: number
-  /**
-   * The list shows some runs late. `seen` is the latest end at the time `since` (by the clock of the process). Once
-   * `since` is long ago, `from` moves up to `seen`.
-   */
+  /** Runs may be listed late. `seen`: latest end at `since` (process's clock). Long after it `from` becomes `seen`. */
   readonly settling: { readonly since: number; readonly seen: number }
-  /**
-   * The newest runs that were notified and closed at `from` or later. After a crash older ones are notified again, with
-   * the same ids.
-   */
+  /** The newest notified runs that closed since `from`. Older ones are repeated after a crash, with the same ids. */
   readonly notified: readonly (readonly [run: string, closedAt: number])[]
 }
 
-/** A notification that the receiver did not take. */
 export interface UnsentNotification {
   readonly notification: Notification
   readonly tries: number
@@ -33,7 +23,6 @@ export interface UnsentNotification {
   readonly why: string
 }
 
-/** The receiver does not answer, or asks for a pause. */
 export interface FailureState {
   readonly since: number
   readonly tries: number
@@ -47,7 +36,6 @@ export type DisabledReceiver = { readonly at: number } & (
   | { readonly why: 'ordered'; readonly by: string; readonly reason: string }
 )
 
-/** The result of an operator's test. */
 export interface NotificationTestResult {
   readonly id: string
   readonly at: number
@@ -55,15 +43,11 @@ export interface NotificationTestResult {
   readonly why?: string
 }
 
-/**
- * The state of one receiver: plain JSON, carried by its workflow. Transfers to notify are not part of it; they are in
- * Temporal's list of closed runs. Every list is limited (`notifierLimits`).
- */
+/** The state of one receiver, plain JSON. Transfers are in Temporal's list. All lists have `notifierLimits`. */
 export interface NotifierState {
   readonly cursor: NotifierCursor
   /** Present conditions that were notified, by key: when each was first seen, ms since the epoch. */
   readonly holding: Readonly<Record<string, number>>
-  /** Recorded, not tried yet. */
   readonly pending: readonly Notification[]
   readonly unsent: readonly UnsentNotification[]
   readonly failure?: FailureState | undefined
@@ -77,7 +61,6 @@ export interface NotifierState {
   readonly lastSentAt?: number | undefined
   /** When a step last recorded its progress, ms since the epoch. Figures may be as old as a step is long. */
   readonly recordedAt?: number | undefined
-  /** The newest orders. */
   readonly orders?: readonly GivenOrder[] | undefined
 }
 
@@ -114,22 +97,14 @@ export function silentSince({ disabled, failure, recordedAt, cursor, orders = []
   return now - last > silentMs ? last : undefined
 }
 
-/**
- * How many notifications wait: unsent ones, and those still to be read. The receiver may have taken some of the latter
- * in a reading that broke off.
- * @param closed how many ends Temporal lists after the last one that was read
- */
+/** How many notifications wait. @param closed how many ends Temporal lists after the last one that was read */
 export function waitingCount({ pending, unsent, cursor }: NotifierState, closed: number): number {
   const isListed = ({ type, at }: Notification) => (type === 'transfer.delivered' || type === 'transfer.reversed') && at > cursor.seen
   const both = unsent.filter(({ notification }) => isListed(notification)).length
   return pending.length + unsent.length + Math.max(0, closed - both)
 }
 
-/**
- * Takes a reading of conditions. New conditions become pending, with the id of `toNotification`. Conditions that are
- * over are forgotten, so that they are notified when they begin again. Nothing is over for a source that could not be
- * read. Conditions beyond the limits wait for the next reading.
- */
+/** Takes a reading: new conditions become pending, ended ones are forgotten. An unread source ends none. */
 export function withConditions(
   state: NotifierState,
   sources: readonly ConditionSource[],

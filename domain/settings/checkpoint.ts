@@ -6,7 +6,6 @@ import { type Halt, noSettings, type Settings } from './settings.ts'
 /** The settings as kept outside Temporal, so that halts, the deny-list and revoked tokens survive a wipe. */
 export interface SettingsCheckpoint {
   readonly version: 1
-  /** The namespace in Temporal. */
   readonly namespace: string
   /** ms since the epoch. */
   readonly at: number
@@ -25,11 +24,7 @@ const list = listOf(
   2_000,
 )
 
-/**
- * Reads the settings of a checkpoint. Every row passes the checks of an order, so a tampered file holds nothing that
- * nobody could order. The audit starts with these orders. Throws Error that names the field of what is no checkpoint of
- * this namespace.
- */
+/** Reads a checkpoint. Rows pass the checks of orders: it may be tampered. Throws Error that names the wrong field. */
 export function fromSettingsCheckpoint(value: unknown, namespace: string): KeptSettings {
   fields({
     version: rule((version) => version === 1, '1'),

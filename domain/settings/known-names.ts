@@ -18,11 +18,7 @@ export interface KnownNames {
   readonly unlistedTokens?: true
 }
 
-/**
- * Refuses an order with a name that is not in the config, since a misspelt one would seem to be obeyed. Orders that
- * remove an existing row are accepted, since the chain may have left the config. Throws INPUT_INVALID with the field
- * and the known names.
- */
+/** Refuses unknown names, which would seem obeyed, unless a row is removed. Throws INPUT_INVALID with the field. */
 export function assertKnownNames(orders: readonly SettingsOrder[], known: KnownNames, settings: Settings): void {
   if (!known.unlistedTokens) assertListed(orders, settings)
   const revoked = new Set(orders.map((order) => order.kind === 'revokeToken' && order.jti))
@@ -36,10 +32,7 @@ export function assertKnownNames(orders: readonly SettingsOrder[], known: KnownN
   }
 }
 
-/**
- * Revoking ids that nobody ever signed would fill the list of tokens for a year, and close it for everybody. So an id
- * must be listed, or be listed by the same request.
- */
+/** A revoked id must be listed, or ids that nobody signed would fill the list of tokens for a year. */
 function assertListed(orders: readonly SettingsOrder[], { tokens }: Settings): void {
   const listed = new Set(tokens.map(({ jti }) => jti))
   for (const [index, order] of orders.entries()) {

@@ -1,12 +1,7 @@
 import type { ChainName } from '../transfer/transfer.ts'
 import type { Settings, SettingsOrder } from './settings.ts'
 
-/**
- * Warns of chains on which these orders leave no majority of enabled nodes. A majority counts all nodes of the config
- * that read, disabled ones included.
- * @param nodes the state after the orders
- * @param voters chain → names of its nodes in the config that read
- */
+/** Warns of chains without a majority of enabled nodes. @param nodes after the orders @param voters all that read */
 export function majorityWarnings(
   orders: readonly SettingsOrder[],
   { nodes }: Pick<Settings, 'nodes'>,

@@ -1,14 +1,13 @@
 const variable = /\$\{[A-Za-z_][A-Za-z0-9_]*\}/g
-/** Stands in for a variable during the checks: a private-use character, which no URL has. */
+/** In place of a variable during the checks: a private-use character, which no URL has. */
 const hole = '\uE000'
 
 /** Scheme, user info, host with port, path, query with fragment. */
 const parts = /^(https?):\/\/(?:([^/?#@]*)@)?([^/?#@]+)([^?#]*)(.*)$/i
 
 /**
- * Refuses the URL of a node that would carry a secret into the history, in path, query or user info. A secret must be a
- * variable of the workers' environment: `${NODE_URL}`, `https://node.example/v3/${KEY}`. Throws Error that starts with
- * `path` and never shows the URL.
+ * Refuses a node's URL with a secret, which would enter the history: secrets are variables (`${NODE_URL}`).
+ * Throws Error that starts with `path` and never shows the URL.
  */
 export function assertNodeUrl(url: unknown, path: string): void {
   const fail = (why: string) => {
@@ -28,10 +27,7 @@ export function assertNodeUrl(url: unknown, path: string): void {
   if (rest !== '' && (literal || !/^\?[a-z_-]{1,20}=\uE000(&[a-z_-]{1,20}=\uE000)*$/i.test(rest))) return fail('must not hold a query')
 }
 
-/**
- * Whether a path segment is too short to be a key. Keys have at least 16 characters; versions and network names have
- * fewer.
- */
+/** Whether a path segment is too short to be a key, which has at least 16 characters. */
 function harmless(segment: string): boolean {
   return segment === hole || /^[a-z0-9]{0,8}$/i.test(segment)
 }

@@ -12,10 +12,7 @@ export interface SettingsOrders {
 /** Most changes in the audit. The workflow's history has all of them. */
 const auditLength = 200
 
-/**
- * Applies orders. One that changes nothing adds neither a version nor an audit entry, so a request can be repeated.
- * @param at ms since the epoch
- */
+/** Applies orders. One that changes nothing adds no version, so requests repeat safely. @param at ms since the epoch */
 export function applySettingsOrders(settings: Settings, { by, reason, orders }: SettingsOrders, at: number): Settings {
   return orders.map(canonical).reduce<Settings>((before, order) => {
     const changed = apply(before, order, { by, reason, at })
@@ -64,10 +61,7 @@ function apply(settings: Settings, order: SettingsOrder, author: Omit<Halt, 'sco
   }
 }
 
-/**
- * Drops expired tokens, which are refused anyway. A revoked token that was never listed expires once no token from
- * before the revocation can be valid. Returns the same object if there are none.
- */
+/** Drops expired tokens, and old revocations of unlisted ones. Returns the same object if there are none. */
 function withoutExpired(settings: Settings, at: number): Settings {
   const { tokens } = settings
   const left = tokens.filter(({ expiresAt, revoked }) => (expiresAt ?? (revoked?.at ?? Infinity) + longestTokenMs) > at)
@@ -131,7 +125,6 @@ function defined<T extends object>(value: T): T {
   return Object.fromEntries(Object.entries(value).filter(([, field]) => field !== undefined)) as T
 }
 
-/** Whether two values of plain JSON are equal, in any sequence of fields. */
 function same(a: unknown, b: unknown): boolean {
   if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return a === b
   const [left, right] = [a as Record<string, unknown>, b as Record<string, unknown>]

@@ -5,20 +5,14 @@ import { assertNodeUrl } from './node-url.ts'
 import type { SettingsOrders } from './reducer.ts'
 import type { HaltScope, Settings, SettingsOrder } from './settings.ts'
 
-/**
- * Refuses orders that are malformed, or that would carry a secret into the history. Throws Error that names the field
- * and never its value.
- */
+/** Refuses malformed orders and secrets. Throws Error that names the field and never its value. */
 export function assertSettingsOrders(request: SettingsOrders): void {
   fields({ by: text(100), reason: text(500), orders: listOf(settingsOrder) })(request, '')
   const { length } = request.orders
   if (length === 0 || length > 100) throw new Error('orders: must have 1 to 100 orders')
 }
 
-/**
- * Limits of the lists. Every query and change returns the whole settings, which must stay far below the server's limit
- * of 2 MB.
- */
+/** Limits of the lists. All settings are in every answer, which must stay far below the server's 2 MB. */
 const most = { halts: 100, denied: 1_000, fees: 500, nodes: 100, tokens: 200 } as const
 
 /** Refuses settings beyond these limits. Throws Error that names the list. */
@@ -36,10 +30,7 @@ const maybe = optional(name)
 // Unknown fields are refused: a misspelt one would turn a narrow halt into a halt of everything.
 const haltScope = object({ bridge: maybe, chain: maybe, sourceChain: maybe, targetChain: maybe } satisfies Record<keyof HaltScope, Check>)
 
-/**
- * A token as bridges name it (`Endpoint.parties`). A leading zero, or more digits than a chain's number has, would
- * match nothing.
- */
+/** A token as bridges name it (`Endpoint.parties`). A leading zero or too many digits would match nothing. */
 const deniedToken = pattern(/^[1-9][0-9]{0,15}\/(0x)?[0-9a-f]{64}$/i, '<wormhole chain id or network id>/<64 hex digits>')
 /** 20 bytes, or 32 as in a message, with 12 zeros first. */
 const recipient = pattern(

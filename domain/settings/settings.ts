@@ -22,20 +22,17 @@ export interface Halt extends Given {
   readonly scope: HaltScope
 }
 
-/** A recipient or a token that is not delivered. */
 export interface DenyRule extends Given {
   readonly kind: 'recipient' | 'token'
   /**
-   * Lower case. Recipient: `<target chain name>/<address>` or `<address>`. Token: `<wormhole chain id>/<64 hex
-   * digits>`, or for a native bridge `<network id>/<64 hex digits of its source contract>`.
+   * Lower case. Recipient: `<target chain name>/<address>` or `<address>`.
+   * Token: `<wormhole chain id>/<64 hex digits>`, native bridge: `<network id>/<64 hex digits of its source contract>`.
    */
   readonly value: string
 }
 
-/** A node that an operator added or disabled. */
 export interface NodeChange {
   readonly chain: ChainName
-  /** A name of the config, or a new one. */
   readonly name: string
   readonly disabled: boolean
   /** Only for an added node. Secrets in it are `${VARIABLE}`s (assertNodeUrl). */
@@ -43,22 +40,15 @@ export interface NodeChange {
   readonly use?: NodeUse | undefined
 }
 
-/**
- * `all`: reads and sends. `read`: reads only. `send`: sends only. `private`: sends for chains that send privately; no
- * reads.
- */
+/** `read`: reads only. `send`: sends only. `private`: sends for chains that send privately; no reads. */
 export type NodeUse = 'all' | 'read' | 'send' | 'private'
 
-/**
- * An access token that was made. The token itself is not kept. A revoked one that was never listed has only `jti` and
- * `revoked`.
- */
+/** An access token, without its text. An unlisted revoked one has only `jti` and `revoked`. */
 export interface IssuedToken extends Partial<Omit<Principal, 'jti'>> {
   readonly jti: string
   readonly revoked?: Given
 }
 
-/** One entry of the audit. */
 export interface SettingsChange extends Given {
   readonly version: number
   readonly order: SettingsOrder
@@ -75,9 +65,7 @@ export type SettingsOrder =
   | { readonly kind: 'setNode'; readonly change: NodeChange }
   /** Restores the config's node, or removes an added one. */
   | { readonly kind: 'clearNode'; readonly chain: ChainName; readonly name: string }
-  /** Lists a new token, so that its name and scope can be looked up. */
   | { readonly kind: 'addToken'; readonly token: Principal }
-  /** Refuses the token from now on. */
   | { readonly kind: 'revokeToken'; readonly jti: string }
 
 /** The changes of operators, on top of the config. Plain JSON. */
@@ -88,7 +76,6 @@ export interface Settings {
   readonly denied: readonly DenyRule[]
   readonly fees: readonly FeeRule[]
   readonly nodes: readonly NodeChange[]
-  /** Without expired ones. */
   readonly tokens: readonly IssuedToken[]
   /** The newest 200 changes; the workflow's history has all. */
   readonly audit: readonly SettingsChange[]
@@ -96,7 +83,6 @@ export interface Settings {
 
 export const noSettings: Settings = { version: 0, halts: [], denied: [], fees: [], nodes: [], tokens: [], audit: [] }
 
-/** The halt that covers a transfer, if any. */
 export function haltOf(
   { halts }: Pick<Settings, 'halts'>,
   transfer: Pick<Transfer, 'bridge' | 'sourceChain' | 'targetChain'>,

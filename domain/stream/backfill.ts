@@ -5,10 +5,7 @@ import { done, isAnyWanted, learn, present, refused, room, type StreamStep, with
 import { bringBack } from './outside-window.ts'
 import type { RequestOf, StreamState } from './stream.ts'
 
-/**
- * BOOTSTRAP: blocks below the live scan. Any number of processes read them. Recorded chunks leave the list, which
- * survives a crash, unlike MIP-61's.
- */
+/** BOOTSTRAP: blocks below the live scan, read by any process. Unlike MIP-61's, the list survives a crash. */
 export function backfill(state: StreamState, from: number, to: number, by: string): StreamState {
   const end = Math.min(to, state.cursor?.height ?? to)
   if (from > end) return state
@@ -28,11 +25,7 @@ export function backfilled(state: StreamState, request: RequestOf<'backfilled'>,
   return done({ ...learnt, backfill: { ...learnt.backfill, left } })
 }
 
-/**
- * Takes a watermark that is kept elsewhere, for example on chain. A watermark above the known numbers or the cursor is
- * refused: it would pass transfers that are yet to come. The alarm stays until an acceptable one is given, because its
- * source may be wrong about more.
- */
+/** Takes a watermark kept elsewhere. Refused, with an alarm, above known numbers or cursor: it would pass transfers. */
 export function trust(state: StreamState, request: RequestOf<'trust'>, at: number): StreamStep {
   const { number, height } = request
   const { by } = orderOf(request)
@@ -51,10 +44,7 @@ function beyondKnown({ next, cursor }: StreamState, { number, height }: RequestO
   return `height: ${cursor ? `above the cursor (${cursor.height})` : 'the stream has read no block yet'}`
 }
 
-/**
- * Resolves all numbers up to `number`, known or not. It never lowers the watermark. Undone gaps stay: the target's
- * chain outranks an operator's word.
- */
+/** Resolves all numbers up to `number`. Never lowers the watermark. Undone gaps stay: the chain outranks orders. */
 export function trusted(
   state: StreamState,
   { number, height, by }: Pick<RequestOf<'trust'>, 'number' | 'height'> & { readonly by: string },

@@ -6,21 +6,15 @@ import { initialStream } from './reducer.ts'
 import type { ScannedBlock, StreamConfig, StreamException, StreamState } from './stream.ts'
 import { completedHeight, completedNumber } from './watermark.ts'
 
-/**
- * Kept outside Temporal, in a file or an object, for the case that Temporal is wiped. It only shortens the backfill.
- */
+/** Kept outside Temporal, in case that is wiped. It only shortens the backfill. */
 export interface StreamCheckpoint {
   readonly version: 1
   readonly stream: string
-  /** As in the stream's config. */
   readonly origin: string
   /** completed_nonce_height and completed_block_height. */
   readonly completedNumber?: string
   readonly completedHeight?: number
-  /**
-   * The cursor when it was written. An agent asks the source by quorum whether this block is still in the chain: after
-   * a fork the checkpoint is worthless.
-   */
+  /** The cursor when it was written. A quorum must still have this block: after a fork all is worthless. */
   readonly cursor?: ScannedBlock
   /** Exceptions above the watermark: these numbers are not started again. */
   readonly exceptions: readonly StreamException[]
@@ -39,10 +33,7 @@ export function checkpointOf(state: StreamState): StreamCheckpoint {
   }
 }
 
-/**
- * BOOTSTRAP: the live scan starts at the head, and blocks from `completedHeight` on are backfilled. Throws Error that
- * names the invalid field.
- */
+/** BOOTSTRAP: scans from the head, backfills from `completedHeight`. Throws Error that names the invalid field. */
 export function fromCheckpoint(config: StreamConfig, value: unknown): StreamState {
   assertCheckpoint(value, config.stream)
   // The numbers of another contract or network belong to other transfers.

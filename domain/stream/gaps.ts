@@ -4,10 +4,7 @@ import type { Gap, StreamState } from './stream.ts'
 
 type Marks = StreamState['marks']
 
-/**
- * Most items of each list. A state with all lists full is below 80 KiB without the numbers outside the window, which a
- * test measures. `text` in bytes.
- */
+/** Most items of each list; `text` in bytes. A full state is below 80 KiB without numbers outside the window. */
 export const limits = { open: 360, gaps: 80, unknownCompletions: 48, exceptions: 40, marks: 32, backfill: 32, text: 60 } as const
 
 export const gapAt = (gaps: readonly Gap[], number: bigint) => gaps.find(({ from, to }) => BigInt(from) <= number && number <= BigInt(to))
@@ -32,10 +29,7 @@ export function punch(gaps: readonly Gap[], from: string, to: string, into?: (pa
   })
 }
 
-/**
- * Keeps the lists within their limits. The two closest gaps are merged, also over open numbers, which the next audit
- * corrects. The highest unknown completions are dropped.
- */
+/** Keeps the lists within their limits. Merges the two closest gaps, also over open numbers: the audit corrects it. */
 export function bounded(state: StreamState): StreamState {
   let { gaps, open } = { ...state, gaps: joined(state.gaps) }
   let kept = state
@@ -51,7 +45,6 @@ export function bounded(state: StreamState): StreamState {
   return { ...kept, gaps, open, unknownCompletions: state.unknownCompletions.slice(0, limits.unknownCompletions) }
 }
 
-/** Merges neighbours with the same state and reason. */
 function joined(gaps: readonly Gap[]): readonly Gap[] {
   return gaps.reduce<Gap[]>((list, one) => {
     const last = list.at(-1)
@@ -73,10 +66,7 @@ function narrowest(gaps: readonly Gap[]): number {
   return best
 }
 
-/**
- * The marks with one more. Only the first and the last of one height are kept. A list that is too long loses every
- * second mark of its older half.
- */
+/** The marks with one more. Of one height the first and last are kept; a full list thins its older half. */
 export function mark(marks: Marks, number: string, height: number): Marks {
   const [before, last] = marks.slice(-2)
   const isHigher = !last || compare(last[0], number) < 0

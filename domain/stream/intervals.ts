@@ -4,10 +4,7 @@ export type Interval = readonly [from: bigint, to: bigint]
 export type Intervals = readonly Interval[]
 /** The same set as plain JSON, in decimal strings. */
 export type IntervalSet = readonly (readonly [from: string, to: string])[]
-/**
- * The same set as a short text: `5x4,4` is 5 to 9 and 13. Each item is the distance from the end of the item before (at
- * first from 0), and after an `x` the length less one.
- */
+/** The set as text: `5x4,4` is 5 to 9 and 13. Distance from the previous end, and after `x` the length less one. */
 export type PackedIntervals = string
 
 /** Sorts the intervals and merges those that overlap or touch. */
@@ -41,7 +38,6 @@ export function subtractNumbers(intervals: Intervals, numbers: Iterable<bigint>)
   return subtractIntervals(intervals, joinIntervals([...numbers].map((number) => [number, number])))
 }
 
-/** Whether any number from `from` to `to` is in the set. */
 export function overlaps(intervals: Intervals, from: bigint, to: bigint = from): boolean {
   const found = intervals[indexAt(intervals, from)]
   return found !== undefined && found[0] <= to
@@ -63,7 +59,6 @@ export function takeNumbers(intervals: Intervals, from: bigint, most: number): r
   return taken
 }
 
-/** Index of the first interval that ends at the number or above it. */
 function indexAt(intervals: Intervals, number: bigint): number {
   let [low, high] = [0, intervals.length]
   while (low < high) {
@@ -109,7 +104,6 @@ export function union(set: IntervalSet, more: IntervalSet): IntervalSet {
   return toSet(joinIntervals([...parse(set), ...parse(more)]))
 }
 
-/** The set without `from` … `to`. */
 export function without(set: IntervalSet, from: string, to: string): IntervalSet {
   return toSet(subtractIntervals(parse(set), parse([[from, to]])))
 }
@@ -119,7 +113,6 @@ export function missingBetween(set: IntervalSet, from: string, to: string): Inte
   return BigInt(from) > BigInt(to) ? [] : toSet(subtractIntervals(parse([[from, to]]), parse(set)))
 }
 
-/** The set of these numbers, in any order. */
 export function setOf(numbers: readonly string[]): IntervalSet {
   return numbers.length === 0
     ? []

@@ -4,10 +4,7 @@ import type { BridgeName, TransferState } from '../transfer/transfer.ts'
 /** The bridge whose relayers MIP-61 describes, by its name in the config. */
 export const mip61Bridge = 'native-bridge' satisfies BridgeName
 
-/**
- * MIP-61's states of a transfer. `executed`: its completion is in a block that is not final. `failed`: it reverted and
- * is to be sent again.
- */
+/** MIP-61's states. `executed`: completed in a block that is not final. `failed`: reverted, to be sent again. */
 export type Mip61State =
   | 'transfer_initiated'
   | 'transfer_pending'
@@ -30,10 +27,7 @@ const byState: Readonly<Record<TransferState, Mip61State | undefined>> = {
   cancelled: undefined,
 }
 
-/**
- * Undefined: of another bridge, or ended as MIP-61 does not know.
- * @param code what it waits for; if it is not known, a failed transfer counts as initiated
- */
+/** Undefined: of another bridge, or ended otherwise. @param code absent: a failed transfer counts as initiated */
 export function mip61Of(transfer: { bridge: BridgeName; state: TransferState; code?: ErrorCode | undefined }): Mip61State | undefined {
   const { bridge, state, code } = transfer
   if (bridge !== mip61Bridge) return undefined

@@ -3,7 +3,6 @@ import { hasNumber, type IntervalSet, missingBetween, without } from './interval
 import { bringBack, isAnyOutside, outsideReason, setOutside } from './outside-window.ts'
 import type { Finding, OpenNumber, Reading, StreamAnswer, StreamCount, StreamException, StreamState } from './stream.ts'
 
-/** One step of the reducer: the next state, and the answer to the request. */
 export interface StreamStep {
   readonly state: StreamState
   readonly answer: StreamAnswer
@@ -13,10 +12,7 @@ export const done = (state: StreamState): StreamStep => ({ state, answer: { kind
 export const present = (state: StreamState): StreamStep => ({ state, answer: { kind: 'present' } })
 export const refused = (state: StreamState, detail: string): StreamStep => ({ state, answer: { kind: 'refused', detail } })
 
-/**
- * How many transfers may be opened now. Numbers outside the window take no room. Parked numbers that did not fit there
- * take none of `maxOpen`.
- */
+/** How many transfers may be opened now. Numbers outside the window, and parked ones, take no room. */
 export function room({ open, maxOpen }: StreamState): number {
   const active = open.filter(({ parked }) => parked === undefined).length
   return Math.max(0, Math.min(maxOpen - active, limits.open - open.length))
@@ -38,16 +34,12 @@ export function isWanted(state: StreamState, number: string): boolean {
   return isUnresolved(state, number) || (BigInt(number) >= BigInt(state.next) && !isExcepted(state, number))
 }
 
-/**
- * Whether a number is known to exist and neither open, nor in a gap, nor an exception: it was delivered, or needs no
- * delivery.
- */
+/** Whether a number is known and neither open, nor in a gap, nor an exception. */
 export function isResolved(state: StreamState, number: string): boolean {
   const isKnown = BigInt(number) >= BigInt(state.config.first) && BigInt(number) < BigInt(state.next)
   return isKnown && !isUnresolved(state, number) && !isExcepted(state, number)
 }
 
-/** `isWanted` for any number of a set. */
 export function isAnyWanted(state: StreamState, numbers: IntervalSet): boolean {
   const { gaps, open, next, exceptions } = state
   const excepted = sortedSet(exceptions.map(({ number }) => [number, number]))
@@ -58,16 +50,12 @@ export function isAnyWanted(state: StreamState, numbers: IntervalSet): boolean {
   })
 }
 
-/** A state under change, with its open numbers by number. */
 interface Draft {
   state: StreamState
   readonly open: Map<string, OpenNumber>
 }
 
-/**
- * Opens the numbers of the finding, or resolves those that are delivered or ignored. Numbers in between become gaps.
- * Undefined: there is no room for all, and nothing is changed.
- */
+/** Opens or resolves the numbers of the finding; those between become gaps. Undefined: no room, nothing is changed. */
 export function learn(state: StreamState, finding: Finding, at: number): StreamState | undefined {
   const draft: Draft = { state, open: new Map(state.open.map((one) => [one.number, one])) }
   for (const [number, height] of [...finding.numbers].sort(([a], [b]) => compare(a, b))) learnOne(draft, number, height, finding, at)
@@ -99,7 +87,6 @@ function learnOne(draft: Draft, number: string, height: number | undefined, find
   if (height !== undefined) draft.state = { ...draft.state, marks: mark(marks, number, height) }
 }
 
-/** Takes a number out of its gap. For a number above all others, adds the gap below it. */
 function withoutGap(state: StreamState, number: bigint, at: number): StreamState {
   const next = BigInt(state.next)
   if (number < next) return { ...state, gaps: punch(state.gaps, String(number), String(number)) }
@@ -118,10 +105,7 @@ function endOf({ delivered, ignored }: Finding, number: string): 'completed' | '
   return hasNumber(ignored ?? [], number) ? 'ignored' : undefined
 }
 
-/**
- * Makes resolved numbers without an exception gaps again, also those below `first`: the chain outranks an operator's
- * word.
- */
+/** Makes resolved numbers without an exception gaps again, even below `first`: the chain outranks an operator. */
 export function reopen(state: StreamState, from: string, to: string, at: number): StreamState {
   const [low, high] = [max(BigInt(from), BigInt(state.config.first)), min(BigInt(to), BigInt(state.next) - 1n)]
   if (low > high) return state

@@ -23,10 +23,7 @@ export function isStreamOrder(request: StreamRequest): request is StreamOrder {
   return kinds.includes(request.kind)
 }
 
-/**
- * Records who gave the order and why, clipped like all texts of the state.
- * @param at ms since the epoch by the stream's clock
- */
+/** Records author and reason, clipped. @param at ms since the epoch by the stream's clock */
 export function noted(state: StreamState, order: StreamOrder, at: number): StreamState {
   const { by, reason } = orderOf(order, 'update')
   const record: GivenOrder = { kind: order.kind, by: clip(by), reason: clip(reason), at, ...orderFacts(factsOf(order)) }

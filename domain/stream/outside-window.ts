@@ -1,10 +1,7 @@
 import { countIn, type Intervals, type IntervalSet, joinIntervals, overlaps, pack, subtractIntervals, toSet, unpack } from './intervals.ts'
 import type { OutsideNumbers, StreamState } from './stream.ts'
 
-/**
- * Limit of all numbers outside the window, in bytes: about 8,000 intervals of numbers that are close together. An
- * interval has any length.
- */
+/** Limit of all numbers outside the window, bytes: about 8,000 intervals of numbers that are close together. */
 export const maxOutsideBytes = 24 * 1024
 /** Above this the alarm `crowded` is raised. */
 const crowdedBytes = maxOutsideBytes / 2
@@ -12,10 +9,7 @@ const crowdedBytes = maxOutsideBytes / 2
 type Outside = Pick<StreamState, 'outside'>
 type Reason = Pick<OutsideNumbers, 'code' | 'waits'>
 
-/**
- * Unpacked intervals by the immutable value that holds them packed. A state with many is unpacked several times per
- * request.
- */
+/** Unpacked intervals by the immutable value that holds them: a state is unpacked several times per request. */
 const unpacked = new WeakMap<OutsideNumbers, Intervals>()
 
 function intervalsOf(numbers: OutsideNumbers): Intervals {
@@ -30,12 +24,10 @@ function withIntervals(numbers: OutsideNumbers, intervals: Intervals): OutsideNu
   return changed
 }
 
-/** Why the number is outside the window; undefined: it is not. */
 export function outsideReason({ outside }: Outside, number: string): OutsideNumbers | undefined {
   return outside.find((one) => overlaps(intervalsOf(one), BigInt(number)))
 }
 
-/** Whether any number from `from` to `to` is outside the window. */
 export function isAnyOutside({ outside }: Outside, from: string, to: string): boolean {
   return outside.some((one) => overlaps(intervalsOf(one), BigInt(from), BigInt(to)))
 }
@@ -50,7 +42,6 @@ export function moveOutside(state: StreamState, number: string, { code, waits }:
   return bytesOf(outside) > maxOutsideBytes ? undefined : { ...state, outside }
 }
 
-/** The state without the numbers from `from` to `to` outside the window. */
 export function bringBack(state: StreamState, from: string, to: string): StreamState {
   if (!isAnyOutside(state, from, to)) return state
   const left = state.outside.flatMap((one) => {
@@ -65,12 +56,10 @@ export function lowestOutside({ outside }: Outside): { readonly number: string; 
   return lowest && { number: String(lowest.number), why: lowest.why }
 }
 
-/** The count of numbers per reason. */
 export function countOutside({ outside }: Outside): readonly { readonly why: OutsideNumbers; readonly count: number }[] {
   return outside.map((why) => ({ why, count: Number(countIn(intervalsOf(why))) }))
 }
 
-/** The numbers with matching reasons. */
 export function intervalsOutside({ outside }: Outside, isWanted: (why: OutsideNumbers) => boolean = () => true): readonly Intervals[] {
   return outside.filter(isWanted).map(intervalsOf)
 }

@@ -40,11 +40,7 @@ export function initialStream(config: StreamConfig): StreamState {
   }
 }
 
-/**
- * Applies the requests in order. Pure. Agents may send any request twice, late, or from before the state was lost.
- * Requests have passed `assertStreamUpdate`.
- * @param at ms since the epoch by the stream's clock
- */
+/** Applies the requests in order, which have passed `assertStreamUpdate`. Pure. @param at ms by the stream's clock */
 export function applyToStream(
   state: StreamState,
   { requests }: StreamUpdate,

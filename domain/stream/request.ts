@@ -23,7 +23,6 @@ const decision = { number: u64, ...named }
 
 const isTrue = rule((value) => value === true, 'true')
 
-/** The fields of each request. */
 const table: { readonly [Kind in StreamRequest['kind']]: { readonly [Field in Exclude<keyof RequestOf<Kind>, 'kind'>]-?: Check } } = {
   scanned: { parentHash: hash, hash, ...reading },
   seen: { ...finding, received: optional(isTrue), missedBySpy: optional(intervals) },

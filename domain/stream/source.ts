@@ -7,10 +7,9 @@ import { bringBack } from './outside-window.ts'
 import type { Gap, GapState, RequestOf, StreamState } from './stream.ts'
 
 /**
- * CONTINUOUS_BLOCK_PROCESSING. The agent has started every transfer of the range before this request, and only this
- * request moves the cursor: an interrupted range is read again. Ranges form one chain of hashes. A request that passes
- * a wanted number comes from a view before a fork, and changes nothing. The first range must not end below the block of
- * the checkpoint, or a fork above its end would not show. Blocks between `start` and the range are backfilled.
+ * CONTINUOUS_BLOCK_PROCESSING. All transfers of the range were started before; only this moves the cursor.
+ * Hashes chain the ranges. A request that passes a wanted number has an old view, and changes nothing.
+ * The first range must not end below the block of the checkpoint, or a fork above its end would not show.
  */
 export function scanned(state: StreamState, request: RequestOf<'scanned'>, at: number): StreamStep {
   const { cursor, start } = state
@@ -38,10 +37,7 @@ export function seen(state: StreamState, request: RequestOf<'seen'>, at: number)
   return learnt ? done(withSpy(learnt, request, at)) : { state, answer: { kind: 'full', room: room(state) } }
 }
 
-/**
- * A message from the spy, or a new subscription, ends its silence. Two processes that find the same number count it
- * once.
- */
+/** A message from the spy, or a new subscription, ends its silence. A number found twice counts once. */
 function withSpy(
   { missedBySpy: before, ...state }: StreamState,
   { received, missedBySpy = [] }: RequestOf<'seen'>,
@@ -56,10 +52,7 @@ function withSpy(
   return { ...state, missedBySpy: { ...before, from: lowest, to: highest } }
 }
 
-/**
- * Goes back to a block below the fork. Numbers that may lie above it become unknown: the new blocks may give them to
- * other transfers.
- */
+/** Goes back below a fork. Numbers above become unknown: new blocks may give them to other transfers. */
 export function reread(state: StreamState, request: RequestOf<'reread'>): StreamStep {
   const { block } = request
   if (!state.cursor || block.height >= state.cursor.height) return present(state)
@@ -85,10 +78,7 @@ export function reread(state: StreamState, request: RequestOf<'reread'>): Stream
   return done(backfill(back, height ?? start ?? block.height, block.height, orderOf(request).by))
 }
 
-/**
- * The beginning of the stream that still holds. A fork that may be below a trusted watermark ends the trust: it may
- * concern any number.
- */
+/** The beginning that still holds. A fork that may be below a trusted watermark ends the trust in every number. */
 function trustedBelow(state: StreamState, height: number, marks: StreamState['marks']): Pick<StreamState, 'first' | 'start'> {
   const { first, start, config } = state
   const isBound = first === config.first || marks.some(([number]) => BigInt(number) + 1n >= BigInt(first))
@@ -97,11 +87,7 @@ function trustedBelow(state: StreamState, height: number, marks: StreamState['ma
   return { first: held.first, ...(held.start !== undefined && { start: held.start }) }
 }
 
-/**
- * The source's own count and table at one final block. A number that exists and was never seen becomes a gap: `hidden`
- * if all blocks that could show it were read. The agent starts the transfers in the table and records them as `seen`,
- * so a log that all nodes hide delays a transfer by one audit.
- */
+/** The source's count and table at a final block. An unseen number becomes a gap, `hidden` if its blocks were read. */
 export function audited(state: StreamState, request: RequestOf<'audited'>, at: number): StreamStep {
   const { cursor, start, backfill: unread } = state
   const { upTo, height, present: table } = request
@@ -124,10 +110,7 @@ function renamed({ code: _, chain: __, ...gap }: Gap, state: GapState): Gap {
   return { ...gap, state }
 }
 
-/**
- * At every block the count is at least the highest number that a log showed up to there. Otherwise the logs or the
- * count are wrong.
- */
+/** The count is at least the highest number of the logs. Otherwise the logs or the count are wrong. */
 function counted(state: StreamState, { upTo, height }: RequestOf<'audited'>, at: number): StreamState {
   const highest = state.marks.findLast((mark) => mark[1] <= height)?.[0]
   const { vanished, ...rest } = state

@@ -1,7 +1,4 @@
-/**
- * A stream of the config. Its id has the chains' numbers, so renaming a chain does not change it; its name has the
- * chains' names.
- */
+/** A stream of the config. Its id has the chains' numbers, which no renaming changes; its name has their names. */
 export interface StreamName {
   readonly id: string
   readonly name: string

@@ -2,43 +2,24 @@ import type { Order, GivenOrder } from '../order.ts'
 import type { IntervalSet, PackedIntervals } from './intervals.ts'
 
 /**
- * A stream is one numbered source of transfers (a direction of a native bridge, a Wormhole emitter) and the proof that
- * none of its numbers was missed. Numbers are u64 as decimal strings, heights are blocks, times are ms since the epoch.
- * The state is plain JSON below 104 KiB for a stream of any length: only unresolved numbers are listed, and every list
- * has a limit (`limits` in gaps.ts, `maxOutsideBytes` in outside-window.ts).
- *
- * | MIP-61 | here |
- * | --- | --- |
- * | INIT_EVENT_PROCESSING, TIMEOUT | the transfer workflow; a `Finding` brings its number, which is then open |
- * | CONTINUOUS_BLOCK_PROCESSING | `scanned`, source.ts |
- * | COMPLETE_EVENT_PROCESSING | `completed`, target.ts |
- * | PROCESS_FINISHED_NONCE_HEIGHT | `completedNumber` and `completedHeight`, watermark.ts |
- * | BOOTSTRAP | `backfill`, `backfilled` and `trust`, backfill.ts; `fromCheckpoint`, checkpoint.ts |
+ * One numbered source of transfers (a route of a native bridge, a Wormhole emitter). MIP-61: docs/concepts/streams.md.
+ * Numbers are u64 as decimal strings, heights are blocks, times are ms since the epoch.
+ * Plain JSON below 104 KiB: only unresolved numbers are listed, and every list has a limit (gaps.ts).
  */
 export interface StreamState {
   readonly config: StreamConfig
   /** All numbers below are resolved by the word of the config, a checkpoint or an operator. */
   readonly first: string
-  /**
-   * One above the highest number that is known to exist. Each number from `first` up to here is open, in a gap, or
-   * resolved.
-   */
+  /** One above the highest known number. Each number from `first` to here is open, in a gap, or resolved. */
   readonly next: string
-  /** Last block of the live scan. */
   readonly cursor?: ScannedBlock
   /** Ascending. Started and not resolved. */
   readonly open: readonly OpenNumber[]
-  /**
-   * Outside the window: started, not resolved, and parked or waiting for long for something of their own. They take no
-   * room, and few bytes.
-   */
+  /** Started, not resolved, and parked or waiting for something of their own. They take no room. */
   readonly outside: readonly OutsideNumbers[]
   /** Ascending. Not seen, or to be started again. */
   readonly gaps: readonly Gap[]
-  /**
-   * Completed on the target, and not seen at the source yet. They resolve no number, because their ids could not be
-   * compared.
-   */
+  /** Completed on the target, not seen at the source. They resolve nothing: their ids could not be compared. */
   readonly unknownCompletions: IntervalSet
   /** The latest numbers that were resolved without a delivery. `counts` has all. */
   readonly exceptions: readonly StreamException[]
@@ -46,10 +27,7 @@ export interface StreamState {
   readonly marks: readonly (readonly [number: string, height: number])[]
   /** First block that no checkpoint or operator vouches for. Absent: the source's blocks are not read. */
   readonly start?: number
-  /**
-   * Block of the checkpoint that the stream began with, until the live scan reaches it. From then on hashes bind what
-   * was trusted.
-   */
+  /** Block of the checkpoint that the stream began with, until the live scan reaches it. Then hashes bind the past. */
   readonly base?: number
   readonly backfill: Backfill
   /** Completions were followed up to this block of the target. */
@@ -64,17 +42,11 @@ export interface StreamState {
   /** Author and time of the order of `maxOpen`. Absent: it is the config's. */
   readonly ordered?: { readonly by: string; readonly at: number }
   readonly counts: Readonly<Record<StreamCount, number>>
-  /** The latest orders. Absent: none. */
   readonly orders?: readonly GivenOrder[]
-  /**
-   * Messages that the guardian spy should have sent and that other servers had, since its last message or subscription.
-   * Absent: none.
-   */
+  /** Messages that the spy should have sent and other servers had, since its last message. Absent: none. */
   readonly missedBySpy?: {
-    /** The lowest and the highest of these numbers. */
     readonly from: string
     readonly to: string
-    /** When the first of them was found. */
     readonly since: number
   }
   /** Time of the last update. Absent: none yet. */
@@ -82,10 +54,7 @@ export interface StreamState {
 }
 
 export interface StreamConfig {
-  /**
-   * `native-bridge:{source}:{target}`, `wormhole-token-bridge:{source}:{emitter}`, with the chains' names in the
-   * config. `configured` changes it.
-   */
+  /** `native-bridge:{source}:{target}`, `wormhole-token-bridge:{source}:{emitter}`, with names of the config. */
   readonly stream: string
   /** Owner of the numbers, `{network id}/{contract}`. A checkpoint of another origin is worth nothing. */
   readonly origin: string
@@ -106,14 +75,9 @@ export interface ScannedBlock {
 export interface OpenNumber {
   readonly number: string
   readonly height?: number
-  /**
-   * The number was among `unknownCompletions` when it was seen. An agent has to read by its id whether it is delivered.
-   */
+  /** It was among `unknownCompletions` when seen. An agent has to read by its id whether it is delivered. */
   readonly early?: true
-  /**
-   * Code of a parked transfer that found no room outside the window. It blocks the watermark and takes none of
-   * `maxOpen`.
-   */
+  /** Code of a parked transfer without room outside the window. Blocks the watermark, takes none of `maxOpen`. */
   readonly parked?: string
 }
 
@@ -126,9 +90,8 @@ export interface OutsideNumbers {
 }
 
 /**
- * unasked: known to exist, and no server was asked yet, or none could be. unstarted: a process has the message and
- * cannot start its transfer. not-final: later numbers were seen earlier (several consistency levels). held: by the
- * Governor. unobserved: final, and no server that was asked has it. hidden: in the source's table, and in no log.
+ * unasked: no server was asked yet. unstarted: a process cannot start it. not-final: later numbers came earlier.
+ * held: by the Governor. unobserved: final, and no server has it. hidden: in the table, and in no log.
  * undone: its completion was reorganised away, or an operator wants it again.
  */
 export const gapStates = ['unasked', 'unstarted', 'not-final', 'held', 'unobserved', 'hidden', 'undone'] as const
@@ -143,14 +106,10 @@ export interface Gap {
   readonly chain?: string
   /** Not before this block. */
   readonly height?: number
-  /** Known since. */
   readonly at: number
 }
 
-/**
- * How a number ends without a delivery. `skipped` and `cancelled` are orders; `unnamed` gave them if they came without
- * a name.
- */
+/** Ends without a delivery. `skipped` and `cancelled` are orders; without a name they are of `unnamed`. */
 export type Closing = 'rejected' | 'declined' | 'cancelled' | 'skipped'
 
 export interface StreamException {
@@ -187,10 +146,7 @@ export interface ForkAlarm {
   readonly at: number
 }
 
-/**
- * Numbers found at the source, in final blocks. The agent has started a transfer for each that is neither `delivered`
- * nor `ignored` before this request.
- */
+/** Numbers in final blocks of the source. All neither `delivered` nor `ignored` were started before. */
 export interface Finding {
   /** The height is absent where it is not known (a spy). */
   readonly numbers: readonly (readonly [number: string, height?: number])[]
@@ -202,28 +158,19 @@ export interface Finding {
 
 /** All numbers in the logs of a range of blocks: each is in one of the two lists. */
 export interface Reading extends Finding {
-  /**
-   * Numbers that were not started, because none is wanted by the agent's view (`isWanted`). If that view was from
-   * before a fork, or of a lost state, the stream may want one of them. It then rejects the whole reading.
-   */
+  /** Not started, as the agent's view wants none (`isWanted`). If the stream wants one, it rejects the reading. */
   readonly passed: IntervalSet
 }
 
 export type StreamRequest =
   /** Final blocks `from` … `to` of the live scan. Only this request raises the cursor. */
   | (Reading & { readonly kind: 'scanned'; readonly from: number; readonly to: number; readonly parentHash: string; readonly hash: string })
-  /**
-   * Numbers found otherwise: by a spy (`received`; without numbers it reports a new subscription), in the source's
-   * table, or by an audit of open numbers. `missedBySpy`: numbers that were published during a subscription to the spy,
-   * which has not sent them.
-   */
+  /** Found by a spy (`received`), in the source's table, or by an audit. `missedBySpy`: published, not sent by it. */
   | (Finding & { readonly kind: 'seen'; readonly received?: true; readonly missedBySpy?: IntervalSet })
   | (Reading & { readonly kind: 'backfilled'; readonly from: number; readonly to: number })
   /** After a fork. `block` is still in the chain, by quorum. All blocks above it are read again. */
   | (Named & { readonly kind: 'reread'; readonly block: ScannedBlock })
-  /**
-   * The source's own count: its highest number is `upTo` at the final block `height`. `present`: numbers in its table.
-   */
+  /** The source's highest number is `upTo` at the final block `height`. `present`: numbers in its table. */
   | { readonly kind: 'audited'; readonly upTo: string; readonly height: number; readonly present: IntervalSet }
   /** The reason for the gaps in `from` … `to`. `code` and `chain` only with `unstarted`. */
   | {
@@ -234,10 +181,7 @@ export type StreamRequest =
       readonly code?: string
       readonly chain?: string
     }
-  /**
-   * Completed in final blocks `from` … `to` of the target, by any account. The agent has compared the ids that it
-   * knows.
-   */
+  /** Completed in final blocks `from` … `to` of the target, by any account. Known ids were compared. */
   | { readonly kind: 'completed'; readonly numbers: IntervalSet; readonly from: number; readonly to: number }
   /** The target's finalized state no longer shows them. */
   | { readonly kind: 'undone'; readonly numbers: IntervalSet }
@@ -253,10 +197,7 @@ export type StreamRequest =
   | { readonly kind: 'unparked'; readonly number: string }
   | (Named & { readonly kind: 'skip' | 'unskip'; readonly number: string })
   | (Named & { readonly kind: 'backfill'; readonly from: number; readonly to: number })
-  /**
-   * A watermark from elsewhere (on-chain checkpoint, operator): all numbers up to `number` are resolved, and no block
-   * up to `height` has to be read.
-   */
+  /** A watermark from elsewhere: numbers up to `number` are resolved, blocks up to `height` need no reading. */
   | (Named & { readonly kind: 'trust'; readonly number: string; readonly height?: number })
   /** Without `maxOpen` the config's value applies again. */
   | (Named & { readonly kind: 'setMaxOpen'; readonly maxOpen?: number })
@@ -272,14 +213,9 @@ interface Named {
   readonly reason?: string
 }
 
-/** The request of this kind. */
 export type RequestOf<Kind extends StreamRequest['kind']> = StreamRequest & { readonly kind: Kind }
 
-/**
- * done: the request is in force. present: it comes from an older view, or adds nothing; go on from the view. full:
- * there is no room for all new transfers, and nothing was changed; record some as `seen`, or wait. refused: the order
- * cannot be obeyed.
- */
+/** present: an old view, or nothing new; go on from the view. full: nothing was changed. refused: cannot be obeyed. */
 export type StreamAnswer =
   | { readonly kind: 'done' | 'present' | 'paused' | 'forked' }
   | { readonly kind: 'full'; readonly room: number }
@@ -297,10 +233,7 @@ export interface StreamResponse {
 /** A few hundred bytes that come with every answer. The lists are in the state, for a query. */
 export interface StreamView {
   readonly stream: string
-  /**
-   * First block of the next `scanned`. Absent: begin at any block (BOOTSTRAP: at the head; blocks from `start` on are
-   * backfilled).
-   */
+  /** First block of the next `scanned`. Absent: any (BOOTSTRAP: the head; earlier ones are backfilled). */
   readonly nextHeight?: number
   readonly parentHash?: string
   readonly next: string
@@ -327,7 +260,6 @@ export interface StreamView {
   /** Numbers in gaps by state, and since when the oldest gap is known. */
   readonly gaps: Readonly<Partial<Record<GapState, string>>>
   readonly oldestGapAt?: number
-  /** The number that the watermark waits for. */
   readonly blockedBy?: { readonly number: string; readonly why: 'open' | 'waiting' | 'parked' | GapState; readonly code?: string }
   readonly backfill: { readonly left: number; readonly ordered: number }
   readonly targetHeight?: number
@@ -337,8 +269,5 @@ export interface StreamView {
   readonly updatedAt?: number
 }
 
-/**
- * unknown-completion: `unknownCompletions` is not empty. distrusted: a watermark from elsewhere is above the known
- * numbers. crowded: numbers outside the window take half of their room.
- */
+/** distrusted: a watermark from elsewhere is too high. crowded: half of the room outside the window is taken. */
 export type StreamAlarm = 'forked' | 'vanished' | 'hidden' | 'unknown-completion' | 'distrusted' | 'crowded'

@@ -5,11 +5,7 @@ import { count, done, except, isUnresolved, present, refused, reopen, resolve, t
 import { bringBack, countOutside, moveOutside, outsideReason } from './outside-window.ts'
 import type { OpenNumber, RequestOf, StreamState } from './stream.ts'
 
-/**
- * COMPLETE_EVENT_PROCESSING: completions in final blocks of the target, made by any account. A completion of a number
- * that was not seen yet resolves nothing, because its id could not be compared. It is kept with an alarm until the
- * number is seen. The audit finds completions that were lost with an earlier state.
- */
+/** COMPLETE_EVENT_PROCESSING: completions by any account. Unseen numbers are kept with an alarm: no id to compare. */
 export function completed(state: StreamState, { numbers, from, to }: RequestOf<'completed'>): StreamStep {
   const open = state.open.filter(({ number }) => !hasNumber(numbers, number))
   const exceptions = state.exceptions.filter(({ number }) => !hasNumber(numbers, number))
@@ -48,20 +44,14 @@ export function undone(state: StreamState, { numbers }: RequestOf<'undone'>, at:
 
 const inGaps = ({ gaps }: StreamState) => gaps.reduce((sum, gap) => sum + gapSize(gap), 0n)
 
-/**
- * The transfer ended without a delivery: the number is resolved with an exception. An undone number has to be seen
- * again first.
- */
+/** Resolves a number with an exception: it ended without a delivery. An undone one has to be seen again first. */
 export function closed(state: StreamState, { number, outcome, by, reason }: RequestOf<'closed'>, at: number): StreamStep {
   const undone = state.gaps.some((gap) => gap.state === 'undone' && hasNumber([[gap.from, gap.to]], number))
   if (undone || !isUnresolved(state, number)) return present(state)
   return done(except(resolve(state, number), { number, outcome, ...(by !== undefined && { by }), reason, at }))
 }
 
-/**
- * Moves a number outside the window. If there is no room, a parked number stays in `open` with its code, and a waiting
- * one keeps its place. A number whose early completion is not verified yet stays in `open`, too.
- */
+/** Moves a number outside the window. Without room, or with an unverified early completion, it stays in `open`. */
 export function park(state: StreamState, { number, code, waits }: Omit<RequestOf<'parked'>, 'kind'>): StreamStep {
   const known = state.open.find((one) => one.number === number)
   if (!known && !outsideReason(state, number)) return present(state)
@@ -71,9 +61,7 @@ export function park(state: StreamState, { number, code, waits }: Omit<RequestOf
   return done({ ...state, open: state.open.map((one) => (one === known ? { ...one, parked: code } : one)) })
 }
 
-/**
- * The transfer runs again. If `open` has no place, the number stays outside the window, where it is resolved as well.
- */
+/** The transfer runs again. If `open` has no place, the number stays outside the window. */
 export function unpark(state: StreamState, number: string): StreamStep {
   if (outsideReason(state, number)) {
     if (state.open.length >= limits.open) return present(state)

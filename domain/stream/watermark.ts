@@ -2,20 +2,13 @@ import { compare, heightBelow } from './gaps.ts'
 import { lowestOutside } from './outside-window.ts'
 import type { StreamState, StreamView } from './stream.ts'
 
-/**
- * PROCESS_FINISHED_NONCE_HEIGHT, completed_nonce_height: every number up to it is resolved. It is computed from the
- * unresolved numbers, so a repeated event does not raise it twice (MIP-61 counts it up). Only `undone`, `unskip` and
- * `reread` lower it.
- */
+/** PROCESS_FINISHED_NONCE_HEIGHT: every number up to it is resolved. Computed, so a repeated event adds nothing. */
 export function completedNumber(state: StreamState): string | undefined {
   const lowest = BigInt(lowestUnresolved(state)?.number ?? state.next)
   return lowest > BigInt(state.config.first) ? String(lowest - 1n) : undefined
 }
 
-/**
- * completed_block_height: no block up to it can hold an unresolved number, or waits for the backfill. MIP-61 counts
- * blocks with transfers instead.
- */
+/** completed_block_height: no block up to it can hold an unresolved number. MIP-61 counts blocks with transfers. */
 export function completedHeight(state: StreamState): number | undefined {
   const { cursor, backfill, marks, config } = state
   if (!cursor) return undefined
@@ -27,7 +20,6 @@ export function completedHeight(state: StreamState): number | undefined {
   return height < 0 ? undefined : height
 }
 
-/** The number that the watermark waits for. */
 export function blockedBy(state: StreamState): StreamView['blockedBy'] {
   const lowest = lowestUnresolved(state)
   if (!lowest) return undefined

@@ -4,7 +4,6 @@ const decimalsOf = { wei: 0, gwei: 9, ether: 18 } as const
 /** Name of a coin whose symbol is not known. `parseAmount` accepts it. */
 const anyCoin = 'native coins'
 
-/** An amount as it was typed. */
 export interface Amount {
   /** Decimal. */
   readonly wei: string
@@ -15,10 +14,7 @@ export interface Amount {
 /** Most digits before the point. 2^256 has 78. */
 const mostDigits = 77
 
-/**
- * Reads `5gwei`, `0.05 ETH`, `0.05 ether`, `0.05 native coins` or `1000000 wei`; a number without a unit is wei.
- * Undefined for any other text, and for fractions of a wei. Does not check that the coin exists.
- */
+/** Reads `5gwei`, `0.05 ETH`, `0.05 native coins`; without a unit, wei. Undefined: another text, or a part of a wei. */
 export function parseAmount(text: string): Amount | undefined {
   const [, whole, fraction = '', unit = 'wei'] = /^([0-9]+)(?:\.([0-9]+))?\s*((?:native )?[a-z]{1,10})?$/i.exec(text.trim()) ?? []
   if (whole === undefined || whole.length > mostDigits) return undefined
@@ -38,12 +34,7 @@ const leastCoins = 10n ** 14n
 /** Most significant digits of an amount for people. Digits before the point are always shown. */
 const mostSignificant = 6
 
-/**
- * An amount for people: `12 wei`, `3.2 gwei`, `0.05 ETH`. At most six significant digits, cut and not rounded, so that
- * no amount looks larger than it is.
- * @param wei decimal
- * @param coin symbol; undefined: not known
- */
+/** An amount for people: `3.2 gwei`. Six significant digits, cut, so that none looks larger. @param wei decimal */
 export function amountText(wei: string, coin: string | undefined): string {
   return inUnit(wei, coin, significant)
 }

@@ -10,10 +10,7 @@ export function printable(text: string): string {
     .slice(0, longest)
 }
 
-/**
- * A line that is safe on a terminal. Code points (`<U+1B>`) replace controls, characters that change the direction of
- * text or have no width, and halves of characters.
- */
+/** A line that is safe on a terminal: code points (`<U+1B>`) replace controls and characters that hide or reorder. */
 export function harmless(line: string): string {
   return line.replaceAll(
     /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu,
@@ -21,10 +18,7 @@ export function harmless(line: string): string {
   )
 }
 
-/**
- * A text that a person may copy within a command: one word without shell syntax, which no command takes for an option.
- * Undefined for any other text: a stranger with access to Temporal chooses the ids of runs.
- */
+/** A word that is safe to copy into a command, no option. Undefined: another text; strangers choose ids of runs. */
 export function shellWord(text: string): string | undefined {
   return /^[\w./:][\w./:-]*$/.test(text) ? text : undefined
 }

@@ -1,9 +1,7 @@
 import { laneAddress, type LaneId } from '../lane/lane-id.ts'
 
-/** Replaces the part that is left out. */
 export const leftOut = '…'
 
-/** Characters of an address that are kept at its begin and end. */
 const addressBegin = 6
 const addressEnd = 4
 
@@ -30,7 +28,6 @@ export function shortStream(id: string): string {
   return [first, ...rest.map((part) => (part.length > 2 * longestPart ? `${part.slice(0, 4)}${leftOut}${part.slice(-4)}` : part))].join(':')
 }
 
-/** Shortens every address and hash in a text. */
 export function shortHexIn(text: string): string {
   return text.replaceAll(/\b0x[0-9a-f]{40,64}\b/gi, shortAddress)
 }

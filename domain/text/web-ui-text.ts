@@ -53,7 +53,6 @@ export function durationText(ms: number): string {
   return ageText(Math.max(1_000, ms))
 }
 
-/** Joins the paragraphs that are there. */
 export function paragraphs(...given: readonly (string | false | undefined)[]): string {
   return given.filter(Boolean).join('\n\n')
 }

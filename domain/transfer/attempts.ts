@@ -1,8 +1,6 @@
 import type { LaneId } from '../lane/lane-id.ts'
 
-/**
- * A transaction that a process signed. `outbid`: another one of the nonce was mined. `open`: the nonce is in no block.
- */
+/** A transaction that a process signed. `outbid`: another of its nonce was mined. `open`: in no block. */
 export interface SignedAttempt {
   readonly kind: 'call' | 'noop'
   readonly hash: string
@@ -12,13 +10,9 @@ export interface SignedAttempt {
   readonly fate: 'mined' | 'outbid' | 'open'
 }
 
-/**
- * `pending`: may be mined. `replaced`: another transaction of ours used its nonce. `reorged`: its block is gone, and it
- * may be mined again. `dropped`: given up, since its nonce was left to the lane or used from outside Portage.
- */
+/** `replaced`: by one of ours. `reorged`: may be mined again. `dropped`: its nonce was given up or used outside. */
 export type TransactionFate = 'pending' | 'mined' | 'replaced' | 'reorged' | 'dropped'
 
-/** A transaction that any process signed for a transfer. */
 export interface TransferTransaction {
   readonly lane: LaneId
   readonly nonce: number
@@ -37,7 +31,6 @@ export interface TransferTransaction {
   readonly at?: number
 }
 
-/** Most transactions of a transfer, the newest. */
 export const transactionsKept = 48
 
 /** The report of a step about the nonce of its round. */
@@ -69,7 +62,6 @@ function fateAfter(before: TransactionFate | undefined, reported: SignedAttempt[
   return before === 'mined' || before === 'reorged' ? 'reorged' : 'pending'
 }
 
-/** The block of a round's transaction is gone. */
 export function rollBackAttempts(known: readonly TransferTransaction[], round: number): TransferTransaction[] {
   return known.map((one) => {
     if (one.round !== round || one.fate !== 'mined') return one
@@ -78,7 +70,6 @@ export function rollBackAttempts(known: readonly TransferTransaction[], round: n
   })
 }
 
-/** Marks the pending transactions of a round as dropped. */
 export function dropAttempts(known: readonly TransferTransaction[], round: number): TransferTransaction[] {
   return known.map((one) => (one.round === round && (one.fate === 'pending' || one.fate === 'reorged') ? { ...one, fate: 'dropped' } : one))
 }

@@ -1,10 +1,6 @@
 import type { LaneId } from '../lane/lane-id.ts'
 
-/**
- * Why a transfer that is to end goes on.
- * @param what how it will end
- * @param nonces may still be mined; without a number: anything that the lane had granted
- */
+/** Why an ending transfer goes on. @param nonces may still be mined; without a number: all that the lane granted */
 export function waitsForNonces(what: string, nonces: readonly { readonly lane: LaneId; readonly nonce?: number }[]): string {
   const held = nonces.map(({ lane, nonce }) =>
     nonce === undefined ? `the earlier grants of ${lane}, whose ledger began anew` : `nonce ${nonce} of ${lane}`,

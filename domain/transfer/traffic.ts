@@ -10,7 +10,6 @@ export interface TransferTraffic {
   readonly closedAt?: number
 }
 
-/** The traffic from one chain to another over a bridge. */
 export interface RouteTraffic extends Pick<TransferTraffic, 'bridge' | 'source' | 'target'> {
   /** Open transfers, by state. */
   readonly open: Readonly<Record<string, number>>
@@ -24,7 +23,6 @@ export interface RouteTraffic extends Pick<TransferTraffic, 'bridge' | 'source' 
   readonly p95Ms?: number
 }
 
-/** One step of the window. */
 export interface TrafficStep {
   /** Start of the step, ms since the epoch. */
   readonly at: number
@@ -48,7 +46,6 @@ export interface TrafficWindow {
   readonly steps: number
 }
 
-/** Number of steps of every window. */
 const stepsOfWindow = 60
 
 /** Most routes in the result, those with the most transfers. Anyone who reaches Temporal can invent names. */

@@ -3,23 +3,14 @@ export type BridgeName = string
 /** A chain by its name in the config: `ethereum`. The names are the same across a fleet. */
 export type ChainName = string
 
-/**
- * Most bytes of a message. VAAs have about a kilobyte. Every step of a transfer carries the message as base64, and
- * Temporal takes 2 MiB for a value and 4 MiB for a request.
- */
+/** Most bytes of a message: every step carries it as base64, and Temporal takes 2 MiB for a value. */
 export const mostMessageBytes = 200_000
 
-/**
- * One message to deliver: plain JSON, the input of a `transfer` workflow. It takes an id, so its signatures (or the
- * source's table) were checked before.
- */
+/** One message to deliver, plain JSON. It takes an id, so its signatures (or the source's table) were checked. */
 export interface Transfer {
   readonly bridge: BridgeName
   readonly sourceChain: ChainName
-  /**
-   * The source's number in the protocol (Wormhole's chain id, a native bridge's network id), decimal. Workflow ids use
-   * it, since the name of a chain may change with the config and the id of a message must not.
-   */
+  /** The source's number in the protocol, decimal. Ids use it, since a config may rename the chain. */
   readonly sourceId: string
   readonly targetChain: ChainName
   /** 64 lower-case hex digits without 0x. */

@@ -1,9 +1,6 @@
 import type { ChainName } from './transfer.ts'
 
-/**
- * Name of a source chain that is not in the config, by its number in Wormhole. No chain of a config may have such a
- * name.
- */
+/** Name of a source that is not in the config, by its Wormhole chain id. No chain of a config may have it. */
 export function unconfiguredSource(wormholeChainId: number): ChainName {
   return `wormhole-${wormholeChainId}`
 }

@@ -17,7 +17,6 @@ export class AnswerTooLong extends Error {
 
 /** Memory shared by several answers, bytes. */
 export interface ByteBudget {
-  /** False if fewer bytes are free. */
   take(bytes: number): boolean
   give(bytes: number): void
 }
@@ -56,10 +55,8 @@ const decoders: ReadonlyMap<string, () => Transform> = new Map<string, () => Tra
 ])
 
 /**
- * One HTTP request to a server that may be hostile. A redirect is not followed: it is an answer with its status. The
- * text of an unsuccessful answer is empty if it is too long. Uses Node's own client, since `fetch` takes three times
- * the CPU. Throws AnswerTooLong, TimeoutError, the signal's reason, the socket's errors, and TypeError if the URL is
- * not HTTP.
+ * One HTTP request to a server that may be hostile, without redirects. `fetch` would take three times the CPU.
+ * Throws AnswerTooLong, TimeoutError, the signal's reason, the socket's errors, and TypeError if the URL is not HTTP.
  */
 export async function fetchBounded(
   url: URL,
@@ -104,7 +101,6 @@ async function readAnswer(response: IncomingMessage, limits: Pick<FetchLimits, '
   return { ok, status, headers, text }
 }
 
-/** A budget of `most` bytes. */
 export function createByteBudget(most: number): ByteBudget {
   let free = most
   return {

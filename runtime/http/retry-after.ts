@@ -1,9 +1,7 @@
 /** Longest pause that a server may ask for, ms. A longer one is cut to this. */
 const longestPauseMs = 3_600_000
 
-/**
- * The pause of a Retry-After header, ms: seconds or an HTTP date (RFC 9110 §10.2.3). Undefined if absent or malformed.
- */
+/** The pause of a Retry-After header, ms (RFC 9110 §10.2.3). Undefined if absent or malformed. */
 export function retryAfterMs(value: string | null, now: number): number | undefined {
   const text = value?.trim() ?? ''
   if (/^\d{1,10}$/.test(text)) return Math.min(Number(text) * 1_000, longestPauseMs)

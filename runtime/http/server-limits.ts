@@ -9,7 +9,6 @@ export const lateCheckMs = 1_000
 export const idleTimeoutMs = 5_000
 /** A connection is closed after this many requests, which frees its place for others. */
 export const maxRequestsOfConnection = 1_000
-/** Open connections of a server. */
 const maxConnections = 1_000
 /** Open connections from one address: one client cannot take all places, and a proxy for all clients has enough. */
 const maxConnectionsOfAddress = 100
@@ -36,9 +35,7 @@ export function limitConnections(server: Server): void {
 /** Most requests of one connection that wait for their answers. Browsers and HTTP libraries send one at a time. */
 const maxPipelined = 16
 
-/**
- * Closes a connection that sends more requests without reading the answers, which may have hundreds of kilobytes each.
- */
+/** Closes a connection that sends requests without reading the answers, of up to hundreds of kilobytes. */
 function limitPipelining(server: Server): void {
   const unanswered = new WeakMap<Socket, number>()
   server.prependListener('request', ({ socket }, response) => {
@@ -49,10 +46,7 @@ function limitPipelining(server: Server): void {
   })
 }
 
-/**
- * Whether the Host header names this server: an IP address, localhost or one of `names`. A web page can make its own
- * name resolve to this machine (DNS rebinding), but its requests then carry that name.
- */
+/** Whether Host names this server: an IP address, localhost or `names`. Otherwise it may be DNS rebinding. */
 export function isOwnHost(host: string | undefined, names: readonly string[]): boolean {
   const name = /^(?:\[([0-9a-f:.]+)\]|([^:]+))(?::[0-9]{1,5})?$/i
     .exec(host ?? '')

@@ -21,11 +21,7 @@ export interface SmallServer {
 
 export const plainText = (status: number, text: string): Answer => ({ status, type: 'text/plain; charset=utf-8', body: `${text}\n` })
 
-/**
- * An HTTP server without a framework, with limits of size, time and connections. An unread body ends its connection.
- * Throws the system's error if it cannot listen.
- * @param answer must not throw
- */
+/** An HTTP server with limits. Throws the system's error if it cannot listen. @param answer must not throw */
 export async function openSmallServer(
   { host, port }: { readonly host: string; readonly port: number },
   answer: (request: IncomingMessage) => Promise<Answer>,
@@ -63,9 +59,7 @@ export class BodyTooLong extends Error {
   }
 }
 
-/**
- * Calls `use` with the body of a request. Throws BodyTooLong, the errors of `use`, and those of a broken connection.
- */
+/** Calls `use` with a request's body. Throws BodyTooLong, the errors of `use`, and those of the connection. */
 export async function withBody<Result>(
   request: IncomingMessage,
   { mostBytes, budget }: { readonly mostBytes: number; readonly budget: ByteBudget },

@@ -1,14 +1,9 @@
 import { reusable, unmined } from '../entries.ts'
 import type { Entry, ForgottenNonces, LaneState } from '../lane.ts'
 
-/** Most ranges in the ledger. */
 const mostForgotten = 32
 
-/**
- * Records in `after` the nonces that were used without a grant of this ledger: those above `before.next`, and those
- * that came back unsigned and were used since.
- * @param at ms since the epoch by the ledger's clock
- */
+/** Records the nonces used without a grant: above `before.next`, or returned unsigned. @param at ledger's clock, ms */
 export function rememberForgotten(before: LaneState, after: LaneState, at: number): LaneState {
   const [from, to] = [before.next, after.next]
   const below = unmined(before).filter((entry) => reusable(entry) && isUsed(after, entry))

@@ -1,18 +1,13 @@
 import type { Broke, LaneState } from '../lane.ts'
 import { entryCost, unmined, without } from '../entries.ts'
 
-/** Why the balance is below the configured minimum. Undefined if it is not, or is not known. */
 function tooLow({ config, observed }: LaneState): string | undefined {
   const { minimumBalance } = config
   if (!minimumBalance || !observed || BigInt(observed.balance) >= BigInt(minimumBalance)) return undefined
   return `balance ${observed.balance} wei, minimum ${minimumBalance} wei`
 }
 
-/**
- * Whether the account can pay for one more grant besides all in flight. `detail`: why not. The lane counts as without
- * funds only if the balance does not cover the gas of this grant alone.
- * @param cost gas at the worst, wei
- */
+/** Whether the account can pay one more grant above all in flight. `detail`: why not. @param cost gas at worst, wei */
 export function funded(
   state: LaneState,
   { cost, value, operatorTransaction }: { cost: bigint; value: bigint; operatorTransaction: boolean },
@@ -25,10 +20,7 @@ export function funded(
   return { state: low || cost > balance ? { ...state, broke: { detail, cost: cheapest(state.broke, cost) } } : state, detail }
 }
 
-/**
- * Marks the lane as broke if the balance is below the minimum, or pays neither for the lowest nonce in flight nor for
- * the cheapest refused grant. Removes the mark when there are funds.
- */
+/** Marks the lane as broke while it is below the minimum, or pays for neither the lowest nonce nor a grant. */
 export function reviewFunds(state: LaneState): LaneState {
   if (!state.observed) return state
   const balance = BigInt(state.observed.balance)

@@ -36,7 +36,6 @@ export function grant(state: LaneState, request: GrantRequest, fromEarlierRun: b
   return { state: count(put({ ...state, next }, entry), 'granted'), answer: { kind: 'granted', entry } }
 }
 
-/** Answers with the nonce of the intent, or refuses. */
 export function find(state: LaneState, request: FindRequest): Step {
   const existing = held(state, request)
   if (existing) return existing

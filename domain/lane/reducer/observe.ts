@@ -10,10 +10,7 @@ const coveredLimit = 1_000
 /** For this time, ms, a lower height counts as that of a lagging node. Longer than any process is silent. */
 const leadMs = 60_000
 
-/**
- * Applies an observation: drops final entries, finds nonces that no process drives, and raises `next` after external
- * use. Once synced, every nonce in [latest, next) has an entry (the lowest 1,000), so that none can block the others.
- */
+/** Applies an observation. Once synced, [latest, next) has entries (the lowest 1,000), so that none blocks others. */
 export function observe(state: LaneState, observation: Observation, now: number): { state: LaneState; rolledBack: RolledBack[] } {
   const known = state.observed
   // The observation is of another chain.
@@ -56,11 +53,7 @@ export function observe(state: LaneState, observation: Observation, now: number)
   return { state: rememberForgotten(state, after, now), rolledBack }
 }
 
-/**
- * Processes report many times within `fillAfterBlocks`. A gap of half of that is a common outage, for example of
- * Temporal. The first process that returns must not fill the nonces that others could not claim, so all get their time
- * again.
- */
+/** After a gap of half of `fillAfterBlocks` all nonces get their time again: their processes could not claim them. */
 function remembered(known: Remembered | undefined, seen: Observation, fillAfterBlocks: number, now: number): Remembered {
   const { latest, finalized, height, hash, balance, final = known?.final } = seen
   const gap = known ? height - known.height : 0
@@ -88,10 +81,7 @@ function lowered(state: LaneState, observed: Remembered, height: number): LaneSt
   return { ...state, entries: Object.fromEntries(entries), observed: { ...observed, height, reportedSince: height, finalizedAt: height } }
 }
 
-/**
- * Gives unmined nonces without an entry to the lane as inherited: from an earlier ledger, an external transaction, or a
- * block that was rolled back.
- */
+/** Gives unmined nonces without an entry to the lane: an earlier ledger's, external, or rolled back. */
 export function covered(entries: LaneState['entries'], next: number, { latest, height }: Observed): Record<string, Entry> {
   const result: Record<string, Entry> = { ...entries }
   for (let nonce = latest; nonce < Math.min(next, latest + coveredLimit); nonce++) {
@@ -131,10 +121,7 @@ function orphaned(entries: Record<string, Entry>, seen: Observation, fillAfterBl
   return result
 }
 
-/**
- * Clears the heights of entries in blocks. They matter only after a rollback (`restarted`), and equal entries pack well
- * (pack.ts).
- */
+/** Clears the heights of entries in blocks: only a rollback needs them (`restarted`), and equal entries pack well. */
 function settled(entries: Record<string, Entry>, { latest }: Observed): Record<string, Entry> {
   for (const entry of Object.values(entries)) {
     const { nonce, sinceBlock, claimedBlock } = entry
@@ -143,7 +130,6 @@ function settled(entries: Record<string, Entry>, { latest }: Observed): Record<s
   return entries
 }
 
-/** Owners whose nonce fell out of its block, except those that the reporting process drives. */
 function rolledBackOf(entries: Record<string, Entry>, hasFallen: (entry: Entry) => boolean, seen: Observation): RolledBack[] {
   const claims = new Set(seen.claims)
   return Object.values(entries)

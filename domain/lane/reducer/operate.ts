@@ -80,7 +80,6 @@ function pause(state: LaneState, { kind, reason }: PauseReason, by: string): Lan
   return kind !== 'operator' && state.paused?.kind === 'operator' ? state : { ...state, paused: { kind, reason, by } }
 }
 
-/** Fills a nonce without an owner at once, for an operator. */
 function fillUnowned(state: LaneState, nonce: number): Step {
   return atUnmined(state, nonce, (entry) => {
     const { owner } = entry
@@ -106,10 +105,7 @@ function configure(state: LaneState, given: LaneConfig): LaneState {
   return reviewFunds({ ...state, configured: given, config: { ...given, lane: state.config.lane, window } })
 }
 
-/**
- * Accepted only for the ledger's own final block, so that a process with an old view cannot halt a lane after its
- * reset.
- */
+/** Only for the ledger's own final block: a process with an old view must not halt a lane after its reset. */
 function replaced(state: LaneState, { height, hash }: { height: number; hash: string }): LaneState {
   const known = state.observed?.final
   return known?.height === height && known.hash === hash ? { ...state, replaced: { height, hash } } : state

@@ -6,9 +6,8 @@ import { rememberForgotten } from './forgotten.ts'
 import { inBlock } from '../storage/pack.ts'
 
 /**
- * Repairs a ledger that was reset or restored, and so has granted fewer nonces than a process knows. It would grant
- * them again. They count as handed out: a process that drives one goes on, and the others are filled. Ignored once the
- * chain shows less than was final, which means another chain.
+ * Repairs a reset or restored ledger, which would grant again the nonces that a process knows.
+ * Ignored once the chain shows less than was final: it is another chain.
  * @param now ms since the epoch by the ledger's clock
  * @param fromEarlierRun the request was meant for the run before a reset, see `distrusted`
  */
@@ -31,11 +30,7 @@ export function reconcileKnown(state: LaneState, { known, observe }: ApplyReques
   return rememberForgotten(state, reconciled, now)
 }
 
-/**
- * Stops grants after a reset. A reset applies the requests of the earlier run again in another sequence, so a request
- * could get another nonce than it was answered. The reports of the processes and a read of the account show which
- * nonces are out.
- */
+/** Stops grants after a reset, which applies requests in another sequence, until it is known which nonces are out. */
 export function distrusted(state: LaneState): LaneState {
   return { ...state, synced: false, entries: withoutReusable(state) }
 }

@@ -9,12 +9,7 @@ import { reconcileKnown } from './reconcile-known.ts'
 import { fillOrders, raiseOrders, view } from '../view.ts'
 import { fill, withdraw } from './withdraw.ts'
 
-/**
- * One step of the nonce ledger: the observation, then the requests in sequence. Pure. `rolledBack` lists the owners to
- * notify.
- * @param now ms since the epoch by the ledger's clock
- * @param fromEarlierRun see `distrusted`
- */
+/** One step of the ledger: the observation, then the requests. Pure. @param now ms by the ledger's clock */
 export function apply(
   state: LaneState,
   request: ApplyRequest,
@@ -58,8 +53,7 @@ function attempt(state: LaneState, request: Extract<LaneRequest, { kind: 'attemp
   const entry = state.entries[request.nonce]
   if (!entry) return refuse(state, 'none', `nonce ${request.nonce} is not in the ledger`)
   const isNoop = request.attempt.kind === 'noop'
-  // A nonce to be filled takes no more calls, since Portage must not outbid its own no-op. Any other nonce takes no
-  // no-op: a process that offers one obeys an old order.
+  // No calls for a nonce to be filled: Portage must not outbid its own no-op. No no-op for others: the order is old.
   if (request.index !== entry.attempts.length || (entry.fill !== undefined) !== isNoop) {
     return { state, answer: { kind: 'attempts', attempts: entry.attempts } }
   }

@@ -1,10 +1,7 @@
 import { anyText, byKind, type Check, decimal, fields, flag, listOf, oneOf, optional, text, whole } from '../../field-checks.ts'
 import type { ApplyRequest, LaneRequest } from '../messages.ts'
 
-/**
- * More pending transactions than any pool keeps for one account (go-ethereum: 16 guaranteed, 64 queued; reth: 16). A
- * node that reports more is wrong.
- */
+/** More pending transactions than any pool keeps per account (go-ethereum: 64; reth: 16): the node is wrong. */
 const mostPending = 1_000
 
 const block = fields({ height: whole, hash: text() })
@@ -57,10 +54,7 @@ const update = fields({
   run: optional(anyText),
 })
 
-/**
- * Refuses a request that the reducer cannot apply, before it is recorded: a ledger that throws on it would be stuck.
- * Throws Error that names the field.
- */
+/** Refuses what the reducer cannot apply: a ledger that throws is stuck. Throws Error that names the field. */
 export function assertApplyRequest(request: ApplyRequest): void {
   update(request, '')
   const { pending = 0, latest = 0 } = request.observe ?? {}

@@ -2,15 +2,10 @@ import { fnv1a } from '../../hash.ts'
 import type { Entry, LaneState } from '../lane.ts'
 import { isMined, ofIntent, put, unmined, type Step } from '../entries.ts'
 
-/**
- * Most tombstones. A lane that closes turns away hundreds at once. A zombie asks within the time-outs of its activity.
- */
+/** Most tombstones: a closing lane turns away hundreds, and a zombie asks within its activity's time-outs. */
 const tombstoneLimit = 1_024
 
-/**
- * A lane that holds a nonce and had no report for this time, ms, has no process. A live process reports every block or
- * every few seconds.
- */
+/** A lane with a nonce and no report for this time, ms, has no process. Live ones report every few seconds. */
 export const withoutWorkerMs = 30_000
 
 /** @param now ms since the epoch */
@@ -29,7 +24,6 @@ export function withdraw(state: LaneState, intentId: string, how: 'leave' | 'can
   return free ? { state: put(bury(state, intentId), orphan(entry)), answer: { kind: 'free' } } : { state, answer: held }
 }
 
-/** Marks a nonce to be filled with a no-op. */
 export function fill(state: LaneState, nonce: number, reason: NonNullable<Entry['fill']>): LaneState {
   const entry = state.entries[nonce]
   if (!entry || entry.fill) return state
@@ -62,10 +56,7 @@ function bury(state: LaneState, intentId: string): LaneState {
   return { ...state, tombstones: [...state.tombstones.filter((other) => other !== one), one].slice(-tombstoneLimit) }
 }
 
-/**
- * 64 bits of the id (FNV-1a), base 36, since whole ids would fill the state. On a collision the second intent is
- * refused and tries another round.
- */
+/** 64 bits of the id (FNV-1a), base 36, to save room. On a collision the second intent tries another round. */
 export function tombstone(intentId: string): string {
   return `${fnv1a(intentId).toString(36)}-${fnv1a(intentId, 0x2f0b4c47).toString(36)}`
 }

@@ -10,10 +10,8 @@ const [digestDigits, hashDigits] = [16, 64]
 const hashLength = packedLength(hashDigits)
 const digestLength = packedLength(digestDigits)
 
-/** The fields of an entry besides the other parts. */
 type Rest = Partial<Omit<Entry, 'nonce' | 'owner' | 'attempts'>> & { readonly ownerValue?: string }
 
-/** An entry, split into the parts that are written. */
 interface Parts {
   readonly nonce: number
   readonly attempts: readonly Attempt[]
@@ -94,10 +92,7 @@ function line(parts: Parts, before: Parts | undefined, to: Dictionary): string {
   return fields.at(-1) === '' ? fields.slice(0, -1).join(',') : fields.join(',')
 }
 
-/**
- * `*` precedes the request of an entry that may have been sent. The process is left out if it is that of the previous
- * entry.
- */
+/** `*` precedes the request of an entry that may have been sent. The previous entry's process is left out. */
 function requestText({ maybeSent, process, request }: Parts, before: Parts | undefined, to: Dictionary): string {
   const sent = maybeSent ? '*' : ''
   if (process === undefined || request === undefined) return sent
@@ -144,7 +139,6 @@ export function unpackEntries({ words, text }: PackedEntries): Entry[] {
 interface OwnerText {
   readonly words: readonly string[]
   readonly from: string
-  /** Start of the last usual id. */
   readonly start: string
   readonly number: string
   readonly hashes: string

@@ -1,10 +1,6 @@
-/**
- * Frequent strings, the most frequent first, behind references of one to four capital letters. Numbers and ids that
- * occur once are written inline.
- */
+/** Frequent strings behind references of one to four capital letters. Strings that occur once are inline. */
 export interface Dictionary {
   readonly words: readonly string[]
-  /** Reference of a counted string. */
   reference(word: string): string
   /** A decimal number in few characters, or a reference. For any other string a reference. */
   number(text: string): string
@@ -16,15 +12,12 @@ const canonicalDecimal = /^(0|[1-9][0-9]*)$/
 /** Counts strings for a dictionary: first `word` and `number` for all, then `dictionary`. */
 export class UnfinishedDictionary {
   readonly #counts = new Map<string, number>()
-  /** Whether the string is a decimal that occurs once, which needs no place in the dictionary. */
   readonly #isInline = (word: string): boolean => canonicalDecimal.test(word) && this.#counts.get(word) === 1
 
-  /** Counts a string that only the dictionary can hold. */
   word(word: string): void {
     this.#add(word, 2)
   }
 
-  /** Counts a string that usually is a decimal number. */
   number(text: string): void {
     this.#add(text, 1)
   }
@@ -78,12 +71,10 @@ export function packedHex(hex: string): string {
   return text
 }
 
-/** Length of what `packedHex` makes of this many hex digits. */
 export function packedLength(digits: number): number {
   return Math.floor(digits / 3) * 2 + (digits % 3)
 }
 
-/** The hex digits, `length` in number. */
 export function hexOf(text: string, length: number): string {
   let hex = ''
   for (let at = 0; hex.length < length; at += 2) {

@@ -3,10 +3,7 @@ import type { LaneRequest } from '../messages.ts'
 import { reusable } from '../entries.ts'
 import { mayOwn, packEntries, unpackEntries } from './pack.ts'
 
-/**
- * With far finality thousands of entries wait in blocks. They are packed in pages. A page is opened, back into entries,
- * for a request about one of them, and when its block is rolled back. The rest of the reducer sees entries only.
- */
+/** Far finality leaves thousands of entries in blocks, in packed pages. Requests and rollbacks open them. */
 export interface PageSizes {
   readonly page: number
   /** The newest entries in blocks that stay unpacked. */
@@ -16,10 +13,7 @@ export interface PageSizes {
 const sizes: PageSizes = { page: 250, loose: 250 }
 /** This many entries are carried unpacked, for people to read. */
 const readable = 128
-/**
- * Opens pages of unmined nonces up to this far above the account's nonce. With the unpacked ones at most 1,750 owners
- * are notified at once, of 2,000 pending signals that the server allows a run (limit.numPendingSignals.error).
- */
+/** Opens pages this far above the account's nonce. A run may have 2,000 signals (limit.numPendingSignals.error). */
 const openAhead = 1_000
 
 /** Packs entries in blocks once they fill a page. Called after each step. */
@@ -50,9 +44,7 @@ function withPages(state: LaneState, packed: readonly Entry[], page: number, lat
   return { ...state, entries, pages: [...(state.pages ?? []), ...pages].sort((a, b) => a.from - b.from) }
 }
 
-/**
- * Groups entries with consecutive nonces, at most `most` per group. A page has every nonce from its first to its last.
- */
+/** Groups entries with consecutive nonces, at most `most` per group. */
 function runsOf(entries: readonly Entry[], most: number): Entry[][] {
   const runs: Entry[][] = []
   for (const entry of entries) {
@@ -70,12 +62,10 @@ function pageOf(entries: readonly Entry[], latest: number): Page {
   return { from: first, to: last + 1, inBlock: last < latest, bytes, ...packed }
 }
 
-/** The state with every page opened. */
 export function unpaged(state: LaneState): LaneState {
   return opened(state, () => true)
 }
 
-/** Opens the pages of unmined nonces. */
 export function openUnmined(state: LaneState): LaneState {
   const latest = state.observed?.latest
   return latest === undefined || !state.pages ? state : opened(state, (page) => reaches(page, latest))
@@ -91,7 +81,6 @@ export function openFallen(state: LaneState, latest: number): { state: LaneState
 
 const reaches = ({ from, to }: Page, latest: number) => to > latest && from < latest + openAhead
 
-/** Opens the page that a request is about. */
 export function openFor(state: LaneState, request: LaneRequest): LaneState {
   if (!state.pages) return state
   const nonce = 'nonce' in request ? request.nonce : undefined
@@ -105,7 +94,6 @@ function openIntent(state: LaneState, intentId: string): LaneState {
   return found ? opened(state, (page) => page === found) : state
 }
 
-/** Drops final entries from the pages. */
 export function withoutFinal(state: LaneState, finalized: number): LaneState {
   if (!state.pages || state.pages.every(({ from }) => from >= finalized)) return state
   const pages = state.pages.filter(({ to }) => to > finalized).map((page) => ({ ...page, from: Math.max(page.from, finalized) }))
