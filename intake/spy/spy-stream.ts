@@ -3,9 +3,7 @@ import { Client, type ClientReadableStream, connectivityState, credentials, type
 import { loadSync } from '@grpc/proto-loader'
 import { printable } from '../../domain/text/printable.ts'
 
-/** Emitter whose messages are subscribed to. */
 export interface SpyFilter {
-  /** Wormhole chain id. */
   readonly chain: number
   /** 64 lower-case hex digits without 0x. */
   readonly emitter: string
@@ -15,26 +13,18 @@ interface SpyStreamHandlers {
   /** Called once, when the spy is connected and the subscription was requested. */
   readonly onOpen: () => void
   readonly onMessage: (vaa: Uint8Array) => void
-  /** Called once, whichever side ends the stream. */
   readonly onEnd: (reason: string) => void
 }
 
 export type SpyStream = ReturnType<typeof openSpyStream>
 
-/** Longest wait for a connection, ms. */
 const connectTimeoutMs = 10_000
-/**
- * Finds a dead connection though no message comes for hours. Go servers close connections that ping more often than
- * every 5 minutes (grpc-go EnforcementPolicy).
- */
+/** Finds a dead connection. Go servers close connections with pings more often than every 5 minutes (grpc-go). */
 const keepaliveMs = 310_000
 
 const nothing = new Uint8Array()
 
-/**
- * One subscription to a guardian spy at host:port. Without filters it gets all messages. It ends once and is not opened
- * again.
- */
+/** One subscription to a guardian spy at host:port. No filters: all messages. It ends once and is not opened again. */
 export function openSpyStream(address: string, filters: readonly SpyFilter[], handlers: SpyStreamHandlers) {
   const client = new Client(address, credentials.createInsecure(), {
     'grpc.keepalive_time_ms': keepaliveMs,
@@ -72,7 +62,7 @@ export function openSpyStream(address: string, filters: readonly SpyFilter[], ha
     },
   )
   return {
-    /** Stops or resumes reading. HTTP/2's flow control then stops or resumes the spy. */
+    /** HTTP/2's flow control then stops or resumes the spy. */
     pause(wanted: boolean): void {
       paused = wanted
       if (wanted) stream?.pause()

@@ -3,13 +3,11 @@ import { type Retry, retryWaitMs } from '../submit/submissions.ts'
 import { openSpyStream, type SpyFilter, type SpyStream } from './spy-stream.ts'
 
 export interface SpySubscriptionOptions {
-  /** host:port of the guardian spy. */
   readonly address: string
   readonly filters: readonly SpyFilter[]
   /** First and longest wait before it is opened again. */
   readonly retry: Retry
   readonly onOpen: () => void
-  /** An open subscription has ended. */
   readonly onLost: () => void
   readonly onMessage: (vaa: Uint8Array) => void
   readonly logger: Logger

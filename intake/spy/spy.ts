@@ -10,9 +10,7 @@ import { type Outcome, type Retry, Submissions } from '../submit/submissions.ts'
 import { problemOf } from '../../observability/severity.ts'
 
 export interface SpyIntakeOptions {
-  /** Bridge of the spy's messages. */
   readonly bridge: BridgeName
-  /** host:port of the guardian spy. */
   readonly address: string
   /** Empty: all messages that the network signs. */
   readonly filters: readonly SpyFilter[]
@@ -30,9 +28,7 @@ export interface SpyIntakeOptions {
 
 /** Implemented by the streams, which prove that no message was missed. */
 export interface SpyListener {
-  /** A subscription was opened. */
   connected(): void
-  /** A subscription has ended. */
   disconnected?(): void
   received(vaa: Uint8Array, outcome: Outcome): void
   /** The message cannot be submitted now, and is tried again. */
@@ -40,16 +36,12 @@ export interface SpyListener {
 }
 
 export type SpyIntake = ReturnType<typeof createSpyIntake>
-/** State of one subscription, and the messages that wait. */
 export type SpyHealth = Pick<SpyIntake, 'address'> & Pick<SpyIntake['health'], 'connected' | 'paused' | 'problem' | 'kept' | 'unknownSets'>
 
 /** Refusals that are normal on a bridge with other traffic. */
 const expectedRefusals = new Set(['PAYLOAD_KIND', 'TARGET_CHAIN_UNSUPPORTED'])
 
-/**
- * Subscribes to a guardian spy and submits its messages. The spy does not repeat missed messages: streams find those
- * gaps.
- */
+/** Submits the messages of a guardian spy. It does not repeat missed messages: streams find those gaps. */
 export function createSpyIntake(options: SpyIntakeOptions) {
   const settings = { concurrency: 16, limit: 10_000, retry: { firstMs: 1_000, mostMs: 30_000 }, ...options }
   const { bridge, address, submitter, logger, listener } = settings
@@ -98,18 +90,14 @@ export function createSpyIntake(options: SpyIntakeOptions) {
     bridge,
     address,
     start: subscription.start,
-    /** Ends the subscription, then submits the messages that were received, within this time, ms (default 5,000). */
+    /** Ends the subscription, then submits the received messages within this time, ms. */
     async stop(graceMs = 5_000): Promise<void> {
       subscription.stop()
       const left = await submissions.close(graceMs)
       if (left > 0)
         logger.warn('stopped before these messages could be submitted', { code: 'MESSAGES_LEFT', address, count: left, problem: failure })
     },
-    /**
-     * `kept`: messages without an outcome. `unknownSets`: those of them with an unknown guardian set. `paused`: a limit
-     * is reached and reading has stopped. `problem`: why it is not connected, or why messages wait. `refused`: counts
-     * by code.
-     */
+    /** `kept`: messages without an outcome. `paused`: a limit stops the reading. `refused`: counts by code. */
     get health() {
       const { problem = failure, ...connection } = subscription.state
       return { ...counts.all, ...connection, problem, kept: submissions.size, unknownSets: submissions.unknownSets }
@@ -120,10 +108,8 @@ export function createSpyIntake(options: SpyIntakeOptions) {
 /** One warning per code of refusals in this time, ms: anybody can make a spy repeat junk. */
 const warnEveryMs = 60_000
 
-/** Counts the messages of one spy by outcome since the start of this process. */
 function createCounts({ bridge, logger, metrics }: Pick<SpyIntakeOptions, 'bridge' | 'logger' | 'metrics'>) {
   const labels = { via: 'spy', bridge }
-  /** `connections`: subscriptions that were opened. */
   const counts = { connections: 0, received: 0, started: 0, known: 0 }
   const refused: Record<string, number> = {}
   const warned = boundedMap<string, true>(100, warnEveryMs)

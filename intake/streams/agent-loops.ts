@@ -19,16 +19,11 @@ export interface AgentLoopsOptions {
   readonly logger: Logger
 }
 
-/** Pause of the loops of both kinds, ms. */
 const everyMs = 5_000
 /** Longest wait for a running step when the agent stops, ms. */
 const graceMs = 5_000
 
-/**
- * One stream in one process: its client, its checkpoint, its alarms, and its loops. Each kind of source adds its own
- * loops.
- * @param checkpointKey changes whenever the checkpoint does. Undefined: there is nothing to keep yet
- */
+/** One stream in one process. `checkpointKey` changes with the checkpoint. Undefined: there is nothing to keep yet. */
 export function createAgentLoops(
   { source, client, checkpoints: store, logger }: AgentLoopsOptions,
   begin: () => Promise<StreamInput>,
@@ -62,9 +57,7 @@ export function createAgentLoops(
       ]
       running = all.map((loop) => runLoop({ ...loop, stream: config.stream, stopping: stopping.signal, logger }))
     },
-    /**
-     * Ends all loops. Unrecorded results are found again from the chains. Calls `finish` before it closes the client.
-     */
+    /** Unrecorded results are found again from the chains. Calls `finish` before it closes the client. */
     async stop(finish = async (): Promise<void> => {}): Promise<void> {
       stopping.abort()
       await finish()

@@ -4,19 +4,16 @@ import type { StreamClient } from './stream-client.ts'
 
 /** When an ordered audit ends, even if it is not complete. */
 export interface AuditLimits {
-  /** Default: ten minutes. An audit waits for a block or two, and for slow nodes and servers. */
+  /** Default: ten minutes, for a block or two, and slow nodes and servers. */
   readonly deadlineMs?: number | undefined
-  /** Aborted: the process stops. */
   readonly stopping?: AbortSignal | undefined
 }
 
 const usualDeadlineMs = 600_000
 
 /**
- * Runs an audit that always ends. Without a limit, a stream client sends an update until it is answered or closed,
- * although the stream or its ledger may be gone. Closes the client at the end. Throws STREAM_AUDIT_UNENDED, and what
- * the audit throws.
- * @param audit has to end when its signal aborts
+ * An audit that always ends, though a stream client sends until it is answered. `audit` must end on its signal.
+ * Closes the client. Throws STREAM_AUDIT_UNENDED, and what the audit throws.
  */
 export async function auditWithin<Result>(
   streamClient: Pick<StreamClient, 'close'>,

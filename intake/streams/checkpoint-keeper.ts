@@ -24,7 +24,6 @@ export function createCheckpointKeeper(
     alarms.add('checkpoint')
   }
 
-  /** Raises an alarm for an unusable checkpoint, until one is written. */
   const complain = (error: unknown) => raise('the checkpoint of a stream cannot be used', error)
 
   return {
@@ -45,9 +44,7 @@ export function createCheckpointKeeper(
         return undefined
       }
     },
-    /**
-     * Writes the present checkpoint if `key` has changed since the last write. Throws what reading the state throws.
-     */
+    /** Writes if `key` has changed since the last write. Throws what reading the state throws. */
     async keep(streamClient: Pick<StreamClient, 'state'>, key: string): Promise<void> {
       if (!store || key === written) return
       const state = await streamClient.state()

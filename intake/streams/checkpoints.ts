@@ -20,10 +20,7 @@ const timeoutMs = 10_000
 /** Far above the largest checkpoint: 1,000 denied parties with their reasons. */
 const mostBytes = 2 * 1024 * 1024
 
-/**
- * Texts by name. `get` returns undefined if there is none, and throws CHECKPOINT_UNAVAILABLE, CHECKPOINT_INVALID (too
- * long). `put` writes the whole text or nothing, and throws CHECKPOINT_UNAVAILABLE.
- */
+/** Texts by name. `put` writes all or nothing. Throws CHECKPOINT_UNAVAILABLE; `get` CHECKPOINT_INVALID (too long). */
 export function createCheckpointFiles(place: CheckpointPlace) {
   return place.kind === 'directory' ? inDirectory(place) : overHttp(place)
 }
@@ -32,9 +29,7 @@ export function createCheckpointFiles(place: CheckpointPlace) {
 export function createCheckpointStore(place: CheckpointPlace, names: StreamNames = createStreamNames([])) {
   const { get, put } = createCheckpointFiles(place)
   return {
-    /**
-     * Undefined: there is none. Throws CHECKPOINT_INVALID with the path of the invalid field, CHECKPOINT_UNAVAILABLE.
-     */
+    /** Throws CHECKPOINT_INVALID with the path of the invalid field, CHECKPOINT_UNAVAILABLE. */
     async read(stream: string): Promise<StreamCheckpoint | undefined> {
       const id = names.idOf(stream)
       const found = await get(id)
@@ -48,10 +43,7 @@ export function createCheckpointStore(place: CheckpointPlace, names: StreamNames
   }
 }
 
-/**
- * Writes the present checkpoint of a stream. Throws INPUT_INVALID (it has read no block yet), CHECKPOINT_UNAVAILABLE,
- * and as `readStream`.
- */
+/** Writes the present checkpoint. Throws INPUT_INVALID (no block yet), CHECKPOINT_UNAVAILABLE, and as `readStream`. */
 export async function writeCheckpoint(client: TemporalClient, store: CheckpointStore, stream: string): Promise<StreamCheckpoint> {
   const state = await readStream(client, stream)
   // No stream would begin with such a checkpoint, and it would replace a better one.

@@ -3,9 +3,7 @@ import type { Logger } from '../../observability/logger.ts'
 import type { Step } from './loop.ts'
 import type { StreamClient } from './stream-client.ts'
 
-/**
- * A key of the config that applies only when a stream begins, and differs from the value that the stream began with.
- */
+/** A key that applies only when a stream begins, and differs from the value that the stream began with. */
 export interface IgnoredChange {
   readonly field: 'startBlock' | 'first'
   readonly began: number | string
@@ -13,7 +11,6 @@ export interface IgnoredChange {
   readonly remedy: string
 }
 
-/** A source with the beginning of its stream in the config. */
 export interface ConfiguredSource {
   readonly config: StreamConfig
   /** Of a signed source: the first number, if the config has one. */
@@ -44,10 +41,7 @@ export function ignoredChanges(
   return changes
 }
 
-/**
- * Reports this process's config to a stream that runs already: once, and again after the stream went back. The process
- * that started last wins.
- */
+/** Reports the config to a running stream, and again after it went back. The process that started last wins. */
 export function createConfigReporter(
   source: ConfiguredSource,
   streamClient: Pick<StreamClient, 'view' | 'era' | 'state' | 'apply'>,

@@ -7,17 +7,12 @@ import { pause } from '../../runtime/wait.ts'
 /** Waits after a failure, ms. After a contradiction, which halts the route, an operator has to act first. */
 const afterFailure = { firstMs: 250, mostMs: 5_000, haltedMs: 60_000 } as const
 
-/** Returns the function that ends the subscription. */
 type Subscribe = (listener: () => void) => () => unknown
 
-/**
- * True: there is more work, and the next step follows at once. Undefined: no work was due, which does not show that an
- * earlier failure is over.
- */
+/** True: more work follows at once. Undefined: no work was due, so an earlier failure may go on. */
 export type Step = () => Promise<boolean | undefined>
 
 export interface Loop {
-  /** For the log. */
   readonly name: string
   readonly step: Step
   /** Ends a pause early. */

@@ -10,7 +10,7 @@ export const noNumbers: Readonly<NumberCounts> = { started: 0, delivered: 0, ign
 /** How the spy was involved: it sent all of these numbers, or it missed some of them. */
 type BySpy = { readonly received: true } | { readonly missedBySpy: readonly string[] }
 
-/** The request that records these numbers. Empty if there are none. */
+/** The request that records these numbers, if there are any. */
 export function seenRequests(batch: readonly (readonly [string, NumberStatus])[], bySpy?: BySpy): readonly RequestOf<'seen'>[] {
   if (batch.length === 0) return []
   const of = (wanted: NumberStatus) => setOf(batch.flatMap(([number, status]) => (status === wanted ? [number] : [])))
@@ -29,7 +29,6 @@ export function withStatus(status: NumberStatus, numbers: readonly string[]): re
   return numbers.map((number) => [number, status])
 }
 
-/** The count of numbers in gaps. */
 export function missingIn({ gaps }: Pick<StreamView, 'gaps'>): number {
   return Object.values(gaps).reduce((sum, count) => sum + Number(count), 0)
 }

@@ -16,14 +16,11 @@ export interface StreamOrderResult {
   /** False: it changed nothing (the number is resolved already, or the trusted number is not higher). */
   readonly done: boolean
   readonly view: StreamView
-  /** A warning to the person who gave the order, although it was obeyed. */
+  /** The order was obeyed all the same. */
   readonly warning?: string
 }
 
-/**
- * Gives an order to a running stream. Safe to repeat. Throws INPUT_INVALID with the field or with the stream's reason,
- * and as `readStream`.
- */
+/** Safe to repeat. Throws INPUT_INVALID with the field or the stream's reason, and as `readStream`. */
 export async function orderStream(client: TemporalClient, stream: string, order: StreamOrder): Promise<StreamOrderResult> {
   const request = { ...order, order: checkedOrder(order.order) }
   try {
@@ -62,7 +59,6 @@ function warningOf({ gaps, open }: StreamState, order: StreamOrder): string | un
   return why && `${order.number} may have a valid transfer: ${why}${code}. portage stream unskip starts it again.`
 }
 
-/** Why an order would change nothing. */
 function misfit({ config, cursor, next, exceptions }: StreamState, order: StreamOrder): string | undefined {
   if (order.kind === 'unskip') {
     const isKnown = BigInt(order.number) < BigInt(next) || exceptions.some(({ number }) => number === order.number)

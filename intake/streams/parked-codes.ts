@@ -25,7 +25,6 @@ export function createParkedCodes(client: TemporalClient, stream: string, logger
   }
 
   return {
-    /** The known codes, by number. */
     async of(parked: readonly ListedTransfer[]): Promise<ReadonlyMap<string, string>> {
       const runs = new Set(parked.map(({ runId }) => runId))
       for (const known of [codes, silentUntil]) for (const runId of known.keys()) if (!runs.has(runId)) known.delete(runId)

@@ -7,7 +7,6 @@ import { parkedPage, type StreamOfTransfers } from '../../temporal/client/stream
 /** Most parked transfers of one query: a page of the visibility store. */
 export const mostListed = 1_000
 
-/** Numbers that the stream has as parked, without those whose transfers were listed as parked. */
 interface Unlisted {
   readonly open: ReadonlySet<string>
   readonly outside: readonly Intervals[]
@@ -18,20 +17,13 @@ interface Round extends Unlisted {
   readonly before: number | undefined
 }
 
-/**
- * Finds the parked transfers of a stream page by page: strangers may have any count of them. Each step lists the newest
- * page, and one older page while there are more. After the last page the stream's numbers that were not listed are no
- * longer parked. Two steps never run at once.
- */
+/** Finds parked transfers page by page: strangers may have any count. Two steps never run at once. */
 export function createParkedRounds(client: TemporalClient, source: StreamOfTransfers, page = parkedPage) {
   let round: Round | undefined
   let released: Unlisted = { open: new Set(), outside: [] }
 
   return {
-    /**
-     * Lists parked transfers. The step ends with a call of `end`. Throws what the Temporal client throws, and the next
-     * step lists the same pages.
-     */
+    /** The step ends with `end`. Throws what the Temporal client throws, and the next step lists the same pages. */
     async list(state: StreamState) {
       const newest = await page(client, source, mostListed)
       const { before } = round ?? newest
@@ -39,10 +31,7 @@ export function createParkedRounds(client: TemporalClient, source: StreamOfTrans
       const listed = [...new Map([...(older?.listed ?? []), ...newest.listed].map((one) => [one.runId, one])).values()]
       return {
         listed,
-        /**
-         * The stream's numbers that are no longer parked, at most `most`.
-         * @param own listed numbers whose transfers are the stream's own: another message may claim a number
-         */
+        /** No longer parked numbers. `own`: listed numbers of own transfers, as another message may claim one. */
         end(own: ReadonlySet<string>, most: number): readonly string[] {
           const begun = round ?? begin(state)
           const numbers = listed.map(({ number }) => BigInt(number))

@@ -9,9 +9,8 @@ import { listStreamNames, nameOf, queryStream, workflowIdOf } from '../../tempor
 /** A stream for people: its view with MIP-61's words. */
 export interface StreamReport extends StreamView {
   readonly workflowId?: string
-  /** Last block of the live scan. */
   readonly cursor?: number
-  /** Blocks from the cursor to the source's finalized head, where that is known. */
+  /** Blocks from the cursor to the source's finalized head. */
   readonly lag?: number
   readonly completed_nonce_height?: string
   readonly completed_block_height?: number
@@ -26,10 +25,7 @@ export interface StreamReport extends StreamView {
 /** One row of a list. With a problem: the stream did not answer. */
 export type StreamRow = StreamReport | { readonly stream: string; readonly problem: string }
 
-/**
- * Finalized height of a chain of the config, and the time of its head, ms since the epoch. Undefined: not known to this
- * process.
- */
+/** Finalized height of a chain, and the time of its head, ms since the epoch. Undefined: not known here. */
 export type Heights = (chain: string) => { readonly finalized: number; readonly headAt: number } | undefined
 
 /** All running streams by name. Throws TEMPORAL_UNAVAILABLE. */
@@ -51,17 +47,14 @@ export async function listStreams(client: TemporalClient, heights: Heights): Pro
   )
 }
 
-/**
- * The whole state of a stream. Throws STREAM_NOT_FOUND, STREAM_UNREACHABLE (no worker of the queue ledger answers),
- * TEMPORAL_UNAVAILABLE.
- */
+/** Throws STREAM_NOT_FOUND, STREAM_UNREACHABLE (no worker of the queue ledger answers), TEMPORAL_UNAVAILABLE. */
 export async function readStream(client: TemporalClient, stream: string): Promise<StreamState> {
   const state = await queryStream(client, stream)
   if (!state) throw new RelayerError('STREAM_NOT_FOUND', { facts: { stream } })
   return { ...state, config: { ...state.config, stream: nameOf(client, stream) } }
 }
 
-/** The view with MIP-61's words, and the distance from the cursor to the source's finalized head. */
+/** The view with MIP-61's words and the lag. */
 export function toReport(view: StreamView, heights: Heights): StreamReport {
   const { nextHeight, completedNumber, completedHeight, stream } = view
   const cursor = nextHeight === undefined ? undefined : nextHeight - 1
@@ -86,7 +79,6 @@ export function sourceOf(stream: string): string {
   return stream.split(':')[1] ?? ''
 }
 
-/** One sentence per missing guarantee of a source without a node. Undefined: the source's own chain is read. */
 function unprovedOf({ next }: Pick<StreamView, 'next'>, sourceChain: string): readonly string[] | undefined {
   if (numberOfUnconfigured(sourceChain) === undefined) return undefined
   return [

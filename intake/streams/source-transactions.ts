@@ -4,13 +4,9 @@ import type { ChainName, Transfer } from '../../domain/transfer/transfer.ts'
 import type { Source } from '../../bridges/source-port.ts'
 import type { MessagePlace } from '../../temporal/client/transfers/resolve-transfer.ts'
 
-/** Chains that can be asked for a receipt. */
 type Chains = ReadonlyMap<ChainName, Pick<Chain, 'receipt'>>
 
-/**
- * The messages of a transaction of a source chain, if streams of this process read that chain. Messages that no node
- * answers for are left out: the result is only shown to people. Never throws.
- */
+/** A source transaction's messages, for people. Messages that no node answers for are left out. Never throws. */
 export async function placesOfTransaction(bridges: Bridges, chains: Chains, txHash: string): Promise<readonly MessagePlace[]> {
   const sources = [...bridges.values()].flatMap((bridge) => bridge.sources)
   const names = [...new Set(sources.map(({ sourceChain }) => sourceChain))]
@@ -26,7 +22,7 @@ export async function placesOfTransaction(bridges: Bridges, chains: Chains, txHa
   return (await Promise.all(found)).flat()
 }
 
-/** The port reads messages by block. Only those are kept that a log of the transaction mentions. */
+/** The port reads by block: only messages that a log of the transaction mentions are kept. */
 async function messagesIn(source: Source, receipt: Receipt): Promise<readonly MessagePlace[]> {
   const range = { fromBlock: receipt.block.height, toBlock: receipt.block.height }
   const words = wordsOf(receipt)
@@ -44,10 +40,7 @@ function placeOf({ bridge, sourceId, emitter, sequence }: Omit<Transfer, 'messag
   return { bridge, sourceId, emitter, sequence }
 }
 
-/**
- * The words of events that can be a digest or a number: the topics and the first word of the data, as 64 lower-case hex
- * digits. Other words may be a small number by chance.
- */
+/** Words of events that can be a digest or a number: topics and first data words, 64 hex digits. */
 function wordsOf({ logs }: Receipt): ReadonlySet<string> {
   return new Set(logs.flatMap(({ topics, data }) => [...topics.map(digitsOf), digitsOf(data).slice(0, 64)]))
 }

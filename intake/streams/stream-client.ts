@@ -11,7 +11,7 @@ export interface StreamClientOptions {
   readonly client: TemporalClient
   readonly config: StreamConfig
   readonly logger: Logger
-  /** Called to start the stream if it is not there. Absent: it begins with `config`. */
+  /** Starts the stream if it is not there. Absent: it begins with `config`. */
   readonly begin?: () => Promise<StreamInput>
 }
 
@@ -19,10 +19,7 @@ export interface StreamClientOptions {
 const mostRequests = 64
 const mostNumbers = 5_000
 
-/**
- * Sends updates of one stream by one process, one at a time. An unanswered update is sent again, unchanged, until
- * `close`. The first one creates the stream.
- */
+/** Updates one stream, one update at a time, sent again unchanged until answered or `close`. The first creates it. */
 export class StreamClient {
   readonly #options: StreamClientOptions
   readonly #updates: CoalescingUpdates<StreamRequest, StreamUpdate, StreamResponse>
@@ -48,26 +45,24 @@ export class StreamClient {
     })
   }
 
-  /** The view in the last answer. */
   get view(): StreamView | undefined {
     return this.#view
   }
 
-  /** Grows when the stream goes back (a fork, Temporal restored or wiped): earlier readings may be outdated. */
+  /** Grows when the stream goes back: earlier readings may be outdated. */
   get era(): number {
     return this.#era
   }
 
   /**
-   * Answers in the order of the requests. Undefined: the stream went back since `era`, when the reading began. Nothing
-   * was recorded: read again. Throws STREAM_UNREACHABLE only after `close`, INTERNAL if the stream finds the requests
-   * malformed.
+   * Answers in order. Undefined: the stream went back since `era`, and nothing was recorded: read again.
+   * Throws STREAM_UNREACHABLE only after `close`, INTERNAL if the stream finds the requests malformed.
    */
   apply(requests: readonly StreamRequest[], era = this.#era): Promise<StreamResponse | undefined> {
     return this.#updates.ask(requests, () => era !== this.#era)
   }
 
-  /** The whole state. Undefined: there is no stream yet. Throws STREAM_UNREACHABLE, TEMPORAL_UNAVAILABLE. */
+  /** Undefined: there is no stream yet. Throws STREAM_UNREACHABLE, TEMPORAL_UNAVAILABLE. */
   async state(): Promise<StreamState | undefined> {
     const state = await queryStream(this.#options.client, this.#options.config.stream)
     if (state) this.#see(viewStream(state))

@@ -1,15 +1,11 @@
 import { gapStates, type StreamAlarm, type StreamView } from '../../domain/stream/stream.ts'
 import type { Metrics } from '../../observability/metrics.ts'
 
-/**
- * Alarms of an agent in addition to those of its stream. checkpoint: invalid, denied, or not written. mismatch: of ids
- * or tables. refused: the logs of a single block.
- */
+/** An agent's own alarms. mismatch: of ids or tables. refused: the logs of a single block. */
 export type AgentAlarm = 'checkpoint' | 'mismatch' | 'refused'
 
-/** Facts of the process in addition to the view. */
 interface StreamFacts {
-  /** Finalized height of the source. Absent: not known, or the stream has no blocks. */
+  /** Absent: not known, or the stream has no blocks. */
   readonly finalized?: number | undefined
   readonly alarms?: Iterable<AgentAlarm>
   /** When this process last wrote the checkpoint, ms since the epoch. */
@@ -28,10 +24,7 @@ const alarmKinds: readonly (StreamAlarm | AgentAlarm)[] = [
   'refused',
 ]
 
-/**
- * Sets the metrics of a stream. Without a view only the agent's alarms. Alarms that are over are set to 0, so that
- * their alerts end.
- */
+/** Sets a stream's metrics. Alarms that are over are set to 0, so that their alerts end. */
 export function reportStream(metrics: Metrics, stream: string, view: StreamView | undefined, report: StreamFacts): void {
   const raised = new Set<string>([...(view?.alarms ?? []), ...(report.alarms ?? [])])
   if (view || raised.size > 0) for (const kind of alarmKinds) metrics.portage_stream_alarm.set({ stream, kind }, raised.has(kind) ? 1 : 0)

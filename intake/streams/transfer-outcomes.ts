@@ -18,29 +18,18 @@ export interface OutcomesDeps extends WaitingTransfersDeps {
   readonly streamClient: Pick<StreamClient, 'apply'>
 }
 
-/**
- * Longest and usual delay of the visibility store (Elasticsearch under load) and of another process's clock, ms. One
- * report per `lagMs` goes back that far, and the others less: in a burst every ended transfer would be listed twenty
- * times.
- */
+/** Longest and usual lag of the visibility store and of clocks, ms. One report per `lagMs` goes back that far. */
 const [lagMs, usualLagMs] = [60_000, 5_000] as const
-/**
- * How far the first report goes back, ms: over a restart or an upgrade. An audit finds transfers that ended before, one
- * by one.
- */
+/** How far the first report goes back, ms: over a restart. An audit finds earlier transfers one by one. */
 const firstReportMs = 60 * lagMs
 const numberOf = ({ number }: ListedTransfer) => number
 const readsAtOnce = 20
-/** Most numbers that one report records as running again. */
 const mostReleased = 50
 /** Longest reason that a stream takes (domain/stream/checks.ts), characters. */
 const longestReason = 1_000
 
 /**
- * Records how transfers of a stream ended, and which are parked. A report takes two queries of the visibility store,
- * three if more than a page is parked, and one of each transfer that is newly parked or ended undelivered. Numbers
- * outside the window cost nothing.
- * @param listEnded `endedSince`, or one that lists fewer
+ * Records ended and parked transfers. Numbers outside the window cost nothing.
  * @param own the listed transfers that are the stream's own: another message may claim a number
  */
 export function createOutcomeReporter(
@@ -66,7 +55,6 @@ export function createOutcomeReporter(
     for (const { kind, ...facts } of requests) logger.info(`a transfer of a stream is ${kind}`, { stream, ...facts })
   }
 
-  /** Records how these transfers ended. */
   async function recordEnded(ended: readonly ListedTransfer[], era?: number): Promise<void> {
     const delivered = ended.filter(({ state }) => state === 'delivered')
     const undelivered = ended.filter(({ state }) => state !== 'delivered')
@@ -74,7 +62,6 @@ export function createOutcomeReporter(
   }
 
   return {
-    /** Numbers that are parked until guardians of a newer set sign their message. */
     get awaitingSignatures(): readonly string[] {
       return [...codes.awaitingSignatures, ...awaitingOutside.map(String)]
     },
@@ -85,8 +72,7 @@ export function createOutcomeReporter(
       const parkedStep = await parkedRounds.list(state)
       const { since, done } = window.now()
       const all = [...parkedStep.listed, ...(await listEnded(client, source, since))]
-      // Parked numbers outside the window are known: they are neither compared with their source nor asked for their
-      // code again.
+      // Parked numbers outside the window are neither compared with their source nor asked for their code again.
       const isWanted = ({ number, running }: ListedTransfer) => {
         const outside = outsideReason(state, number)
         return opened.has(number) || hasGap(missing, BigInt(number)) || (outside !== undefined && (!running || outside.waits === true))
@@ -119,7 +105,7 @@ function nextAwaiting(state: StreamState, last = 0n): readonly bigint[] {
   return awaiting.flatMap((intervals) => takeNumbers(intervals, last + 1n, limits.open))
 }
 
-/** Since when a report lists ended transfers, ms since the epoch. Only a completed report moves it on. */
+/** ms since the epoch. Only a completed report moves it on. */
 function createReportWindow() {
   let [since, longSince] = [Date.now() - firstReportMs, Date.now() - firstReportMs]
   let longAt = 0
@@ -138,7 +124,7 @@ function createReportWindow() {
   }
 }
 
-/** The requests that record transfers as ended undelivered. Throws what the Temporal client throws. */
+/** Requests for transfers that ended undelivered. Throws what the Temporal client throws. */
 export async function closedRequests(
   client: TemporalClient,
   ended: readonly (Pick<ListedTransfer, 'id' | 'number'> & Partial<Pick<ListedTransfer, 'runId'>>)[],
@@ -155,7 +141,7 @@ export function isUndelivered(state: string | undefined): state is RequestOf<'cl
   return state === 'rejected' || state === 'declined' || state === 'cancelled'
 }
 
-/** The request that records a transfer as ended undelivered. Undefined: it did not. */
+/** Undefined: the transfer did not end undelivered. */
 export function toClosed(
   number: string,
   { state, reason, code, cancelledBy }: Partial<Pick<TransferStatus, 'state' | 'code' | 'cancelledBy'>> & { readonly reason?: unknown },

@@ -10,23 +10,14 @@ export interface WaitingTransfersDeps {
   readonly source: StreamOfTransfers & { readonly config: Pick<StreamConfig, 'stream'> }
   readonly client: TemporalClient
   readonly logger: Logger
-  /**
-   * A transfer that has waited this long for something of its own moves outside the window, ms. Default ten minutes.
-   */
+  /** A transfer that waits this long for something of its own moves outside the window, ms. Default ten minutes. */
   readonly outsideAfterMs?: number | undefined
 }
 
-/**
- * Most queries of one step, and at once; longest query, ms; time between two queries of one run, ms; time between two
- * steps, ms.
- */
+/** Most queries of one step, and at once; longest query, ms; between queries of one run, ms; between steps, ms. */
 const limits = { queries: 50, atOnce: 20, queryMs: 5_000, againMs: 60_000, everyMs: 10_000 } as const
 
-/**
- * Finds open numbers whose transfers have waited for long for something of their own (a token without a wrapper, a
- * reverting call), and moves them outside the window. It searches only while room is short. A reason that holds for a
- * whole route moves nothing: the stream waits as well.
- */
+/** While room is short, moves transfers that wait for something of their own (a wrapper, a reverting call) outside. */
 export function createWaitingTransfers({ client, source, logger, outsideAfterMs = 600_000 }: WaitingTransfersDeps) {
   const askedAt = new Map<string, number>()
   let searchedAt = -Infinity

@@ -1,23 +1,17 @@
 import type { ErrorCode } from '../../domain/catalogue/errors.ts'
 import type { BridgeName, ChainName } from '../../domain/transfer/transfer.ts'
 
-/**
- * A contradiction between the two contracts of a route about a transfer. Honest contracts on honest chains never
- * contradict each other.
- */
+/** Two contracts of a route contradict each other about a transfer. Honest ones on honest chains never do. */
 export interface Mismatch {
   readonly bridge: BridgeName
   readonly sourceChain: ChainName
   readonly targetChain: ChainName
   readonly code: ErrorCode
-  /** The transfer and the two answers, for operators. */
   readonly detail: string
 }
 
 /**
- * Halts only this route until an operator ends the halt (`portage unhalt`), and raises an alarm. Call it only for what
- * own reads found on the word of more than half of the nodes, never for received bytes. Safe to repeat. Throws
- * SETTINGS_UNREACHABLE, TEMPORAL_UNAVAILABLE: the halt is not in force, so the caller tries again and keeps the route
- * waiting.
+ * Halts only this route until `portage unhalt`. Safe to repeat. Call it only for own reads by more than half of the
+ * nodes, never for received bytes. Throws SETTINGS_UNREACHABLE, TEMPORAL_UNAVAILABLE: the route must wait.
  */
 export type HaltRoute = (mismatch: Mismatch) => Promise<void>

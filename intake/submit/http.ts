@@ -1,19 +1,15 @@
 import { AnswerTooLong, fetchBounded } from '../../runtime/http/fetch-bounded.ts'
 
 export interface HttpOptions {
-  /** Longest wait for the whole answer, ms. */
+  /** For the whole answer, ms. */
   readonly timeoutMs: number
-  /** Reading stops after this many bytes. */
   readonly mostBytes: number
   readonly method?: 'GET' | 'PUT'
   readonly body?: string
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/**
- * absent: 404. failed: without `status` no answer could be read. `why` has no part of the URL, whose path and query may
- * hold keys.
- */
+/** absent: 404. No `status`: unreadable. `why` has no part of the URL, which may hold keys. */
 export type HttpAnswer<Body> =
   | { readonly kind: 'found'; readonly body: Body }
   | { readonly kind: 'absent' }

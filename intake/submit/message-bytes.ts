@@ -4,9 +4,8 @@ const hex = /^(0x)?([0-9a-f]{2})+$/i
 const base64 = /^[A-Za-z0-9+/_-]+={0,2}$/
 
 /**
- * The bytes of a signed message in hex (with or without 0x) or base64 (plain or URL-safe). Line breaks are ignored:
- * GNU's `base64` adds them. A text that could be both is hex, because the base64 of a VAA starts with `AQ`. Throws
- * MESSAGE_ENCODING.
+ * Hex (with or without 0x) or base64 (plain or URL-safe). If it could be both, hex: VAAs in base64 start with `AQ`.
+ * Line breaks are ignored: GNU's `base64` adds them. Throws MESSAGE_ENCODING.
  */
 export function messageBytes(text: string): Uint8Array {
   const trimmed = text.replaceAll(/\s+/g, '')

@@ -3,25 +3,21 @@ import { type ErrorCode, type RelayerError, toRelayerError } from '../../domain/
 import { within } from '../../runtime/wait.ts'
 import type { SubmitResult } from './submitter.ts'
 
-/**
- * The outcome of one message. refused: it can never become a transfer, or its guardian set was unknown for a day. A
- * retriable failure is not an outcome.
- */
+/** refused: never a transfer, or its guardian set was unknown for a day. A retriable failure is not an outcome. */
 export type Outcome =
   | { readonly kind: SubmitResult['status']; readonly id: string }
   | { readonly kind: 'refused'; readonly error: RelayerError }
 
 export interface SubmissionsOptions {
-  /** @param since when the message was received, ms since the epoch */
+  /** `since`: when the message was received, ms since the epoch. */
   readonly submit: (message: Uint8Array, since: number) => Promise<SubmitResult>
   readonly onOutcome: (outcome: Outcome, message: Uint8Array) => void
   /** Called when an attempt failed and another one follows. */
   readonly onDelay?: (error: RelayerError, message: Uint8Array) => void
   /** Called at each change. True: a limit is reached. */
   readonly onFull: (full: boolean) => void
-  /** Called at each change: with the retriable failure, or with undefined when submitting works again. */
+  /** Called at each change. Undefined: submitting works again. */
   readonly onTrouble: (error: RelayerError | undefined) => void
-  /** Most messages that are submitted at once. */
   readonly concurrency: number
   /** Most messages that are kept. Messages with an unknown guardian set do not count. */
   readonly limit: number
@@ -31,7 +27,6 @@ export interface SubmissionsOptions {
   readonly limitUnknown?: number
   /** Most bytes of those. The oldest is dropped. Default 2 MiB. */
   readonly limitUnknownBytes?: number
-  /** Waits between two attempts of a message. */
   readonly retry: Retry
 }
 
@@ -45,21 +40,13 @@ interface Entry {
   readonly message: Uint8Array
   readonly since: number
   tries: number
-  /** Its outcome was reported. */
   isOver?: true
 }
 
-/**
- * After a day an unknown guardian set is junk, or an upgrade that the target chain has missed. The message can be
- * fetched again.
- */
+/** An unknown guardian set of a day, ms, is junk or an upgrade that the target has missed: fetch the message again. */
 const unknownSetForMs = 86_400_000
 
-/**
- * Submits messages, and keeps those that fail retriably. At a limit, `onFull` stops the reading. Anybody can make
- * messages with an unknown guardian set, so these have a small pool of their own. Streams fetch valid messages that
- * were dropped from it.
- */
+/** Keeps messages that fail retriably. Anybody can make unknown guardian sets, so those have a small pool. */
 export class Submissions {
   readonly #options: SubmissionsOptions
   readonly #waiting: Entry[] = []
@@ -76,12 +63,10 @@ export class Submissions {
     this.#unknown = createUnknownSets(options)
   }
 
-  /** The count of messages without an outcome. */
   get size(): number {
     return this.#waiting.length + this.#running.size + this.#delayed.size
   }
 
-  /** The count of messages with an unknown guardian set. */
   get unknownSets(): number {
     return this.#unknown.size
   }
@@ -157,7 +142,7 @@ export class Submissions {
     this.#options.onOutcome(outcome, entry.message)
   }
 
-  /** Full at either limit, and no longer full at half of both, so that a full queue does not flutter. */
+  /** No longer full at half of both limits, so that a full queue does not flutter. */
   #reportFullness(): void {
     const { limit, limitBytes = 64 * 1024 * 1024, onFull } = this.#options
     const [kept, bytes] = [this.size - this.#unknown.size, this.#bytes - this.#unknown.bytes]
@@ -173,7 +158,6 @@ export class Submissions {
   }
 }
 
-/** Messages with an unknown guardian set, the oldest first. */
 function createUnknownSets({ limitUnknown = 200, limitUnknownBytes = 2 * 1024 * 1024 }: SubmissionsOptions) {
   const entries = new Set<Entry>()
   let bytes = 0
@@ -193,7 +177,7 @@ function createUnknownSets({ limitUnknown = 200, limitUnknownBytes = 2 * 1024 * 
       return bytes
     },
     delete: remove,
-    /** Records the failure of an attempt. Returns the entries that are dropped for it. */
+    /** Returns the entries that are dropped for a failure. */
     note(entry: Entry, { code }: RelayerError): Entry[] {
       if (code === 'GUARDIAN_SET_UNKNOWN') add(entry)
       else remove(entry)
@@ -208,10 +192,7 @@ function createUnknownSets({ limitUnknown = 200, limitUnknownBytes = 2 * 1024 * 
   }
 }
 
-/**
- * The wait before another attempt, ms. It doubles with each attempt, and is random so that processes do not try in
- * step.
- */
+/** The wait before another attempt, ms: doubles each time, random so that processes do not try in step. */
 export function retryWaitMs(tries: number, { firstMs, mostMs }: Retry): number {
   return Math.round((backoffMs(tries, firstMs, mostMs) * (1 + Math.random())) / 2)
 }

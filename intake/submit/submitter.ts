@@ -14,14 +14,10 @@ import { transferId } from '../../temporal/contracts/names.ts'
 import type { TransferInput } from '../../temporal/contracts/transfer.ts'
 
 export interface SubmitResult {
-  /** Workflow id of the transfer. */
   readonly id: string
   /** `known`: it runs or is done, and nothing was sent. */
   readonly status: 'started' | 'known'
-  /**
-   * The transfer goes on with this copy. Its own copy was signed by an earlier guardian set, which has expired or may
-   * have.
-   */
+  /** Goes on with this copy: its own guardian set has expired or may have. */
   readonly adopted?: true
   /** Author and reason of a halt of its route. It goes on when the halt ends. */
   readonly halted?: string
@@ -40,26 +36,16 @@ export interface SubmitOptions {
   readonly deadline?: number | undefined
   /** When the message was received, or its block became final, ms since the epoch. Absent: now. */
   readonly seenAt?: number | undefined
-  /**
-   * A message of the last minutes: `ask` Temporal again, which restarts a transfer that closed undone (default), or
-   * `skip` it, for sources that repeat.
-   */
+  /** A recent message: `ask` Temporal, which restarts it if undone (default), or `skip` it, for sources that repeat. */
   readonly repeats?: 'ask' | 'skip'
-  /**
-   * The order of the person who submits it. Absent: it came from a spy or a chain. Kept by a transfer that starts, or
-   * that adopts the copy.
-   */
+  /** Absent: it came from a spy or a chain. Kept by a transfer that starts, or that adopts the copy. */
   readonly order?: Order | undefined
 }
 
-/**
- * The only place that starts transfers: it decodes the message, then checks its signatures and its emitter, then takes
- * the id.
- */
+/** The only place that starts transfers. Checks signatures and emitter before it takes the id. */
 export type Submitter = ReturnType<typeof createSubmitter>
 
 export interface SubmitterDeps {
-  /** With an endpoint on every target chain. */
   readonly bridges: Bridges
   readonly client: TemporalClient
   /** The present settings, so that the result names a halt. */
@@ -79,10 +65,7 @@ export function createSubmitter({ bridges, client, settings, defaults = {}, step
   const submitted = boundedMap<string, true>(recentSize, recentMs)
   /** Ids that were restarted: two rejected copies of one message must not restart each other for ever. */
   const restarted = boundedMap<string, true>(recentSize, recentMs)
-  /**
-   * Refusals of signed messages with an unregistered emitter. Without it, anybody who repeats one would have the nodes
-   * asked each time.
-   */
+  /** Of unregistered emitters: repeating a signed message must not have the nodes asked each time. */
   const refusals = boundedMap<string, RelayerError>(recentSize, refusedMs)
   /** Adopted copies. A transfer that started with an older copy would be woken by each of them again. */
   const adoptedCopies = boundedMap<string, true>(recentSize, recentMs)
@@ -114,9 +97,9 @@ export function createSubmitter({ bridges, client, settings, defaults = {}, step
 
   return {
     /**
-     * Throws RelayerError. Not retriable: Portage does not deliver this message (MESSAGE_*, VAA_*, PAYLOAD_*,
-     * EMITTER_UNKNOWN, GUARDIAN_SET_IMPOSSIBLE, TARGET_CHAIN_UNSUPPORTED, INPUT_INVALID for an unknown bridge).
-     * Retriable, and nothing was started: GUARDIAN_SET_UNKNOWN, NODE_UNAVAILABLE, TEMPORAL_UNAVAILABLE.
+     * Throws RelayerError. Not retriable, never delivered: MESSAGE_*, VAA_*, PAYLOAD_*, EMITTER_UNKNOWN,
+     * GUARDIAN_SET_IMPOSSIBLE, TARGET_CHAIN_UNSUPPORTED, INPUT_INVALID (unknown bridge). Retriable, nothing started:
+     * GUARDIAN_SET_UNKNOWN, NODE_UNAVAILABLE, TEMPORAL_UNAVAILABLE.
      */
     async submit(name: BridgeName, message: Uint8Array, options: SubmitOptions = {}): Promise<SubmitResult> {
       const bridge = bridges.get(name)
@@ -145,7 +128,7 @@ export function createSubmitter({ bridges, client, settings, defaults = {}, step
   }
 }
 
-/** A copy of a message: the index of the guardian set that signed it, and a key that is the same for equal copies. */
+/** The index of the guardian set that signed it, and a key that is the same for equal copies. */
 interface Copy {
   readonly signers: number | undefined
   readonly key: string
@@ -167,15 +150,12 @@ function inputOf(
   }
 }
 
-/** Undefined: the verdict is valid, or there is none. */
 function refusalOf(verdict: Verdict | undefined): RelayerError | undefined {
   if (!verdict || verdict.kind === 'valid') return undefined
   return new RelayerError(verdict.code, { detail: verdict.reason })
 }
 
-/**
- * Guardian set of a stored message. A stranger may have started the transfer with unreadable bytes: any copy is newer.
- */
+/** A stranger may have started the transfer with unreadable bytes: any copy is newer. */
 function signersOf(bridge: Bridge, message: string): number {
   try {
     return bridge.signedBy?.(Buffer.from(message, 'base64')) ?? -1

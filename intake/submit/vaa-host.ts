@@ -7,15 +7,12 @@ export interface VaaHostOptions {
   readonly url: string
   /** Longest wait for one answer, ms. */
   readonly timeoutMs: number
-  /** Most requests at a time. */
   readonly parallel: number
   /** First and longest pause after a failure without Retry-After, ms. */
   readonly pause: { readonly firstMs: number; readonly mostMs: number }
 }
 
-/**
- * failed: no readable answer, or no request because of a Retry-After or a recent failure. `why` has no part of the URL.
- */
+/** failed: no readable answer, or a pause after Retry-After or a failure. `why` has no part of the URL. */
 type HostAnswer =
   | { readonly kind: 'found'; readonly body: unknown }
   | { readonly kind: 'absent' }

@@ -3,7 +3,6 @@ import { RelayerError } from '../../domain/catalogue/errors.ts'
 import { parseVaa } from '../../domain/vaa.ts'
 import { createVaaHost, type VaaHostOptions } from './vaa-host.ts'
 
-/** A message as the source chain numbers it. */
 export interface MessagePlace {
   /** Wormhole chain id of the source. */
   readonly chain: number
@@ -20,10 +19,7 @@ export interface VaaLookupOptions extends Partial<Omit<VaaHostOptions, 'url'>> {
   readonly wormholescanApis: readonly string[]
 }
 
-/**
- * `api`: index of the API that has the message. `againInMs`: when to ask an API again that could not be asked. `why`:
- * the answer of each API.
- */
+/** `api`: index of the API. `againInMs`: when to ask again. `why`: the answer of each API. */
 export type Found =
   | { readonly kind: 'found'; readonly vaa: Uint8Array; readonly origin: string; readonly api: number }
   /** The APIs that could be asked do not have it, or no API is configured. */
@@ -31,10 +27,7 @@ export type Found =
   /** No API could be asked. */
   | { readonly kind: 'unknown'; readonly againInMs: number; readonly why: string }
 
-/**
- * Finds signed VAAs and the Governor's queue at the APIs of the network. A process has one, so that its limits apply to
- * each server as a whole.
- */
+/** Signed VAAs and the Governor's queue, from the network's APIs. One per process: its limits apply to each server. */
 export type VaaLookup = ReturnType<typeof createVaaLookup>
 
 /** Far above any VAA, and far below a harmful size. */
@@ -51,11 +44,7 @@ export function createVaaLookup(options: VaaLookupOptions) {
   const api = (url: string, path: string) => ({ host: createVaaHost({ url, timeoutMs, parallel, pause }), path })
   const apis = [...guardianApis.map((url) => api(url, 'v1/signed_vaa')), ...wormholescanApis.map((url) => api(url, 'api/v1/vaas'))]
   return {
-    /**
-     * Asks one API after the other, and returns the first copy. Only its place is compared: the submitter checks the
-     * signatures. Never throws.
-     * @param from index of the first API to ask
-     */
+    /** The first copy. Only its place is compared: the submitter checks signatures. Never throws. `from`: first API. */
     async find(place: MessagePlace, from = 0): Promise<Found> {
       const waits: number[] = []
       const refusals: string[] = []
@@ -98,7 +87,6 @@ export async function fetchSignedVaa(
   throw new RelayerError('VAA_NOT_FOUND', { detail: found.why || 'No guardian API is configured.', facts: { ...place } })
 }
 
-/** The bytes, or the reason why they are not this message. */
 function readVaa(body: unknown, place: MessagePlace): Uint8Array | string {
   const { data } = vaaShape.safeParse(body)
   if (data === undefined) return 'an answer without vaaBytes or data.vaa'

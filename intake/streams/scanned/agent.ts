@@ -23,14 +23,10 @@ import { createCompletionVerifier } from './verify-completions.ts'
 export interface ScannedAgentOptions extends ScannedDeps, Pick<AgentLoopsOptions, 'checkpoints'> {
   /** Time between two audits, ms. It varies by a quarter, so that processes do not audit at once. */
   readonly auditMs: number
-  /** Whether the route is halted. The alarm of a mismatch lasts until it is not. */
   readonly isHalted: () => boolean
 }
 
-/**
- * Feeds one stream in this process. Any number of processes may: each records its findings, and the stream takes each
- * once.
- */
+/** Feeds one stream. Any number of processes may: the stream takes each finding once. */
 export type ScannedAgent = ReturnType<typeof createScannedAgent>
 
 /** Longest pauses of the loops, ms. */
@@ -93,10 +89,7 @@ function checkpointKey({ nextHeight, completedNumber, completedHeight, counts, g
   return nextHeight === undefined ? undefined : JSON.stringify([nextHeight, completedNumber, completedHeight, counts, gaps.undone])
 }
 
-/**
- * Audits once, for an operator, and starts the transfers that the source's table has of the gaps. Throws
- * STREAM_NOT_FOUND, STREAM_AUDIT_UNENDED, and as an audit.
- */
+/** An operator's audit; fills gaps, too. Throws STREAM_NOT_FOUND, STREAM_AUDIT_UNENDED, and as an audit. */
 export function auditOnce(deps: ScannedDeps, limits: AuditLimits = {}): Promise<StreamAudit> {
   const { client, logger, source } = deps
   const { config } = source

@@ -16,10 +16,9 @@ import { numberOf, recordedTransfers, splitByDelivery } from './transfers.ts'
 
 /** Result of one audit, in numbers. */
 export interface StreamAudit {
-  /** The source's own count, and the final block at which it was read. Absent: none yet, or it could not be read. */
+  /** The source's own count. Absent: none yet, or it could not be read. */
   upTo?: string
   height?: number
-  /** Numbers in gaps, after the count was recorded. */
   gaps: number
   /** Open numbers that were found delivered, started again, or found ended undelivered. */
   completed: number
@@ -30,16 +29,12 @@ export interface StreamAudit {
 }
 
 const readsAtOnce = 20
-/**
- * Most resolved numbers with a running transfer, and most numbers outside the window without one, that one audit
- * checks.
- */
+/** Most running transfers with a resolved number, and most numbers outside the window, that one audit checks. */
 const mostResumed = 500
 
 /**
- * Backs TIMEOUT: every open number has a running workflow, is delivered, or gets its outcome recorded. A transfer is
- * started again if it is gone, closed without an outcome, or closed as delivered while the target does not show it at
- * two blocks.
+ * Backs TIMEOUT: every open number has a running workflow, is delivered, or gets its outcome recorded.
+ * A transfer closed as delivered starts again if the target does not show it at two blocks.
  */
 export async function auditOpen(
   context: ScannedContext,
@@ -58,8 +53,7 @@ export async function auditOpen(
     return transfer !== undefined && ids.has(transferId(transfer))
   }
   const runningNumbers = running.map(({ number }) => BigInt(number))
-  // Many numbers may be outside the window: a running transfer with the number is enough, and the lowest without one
-  // come first.
+  // A running transfer with the number is enough, and the lowest numbers without one come first.
   const outside = intervalsOutside(state).flatMap((all) => takeNumbers(subtractNumbers(all, runningNumbers), 0n, mostResumed).map(String))
   const open = state.open.map(({ number }) => number).filter((number) => !runs(number))
   const numbers = [...open, ...outside.slice(0, mostResumed)]
@@ -82,7 +76,6 @@ export async function auditOpen(
     })
 }
 
-/** Sorts transfers that do not run by their latest runs, which the server itself knows. */
 async function sortClosed(
   context: ScannedContext,
   transfers: readonly Transfer[],
@@ -96,10 +89,7 @@ async function sortClosed(
   return { again: [...gone, ...(await undelivered(context, doubtful))], ended: await closedRequests(client, closed) }
 }
 
-/**
- * The transfers that the target does not show a block later, neither at its head nor in its finalized state by quorum.
- * Disagreeing nodes count as showing it.
- */
+/** Absent at the target a block later, at its head and finalized, by quorum. Disagreeing nodes count as showing it. */
 async function undelivered(
   { endpoint, targetChain, stopping }: ScannedContext,
   doubtful: readonly Transfer[],
@@ -119,11 +109,7 @@ async function undelivered(
   return doubtful.filter((_, index) => !shown[index])
 }
 
-/**
- * Checks the latest deliveries that this process knows, and running transfers with a resolved number (restarted by the
- * audit of deliveries). One that is not delivered at two blocks is recorded as undone, and becomes a gap, which is
- * filled.
- */
+/** Checks recent deliveries and restarted ones. One that is gone at two blocks is recorded as undone: a gap. */
 export async function auditCompleted(context: ScannedContext, running: readonly ListedTransfer[], audit: StreamAudit): Promise<void> {
   const { streamClient, source, cache, logger } = context
   const era = streamClient.era

@@ -12,11 +12,7 @@ import { finalizedOf, nextHead, type ScannedContext, viewOf } from './context.ts
 /** Longest wait for the scan to reach the block of the source's count, ms. Then the next audit finds hidden numbers. */
 const scanMs = 30_000
 
-/**
- * Compares a stream with its source, its target and its workflows: whether its last block is still in the chain, the
- * source counts more than its logs showed, deliveries are still there, and every open number has a workflow. Throws as
- * `runAll`. Any number of processes may audit at once.
- */
+/** Compares a stream with its source, target and workflows. Throws as `runAll`. Several processes may audit at once. */
 export async function auditStream(context: ScannedContext): Promise<StreamAudit> {
   const { client, source, sourceChain, targetChain } = context
   const audit: StreamAudit = { gaps: 0, completed: 0, started: 0, closed: 0, undone: 0 }
@@ -77,7 +73,6 @@ async function count(context: ScannedContext, audit: StreamAudit): Promise<void>
   await goBack(context, true)
 }
 
-/** The present final block, once the scan has reached it or `scanMs` have passed. */
 async function scannedUpTo({ streamClient, sourceChain, stopping }: ScannedContext): Promise<number> {
   await nextHead(sourceChain, stopping)
   const height = finalizedOf(sourceChain)

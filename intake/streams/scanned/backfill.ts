@@ -5,10 +5,7 @@ import { finalizedOf, type ReadingContext, viewOf } from './context.ts'
 /** Time between two lines of progress in the log, ms. */
 const logMs = 10_000
 
-/**
- * BOOTSTRAP next to the live scan: reads the lowest chunk that is left, and records it after all its transfers were
- * started or found delivered.
- */
+/** BOOTSTRAP next to the live scan: records the lowest chunk once its transfers were started or found delivered. */
 export function createBackfill(context: ReadingContext): Step {
   const { streamClient, source, sourceChain, ranges, logger } = context
   let loggedAt = 0

@@ -13,10 +13,7 @@ interface ScannedBootstrapOptions {
   readonly logger: Logger
 }
 
-/**
- * The beginning of a scanned source's stream. Its checkpoint is used only if the source still has the block of the
- * cursor and the number of the watermark: a higher watermark would pass transfers that are yet to come.
- */
+/** Uses a checkpoint only if the source has its block and number: a higher watermark would pass later ones. */
 export function createScannedBootstrap({ source, sourceChain, keeper, logger }: ScannedBootstrapOptions) {
   const { config } = source
   const { stream } = config
@@ -28,7 +25,7 @@ export function createScannedBootstrap({ source, sourceChain, keeper, logger }: 
   }
 
   return {
-    /** The input of a new stream. Throws what the source's nodes throw. */
+    /** Throws what the source's nodes throw. */
     async begin(): Promise<StreamInput> {
       begun = undefined
       // Without a checkpoint more blocks are read, and no transfer is lost. So an unreachable store stops nothing.
@@ -46,7 +43,7 @@ export function createScannedBootstrap({ source, sourceChain, keeper, logger }: 
       logger.info('a stream begins with its checkpoint', { stream, completedNumber: number, completedHeight: height })
       return { config, checkpoint: found }
     },
-    /** The checkpoint that the stream began with, if the source denies its block now and it is worthless. */
+    /** The checkpoint that the stream began with, if the source denies its block now. */
     async denied(): Promise<StreamCheckpoint | undefined> {
       const { cursor } = begun ?? {}
       const worthless = cursor && (await sourceChain.denies(cursor)) ? begun : undefined

@@ -14,10 +14,9 @@ import { createFinalityTimes, type FinalityTimes } from './finality-times.ts'
 import { createRangeSize, type RangeSize } from './range-size.ts'
 import { createStreamCache, type StreamCache } from './stream-cache.ts'
 
-/** A chain whose head is followed. */
 export type FollowedChain = Pick<Chain, 'name' | 'blockTimeMs'> & { readonly heads: Pick<Heads, 'current' | 'subscribe'> }
 
-/** Dependencies of the agent of a scanned source. */
+/** Dependencies of a scanned source's agent. */
 export interface ScannedDeps {
   readonly source: Omit<ScannedSource, 'kind'>
   readonly sourceChain: FollowedChain & Pick<Chain, 'block' | 'denies'>
@@ -27,7 +26,6 @@ export interface ScannedDeps {
   readonly client: TemporalClient
   readonly haltRoute: HaltRoute
   readonly logger: Logger
-  /** Most blocks of one read of logs. */
   readonly rangeBlocks: number
   /** As in `WaitingTransfersDeps`. */
   readonly outsideAfterMs?: number
@@ -38,7 +36,6 @@ export interface ScannedContext extends Omit<ScannedDeps, 'rangeBlocks'> {
   readonly streamClient: Pick<StreamClient, 'view' | 'era' | 'state' | 'apply' | 'changed'>
   readonly cache: StreamCache
   readonly ranges: { readonly source: RangeSize; readonly target: RangeSize }
-  /** Of the source. */
   readonly finality: FinalityTimes
   readonly alarms: Set<AgentAlarm>
   readonly stopping: AbortSignal
@@ -55,10 +52,7 @@ export function createScannedContext(
   return { ...deps, streamClient, alarms, stopping, cache: createStreamCache(), ranges, finality: createFinalityTimes() }
 }
 
-/**
- * The last view of the stream. A new stream begins here with the target block from which completions are followed: the
- * present finalized head, before any transfer is started. Earlier completions are found by reads of their ids.
- */
+/** The last view. A new stream follows completions from the target's finalized head, before any transfer starts. */
 export async function viewOf({ streamClient, targetChain }: Pick<ScannedContext, 'streamClient' | 'targetChain'>): Promise<StreamView> {
   if (!streamClient.view) await streamClient.state()
   const known = streamClient.view
@@ -76,9 +70,7 @@ export function finalizedOf({ name, heads }: Pick<FollowedChain, 'name' | 'heads
   return current.finalized
 }
 
-/**
- * Resolves at the next change of the chain's head, or after four block times: a stalled chain would show nothing new.
- */
+/** Resolves at the chain's next head, or after four block times: a stalled chain would show nothing new. */
 export function nextHead({ heads, blockTimeMs }: FollowedChain, stopping: AbortSignal): Promise<void> {
   return waitFor((listener) => heads.subscribe(listener), Math.max(1_000, 4 * blockTimeMs), stopping)
 }

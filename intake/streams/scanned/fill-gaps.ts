@@ -16,10 +16,7 @@ const restartsAtOnce = 20
 /** Waits while the table has none of the missing numbers, ms. */
 const again = { firstMs: 2_000, mostMs: 60_000 } as const
 
-/**
- * Starts the transfers of gaps that the source's own table has and no log showed. Numbers of the backfill are left to
- * it.
- */
+/** Starts transfers of gaps that the source's table has and no log showed. The backfill keeps its numbers. */
 export function createGapFiller(context: ScannedContext): Step {
   const { streamClient, sourceChain } = context
   let last = { gaps: '', tries: 0, dueAt: 0 }
@@ -70,7 +67,6 @@ function report({ source, logger }: ScannedContext, again: number, hidden: reado
     })
 }
 
-/** The lowest missing numbers. */
 export function numbersInGaps({ gaps }: Pick<StreamState, 'gaps'>, states?: readonly GapState[]): readonly string[] {
   const numbers: string[] = []
   for (const { from, to, state } of gaps) {

@@ -14,7 +14,7 @@ export function createFinalityTimes(now: () => number = Date.now) {
       seen.push({ height: finalized, at: now() })
       if (seen.length > mostKept) seen.shift()
     },
-    /** When this height was first seen as final, ms since the epoch. Undefined: too long ago. */
+    /** ms since the epoch. Undefined: too long ago. */
     since(height: number): number | undefined {
       const first = seen.findIndex((one) => one.height >= height)
       // The first kept height may have come together with much older blocks.

@@ -4,17 +4,13 @@ import type { Step } from '../loop.ts'
 import { finalizedOf, type ScannedContext, viewOf } from './context.ts'
 import { readCompletions } from './read-completions.ts'
 
-/**
- * Longest time until blocks without completions are recorded, ms. Nothing waits for them, and they are quickly read
- * again after a restart.
- */
+/** Longest time until blocks without completions are recorded, ms: they are quickly read again after a restart. */
 const emptyMs = 15_000
 
 /** COMPLETE_EVENT_PROCESSING: completions in the next final blocks of the target, by any account. */
 export function createCompletionFollower(context: ScannedContext): Step {
   const { streamClient, source, targetChain, cache, ranges, logger } = context
   const { stream } = source.config
-  /** The last target block that was read, and the last one that the stream has recorded. */
   let followed = -1
   let recorded = -1
   let recordedAt = 0

@@ -3,11 +3,9 @@ import type { ScannedBlock, StreamState } from '../../../domain/stream/stream.ts
 import { finalizedOf, type ReadingContext } from './context.ts'
 
 /**
- * After a fork below finality: orders to read all blocks again above the newest known block that more than half of the
- * nodes still have, or else from the beginning of the stream. If the stream's own last block is in the chain, one node
- * was wrong: nothing is ordered, and the next range ends the alarm.
- * @param isBelow go below the cursor and the lowest number that the source no longer counts. A higher block would leave
- * the contradiction in place
+ * After a fork below finality: reads again above the newest known block that most nodes have, or from the beginning.
+ * If the stream's last block is in the chain, one node was wrong: nothing is ordered. The next range ends the alarm.
+ * @param isBelow go below the cursor and the lowest number that the source no longer counts: higher is not enough
  */
 export async function goBack(context: ReadingContext, isBelow = false): Promise<void> {
   const { streamClient, cache, source, logger } = context
@@ -30,7 +28,6 @@ export async function goBack(context: ReadingContext, isBelow = false): Promise<
   await reread(context, block)
 }
 
-/** Known height of the lowest number that the source no longer counts. */
 function vanishedAt({ vanished, marks }: StreamState): number | undefined {
   return vanished && marks.find(([number]) => BigInt(number) > BigInt(vanished.upTo))?.[1]
 }
@@ -65,7 +62,6 @@ async function has({ sourceChain }: ReadingContext, { height, hash }: ScannedBlo
   return (await sourceChain.block(height, 'agreed'))?.hash === hash
 }
 
-/** The block below this height by quorum, or the first block. */
 async function below({ sourceChain }: ReadingContext, height: number): Promise<ScannedBlock | undefined> {
   const block = await sourceChain.block(Math.min(Math.max(0, height - 1), finalizedOf(sourceChain)), 'agreed')
   return block && { height: block.height, hash: block.hash }

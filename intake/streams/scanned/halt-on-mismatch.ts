@@ -3,11 +3,9 @@ import { type FollowedChain, nextHead, type ScannedContext } from './context.ts'
 import { problemOf } from '../../../observability/severity.ts'
 
 /**
- * Reads, and after a contradiction reads again a block later by quorum: a fork may pass, and one node may be wrong. A
- * lasting contradiction halts the route and is thrown, so that the stream does not pass it. Throws what `read` throws,
- * and SETTINGS_UNREACHABLE if the halt could not be ordered.
- * @param split called before the second read, since nodes limit ranges. True: smaller parts can be read, and undefined
- * is returned
+ * After a contradiction reads again a block later by quorum: a fork may pass. A lasting one halts the route and throws.
+ * Throws what `read` throws, and SETTINGS_UNREACHABLE if the halt could not be ordered.
+ * @param split called before the second read. True: smaller parts can be read, and undefined is returned
  */
 export async function haltOnMismatch<T>(
   context: Pick<ScannedContext, 'source' | 'stopping' | 'logger' | 'alarms' | 'haltRoute'>,

@@ -1,4 +1,3 @@
-/** Answered ranges before the next one has twice the length. */
 const answersBeforeGrowth = 4
 
 export type RangeSize = ReturnType<typeof createRangeSize>

@@ -4,11 +4,7 @@ import { nextHead, type ScannedContext } from './context.ts'
 import { halt, haltOnMismatch } from './halt-on-mismatch.ts'
 import { recordedTransfers, transfersUnder } from './transfers.ts'
 
-/**
- * Reads completions in these blocks of the target, by more than half of its nodes. Each is compared with the source's
- * transfer of this number, if there is one. A different id halts the route, and is left out. Undefined: the range was
- * too long, and shorter ones come next.
- */
+/** Completions in target blocks, by most nodes. A different id halts the route. Undefined: the range was too long. */
 export async function readCompletions(
   context: ScannedContext,
   fromBlock: number,
@@ -41,7 +37,7 @@ export async function readCompletions(
   return haltOnMismatch(context, targetChain, read, split)
 }
 
-/** Undefined: the read failed with one of these codes, and the range can be split. */
+/** Undefined: the read failed with one of these codes, and is split. */
 async function splitOn<T>(codes: readonly string[], split: () => boolean, read: () => Promise<T>): Promise<T | undefined> {
   try {
     return await read()
@@ -51,7 +47,6 @@ async function splitOn<T>(codes: readonly string[], split: () => boolean, read: 
   }
 }
 
-/** The completions of other transfers than the source has under their numbers. */
 async function contradicting(context: ScannedContext, found: readonly Completion[]): Promise<readonly Completion[]> {
   const { cache } = context
   const numbersOf = (some: readonly Completion[]) => some.map(({ number }) => number)

@@ -16,9 +16,8 @@ const mostNumbers = 2_000
 const roomMs = 2_000
 
 /**
- * Reads the transfers of a range and starts the wanted ones. `too-long`: nothing was done, and shorter ranges come
- * next. `gone`: the stream went back, is paused, or is gone, and nothing of the range may be recorded. Throws
- * NODE_REFUSED for a single block, contradictions by quorum, and what reads throw.
+ * Starts a range's wanted transfers. `too-long`: shorter ranges come next. `gone`: nothing of it may be recorded.
+ * Throws NODE_REFUSED for a single block, contradictions by quorum, and what reads throw.
  * @param live the blocks are new: their completions are followed at the target, so deliveries need not be read
  */
 export async function readRange(
@@ -36,7 +35,6 @@ export async function readRange(
   return (await haltOnMismatch(context, sourceChain, read, split)) ?? 'too-long'
 }
 
-/** Undefined: the range was too long. */
 async function readTransfers(context: ReadingContext, range: BlockRange, at?: 'agreed'): Promise<readonly PlacedTransfer[] | undefined> {
   const { source, ranges, alarms, logger } = context
   const blocks = range.toBlock - range.fromBlock + 1
@@ -60,10 +58,7 @@ async function readTransfers(context: ReadingContext, range: BlockRange, at?: 'a
   }
 }
 
-/**
- * Starts the wanted transfers in order, as many as there is room for. The others wait here, and so does the cursor.
- * Delivered transfers need neither a workflow nor room. Undefined: the stream went back, is paused, or is gone.
- */
+/** Starts transfers in order while there is room. Undefined: the stream went back, is paused or gone. */
 async function startWanted(
   context: ReadingContext,
   placed: readonly PlacedTransfer[],
@@ -104,10 +99,7 @@ async function startWanted(
   return undefined
 }
 
-/**
- * The first transfers that there is room for, and that fit into an update. They are in order, so that no number is
- * skipped.
- */
+/** The first transfers that have room and fit into an update, in order, so that no number is skipped. */
 function fits(state: StreamState, wanted: readonly PlacedTransfer[], delivered: ReadonlySet<string>): readonly PlacedTransfer[] {
   let free = room(state)
   const end = wanted.findIndex(({ transfer }, index) => {

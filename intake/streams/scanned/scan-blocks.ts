@@ -4,15 +4,11 @@ import { finalizedOf, type ReadingContext, viewOf } from './context.ts'
 import { goBack } from './fork.ts'
 import { readRange } from './read-range.ts'
 
-/**
- * Blocks without transfers are recorded together, at least this often, ms. On a chain with a block per second each
- * would cost an update.
- */
+/** Blocks without transfers are recorded together this often, ms: on a fast chain each would cost an update. */
 const emptyMs = 4_000
 /** A longer range is catching up, even if it ends at the head. */
 const liveBlocks = 64
 
-/** A range of blocks with the hashes that link it to its neighbours. */
 interface Blocks {
   readonly from: number
   readonly parentHash: string
@@ -21,16 +17,14 @@ interface Blocks {
 }
 
 /**
- * CONTINUOUS_BLOCK_PROCESSING: the next final blocks of the source. The hashes are read before the logs, so that blocks
- * of a fork never vouch for the logs of the blocks that it replaced. The cursor moves after every transfer was started.
- * @param onBegun called at each step after any process has recorded the first range
+ * CONTINUOUS_BLOCK_PROCESSING. Hashes are read before logs, so a fork's blocks never vouch for replaced logs.
+ * The cursor moves after every transfer was started. `onBegun` runs at each step after the first range.
  */
 export function createBlockScanner(context: ReadingContext, onBegun: () => Promise<void>): Step {
   const { streamClient, sourceChain, cache } = context
-  /** Blocks that were read, hold no transfers, and are not recorded yet. */
   let empty: Blocks | undefined
   let recordedAt = 0
-  /** The scan has reached the head: transfers that it reads there are new. */
+  /** Transfers that are read at the head are new. */
   let isLive = false
 
   async function record(blocks: Blocks, reading: Reading, era: number, view: StreamView): Promise<boolean> {
@@ -86,10 +80,7 @@ export function createBlockScanner(context: ReadingContext, onBegun: () => Promi
   }
 }
 
-/**
- * The next range and its hashes. The first range of a stream is a single block. Undefined: a node does not have the
- * blocks yet.
- */
+/** The first range of a stream is a single block. Undefined: a node does not have the blocks yet. */
 async function nextBlocks({ sourceChain, ranges }: ReadingContext, view: StreamView, from: number): Promise<Blocks | undefined> {
   const to = Math.min(finalizedOf(sourceChain), from + (view.nextHeight === undefined ? 0 : ranges.source.blocks - 1))
   const first = await sourceChain.block(from, 'latest')

@@ -8,10 +8,7 @@ import { mapLimited } from '../../../runtime/map-limited.ts'
 import { isUndelivered } from '../transfer-outcomes.ts'
 import type { ScannedContext } from './context.ts'
 
-/**
- * With a single node the submitter waits a block to read the source's table by quorum. All transfers of a range wait
- * together.
- */
+/** With a single node the submitter waits a block for its quorum: all transfers of a range wait together. */
 const startsAtOnce = 200
 
 type StartContext = Pick<ScannedContext, 'submitter' | 'cache' | 'stopping'> & {
@@ -19,9 +16,7 @@ type StartContext = Pick<ScannedContext, 'submitter' | 'cache' | 'stopping'> & {
 }
 
 /**
- * INIT_EVENT_PROCESSING: starts a workflow for each transfer, or finds that its id is taken. It tries all before it
- * throws what the submitter throws, contradictions with the source's table first (`haltRoute`). Started transfers are
- * not started again at the next attempt of the range.
+ * INIT_EVENT_PROCESSING. Tries all, then throws what the submitter throws, contradictions first (`haltRoute`).
  * @param seenAt when the block of a transfer was seen to be final, ms since the epoch
  */
 export async function startAll(
@@ -49,10 +44,7 @@ export async function startAll(
   for (const transfer of transfers) started.delete(transferId(transfer))
 }
 
-/**
- * Starts a transfer whose delivery the target does not show, also if it closed as delivered. One that ended undelivered
- * is not started.
- */
+/** Starts a transfer that the target does not show, also if it closed as delivered, but not if it ended undelivered. */
 export async function startAgain(context: StartContext & Pick<ScannedContext, 'client'>, transfer: Transfer): Promise<void> {
   const id = transferId(transfer)
   const latest = await latestRun(context.client, id)

@@ -7,10 +7,7 @@ const mostTransfers = 10_000
 const mostBlocks = 128
 /** The latest deliveries. The audit checks them again: a reorganisation of the target may have undone them. */
 const mostCompletions = 500
-/**
- * A transfer that was started for a failed range is not started again for this time, ms. The next attempt of the range
- * comes within seconds.
- */
+/** A transfer started for a failed range is not started again for this time, ms: the next attempt comes sooner. */
 const startedMs = 60_000
 
 /** Facts of a stream that this process has read, and could read again. */
@@ -23,11 +20,7 @@ export function createStreamCache() {
   let startedEra = 0
   let blocks: ScannedBlock[] = []
   return {
-    /**
-     * Ids of transfers that were started while others of their range failed. In another era Temporal may have lost
-     * their workflows, so they are forgotten.
-     * @param era of the stream's client
-     */
+    /** Ids of started transfers of failed ranges. In another era Temporal may have lost them, so they are forgotten. */
     started(era: number): typeof started {
       if (era !== startedEra) started.clear()
       startedEra = era
@@ -45,20 +38,15 @@ export function createStreamCache() {
     get completions(): readonly Transfer[] {
       return [...completions.values()].toReversed()
     },
-    /** The last block of a range that the stream has taken. */
     scanned(block: ScannedBlock): void {
       blocks.push(block)
       const half = mostBlocks / 2
       if (blocks.length > mostBlocks) blocks = [...blocks.slice(0, half).filter((_, index) => index % 2 === 0), ...blocks.slice(half)]
     },
-    /** The highest first. */
     get blocks(): readonly ScannedBlock[] {
       return [...blocks].sort((a, b) => b.height - a.height)
     },
-    /**
-     * After a fork of the source below finality: numbers may belong to other transfers, and blocks above `height` are
-     * gone.
-     */
+    /** After a fork below finality: numbers may belong to other transfers, and blocks above `height` are gone. */
     forget(height: number): void {
       transfers.clear()
       started.clear()

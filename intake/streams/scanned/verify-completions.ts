@@ -7,10 +7,7 @@ import { splitByDelivery, transfersUnder } from './transfers.ts'
 /** Waits until the target shows a delivery, ms. */
 const again = { firstMs: 1_000, mostMs: 60_000 } as const
 
-/**
- * Reads by their ids whether early open numbers are delivered: their completions were reported before they were seen at
- * the source.
- */
+/** Reads early open numbers by id: their completions were reported before they were seen at the source. */
 export function createCompletionVerifier(context: Pick<ScannedContext, 'streamClient' | 'source' | 'cache'>): Step {
   const { streamClient, cache } = context
   let tries = 0

@@ -21,7 +21,6 @@ import { createRecorder, type Recorder } from './recorder.ts'
 import { createExpectedOfSpy, createSilenceEnd, type ExpectedOfSpy } from './spy-silence.ts'
 
 export interface SignedAgentOptions extends Omit<SignedDeps, 'streamClient'>, Omit<AgentLoopsOptions, 'source'> {
-  /** Time between two audits of the stream, ms. */
   readonly auditMs: number
   /** As in `WaitingTransfersDeps`. */
   readonly outsideAfterMs?: number
@@ -31,20 +30,14 @@ export interface SignedAgentOptions extends Omit<SignedDeps, 'streamClient'>, Om
 
 /** Pauses, ms. A tick only checks whether something is due. */
 const every = { tickMs: 500, outcomesMs: 3_000 } as const
-/**
- * Most messages of a source without a node go to chains that Portage does not serve. Many of them are recorded
- * together, ms.
- */
+/** Most messages of a source without a node go to unserved chains: many are recorded together after this time, ms. */
 const quietMs = 15_000
 /** Longest wait for the last record when the agent stops, ms. */
 const flushMs = 2_000
 /** Time between two checks whether another process has updated the stream, ms. */
 const watchMs = 30_000
 
-/**
- * Feeds the stream of one emitter in this process. Any number of processes may: each records what it received and
- * found.
- */
+/** Feeds the stream of one emitter. Any number of processes may. */
 export function createSignedAgent(options: SignedAgentOptions) {
   const { source, chain, bridge } = options
   const { stream } = source.config
@@ -93,12 +86,11 @@ export function createSignedAgent(options: SignedAgentOptions) {
     report(metrics: Metrics): void {
       reportStream(metrics, stream, streamClient.view, { alarms, checkpointAt: keeper.writtenAt })
     },
-    /** A subscription to a spy was opened. Earlier messages may be missing: the source's count shows which. */
+    /** Earlier messages may be missing: the source's count shows which. */
     connected(): void {
       expected.begin()
       schedule.subscribed()
     },
-    /** The subscription has ended. */
     disconnected: expected.end,
     ...createReceiver(options, { streamClient, auditor, recorder, expected, delayed, recordIgnored }),
   }
@@ -113,7 +105,6 @@ interface ReceiverParts {
   readonly recordIgnored: ReturnType<typeof createIgnoredMessages>
 }
 
-/** Takes the messages of the spy. */
 function createReceiver({ source, bridge, logger }: SignedAgentOptions, parts: ReceiverParts) {
   const { streamClient, auditor, recorder, expected, delayed, recordIgnored } = parts
 
@@ -143,7 +134,6 @@ function createReceiver({ source, bridge, logger }: SignedAgentOptions, parts: R
   }
 }
 
-/** Records how transfers ended, if any are open. */
 function createOutcomeStep({ source, client, watchEveryMs }: SignedAgentOptions, streamClient: StreamClient, auditor: SignedAuditor) {
   const watch = createStreamWatch(client, source.config.stream, watchEveryMs)
   return async (): Promise<boolean> => {
@@ -161,9 +151,8 @@ function createOutcomeStep({ source, client, watchEveryMs }: SignedAgentOptions,
 }
 
 /**
- * Checks whether another process or an operator has updated the stream since the last change that the caller has
- * handled. One call to the server, which no worker answers: an idle agent need not ask for the whole state. Returns a
- * function to call once the change is handled. Undefined: no change. Throws what the Temporal client throws.
+ * Whether others updated the stream, by one call that no worker answers. Returns what to call once it is handled.
+ * Undefined: no change. Throws what the Temporal client throws.
  */
 export function createStreamWatch(client: TemporalClient, stream: string, everyMs = watchMs): () => Promise<(() => void) | undefined> {
   let nextAt = -Infinity

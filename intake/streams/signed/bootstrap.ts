@@ -9,20 +9,15 @@ import type { SignedDeps } from './deps.ts'
 
 /** Without a first number in the config or a checkpoint, the stream also begins this far below the present number. */
 const below = 1_000n
-/**
- * A message with an older block does not begin a stream, s. Anybody may repeat an old one, and all numbers above it
- * would have to be fetched.
- */
+/** An older message does not begin a stream, s: anybody may repeat one, and all numbers above would be fetched. */
 const freshSeconds = 3_600
 
 type Keeper = Pick<CheckpointKeeper, 'read' | 'complain'>
 
 /**
- * The beginning of an emitter's stream: the first number of the config. Otherwise the watermark of the checkpoint.
- * Otherwise the first number of the days in `streams.lookBackDays`, and at least the latest thousand. A checkpoint
- * above the source's highest number belongs to another network. Throws what reads throw, and CHECKPOINT_UNAVAILABLE if
- * the config has no first number: older numbers would be missed for good.
- * @param lookBack the first number of those days. Undefined: none
+ * Begins at the config's first number, else the checkpoint's watermark, else `lookBack`, at least the latest thousand.
+ * A checkpoint above the source's highest number belongs to another network. Throws what reads throw, and
+ * CHECKPOINT_UNAVAILABLE if the config has no first number: older numbers would be missed for good.
  */
 export async function bootstrapSigned(
   source: Pick<SignedSource, 'config' | 'begins' | 'highest'>,
@@ -50,7 +45,7 @@ function isOf({ completedNumber }: StreamCheckpoint, highest: string | undefined
   return completedNumber === undefined || (highest !== undefined && BigInt(completedNumber) <= BigInt(highest))
 }
 
-/** Undefined: there is none, or it cannot be used. Throws CHECKPOINT_UNAVAILABLE if the config has no first number. */
+/** Undefined: none is usable. Throws CHECKPOINT_UNAVAILABLE if the config has no first number. */
 async function readCheckpoint({ begins }: Pick<SignedSource, 'begins'>, keeper: Keeper): Promise<StreamCheckpoint | undefined> {
   return keeper.read().catch((error: unknown) => {
     if (begins.first === undefined && toRelayerError(error).code === 'CHECKPOINT_UNAVAILABLE') throw error
@@ -60,10 +55,8 @@ async function readCheckpoint({ begins }: Pick<SignedSource, 'begins'>, keeper: 
 }
 
 /**
- * The beginning of the stream of a source without a node: the first number of the config. Otherwise the watermark of
- * the checkpoint, which nothing can be compared with. Otherwise the lowest received number. Throws
- * CHECKPOINT_UNAVAILABLE if the config has no first number, and STREAM_NOT_FOUND before a message was received.
- * @param received the lowest number that waits to be recorded
+ * Begins at the config's first number, else the checkpoint's watermark, else the lowest `received` number. Throws
+ * CHECKPOINT_UNAVAILABLE (no first number in the config), STREAM_NOT_FOUND (no message was received yet).
  */
 export async function bootstrapWithoutNode(
   source: Pick<SignedSource, 'config' | 'begins'>,
@@ -80,7 +73,7 @@ export async function bootstrapWithoutNode(
   return { config: { ...config, first }, ...kept }
 }
 
-/** The number at which such a stream begins before any message was received: from the config, or from a checkpoint. */
+/** The first number before any message was received, from the config or a checkpoint. */
 export async function firstWithoutNode(
   { begins }: Pick<SignedSource, 'begins'>,
   keeper: Pick<Keeper, 'read'>,
@@ -90,7 +83,7 @@ export async function firstWithoutNode(
   return completedNumber === undefined ? undefined : String(BigInt(completedNumber) + 1n)
 }
 
-/** Whether this message, whose signatures are verified, may be the first of a stream that has not begun. */
+/** Whether a message with verified signatures may be a new stream's first. */
 export function mayBegin(vaa: Uint8Array, now = Date.now()): boolean {
   return parseVaa(vaa).timestamp >= now / 1_000 - freshSeconds
 }

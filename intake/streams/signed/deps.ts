@@ -7,30 +7,28 @@ import type { VaaLookup } from '../../submit/vaa-lookup.ts'
 import type { StreamClient } from '../stream-client.ts'
 import type { BlockedTransfer } from './gaps/delayed-messages.ts'
 
-/** Dependencies of the parts of an emitter's agent. */
+/** Dependencies of an emitter's agent. */
 export interface SignedDeps {
   readonly source: SignedSource
-  /** The chain of the emitter. Without a node of it, `chainWithoutNode`. */
+  /** Without a node, `chainWithoutNode`. */
   readonly chain: Pick<Chain, 'name' | 'block'> & { readonly heads: Pick<Heads, 'current' | 'subscribe'> }
   readonly bridge: Pick<Bridge, 'name' | 'decode' | 'endpoint'>
   readonly streamClient: Pick<StreamClient, 'apply' | 'state' | 'view'>
   readonly submitter: Submitter
   readonly lookup: VaaLookup
   readonly logger: Logger
-  /** Most blocks of one read of logs. */
   readonly rangeBlocks: number
   /** How far back a stream without a checkpoint begins, ms. */
   readonly lookBackMs: number
 }
 
-/** Dependencies of filling gaps. */
 export interface GapsDeps extends SignedDeps {
   /** How long a gap may close by itself, ms. 0 for a single audit. */
   readonly freshMs?: number
-  /** Whether this process started the number's transfer by the spy and is about to record it. Default: never. */
+  /** This process started the transfer by the spy, and is about to record it. Default: never. */
   readonly isReceived?: (number: string) => boolean
-  /** Why a message that this process received from the spy cannot be started. Default: none was received. */
+  /** Why a message received from the spy cannot be started. Default: none was received. */
   readonly delayed?: (number: string) => BlockedTransfer | undefined
-  /** Whether the spy should have sent this number, published at this time, and has not. Default: never. */
+  /** The spy should have sent this number, and has not. Default: never. */
   readonly isMissed?: (number: string, publishedAt: number) => boolean
 }

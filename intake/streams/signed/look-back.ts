@@ -11,9 +11,7 @@ import { deliveredByTarget } from './gaps/delivered-by-target.ts'
 export interface LookBackOptions {
   readonly source: Pick<SignedSource, 'published' | 'delivered'>
   readonly chain: Pick<Chain, 'name' | 'block'> & { readonly heads: Pick<Chain['heads'], 'current'> }
-  /** Most blocks of one read of logs. */
   readonly rangeBlocks: number
-  /** How far back, ms. */
   readonly lookBackMs: number
   /** ms since the epoch; for tests. */
   readonly clock?: () => number
@@ -21,22 +19,14 @@ export interface LookBackOptions {
 
 /** Concurrent reads of logs: with a single node each waits for a block. */
 const readsAtOnce = 8
-/** Numbers of one request to the stream. */
 const mostNumbers = 4_000
 
-/**
- * Reads the source's blocks of the last days, for a stream that begins without a checkpoint. They show the first number
- * of these days, and the numbers that need no transfer: the target's finalized state has them, or they are not
- * transfers. All reads need the word of more than half of the nodes.
- */
+/** Reads recent blocks by most nodes, for a new stream: its first number, and numbers that need no transfer. */
 export function createLookBack(options: LookBackOptions) {
   const { source, lookBackMs } = options
   const blocks = createRanges(options)
   return {
-    /**
-     * The lowest number in these blocks. Undefined: none. Throws what reads throw, and NODE_UNAVAILABLE before the
-     * first head.
-     */
+    /** The lowest number, if any. Throws what reads throw, and NODE_UNAVAILABLE before the first head. */
     async firstNumber(): Promise<string | undefined> {
       if (lookBackMs <= 0) return undefined
       const all = await blocks()
@@ -49,10 +39,7 @@ export function createLookBack(options: LookBackOptions) {
       }
       return undefined
     },
-    /**
-     * Records the numbers of the gaps that need no transfer, range by range. Throws as `firstNumber`, and what the
-     * stream's client throws.
-     */
+    /** Records numbers that need no transfer. Throws as `firstNumber`, and what the stream's client throws. */
     async resolve({ gaps, open }: StreamState, streamClient: Pick<StreamClient, 'apply'>): Promise<NumberCounts> {
       const counts = { ...noNumbers }
       if (lookBackMs <= 0) return counts
@@ -90,9 +77,9 @@ async function publishedIn(
   }
 }
 
-/** The final blocks of the last days, in ranges of one read. Throws NODE_UNAVAILABLE before the first head. */
+/** Recent final blocks, in ranges of one read. Throws NODE_UNAVAILABLE before the first head. */
 function createRanges({ chain, rangeBlocks, lookBackMs, clock = Date.now }: LookBackOptions) {
-  /** The first final block of this time or later. Blocks that the nodes have pruned count as earlier. */
+  /** The first final block since this time. Pruned blocks count as earlier. */
   async function search(end: number, time: number, at: 'latest' | 'agreed'): Promise<number> {
     let [low, high] = [0, end]
     while (low < high) {
@@ -108,10 +95,7 @@ function createRanges({ chain, rangeBlocks, lookBackMs, clock = Date.now }: Look
     return header !== undefined && header.timestamp * 1_000 >= time
   }
 
-  /**
-   * One node finds the block quickly. If most nodes do not confirm it and the block below, all nodes are asked for
-   * every block.
-   */
+  /** One node is quick. If most nodes do not confirm its block and the one below, all are asked for every block. */
   async function begin(end: number): Promise<number> {
     const time = clock() - lookBackMs
     const found = await search(end, time, 'latest')

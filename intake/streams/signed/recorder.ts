@@ -4,7 +4,7 @@ import type { StreamClient } from '../stream-client.ts'
 
 export interface RecorderOptions {
   readonly streamClient: Pick<StreamClient, 'apply' | 'view'>
-  /** Numbers are recorded together after this time, ms, or when this count is reached. */
+  /** Numbers are recorded together after this time, ms, or at this count. */
   readonly everyMs?: number
   readonly many?: number
   /** The time while no number needs a delivery, ms. Default `everyMs`. */
@@ -30,7 +30,6 @@ export function createRecorder({ streamClient, everyMs = 1_000, many = 100, quie
     dueAt = Infinity
   }
 
-  /** @param status of the number that has just come. Absent: of any kept number */
   function recordLater(status?: NumberStatus): void {
     if (closed || kept.size === 0) return
     const mayWait = quietMs > everyMs && (status === 'ignored' || [...kept.values()].every((each) => each === 'ignored'))
@@ -65,7 +64,7 @@ export function createRecorder({ streamClient, everyMs = 1_000, many = 100, quie
   }
 
   return {
-    /** The count of numbers that are not recorded yet: they have just come, or the stream is full. */
+    /** Not recorded yet: the numbers have just come, or the stream is full. */
     get size(): number {
       return kept.size
     },
@@ -77,14 +76,10 @@ export function createRecorder({ streamClient, everyMs = 1_000, many = 100, quie
       if (kept.size === many && !recording) void flush().catch(() => {})
       else recordLater(status)
     },
-    /** The lowest number that is not recorded yet. */
     get lowest(): string | undefined {
       return [...kept.keys()].sort(compareNumbers)[0]
     },
-    /**
-     * Records all numbers that there is room for, and resolves after the answer. Throws STREAM_UNREACHABLE after the
-     * client is closed.
-     */
+    /** Records all that there is room for. Throws STREAM_UNREACHABLE after the client is closed. */
     flush,
     close(): void {
       closed = true
@@ -93,10 +88,7 @@ export function createRecorder({ streamClient, everyMs = 1_000, many = 100, quie
   }
 }
 
-/**
- * The lowest numbers first, so that few gaps arise: as many transfers as the stream has room for. Numbers without a
- * transfer need no room.
- */
+/** The lowest first, so that few gaps arise. Numbers without a transfer need no room. */
 function nextBatch(kept: readonly [string, NumberStatus][], room = mostRecorded): readonly [string, NumberStatus][] {
   let left = room
   // Thousands may wait for room at every change of the stream: they are sorted only if some of them fit.

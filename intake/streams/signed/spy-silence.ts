@@ -3,38 +3,31 @@ import type { StreamClient } from '../stream-client.ts'
 import type { SignedDeps } from './deps.ts'
 import type { FetchOutcome } from './gaps/fetch-messages.ts'
 
-/** Numbers that the spy has sent lately. */
 const mostReceived = 10_000
 const receivedMs = 3_600_000
 
 export type ExpectedOfSpy = ReturnType<typeof createExpectedOfSpy>
 
-/**
- * A guardian spy has to send every message that is published during a subscription. A message that another server has
- * and the spy has not sent is a sign that it is connected and silent.
- */
+/** A message that another server has, and the spy has not sent, is a sign that it is connected and silent. */
 export function createExpectedOfSpy(heads: Pick<SignedDeps['chain']['heads'], 'current'>, now: () => number = Date.now) {
   const numbers = boundedMap<string, true>(mostReceived, receivedMs)
   let openedAt: number | undefined
   let since = Infinity
   return {
-    /**
-     * A subscription was opened. Messages have the times of their chain, whose clock may be ahead of this process's.
-     */
+    /** Messages have the times of their chain, whose clock may be ahead of this process's. */
     begin(): void {
       openedAt = now()
       since = Math.max(openedAt, (heads.current?.latest.timestamp ?? 0) * 1_000)
     },
-    /** It has ended. */
     end(): void {
       openedAt = undefined
       since = Infinity
     },
-    /** When the open subscription began, ms by the clock of this process. Undefined: none is open. */
+    /** ms by the clock of this process. Undefined: no subscription is open. */
     get openedAt(): number | undefined {
       return openedAt
     },
-    /** The spy has sent this number, whatever the outcome of its message. */
+    /** Whatever the outcome of its message. */
     received: (number: string) => void numbers.set(number, true),
     isMissed: (number: string, publishedAt: number): boolean => publishedAt > since && !numbers.has(number),
   }
@@ -51,10 +44,7 @@ export function missedBySpy(
   })
 }
 
-/**
- * Ends the notes of a stream about missed messages that are older than the open subscription: a restarted spy is not
- * silent because of messages before. Acts once for each subscription.
- */
+/** Once per subscription ends older notes of missed messages: a restarted spy is not silent because of them. */
 export function createSilenceEnd(
   { streamClient }: { readonly streamClient: Pick<StreamClient, 'state' | 'apply'> },
   expected: Pick<ExpectedOfSpy, 'openedAt'>,

@@ -10,14 +10,12 @@ import type { SignedAuditor } from './audit.ts'
 export interface AuditScheduleOptions extends Pick<SignedDeps, 'source' | 'chain' | 'streamClient' | 'logger'> {
   readonly auditor: SignedAuditor
   readonly recorder: Pick<Recorder, 'flush'>
-  /** Time between two audits, ms. */
   readonly auditMs: number
 }
 
-/** Wait after a failure, ms. */
 const afterFailureMs = 5_000
 
-/** Decides when an emitter's gaps are filled, and when its stream is audited. */
+/** Decides when gaps are filled, and when the stream is audited. */
 export function createAuditSchedule({ auditor, recorder, chain, source, streamClient, auditMs, logger }: AuditScheduleOptions) {
   const tail = createTailProof(chain.heads)
   let auditAt = 0
@@ -26,7 +24,7 @@ export function createAuditSchedule({ auditor, recorder, chain, source, streamCl
   let missing = 0
   let [next, completed] = [-1n, -1]
 
-  /** Whether Temporal was wiped or restored since the last step: later records are lost, and transfers may be, too. */
+  /** Temporal was wiped or restored: later records are lost, and transfers may be, too. */
   function hasGoneBack(known: StreamView): boolean {
     const isBack = BigInt(known.next) < next || known.counts.completed < completed
     next = BigInt(known.next)
@@ -34,7 +32,7 @@ export function createAuditSchedule({ auditor, recorder, chain, source, streamCl
     return isBack
   }
 
-  /** Fills the gaps if they are due. They come before the audit, because they need no node of the source. */
+  /** Gaps come before the audit, because they need no node of the source. */
   async function fillGaps(now: number, count: number): Promise<boolean> {
     if (count > missing) fillAt = Math.min(fillAt, now + settleMs)
     missing = count
@@ -65,7 +63,6 @@ export function createAuditSchedule({ auditor, recorder, chain, source, streamCl
       })
   }
 
-  /** Makes the gaps and the audit due now. */
   function hurry(): void {
     auditor.hurry()
     fillAt = 0
@@ -83,7 +80,6 @@ export function createAuditSchedule({ auditor, recorder, chain, source, streamCl
       return false
     },
     hurry,
-    /** A subscription to a spy was opened. */
     subscribed(): void {
       tail.begin()
       hurry()
@@ -96,27 +92,22 @@ export function createAuditSchedule({ auditor, recorder, chain, source, streamCl
 const headsToSee = 2
 
 /**
- * Decides when the source's count covers all messages that a subscription may have missed. Guardians sign blocks that
- * exist, so these messages are in blocks up to the present head, and the count at the finalized state covers them when
- * that head is final.
+ * Decides when the source's count covers all messages that a subscription may have missed.
+ * Guardians sign blocks that exist: once the present head is final, the count covers them.
  */
 export function createTailProof(heads: Pick<Heads, 'current' | 'subscribe'>) {
   let pending: { seen: number; head?: number } | undefined
   const close = heads.subscribe(({ latest }) => {
     if (pending && pending.head === undefined && ++pending.seen >= headsToSee) pending.head = latest.height
   })
-  /** Whether every block is final that may hold a message signed before the subscription. */
   const isDue = () => pending?.head !== undefined && (heads.current?.finalized ?? -1) >= pending.head
   return {
-    /** A subscription was opened: messages of new blocks will be received. */
+    /** Messages of new blocks will be received. */
     begin(): void {
       pending = { seen: 0 }
     },
     isDue,
-    /**
-     * Call it before the count is read, and the returned function after the count was recorded. A later subscription
-     * needs its own count.
-     */
+    /** Call it before the count is read, and the result after it is recorded. A later subscription needs its own. */
     take(): () => void {
       const taken = isDue() ? pending : undefined
       return () => {

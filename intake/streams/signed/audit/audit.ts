@@ -13,15 +13,14 @@ import { createSourceCount } from './source-count.ts'
 
 /** Result of an audit, in numbers. */
 export interface SignedAudit extends GapReport {
-  /** The source's own count at its finalized state. Absent: it has published nothing. */
+  /** At the source's finalized state. Absent: it has published nothing. */
   readonly upTo?: string
   /** A final block that the count covers. */
   readonly height?: number
-  /** Open numbers whose transfers were lost, or closed without an outcome, and started again. */
+  /** Open numbers with lost transfers, started again. */
   readonly restarted: number
   /** Open numbers whose transfers had ended undelivered. */
   readonly closed: number
-  /** Resolved numbers whose delivery is gone. */
   readonly undone: number
 }
 
@@ -30,10 +29,7 @@ export type SignedAuditor = ReturnType<typeof createSignedAuditor>
 /** A suspect is certainly lost this much later than `graceMs`, ms. */
 const marginMs = 500
 
-/**
- * @param auditMs time between two audits: it decides how often an absent number is asked for
- * @param begins as in `createSourceCount`
- */
+/** `auditMs` decides how often an absent number is asked for. `begins` is as in `createSourceCount`. */
 export function createSignedAuditor(
   given: GapsDeps & Omit<LostTransfersDeps, 'proved'>,
   auditMs: number,
@@ -78,19 +74,14 @@ export function createSignedAuditor(
   return {
     /** This process has verified the message with this id, so its run need not be read. */
     know: proved.know,
-    /** Records how transfers ended, and which are parked. */
     reportOutcomes: (state: StreamState) => outcomes.report(state),
-    /** Fills the gaps by the last count. */
     fillGaps,
     hurry: () => gaps.hurry(),
     /** Wait until the next audit while open numbers are suspected to be lost, ms. Undefined: none is. */
     get soonMs(): number | undefined {
       return lost.suspects ? graceMs + marginMs : undefined
     },
-    /**
-     * Compares the stream with its source's count, its gaps with the servers of the network, and its open numbers with
-     * their transfers. Throws as `runAll`, and keeps what was recorded.
-     */
+    /** Compares the stream with its source, servers and transfers. Throws as `runAll`, and keeps what was recorded. */
     async audit(): Promise<SignedAudit> {
       const audit = { ...nothingFilled, restarted: 0, closed: 0, undone: 0 }
       await runAll(
@@ -108,10 +99,7 @@ export function createSignedAuditor(
   }
 }
 
-/**
- * Fills gaps with the transfers that run already, then by the blocks of the last days if many numbers are missing, then
- * by the servers of the network.
- */
+/** Fills gaps by running transfers, then by recent blocks if many are missing, then by the network's servers. */
 export function createGapsFiller(deps: GapsDeps & UnderWayDeps, auditMs: number) {
   const filler = createGapFiller(deps, auditMs)
   const manyMissing = createManyMissing(deps)

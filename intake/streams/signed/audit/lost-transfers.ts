@@ -22,18 +22,18 @@ export interface LostTransfersDeps extends OutcomesDeps {
 
 /** The visibility store is late, and the clock of another process may be, too, ms. */
 export const graceMs = 15_000
-/** For this time a number whose transfer is gone is checked in quick succession, ms. Then with every audit. */
+/** For this time a number without its transfer is checked in quick succession, ms. */
 const suspectMs = 20 * graceMs
 const mostReopened = 20
 
 export function createLostTransfers({ source, client, proved, lostAfterMs = graceMs }: LostTransfersDeps) {
   let missedSince = new Map<string, number>()
   return {
-    /** Whether `find` has seen numbers that may be lost: call it again after `graceMs`. */
+    /** Numbers may be lost: call `find` again after `graceMs`. */
     get suspects(): boolean {
       return [...missedSince.values()].some((at) => at > Date.now() - suspectMs)
     },
-    /** Open numbers that had no running transfer for a while. Their messages have to be fetched and submitted again. */
+    /** Open numbers that had no running transfer for a while. Submit their messages again. */
     async find(state: StreamState): Promise<readonly string[]> {
       const now = Date.now()
       const opened = new Set(state.open.map(({ number }) => number))
@@ -51,10 +51,7 @@ export function createLostTransfers({ source, client, proved, lostAfterMs = grac
   }
 }
 
-/**
- * Fetches and submits the messages of started numbers without a transfer again. Returns the counts of restarted and
- * ended transfers.
- */
+/** Fetches and submits the messages again. Returns the counts of restarted and ended transfers. */
 export async function restartLost(deps: LostTransfersDeps & SignedDeps, numbers: readonly string[]) {
   const { source, client, streamClient, logger } = deps
   const fetched = await fetchMessages(deps, numbers)
@@ -75,10 +72,7 @@ export async function restartLost(deps: LostTransfersDeps & SignedDeps, numbers:
   return { restarted: again.length, closed: closed.length }
 }
 
-/**
- * Records resolved numbers whose transfers run again as undone and open: their delivery is gone from the target.
- * Returns their count.
- */
+/** Resolved numbers whose transfers run again are undone: the target no longer has them. Returns their count. */
 export async function reopenUndone({ source, client, streamClient, proved }: LostTransfersDeps, state: StreamState): Promise<number> {
   const running = await runningTransfers(client, source)
   const again = await proved.messages(running.filter(({ number }) => isResolved(state, number)))

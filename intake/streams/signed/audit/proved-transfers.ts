@@ -18,18 +18,12 @@ export interface ProvedDeps extends Pick<SignedDeps, 'bridge'> {
   readonly logger: Logger
 }
 
-/**
- * own: the guardians signed this message, and it has this emitter and number. foreign: they did not, or it has not.
- * unproved: its guardian set is not known yet. unread: not read yet, or a server or node did not answer.
- */
+/** own: guardians signed it, with this emitter and number. unproved: unknown guardian set. unread: no answer yet. */
 type Proof = 'own' | 'foreign' | 'unproved' | 'unread'
 type Message = Omit<Transfer, 'message'>
 
 const mostKept = 20_000
-/**
- * Most inputs that are read at a time: in all, per number, and concurrently. The next call reads others. Strangers may
- * start any count of runs with one number, and must not keep those of other numbers unread.
- */
+/** Most inputs read at a time: strangers may start any count of runs, and must not keep other numbers' runs unread. */
 const mostReads = 1_000
 const mostOfNumber = 4
 const readsAtOnce = 20
@@ -39,9 +33,8 @@ const againMs = 60_000
 export type ProvedTransfers = ReturnType<typeof createProvedTransfers>
 
 /**
- * Finds the listed runs that are transfers of the emitter's own messages. Anybody who reaches Temporal can start runs
- * with any id and search attributes, so an id counts only for a message that the guardians signed. The run's own input
- * has the message, and no server is asked for it. Messages that this process has submitted are not read again.
+ * Finds runs of the emitter's own messages. Anybody who reaches Temporal can start runs with any id and attributes,
+ * so an id counts only for a message that the guardians signed. The run's own input has the message.
  */
 export function createProvedTransfers(deps: ProvedDeps) {
   const { source, logger } = deps
@@ -83,20 +76,15 @@ export function createProvedTransfers(deps: ProvedDeps) {
   }
 
   return {
-    /** This process has verified the message, so it is not read. */
+    /** This process has verified the message. */
     know: (id: string, { message: _, ...transfer }: Transfer) => void messages.set(id, transfer),
-    /** The proved runs. Never throws for a run. */
+    /** Never throws for a run. */
     own: (listed: readonly ListedTransfer[]) => withProof(listed, 'own'),
-    /** The runs that are proved, or not read yet. */
     ownOrUnread: (listed: readonly ListedTransfer[]) => withProof(listed, 'own', 'unread'),
-    /** The messages of the proved runs. */
     async messages(listed: readonly ListedTransfer[]): Promise<readonly Message[]> {
       return (await withProof(listed, 'own')).flatMap(({ id }) => messages.get(id) ?? [])
     },
-    /**
-     * The runs whose outcome or parking has to be recorded. An ended run must be proved, and only the target decides on
-     * `delivered`. Parking takes nothing from the number. Throws errors of the target that are not outages.
-     */
+    /** An ended run must be proved, and only the target decides on `delivered`. Throws its errors but outages. */
     async outcomes(listed: readonly ListedTransfer[]): Promise<readonly ListedTransfer[]> {
       const found = await proofs(listed)
       const proved = listed.filter((one) => found.get(one) === 'own' || (one.running && found.get(one) !== 'foreign'))
@@ -108,7 +96,7 @@ export function createProvedTransfers(deps: ProvedDeps) {
   }
 }
 
-/** Reads the message in the run's own input. Never throws. */
+/** By the run's own input. Never throws. */
 async function prove(
   { bridge, source, client, logger }: ProvedDeps,
   { id, runId, number }: ListedTransfer,
@@ -125,8 +113,7 @@ async function prove(
   } catch (thrown) {
     const error = toRelayerError(fromTemporal(thrown, {}))
     logger.debug('the message of a listed transfer cannot be proved', { id, error: error.message })
-    // A run that fails in its own way is a stranger's. If it is not, its message is fetched again, which only costs a
-    // request.
+    // A run that fails in its own way is a stranger's. If it is not, one request fetches its message again.
     return { proof: error.retriable && error.code !== 'INTERNAL' ? 'unread' : 'foreign' }
   }
 }

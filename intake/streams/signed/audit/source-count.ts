@@ -6,25 +6,17 @@ import { missedBySpy } from '../spy-silence.ts'
 
 type SourceCountDeps = SignedDeps & Pick<GapsDeps, 'isMissed'>
 
-/**
- * Counts the numbers of a source: by its own count, or for a source without a node by the servers of the network.
- * @param begins the first number of a stream without a node that is not there yet. Undefined: the first received one
- */
+/** Counts by the source, or without a node by servers. `begins`: first number of such a stream before it begins. */
 export function createSourceCount(deps: SourceCountDeps, begins: () => Promise<string | undefined>) {
   const { source, chain, streamClient, logger } = deps
   const probe = createTailProbe(deps)
   let upTo: string | undefined
   return {
-    /**
-     * The highest number at the source's finalized state, as last read. Undefined: none, or a source without a node.
-     */
+    /** At the source's finalized state, as last read. Undefined: none, or a source without a node. */
     get upTo(): string | undefined {
       return upTo
     },
-    /**
-     * Counts again and reports to the stream. The result has the messages that servers had above. Throws what reads
-     * throw.
-     */
+    /** Reports the count to the stream, with messages that servers had above. Throws what reads throw. */
     async take(): Promise<{ height?: number } & Partial<GapReport>> {
       if (source.withoutNode) {
         // The view may be older than the stream: another process may have begun it.
@@ -50,21 +42,14 @@ export function createSourceCount(deps: SourceCountDeps, begins: () => Promise<s
   }
 }
 
-/**
- * Distances above the highest known number at which the servers are asked. The Governor may hold the next ones back.
- */
+/** Above the highest known number: the Governor may hold the next ones back. */
 const distances = [0n, 1n, 10n]
 /** Most rounds of three requests. Numbers farther away show with the next received message, or with the next audit. */
 const mostRounds = 20
 const above = 2n ** 64n
 
-/**
- * Finds messages at the end of a stream without a node. A message that the spy has missed shows in no gap if no later
- * one was received. So the servers of the network are asked for numbers above the highest known one, and again above
- * those that they have.
- */
+/** Asks the servers for numbers above the highest known one. A missed last message shows in no gap. */
 export function createTailProbe({ source, bridge, submitter, lookup, streamClient, logger, isMissed }: SourceCountDeps) {
-  /** @param from first number of a stream that has not begun. Undefined: none */
   return async function probe(from: string | undefined): Promise<NumberCounts> {
     const counts = { ...noNumbers }
     for (let round = 0; round < mostRounds; round++) {

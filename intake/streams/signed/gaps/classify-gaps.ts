@@ -7,10 +7,7 @@ import type { PublishedLogs } from './published-logs.ts'
 
 export type GapClass = 'not-final' | 'held' | 'unobserved'
 
-/**
- * Facts about numbers that no server has. ignored: by the source's logs they are not transfers, or go to chains that
- * Portage does not serve.
- */
+/** ignored: by the source's logs not transfers, or to unserved chains. */
 export interface ClassifiedGaps {
   readonly ignored: readonly string[]
   readonly delivered: readonly string[]
@@ -18,10 +15,8 @@ export interface ClassifiedGaps {
 }
 
 /**
- * Finds out why the guardians' servers do not have these numbers. not-final: above the source's finalized state; later
- * ones were signed earlier, as with several consistency levels. held: by the Governor of a guardian. unobserved: it is
- * final, and no server has it. Throws what reads throw.
- * @param upTo the source's highest number at its finalized state. Undefined: not read lately
+ * Why no server has these numbers. not-final: above the source's finalized state. held: by a guardian's Governor.
+ * unobserved: final, and on no server. `upTo`: highest finalized number, if read lately. Throws what reads throw.
  */
 export async function classifyGaps(
   { source, lookup, chain }: Pick<SignedDeps, 'source' | 'lookup' | 'chain'>,
@@ -49,9 +44,7 @@ export async function classifyGaps(
   return { ignored, delivered: [...done], classes: new Map(classes) }
 }
 
-/**
- * The requests that name the classes: one for neighbours of one class, and none for classes that the gaps have already.
- */
+/** One request for neighbours of one class, and none for classes that the gaps have already. */
 export function classifications(classes: ReadonlyMap<string, GapClass>, gaps: readonly Gap[]): readonly RequestOf<'classified'>[] {
   const named: { from: bigint; to: bigint; state: GapClass }[] = []
   for (const [number, state] of [...classes].sort(([a], [b]) => (BigInt(a) < BigInt(b) ? -1 : 1))) {

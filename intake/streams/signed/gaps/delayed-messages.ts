@@ -8,11 +8,9 @@ import { boundedMap } from '../../../../runtime/bounded-map.ts'
 /** Why a message that this process has cannot be started as a transfer. */
 export interface BlockedTransfer {
   readonly code: string
-  /** The chain that causes it. */
   readonly chain?: ChainName
 }
 
-/** @param target of the message */
 export function blockedBy({ code, facts }: RelayerError, target: ChainName): BlockedTransfer {
   return { code, chain: typeof facts['chain'] === 'string' ? facts['chain'] : target }
 }
@@ -21,10 +19,7 @@ const mostDelayed = 10_000
 /** Shortest time between two calls of `onNew`, ms: many messages come at once. */
 const newEveryMs = 5_000
 
-/**
- * Messages of the spy that could not be submitted yet, by number.
- * @param onNew there is another one, or another reason
- */
+/** Messages of the spy that could not be submitted yet, by number. `onNew`: one more, or another reason. */
 export function createDelayedMessages(bridge: Pick<Bridge, 'decode'>, onNew: () => void) {
   const blocked = boundedMap<string, BlockedTransfer>(mostDelayed)
   let calledAt = -Infinity
@@ -51,7 +46,7 @@ function targetOf(bridge: Pick<Bridge, 'decode'>, vaa: Uint8Array): ChainName {
   }
 }
 
-/** The requests that name the reasons, without those that the gaps have already. */
+/** Requests that name the reasons, without those that the gaps have. */
 export function unstartedRequests(blocked: ReadonlyMap<string, BlockedTransfer>, gaps: readonly Gap[]): readonly RequestOf<'classified'>[] {
   return [...blocked].flatMap(([number, { code, chain }]): RequestOf<'classified'>[] => {
     const gap = gapAt(gaps, BigInt(number))

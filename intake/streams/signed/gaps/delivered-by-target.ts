@@ -2,10 +2,7 @@ import type { SignedSource } from '../../../../bridges/source-port.ts'
 import { type RelayerError, toRelayerError } from '../../../../domain/catalogue/errors.ts'
 import type { Transfer } from '../../../../domain/transfer/transfer.ts'
 
-/**
- * The numbers that are delivered for good, and those that cannot be read now, with the error. Targets are asked
- * separately, so that an outage of one does not hold up the others. Throws errors that are not outages.
- */
+/** Numbers delivered for good, and unreadable ones with the error, per target. Throws errors that are not outages. */
 export async function deliveredByTarget(
   { delivered }: Pick<SignedSource, 'delivered'>,
   transfers: readonly Omit<Transfer, 'message'>[],

@@ -10,10 +10,8 @@ import { deliveredByTarget } from './delivered-by-target.ts'
 import type { SignedDeps } from '../deps.ts'
 
 /**
- * The result for one missing number. started: its transfer runs, or is done (`known`). delivered: by the target's
- * state. ignored: a signed message that Portage does not deliver. absent: no server that could be asked has a valid
- * copy; `code` of the last refused copy. unknown: ask again; `blocked`: the message was found, and its transfer cannot
- * be started. `publishedAt`: time of the message's block, ms since the epoch, by a copy with verified signatures.
+ * absent: no server has a valid copy; `code` of the last refused one. unknown: ask again; `blocked`: cannot be started.
+ * ignored: signed, but not delivered by Portage. `publishedAt`: ms since the epoch, by a copy with verified signatures.
  */
 export type FetchOutcome =
   | { readonly kind: 'started'; readonly id: string; readonly status: SubmitResult['status']; readonly publishedAt?: number }
@@ -21,12 +19,11 @@ export type FetchOutcome =
   | { readonly kind: 'absent'; readonly againInMs: number | undefined; readonly code: ErrorCode | undefined }
   | { readonly kind: 'unknown'; readonly againInMs: number; readonly why: string; readonly blocked?: BlockedTransfer }
 
-/** The found numbers with the statuses to record. */
+/** Found numbers with the statuses to record. */
 export function foundIn(outcomes: ReadonlyMap<string, FetchOutcome>): readonly (readonly [string, NumberStatus])[] {
   return [...outcomes].flatMap(([number, { kind }]) => (kind === 'absent' || kind === 'unknown' ? [] : [[number, kind] as const]))
 }
 
-/** The last refused copy by number: its server, and the reason. */
 type Refused = Map<string, { readonly api: number; readonly code: ErrorCode }>
 
 /** Codes of messages that Portage does not deliver, by their bytes alone. */
@@ -36,7 +33,6 @@ const afterFailureMs = 5_000
 interface Copy {
   readonly number: string
   readonly vaa: Uint8Array
-  /** Index of its server. */
   readonly api: number
   /** Absent: Portage does not deliver this message. */
   readonly transfer?: Transfer
@@ -47,10 +43,9 @@ type Deps = Pick<SignedDeps, 'bridge' | 'submitter' | 'lookup'> & {
 }
 
 /**
- * Fetches the signed messages of these numbers and submits them concurrently. A message that is delivered already
- * starts nothing: the target knows its digest, so its signatures need no check. After a refused copy the next server is
- * asked, each once. If the nodes of a target do not answer, only its own numbers are `unknown`. Throws errors that are
- * not outages.
+ * Fetches and submits messages. A delivered one needs no check of signatures: the target knows its digest.
+ * After a refused copy each next server is asked once. A target's outage makes only its own numbers `unknown`.
+ * Throws errors that are not outages.
  */
 export async function fetchMessages(deps: Deps, numbers: readonly string[]): Promise<ReadonlyMap<string, FetchOutcome>> {
   const outcomes = new Map<string, FetchOutcome>()
@@ -136,24 +131,19 @@ function waiting(error: RelayerError, target: ChainName): FetchOutcome {
   return { kind: 'unknown', againInMs: afterFailureMs, why: error.message, blocked: blockedBy(error, target) }
 }
 
-/** Whether a refused message can be ignored for good: Portage does not deliver it, and its signatures are verified. */
+/** Whether Portage never delivers a refused message, whose signatures are verified. */
 export async function isIgnorable({ source, bridge }: Pick<Deps, 'source' | 'bridge'>, vaa: Uint8Array): Promise<boolean> {
   return !read(bridge, '', vaa).transfer && (await verify({ source, bridge }, vaa)).kind === 'valid'
 }
 
-/**
- * Whether a signed message was refused because its target has not registered the source, by the word of most of its
- * nodes: nobody can deliver it. For a source with a node this is a gap, since both chains are in the config. Other
- * sources have many such routes, and anybody may send to them.
- */
+/** Most nodes of the target say that the source is not registered: nobody can deliver it. A gap if there is a node. */
 export function isUnregistered({ withoutNode }: Pick<SignedSource, 'withoutNode'>, { code }: Pick<RelayerError, 'code'>): boolean {
   return withoutNode !== undefined && code === 'EMITTER_UNKNOWN'
 }
 
 /**
- * Verifies the guardians' signatures by the source's own core contract. For a source without a node, by the first
- * configured chain that can answer: a chain whose nodes do not answer, or that does not know the guardian set yet,
- * leaves it to the next one. Throws what the last one throws.
+ * Verifies signatures by the source's core contract; without a node, by the first configured chain that can answer.
+ * Throws what the last one throws.
  */
 async function verify({ source, bridge }: Pick<Deps, 'source' | 'bridge'>, vaa: Uint8Array): Promise<Verdict> {
   const { sourceChain, withoutNode } = source

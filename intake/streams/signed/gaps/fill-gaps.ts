@@ -7,7 +7,7 @@ import { createFetchRecorder } from './record-fetched.ts'
 import { createRetrySchedule } from './retry-schedule.ts'
 import type { UnderWay } from './under-way.ts'
 
-/** Result of one round, in numbers. absent: no server that could be asked has the message. */
+/** absent: no server that could be asked has the message. */
 export interface GapReport extends Readonly<NumberCounts> {
   readonly absent: number
   /** When the next round is due, ms since the epoch. Absent: when another number is missing. */
@@ -16,22 +16,15 @@ export interface GapReport extends Readonly<NumberCounts> {
 
 export const nothingFilled: GapReport = { ...noNumbers, absent: 0 }
 
-/** Batch size. Each batch is recorded together, and a crash repeats at most one. */
+/** Numbers recorded together: a crash repeats at most one batch. */
 const atOnce = 50
 /** Most numbers of one round. The next one goes on above them. */
 const mostPerRound = 2_000
-/**
- * Most numbers at each end of a gap. Messages found there shorten it. A source that gives out a number far above the
- * others (its contract is broken or taken over) makes a gap with more numbers than any server can be asked for, and
- * must not keep the servers busy for ever.
- */
+/** Most numbers at each end of a gap. A broken source may skip far ahead, and must not keep servers busy for ever. */
 const mostOfEnd = 5_000n
 /** Messages of one block come in any order, so a gap may close by itself within this time, ms. */
 export const settleMs = 2_000
-/**
- * A number received from the spy is left to the recorder, and checked again after this time, ms, in case the recorder
- * drops it.
- */
+/** A received number is left to the recorder, and checked again after this time, ms, in case it is dropped. */
 const receivedMs = 10_000
 
 const noTransfers: Pick<UnderWay, 'of'> = { of: async () => new Map() }
@@ -40,9 +33,8 @@ export function createGapFiller(deps: GapsDeps, auditMs: number) {
   const { streamClient, freshMs = settleMs, isReceived = () => false } = deps
   const schedule = createRetrySchedule(auditMs)
   const record = createFetchRecorder(deps, schedule)
-  /** The last number of an unfinished round. */
   let above = -1n
-  /** When to check the received numbers that the last round left out. */
+  /** When to check the received numbers that were left out. */
   let receivedAgainAt = Infinity
 
   /** A new gap may close by itself. A time far from this process's clock is not new. */
@@ -68,13 +60,10 @@ export function createGapFiller(deps: GapsDeps, auditMs: number) {
   }
 
   return {
-    /**
-     * Makes all numbers due that were not asked for just now: the spy was away, and may have brought missing messages.
-     */
+    /** The spy was away, and may have brought missing messages. */
     hurry: () => schedule.hurry(),
     /**
-     * Looks up every due number of the gaps, and records the results batch by batch. Throws what reads throw, and keeps
-     * what was recorded.
+     * Records batch by batch. Throws what reads throw, and keeps what was recorded.
      * @param upTo the source's highest number at its finalized state, as last read
      * @param underWay finds numbers whose transfers run: they are recorded, and not looked up
      */
@@ -102,7 +91,6 @@ export function createGapFiller(deps: GapsDeps, auditMs: number) {
   }
 }
 
-/** Running transfers are known, and the other messages are fetched. */
 async function findAll(
   deps: SignedDeps,
   numbers: readonly string[],
@@ -119,7 +107,6 @@ async function findAll(
   return new Map([...fetched, ...known])
 }
 
-/** The numbers above `above` at both ends of a gap, ascending. */
 function* endsOf(from: bigint, to: bigint, above: bigint): Generator<string> {
   const lowEnd = from + mostOfEnd < to ? from + mostOfEnd : to
   const highStart = to - mostOfEnd > lowEnd ? to - mostOfEnd : lowEnd + 1n

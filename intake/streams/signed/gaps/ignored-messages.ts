@@ -8,11 +8,7 @@ const [mostKnown, knownMs] = [10_000, 600_000] as const
 /** Most messages that are verified at once. Others become gaps, which the audits fill. */
 const mostAtOnce = 64
 
-/**
- * Records messages of a spy that go to unserved chains, or are not transfers, as ignored if the guardians signed them.
- * Recovering signatures is costly, and anybody can repeat such messages with other valid signatures. So each number is
- * verified once.
- */
+/** Records signed messages without a transfer. Each number is verified once: it is costly, and easy to repeat. */
 export function createIgnoredMessages(
   deps: Pick<SignedDeps, 'source' | 'bridge'> & { readonly streamClient: Pick<SignedDeps['streamClient'], 'view'> },
   recorder: Pick<Recorder, 'add' | 'has'>,

@@ -5,26 +5,19 @@ import { missingIn, noNumbers, type NumberCounts } from '../../number-status.ts'
 import type { SignedDeps } from '../deps.ts'
 import { createLookBack } from '../look-back.ts'
 
-/** Up to this count numbers are fetched one by one from the network's servers. */
+/** Up to this count numbers are fetched one by one. */
 const few = 100
 /** Time between two reads of the blocks, ms. Numbers that they do not resolve are fetched from the servers. */
 const betweenMs = 3_600_000
 const afterFailureMs = 60_000
 
-/**
- * Resolves many missing numbers, as after Temporal was wiped, by the blocks of the last days: they show which numbers
- * the target has already. One read of logs replaces many requests to the servers. A source without a node has no
- * blocks.
- */
+/** Resolves many numbers, as after a wipe of Temporal, by recent blocks: one read replaces many requests to servers. */
 export function createManyMissing(deps: SignedDeps) {
   const { source, streamClient, logger } = deps
   const lookBack = createLookBack(deps)
   let nextAt = 0
   return {
-    /**
-     * Returns the state after it. Throws only what reading the state throws.
-     * @param started reads how many of the missing numbers have running transfers. Called only if many are missing
-     */
+    /** Throws only what reading the state throws. `started` counts running transfers, only if many are missing. */
     async resolve(
       state: StreamState,
       started: () => Promise<number> = async () => 0,

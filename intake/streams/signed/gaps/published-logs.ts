@@ -7,9 +7,8 @@ export type PublishedLogs = ReturnType<typeof createPublishedLogs>
 
 interface PublishedLogsOptions {
   readonly source: Pick<SignedSource, 'published' | 'begins'>
-  /** Most blocks of one read. */
   readonly rangeBlocks: number
-  /** Most reads of one call. If the config has a first block, the next call goes on below. */
+  /** Most reads of one call. With a first block in the config, the next call goes on below. */
   readonly reads?: number
 }
 
@@ -19,16 +18,14 @@ const ranges = 5
 const mostHeights = 50_000
 const mostContents = 2_000
 
-/**
- * Finds numbers in the source's logs. Blocks are read once, from the newest down, and only as far as a number may be.
- */
+/** Finds numbers in the source's logs. Blocks are read once, newest first, only as far as a number may be. */
 export function createPublishedLogs({ source, rangeBlocks, reads: mostReads = 20 }: PublishedLogsOptions) {
   const heights = new Map<string, number>()
   const contents = boundedMap<string, Published>(mostContents)
   let scanned: IntervalSet = []
   let range = rangeBlocks
 
-  /** Reads from the newest unread block down, until all numbers are placed or are below all read blocks. */
+  /** Newest unread block first, until all numbers are placed or below all read blocks. */
   async function place(numbers: readonly string[], finalized: number): Promise<void> {
     const floor = source.begins.block ?? Math.max(0, finalized - ranges * rangeBlocks + 1)
     for (let reads = 0; reads < mostReads; reads++) {
@@ -41,16 +38,12 @@ export function createPublishedLogs({ source, rangeBlocks, reads: mostReads = 20
     }
   }
 
-  /** Whether all numbers lie above this block: numbers rise with the blocks. */
   function areAbove(numbers: readonly bigint[], block: number): boolean {
     const above = [...heights].filter(([, height]) => height > block).map(([number]) => BigInt(number))
     return above.length > 0 && numbers.every((number) => above.some((one) => one < number))
   }
 
-  /**
-   * Reads by most of the nodes, since the result is kept: a number that one node hides would stay hidden. False: they
-   * do not agree now.
-   */
+  /** By most nodes, since the result is kept: one node might hide a number. False: they disagree now. */
   async function readRange(fromBlock: number, toBlock: number): Promise<boolean> {
     try {
       for (const { number, height } of await source.published({ fromBlock, toBlock }, () => false, 'majority')) heights.set(number, height)
@@ -71,7 +64,7 @@ export function createPublishedLogs({ source, rangeBlocks, reads: mostReads = 20
   }
 
   return {
-    /** The logs of these numbers in blocks up to `finalized`, as far as they were found. Throws what reads throw. */
+    /** As far as the logs were found. Throws what reads throw. */
     async of(numbers: readonly string[], finalized: number): Promise<ReadonlyMap<string, Published>> {
       await place(numbers, finalized)
       const wanted = new Set(numbers.filter((number) => !contents.has(number)))
@@ -89,10 +82,7 @@ export function createPublishedLogs({ source, rangeBlocks, reads: mostReads = 20
   }
 }
 
-/**
- * Reads by more than half of the nodes, since a number without a transfer is given up for good. Empty if they do not
- * agree.
- */
+/** By more than half of the nodes: a number without a transfer is given up for good. Empty if they disagree. */
 async function agreedAt(
   source: PublishedLogsOptions['source'],
   height: number,

@@ -14,10 +14,7 @@ import type { RetrySchedule } from './retry-schedule.ts'
 type Outcomes = ReadonlyMap<string, FetchOutcome>
 type Absent = Extract<FetchOutcome, { kind: 'absent' }>
 
-/**
- * Records the results of fetching missing numbers, and classifies the absent ones. Returns the statuses that the stream
- * has taken.
- */
+/** Records fetched numbers, and classifies the absent ones. Returns the statuses that the stream has taken. */
 export function createFetchRecorder(deps: GapsDeps, schedule: RetrySchedule) {
   const { source, streamClient, logger, delayed = () => undefined, isMissed } = deps
   const { stream } = source.config
@@ -71,7 +68,6 @@ export function createFetchRecorder(deps: GapsDeps, schedule: RetrySchedule) {
   }
 }
 
-/** The messages that were fetched now, or received by this process, and cannot be started. */
 function blockedOf(outcomes: Outcomes, delayed: NonNullable<GapsDeps['delayed']>): ReadonlyMap<string, BlockedTransfer> {
   const blocked = new Map<string, BlockedTransfer>()
   for (const [number, one] of outcomes) {
@@ -82,7 +78,6 @@ function blockedOf(outcomes: Outcomes, delayed: NonNullable<GapsDeps['delayed']>
   return blocked
 }
 
-/** Codes with which the last copies of these numbers were refused. Undefined: none. */
 function refusalCodes(absent: ReadonlyMap<string, Absent>, from: string, to: string): string | undefined {
   const some = [...absent].filter(([number]) => BigInt(from) <= BigInt(number) && BigInt(number) <= BigInt(to))
   return [...new Set(some.flatMap(([, { code }]) => code ?? []))].join(', ') || undefined

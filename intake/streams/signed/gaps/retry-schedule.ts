@@ -5,15 +5,11 @@ import { boundedMap } from '../../../../runtime/bounded-map.ts'
 import type { GapClass } from './classify-gaps.ts'
 
 const mostNumbers = 20_000
-/** First wait before a number is asked for again, ms. */
 const firstWaitMs = 5_000
 
 export type RetrySchedule = ReturnType<typeof createRetrySchedule>
 
-/**
- * When to ask for each missing number again. The wait grows to `auditMs`, and for unobserved numbers to twelve times
- * that.
- */
+/** When to ask for a number again. The wait grows to `auditMs`, for unobserved numbers to twelve times that. */
 export function createRetrySchedule(auditMs: number) {
   const tries = boundedMap<string, { readonly count: number; readonly triedAt: number; readonly dueAt: number }>(mostNumbers)
   return {
@@ -26,7 +22,6 @@ export function createRetrySchedule(auditMs: number) {
       tries.set(number, { count: count + 1, triedAt: now, dueAt: now + wait })
     },
     forget: (number: string) => void tries.delete(number),
-    /** Forgets numbers that are in none of these gaps. */
     prune(gaps: readonly Gap[]): void {
       for (const number of [...tries.keys()]) if (!hasGap(gaps, BigInt(number))) tries.delete(number)
     },

@@ -21,24 +21,20 @@ export interface UnderWayDeps {
 export type UnderWay = ReturnType<typeof createUnderWay>
 
 /**
- * How long a list of running transfers is used: `keptMs`, or `keptTimes` the time that it took, ms. In a burst the gaps
- * are filled each second, and listing thousands of runs takes many requests. A list with all wanted numbers is used for
- * `keptFoundMs`: transfers that end in that time are recorded as outcomes.
+ * How long a list of transfers is used, ms: `keptMs`, or `keptTimes` its own duration, as it is slow in a burst.
+ * With all wanted numbers `keptFoundMs`: transfers that end in that time are recorded as outcomes.
  */
 const [keptMs, keptTimes, keptFoundMs] = [10_000, 20, 60_000] as const
 const afterFailureMs = 1_000
 
 /**
- * Finds missing numbers whose transfers run: started over the API, by another process, or by this one while the stream
- * had no room. They are recorded, and not fetched again, if their messages are proved: anybody who reaches Temporal may
- * run workflows with such ids. Runs that the visibility store does not show yet are fetched, and then found to be
- * known.
+ * Finds missing numbers with running transfers. They are recorded, and not fetched, if their messages are proved:
+ * anybody who reaches Temporal may run workflows with such ids.
  */
 export function createUnderWay({ source, client, logger, proved }: UnderWayDeps) {
   let known: ReadonlyMap<string, readonly ListedTransfer[]> = new Map()
   let [dueAt, staleAt] = [0, 0]
 
-  /** @param isEnough whether the last list has all wanted numbers */
   async function running(isEnough: (known: ReadonlyMap<string, unknown>) => boolean): Promise<typeof known> {
     const now = performance.now()
     if (now < dueAt || (now < staleAt && isEnough(known))) return known
@@ -56,13 +52,13 @@ export function createUnderWay({ source, client, logger, proved }: UnderWayDeps)
   }
 
   return {
-    /** The count of numbers in gaps with a listed run, also a stranger's. Never throws. */
+    /** Counts numbers in gaps with a listed run, also a stranger's. Never throws. */
     async listed({ gaps }: Pick<StreamState, 'gaps'>): Promise<number> {
       if (gaps.length === 0) return 0
       const numbers = [...(await running(() => false)).keys()]
       return numbers.filter((number) => hasGap(gaps, BigInt(number))).length
     },
-    /** The ids of running transfers of these numbers, by number. Reads only the runs of these numbers. Never throws. */
+    /** The ids of running transfers, by number. Never throws. */
     async of(numbers: readonly string[]): Promise<ReadonlyMap<string, string>> {
       const runs = await running((has) => numbers.every((number) => has.has(number)))
       const own = await proved.own(numbers.flatMap((number) => runs.get(number) ?? []))
