@@ -33,11 +33,9 @@ export interface StepDeps {
   readonly abandonAfterMs: number
   /** Wakes transfers that wait for a gate. Absent: each checks by itself. */
   readonly gates?: ClosedGates
-  /** Wakes transfers that wait for a lane. Absent: each checks by itself. */
   readonly openLanes?: Pick<OpenLaneWatcher, 'watchFor'>
   readonly losses?: Losses
   readonly lossReports?: LossReports
-  /** The lanes whose keys this process holds. Absent: none. */
   readonly localLanes?: LocalLanes
   readonly stepTimes?: StepTimes
   /** Absent: a contradiction on the chains only parks its transfer. */

@@ -47,7 +47,6 @@ export function createLocalLane(deps: BroadcastDeps & { readonly slots: StepSlot
   return { slots, broadcast: createBroadcast({ ...rest, ...localTimes }) }
 }
 
-/** The step with a key that runs in the process of the workflow, for the queue of a chain. */
 export function createLocalBroadcastSteps(lanes: LocalLanes): LocalBroadcastSteps {
   return { broadcastLocally: guarded(createBroadcastLocally(lanes)) }
 }

@@ -10,9 +10,7 @@ const everyShare = 0.3
 
 const longestMessage = 4_000
 
-/**
- * Heartbeats reveal a dead worker and show the phase. A healthy step ends before the first: each costs a transition.
- */
+/** Heartbeats reveal a dead worker. A healthy step ends before the first: each costs a state transition. */
 export async function withHeartbeats<T>(step: (context: Context, enter: (phase: string) => void) => Promise<T>): Promise<T> {
   const context = Context.current()
   const timeoutMs = context.info.heartbeatTimeoutMs ?? defaultFailoverTimes.heartbeatMs

@@ -14,9 +14,7 @@ import { Wait, type WaitLimit } from '../runtime/wait.ts'
 
 /** The key's side of one lane in one process. Several processes may serve the same lane. */
 export class LaneAgent {
-  /** Counts of this process: signed batches and their members, split simulations, ends of batches. */
   readonly batchCounts = { members: 0, signed: 0, split: 0, ended: new Map<BatchEnd['state'], number>() }
-  /** Attempts that this process recorded after the first of their nonce. */
   readonly raises = { call: 0, noop: 0 }
   readonly #deps: LaneDeps
   readonly #transactions: PendingTransactions
@@ -86,7 +84,6 @@ export class LaneAgent {
     return this.#observer.account?.balance
   }
 
-  /** Nonces that a transaction from outside Portage used, as far as the ledger and this process know. */
   get external(): number {
     return this.#alerts.external
   }
@@ -107,10 +104,7 @@ export class LaneAgent {
     return answer?.kind === 'refused' ? answer : { kind: 'refused', why: 'none', detail: 'the intent has no nonce' }
   }
 
-  /**
-   * Gets a nonce for a call that the signer would sign. Refused if none came free in time; at once if the intent is
-   * `withdrawn` or in `conflict`, or if the lane takes no new work. Throws LANE_UNREACHABLE, and as `checkSigning`.
-   */
+  /** Gets a nonce. Refused if none came in time or on a closed lane. Throws LANE_UNREACHABLE, and as `checkSigning`. */
   async acquire(request: NonceRequest, limit: WaitLimit): Promise<Acquired> {
     const pending = this.pendingOf(request.owner.intentId)
     if (pending) return { kind: 'acquired', pending }
@@ -130,7 +124,6 @@ export class LaneAgent {
     return this.#transactions.signingRefused
   }
 
-  /** Recent spending of the key, as far as this process knows. */
   get spending(): readonly Spending[] {
     return this.#deps.signer.spending?.() ?? []
   }

@@ -8,7 +8,6 @@ const [warnAbove, overBelow] = [0.8, 0.7]
 export class Alerts {
   readonly #deps: LaneDeps
   #closed: string | undefined
-  /** Nonces that a transaction from outside Portage used: as the ledger counts them, and those of this process. */
   #external: number | undefined
   #externalHere = 0
   #isNearLimit = false

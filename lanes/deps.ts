@@ -12,7 +12,6 @@ export interface LaneDeps {
   readonly logger: Logger
   readonly config: LaneConfig
   readonly bumpAfterBlocks: number
-  /** Time after which a waiting call rises by a class, ms. Default 10 s. */
   readonly ageingMs?: number
   readonly raised?: (kind: Attempt['kind']) => void
   /** Absent: no limits but those of raises. */

@@ -10,10 +10,7 @@ export interface Waiting {
 
 const defaultAgeingMs = 10_000
 
-/**
- * Calls that wait for a nonce, by class (less age), then the source served longest ago, then deadline, then age: a
- * deadline gives a source no advantage over others.
- */
+/** Waiting calls by class less age, then source served longest ago, then deadline, which so favours no source. */
 export class FairQueue<T extends Waiting> {
   readonly #waiters = new Set<T>()
   readonly #lastServed = new Map<string, number>()
@@ -41,7 +38,6 @@ export class FairQueue<T extends Waiting> {
     this.#waiters.delete(waiter)
   }
 
-  /** Removes and returns the next `count`, or fewer. */
   take(count: number, now: number): T[] {
     const taken: T[] = []
     while (taken.length < count && this.#waiters.size > 0) {

@@ -6,7 +6,6 @@ import { createHash } from 'node:crypto'
 export interface LaneCall {
   readonly owner: Owner
   readonly intent: Intent
-  /** Signed by earlier processes, and watched too. */
   readonly tried?: readonly SignedHash[] | undefined
 }
 

@@ -35,7 +35,6 @@ export async function listLanes(client: TemporalClient, chains: ReadonlyMap<Lane
   )
 }
 
-/** @param status as workers see the lane: it includes whether any worker serves it */
 export function toRow(lane: LaneId, chain: string | undefined, running: boolean, state?: LaneState, status?: LaneStatus): LaneReport {
   if (!state) return { lane, chain, status: running ? 'no answer' : 'no ledger yet' }
   const { next, latest, finalized, inFlight, window, closed } = view(state)

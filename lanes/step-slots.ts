@@ -9,10 +9,7 @@ const missesInARow = 5
 /** … none is made for this long, ms. */
 const restMs = 15_000
 
-/**
- * The slots for broadcasts with one key in this process. A step of the lane's queue waits for one. A local step needs
- * one at once: in a burst admissions wait for promised slots, and Temporal keeps the backlog.
- */
+/** Slots for broadcasts with one key. Queued steps wait; a local step needs one at once: admissions promise it. */
 export class StepSlots {
   readonly size: number
   readonly #now: () => number
@@ -36,7 +33,6 @@ export class StepSlots {
     return true
   }
 
-  /** Runs a local step. Undefined if there is no slot now. */
   async runLocal<T>(transferId: string, step: () => Promise<T>): Promise<T | undefined> {
     const promised = this.#promised.get(transferId)
     if (promised) {

@@ -32,7 +32,6 @@ const listed = 200
 const heartbeatMs = 5_000
 /** Younger runs are skipped, ms: nearly all of them end by then. */
 const youngestMs = 30_000
-/** First events of closed runs that are read together. */
 const readsAtOnce = 20
 /** Cached transfers of closed runs. They never change, and every audit of the next hours reads them again. */
 const mostCached = 20_000
@@ -78,7 +77,6 @@ export function createAuditDelivered(deps: AuditDeps): AuditSteps['auditDelivere
   }
 }
 
-/** Reads these effects in one batch and restarts the transfers whose effect is gone. */
 async function reviewEffects(deps: AuditDeps, delivered: readonly StoredTransfer[], report: AuditReport): Promise<void> {
   const there = await Promise.all(delivered.map(({ transfer }) => endpointOf(deps, transfer).delivered(transfer, 'latest')))
   const missing = delivered.filter((_, index) => !there[index])
@@ -94,10 +92,7 @@ async function reviewEffects(deps: AuditDeps, delivered: readonly StoredTransfer
   }
 }
 
-/**
- * Reads the finalized state of most nodes a block later: an effect missing there was undone by a deep reorganisation.
- * Undefined if the nodes do not agree, and for all if no block came.
- */
+/** Asks most nodes at finality, a block later: a reorganisation undoes effects. Undefined: no agreement, no block. */
 async function readAgain(deps: AuditDeps, missing: readonly StoredTransfer[]): Promise<(boolean | undefined)[]> {
   const [first] = missing
   if (!first) return []

@@ -6,7 +6,6 @@ import type { Batch, BatchTracker } from '../../lanes/batch/batch-tracker.ts'
 import { endpointOf, type StepDeps } from '../deps.ts'
 import { type BatchAnswer, type BatchCandidate, createBatchBuilder } from './build-batch.ts'
 
-/** Longest wait for a place in a batch, ms. */
 export const waitForBatchMs = 30_000
 /** Bounds of the period of group commit, ms. No candidate may give up while its batch is built. */
 const shortestPeriodMs = 1_000
@@ -34,7 +33,6 @@ export function createBatchRouting(deps: BatchRoutingDeps) {
   const { agent, chain, batches } = deps
   const batchers = new Map<string, Batcher<BatchCandidate, BatchAnswer>>()
 
-  /** Undefined: the transfer shares no calls. */
   function groupOf(transfer: Transfer) {
     const endpoint = endpointOf(deps, transfer)
     const { batches: shared } = endpoint
@@ -54,11 +52,9 @@ export function createBatchRouting(deps: BatchRoutingDeps) {
   }
 
   return {
-    /** The batch that carries this intent after a crash, or when its transfer comes back. */
     async find(transfer: Transfer, intentId: string): Promise<Batch | undefined> {
       return groupOf(transfer) && batches.find(intentId)
     },
-    /** The same, if this process drives it. */
     driven: (intentId: string) => batches.driven(intentId),
     /** `alone` at once if no calls are shared or nothing else waits. */
     async enqueue(candidate: BatchCandidate, options: { timeoutMs: number; signal: AbortSignal }): Promise<BatchAnswer> {

@@ -100,7 +100,6 @@ interface ReadyBatch {
   readonly ready: readonly BatchCandidate[]
   readonly intent: Intent
   readonly first: Attempt
-  /** When, and at which block, nothing was last seen delivered. */
   readonly lastRead: { readonly at: number; readonly block: string | undefined }
 }
 
@@ -133,7 +132,6 @@ function latestBlock({ chain }: BatchBuilderDeps): string | undefined {
   return chain.heads.current?.latest.hash
 }
 
-/** The candidates that are not restricted and, unless that was read lately, not delivered. The others get answers. */
 async function check(
   deps: BatchBuilderDeps,
   candidates: readonly BatchCandidate[],
@@ -165,7 +163,6 @@ function effectAnswer({ chain, endpoint }: BatchBuilderDeps, transfer: Transfer)
   return withReservation(endpoint, transfer, read, (answer) => answer === undefined)
 }
 
-/** The candidates that fit together into the bridge's limits. The others get answers. */
 function fitting({ shared }: BatchBuilderDeps, candidates: readonly BatchCandidate[], answers: Answers): BatchCandidate[] {
   const fit = new Set(shared.fitting(candidates.map(({ transfer }) => transfer)))
   for (const candidate of candidates) {
@@ -175,7 +172,6 @@ function fitting({ shared }: BatchBuilderDeps, candidates: readonly BatchCandida
   return candidates.filter(({ transfer }) => fit.has(transfer))
 }
 
-/** Simulates a candidate that may have made the shared call revert. If it does not revert alone, it goes alone. */
 async function simulateAlone(deps: BatchBuilderDeps, { intentId, intent, transfer }: BatchCandidate): Promise<BatchAnswer> {
   const priced = await priceCall(deps, { lane: deps.lane, owner: workflowOf(intentId), intent })
   return priced.kind === 'priced' ? alone : noSlot(pricedRefusal(deps, priced, transfer))

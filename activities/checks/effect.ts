@@ -10,18 +10,12 @@ import { chainOf, endpointOf, lanesOf, type StepDeps } from '../deps.ts'
 /** Longest wait for another block, ms. Below the heartbeat timeout of the steps that wait. */
 const longestBlockMs = 4_000
 
-/**
- * Does the finalized state show the effect? The caller has a receipt in a block past finality: for a single node the
- * first of the two reads that an irreversible verdict needs. Several nodes must agree; undefined while they do not.
- */
+/** Given a receipt past finality: does the finalized state show the effect? Undefined while several nodes disagree. */
 export function isFinal(chain: Chain, endpoint: Endpoint, transfer: Transfer): Promise<boolean | undefined> {
   return hasOneNode(chain) ? endpoint.delivered(transfer, 'finalized') : agreed(endpoint, transfer)
 }
 
-/**
- * The deliverer, once the finalized state of one node shows the effect. Undefined while uncertain: several nodes must
- * agree; a single node must show the log in a block past finality. `by` is absent if the logs are pruned.
- */
+/** The deliverer, once final. Undefined while nodes disagree or a sole node lacks the log. No `by`: logs are pruned. */
 export async function finalDelivery(deps: StepDeps, transfer: Transfer): Promise<Delivery | undefined> {
   const chain = chainOf(deps, transfer)
   const endpoint = endpointOf(deps, transfer)
@@ -41,10 +35,7 @@ export async function isDenied(chain: Chain, endpoint: Endpoint, transfer: Trans
   return !hasOneNode(chain) && (await agreed(endpoint, transfer, 'agreed-latest')) === false
 }
 
-/**
- * Does the latest state show the effect? If one node alone says yes, the others are asked again a block later: that
- * node may be ahead of them, or lie.
- */
+/** Does the latest state show the effect? A sole yes is checked with the others a block later: that node may lie. */
 export async function isDelivered(chain: Chain, endpoint: Endpoint, transfer: Transfer): Promise<boolean> {
   if (!(await endpoint.delivered(transfer, 'latest'))) return false
   if (!(await isDenied(chain, endpoint, transfer))) return true
@@ -53,8 +44,7 @@ export async function isDelivered(chain: Chain, endpoint: Endpoint, transfer: Tr
 }
 
 /**
- * Does the latest state show the effect? If the nodes agree on a state that no honest contract has (`haltRoute`), halts
- * the route and throws its code. Throws NODES_DISAGREE if they do not, and what reads and the halt throw.
+ * Does the latest state show it? Halts the route on an impossible state. Throws its code, NODES_DISAGREE, and as reads.
  * @param disputed most nodes denied what one node showed before: that node alone no longer counts
  */
 export async function showsEffect(

@@ -14,7 +14,6 @@ const batchMs = 60 * 60_000
 const minuteMs = 60_000
 const hourMs = 60 * minuteMs
 
-/** Recipient and token of a delivery, the token as its bridge names it. */
 interface Parties {
   readonly chain: string
   readonly bridge: string
@@ -48,11 +47,7 @@ interface BatchLoss {
   readonly recipients: Set<string>
 }
 
-/**
- * Costs of deliveries that simulated well and reverted in a block. A recipient waits after a loss, twice as long after
- * each. A token waits while the losses of the last hour exceed its budget. Any recipient of a batch may be the culprit,
- * so its transfers go alone. A restart forgets all.
- */
+/** Costs of reverted deliveries: recipients wait, longer each time; tokens above budget wait; batches go alone. */
 export class Losses {
   readonly #recipients = new LRUCache<string, { readonly count: number; readonly last: number }>({ max: mostKept })
   readonly #tokens = new LRUCache<string, { readonly last: number; readonly costs: HourlyCosts }>({ max: mostKept })
@@ -68,7 +63,6 @@ export class Losses {
     this.#budget = tokenBudget
   }
 
-  /** Counts a transaction of one transfer, once. Returns the quarantines that begin with it. */
   add(parties: Parties, { txHash, paid, now }: Loss): readonly Quarantine[] {
     if (this.#transactions.has(txHash)) return []
     this.#transactions.set(txHash, true)
@@ -87,7 +81,6 @@ export class Losses {
     return found
   }
 
-  /** Counts a batch once. Returns the quarantine that begins with it. */
   addBatch(parties: Parties, { txHash, paid, now }: Loss): readonly Quarantine[] {
     const recipient = recipientKey(parties)
     const known = this.#batches.get(txHash)
@@ -104,12 +97,10 @@ export class Losses {
     return [{ kind: 'batch', until: now + batchMs, reason }]
   }
 
-  /** Another relayer had delivered one of its transfers, which explains the revert. The batch does not count. */
   explainBatch(txHash: string): void {
     this.#batches.set(txHash, 'explained')
   }
 
-  /** The delivery must share no call with others. @param now ms since the epoch */
   goesAlone(parties: Parties, now: number): boolean {
     const batches = this.#recentBatches(parties, now)
     const recipient = recipientKey(parties)
@@ -169,7 +160,6 @@ function costOf(batches: readonly BatchLoss[]): bigint {
   return batches.reduce((sum, { paid }) => sum + paid, 0n)
 }
 
-/** Adds a cost, and drops minutes that no longer count. @param now ms since the epoch */
 function withCost(costs: HourlyCosts | undefined, paid: bigint, now: number): HourlyCosts {
   const kept = new Map(lastHour(costs, now))
   const minute = Math.floor(now / minuteMs)
@@ -216,7 +206,6 @@ export function createLossReports({ logger, metrics }: { readonly logger: Logger
       const facts = { transfer: transferId(transfer), txHash, reason, until: new Date(until).toISOString() }
       logger.warn(messages[kind], { code: 'QUARANTINED', ...facts })
     },
-    /** Reads failed. The loss is counted if it is found again. */
     uncounted(transfer: Transfer, txHash: string, error: unknown): void {
       logger.warn('a loss is not counted yet, since reads failed', { transfer: transferId(transfer), txHash, ...problemOf(error) })
     },

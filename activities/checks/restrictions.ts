@@ -8,7 +8,6 @@ import type { Admission, BroadcastResult, Passed, Stopped } from '../../temporal
 import { endpointOf, type StepDeps } from '../deps.ts'
 import { agreed } from './effect.ts'
 
-/** First wait while halted, ms. The workflow doubles it up to a minute. */
 const haltedMs = 5_000
 
 type Deps = Pick<StepDeps, 'settings' | 'bridges' | 'losses'>
@@ -67,15 +66,13 @@ export function quarantineOf(deps: LossDeps, transfer: Transfer, retriedAt: numb
   return { kind: 'waiting', code: 'QUARANTINED', reason, retryInMs: wait.until - now }
 }
 
-/** Must this transfer have a call of its own? Batches with its recipient or token reverted lately. */
 export function goesAlone(deps: LossDeps, transfer: Transfer): boolean {
   return deps.losses?.goesAlone(partiesOf(deps, transfer), Date.now()) ?? false
 }
 
 /**
- * Counts a call that reverted in a block, final or not, if most nodes deny the effect and the bridge's gate is open: a
- * pause or a spent budget is nobody's fault. Ignores texts of reverts, since strangers write them. Never throws.
- * @param shared the call carried other transfers too: any of them may have made it revert
+ * Counts a reverted call if most nodes deny the effect and the gate is open: a pause is nobody's fault.
+ * Ignores texts of reverts: strangers write them. Never throws.
  */
 export async function recordLoss(
   deps: Pick<StepDeps, 'bridges' | 'losses' | 'lossReports'>,

@@ -13,7 +13,6 @@ const clockSlackMs = 10 * 60_000
 const atOnce = 8
 /** Longest search, ms. Below the step's timeout. Answers are kept for the next search. */
 const searchMs = 100_000
-/** Cached answers, of all lanes. A nonce has one or two. */
 const mostKept = 50_000
 
 type Result = Extract<SendOperatorTransactionResult, { kind: 'final' | 'no-slot' | 'lost' }>
@@ -26,7 +25,6 @@ export interface Search {
   /** Of the lane's ledger: another era may be another chain. */
   readonly era: number
   readonly signal: AbortSignal
-  /** Longest search, ms. Default 100 s. */
   readonly forMs?: number
 }
 
@@ -71,11 +69,7 @@ export class FinalNonces {
   }
 }
 
-/**
- * Was this payment made by an earlier ledger? A Temporal restored from a copy has forgotten later payments, which only
- * the account's transactions show. Reads the nonces that the ledger learnt of after the order, highest first.
- * Undefined: none of them paid. `no-slot`: not known yet. Throws NODE_UNAVAILABLE.
- */
+/** Did an earlier, forgotten ledger pay this? Undefined: no. `no-slot`: not known yet. Throws NODE_UNAVAILABLE. */
 export async function findForgotten(search: Search, order: Order, forgotten: readonly ForgottenNonces[]): Promise<Result | undefined> {
   const ranges = forgotten.filter(({ at }) => at >= order.orderedAt).toSorted((a, b) => b.from - a.from)
   if (ranges.length === 0) return undefined
@@ -111,13 +105,11 @@ async function find(search: Search, order: Order, ranges: readonly ForgottenNonc
       if (user.callHash === wanted) return (await isBeforeOrder(user)) ? undefined : paidBy(chain, nonce, user.hash)
       above = user
     }
-    // All nonces below are older.
     if (await isBeforeOrder(above)) return undefined
   }
   return undefined
 }
 
-/** The nonces of the ranges, highest first, in groups that are read together. */
 function* descending(ranges: readonly ForgottenNonces[]) {
   for (const range of ranges)
     for (let to = range.to; to > range.from; to -= atOnce)

@@ -23,7 +23,6 @@ import { priceCall } from '../checks/price-call.ts'
 
 /** Longest wait for a nonce, ms. The workflow acts on a cancel only after it. */
 const waitForSlotMs = 30_000
-/** Longest wait for finality, ms. Then the workflow calls again. */
 const waitForFinalMs = 10_000
 /** Operator transactions come after urgent deliveries and before the others. */
 const priority = 2
@@ -99,10 +98,7 @@ async function findFinal(deps: Deps, input: Input): Promise<Result> {
   return lost('The ledger knows no nonce of it, and no process has reported one.', input.lane)
 }
 
-/**
- * The fate of a nonce, as most nodes show it at finality: no contract prevents a second payment. Looks for every signed
- * hash, then for the user of the nonce. If the nodes no longer have that: `lost`.
- */
+/** Fate of a nonce as most nodes show it at finality: no contract prevents a second payment. `lost`: nodes lack it. */
 async function verdict({ chain }: Deps, { lane, intent }: Input, held: Held): Promise<Result> {
   const { nonce, tried } = held
   const address = laneAddress(lane)
@@ -140,7 +136,6 @@ function final(nonce: number, receipt: Receipt): Result {
   return { kind: 'final', nonce, ok: status === 'success', ...where, gasPaid: gasPaid(receipt) }
 }
 
-/** The nonce that the intent holds, even on a closed lane. Otherwise a new one, after a simulation. */
 async function acquire(deps: Deps, agent: LaneAgent, input: Input, context: Context): Promise<Exclude<Acquired, Refused> | Result> {
   const { info, cancellationSignal: signal } = context
   const { lane, intentId, intent, lookUpOnly, cancel, held } = input
@@ -167,7 +162,6 @@ async function acquire(deps: Deps, agent: LaneAgent, input: Input, context: Cont
   const acquired = await agent.acquire(request, { timeoutMs: waitForSlotMs, signal })
   if (acquired.kind !== 'acquired') return refused(acquired)
   if (lastForgotten(agent) === knownUntil) return acquired
-  // The ledger has learnt of more nonces that it did not give.
   await agent.release(acquired.pending)
   return { kind: 'no-slot', code: 'NONCE_NOT_FINAL', reason: 'the ledger has learnt of nonces that it did not give; they are being read' }
 }
@@ -183,10 +177,7 @@ async function madeBefore(
   return findForgotten({ chain, known, signal, era: view?.era ?? 0 }, { lane, intent, orderedAt }, view?.forgotten ?? [])
 }
 
-/**
- * The same for a nonce of an earlier try without a known signature: the ledger may have learnt of others since. If one
- * of them may have paid, nothing is signed here.
- */
+/** The same for a nonce of a try without a known signature: if another nonce may have paid, nothing is signed here. */
 async function madeInstead(
   deps: Deps,
   agent: LaneAgent,

@@ -24,24 +24,17 @@ export type NonceSource = Pick<LaneAgent, 'find' | 'acquire' | 'release'>
 
 export interface AcquireDeps extends Pick<StepDeps, 'bridges' | 'settings' | 'losses'> {
   readonly chain: Chain
-  /** Absent: transfers share no calls. */
   readonly batchRouting?: ReadonlyMap<LaneId, BatchRouting>
-  /** Longest wait for a nonce, ms. Default 60 s. */
   readonly forNonceMs?: number
 }
 
-/** A nonce of its own, or that of a batch. Otherwise the result of the step. */
 export type Acquisition =
   | { readonly kind: 'acquired'; readonly pending: PendingTransaction; readonly batch?: Batch }
   | Extract<BroadcastResult, { kind: 'no-slot' | 'seen' | 'withdrawn' }>
 
 type TryInfo = Pick<Context['info'], 'attempt' | 'currentAttemptScheduledTimestampMs' | 'heartbeatTimeoutMs'>
 
-/**
- * Gets a nonce: one that the intent holds, a share of a batch, or a new one. Before and after the wait for it nothing
- * may forbid it: the effect, a halt, a denial, a quarantine, a gate. The lane's agent and the batcher check the
- * signer's rules. A transfer that holds a nonce goes on: the nonce is the lane's debt.
- */
+/** Gets a nonce; nothing may forbid it before or after the wait. A transfer with a nonce goes on: the lane owes it. */
 export async function acquire(
   deps: AcquireDeps,
   agent: NonceSource,
@@ -98,9 +91,8 @@ async function requestOf(deps: AcquireDeps, input: BroadcastInput): Promise<Nonc
 }
 
 /**
- * Reads the effect again if the last read is too old, or if a call may have been sent before and a block has come
- * since: a ledger that began anew may grant from the block of that call.
- * @param readAt of the admission's read, ms since the epoch
+ * Reads again if the read (`readAt`, ms since the epoch) is too old, or a call was maybe sent before a new block:
+ * a ledger that began anew may grant from that block.
  */
 function effectReader(
   deps: AcquireDeps,

@@ -7,7 +7,6 @@ import { promiseSlot } from './broadcast.ts'
 import { prepareUnless } from './prepare.ts'
 import type { Refuse } from './refuse.ts'
 
-/** First wait for a condition that heals by itself, ms. */
 const waitMs = 15_000
 
 /** Steps 1-3 as one local activity: their chain reads leave together. A halted transfer waits before any of them. */
@@ -30,7 +29,6 @@ export function createValidate(deps: Pick<StepDeps, 'bridges' | 'settings'>, ref
   return ({ transfer }) => admissionStep(deps, transfer, () => validate(deps, refuse, transfer))
 }
 
-/** Step 2 as a durable activity: is the effect there, and is it final? */
 export function createCheckDelivered(deps: StepDeps): KeylessSteps['checkDelivered'] {
   return ({ transfer, disputed }) =>
     admissionStep(deps, transfer, async () =>
@@ -38,10 +36,7 @@ export function createCheckDelivered(deps: StepDeps): KeylessSteps['checkDeliver
     )
 }
 
-/**
- * Signatures, payload, emitter, target, asset, fee, then the deny-list. A verdict halts no route: anyone who reaches
- * Temporal can start a transfer with forged bytes. Streams find contradictions on the chains.
- */
+/** Halts no route: anyone who reaches Temporal can send forged bytes. Streams find contradictions on the chains. */
 async function validate(deps: Pick<StepDeps, 'bridges' | 'settings'>, refuse: Refuse, transfer: Transfer): Promise<Passed | Stopped> {
   const verdict = await endpointOf(deps, transfer).validate(transfer)
   if (verdict.kind === 'valid') {

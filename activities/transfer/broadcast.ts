@@ -27,7 +27,6 @@ import type { Context } from '@temporalio/activity'
 
 export interface BroadcastDeps extends AcquireDeps, Pick<StepDeps, 'lossReports' | 'stepTimes'> {
   readonly agents: ReadonlyMap<LaneId, LaneAgent>
-  /** Shares the slots of a key between its queue and local steps. Absent: no local steps. */
   readonly slots?: StepSlots
   /** How long a step follows its transaction, ms. Then another step gets the slot. Default 30 s. */
   readonly followMs?: number
@@ -38,16 +37,12 @@ export const localTimes = { forNonceMs: 5_000, followMs: 15_000 } as const
 
 /** Finality is fast if a transaction of the next block is final within this time, ms. */
 const fastFinalityMs = 10_000
-/** Interval at which a transaction in no block is checked against the state of the lane, ms. */
 const laneCheckMs = 3_000
 
 type Included = Extract<PendingTransactionState, { kind: 'included' }>
 type Followed = Extract<Acquisition, { kind: 'acquired' }>
 
-/**
- * Step 4, on the lane's queue or locally: gets a nonce, signs, sends, follows into a block and, if finality is fast, to
- * finality. After a crash the next try gets the same nonce and makes the same bytes.
- */
+/** Step 4: nonce, sign, send, follow into a block or to finality. After a crash the next try makes the same bytes. */
 export function createBroadcast(deps: BroadcastDeps): LaneSteps['broadcast'] {
   return async (input) => {
     const { slots } = deps
@@ -60,10 +55,7 @@ export function createBroadcast(deps: BroadcastDeps): LaneSteps['broadcast'] {
   }
 }
 
-/**
- * `broadcast` on the queue of the transfer's own workflow: the server starts it with the answer to the workflow task.
- * It is the same step, with the same ledger, signer and limits.
- */
+/** `broadcast` on the queue of the transfer's workflow, started with the answer to its task: same ledger and limits. */
 export function createBroadcastLocally(lanes: LocalLanes): LocalBroadcastSteps['broadcastLocally'] {
   return async (input) => {
     const lane = lanes.get(input.lane)
@@ -91,7 +83,6 @@ function isFinalityFast({ heads, msToFinality, blockTimeMs }: Chain): boolean {
   return height !== undefined && blockTimeMs + msToFinality(height + 1) <= fastFinalityMs
 }
 
-/** Raises the fee of an intent's transaction, or of its batch, now, if this process drives it. */
 export function createExpedite({ agents, batchRouting }: Pick<BroadcastDeps, 'agents' | 'batchRouting'>): LaneSteps['expedite'] {
   return async ({ lane, intentId }) => {
     const pending = agents.get(lane)?.pendingOf(intentId) ?? batchRouting?.get(lane)?.driven(intentId)?.pending
@@ -117,7 +108,6 @@ async function run(deps: BroadcastDeps, input: BroadcastInput, context: Context,
   return batch ? asMember(batch, result) : result
 }
 
-/** Reports the times of the steps since the admission. A transfer broadcast before shows only its delivery. */
 function timesOfSteps({ stepTimes }: BroadcastDeps, { transfer, mode, seenAt }: BroadcastInput, info: Context['info']) {
   const isFirst = mode !== 'follow' && info.attempt === 1
   let since = isFirst ? info.currentAttemptScheduledTimestampMs : undefined
@@ -211,7 +201,6 @@ function asMember({ id, members }: Batch, result: BroadcastResult): BroadcastRes
   switch (result.kind) {
     case 'delivered':
     case 'included':
-      // Each member's share of the gas is the same, rounded down.
       return { ...result, landed: { ...result.landed, gasPaid: String(BigInt(result.landed.gasPaid) / BigInt(members.length)), batch: id } }
     case 'pending':
       return { ...result, reason: `in ${id} with ${members.length - 1} others: ${result.reason}` }

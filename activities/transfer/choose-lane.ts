@@ -11,7 +11,6 @@ import { chainOf, endpointOf, lanesOf, type StepDeps } from '../deps.ts'
 
 /** Wait while no lane takes work, ms. Short, so that a resumed lane is found soon. */
 const laneWaitMs = 5_000
-/** First wait for an unwatched gate, ms. The workflow doubles it up to half an hour. */
 const unwatchedMs = 15_000
 /** Waits for a watched gate, ms. The watcher wakes the transfer; the wait ends only if the watcher is gone. */
 const leastWatchedMs = 15 * 60_000
@@ -74,7 +73,6 @@ export async function noLane(deps: Deps, transfer: Transfer): Promise<Stopped> {
   return { kind: 'waiting', code: 'LANE_NONE', reason, retryInMs: laneWaitMs }
 }
 
-/** For a transfer that holds a nonce of the lane or waits in its queue. */
 export function createGetLaneStatus(deps: Pick<StepDeps, 'lanes' | 'abandonAfterMs'>): KeylessSteps['getLaneStatus'] {
   return async ({ chain, lane }) => {
     const lanes = lanesOf(deps, { targetChain: chain })
@@ -100,11 +98,7 @@ export function waitForGate(deps: Pick<StepDeps, 'gates' | 'chains'>, transfer: 
   return { kind: 'waiting', code, reason, retryInMs: Math.round(gateWaitMs(gate, { watched, now, share: shareOf(transfer) })) }
 }
 
-/**
- * How long a transfer waits before it checks the gate itself, ms.
- * @param now of the target chain, seconds since the epoch
- * @param share 0 to 1 by transfer: thousands must not wake in the same second
- */
+/** Wait before a transfer checks the gate, ms. `now`: chain time, seconds. `share`: 0 to 1, which spreads the wakes. */
 export function gateWaitMs(
   gate: ClosedGate,
   { watched, now, share }: { watched: boolean; now: number | undefined; share: number },

@@ -14,10 +14,7 @@ export interface ConfirmEndDeps extends StepDeps {
   readonly withdraw: Withdraw
 }
 
-/**
- * Before a transfer ends undelivered, most nodes must show every nonce that it ever held as final. Then the finalized
- * state is read at the same head: two processes may know different heads.
- */
+/** Before an undelivered end most nodes show each nonce it held as final. Then finality is read at the same head. */
 export function createConfirmEnd(deps: ConfirmEndDeps): KeylessSteps['confirmEnd'] {
   const confirm = createConfirm(deps)
   return async ({ transfer, intentId, nonces }) => {
@@ -34,7 +31,6 @@ export function createConfirmEnd(deps: ConfirmEndDeps): KeylessSteps['confirmEnd
 export interface Held {
   /** Not shown as final by most nodes, one per lane. */
   readonly open: LaneNonce[]
-  /** Asks the lanes to fill those that they do not fill yet. */
   withdraw(): Promise<void>
 }
 

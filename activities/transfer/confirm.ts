@@ -5,10 +5,7 @@ import { finalDelivery, isAbsent, isDenied, isFinal, isOurs } from '../checks/ef
 import { recordLoss } from '../checks/restrictions.ts'
 import { chainOf, endpointOf, type StepDeps } from '../deps.ts'
 
-/**
- * Step 5: does the finalized state show the effect? Delivered, reverted, and gone if that ends the transfer, need the
- * agreement of the nodes. Until then the answer is `unsettled`.
- */
+/** Step 5: does the finalized state show the effect? `unsettled` until the nodes agree on a verdict that ends it. */
 export function createConfirm(deps: StepDeps): KeylessSteps['confirm'] {
   return async (input) => {
     const { transfer, landed, requireAgreement } = input

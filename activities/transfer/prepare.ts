@@ -8,9 +8,7 @@ import { admissionStep, quarantineOf } from '../checks/restrictions.ts'
 import { chainOf, endpointOf, type StepDeps } from '../deps.ts'
 import { chooseLane, noLane, waitForGate } from './choose-lane.ts'
 
-/** First wait after a call that reverts, ms. The workflow doubles it each time. */
 const revertMs = 15_000
-/** First wait while the market is too dear, ms. The workflow doubles it up to a minute. */
 const dearMs = 5_000
 
 /** Step 3 as a durable activity: chooses the lane, simulates, quotes the fee. A revert here costs nothing. */

@@ -17,9 +17,8 @@ export interface RefuseDeps extends Omit<ConfirmEndDeps, 'heldNonces'> {
 }
 
 /**
- * An earlier run of this transfer may have sent a call and be forgotten. So a transfer is declined or rejected only
- * once no nonce that a ledger holds for it, or may have granted, can be mined. A declined transfer is delivered if the
- * finalized state shows the effect. For an invalid message nothing is read or withdrawn: strangers choose its fields.
+ * An earlier, forgotten run may have sent a call: no transfer is refused while a nonce of it can be mined.
+ * Nothing is read or withdrawn for an invalid message: strangers choose its fields.
  */
 export function createRefuse({ sharedHeldNonces, ...rest }: RefuseDeps): Refuse {
   const deps: ConfirmEndDeps = { ...rest, heldNonces: sharedHeldNonces }

@@ -13,7 +13,6 @@ export class AccountChecks {
     this.#deps = deps
   }
 
-  /** Checked at the first reading, and whenever the chain shows less than the ledger knows as final. */
   async isReplaced(account: Account): Promise<boolean> {
     const { chain, ledger, logger, config } = this.#deps
     const { view } = ledger
@@ -47,10 +46,7 @@ export class AccountChecks {
     return true
   }
 
-  /**
-   * The ledger goes on above a used nonce for good, and one node alone must not cause that. More used than granted
-   * nonces count only if most nodes show the last transaction, or the same count at finality.
-   */
+  /** One node alone must not make the ledger skip nonces for good: most nodes show the last transaction or count. */
   async isWitnessed({ latestNonce }: Account): Promise<boolean> {
     const { chain, ledger, logger, config } = this.#deps
     const given = () => Math.max(ledger.view?.next ?? 0, this.#witnessed)

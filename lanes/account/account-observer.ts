@@ -53,7 +53,6 @@ export class AccountObserver {
     this.#unsubscribe?.()
   }
 
-  /** The ledger began anew: earlier observations are void. */
   forget(): void {
     this.account = undefined
     this.#reported = undefined
@@ -175,7 +174,6 @@ class FinalBlocks {
     }
   }
 
-  /** The final block to report, if one is due. @param known to the ledger by its last answer */
   due(known = this.#reported): BlockRef | undefined {
     const [newest, candidate] = [this.#newest, this.#candidate]
     if (!known || !newest || !candidate) return newest

@@ -10,11 +10,7 @@ const priceRoom = 2n
 /** The signed gas limit is 1.2 times the estimate; 2 is safe. */
 const limitRoom = 2n
 
-/**
- * Sends the balance of a lane to its treasury, less `keep` (wei) and the highest cost of the payment. Throws
- * INPUT_INVALID if nothing is left, and what reads throw.
- * @param sweep.coin name of the coin, for a refusal
- */
+/** Sends a lane's balance less `keep` (wei) and the top cost to its treasury. Throws INPUT_INVALID, and as reads. */
 export async function sweepIntent(
   chain: Pick<Chain, 'account' | 'quote' | 'dataFee'>,
   sweep: { readonly lane: LaneId; readonly treasury: string; readonly keep: string; readonly coin: string | undefined },

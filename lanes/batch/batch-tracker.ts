@@ -41,7 +41,6 @@ type Deps = { readonly client: TemporalClient; readonly agent: LaneAgent; readon
 
 /** How long a list of the lane's batches is reused, ms: many steps ask at once after a restart. */
 const listedMs = 1_000
-/** Interval at which a batch is checked for being driven by this process, ms. */
 const checkMs = 5_000
 
 /** The batches of one lane in one process. A batch is recorded, gets a nonce, is signed: any process can go on. */
@@ -57,10 +56,7 @@ export class BatchTracker {
     this.#entries = keptRead(() => batchEntries(deps.client, deps.agent.lane), { fromStart: listedMs })
   }
 
-  /**
-   * A nonce that may be signed stays the lane's debt.
-   * @param unfit called right before signing: the members that must not be in it after all
-   */
+  /** A nonce that may be signed stays the lane's debt. @param unfit called right before signing: members to drop */
   async send(call: BatchCall, options: { timeoutMs: number; unfit: () => Promise<readonly string[]> }): Promise<SentBatch> {
     const { agent } = this.#deps
     const id = `${batchPrefix(agent.lane)}${randomBytes(6).toString('hex')}`
@@ -103,7 +99,6 @@ export class BatchTracker {
     return unfit.length > 0 ? undefined : batch
   }
 
-  /** The members that must not be in it. If there are none, the batch is marked as cleared and may be signed. */
   async #clear({ id, members }: Batch, alsoUnfit?: () => Promise<readonly string[]>): Promise<readonly string[]> {
     const { agent, client } = this.#deps
     const unfit = [...new Set([...(await agent.notFree(members)), ...((await alsoUnfit?.()) ?? [])])]
@@ -111,7 +106,6 @@ export class BatchTracker {
     return unfit
   }
 
-  /** Signs and sends, unless `clear` returns members that must not be in it. */
   async #send(batch: Batch, clear: () => Promise<readonly string[]>): Promise<readonly string[]> {
     const { agent } = this.#deps
     const { members, pending } = batch
@@ -146,7 +140,6 @@ export class BatchTracker {
     void this.#untilOver(batch)
   }
 
-  /** Ends when its fate is final or another process drives it. */
   async #untilOver(batch: Batch): Promise<void> {
     const { id, pending } = batch
     const { agent } = this.#deps
@@ -158,7 +151,6 @@ export class BatchTracker {
     if (end) await this.#end(id, end)
   }
 
-  /** Notifies the workflow, which would find out by itself later. */
   async #end(id: string, end: BatchEnd): Promise<void> {
     const { client, logger, agent } = this.#deps
     const { ended } = agent.batchCounts
@@ -178,13 +170,11 @@ export class BatchTracker {
   }
 }
 
-/** May it still deliver? Not if it is in a block without the effect, even before finality. */
 function mayDeliver(state: PendingTransactionState): boolean {
   if (state.kind === 'included') return !state.noop && state.receipt.status === 'success'
   return state.kind === 'pending'
 }
 
-/** Its final fate; undefined while it has none. */
 function endOf(state: PendingTransactionState, nonce: number): BatchEnd | undefined {
   if (state.kind === 'spent') return { state: 'spent', detail: `nonce ${nonce} was used by a ${state.by} transaction`, nonce }
   if (state.kind === 'pending' || !state.final) return undefined

@@ -3,7 +3,6 @@ import { FairQueue, type Waiting } from '../fair-queue.ts'
 import { Wait, type WaitLimit } from '../../runtime/wait.ts'
 
 export interface Flushed<C, T> {
-  /** False: these candidates cannot be in one batch. */
   readonly together: boolean
   /** A candidate without an answer waits for the next flush or, if they cannot be together, for that of its half. */
   readonly answers: ReadonlyMap<C, T>
@@ -24,7 +23,6 @@ export interface BatcherOptions<C, T> {
   readonly now?: () => number
 }
 
-/** Flushes of one period before later candidates have to wait. */
 const quietFlushes = 2
 /** Candidates within `fullBatchMs` that make a busy time: then a wait of seconds halves the calls. */
 const busyArrivals = 4
@@ -102,7 +100,6 @@ export class Batcher<C extends Omit<Waiting, 'since'>, T> {
     return first !== undefined && this.#arrivals.length === busyArrivals && first > this.#now() - this.#options.fullBatchMs
   }
 
-  /** Time until the next flush if no more candidates come, ms. Undefined: none waits. */
   #dueInMs(): number | undefined {
     if (this.#state.halves.length > 0 || this.#queue.size >= this.#state.size) return 0
     if (this.#queue.size === 0) return undefined
@@ -144,7 +141,6 @@ export class Batcher<C extends Omit<Waiting, 'since'>, T> {
     if (flushed) this.#answer(members, flushed)
   }
 
-  /** Members without an answer wait on, in the queue or in half of a batch that failed. */
   #answer(members: readonly Member<C, T>[], { together, answers }: Flushed<C, T>): void {
     const halved = new Set(this.#state.halves.flat())
     for (const member of members) {
@@ -156,7 +152,6 @@ export class Batcher<C extends Omit<Waiting, 'since'>, T> {
     }
   }
 
-  /** Undefined: the flush threw, and its members were rejected. */
   async #tryFlush(members: readonly Member<C, T>[], isHalf: boolean): Promise<Flushed<C, T> | undefined> {
     try {
       const candidates = members.map(({ candidate }) => candidate)

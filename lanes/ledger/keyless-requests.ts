@@ -17,9 +17,8 @@ const pauseMs = 10_000
 export type Withdraw = (input: WithdrawInput) => Promise<Withdrawal>
 
 /**
- * Withdraws intents without the key and without a process of the lane. Starts a missing ledger, so that its tombstone
- * refuses late requests. An intent in a batch is not free: only `abandon` leaves a batch. Throws LANE_UNREACHABLE.
- * @param batched whether these lanes have batches at all
+ * Withdraws intents without the key. A missing ledger is started: its tombstone refuses late requests.
+ * An intent in a batch is not free: only `abandon` leaves a batch. Throws LANE_UNREACHABLE.
  */
 export function createWithdrawals(client: TemporalClient, lanes: ReadonlyMap<LaneId, LaneConfig>, batched = false): Withdraw {
   return async ({ lane, intentId, how }) => {

@@ -36,7 +36,6 @@ const spacing = { afterOneMs: 200, afterManyMs: 500 } as const
 /** Sends requests and observations of one process to a ledger, one update at a time. Retries until `close`. */
 export class LedgerClient {
   view: LaneView | undefined
-  /** The last response had orders. The next one shows whether they are met. */
   hasOrders = false
   readonly #options: LedgerClientOptions
   readonly #updates: CoalescingUpdates<LaneRequest, ApplyRequest, ApplyResponse>
@@ -65,7 +64,6 @@ export class LedgerClient {
     this.#listeners.add(listener)
   }
 
-  /** Sends the lane's config of this process. Ends with the answer or when this client is closed. */
   async introduce(): Promise<void> {
     await this.ask({ kind: 'configure', config: this.#options.config }).catch(() => {})
   }

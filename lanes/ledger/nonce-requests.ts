@@ -28,13 +28,10 @@ interface Waiter extends Waiting {
   /** End of its time, ms since this process began. After a pause of the process the timer may be late. */
   readonly until: number
   isAsked: boolean
-  /** Timed out. Only waiting for the ledger's pending answer. */
   isLate: boolean
 }
 
-/**
- * How long a caller that timed out still waits for the ledger's pending answer, ms. An unwanted nonce costs a no-op.
- */
+/** Longest extra wait of a late caller for a pending answer, ms: an unwanted nonce costs a no-op. */
 const lateAnswerMs = 10_000
 
 /** The calls of one process that wait for a nonce. Asks the ledger for as many as fit into its window. */
@@ -79,7 +76,6 @@ export class NonceRequests {
     return promise
   }
 
-  /** Turns away the calls that a closed lane does not serve. */
   onView({ closed }: LaneView): void {
     for (const waiter of closed ? this.#queue.all : []) {
       if (closed && this.#isClosedTo(waiter.request)) this.#refuse(waiter, { why: closed.why, detail: closed.detail })
@@ -187,7 +183,6 @@ export class NonceRequests {
   }
 }
 
-/** Has its caller gone? */
 function isPast({ wait, until }: Waiter): boolean {
   return wait.over || performance.now() > until
 }

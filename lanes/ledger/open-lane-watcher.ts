@@ -3,7 +3,6 @@ import type { Logger } from '../../observability/logger.ts'
 import { mapLimited } from '../../runtime/map-limited.ts'
 import type { LaneStatusCache } from './lane-status-cache.ts'
 
-/** Interval at which the lanes are checked while transfers wait, ms. Cached statuses are usually older. */
 const checkEveryMs = 2_000
 const wokenAtOnce = 20
 /** Most transfers that are watched. The rest wait until their own time is over. */

@@ -34,10 +34,7 @@ function isLasting({ facts }: RelayerError): boolean {
   return !passingLimits.includes(facts['limit']) && facts['dataFee'] === undefined
 }
 
-/**
- * The attempts of one nonce: recorded in the ledger, signed in that sequence, watched by hash. A KMS gives every
- * process another hash, so a transaction of an earlier process is recognised by its signing hash.
- */
+/** Attempts of one nonce, recorded, then signed. A KMS gives each process another hash: signing hashes are compared. */
 export class Attempts {
   readonly watch: Watch
   recorded: readonly Attempt[]
@@ -47,7 +44,6 @@ export class Attempts {
   readonly #nonce: number
   readonly #intent: Intent | undefined
   readonly #intentId: string | undefined
-  /** Hashes of no-ops that earlier processes signed. */
   readonly #earlierNoops: ReadonlySet<string>
   readonly #signed = new Map<number, SignedTransaction>()
   readonly #refused = new Map<number, RelayerError>()
@@ -115,7 +111,6 @@ export class Attempts {
     return this.recorded[this.#places.get(hash) ?? -1]?.kind === 'noop' || this.#earlierNoops.has(hash)
   }
 
-  /** Takes over the ledger's attempts, unless this process knows more. */
   learn(attempts: readonly Attempt[]): void {
     if (attempts.length > this.recorded.length) this.recorded = attempts
   }
@@ -132,10 +127,7 @@ export class Attempts {
     return isRecorded
   }
 
-  /**
-   * Skips refused attempts, since later ones, such as no-ops, must still be signed. Throws what the signer throws; its
-   * refusal only if nothing is signed.
-   */
+  /** Skips refused attempts: later no-ops must be signed. Throws as the signer; a refusal only if nothing is signed. */
   async sign(): Promise<void> {
     await this.#trySign()
     const [refusal] = this.#refused.values()
@@ -150,10 +142,7 @@ export class Attempts {
     return serves && this.isLastSigned
   }
 
-  /**
-   * The next offer and the signer's refusal of it. It outbids attempts refused for now, since they may have been sent.
-   * If that exceeds a limit, it outbids only the others. Throws what the reads throw.
-   */
+  /** The next offer and its refusal. Outbids attempts refused for now, unless above a limit. Throws as reads. */
   async propose(
     reason: RaiseReason,
     next: (known: readonly Attempt[]) => Promise<Attempt | undefined>,
@@ -169,7 +158,6 @@ export class Attempts {
     return this.allowed.length > 0 || isNamed ? proposal(this.allowed) : found
   }
 
-  /** Is this transaction one of the attempts, whichever process signed it? */
   recognise({ hash, signingHash }: MinedTransaction): boolean {
     for (const [place, signed] of this.#signed) {
       if (signed.signingHash !== signingHash) continue
@@ -204,7 +192,6 @@ export class Attempts {
     return refused !== undefined && isLasting(refused)
   }
 
-  /** Undefined: this process does not have the call. */
   #transaction({ kind, maxFee, tip, gasLimit }: Attempt): UnsignedTransaction | undefined {
     const { chain, signer } = this.#deps
     const call = kind === 'noop' ? { to: signer.address, data: '0x', value: '0' } : this.#intent

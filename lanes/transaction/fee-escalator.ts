@@ -5,10 +5,7 @@ import { workflowOf } from '../../domain/lane/intent-id.ts'
 import type { Attempt } from '../../domain/lane/lane.ts'
 import type { LaneDeps } from '../deps.ts'
 
-/**
- * `stuck`: the lowest nonce is in no block. `reprice`: only if the market asks for more. `more-gas`: a no-op needs more
- * gas. `order`: by an operator or the ledger; `kind` absent: as the last attempt; `atLeast`: beyond the policy's caps.
- */
+/** `stuck`: lowest nonce in no block. `reprice`: if the market asks more. `atLeast`: beyond the policy's caps. */
 export type RaiseReason =
   | { readonly why: 'stuck' | 'reprice' | 'more-gas' }
   | { readonly why: 'order'; readonly kind: Attempt['kind'] | undefined; readonly atLeast: Partial<Fees> | undefined }
@@ -80,7 +77,6 @@ export class FeeEscalator {
   }
 }
 
-/** Does the market ask for more, in either field? */
 function dearer(market: Fees, { maxFee, tip }: Fees): boolean {
   return BigInt(market.maxFee) > BigInt(maxFee) || BigInt(market.tip) > BigInt(tip)
 }

@@ -5,16 +5,14 @@ import type { Attempts } from './attempts.ts'
 
 /** Blocks between the account passing the nonce and the first check: an own receipt is found before that. */
 const graceBlocks = 2
-/** Interval of checks while it is not final, blocks. */
 const everyBlocks = 5
 
 /** `ours`: an own attempt under an unknown hash. `external`: in a final block; `hash` if the nodes have it. */
 export type NonceUser = { readonly kind: 'ours'; readonly hash: string } | { readonly kind: 'external'; readonly hash: string | undefined }
 
 /**
- * Finds the user of a nonce without an own receipt: an attempt of an earlier process, or an external transaction. For
- * the latter most nodes must count the nonce as used at finality, and show the transaction or have pruned it at two
- * checks. A pruned one may be an own one, so an operator's transaction is not sent again.
+ * Finds the user of a nonce without an own receipt. Most nodes must count it as used at finality, and show it
+ * or have pruned it at two checks. A pruned one may be an own one: an operator's transaction is not sent again.
  */
 export class NonceConflictCheck {
   readonly #deps: LaneDeps
@@ -31,7 +29,6 @@ export class NonceConflictCheck {
     this.#callHash = callHash
   }
 
-  /** The account has not passed the nonce, or an own attempt is in a block. */
   reset(): void {
     this.#blocks = 0
     this.#finalBlocks = 0

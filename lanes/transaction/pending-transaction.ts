@@ -15,7 +15,6 @@ import { NonceConflictCheck } from './nonce-conflict-check.ts'
 import { StuckDetector } from './stuck-detector.ts'
 import { problemOf } from '../../observability/severity.ts'
 
-/** The call of a nonce. Without `intent` only no-ops can be signed. */
 interface KnownCall {
   readonly intentId?: string
   readonly intent?: Intent
@@ -91,7 +90,6 @@ export class PendingTransaction {
     return this.#attempts.tried
   }
 
-  /** Stuck at the highest fee that an operator's limits, or those of raises, allow. */
   get atFeeLimit(): boolean {
     return this.#escalator.atLimit && this.unmined
   }
@@ -113,12 +111,10 @@ export class PendingTransaction {
     return this.#attempts.forgotten
   }
 
-  /** All fees that a pool may hold for this nonce. */
   get offered(): readonly Fees[] {
     return [...this.#outbid, ...this.#attempts.offered]
   }
 
-  /** This process has signed nothing for this nonce and is not signing now. */
   get unsigned(): boolean {
     return this.#attempts.noneSigned && !this.#work
   }
@@ -135,7 +131,6 @@ export class PendingTransaction {
     })
   }
 
-  /** Outbids the transactions in the pool with a no-op, until the nonce is in a block. */
   async fill(attempts: readonly Attempt[]): Promise<void> {
     // The order often comes with the answer to a raise. Wait for that: the next order would meet the next raise.
     await this.#work?.catch(() => {})
@@ -154,7 +149,6 @@ export class PendingTransaction {
     await this.#exclusively(() => this.#raise({ why: 'order', kind, atLeast }))
   }
 
-  /** Sends the last transaction again: now, or at the next block if the nonce is busy. */
   republish(): void {
     if (!this.unmined || this.#attempts.noneSigned) return
     this.#sender.unsettle()
@@ -181,7 +175,6 @@ export class PendingTransaction {
     return this.#sender.due(height) ? () => this.#send() : undefined
   }
 
-  /** Resolves true once `done` holds, false after `timeoutMs` or when the signal aborts. */
   until(done: (state: PendingTransactionState) => boolean, timeoutMs: number, signal?: AbortSignal): Promise<boolean> {
     if (done(this.state)) return Promise.resolve(true)
     const wait = new Wait<boolean>({ timeoutMs, signal }, () => wait.resolve(false))
@@ -197,7 +190,6 @@ export class PendingTransaction {
     this.#attempts.watch.close()
   }
 
-  /** Makes one more attempt, or sends the best again if none may be dearer. */
   async #raise(reason: RaiseReason): Promise<void> {
     if (await this.#attempts.signLater(reason)) {
       this.#stuck.attempted(this.#height)

@@ -2,7 +2,6 @@ import type { SendErrorClass } from '../../chains/port.ts'
 import type { SignedTransaction } from '../../chains/signing-port.ts'
 import type { LaneDeps } from '../deps.ts'
 
-/** Errors that the next block or a raise of the fee resolves. */
 const ordinary: ReadonlySet<SendErrorClass> = new Set(['nonce-too-low', 'own-nonce-used', 'underpriced', 'replacement-underpriced'])
 
 /** A transaction that a pool took may have been evicted: it is sent again after this many blocks outside a block. */
@@ -14,7 +13,6 @@ const agreedBlocks = 2
 /** The same once a node had taken it: a pool can drop a transaction when it learns its cost later (zkEVM counters). */
 const agreedBlocksOnceTaken = 5
 
-/** A refusal for good: at how many blocks, and at which one last. */
 type Refusals = { readonly error: 'fatal' | 'terminally-stuck'; readonly blocks: number; readonly height: number }
 
 export class TransactionSender {
@@ -26,7 +24,6 @@ export class TransactionSender {
   #taken = false
   #refusals: Refusals | undefined
   #sent: { hash: string; taken: boolean; refusals: Refusals | undefined } | undefined
-  /** The dearest transaction, sent last, is too cheap to replace the one that a pool holds. */
   outpriced = false
   note = 'not sent yet'
 
@@ -37,7 +34,6 @@ export class TransactionSender {
     this.#resendAfter = chain.raises ? resendAfterBlocks : Math.max(1, Math.ceil(resendAfterMs / chain.blockTimeMs))
   }
 
-  /** The pools may have dropped it. */
   unsettle(): void {
     this.#settled = false
   }

@@ -1,8 +1,4 @@
-/**
- * Decides when the fee of one nonce is raised. A halted chain raises nothing: time is counted in blocks. Only the
- * lowest nonce can be stuck. An attempt below the base fee is repriced at any nonce. A stuck nonce is not raised if a
- * higher fee replaces nothing on this chain.
- */
+/** Decides when one nonce's fee is raised, in blocks: a halted chain raises nothing. Only the lowest can be stuck. */
 export class StuckDetector {
   readonly #blocks: number
   readonly #raises: boolean
@@ -16,14 +12,12 @@ export class StuckDetector {
     this.#raises = raises
   }
 
-  /** A new attempt, or none was needed: the wait begins anew. */
   attempted(height: number): void {
     this.#attemptedAt = height
     this.#pricedOutSince = undefined
     this.#tooCheap = undefined
   }
 
-  /** The transaction fell out of its block. */
   restart(): void {
     this.#lowestSince = undefined
     this.#pricedOutSince = undefined
@@ -34,11 +28,7 @@ export class StuckDetector {
     this.#tooCheap = which
   }
 
-  /**
-   * Called at each block. `stuck`: outbid it. `reprice`: raise it only if the market asks for more.
-   * @param lowest the account's lowest nonce that is in no block
-   * @param pricedOut the offers are below the present base fee
-   */
+  /** Called at each block. `stuck`: outbid it. `reprice`: if the market asks more. `pricedOut`: below the base fee. */
   check({ height, lowest, pricedOut }: { height: number; lowest: boolean; pricedOut: boolean }): 'stuck' | 'reprice' | undefined {
     this.#lowestSince = lowest ? (this.#lowestSince ?? height) : undefined
     this.#pricedOutSince = pricedOut ? (this.#pricedOutSince ?? height) : undefined

@@ -11,10 +11,7 @@ export interface BundleCache {
   readonly key: string
 }
 
-/**
- * The cached code, or the result of `make`, which is cached if possible. A corrupted file counts as missing. Throws
- * what `make` throws.
- */
+/** The cached code, or that of `make`. A corrupted file counts as missing. Throws what `make` throws. */
 export async function cachedCode({ directory, key }: BundleCache, make: () => Promise<string>): Promise<string> {
   const file = join(directory, `${key}.js`)
   const found = await readKeptCode(file)

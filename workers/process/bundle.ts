@@ -10,15 +10,11 @@ import { fileURLToPath } from 'node:url'
 
 const root = fileURLToPath(new URL('../../', import.meta.url))
 const path = (file: string) => join(root, 'workflows', file)
-/** Folders whose code workflows import: scripts/rooms.ts. */
 const rooms = ['domain', 'temporal', 'workflows']
 
 const bundles = new Map<boolean, Promise<WorkflowBundle>>()
 
-/**
- * The bundled code of the workflows. Bundling takes two seconds of CPU, so processes share the result.
- * @param traced propagates traces (workflows/trace-headers.ts)
- */
+/** The bundled workflows. Bundling takes 2 s of CPU, so processes share it. `traced`: workflows/trace-headers.ts. */
 export function workflowBundle(logger: Logger, traced = false): Promise<WorkflowBundle> {
   const bundle = bundles.get(traced) ?? load(logger, traced)
   bundles.set(traced, bundle)
@@ -63,7 +59,6 @@ async function cacheOf(interceptors: readonly string[]): Promise<BundleCache> {
     rooms.map(async (room) => (await readdir(join(root, room), { recursive: true })).map((file) => join(root, room, file))),
   )
   const sources = listings.flat().filter((file) => file.endsWith('.ts'))
-  // This file, and the versions of the bundler and all packages.
   const installed = [
     join(root, 'workers/process/bundle.ts'),
     join(packages, '.package-lock.json'),

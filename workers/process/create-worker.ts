@@ -5,10 +5,7 @@ import { commonOptions, type Hosting } from './tuning.ts'
 
 type OwnOptions = Omit<WorkerOptions, keyof ReturnType<typeof commonOptions>> & Pick<WorkerOptions, 'sinks'>
 
-/**
- * The only place that creates a Worker.
- * @param versioning of its workflows, if Workers have versions (workers/process/deployment.ts)
- */
+/** The only place that creates a Worker. @param versioning of its workflows, if Workers have versions */
 export async function createWorker(hosting: Hosting, versioning: 'PINNED' | 'AUTO_UPGRADE', options: OwnOptions): Promise<Worker> {
   const { codec } = hosting.temporal
   const { workflowBundle } = options

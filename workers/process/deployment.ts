@@ -18,10 +18,7 @@ export function deploymentOf({ worker }: Pick<Config, 'worker'>): Deployment | u
   return deployment && { deploymentName: deployment.name, buildId: deployment.buildId, endWhenDrained: deployment.endWhenDrained }
 }
 
-/**
- * PINNED: a workflow ends with its first version (transfers, until their next run). AUTO_UPGRADE: it goes on with the
- * current version at its next task (lanes, streams, settings: they never end).
- */
+/** PINNED: ends with its first version (transfers). AUTO_UPGRADE: takes the current one at a task (lanes, streams). */
 export function versionOptions(
   deployment: DeploymentVersion | undefined,
   defaultVersioningBehavior: 'PINNED' | 'AUTO_UPGRADE',
@@ -49,7 +46,6 @@ const notices: Partial<Record<VersionStatus, string>> = {
   drained: 'this version of the deployment is drained: none of its transfers is open',
 }
 
-/** The version and its status before the Workers poll. Undefined: the config has no version. */
 export async function beginVersion(
   config: Pick<Config, 'worker'>,
   client: TemporalClient,

@@ -15,15 +15,10 @@ const marginMs = 30_000
 export interface UnpolledQueue {
   readonly taskQueue: string
   readonly polls: string
-  /** ms. */
   readonly forMs: number
 }
 
-/**
- * Finds queues without polls, by the metrics of the SDK's core: a Worker may stop polling without an error. Retries
- * while Temporal is away count as polling. Without metrics nothing is found.
- * @param clock ms, for tests
- */
+/** Finds queues without polls by the core's metrics: a Worker may stop polling without an error. `clock`: ms. */
 export function createPollLook(queues: ReadonlySet<string>, clock: () => number = () => performance.now()) {
   const moved = new Map<string, { readonly count: string; readonly at: number }>()
   let lookedAt = -Infinity
@@ -43,10 +38,7 @@ export function createPollLook(queues: ReadonlySet<string>, clock: () => number 
   }
 }
 
-/**
- * Polls by queue, and whether a queue has a poll for new workflows in addition to those for cached ones. A Worker
- * without free slots does not poll.
- */
+/** Polls by queue, and whether it has one for new workflows. A Worker without free slots does not poll. */
 function pollsOf(metrics: string) {
   const begun = rowsOf(metrics, 'temporal_long_request_total', /operation="(Poll(?:Workflow|Activity)TaskQueue)"/)
   const active = rowsOf(metrics, 'temporal_num_pollers', /poller_type="(workflow_task)"/)
@@ -60,7 +52,6 @@ function pollsOf(metrics: string) {
   ]
 }
 
-/** The rows of one metric whose labels match, with the first group. */
 function rowsOf(metrics: string, name: string, label: RegExp) {
   return [...metrics.matchAll(new RegExp(`^${name}\\{([^}]*)\\} (\\d+)$`, 'gm'))].flatMap(([, labels = '', count = '']) => {
     const kind = label.exec(labels)?.[1]
@@ -72,10 +63,7 @@ export interface PollWatch extends Service {
   unpolled(): readonly UnpolledQueue[]
 }
 
-/**
- * @param failure aborted if a queue is not polled for too long: the supervisor starts another process
- * @param tuning a Worker that does not poll may not end either: after `forceMs` the process ends without it
- */
+/** Aborts `failure` if a queue is unpolled too long. After `forceMs` the process ends without Workers that hang. */
 export function watchPolls(
   workers: readonly Pick<Worker, 'options'>[],
   logger: Logger,

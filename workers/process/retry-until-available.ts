@@ -8,7 +8,6 @@ const longestMs = 5_000
 /** Pause after a refusal, ms. Many tries do not help and may lock the client out. */
 const refusedMs = 30_000
 const refusals: ReadonlySet<ErrorCode> = new Set(['TEMPORAL_CERTIFICATE_REFUSED', 'TEMPORAL_API_KEY_REFUSED', 'TEMPORAL_PERMISSION'])
-/** Interval at which the same error is logged, ms. */
 const logAgainMs = 5 * 60_000
 
 export class Stopped extends Error {}
@@ -19,10 +18,7 @@ export interface RetryOptions {
   readonly onWaiting?: ((dependency: string, error: RelayerError) => Promise<void>) | undefined
 }
 
-/**
- * Tries until `attempt` succeeds: the parts of a fleet start in any sequence. Throws Stopped, and permanent errors.
- * @param dependency for logs: `Temporal`
- */
+/** Tries until `attempt` succeeds: parts of a fleet start in any sequence. Throws Stopped, and permanent errors. */
 export async function retryUntilAvailable<Value>(
   dependency: string,
   attempt: () => Promise<Value>,
@@ -56,7 +52,6 @@ function secondsSince(at: number): number {
   return Math.round((Date.now() - at) / 1_000)
 }
 
-/** The result of the work, or Stopped as soon as the signal aborts. */
 async function orStopped<Value>(stopping: AbortSignal, work: () => Promise<Value>): Promise<Value> {
   if (stopping.aborted) throw new Stopped()
   const wait = new Wait<Value>({ signal: stopping }, () => wait.reject(new Stopped()))

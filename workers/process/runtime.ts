@@ -27,10 +27,7 @@ import { watchCredentials } from './temporal-credentials.ts'
 import { type ProcessTracing, startTracing } from '../telemetry/tracing.ts'
 import { tuningFrom } from './tuning.ts'
 
-/**
- * Starts one role, or all of them, in this process. Waits for Temporal and nodes; if stopped in that time, returns an
- * ended process. Throws RelayerError: config, another network, key, ADMIN_LISTEN.
- */
+/** Starts one role or all; if stopped while it waits, it has ended. Throws RelayerError: config, key, ADMIN_LISTEN. */
 export async function runRole(role: Role, config: Config, options: RunOptions): Promise<Running> {
   const { env, logger } = options
   const metrics = createMetrics()

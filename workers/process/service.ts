@@ -5,10 +5,7 @@ export interface Service {
   stop(): Promise<void>
 }
 
-/**
- * Checks now and then every `everyMs`, until a check returns true or the service is stopped.
- * @param onError called with errors of checks. Absent: checks never throw
- */
+/** Checks now and every `everyMs` until a check returns true or it is stopped. Without `onError` checks never throw. */
 export function startPolling(
   check: (signal: AbortSignal) => Promise<boolean | void>,
   { everyMs, onError }: { readonly everyMs: number; readonly onError?: (error: unknown) => void },

@@ -19,17 +19,13 @@ export interface StartupDependencies {
   /** Empty for the role `ledger`, which reads no chain. */
   readonly network: Network
   readonly watch: SettingsWatch
-  /** Only of roles that serve the API. */
   readonly startupServer: StartupServer | undefined
   close(): Promise<void>
 }
 
 const noNetwork: Network = { chains: new Map(), served: [], bridges: new Map(), close: () => {} }
 
-/**
- * Connects to Temporal and the chains of a role once they are available. One of several chains is enough. Undefined:
- * stopped while waiting. Throws permanent errors (INPUT_INVALID, CHAIN_ID_MISMATCH) with nothing left open.
- */
+/** Connects Temporal and the chains; one is enough. Undefined: stopped. Throws INPUT_INVALID, CHAIN_ID_MISMATCH. */
 export async function awaitStartupDependencies(
   role: Role,
   config: Config,
@@ -77,7 +73,6 @@ function warnOfOpenness(target: TemporalAccess, logger: Logger): void {
   for (const open of [connectionExposure(target), payloadExposure(target)]) if (open) logger.warn(open.what, { code: open.code })
 }
 
-/** Connects a chain in the background if no node answered at the start. */
 function keepConnecting(chain: Chain, options: RetryOptions): void {
   retryUntilAvailable(`the nodes of ${chain.name}`, () => chain.connect(), options).catch((error: unknown) => {
     if (error instanceof Stopped) return

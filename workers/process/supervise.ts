@@ -11,14 +11,12 @@ export interface ProcessWork {
   readonly workers: Worker[]
   readonly agents: LaneAgent[]
   readonly services: Service[]
-  /** Aborted with the error if a part finds this process useless. */
   readonly failure: AbortController
 }
 
 export interface Running {
   /** Ends when everything has stopped; rejects if a part failed. */
   readonly stopped: Promise<void>
-  /** Takes nothing new, waits for running steps, closes. */
   stop(): Promise<void>
 }
 
@@ -29,7 +27,6 @@ export async function stopWork({ services, agents }: Pick<ProcessWork, 'services
 
 export interface Supervision {
   readonly stopping: () => void
-  /** Closes the dependencies of the work, last. */
   readonly close: () => Promise<void>
   readonly logger: Logger
 }

@@ -21,10 +21,7 @@ export interface CredentialsWatch {
   readonly everyMs?: number
 }
 
-/**
- * Uses changed files of certificate, key, CA and API key without a restart. Unusable credentials, such as a certificate
- * without its new key, are logged once and read again.
- */
+/** Uses changed credential files without a restart. Unusable ones are logged once and read again. */
 export function watchCredentials({ target, temporal, workers, logger, everyMs = pollEveryMs }: CredentialsWatch): Service {
   const { tls, apiKey } = target
   const files = [tls?.ca, tls?.certificate, tls?.key, apiKey].flatMap((source) => (source?.file === undefined ? [] : [source.file]))

@@ -21,7 +21,6 @@ export interface Temporal {
   readonly credentials: TemporalCredentials
   /** Connects anew. Returns the old connection, still open. Throws TEMPORAL_UNAVAILABLE. */
   replace(credentials: TemporalCredentials): Promise<NativeConnection>
-  /** Uses another API key for every later call. */
   replaceApiKey(credentials: TemporalCredentials & { readonly apiKey: string }): Promise<void>
 }
 

@@ -3,10 +3,7 @@ import { type Deployment, versionOptions } from './deployment.ts'
 import type { Temporal } from './temporal.ts'
 import type { ProcessTracing } from '../telemetry/tracing.ts'
 
-/**
- * Limits and timeouts of Workers, as in `npm run bench`. The number of pollers is fixed: autoscaling pollers lost tasks
- * for 10 s on a busy dev server. An evicted workflow costs a replay of about 20 events.
- */
+/** Limits and timeouts of Workers. Pollers are fixed: autoscaling pollers lost tasks for 10 s on a busy dev server. */
 export const defaultTuning = {
   maxCachedWorkflows: 1_000,
   workflowTasks: 40,
@@ -16,7 +13,6 @@ export const defaultTuning = {
   updatesPerRun: undefined as number | undefined,
   /** How long a workflow task waits for the process that has the workflow in memory, ms. */
   stickyMs: 10_000,
-  /** Time for running activities to end when the process stops, ms. */
   graceMs: 5_000,
   /** After this time unfinished activities are left to another process, ms. */
   forceMs: 20_000,
@@ -24,10 +20,7 @@ export const defaultTuning = {
 
 export type WorkerTuning = Readonly<typeof defaultTuning>
 
-/**
- * The defaults, the config, and two variables for tests: PORTAGE_MAX_CACHED_WORKFLOWS (0 replays every workflow at
- * every task) and PORTAGE_LANE_UPDATES_PER_RUN.
- */
+/** Also reads, for tests, PORTAGE_MAX_CACHED_WORKFLOWS (0: replay at every task) and PORTAGE_LANE_UPDATES_PER_RUN. */
 export function tuningFrom({ worker }: Pick<Config, 'worker'>, env: NodeJS.ProcessEnv): WorkerTuning {
   const updatesPerRun = env['PORTAGE_LANE_UPDATES_PER_RUN']
   const maxCachedWorkflows = Number(env['PORTAGE_MAX_CACHED_WORKFLOWS'] ?? defaultTuning.maxCachedWorkflows)
@@ -50,7 +43,6 @@ export interface Hosting {
   readonly deployment?: Deployment | undefined
 }
 
-/** @param versioning of its workflows, if Workers have versions (workers/process/deployment.ts) */
 export function commonOptions(
   { temporal: { connection, namespace }, tuning: { stickyMs, graceMs, forceMs }, tracing, deployment }: Hosting,
   versioning: 'PINNED' | 'AUTO_UPGRADE',

@@ -22,12 +22,9 @@ interface Started {
 }
 
 export interface Admin {
-  /** Not ready: waits for this dependency. */
   waitsFor(dependency: string, error: RelayerError): void
-  /** Not ready: all dependencies are there, its parts start. */
   starts(): void
   started(parts: Started): void
-  /** Not ready: takes nothing new. */
   stopping(): void
   close(): Promise<void>
 }

@@ -9,9 +9,7 @@ import { problemOf } from '../../observability/severity.ts'
 /** Interval at which the schedule is set or checked, ms. A wiped Temporal has none. */
 const againMs = 15_000
 
-/**
- * Keeps the schedule of a chain's audits as configured. Every process of the chain does so. An operator's pause stays.
- */
+/** Keeps the schedule of a chain's audits as configured. An operator's pause stays. */
 export function scheduleAudits(chain: ChainName, { client, config, logger }: ProcessParts): Service {
   let isSet = false
   let isLogged = false

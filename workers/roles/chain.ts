@@ -19,11 +19,7 @@ import { createWorker } from '../process/create-worker.ts'
 import { type Hosting, pollers } from '../process/tuning.ts'
 import type { Worker } from '@temporalio/worker'
 
-/**
- * A transfer or audit whose history does not replay, as after Temporal was set back, fails and is started again: its
- * nonce is driven anyway, and the chains show what is done. Workflows of the queue `ledger` are reset instead
- * (temporal/recovery/workflow-recovery.ts): no chain has their state.
- */
+/** These fail if they do not replay, and start again: chains show what is done. Those of `ledger` are reset instead. */
 export const unfitting = { '*': [], transfer: ['NondeterminismError'], audit: ['NondeterminismError'] }
 
 /** Concurrent steps of this queue, without local broadcasts: no burst of those delays a withdrawal. */
@@ -68,10 +64,7 @@ export async function createChainWorker(
   return { worker, services: gates ? [gates, openLanes] : [openLanes] }
 }
 
-/**
- * The Worker of a chain's queue. Its slots are its own: admissions never delay the queue `ledger`.
- * @param options.localSlots concurrent local broadcasts
- */
+/** The Worker of a chain's queue. Its slots are its own, so that admissions never delay the queue `ledger`. */
 export async function createTransferWorker(
   name: ChainName,
   { logger, activities, localSlots, ...hosting }: Hosting & { logger: Logger; activities: object; localSlots: number },
@@ -92,7 +85,6 @@ export async function createTransferWorker(
   })
 }
 
-/** Watches the gates of a target chain. Undefined if no bridge has any. */
 function createGateWatcher(name: ChainName, lanes: LaneStatusCache, context: ProcessContext): GateWatcher | undefined {
   const { config, client, network, logger, metrics } = context
   const chain = network.chains.get(name)

@@ -65,7 +65,6 @@ function vaaLookups(config: Config): ProcessContext['vaaLookup'] {
   }
 }
 
-/** The trace of a transfer begins with its message. */
 function tracedSubmitter({ submit }: Submitter): Submitter {
   return { submit: (name, message, options) => inTrace('submit', { 'portage.bridge': name }, () => submit(name, message, options)) }
 }

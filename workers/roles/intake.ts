@@ -71,7 +71,6 @@ function commonOptions({ config, client, submitter, logger }: ProcessContext) {
   return { client, submitter, logger, rangeBlocks, ...times, checkpoints: store }
 }
 
-/** All agents of a bridge and ordered audits share the lookup of the process. */
 export function signedOptions(context: ProcessContext): SignedAgentOptions[] {
   const { bridges, chains } = context.network
   return [...bridges.values()].flatMap((bridge) => {

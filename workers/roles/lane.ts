@@ -70,17 +70,13 @@ export function signingLanes({ config, network }: ProcessContext, addresses: rea
   return lanes
 }
 
-/** One key in use. `local`: if its config lets transfer workflows of this process broadcast without its queue. */
 interface LaneWork {
   readonly worker: Worker
   readonly agent: LaneAgent
   readonly local?: LocalLane
 }
 
-/**
- * The activities of one key, and the agent that drives its nonces. Throws SIGNER_UNAVAILABLE, CONFIG_INVALID,
- * DATA_FOLDER_UNUSABLE.
- */
+/** The activities of one key, and its agent. Throws SIGNER_UNAVAILABLE, CONFIG_INVALID, DATA_FOLDER_UNUSABLE. */
 export async function createLaneWorker(
   { chain, chainConfig, lane, signer: spec }: SigningLane,
   context: ProcessContext,

@@ -23,17 +23,12 @@ export interface Network {
 interface NetworkOptions {
   readonly only?: readonly ChainName[] | undefined
   readonly stopping?: AbortSignal
-  /**
-   * Called with each chain without an answering node, if another is connected. Absent: such a chain is an error.
-   * @param closing aborted when the network is closed
-   */
+  /** Called with each unreachable chain if another is connected. Absent: an error. `closing`: aborted on close. */
   readonly onAway?: (chain: Chain, closing: AbortSignal) => void
   readonly logger?: Logger
 }
 
-/**
- * Throws CHAIN_ID_MISMATCH, INPUT_INVALID, and NODE_UNAVAILABLE for any chain, or with `onAway` if none is connected.
- */
+/** Throws CHAIN_ID_MISMATCH, INPUT_INVALID, and NODE_UNAVAILABLE if any chain is away (with `onAway`: if all are). */
 export async function connectNetwork(config: Config, { only, stopping, onAway, logger }: NetworkOptions = {}): Promise<Network> {
   const served = [...new Set(only ?? Object.keys(config.chains))]
   const names = [...new Set([...served, ...sourcesOf(config, served)])]
@@ -78,7 +73,6 @@ function buildChain(name: ChainName, chain: ChainConfig, log: Logger | undefined
   return createChain({ name, networkId, nodes, send, errors, finality, blockTimeMs, feeModel, feeHistory, environment, log })
 }
 
-/** Applies operators' changes of nodes to the chains of this process, now and on each change. */
 export function applyNodeChanges(watch: SettingsWatch, chains: Network['chains'], logger: Logger): void {
   let applied: readonly NodeChange[] = []
   watch.subscribe(({ nodes }) => {

@@ -96,7 +96,6 @@ function showState(metrics: Parts['metrics'], receiver: string, state: NotifierS
     metrics.portage_notification_receiver_disabled.set({ receiver, why }, state.disabled?.why === why ? 1 : 0)
 }
 
-/** Starts missing notifiers and shows the state of all in the metrics. Every process does so. */
 function keepNotifiers(
   { client, logger, metrics }: Omit<Parts, 'config'>,
   receivers: readonly Receiver[],

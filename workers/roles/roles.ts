@@ -38,6 +38,5 @@ export interface RunOptions {
   readonly api: RestApi
   readonly chains?: readonly string[]
   readonly lanes?: readonly string[]
-  /** Ends a start that waits for its dependencies. No effect later. */
   readonly stopping?: AbortSignal
 }

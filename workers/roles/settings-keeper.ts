@@ -29,14 +29,12 @@ export interface SettingsKeeperOptions {
 }
 
 const name = 'settings'
-/** Pause before a failed comparison is repeated, ms. */
 const againMs = 5_000
 const stopMs = 2_000
 
 /**
- * Keeps a checkpoint of the settings and restores it to a Temporal without settings, before any work. The first process
- * wins. From a checkpoint newer than the settings, the role `ledger` repeats only halts, denials and revocations. To
- * begin anew, remove the file first.
+ * Keeps a checkpoint and restores it to an empty Temporal before any work. To begin anew, remove the file first.
+ * From one newer than the settings, the role `ledger` repeats only halts, denials and revocations.
  */
 export async function keepSettings({ config, client, namespace, watch, logger, merges }: SettingsKeeperOptions): Promise<Service> {
   const place = checkpointPlaceOf(config)
@@ -73,7 +71,6 @@ export async function keepSettings({ config, client, namespace, watch, logger, m
     } else if (settings.version > 0 && settings.version !== kept?.settings.version) await write(settings)
   }
 
-  /** Runs one after the other. Repeats a failed one until it succeeds or newer settings are known. */
   function enqueue(settings: Settings): void {
     const next = () =>
       follow(settings).catch((error: unknown) => {
@@ -103,7 +100,6 @@ export async function keepSettings({ config, client, namespace, watch, logger, m
 }
 
 function createRestorer({ config, client, logger }: Pick<SettingsKeeperOptions, 'config' | 'client' | 'logger'>) {
-  /** False: Temporal has settings. */
   async function restore({ settings, at, refused }: KeptSettings): Promise<boolean> {
     if (!(await restoreSettings(client, settings))) return false
     logger.warn('Temporal had no settings: those of the checkpoint are in force again; portage settings shows them', {
@@ -116,7 +112,6 @@ function createRestorer({ config, client, logger }: Pick<SettingsKeeperOptions, 
 
   return {
     restore,
-    /** Repeats the restricting orders as they were given. */
     async merge(newer: KeptSettings): Promise<void> {
       const now = await readSettings(client)
       if (now.version === 0) return void (await restore(newer))

@@ -21,9 +21,8 @@ interface PolicyParts {
 }
 
 /**
- * The policy of a lane's key: deliveries that their bridge proves; listed operators' calls; coins to the treasury and
- * the chain's other lanes; the treasury's tokens to it. Throws CONFIG_INVALID for a delivery among the operators'
- * calls.
+ * A lane's key signs deliveries that their bridge proves, listed operators' calls, coins to treasury or lanes,
+ * and the treasury's tokens to it. Throws CONFIG_INVALID for a delivery among the operators' calls.
  */
 export function signingPolicy({ chainName, chain, lane, dataFee, bridges, spendingFolder }: PolicyParts): SigningPolicy {
   const { lanes, treasury } = chain
@@ -69,10 +68,7 @@ function fieldOf(chain: ChainName, lane: PolicyParts['lane'], what: Parameters<S
   return lane.signing?.[what] === undefined ? `chains.${chain}.signing.${what}` : `${ofLane}.signing.${what}`
 }
 
-/**
- * Opens the key of a lane. If a signing service is offline, the process starts anyway, since it may have other lanes:
- * each signature asks the service again. Throws SIGNER_UNAVAILABLE for permanent errors.
- */
+/** Opens a lane's key. If its service is offline, each signature asks again. Throws SIGNER_UNAVAILABLE if permanent. */
 export async function openSigner(address: string, open: () => Promise<Signer>, logger: Logger): Promise<Signer> {
   try {
     return await open()

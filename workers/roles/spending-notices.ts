@@ -26,10 +26,7 @@ export interface SpendingNoticeOptions {
   readonly everyMs?: number
 }
 
-/**
- * Notifies receivers when a key is near a spending limit: only its processes know its spending. At most once per limit
- * and window: the id is the same in every process.
- */
+/** Notifies when a key is near a spending limit, once per limit and window: every process gives the same id. */
 export function startSpendingNotices(options: SpendingNoticeOptions): Service {
   const notified = new LRUCache<string, true>({ max: 1_000 })
   const check = async () => {
@@ -38,7 +35,6 @@ export function startSpendingNotices(options: SpendingNoticeOptions): Service {
   return startPolling(check, { everyMs: options.everyMs ?? everyMs })
 }
 
-/** The same for the lanes of a process, if a receiver wants it. */
 export function spendingNotices(
   { config, client, logger }: Pick<ProcessParts, 'config' | 'client' | 'logger'>,
   agents: readonly LaneAgent[],

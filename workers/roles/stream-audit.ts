@@ -14,10 +14,7 @@ import { createContext, type ProcessContext } from './context.ts'
 import { scannedOptions, signedOptions } from './intake.ts'
 import { connectNetwork } from './network.ts'
 
-/**
- * Audits a stream in this process, as the intake does every `streams.auditMinutes`. Throws STREAM_NOT_FOUND, and what
- * connecting and reading throw.
- */
+/** Audits a stream, as the intake does. Throws STREAM_NOT_FOUND, and what connecting and reading throw. */
 export async function auditNow(client: TemporalClient, config: Config, stream: string, logger: Logger): Promise<StreamAudit> {
   const target = stream.split(':')[2] ?? ''
   // Only the chains of the route: an outage of another chain does not matter.
@@ -39,7 +36,6 @@ export async function auditHere(context: ProcessContext, stream: string, limits:
   return source.kind === 'scanned' ? auditOnce(scannedOptions(context, source), limits) : auditSigned(context, source, limits)
 }
 
-/** The result in terms of a scanned source: a message that the network's servers lack is a gap. */
 function auditSigned(context: ProcessContext, source: SignedSource, limits: AuditLimits): Promise<StreamAudit> {
   const { client, logger } = context
   const options = signedOptions(context).find((one) => one.source === source)

@@ -101,7 +101,6 @@ async function ended<Result>(span: Span, work: () => Promise<Result>): Promise<R
   }
 }
 
-/** A span is recorded as its parent is. Without one only a root span is, by chance. */
 function createSampler(ratio: number): Sampler {
   const chance = new TraceIdRatioBasedSampler(ratio)
   return {

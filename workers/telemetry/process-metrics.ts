@@ -31,7 +31,6 @@ export function processMetrics(
   return metrics
 }
 
-/** Counters that are set anew from the counts of chains and lanes. */
 const totals = [
   'portage_rpc_calls_total',
   'portage_node_failures_total',

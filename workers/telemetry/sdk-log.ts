@@ -21,10 +21,7 @@ type SdkLine =
   | { readonly level: 'info'; readonly fields: Record<string, unknown> }
   | { readonly level: 'warn' | 'error'; readonly fields: WarningFields }
 
-/**
- * The SDK warns of every failed activity. Those of Portage fail with a code, often by design, and show in their
- * transfer: they are logged at the level of their code.
- */
+/** Failed activities of Portage are logged at the level of their code: the SDK warns of every one. */
 export function sdkLine({ level, message, meta = {} }: Pick<LogEntry, 'level' | 'message' | 'meta'>): SdkLine {
   // The token is long and useless.
   const { taskToken: _, ...given } = meta as Record<string, unknown>
@@ -41,7 +38,6 @@ export function sdkLine({ level, message, meta = {} }: Pick<LogEntry, 'level' | 
   return { level: shown, fields: { code: error === undefined ? 'TEMPORAL_SDK' : 'INTERNAL', ...given } }
 }
 
-/** A line of a transfer (workflows/transfer/log.ts) at its own level. */
 function transferLine(level: LogEntry['level'], given: Record<string, unknown>): SdkLine {
   const { runId, ...fields } = Object.fromEntries(
     Object.entries(given).filter(([name]) => !(ofWorkflow as readonly string[]).includes(name)),

@@ -20,10 +20,7 @@ const mostTries = 5
 
 let address: string | undefined
 
-/**
- * Makes the core of Temporal's SDK serve its metrics to this process: it cannot export them unchanged. Its server
- * checks no hosts, so it gets a secret address among the 16 million of loopback: a web page cannot guess it.
- */
+/** Serves the core's metrics at a secret loopback address: the server checks no hosts, and no web page guesses it. */
 async function exporter(): Promise<MetricsExporterConfig> {
   const host = process.platform === 'linux' ? `127.${randomInt(1, 255)}.${randomInt(1, 255)}.${randomInt(1, 255)}` : '127.0.0.1'
   const probe = createServer().listen(0, host)
@@ -35,10 +32,7 @@ async function exporter(): Promise<MetricsExporterConfig> {
   return { prometheus: { bindAddress: address, countersTotalSuffix: true, unitSuffix: true, useSecondsForDurations: true } }
 }
 
-/**
- * Calls `install` with these metrics, on another port if one is taken, or without metrics if no port works: a process
- * must start anyway. Throws what `install` throws without them.
- */
+/** Calls `install` with metrics, or without if no port works: a process must start. Throws as `install` alone. */
 export async function withSdkMetrics<T>(install: (metrics: MetricsExporterConfig | undefined) => T, choose = exporter): Promise<T> {
   for (let tries = 1; tries < mostTries; tries++) {
     try {

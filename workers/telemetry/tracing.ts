@@ -6,10 +6,7 @@ import type { Role } from '../roles/roles.ts'
 
 export type { ProcessTracing } from './otlp.ts'
 
-/**
- * Sends traces over OTLP if the environment or the config names an endpoint. Undefined: no endpoint, or
- * OTEL_SDK_DISABLED is set. Then OpenTelemetry is not loaded.
- */
+/** Sends traces over OTLP if an endpoint is named. Undefined: none, or OTEL_SDK_DISABLED; no OpenTelemetry loaded. */
 export async function startTracing(
   { otlpEndpoint, traceRatio }: Config['telemetry'],
   { role, env, logger }: { readonly role: Role; readonly env: NodeJS.ProcessEnv; readonly logger: Logger },
